@@ -16,8 +16,8 @@ export type FailureFacts = {
   readonly unsentTries: number;
   /** How long ago the job was claimed first, in milliseconds. */
   readonly sinceClaimMs: number;
-  /** SENT was written in this turn. */
-  readonly hasSent: boolean;
+  /** A request has left in this turn. */
+  readonly hasLeft: boolean;
   /** A send whose outcome is unknown may be repeated. */
   readonly mayRepeat: boolean;
   /** All calls fail, not only those of this job. Default: false. */
@@ -59,7 +59,7 @@ const LONGEST_REQUESTED_MS = 900_000;
 
 /** What happens to a job whose runner threw: the whole policy. */
 export function afterFailure(facts: FailureFacts): AfterFailure {
-  const { error, hasSent, mayRepeat } = facts;
+  const { error, hasLeft, mayRepeat } = facts;
   if (error instanceof UnfinishedError) {
     const after = afterFailure({ ...facts, error: error.cause });
     return after.kind === 'end' ? ended({ ...after.outcome, response: error.response }) : after;
@@ -69,11 +69,11 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
   if (error instanceof JobCancelledError) return failed({ kind: 'cancelled', message: error.message });
   if (error instanceof JobRefusedError) return failed({ kind: error.kind, message: error.message });
   if (error instanceof PlatformError) return afterPlatformError(error, facts);
-  // A failure of our own. What was sent and got no response is never sent again.
+  // A failure of our own. What left and got no response is never sent again.
   const reported: JobError = { kind: 'internal', message: messageOf(error) };
-  if (hasSent && !mayRepeat) return unknown(reported);
+  if (hasLeft && !mayRepeat) return unknown(reported);
   if (isServiceError(error)) return tryAgain(reported, facts, OUTAGE_BACKOFF);
-  return hasSent ? sendAgain(reported, facts) : tryAgain(reported, facts, BACKOFF);
+  return hasLeft ? sendAgain(reported, facts) : tryAgain(reported, facts, BACKOFF);
 }
 
 function afterPlatformError(error: PlatformError, facts: FailureFacts): AfterFailure {

@@ -100,12 +100,16 @@ export type Handled =
   | { readonly kind: 'done' }
   /** `isLost`: the lease was lost while the job ran. Default: false. */
   | { readonly kind: 'later'; readonly delayMs: number; readonly isLost?: boolean }
-  | { readonly kind: 'replace'; readonly body: string };
+  /** `isLast`: no other message of its job may be left, so this is tried until the end. Default: false. */
+  | { readonly kind: 'replace'; readonly body: string; readonly isLast?: boolean };
 
 const DONE: Handled = { kind: 'done' };
 
 /** A message whose job another worker has is delivered again this long after the end of that worker's lease. */
 const AFTER_LEASE_MS = 1_000;
+
+/** How old SENT may be when a request leaves that may not be repeated; a worker that is held up longer takes it back. */
+const SENT_LASTS_MS = 2_000;
 
 /**
  * Handles one message: it ends in one visible result or a refusal, or goes back to the queue. Throws if the store or
@@ -185,27 +189,10 @@ type Given = {
 
 async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lease): Promise<Handled> {
   const { job } = given;
-  const { ledger, now } = worker;
+  const { now } = worker;
   const sinceMs = now();
   await using held = lease.holdLease(claim);
-  const { deadlineMs } = lease;
-  // A renewed lease lasts as long as the process.
-  const mustLastMs = deadlineMs === undefined ? 1 : worker.mustLastMs(job);
-  const blockedMs = worker.breaker?.knownBlockedMs;
-  const isCancelled = stopsWhenCancelled(job.type)
-    ? async () => (await ledger.read(job.id))?.cancelled === true
-    : undefined;
-  const turn = createTurn({
-    ledger,
-    claim,
-    signal: lease.stop === undefined ? held.signal : AbortSignal.any([held.signal, lease.stop]),
-    deadlineMs,
-    mustLastMs,
-    now,
-    blockedMs,
-    isCancelled,
-    share: shareOf(job),
-  });
+  const turn = openTurn(job, claim, held, { worker, lease });
   let outcome: Outcome;
   try {
     outcome = await runBy(worker.runners, job, turn);
@@ -217,13 +204,14 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
       unsentAttempts: claim.unsentAttempts ?? 0,
       unsentTries: claim.unsentTries ?? 0,
       sinceClaimMs: now() - (claim.startedAt ?? claim.createdAt),
-      hasSent: turn.hasSent(),
+      hasLeft: turn.hasLeft(),
       mayRepeat: mayRepeat(job),
       isAway: worker.breaker?.knownBlockedMs() !== undefined,
       random: worker.random(),
     });
     worker.logger.warn({ job: job.id, type: job.type, after: after.kind, err: error }, 'job not done');
-    if (after.kind !== 'end') return await handBack(claim, after, turn, worker, lease);
+    if (after.kind !== 'end')
+      return await handBack(given.message, { claim, after, hasLeft: turn.hasLeft() }, worker, lease);
     outcome = after.outcome;
   }
   const ended = await recordEnd(claim, outcome, { ...worker, untilMs: lease.writeUntilMs });
@@ -231,6 +219,30 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
   if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS, isLost: true };
   // Awaited here: a failure while the lease is being given up would be unhandled, and would end the process.
   return await settle({ ...given, sinceMs }, ended.row, worker);
+}
+
+function openTurn(
+  job: Job,
+  claim: Claim,
+  held: { readonly signal: AbortSignal },
+  { worker, lease }: { readonly worker: Worker; readonly lease: Lease },
+): CountedTurn {
+  const { ledger, now, breaker } = worker;
+  const { deadlineMs, stop } = lease;
+  const isCancelled = async () => (await ledger.read(job.id))?.cancelled === true;
+  return createTurn({
+    ledger,
+    claim,
+    signal: stop === undefined ? held.signal : AbortSignal.any([held.signal, stop]),
+    deadlineMs,
+    // A renewed lease lasts as long as the process.
+    mustLastMs: deadlineMs === undefined ? 1 : worker.mustLastMs(job),
+    sentLastsMs: mayRepeat(job) ? undefined : SENT_LASTS_MS,
+    now,
+    blockedMs: breaker?.knownBlockedMs,
+    isCancelled: stopsWhenCancelled(job.type) ? isCancelled : undefined,
+    share: shareOf(job),
+  });
 }
 
 /** What ended a job's turn early, for `afterFailure`. */
@@ -258,29 +270,30 @@ function isCausedBy(error: unknown, reason: unknown): boolean {
   return false;
 }
 
+/** A turn that did not end its job. */
+type HandedBack = {
+  readonly claim: Claim;
+  readonly after: Exclude<AfterFailure, { readonly kind: 'end' }>;
+  readonly hasLeft: boolean;
+};
+
 async function handBack(
-  claim: Claim,
-  after: Exclude<AfterFailure, { readonly kind: 'end' }>,
-  turn: CountedTurn,
+  { body }: QueueMessage,
+  { claim, after, hasLeft }: HandedBack,
   worker: Worker,
   { leaseMs, writeUntilMs }: Lease,
 ): Promise<Handled> {
-  const { ledger } = worker;
-  const hasSent = turn.hasSent();
-  if (after.kind === 'leave') {
-    // The lease expired between SENT and the call. Only this worker knows that nothing was executed.
-    if (hasSent && !turn.hasLeft()) await ledger.notSent(claim, { wasTried: false }).catch(() => undefined);
-    return { kind: 'later', delayMs: leaseMs, isLost: true };
-  }
-  const wasTried = hasSent && after.counts !== 'nothing';
-  const tried = hasSent ? 'with-send' : 'without-send';
-  // Nobody else knows that nothing was executed: without these writes the job would become unknown.
-  const release = async () => {
-    if (hasSent || turn.mayBeRecorded()) await ledger.notSent(claim, { wasTried });
-    await ledger.release(claim, { tried: after.counts === 'try' ? tried : undefined });
-  };
-  await persist(release, { ...worker, untilMs: writeUntilMs });
-  return { kind: 'later', delayMs: after.delayMs };
+  const isLost = after.kind === 'leave';
+  const later: Handled = isLost
+    ? { kind: 'later', delayMs: leaseMs, isLost }
+    : { kind: 'later', delayMs: after.delayMs };
+  // What has left may have been executed, and whoever takes the job over must see that it was sent.
+  if (isLost && hasLeft) return later;
+  // Nobody else knows that nothing was executed: without this write the job would become unknown, or stay it.
+  const counts = isLost ? 'nothing' : after.counts;
+  const release = () => worker.ledger.release(claim, { hasLeft, counts });
+  const released = await persist(release, { ...worker, untilMs: writeUntilMs });
+  return released.kind === 'never-sent' ? { kind: 'replace', body, isLast: true } : later;
 }
 
 /** Makes an ended job visible. It may be called again: everything is written from what the ledger holds. */

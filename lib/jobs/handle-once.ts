@@ -1,4 +1,5 @@
 import { type Handled, handleMessage, type Lease } from './handle-message.ts';
+import { persist } from './persist.ts';
 import { type PutBackParts, putBack } from './put-back.ts';
 import type { QueueMessage } from './queue/queue.ts';
 import { replaceMessage } from './queue/replace-message.ts';
@@ -34,7 +35,8 @@ export async function handleOnce(
     await stopHiding?.();
     if (handled.kind === 'done') return handled;
     if (handled.kind === 'later') return await later(message, handled, parts);
-    await replaceMessage(message, handled.body, queue);
+    const replace = () => replaceMessage(message, handled.body, queue);
+    await (handled.isLast ? persist(replace, { ...worker, untilMs: lease.writeUntilMs }) : replace());
     return { kind: 'replaced', delayMs: 0 };
   } catch (err) {
     worker.logger.error({ messageId: message.messageId, err }, 'message not handled');

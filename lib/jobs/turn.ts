@@ -1,5 +1,5 @@
 import type { Share } from '../pace/fair-order.ts';
-import { CANCELLED, type Claim, type Holder, type Outcome } from './ledger/job-row.ts';
+import { CANCELLED, type Claim, type Outcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 
 /** What a runner works with while it has a job. */
@@ -96,12 +96,14 @@ export class JobRefusedError extends Error {
 }
 
 export type TurnOptions = {
-  readonly ledger: Pick<Ledger, 'sent' | 'notSent'>;
+  readonly ledger: Pick<Ledger, 'sent'>;
   readonly claim: Claim;
   readonly signal: AbortSignal;
   readonly deadlineMs: number | undefined;
   /** How long a send of this job may take. */
   readonly mustLastMs: number;
+  /** How old SENT may be when the first request leaves, within the lease. Default: as old as it likes. */
+  readonly sentLastsMs?: number | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** How long no call may leave, since the platform is away; undefined if it may. */
@@ -115,20 +117,18 @@ export type TurnOptions = {
 /** How often a job that sends many requests looks whether it was cancelled, at most: a read of its row. */
 const LOOK_EVERY_MS = 3_000;
 
-/** A turn, with whether it has sent, and how many sends of the job have started so far. */
+/** A turn, with how many sends of the job have started so far. */
 export type CountedTurn = Turn & {
-  readonly hasSent: () => boolean;
   /** A request has left in this turn: until then nothing can have been executed. */
   readonly hasLeft: () => boolean;
-  /** SENT may be in the ledger although nothing was sent: it could neither be written for certain nor taken back. */
-  readonly mayBeRecorded: () => boolean;
   readonly attempts: () => number;
 };
 
 export function createTurn(options: TurnOptions): CountedTurn {
-  const { ledger, claim, signal, deadlineMs, mustLastMs, now, blockedMs, share = 'normal' } = options;
-  let writing: Promise<Claim> | undefined;
+  const { claim, signal, deadlineMs, mustLastMs, sentLastsMs, now, blockedMs, share = 'normal' } = options;
+  let writing: Promise<void> | undefined;
   let written: Claim | undefined;
+  let [leaveUntilMs, hasLeft] = [Number.POSITIVE_INFINITY, false];
   const cancelCheck = createCancelCheck(options);
   const checkMaySend = () => {
     signal.throwIfAborted();
@@ -137,38 +137,33 @@ export function createTurn(options: TurnOptions): CountedTurn {
     if (awayMs !== undefined) throw new HandBackError('the platform is away', awayMs);
     if (deadlineMs !== undefined && deadlineMs - now() < mustLastMs) throw tooLate(deadlineMs - now());
   };
-  let [isDoubtful, hasLeft] = [false, false];
+  const write = async () => {
+    written = await writeSent(options);
+    if (sentLastsMs !== undefined) leaveUntilMs = Math.min(now() + sentLastsMs, written.leaseUntilMs);
+  };
   return {
     signal,
     share,
     deadlineMs,
     lastSendMs: deadlineMs === undefined ? undefined : deadlineMs - mustLastMs,
-    hasSent: () => writing !== undefined,
     hasLeft: () => hasLeft,
-    mayBeRecorded: () => isDoubtful,
     attempts: () => (written ?? claim).attempts,
     onLeave() {
       checkMaySend();
+      if (!hasLeft && now() > leaveUntilMs) throw new HandBackError('SENT was written too long ago', 0);
       hasLeft = true;
     },
     async beforeSend() {
       await cancelCheck.look();
       checkMaySend();
-      writing ??= writeSent(ledger, claim, {
-        mustLastMs,
-        onDoubt: () => {
-          isDoubtful = true;
-        },
-      });
+      writing ??= write();
       try {
-        written = await writing;
-        isDoubtful = false;
+        await writing;
       } catch (error) {
-        // Taken back below: the next call may try to write it again.
+        // The next call may try to write it again.
         writing = undefined;
         throw error;
       }
-      cancelCheck.throwIfCancelled(written);
     },
   };
 }
@@ -191,31 +186,15 @@ function createCancelCheck({ isCancelled, now }: TurnOptions) {
   };
 }
 
-type WriteSentOptions = {
-  readonly mustLastMs: number;
-  /** Called if SENT could neither be written for certain nor taken back. */
-  readonly onDoubt: () => void;
-};
-
-async function writeSent(
-  ledger: TurnOptions['ledger'],
-  holder: Holder,
-  { mustLastMs, onDoubt }: WriteSentOptions,
-): Promise<Claim> {
-  const answer = await ledger.sent(holder, { mustLastMs }).catch(async (error: unknown) => {
-    // It may have been written all the same, though nothing was sent.
-    await ledger.notSent(holder, { wasTried: false }).catch(onDoubt);
-    throw error;
-  });
+async function writeSent({ ledger, claim, mustLastMs }: TurnOptions): Promise<Claim> {
+  const answer = await ledger.sent(claim, { mustLastMs });
   switch (answer.kind) {
     case 'sent':
       return answer.claim;
     case 'too-late':
       throw tooLate(answer.leftMs);
-    case 'already-sent':
-      throw new Error(`job ${holder.id}: an earlier send was started and has not been taken back`);
     case 'lost':
-      throw new TurnLostError(`job ${holder.id}: another worker has it now`);
+      throw new TurnLostError(`job ${claim.id}: another worker has it now`);
     default:
       return answer satisfies never;
   }

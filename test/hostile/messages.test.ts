@@ -45,7 +45,8 @@ describe('whatever a runner throws, its job comes to an end, even if only one wa
   ])('%s', async (_, thrown) => {
     for (const sends of [true, false]) {
       const run: RunJob<RunFunctionJob> = async (_job, turn) => {
-        if (sends) await turn.beforeSend();
+        await turn.beforeSend();
+        if (sends) turn.onLeave();
         throw thrown();
       };
       await using fake = await fakeWorker({ 'run-function': run });

@@ -19,7 +19,7 @@ const facts = {
   unsentAttempts: 0,
   unsentTries: 0,
   sinceClaimMs: 0,
-  hasSent: true,
+  hasLeft: true,
   mayRepeat: false,
   random: 0.5,
 };
@@ -92,7 +92,7 @@ describe('a send that may not be repeated', () => {
     const error = new Error('the store is unavailable');
 
     expect(afterFailure({ ...facts, error })).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
-    expect(afterFailure({ ...facts, error, hasSent: false })).toMatchObject({ kind: 'later', counts: 'try' });
+    expect(afterFailure({ ...facts, error, hasLeft: false })).toMatchObject({ kind: 'later', counts: 'try' });
   });
 });
 

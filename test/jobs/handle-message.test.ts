@@ -8,11 +8,13 @@ import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts
 
 const succeeds: RunJob<RunFunctionJob> = async (_, turn) => {
   await turn.beforeSend();
+  turn.onLeave();
   return { status: 'done', response: '{"executionId":"e-1","big":9007199254740993}' };
 };
 
 const losesTheResponse: RunJob<RunFunctionJob> = async (_, turn) => {
   await turn.beforeSend();
+  turn.onLeave();
   const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
   throw new PlatformError({ kind: 'connection', phase: 'exchange', code: 'ECONNRESET' }, context);
 };
@@ -117,6 +119,7 @@ describe('a job whose platform refuses connections', () => {
       'run-function': async (job, turn) => {
         if (!isAway) return succeeds(job, turn);
         await turn.beforeSend();
+        turn.onLeave();
         const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
         throw new PlatformError({ kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' }, context);
       },
@@ -251,6 +254,58 @@ describe('a message that is delivered again', () => {
 
     expect(handled).toEqual({ kind: 'later', delayMs: 0 });
     expect(await fake.ledger.read('job-1')).toBeUndefined();
+  });
+});
+
+describe('a worker that is stopped', () => {
+  const reason = new HandBackError('the worker is stopping', 7_000);
+  const around = (cause: unknown, depth: number): Error =>
+    depth === 0 ? (cause as Error) : new Error(`around ${depth}`, { cause: around(cause, depth - 1) });
+  const fails = async (thrown: (stop: AbortController) => unknown) => {
+    const stop = new AbortController();
+    await using fake = await fakeWorker({
+      'run-function': async () => {
+        throw thrown(stop);
+      },
+    });
+    const lease = { ...leaseOf(fake), stop: stop.signal };
+    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lease);
+    return { handled, row: await fake.ledger.read('job-1') };
+  };
+
+  test.for([0, 1, 9])(
+    'hands a job back that ends by it, %i errors deep, and counts nothing',
+    async (depth) => {
+      const { handled, row } = await fails((stop) => {
+        stop.abort(reason);
+        return around(reason, depth);
+      });
+
+      expect(handled).toEqual({ kind: 'later', delayMs: 7_000 });
+      expect(row).not.toHaveProperty('unsentTries');
+    },
+  );
+
+  test('counts a try of a job that failed otherwise, or is not told to stop', async () => {
+    const otherwise = await fails((stop) => {
+      stop.abort(reason);
+      return around(new Error('another'), 1);
+    });
+    const unstopped = await fails(() => around(reason, 1));
+
+    expect([otherwise.row, unstopped.row]).toMatchObject([{ unsentTries: 1 }, { unsentTries: 1 }]);
+  });
+
+  test('comes to an end although errors are each other’s cause', async () => {
+    const { row } = await fails((stop) => {
+      stop.abort(reason);
+      const [one, other] = [new Error('one'), new Error('other')];
+      one.cause = other;
+      other.cause = one;
+      return one;
+    });
+
+    expect(row).toMatchObject({ unsentTries: 1 });
   });
 });
 

@@ -18,6 +18,7 @@ async function succeeding(response = '{"executionId":"e-1"}') {
   const runs: string[] = [];
   const run: RunJob<RunFunctionJob> = async ({ id }, turn) => {
     await turn.beforeSend();
+    turn.onLeave();
     runs.push(id);
     return { status: 'done', response };
   };
@@ -165,10 +166,11 @@ describe('while the table is away', () => {
     await using fake = await fakeWorker({
       'run-function': async (_, turn) => {
         await turn.beforeSend();
+        turn.onLeave();
         throw new PlatformError({ kind: 'status', status: 429, summary: '' } as never, context);
       },
     });
-    const worker = withLedger(fake, ['notSent', 'release'], fake.clock.nowMs + 20_000);
+    const worker = withLedger(fake, ['release'], fake.clock.nowMs + 20_000);
 
     const handled = await handleMessage(messageOf(runFunctionJob), worker, leaseOf(fake));
 
@@ -181,7 +183,7 @@ describe('while the table is away', () => {
     await using given = await succeeding();
     const { fake, runs } = given;
     const { ledger } = fake;
-    const failing = withLedger(fake, ['notSent'], fake.clock.nowMs + 20_000);
+    const failing = withLedger(fake, ['release'], fake.clock.nowMs + 20_000);
     const sent: Ledger['sent'] = async (holder, options) => {
       await ledger.sent(holder, options);
       throw away();
@@ -248,6 +250,7 @@ describe('a lease that is lost while the response is on its way', () => {
     await using fake: Fake = await fakeWorker({
       'run-function': async (_, turn) => {
         await turn.beforeSend();
+        turn.onLeave();
         lost.abort(new Error('lease lost'));
         // Another worker finds the expired lease, and nothing else.
         await delivered(fake);
@@ -306,12 +309,58 @@ describe('a lease that is lost while the response is on its way', () => {
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', attempts: 1 });
   });
 
+  test('or before the request left, until another worker has called the job unknown: it runs again', async () => {
+    let runs = 0;
+    await using fake: Fake = await fakeWorker({
+      'run-function': async (_, turn) => {
+        runs += 1;
+        await turn.beforeSend();
+        if (runs === 1) await delivered(fake);
+        turn.onLeave();
+        return { status: 'done', response: '{"executionId":"e-1"}' };
+      },
+    });
+    const lease = lossy(fake, new AbortController());
+
+    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lease);
+    const row = await fake.ledger.read('job-1');
+    await delivered(fake);
+
+    const body = JSON.stringify(runFunctionJob);
+    expect(handled).toEqual({ kind: 'replace', body, isLast: true });
+    expect(row).toMatchObject({ state: 'FAILED', attempts: 0, outcome: { error: { kind: 'never-sent' } } });
+    expect(fake.finished.map(({ status }) => status)).toEqual(['unknown', 'done']);
+    expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', attempts: 1 });
+  });
+
+  test('or once the request has left leaves the job sent: it is unknown, and does not run again', async () => {
+    const lost = new AbortController();
+    let runs = 0;
+    await using fake: Fake = await fakeWorker({
+      'run-function': async (_, turn) => {
+        runs += 1;
+        await turn.beforeSend();
+        turn.onLeave();
+        lost.abort(new Error('lease lost'));
+        throw new Error('a failure of our own');
+      },
+    });
+
+    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lossy(fake, lost));
+    await delivered(fake);
+
+    expect(handled).toEqual({ kind: 'later', delayMs: 1_000, isLost: true });
+    expect(runs).toBe(1);
+    expect(await fake.stored(RESULT)).toMatchObject({ status: 'unknown', error: { kind: 'answer-lost' } });
+  });
+
   test('does not hide a refusal: nothing was executed, so the job is not unknown', async () => {
     const lost = new AbortController();
     const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
     await using fake = await fakeWorker({
       'run-function': async (_, turn) => {
         await turn.beforeSend();
+        turn.onLeave();
         lost.abort(new Error('lease lost'));
         throw new PlatformError({ kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' }, context);
       },

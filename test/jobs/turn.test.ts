@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Claim } from '../../lib/jobs/ledger/job-row.ts';
 import type { SentAnswer } from '../../lib/jobs/ledger/ledger.ts';
-import { createTurn, HandBackError, TurnLostError } from '../../lib/jobs/turn.ts';
+import { createTurn, HandBackError, JobCancelledError, TurnLostError } from '../../lib/jobs/turn.ts';
 
 const claim: Claim = {
   id: 'job-1',
@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 
 /** A turn over a ledger that returns these answers in order, and logs what was requested. */
-function turnOver(answers: readonly (SentAnswer | Error)[], deadlineMs?: number) {
+function turnOver(answers: readonly (SentAnswer | Error)[], deadlineMs?: number, sentLastsMs?: number) {
   const log: string[] = [];
   const left = [...answers];
   const stop = new AbortController();
@@ -31,6 +31,7 @@ function turnOver(answers: readonly (SentAnswer | Error)[], deadlineMs?: number)
     signal: stop.signal,
     deadlineMs,
     mustLastMs: 60_000,
+    sentLastsMs,
     now: () => now.ms,
     ledger: {
       async sent() {
@@ -38,10 +39,6 @@ function turnOver(answers: readonly (SentAnswer | Error)[], deadlineMs?: number)
         const answer = left.shift();
         if (answer instanceof Error) throw answer;
         return answer ?? { kind: 'lost', row: undefined };
-      },
-      async notSent(_, options) {
-        log.push(`not sent, tried: ${options?.wasTried}`);
-        return { kind: 'held', claim };
       },
     },
   });
@@ -55,18 +52,39 @@ test('writes SENT once, however many calls a job makes', async () => {
   await turn.beforeSend();
 
   expect(log).toEqual(['sent']);
-  expect([turn.hasSent(), turn.attempts()]).toEqual([true, 1]);
+  expect(turn.attempts()).toBe(1);
 });
 
-test('sends nothing if SENT could not be written, and takes it back, since it may have been written', async () => {
+test('sends nothing if SENT could not be written, and writes it again for the next call', async () => {
   const { turn, log } = turnOver([new Error('the table is unavailable'), { kind: 'sent', claim: sentClaim }]);
 
   await expect(turn.beforeSend()).rejects.toThrow('the table is unavailable');
-  expect(log).toEqual(['sent', 'not sent, tried: false']);
-  expect(turn.hasSent()).toBe(false);
-
   await turn.beforeSend();
-  expect(turn.hasSent()).toBe(true);
+
+  expect(log).toEqual(['sent', 'sent']);
+});
+
+test('lets the first request leave up to so long after SENT, and every other one at any time', async () => {
+  const { turn } = turnOver([{ kind: 'sent', claim: sentClaim }], undefined, 2_000);
+  await turn.beforeSend();
+  now.ms += 2_001;
+  expect(turn.onLeave).toThrow(HandBackError);
+  expect(turn.hasLeft()).toBe(false);
+  now.ms -= 1;
+
+  turn.onLeave();
+  now.ms += 60_000;
+  await turn.beforeSend();
+  turn.onLeave();
+
+  expect(turn.hasLeft()).toBe(true);
+});
+
+test('sends nothing if the row that SENT was written over was cancelled', async () => {
+  const { turn } = turnOver([{ kind: 'sent', claim: { ...sentClaim, cancelled: true } }]);
+  await turn.beforeSend();
+
+  expect(turn.onLeave).toThrow(JobCancelledError);
 });
 
 test('sends nothing if another worker has the job', async () => {
@@ -76,9 +94,8 @@ test('sends nothing if another worker has the job', async () => {
 });
 
 test('sends nothing that could outlast the lease or the deadline', async () => {
-  await expect(turnOver([{ kind: 'too-late', leftMs: 5 }]).turn.beforeSend()).rejects.toBeInstanceOf(
-    HandBackError,
-  );
+  const answer = { kind: 'too-late', leftMs: 5 } as const;
+  await expect(turnOver([answer], 200_000).turn.beforeSend()).rejects.toBeInstanceOf(HandBackError);
 
   const { turn, log } = turnOver([{ kind: 'sent', claim: sentClaim }], 69_999);
   await expect(turn.beforeSend()).rejects.toBeInstanceOf(HandBackError);

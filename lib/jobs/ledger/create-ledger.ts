@@ -9,7 +9,6 @@ import {
   decideCancel,
   decideClaim,
   decideEnd,
-  decideNotSent,
   decideRelease,
   decideRenew,
   decideReopen,
@@ -39,9 +38,6 @@ export function createLedger(options: LedgerOptions): Ledger {
   const parts = rowsOf(options);
   const step = createSteps(parts);
 
-  const notSent: Ledger['notSent'] = (holder, { wasTried = true } = {}) =>
-    step(holder.id, (row) => decideNotSent(row, holder, { wasTried }), { holder });
-
   return {
     now,
     setTime: createSetTime(parts, options),
@@ -64,16 +60,14 @@ export function createLedger(options: LedgerOptions): Ledger {
       if (answer.kind !== 'sent') return answer;
       // The write takes time: what counts is how much of the lease is left when the request leaves.
       const leftMs = answer.claim.leaseUntilMs - now();
-      if (leftMs >= mustLastMs) return answer;
-      const takenBack = await notSent(holder, { wasTried: false });
-      return takenBack.kind === 'lost' ? takenBack : { kind: 'too-late', leftMs };
+      return leftMs >= mustLastMs ? answer : { kind: 'too-late', leftMs };
     },
-    notSent,
     renew: async (holder, leaseMs) => {
       checkMs('leaseMs', leaseMs);
       return step(holder.id, (row) => decideRenew(row, holder, { leaseMs, nowMs: now() }), { holder });
     },
-    release: (holder, options) => step(holder.id, (row) => decideRelease(row, holder, options), { holder }),
+    release: (holder, options = {}) =>
+      step(holder.id, (row) => decideRelease(row, holder, { ...options, nowMs: now() }), { holder }),
     end: async (holder, outcome) => {
       // In the form in which it will be read, so that a repeated outcome is recognized.
       const plain = JSON.parse(JSON.stringify(outcome));

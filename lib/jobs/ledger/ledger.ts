@@ -42,16 +42,20 @@ export type SentAnswer =
   | { readonly kind: 'sent'; readonly claim: Claim }
   /** The lease does not last as long as the send may; `leftMs` is the time left, negative if it has expired. */
   | { readonly kind: 'too-late'; readonly leftMs: number }
-  /** The holder started a send before and has not taken it back. */
-  | { readonly kind: 'already-sent'; readonly claim: Claim }
   | Lost;
 
 export type ReleaseAnswer =
   | { readonly kind: 'released'; readonly row: JobRow }
-  | { readonly kind: 'already-sent'; readonly claim: Claim }
+  /** Another worker had called the job unknown: it has failed, and its next message runs it again. */
+  | { readonly kind: 'never-sent'; readonly row: EndedJobRow }
   | Lost;
 
-export type ReleaseOptions = { readonly tried?: 'with-send' | 'without-send' | undefined };
+export type ReleaseOptions = {
+  /** Whether a request has left; then it is proved that nothing was executed, or a repeat does no harm. Default: false. */
+  readonly hasLeft?: boolean;
+  /** An attempt, a try that executed nothing, or neither, since the turn only waited. Default: `nothing`. */
+  readonly counts?: 'attempt' | 'try' | 'nothing';
+};
 
 export type EndAnswer = { readonly kind: 'ended'; readonly row: EndedJobRow } | Lost;
 
@@ -102,21 +106,13 @@ export type Ledger = {
   announce(request: JobRequest): Promise<void>;
   claim(request: JobRequest, options: ClaimOptions): Promise<ClaimAnswer>;
   /**
-   * Records that a request leaves now. `mustLastMs`: how long it may take; the lease must last as long. After an error
-   * nothing may be sent: take the send back with `notSent(holder, { wasTried: false })` first.
+   * Records that a request leaves now. `mustLastMs`: how long it may take; the lease must last as long. Unless the
+   * answer is `sent`, nothing may leave, and SENT may be there all the same: repeat the step, or release the job.
    */
   sent(holder: Holder, options: { readonly mustLastMs: number }): Promise<SentAnswer>;
-  /**
-   * Takes a send back, on proof that nothing was executed, or if a repeat does no harm. The attempt stays counted,
-   * unless the request never left (`wasTried: false`).
-   */
-  notSent(holder: Holder, options?: { readonly wasTried?: boolean }): Promise<HeldAnswer>;
   /** Makes the lease last at least `leaseMs` from now; a longer one is left as it is. */
   renew(holder: Holder, leaseMs: number): Promise<HeldAnswer>;
-  /**
-   * Hands the job back: anyone may claim it at once, and no takeover is counted. A send must be taken back first.
-   * `tried`: the turn did not only wait, but failed and executed nothing, with a send that was taken back or without.
-   */
+  /** Hands the job back, and takes its send back: anyone may claim it at once, and no takeover is counted. */
   release(holder: Holder, options?: ReleaseOptions): Promise<ReleaseAnswer>;
   end(holder: Holder, outcome: Outcome): Promise<EndAnswer>;
   read(id: string): Promise<JobRow | undefined>;

@@ -7,6 +7,7 @@ import {
   type Holder,
   hasEnded,
   isCancelled,
+  isNeverSent,
   type JobError,
   type JobRow,
   type JobState,
@@ -46,15 +47,17 @@ import type {
  * CLAIMED                     FAILED            anyone; error `cancelled`                                  cancel
  * CLAIMED, SENT; has a lease  the same          anyone, where the job stops between sends; cancelled       cancel
  * CLAIMED, lease lasts        SENT              the holder; attempts+1                                       sent
- * CLAIMED with a lease        CLAIMED           the holder: longer lease, or none      renew, notSent, release
+ * CLAIMED with a lease        CLAIMED           the holder: longer lease, or none               renew, release
  * CLAIMED with a lease        an end            the holder                                                    end
  * SENT                        SENT              the holder: longer lease                                    renew
- * SENT                        CLAIMED           the holder, on proof; attempts-1 if it never left         notSent
+ * SENT                        CLAIMED, no lease the holder, on proof; attempts-1 if it never left        release
  * SENT                        an end            the holder                                                    end
  * SENT, lease expired         UNKNOWN           anyone; error `answer-lost`                                 claim
  * SENT, lease expired         CLAIMED, fence+1  anyone who may repeat; takeovers+1, at most 10              claim
  * SENT, lease expired         UNKNOWN           anyone, after 10 takeovers; error `workers-died`            claim
  * UNKNOWN                     DONE              the fence that sent                                           end
+ * UNKNOWN                     FAILED            the fence that sent, if it never left; error `never-sent` release
+ * FAILED, never sent          CLAIMED, fence+1  anyone                                                      claim
  * SENT, lease expired         an end            anyone who finds the outcome that the holder staged         claim
  * UNKNOWN; CLAIMED, sent      DONE              anyone who finds the outcome that the fence that            claim
  *   before, no lease or expired                 sent staged
@@ -96,7 +99,7 @@ export function decideClaim(
   if ((row.contentHash ?? request.contentHash) !== request.contentHash)
     return { answer: { kind: 'other-content' } };
   // A row that `cancel` created does not know its message.
-  const known: JobRow = { ...factsOf(request), ...row };
+  const known: JobRow = { ...factsOf(request), ...(hasEnded(row) && isNeverSent(row) ? opened(row) : row) };
   if (hasEnded(known) && known.state !== 'UNKNOWN') return { answer: { kind: 'ended', row: known } };
   const { leaseUntilMs: untilMs, fence, takeovers } = known;
   const next: JobRow = { ...known, state: 'CLAIMED', fence: fence + 1, startedAt: known.startedAt ?? nowMs };
@@ -141,9 +144,10 @@ export function decideSent(
   { mustLastMs, nowMs }: { readonly mustLastMs: number; readonly nowMs: number },
 ): Decision<SentAnswer> {
   if (!isHeldBy(row, holder)) return lost(row);
-  if (row.state === 'SENT') return { answer: { kind: 'already-sent', claim: row } };
   const leftMs = row.leaseUntilMs - nowMs;
   if (leftMs <= 0 || leftMs < mustLastMs) return { answer: { kind: 'too-late', leftMs } };
+  // Only its holder writes SENT: it is this send, although its response was lost and a renewal may have followed it.
+  if (row.state === 'SENT') return { answer: { kind: 'sent', claim: row } };
   const earlier = row.sentFence === undefined ? {} : { earlierSentFence: row.sentFence };
   const write: Claim = {
     ...row,
@@ -153,19 +157,6 @@ export function decideSent(
     sentFence: row.fence,
   };
   return { write, answer: { kind: 'sent', claim: write } };
-}
-
-/** A row that is already CLAIMED is written again, so that a `sent` that is still under way can no longer succeed. */
-export function decideNotSent(
-  row: JobRow | undefined,
-  holder: Holder,
-  { wasTried }: { readonly wasTried: boolean },
-): Decision<HeldAnswer> {
-  if (!isHeldBy(row, holder)) return lost(row);
-  if (row.state === 'CLAIMED') return held(row);
-  const { sentFence: _, earlierSentFence, ...rest } = row;
-  const sentFence = earlierSentFence === undefined ? {} : { sentFence: earlierSentFence };
-  return held({ ...rest, ...sentFence, state: 'CLAIMED', attempts: row.attempts - (wasTried ? 0 : 1) });
 }
 
 export const decideRenew = (
@@ -180,15 +171,27 @@ export const decideRenew = (
 export function decideRelease(
   row: JobRow | undefined,
   holder: Holder,
-  { tried }: ReleaseOptions = {},
+  { hasLeft = false, counts = 'nothing', nowMs }: ReleaseOptions & { readonly nowMs: number },
 ): Decision<ReleaseAnswer> {
   if (row?.fence === holder.fence && isFree(row)) return { answer: { kind: 'released', row } };
+  if (row?.sentFence === holder.fence && !hasLeft && hasEnded(row)) return decideNeverSent(row, nowMs);
   if (!isHeldBy(row, holder)) return lost(row);
-  if (row.state === 'SENT') return { answer: { kind: 'already-sent', claim: row } };
-  const tries = tried === undefined ? {} : { unsentTries: (row.unsentTries ?? 0) + 1 };
-  const attempts = tried === 'with-send' ? { unsentAttempts: (row.unsentAttempts ?? 0) + 1 } : {};
-  const write = { ...withoutLease(row), ...tries, ...attempts };
+  const isSent = row.state === 'SENT';
+  const isCounted = isSent && hasLeft && counts !== 'nothing';
+  const tries = counts === 'try' ? { unsentTries: (row.unsentTries ?? 0) + 1 } : {};
+  const unsent = counts === 'try' && isCounted ? { unsentAttempts: (row.unsentAttempts ?? 0) + 1 } : {};
+  const attempts = row.attempts - (isSent && !isCounted ? 1 : 0);
+  const free = withoutLease(isSent ? withoutSend(row) : row);
+  const write: JobRow = { ...free, ...tries, ...unsent, state: 'CLAIMED', attempts };
   return { write, answer: { kind: 'released', row: write } };
+}
+
+/** For the fence that sent: whoever called the job unknown could not know that the request never left. */
+function decideNeverSent(row: EndedJobRow, nowMs: number): Decision<ReleaseAnswer> {
+  if (isNeverSent(row)) return { answer: { kind: 'never-sent', row } };
+  if (row.state !== 'UNKNOWN') return lost(row);
+  const write = endOf({ ...row, attempts: row.attempts - 1 }, neverSent, nowMs);
+  return { write, answer: { kind: 'never-sent', row: write } };
 }
 
 export function decideEnd(
@@ -298,6 +301,15 @@ function endOf(row: JobRow, outcome: Outcome, nowMs: number): EndedJobRow {
 
 const withoutLease = ({ leaseUntilMs: _, ...row }: JobRow): JobRow => row;
 
+const withoutSend = ({ sentFence: _, earlierSentFence, ...row }: JobRow): JobRow =>
+  earlierSentFence === undefined ? row : { ...row, sentFence: earlierSentFence };
+
+/** The row of a job that was never sent, as if nobody had called it unknown. */
+function opened(row: EndedJobRow): JobRow {
+  const { outcome: _, finishedAt: _f, ...rest } = withoutSend(row);
+  return { ...rest, state: 'CLAIMED', earlierFinishedAt: row.finishedAt };
+}
+
 const blankRow = (id: string, nowMs: number): JobRow => ({
   id,
   state: 'CLAIMED',
@@ -333,6 +345,12 @@ const answerLost = failure(
   'unknown',
   'answer-lost',
   'the request was sent, and the worker died before it recorded the outcome',
+);
+
+const neverSent = failure(
+  'failed',
+  'never-sent',
+  'the worker was held up before the request left, and the job was called unknown: it runs again',
 );
 
 const workersDied = ({ takeovers, sentFence }: JobRow): Outcome =>

@@ -22,7 +22,7 @@ const outcomes = {
 type Act =
   | { readonly kind: 'claim'; readonly mayRepeat: boolean; readonly isNew: boolean }
   | { readonly kind: 'sent' }
-  | { readonly kind: 'notSent' }
+  | { readonly kind: 'proved' }
   | { readonly kind: 'renew' }
   | { readonly kind: 'release' }
   | { readonly kind: 'cancel' }
@@ -44,7 +44,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ kind: 'sent' as const }) },
   {
     weight: 4,
-    arbitrary: fc.record({ kind: fc.constantFrom('notSent', 'renew', 'release', 'cancel') }),
+    arbitrary: fc.record({ kind: fc.constantFrom('proved', 'renew', 'release', 'cancel') }),
   },
   {
     weight: 2,
@@ -108,10 +108,16 @@ function checkChange(
   after: JobRow,
   { nowMs, worker }: { readonly nowMs: number; readonly worker: Worker },
 ): void {
+  const isNeverSent = (row: JobRow | undefined) => row?.outcome?.error?.kind === 'never-sent';
   if (before?.state === 'FAILED') {
-    expect(after).toEqual({ ...before, cancelled: true });
+    if (!isNeverSent(before) || after.state === 'FAILED')
+      expect(after).toEqual({ ...before, cancelled: true });
+    else expect([after.state, after.fence]).toEqual(['CLAIMED', before.fence + 1]);
   } else if (endStates.includes(before?.state)) {
-    expect([before?.state, after.state]).toEqual(['UNKNOWN', 'DONE']);
+    expect([before?.state, isNeverSent(after) || after.state]).toEqual([
+      'UNKNOWN',
+      worker.hasStarted ? 'DONE' : true,
+    ]);
     expect(worker.claim?.fence).toBe(before?.sentFence);
   }
   expect(after.fence).toBeGreaterThanOrEqual(before?.fence ?? 0);
@@ -145,13 +151,13 @@ async function startSend(world: World, ledger: Ledger, worker: Worker, claim: Cl
     return;
   }
   if (answer.kind === 'lost') world.counts.unsure += 1;
-  if (answer.kind === 'thrown' || answer.kind === 'already-sent') await takeBack(world, ledger, claim);
+  if (answer.kind === 'thrown' || answer.kind === 'too-late') await takeBack(world, ledger, claim);
 }
 
 /** After a send that threw, nothing was sent; that is reported to the ledger until it responds. */
 async function takeBack(world: World, ledger: Ledger, claim: Claim): Promise<void> {
   for (;;) {
-    const answer = await ledger.notSent(claim, { wasTried: false }).catch(() => undefined);
+    const answer = await ledger.release(claim).catch(() => undefined);
     if (answer?.kind === 'lost') world.counts.unsure += 1;
     if (answer) return;
   }
@@ -160,8 +166,7 @@ async function takeBack(world: World, ledger: Ledger, claim: Claim): Promise<voi
 async function proveHarmless(world: World, ledger: Ledger, worker: Worker, claim: Claim): Promise<void> {
   if (!worker.hasStarted) return;
   for (const send of world.started) if (send.fence === claim.fence) send.isHarmless = true;
-  await ledger.notSent(claim);
-  worker.hasStarted = false;
+  await ledger.release(claim, { hasLeft: true, counts: 'try' });
 }
 
 async function perform(world: World, ledger: Ledger, worker: Worker, act: Act): Promise<unknown> {
@@ -176,12 +181,12 @@ async function perform(world: World, ledger: Ledger, worker: Worker, act: Act): 
   switch (act.kind) {
     case 'sent':
       return worker.hasStarted ? undefined : startSend(world, ledger, worker, claim);
-    case 'notSent':
+    case 'proved':
       return proveHarmless(world, ledger, worker, claim);
     case 'renew':
       return ledger.renew(claim, leaseMs);
     case 'release':
-      return ledger.release(claim);
+      return worker.hasStarted ? undefined : ledger.release(claim);
     case 'end':
       return ledger.end(claim, outcomes[act.as]);
     default:

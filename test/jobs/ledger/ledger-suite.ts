@@ -168,15 +168,21 @@ function describeClaims(makeLedger: MakeLedger): void {
   });
 
   test.each([
-    ['expired', async (_: Ledger, clock: Bench['clock']) => (clock.nowMs += leaseMs)],
-    ['was released', (ledger: Ledger) => ledger.release({ id: 'a', fence: 2 })],
+    [
+      'expired',
+      async (ledger: Ledger, clock: Bench['clock']) => {
+        await claim(ledger, true);
+        clock.nowMs += leaseMs;
+      },
+    ],
+    ['was released', async () => undefined],
   ])(
     'that may not repeat does not continue a repeat that %s: the first send is unknown',
     async (_, leave) => {
       const { ledger, clock } = await makeLedger();
       const first = await send(ledger);
       clock.nowMs += leaseMs;
-      await ledger.notSent(await send(ledger, true));
+      await ledger.release(await send(ledger, true), { hasLeft: true, counts: 'attempt' });
       await leave(ledger, clock);
 
       const answer = await ledger.claim(request, { leaseMs });
@@ -263,7 +269,7 @@ function describeSends(makeLedger: MakeLedger): void {
     },
   );
 
-  test('that was written too slowly is taken back', async () => {
+  test('that was written too slowly may not leave, and is taken back by a release', async () => {
     const { clock, table } = await makeLedger();
     const slow: Table = {
       ...table,
@@ -277,8 +283,12 @@ function describeSends(makeLedger: MakeLedger): void {
 
     const answer = await ledger.sent(held, { mustLastMs: 30_000 });
 
+    await ledger.release(held);
+
     expect(answer).toEqual({ kind: 'too-late', leftMs: 20_000 });
-    expect(await ledger.read('a')).toEqual(held);
+    const row = await ledger.read('a');
+    expect(row).toMatchObject({ state: 'CLAIMED', attempts: 0 });
+    expect(row).not.toHaveProperty('sentFence');
   });
 
   test('by a worker that lost the job is refused', async () => {
@@ -301,47 +311,56 @@ function describeSends(makeLedger: MakeLedger): void {
     expect(answer).toEqual({ kind: 'lost', row: undefined });
   });
 
-  test('does not start twice', async () => {
-    const { ledger } = await makeLedger();
-    const sent = await send(ledger);
-
-    const answer = await ledger.sent(sent, { mustLastMs: 1 });
-
-    expect(answer).toEqual({ kind: 'already-sent', claim: sent });
-    expect(await ledger.read('a')).toEqual(sent);
-  });
-
-  test('that is proved harmless is taken back, stays counted, and may start again', async () => {
-    const { ledger } = await makeLedger();
-    const sent = await send(ledger);
-
-    const back = await ledger.notSent(sent);
-    const again = await ledger.sent(sent, { mustLastMs: 1 });
-
-    expect(back).toMatchObject({ kind: 'held', claim: { state: 'CLAIMED', attempts: 1 } });
-    expect(await ledger.read('a')).toMatchObject({ attempts: 2 });
-    expect(again).toMatchObject({ kind: 'sent', claim: { attempts: 2 } });
-  });
-
-  test('that never left is not counted, however often that is reported', async () => {
-    const { ledger } = await makeLedger();
-    const sent = await send(ledger);
-
-    await ledger.notSent(sent, { wasTried: false });
-    const back = await ledger.notSent(sent, { wasTried: false });
-
-    expect(back).toMatchObject({ kind: 'held', claim: { state: 'CLAIMED', attempts: 0 } });
-    expect(await ledger.read('a')).not.toHaveProperty('sentFence');
-  });
-
-  test('that was taken back and abandoned is taken over, and does not end as unknown', async () => {
+  test('whose response was lost is known by its holder, though its lease was renewed since', async () => {
     const { ledger, clock } = await makeLedger();
-    await ledger.notSent(await send(ledger));
-    clock.nowMs += leaseMs;
+    const sent = await send(ledger);
+    clock.nowMs += 1_000;
+    const renewed = await ledger.renew({ ...sent }, leaseMs);
 
+    const answer = await ledger.sent({ ...sent }, { mustLastMs: 1 });
+
+    expect(answer).toEqual(renewed.kind === 'held' && { kind: 'sent', claim: renewed.claim });
+    expect(await ledger.read('a')).toMatchObject({ state: 'SENT', attempts: 1 });
+  });
+
+  test.for([
+    ['counts as an attempt if it left', { hasLeft: true, counts: 'attempt' }, { attempts: 1 }],
+    [
+      'counts as unsent if it left in a try',
+      { hasLeft: true, counts: 'try' },
+      { attempts: 1, unsentAttempts: 1 },
+    ],
+    ['does not count if its turn only waited', { hasLeft: true, counts: 'nothing' }, { attempts: 0 }],
+    ['does not count if it never left', { counts: 'try' }, { attempts: 0, unsentTries: 1 }],
+  ] as const)('that is taken back %s', async ([, options, expected]) => {
+    const { ledger } = await makeLedger();
+    const sent = await send(ledger);
+
+    const released = await ledger.release(sent, options);
+    const again = await ledger.release(sent, options);
     const second = await claim(ledger);
 
-    expect(second).toMatchObject({ state: 'CLAIMED', fence: 2, attempts: 1 });
+    expect(released).toMatchObject({ kind: 'released', row: { state: 'CLAIMED', ...expected } });
+    expect(again).toEqual(released);
+    expect(second).toMatchObject({ state: 'CLAIMED', fence: 2, takeovers: 0, ...expected });
+    expect(second).not.toHaveProperty('sentFence');
+  });
+
+  test('that never left makes the job that was called unknown run again', async () => {
+    const { ledger, clock } = await makeLedger();
+    const sent = await send(ledger);
+    clock.nowMs += leaseMs;
+    await ledger.claim(request, { leaseMs });
+
+    const answer = await ledger.release(sent);
+    const second = await claim(ledger);
+
+    expect(answer).toMatchObject({
+      kind: 'never-sent',
+      row: { state: 'FAILED', finishedAt: clock.nowMs + 1 },
+    });
+    expect(second).toMatchObject({ state: 'CLAIMED', fence: 2, attempts: 0 });
+    expect(await ledger.release(sent)).toEqual({ kind: 'lost', row: second });
   });
 
   test('is not taken back by a worker that lost the job', async () => {
@@ -350,7 +369,7 @@ function describeSends(makeLedger: MakeLedger): void {
     clock.nowMs += leaseMs;
     const second = await send(ledger, true);
 
-    const answer = await ledger.notSent(first);
+    const answer = await ledger.release(first);
 
     expect(answer).toEqual({ kind: 'lost', row: second });
     expect(await ledger.read('a')).toEqual(second);
@@ -410,10 +429,10 @@ function describeLeases(makeLedger: MakeLedger): void {
 
   test('that is released after a try counts it, until the job is reopened', async () => {
     const { ledger } = await makeLedger();
-    const first = await claim(ledger);
-    await ledger.release(first, { tried: 'with-send' });
+    const first = await send(ledger);
+    await ledger.release(first, { hasLeft: true, counts: 'try' });
     const second = await claim(ledger);
-    await ledger.release(second, { tried: 'without-send' });
+    await ledger.release(second, { counts: 'try' });
     const third = await claim(ledger);
 
     await ledger.end(third, { status: 'failed' });
@@ -433,22 +452,12 @@ function describeLeases(makeLedger: MakeLedger): void {
 
     const answers = [
       await ledger.sent(held, { mustLastMs: 1 }),
-      await ledger.notSent(held),
       await ledger.renew(held, leaseMs),
       await ledger.end(held, done),
     ];
 
-    expect(answers).toEqual(Array(4).fill({ kind: 'lost', row }));
+    expect(answers).toEqual(Array(3).fill({ kind: 'lost', row }));
     expect(await ledger.read('a')).toEqual(row);
-  });
-
-  test('of a send is not released', async () => {
-    const { ledger } = await makeLedger();
-    const sent = await send(ledger);
-
-    const answer = await ledger.release(sent);
-
-    expect(answer).toEqual({ kind: 'already-sent', claim: sent });
   });
 
   test('is not released by a worker that lost the job', async () => {

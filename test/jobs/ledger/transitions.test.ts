@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
-import type { Claim } from '../../../lib/jobs/ledger/job-row.ts';
-import { decideNotSent, decideSent } from '../../../lib/jobs/ledger/transitions.ts';
+import { describe, expect, test } from 'vitest';
+import type { Claim, EndedJobRow, JobRow } from '../../../lib/jobs/ledger/job-row.ts';
+import { decideClaim, decideRelease, decideSent } from '../../../lib/jobs/ledger/transitions.ts';
 
 const held: Claim = {
   id: 'a',
@@ -32,8 +32,60 @@ test('a send that is too late writes nothing', () => {
   expect(decision).toEqual({ answer: { kind: 'too-late', leftMs: 1 } });
 });
 
-test('a job that was not sent is written again, so that a send still under way can no longer succeed', () => {
-  const decision = decideNotSent(held, held, { wasTried: false });
+test('a send that is found written is the holder’s own, whoever has renewed the lease since', () => {
+  const row: Claim = { ...held, state: 'SENT', attempts: 2, sentFence: 3, leaseUntilMs: 90_000 };
 
-  expect(decision).toEqual({ write: held, answer: { kind: 'held', claim: held } });
+  const decision = decideSent(row, held, { nowMs: 50_000, mustLastMs: 2_000 });
+
+  expect(decision).toEqual({ answer: { kind: 'sent', claim: row } });
+});
+
+describe('a job that another worker has called unknown, and whose request never left', () => {
+  const { leaseUntilMs: _, ...free } = held;
+  const unknown: EndedJobRow = {
+    ...free,
+    state: 'UNKNOWN',
+    sentFence: 3,
+    finishedAt: 60_000,
+    outcome: { status: 'unknown', error: { kind: 'answer-lost', message: '' } },
+  };
+  const release = (row: JobRow, fence = 3, hasLeft = false) =>
+    decideRelease(row, { id: 'a', fence }, { nowMs: 61_000, hasLeft });
+  const failed = release(unknown).write as EndedJobRow;
+
+  test('has failed, and is claimed by its next message, as if nothing had been sent', () => {
+    const request = { id: 'a', type: 'run-function', contentHash: 'hash', sender: 'me' };
+
+    const { answer } = decideClaim(failed, request, { leaseMs: 1_000, nowMs: 62_000 });
+
+    expect(failed).toMatchObject({
+      state: 'FAILED',
+      attempts: 0,
+      outcome: { error: { kind: 'never-sent' } },
+    });
+    expect(answer).toMatchObject({ kind: 'claimed', claim: { fence: 4, earlierFinishedAt: 61_000 } });
+    for (const name of ['outcome', 'finishedAt', 'sentFence'])
+      expect('claim' in answer && answer.claim).not.toHaveProperty(name);
+  });
+
+  test('says so again if the answer was lost', () => {
+    expect(release(failed)).toEqual({ answer: { kind: 'never-sent', row: failed } });
+  });
+
+  test('stays as it is for another fence, after a request that left, and when a person has settled it', () => {
+    const resolved: EndedJobRow = { ...unknown, state: 'DONE', outcome: { status: 'done' } };
+
+    expect(release(unknown, 2)).toEqual({ answer: { kind: 'lost', row: unknown } });
+    expect(release(unknown, 3, true)).toEqual({ answer: { kind: 'lost', row: unknown } });
+    expect(release(resolved)).toEqual({ answer: { kind: 'lost', row: resolved } });
+  });
+
+  test('is not run again once a person has cancelled it', () => {
+    const cancelled: EndedJobRow = { ...failed, cancelled: true };
+    const request = { id: 'a', type: 'run-function', contentHash: 'hash', sender: 'me' };
+
+    const { answer } = decideClaim(cancelled, request, { leaseMs: 1_000, nowMs: 62_000 });
+
+    expect(answer).toMatchObject({ kind: 'ended', row: { state: 'FAILED' } });
+  });
 });

@@ -3,6 +3,9 @@ import { TableError } from '../../../lib/table/table-error.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
+/** How late a response of the table comes that is not lost: not so late that its sender gives up. */
+const LATE_MS = 4_000;
+
 /** A table as one process sees it: every step is an act of the world. Lists are for people, and meet no trouble. */
 export function faultyTable(table: Table, process: Process, world: World): Table {
   const act = <T>(label: string, perform: () => Promise<T>) =>
@@ -10,6 +13,7 @@ export function faultyTable(table: Table, process: Process, world: World): Table
       label,
       area: 'table',
       perform,
+      travelMs: () => (process.isMortal && world.meets('table') ? LATE_MS : 0),
       failure: () => new TableError(label, { kind: 'unreachable', code: 'ECONNRESET' }),
     });
   return {

@@ -28,6 +28,8 @@ export type Plan = ScheduleOptions & {
   readonly jobs: readonly JobPlan[];
   readonly deeds: readonly Deed[];
   readonly nonsense: readonly string[];
+  /** The table settles its writes, as the adapter of DynamoDB does. */
+  readonly settles: boolean;
 };
 
 const job: fc.Arbitrary<JobPlan> = fc.oneof(
@@ -68,6 +70,7 @@ export const plans: fc.Arbitrary<Plan> = fc.record({
   nonsense: fc.array(fc.constantFrom('no JSON', '{}', '{"version":1,"type":"score","id":"job-1"}'), {
     maxLength: 1,
   }),
+  settles: fc.boolean(),
   troubles: fc.subarray([...allTroubles]),
   troublePercent: fc.constantFrom(3, 8, 20),
   troubledSteps: fc.constantFrom(60, 150, 300),

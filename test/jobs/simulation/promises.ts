@@ -95,6 +95,8 @@ function unexplained(
 ): string | undefined {
   const { platform, witness, world } = scene;
   const kind = result.error?.kind;
+  if (row.state === 'UNKNOWN' && !mayRepeat(job) && !mayHaveLeft(row, number, scene))
+    return 'nothing left, and the worker that knows it lived';
   const end = job.type === 'run-function' ? job.end : 'SUCCESS';
   if (result.status === 'done') return end === 'SUCCESS' ? undefined : `its function ended ${end}`;
   if (kind === 'cancelled') return witness.cancelled.has(row.id) ? undefined : 'nobody cancelled it';
@@ -112,6 +114,16 @@ function unexplained(
   return faults > 0 && result.attempts >= attempts
     ? undefined
     : `the platform had ${faults} faults for it in ${result.attempts} attempts`;
+}
+
+/** Whether the send of a row may have left, or nobody is there to know: its worker died, or never heard of its claim. */
+function mayHaveLeft(row: EndedJobRow, number: number, { witness, platform }: Ended['scene']): boolean {
+  const holder = witness.holderOf(row);
+  if (holder === undefined || holder.process.hasDied) return true;
+  const { process, sinceMs } = holder;
+  return platform.started.some(
+    (each) => each.process === process && each.atMs >= sinceMs && isOf(each.subject, number),
+  );
 }
 
 /** Whether a request was made for a job; a text may belong to several. */

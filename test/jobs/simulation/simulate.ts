@@ -67,6 +67,7 @@ function setScene({ plan, parts, world, finished, broken }: Setting): Scene {
     queue: createSimulatedQueue(world),
     platform: createSimulatedPlatform(world, (subject) => functionEnd(plan, subject)),
     witness: createWitness(world, broken),
+    settles: plan.settles,
     withLedger: parts.withLedger ?? ((ledger: Ledger) => ledger),
     reported: (id, status) => void finished.set(id, (finished.get(id) ?? new Set()).add(status)),
   };

@@ -10,7 +10,7 @@ import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
 /** One thing that the platform did, or was asked to do. */
-type Deed = { readonly subject: string; readonly process: Process };
+type Deed = { readonly subject: string; readonly process: Process; readonly atMs: number };
 
 /** An execution, and the process that its response reached. `troubles`: those of the process at that time. */
 type Delivered = Deed & { readonly execution: string; readonly troubles: number };
@@ -36,7 +36,7 @@ export function createSimulatedPlatform(world: World, endOf: (subject: string) =
 
   const execute = (process: Process, request: PlatformRequest, score: Scored): Executed => {
     const { subject } = score;
-    executed.push({ subject, process });
+    executed.push({ subject, process, atMs: world.now() });
     if (isScoring(request)) scored.push(score);
     const execution = `${subject}#${executed.filter((each) => each.subject === subject).length}`;
     return { execution, result: responseTo(request, execution, endOf(subject)) };
@@ -59,8 +59,8 @@ export function createSimulatedPlatform(world: World, endOf: (subject: string) =
     async (request, _token, signal) => {
       signal?.throwIfAborted();
       const subject = subjectOf(request);
-      started.push({ subject, process });
-      const score: Scored = { subject, process, isDelivered: false };
+      started.push({ subject, process, atMs: world.now() });
+      const score: Scored = { subject, process, atMs: world.now(), isDelivered: false };
       const perform = () => execute(process, request, score);
       const { execution, result } = await world.act(process, {
         label: `send ${subject}`,
@@ -75,7 +75,7 @@ export function createSimulatedPlatform(world: World, endOf: (subject: string) =
       });
       score.isDelivered = result.kind === 'response';
       if (execution !== undefined)
-        delivered.push({ subject, process, execution, troubles: process.troubles });
+        delivered.push({ subject, process, atMs: world.now(), execution, troubles: process.troubles });
       return result;
     };
 
@@ -90,7 +90,7 @@ export function createSimulatedPlatform(world: World, endOf: (subject: string) =
     of(process: Process): Platform {
       return clientOver({
         send: sendOf(process),
-        pace: paceOf(world),
+        pace: paceOf(process, world),
         now: world.now,
         sleep: (ms, signal) => world.sleep(process, ms, signal),
         random: world.dice.fraction,
@@ -101,11 +101,12 @@ export function createSimulatedPlatform(world: World, endOf: (subject: string) =
 
 export type SimulatedPlatform = ReturnType<typeof createSimulatedPlatform>;
 
-/** Lets every call leave at once, unless its turn is too far off. */
-const paceOf = (world: World): Pace =>
+/** Lets every call leave at once, unless its turn is too far off or its process is held up. */
+const paceOf = (process: Process, world: World): Pace =>
   createFakePace({
     now: world.now,
-    takeTurn(signal) {
+    async takeTurn(signal) {
+      await world.act(process, { label: 'take a slot', area: 'platform', perform: () => undefined });
       signal?.throwIfAborted();
       if (world.meets('platform')) throw new PaceWaitError(45_000, 20_000);
       return 0;

@@ -1,3 +1,4 @@
+import type { JobRow } from '../../../lib/jobs/ledger/job-row.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
@@ -14,6 +15,7 @@ type TriedEnd = { readonly id: string; readonly process: Process; readonly troub
  */
 export function createWitness(world: World, broken: (what: string) => void) {
   const leases = new Map<string, number>();
+  const holders = new Map<string, { readonly process: Process; readonly sinceMs: number }>();
   const cancelled = new Set<string>();
   /** Responses that workers have tried to record, accepted or not. */
   const offered = new Set<string>();
@@ -32,7 +34,9 @@ export function createWitness(world: World, broken: (what: string) => void) {
       ...ledger,
       async claim(request, options) {
         const answer = await ledger.claim(request, options);
-        if (answer.kind === 'claimed') leases.set(nameOf(answer.claim), answer.claim.leaseUntilMs);
+        if (answer.kind !== 'claimed') return answer;
+        leases.set(nameOf(answer.claim), answer.claim.leaseUntilMs);
+        holders.set(nameOf(answer.claim), { process, sinceMs: world.now() });
         return answer;
       },
       async sent(holder, options) {
@@ -40,11 +44,6 @@ export function createWitness(world: World, broken: (what: string) => void) {
         if (answer.kind === 'lost') lose(holder);
         if (answer.kind === 'sent' && answer.claim.leaseUntilMs < world.now() + options.mustLastMs)
           broken(`${nameOf(holder)} may send, and the lease does not last as long`);
-        return answer;
-      },
-      async notSent(holder, options) {
-        const answer = await ledger.notSent(holder, options);
-        if (answer.kind === 'lost') lose(holder);
         return answer;
       },
       async renew(holder, leaseMs) {
@@ -75,7 +74,8 @@ export function createWitness(world: World, broken: (what: string) => void) {
       },
     };
   };
-  return { watch, ends, tries, offered, cancelled };
+  const holderOf = ({ id, sentFence: fence = 0 }: JobRow) => holders.get(nameOf({ id, fence }));
+  return { watch, ends, tries, offered, cancelled, holderOf };
 }
 
 export type Witness = ReturnType<typeof createWitness>;

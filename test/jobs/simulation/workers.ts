@@ -6,6 +6,7 @@ import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import { replaceMessage } from '../../../lib/jobs/queue/replace-message.ts';
 import { runBatch } from '../../../lib/jobs/run-batch.ts';
 import type { Table } from '../../../lib/table/table.ts';
+import { settledTable } from '../../proofs/exploration/settled-table.ts';
 import { workerOver } from '../worker-over.ts';
 import { faultyStore, type SmallStore } from './faulty-store.ts';
 import { faultyTable } from './faulty-table.ts';
@@ -24,6 +25,7 @@ export type Scene = {
   readonly platform: SimulatedPlatform;
   readonly witness: Witness;
   /** Replaces the real ledger: by a broken one, to see that it is detected. */
+  readonly settles: boolean;
   readonly withLedger: (ledger: Ledger, table: Table, now: () => number, newToken: () => string) => Ledger;
   /** Called for every job that is reported as finished. */
   readonly reported: (id: string, status: string) => void;
@@ -36,8 +38,10 @@ const VISIBILITY_MS = 120_000;
 /** A name that nothing has had before in this schedule. */
 const newToken = (world: World) => `${world.steps()}-${world.dice.below(2 ** 32)}`;
 
-export function ledgerOf(process: Process, { world, table, witness, withLedger }: Scene): Ledger {
-  const seen = faultyTable(table, process, world);
+export function ledgerOf(process: Process, { world, table, witness, settles, withLedger }: Scene): Ledger {
+  const faulty = faultyTable(table, process, world);
+  const sleep = (ms: number) => world.sleep(process, ms);
+  const seen = settles ? settledTable(faulty, { sleep }) : faulty;
   const token = () => newToken(world);
   const ledger = createLedger({ table: seen, now: world.now, newToken: token });
   return witness.watch(withLedger(ledger, seen, world.now, token), process);

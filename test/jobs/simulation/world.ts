@@ -40,6 +40,7 @@ export function createWorld(options: ScheduleOptions) {
     schedule.log(process.name, `dies ${when}`);
     counts.crashes += 1;
     process.troubles += 1;
+    process.hasDied = true;
     end(process);
   };
 
@@ -132,13 +133,15 @@ function deliver(process: Process, delayMs: number, settle: () => void, { now, a
 /** Fails an act for its process: the act was not done, or was done all the same, or will be done later. */
 async function fail<T>(requested: Requested<T>, error: Error, { schedule, later }: Powers): Promise<void> {
   const { process, given, reject } = requested;
+  const { area } = given;
   const fate = schedule.dice.pick(['undone', 'unanswered', 'late'] as const);
   schedule.log(process.name, `${given.label} fails, ${fate}`);
   process.troubles += 1;
   const orphan = orphanOf(given);
+  const givenUpAfterMs = area === 'table' ? schedule.dice.pick([0, 5_000]) : 0;
   if (fate === 'unanswered') await orphan?.();
   if (fate === 'late' && orphan !== undefined) later(travelTime(schedule), orphan);
-  deliver(process, 0, () => reject(error), schedule);
+  deliver(process, givenUpAfterMs, () => reject(error), schedule);
 }
 
 /** An act whose response nobody waits for. What a queue delivers or deletes only counts with its response. */

@@ -92,7 +92,10 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
   'SENT is not taken back on proof': {
     withLedger: (ledger) => ({
       ...ledger,
-      notSent: async ({ id }) => ({ kind: 'lost', row: await ledger.read(id) }),
+      async release(holder, options) {
+        const row = await ledger.read(holder.id);
+        return row?.state === 'SENT' ? { kind: 'lost', row } : ledger.release(holder, options);
+      },
     }),
     in: 'one message',
     faults: 1,

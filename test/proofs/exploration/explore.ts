@@ -62,7 +62,15 @@ export function firstState({ job, messages, people }: Scenario): State {
     floating: [],
     people: people.map((role) => ({ role, tries: 0 })),
     faults: 0,
-    facts: { executed: [], reopened: [], reported: [], isHidden: false },
+    facts: {
+      executed: [],
+      left: [],
+      dead: [],
+      isNeverSent: false,
+      reopened: [],
+      reported: [],
+      isHidden: false,
+    },
   };
 }
 

@@ -33,6 +33,8 @@ export type History<S extends Start = Start> = {
   readonly hasHeard: boolean;
   /** Whether the code has looked for an outcome that another run staged, and found none. */
   readonly hasLooked: boolean;
+  /** The highest fence under which the code has written, or tried to; 0 if it has not claimed. */
+  readonly fence: number;
 };
 
 /** The code that is explored: settles when it has no more to do. */
@@ -120,17 +122,20 @@ function sharing<T>(): (value: T) => T {
 
 export type Histories<S extends Start> = ReturnType<typeof createHistories<S>>;
 
-type Seen = Pick<History, 'hasHeard' | 'hasLooked'>;
+type Seen = Pick<History, 'hasHeard' | 'hasLooked' | 'fence'>;
 
-const NOTHING_SEEN: Seen = { hasHeard: false, hasLooked: false };
+const NOTHING_SEEN: Seen = { hasHeard: false, hasLooked: false, fence: 0 };
 
-function seenAfter({ underWay, hasHeard, hasLooked }: History, { number, reply }: Answered): Seen {
+function seenAfter(before: History, { number, reply }: Answered): Seen {
+  const { underWay, hasHeard, hasLooked } = before;
   const ask = underWay.find((each) => each.number === number)?.ask;
-  if (reply === 'no response') return { hasHeard, hasLooked };
+  const isHeld = ask?.kind === 'write the row' && ask.row['leaseUntilMs'] !== undefined;
+  const fence = Math.max(before.fence, isHeld ? Number(ask.row['fence']) : 0);
+  if (reply === 'no response') return { hasHeard, hasLooked, fence };
   const { got } = reply;
   const isExecution = got !== null && 'kind' in got && got.kind === 'executed';
   const isLook = got === null && ask?.kind === 'read an object' && ask.key.startsWith('work/outcomes/');
-  return { hasHeard: hasHeard || isExecution, hasLooked: hasLooked || isLook };
+  return { hasHeard: hasHeard || isExecution, hasLooked: hasLooked || isLook, fence };
 }
 
 type Run = {

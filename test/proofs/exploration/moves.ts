@@ -3,7 +3,7 @@ import { type Begun, HIDDEN_MS } from './explored-code.ts';
 import type { Histories } from './histories.ts';
 import type { Scenario } from './scenario.ts';
 import { mayMatter, receiptOf } from './services.ts';
-import type { Actor, State } from './state.ts';
+import { type Actor, type State, withNumber } from './state.ts';
 import { deathOf } from './time.ts';
 
 /** What does not change while a scenario is explored. `id` is that of its job. */
@@ -50,10 +50,16 @@ export function ended(state: State, place: number): State {
     actor.late.some((each) => each.number === number) ? [] : [ask],
   );
   const left = floated({ ...state, actors: state.actors.filter((each) => each !== actor) }, asks, start.role);
-  if (start.role === 'delivery' || end?.kind === 'returned') return left;
+  if (start.role === 'delivery') return end === undefined ? withDead(left, actor.history.fence) : left;
+  if (end?.kind === 'returned') return left;
   const tries = Number(start.name.slice(start.role.length)) + 1;
   return { ...left, people: [...left.people, { role: start.role, tries }] };
 }
+
+const withDead = (state: State, fence: number): State => ({
+  ...state,
+  facts: { ...state.facts, dead: withNumber(state.facts.dead, fence) },
+});
 
 /** The changes among these asks float: nobody waits for them any more. */
 export const floated = (state: State, asks: readonly Ask[], by: Begun['role']): State => ({

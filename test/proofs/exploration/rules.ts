@@ -1,4 +1,10 @@
-import { type EndedJobRow, hasEnded, isCancelled, type JobRow } from '../../../lib/jobs/ledger/job-row.ts';
+import {
+  type EndedJobRow,
+  hasEnded,
+  isCancelled,
+  isNeverSent,
+  type JobRow,
+} from '../../../lib/jobs/ledger/job-row.ts';
 import { fromRow } from '../../../lib/jobs/ledger/stored-row.ts';
 import type { StoredRow } from '../../../lib/table/table.ts';
 import type { Ask } from './asks.ts';
@@ -69,14 +75,15 @@ export function checkRow(before: State, state: State, key: string, by: Writer, {
 /** The run that wrote a row: the holder, while a lease lasts. Tokens begin with the names of runs. */
 const runOf = ({ rows }: State, key: string) => rows[key]?.token.split(' ', 1)[0];
 
-/** What ended stays so: only UNKNOWN becomes DONE, and only what failed is reopened, if cancelled by its id. */
+/** What ended stays so, but for UNKNOWN; only what failed is reopened, and by its id if it was cancelled. */
 function checkEnded(from: EndedJobRow, to: JobRow, by: Begun['role']): Verdict {
   if (hasEnded(to)) {
     const stays = from.state === to.state && from.outcome.error?.kind === to.outcome.error?.kind;
-    return stays || (from.state === 'UNKNOWN' && to.state === 'DONE')
+    return stays || (from.state === 'UNKNOWN' && (to.state === 'DONE' || isNeverSent(to)))
       ? undefined
       : `a job was ${from.state}, and then ${to.state}`;
   }
+  if (isNeverSent(from)) return undefined;
   if (from.state !== 'FAILED') return `a job that was ${from.state} was reopened`;
   return isCancelled(from) && by !== 'redrive by id'
     ? 'a cancelled job was reopened, and nobody named it'
@@ -91,15 +98,21 @@ export function checkObject(before: State, after: State, ask: Ask<'write an obje
   const body = before.objects[ask.key];
   if (body === undefined) return undefined;
   const [from, to] = [statusIn(body), statusIn(after.objects[ask.key] ?? body)];
-  const mayChange = from === 'failed' ? after.facts.reopened.length > 0 : from === 'unknown' && to === 'done';
+  const { reopened, isNeverSent: isAgain } = after.facts;
+  const mayChange =
+    from === 'failed' ? reopened.length > 0 : from === 'unknown' && (to === 'done' || isAgain);
   return from === to || mayChange ? undefined : `the result was ${from}, and then ${to}`;
 }
 
 /** Holds for every message that is deleted: its job's result is visible, or another message has taken its place. */
-export function checkDeleted({ queue, objects }: State, { receipt }: Ask<'delete the message'>): Verdict {
+export function checkDeleted(
+  { queue, objects, facts }: State,
+  { receipt }: Ask<'delete the message'>,
+): Verdict {
   const message = queue.messages.find(({ messageId }) => messageId === messageOf(receipt));
   if (message === undefined || resultsIn({ objects }).length > 0) return undefined;
-  const isReplaced = !isNamed(message) && queue.messages.some(isNamed);
+  const others = queue.messages.filter((each) => each !== message);
+  const isReplaced = (!isNamed(message) || facts.isNeverSent) && others.some(isNamed);
   return isReplaced ? undefined : 'a message was deleted before the result of its job was visible';
 }
 
@@ -109,11 +122,11 @@ const isNamed = ({ body }: { readonly body: string }) => body.includes('"id":');
 export function checkLeaving(
   state: State,
   { kind, id, fence }: Ask<'take a slot' | 'call the platform'>,
-  { worker }: Scenario,
+  { worker, job }: Scenario,
 ): Verdict {
   const row = rowsIn(state).find((each) => each.id === id);
-  // A process that is paused in its slot may lose the job, but it stays recorded that it sent.
-  const isPast = row?.sentFence !== undefined && row.sentFence >= fence;
+  // A process that is paused in its slot may lose a job that may be repeated, but it stays recorded that it sent.
+  const isPast = job.mayRepeat && row?.sentFence !== undefined && row.sentFence >= fence;
   if (kind === 'call the platform' && worker === 'process' && isPast) return undefined;
   if (row?.state !== 'SENT' || row.sentFence !== fence)
     return 'a request left that the ledger does not know of';
@@ -151,6 +164,10 @@ export function checkRest(state: State, scenario: Scenario): Verdict | 'stranded
   const [row, ...others] = rows;
   if (row === undefined || others.length > 0) return `one message, and ${rows.length} jobs`;
   if (!hasEnded(row)) return `nothing is left to do, and the job is ${row.state}`;
+  const { left, dead } = state.facts;
+  const [isGone, sentBy = 0] = [dead.length > 0, row.sentFence];
+  if (row.state === 'UNKNOWN' && ![...left, ...dead].includes(sentBy))
+    return 'a job is unknown, although nothing left, and the worker that knows it lived';
   const isRefused = row.outcome.error?.kind === 'status';
   if (scenario.people.length === 0 && !state.facts.isHidden && row.state !== 'DONE' && !isRefused)
     return `a job was given up as ${row.state}, although nothing hid whether its function ran`;
@@ -160,7 +177,8 @@ export function checkRest(state: State, scenario: Scenario): Verdict | 'stranded
     return row.type === undefined ? undefined : `the job is ${row.state}, and has no result`;
   const { outcome, attempts, finishedAt } = row;
   const result = JSON.parse(state.objects[key] ?? '');
-  if (result.status === 'unknown' && row.state === 'DONE') return 'stranded';
+  if (result.status === 'unknown' && (row.state === 'DONE' || (isNeverSent(row) && isGone)))
+    return 'stranded';
   const shown = [result.status, result.attempts, Date.parse(result.finishedAt)];
   const known = [outcome.status, attempts, finishedAt];
   if (String(shown) !== String(known)) return `the result shows ${shown}, and the ledger has ${known}`;

@@ -39,6 +39,12 @@ export const scenarios = {
     worker: 'process',
   },
   'a table with lost responses': { ...base, table: 'settled' },
+  'a renewed lease, and a table with lost and late responses': {
+    ...base,
+    worker: 'process',
+    table: 'settled',
+    only: ['no response', 'a pause'],
+  },
 } as const satisfies Readonly<Record<string, Scenario>>;
 
 export type ScenarioName = keyof typeof scenarios;

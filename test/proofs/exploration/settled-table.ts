@@ -14,7 +14,11 @@ class ConditionFailed extends Error {
 }
 
 /** A table with the rounds that the adapter of DynamoDB makes around each write: each of its requests is one ask. */
-export const settledTable = (table: Table, { sleep }: Outside, knowsOwnWrites: boolean): Table => ({
+export const settledTable = (
+  table: Table,
+  { sleep }: Pick<Outside, 'sleep'>,
+  knowsOwnWrites = true,
+): Table => ({
   ...table,
   put: (key, row, options) =>
     settleWrite({

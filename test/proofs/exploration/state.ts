@@ -23,6 +23,11 @@ export type Actor = {
 type Facts = {
   /** The claims under which the platform executed the function. */
   readonly executed: readonly Sender[];
+  /** The fences under which a request may have left, and those of runs that died and can say nothing more. */
+  readonly left: readonly number[];
+  readonly dead: readonly number[];
+  /** A job was called unknown, and its worker has proved that its request never left. */
+  readonly isNeverSent: boolean;
   /** The fences that a job got when it was reopened. */
   readonly reopened: readonly Sender[];
   /** The statuses with which its end was reported. */
@@ -69,6 +74,10 @@ export function createKeys(): (state: State) => string {
   return ({ nowMs, rows, objects, queue, actors, floating, people, faults, facts }) =>
     `${nowMs} ${numberOf(rows)} ${numberOf(objects)} ${numberOf(queue)} ${actors.map(actorKey)} ${numberOf(floating)} ${numberOf(people)} ${faults} ${numberOf(facts)}`;
 }
+
+/** The numbers with one more, in order, each once. */
+export const withNumber = (numbers: readonly number[], number: number): readonly number[] =>
+  numbers.includes(number) ? numbers : [...numbers, number].sort((a, b) => a - b);
 
 /** A record with one member more or changed, its names in order, so that equal records have equal JSON. */
 export const withMember = <T>(record: Readonly<Record<string, T>>, name: string, value: T) =>

@@ -1,4 +1,4 @@
-import { hasEnded } from '../../../lib/jobs/ledger/job-row.ts';
+import { hasEnded, isNeverSent, type JobRow } from '../../../lib/jobs/ledger/job-row.ts';
 import type { Ask, AskKind, Reply } from './asks.ts';
 import type { Choice, Fate } from './choices.ts';
 import { begin, deliver, ended, floated, moved, passed, tidied, type World, withActor } from './moves.ts';
@@ -14,7 +14,7 @@ import {
   type Writer,
 } from './rules.ts';
 import { applyAsk } from './services.ts';
-import type { State } from './state.ts';
+import { type State, withNumber } from './state.ts';
 
 /** A state, and what the step to it broke. */
 export type Reached = { readonly state: State; readonly broken: Verdict };
@@ -113,11 +113,7 @@ function apply(before: State, ask: Ask, by: Writer, { scenario }: World) {
   switch (ask.kind) {
     case 'write the row': {
       const [from, to] = [rowAt(before, ask.key), rowAt(state, ask.key)];
-      const isReopened = from !== undefined && hasEnded(from) && to !== undefined && !hasEnded(to);
-      const { reopened } = state.facts;
-      const after = isReopened
-        ? { ...state, facts: { ...state.facts, reopened: [...reopened, { id: to.id, fence: to.fence }] } }
-        : state;
+      const after = to === undefined ? state : { ...state, facts: factsAfter(state, from, to) };
       return { state: after, reply, broken: checkRow(before, after, ask.key, by, scenario) };
     }
     case 'write an object':
@@ -127,6 +123,15 @@ function apply(before: State, ask: Ask, by: Writer, { scenario }: World) {
     default:
       return { state, reply, broken: undefined };
   }
+}
+
+function factsAfter({ facts }: State, from: JobRow | undefined, to: JobRow): State['facts'] {
+  if (!hasEnded(to)) {
+    const isReopened = from !== undefined && hasEnded(from) && !isNeverSent(from);
+    const reopened = [...facts.reopened, { id: to.id, fence: to.fence }];
+    return isReopened ? { ...facts, reopened } : facts;
+  }
+  return isNeverSent(to) && !facts.isNeverSent ? { ...facts, isNeverSent: true } : facts;
 }
 
 type Arriving = { readonly actor: number; readonly number: number; readonly reply: Reply };
@@ -155,5 +160,11 @@ async function arrive(
       ? (checkLeaving(after, ask, scenario) ?? [])
       : [],
   );
-  return { state: after, broken: broken ?? leaving[0] };
+  const hasLeft = asked.some(({ ask }) => ask.kind === 'call the platform');
+  return { state: hasLeft ? withLeft(after, history.fence) : after, broken: broken ?? leaving[0] };
 }
+
+const withLeft = (state: State, fence: number): State => ({
+  ...state,
+  facts: { ...state.facts, left: withNumber(state.facts.left, fence) },
+});

@@ -45,13 +45,14 @@ export type SnapshotRunnerOptions = {
  */
 export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJob> {
   const { call, store, compression, host, now, random, sleep } = options;
-  return async (job, { signal, beforeSend }) => {
+  return async (job, { signal, beforeSend, onLeave }) => {
     const place = placeOf(job.source, job.as);
     const begin = () => beginRun(job, { store, compression, platform: host, now, random }).catch(asRefused);
     const saved = await runOfJob({ store, id: job.id, place, begin });
     const scan = await scanOfRun(saved.checkpoint, { call, store, sleep, signal });
     // Recorded once, before the first page is requested.
     await beforeSend();
+    onLeave();
     const publication = await takeRun(saved, scan, {
       ...options,
       platform: host,

@@ -19,10 +19,11 @@ export type StartSnapshotOptions = {
  * how the run ends. Starting the same job again uses the same name, so there is no second run.
  */
 export function startSnapshotRunner({ start, stack, followers }: StartSnapshotOptions): RunJob<SnapshotJob> {
-  return async (job, { signal, beforeSend }) => {
+  return async (job, { signal, beforeSend, onLeave }) => {
     const name = executionName(job, stack);
     const input = printExecutionInput(job, followersOf(job, followers));
     await beforeSend();
+    onLeave();
     await start({ name, input }, signal);
     return { status: 'done', response: printJson({ started: name }) };
   };
