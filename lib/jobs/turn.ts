@@ -27,29 +27,27 @@ export type Turn = {
  */
 export type RunJob<Job> = (job: Job, turn: Turn) => Promise<Outcome>;
 
-/** Another worker has the job now. */
-export class TurnLostError extends Error {
-  override readonly name = 'TurnLostError';
-
+/** What a turn was ended by on purpose. */
+class TurnError extends Error {
   /** For the log: where it was thrown says nothing. */
   get isRefusal(): boolean {
     return true;
   }
 }
 
+/** Another worker has the job now. */
+export class TurnLostError extends TurnError {
+  override readonly name = 'TurnLostError';
+}
+
 /** The job cannot continue here and now; it is handed back, and no attempt is counted. */
-export class HandBackError extends Error {
+export class HandBackError extends TurnError {
   override readonly name = 'HandBackError';
   readonly delayMs: number;
 
   constructor(message: string, delayMs: number) {
     super(message);
     this.delayMs = delayMs;
-  }
-
-  /** For the log: where it was thrown says nothing. */
-  get isRefusal(): boolean {
-    return true;
   }
 }
 
@@ -70,28 +68,18 @@ export class UnfinishedError extends Error {
 }
 
 /** A person cancelled the job while it was under way: it ends with what it has. */
-export class JobCancelledError extends Error {
+export class JobCancelledError extends TurnError {
   override readonly name = 'JobCancelledError';
-
-  /** For the log: where it was thrown says nothing. */
-  get isRefusal(): boolean {
-    return true;
-  }
 }
 
 /** The job must not be done as things stand, and nothing was sent: it ends as failed, with an error of this kind. */
-export class JobRefusedError extends Error {
+export class JobRefusedError extends TurnError {
   override readonly name = 'JobRefusedError';
   readonly kind: string;
 
   constructor(kind: string, message: string) {
     super(message);
     this.kind = kind;
-  }
-
-  /** For the log: where it was thrown says nothing. */
-  get isRefusal(): boolean {
-    return true;
   }
 }
 

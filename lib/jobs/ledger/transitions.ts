@@ -344,7 +344,7 @@ const cancelled = (row: JobRow | undefined): Outcome =>
 const answerLost = failure(
   'unknown',
   'answer-lost',
-  'the request was sent, and the worker died before it recorded the outcome',
+  'the request may have left, and the worker died, or stood still, before it recorded the outcome',
 );
 
 const neverSent = failure(

@@ -54,6 +54,19 @@ export const brokenParts: Readonly<Record<string, BrokenPart>> = {
     },
     breaks: /the lease does not last as long/,
   },
+  'a proof that nothing left that is not recorded': {
+    parts: {
+      withLedger: (ledger) => ({
+        ...ledger,
+        async release(holder, options) {
+          const row = await ledger.read(holder.id);
+          const isSent = row?.state === 'SENT' || row?.state === 'UNKNOWN';
+          return isSent ? { kind: 'lost', row } : ledger.release(holder, options);
+        },
+      }),
+    },
+    breaks: /the worker that knows it lived/,
+  },
   'a store whose writes ignore their conditions': {
     parts: { withStore: (store) => ({ ...store, put: (key, body) => store.put(key, body) }) },
     breaks: /was done, and then/,

@@ -101,6 +101,19 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
     faults: 1,
     breaks: /nothing hid whether/,
   },
+  'a job that was called unknown stays so, although nothing left': {
+    withLedger: (ledger) => ({
+      ...ledger,
+      async release(holder, options) {
+        const row = await ledger.read(holder.id);
+        return row?.state === 'UNKNOWN' ? { kind: 'lost', row } : ledger.release(holder, options);
+      },
+    }),
+    in: 'a renewed lease',
+    faults: 1,
+    only: ['a pause'],
+    breaks: /the worker that knows/,
+  },
   'what was certainly not executed is given up': {
     withLedger: (ledger) => ({
       ...ledger,

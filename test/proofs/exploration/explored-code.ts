@@ -11,6 +11,7 @@ import { runBatch } from '../../../lib/jobs/run-batch.ts';
 import { stopsWhenCancelled } from '../../../lib/jobs/types/job-types.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import type { Table } from '../../../lib/table/table.ts';
+import { TableError } from '../../../lib/table/table-error.ts';
 import { asStore } from '../../jobs/simulation/faulty-store.ts';
 import { workerOver } from '../../jobs/worker-over.ts';
 import { clientOver } from '../../platform/client-over.ts';
@@ -64,9 +65,9 @@ export function exploredCode(scenario: Scenario, copy: BrokenCopy): Code<Begun> 
 
 function partsOver(outside: Outside, scenario: Scenario, copy: BrokenCopy): Parts {
   const { now, newToken } = outside;
-  const plain = tableOver(outside);
+  const plain = scenario.table === 'loses SENT' ? losingSent(tableOver(outside)) : tableOver(outside);
   const whole =
-    scenario.table === 'settled' ? settledTable(plain, outside, copy.knowsOwnWrites ?? true) : plain;
+    scenario.table === 'plain' ? plain : settledTable(plain, outside, copy.knowsOwnWrites ?? true);
   const table = copy.withTable?.(whole) ?? whole;
   const small = storeOver(outside);
   const real = createLedger({ table, now, newToken });
@@ -85,6 +86,20 @@ function partsOver(outside: Outside, scenario: Scenario, copy: BrokenCopy): Part
         if (answer.kind === 'claimed') sender = { id: answer.claim.id, fence: answer.claim.fence };
         return answer;
       },
+    },
+  };
+}
+
+/** A table whose response to the first write of a row that turns it SENT never comes, though it is made. */
+function losingSent(table: Table): Table {
+  const lost = new Set<string>();
+  return {
+    ...table,
+    async put(key, row, options) {
+      const written = await table.put(key, row, options);
+      if (row['state'] !== 'SENT' || lost.has(options.token)) return written;
+      lost.add(options.token);
+      throw new TableError('put SENT', { kind: 'unreachable', code: 'ECONNRESET' });
     },
   };
 }

@@ -12,8 +12,11 @@ export type Scenario = {
   /** How many messages ask for the job from the start. */
   readonly messages: number;
   readonly people: readonly Person[];
-  /** `settled`: with the adapter's own rounds (`settleWrite`), each request of which is a step. */
-  readonly table: 'plain' | 'settled';
+  /**
+   * `settled`: with the adapter's own rounds (`settleWrite`), each request of which is a step. `loses SENT`: so too, and
+   * the response to each write of SENT is lost, which is no fault.
+   */
+  readonly table: 'plain' | 'settled' | 'loses SENT';
   /** The faults that happen here. Default: all. */
   readonly only?: readonly Fault[];
 };
@@ -39,11 +42,10 @@ export const scenarios = {
     worker: 'process',
   },
   'a table with lost responses': { ...base, table: 'settled' },
-  'a renewed lease, and a table with lost and late responses': {
+  'a renewed lease, and a table that loses each response to SENT': {
     ...base,
     worker: 'process',
-    table: 'settled',
-    only: ['no response', 'a pause'],
+    table: 'loses SENT',
   },
 } as const satisfies Readonly<Record<string, Scenario>>;
 
