@@ -20,9 +20,7 @@ function persisting(untilMs: number) {
   return { clock, troubles, options };
 }
 
-const away = async () => {
-  throw new Error('away');
-};
+const away = () => Promise.reject(new Error('away'));
 
 test('what succeeds is done once, without trouble', async () => {
   const { clock, troubles, options } = persisting(10_000);

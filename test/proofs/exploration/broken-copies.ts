@@ -14,8 +14,6 @@ export type BrokenCopy = Parts & {
   readonly withQueue?: (queue: ExploredQueue) => ExploredQueue;
   readonly withMessage?: (message: QueueMessage) => QueueMessage;
   readonly lease?: Partial<Lease>;
-  /** Whether a write whose response was lost is recognized by its token. Default: true. */
-  readonly knowsOwnWrites?: boolean;
 };
 
 /** Where a broken copy is found, with how many faults, of which kinds, and by what harm. */
@@ -41,12 +39,6 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
     in: 'two messages',
     faults: 0,
     breaks: /ran 2 times/,
-  },
-  'no token: a writer does not know its own write': {
-    knowsOwnWrites: false,
-    in: 'a table with lost responses',
-    faults: 1,
-    breaks: /nothing hid whether/,
   },
   'no lease rule: a live lease is taken over': {
     withLedger: (ledger, table, now, newToken) => ({

@@ -66,8 +66,7 @@ export function exploredCode(scenario: Scenario, copy: BrokenCopy): Code<Begun> 
 function partsOver(outside: Outside, scenario: Scenario, copy: BrokenCopy): Parts {
   const { now, newToken } = outside;
   const plain = scenario.table === 'loses SENT' ? losingSent(tableOver(outside)) : tableOver(outside);
-  const whole =
-    scenario.table === 'plain' ? plain : settledTable(plain, outside, copy.knowsOwnWrites ?? true);
+  const whole = scenario.table === 'plain' ? plain : settledTable(plain, outside);
   const table = copy.withTable?.(whole) ?? whole;
   const small = storeOver(outside);
   const real = createLedger({ table, now, newToken });

@@ -14,11 +14,7 @@ class ConditionFailed extends Error {
 }
 
 /** A table with the rounds that the adapter of DynamoDB makes around each write: each of its requests is one ask. */
-export const settledTable = (
-  table: Table,
-  { sleep }: Pick<Outside, 'sleep'>,
-  knowsOwnWrites = true,
-): Table => ({
+export const settledTable = (table: Table, { sleep }: Pick<Outside, 'sleep'>): Table => ({
   ...table,
   put: (key, row, options) =>
     settleWrite({
@@ -31,7 +27,7 @@ export const settledTable = (
       },
       read: () => table.get(key),
       rowOf: (error) => (error instanceof ConditionFailed ? error.current : undefined),
-      isMade: (current) => knowsOwnWrites && current?.token === options.token,
+      isMade: (current) => current?.token === options.token,
       expected: options.expected,
       sleep,
     }),
