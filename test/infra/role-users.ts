@@ -53,7 +53,8 @@ export async function createRoleUsers(bucket: string): Promise<readonly string[]
 
 /** The statements on objects of each role, by its logical id without its hash. */
 function statementsByRole(bucket: string): Readonly<Record<string, readonly Statement[]>> {
-  const template = templateOf({ ...least, schedules: [{ source: 'calculations', cron: '0 2 * * ? *' }] });
+  const schedules = [{ source: 'calculations', cron: '0 2 * * ? *' }];
+  const template = templateOf({ ...least, functionsQueue: true, schedules });
   const byRole: Record<string, Statement[]> = {};
   for (const [, { Type, Properties }] of resourcesOf(template)) {
     if (Type !== 'AWS::IAM::Policy') continue;

@@ -40,6 +40,18 @@ export async function startBus(pattern: object, transformer?: InputTransformer) 
   await events.send(new PutRuleCommand({ Name: Rule, EventBusName, EventPattern: JSON.stringify(pattern) }));
   const Targets = [{ Id: 'queue', Arn: Attributes.QueueArn, InputTransformer: transformer }];
   await events.send(new PutTargetsCommand({ Rule, EventBusName, Targets }));
+  async function bodies(): Promise<readonly string[]> {
+    const all: string[] = [];
+    for (;;) {
+      const { Messages = [] } = await sqs.send(
+        new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
+      );
+      if (Messages.length === 0) return all;
+      all.push(...Messages.map(({ Body = '' }) => Body));
+      const Entries = Messages.map(({ ReceiptHandle }, place) => ({ Id: `${place}`, ReceiptHandle }));
+      await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+    }
+  }
   return {
     bus: EventBusName,
     /** For a worker that reports to the bus. */
@@ -52,22 +64,9 @@ export async function startBus(pattern: object, transformer?: InputTransformer) 
       return Entries[0]?.EventId;
     },
     /** Takes the events that have arrived from the queue. */
-    async delivered(): Promise<readonly Delivered[]> {
-      return (await this.bodies()).map((body) => JSON.parse(body));
-    },
+    delivered: async (): Promise<readonly Delivered[]> => (await bodies()).map((body) => JSON.parse(body)),
     /** Takes the messages that have arrived in the queue. */
-    async bodies(): Promise<readonly string[]> {
-      const all: string[] = [];
-      for (;;) {
-        const { Messages = [] } = await sqs.send(
-          new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
-        );
-        if (Messages.length === 0) return all;
-        all.push(...Messages.map(({ Body = '' }) => Body));
-        const Entries = Messages.map(({ ReceiptHandle }, place) => ({ Id: `${place}`, ReceiptHandle }));
-        await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
-      }
-    },
+    bodies,
     [Symbol.dispose]() {
       events.destroy();
       sqs.destroy();
