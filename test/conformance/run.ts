@@ -1,7 +1,9 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import PQueue from 'p-queue';
 import type { Engines } from '../aws/engines.ts';
+import { numberOption, readUsage } from '../proofs/usage.ts';
 import type { Engine } from './engines/engine.ts';
 import { knownDifferences } from './known-differences.ts';
 import { type Chosen, choose } from './runner/choose.ts';
@@ -11,21 +13,31 @@ import { findJava } from './runner/java.ts';
 import { judge } from './runner/judge.ts';
 import { runTests } from './runner/run-tests.ts';
 import { startEngine } from './runner/start-engine.ts';
-import { engineOf, type Outcome, type Row, tableOf, totalOf } from './runner/table.ts';
+import { engineOf, notRunIn, type Outcome, type Row, tableOf, totalOf } from './runner/table.ts';
 
 /*
- * `npm run conformance [NAME…] [-- --quick]`: holds the tests against engines that others wrote. See
- * docs/conformance.md. An engine that cannot be had here is reported and fails nothing; one that runs and differs fails.
+ * `npm run conformance [-- NAME…]`: holds the tests against engines that others wrote. `--fetch` only fetches the
+ * engines, for at most `--fetch-minutes`. See docs/conformance.md. An engine that cannot be had here is reported and
+ * fails nothing; one that runs and differs fails.
  */
-
-/** How long all engines of a run may take to be fetched together: so that CI ends in time. */
-const FETCH_MS = { quick: 120_000, all: 1_800_000 } as const;
 
 /** How many suites run at once where they are many: they wait for half of their time. */
 const LANES = 2;
 
-const words = process.argv.slice(2);
-const chosen = chosenOrExit();
+/** A suite that takes longer hangs: none of its tests may take so long, and the longest take a quarter of it. */
+const SUITE_MS = 1_200_000;
+
+const { chosen, fetchesOnly, fetchMs } = readUsage(() => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      fetch: { type: 'boolean', default: false },
+      'fetch-minutes': { type: 'string', default: '30' },
+    },
+  });
+  const fetchMinutes = numberOption('fetch-minutes', values['fetch-minutes']);
+  return { chosen: choose(positionals), fetchesOnly: values.fetch, fetchMs: fetchMinutes * 60_000 };
+});
 const stopped = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => stopped.abort(new Error(`stopped by ${signal}`)));
@@ -38,18 +50,14 @@ try {
   process.exitCode = 130;
 }
 
-function chosenOrExit(): readonly Chosen[] {
-  try {
-    return choose(words);
-  } catch (error) {
-    console.error((error as TypeError).message);
-    process.exit(2);
-  }
-}
-
 async function main(): Promise<number> {
   await using guard = startGuard();
   const fetched = fetchAll(chosen, guard);
+  if (fetchesOnly) {
+    for (const [{ name }, folder] of fetched) console.log(`${name}: ${whereIs(await folder)}`);
+    console.log('0 passed, 0 failed');
+    return 0;
+  }
   const lanes = new PQueue({ concurrency: LANES });
   const rows = await Promise.all(
     chosen.map(async ({ suite, run }): Promise<Row> => {
@@ -58,7 +66,7 @@ async function main(): Promise<number> {
     }),
   );
   const { passed, failed } = totalOf(rows);
-  console.log(`\n${tableOf(rows)}\n\n${passed} passed, ${failed} failed`);
+  console.log(`\n${[tableOf(rows), ...notRunIn(rows)].join('\n')}\n\n${passed} passed, ${failed} failed`);
   return failed > 0 ? 1 : 0;
 }
 
@@ -66,20 +74,25 @@ async function main(): Promise<number> {
 type Found = { readonly folder: string } | { readonly notRun: string };
 type Fetched = ReadonlyMap<Engine, Promise<Found>>;
 
+function whereIs(found: Found): string {
+  return 'folder' in found ? found.folder : `not fetched: ${found.notRun}`;
+}
+
 /** All at once, since some wait for the network while others compile. A suite begins as soon as its engines are there. */
 function fetchAll(chosen: readonly Chosen[], guard: Guard): Fetched {
   const cache = process.env['CONFORMANCE_CACHE'] ?? join(homedir(), '.cache', 'platform-sync', 'conformance');
-  const limitMs = words.includes('--quick') ? FETCH_MS.quick : FETCH_MS.all;
-  const late = AbortSignal.timeout(limitMs);
+  const late = AbortSignal.timeout(fetchMs);
   const signal = AbortSignal.any([late, stopped.signal]);
   const engines = [...new Set(chosen.flatMap(({ run }) => run.engines))];
   const fetch = async (engine: Engine): Promise<Found> => {
     try {
       if (engine.java !== undefined) await findJava(engine.java);
-      return { folder: await fetchEngine(engine, { cache, guard, signal }) };
+      const folder = await fetchEngine(engine, { cache, guard, signal });
+      await engine.reach?.();
+      return { folder };
     } catch (error) {
       stopped.signal.throwIfAborted();
-      const notRun = late.aborted ? `fetching took longer than ${limitMs / 1_000} s` : messageOf(error);
+      const notRun = late.aborted ? `fetching took longer than ${fetchMs / 60_000} min` : messageOf(error);
       return { notRun };
     }
   };
@@ -88,7 +101,7 @@ function fetchAll(chosen: readonly Chosen[], guard: Guard): Fetched {
 
 async function outcomeOf({ suite, run }: Chosen, fetched: Fetched, guard: Guard): Promise<Outcome> {
   const startedAt = Date.now();
-  const { signal } = stopped;
+  const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(SUITE_MS)]);
   await using running = new AsyncDisposableStack();
   let engines: Engines = {};
   try {
@@ -112,8 +125,8 @@ async function outcomeOf({ suite, run }: Chosen, fetched: Fetched, guard: Guard)
     for (const complaint of verdict.complaints) console.error(`FAILED: ${complaint}`);
     return { ...verdict, durationMs: Date.now() - startedAt };
   } catch (error) {
-    signal.throwIfAborted();
-    console.error(`FAILED: ${messageOf(error)}`);
+    stopped.signal.throwIfAborted();
+    console.error(`FAILED: ${suite} on ${engineOf(run)}: ${messageOf(error)}`);
     const none = { tests: 0, passed: 0, knownDifferences: 0, complaints: [] };
     return { ...none, failed: 1, durationMs: Date.now() - startedAt };
   }

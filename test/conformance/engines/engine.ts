@@ -47,5 +47,7 @@ export type Engine = {
   /** The oldest Java that runs it; none if absent. */
   readonly java?: number;
   readonly fetch: (fetching: Fetching) => Promise<void>;
+  /** Throws where a registry that its tests download from, each time that they run, cannot be reached. */
+  readonly reach?: () => Promise<unknown>;
   readonly start: (place: Place) => Launch | Promise<Launch>;
 };

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Engine } from './engine.ts';
 
 /** The oldest Node that the package runs on, the one of the checkout, and the newest. */
@@ -19,6 +21,9 @@ export const nodes: Engine = {
       await run(['npm', 'install', '--silent', '--no-audit', '--no-fund'], { folder: project });
     }
   },
+  // Into each of them the package is installed from the registry.
+  reach: () =>
+    promisify(execFile)('npm', ['view', `node@${VERSIONS[0]}`, 'version', '--fetch-timeout=30000']),
   start: ({ fetched }) => ({
     engines: {
       nodes: VERSIONS.map((version) => ({ version, path: join(fetched, version, 'node_modules', '.bin') })),

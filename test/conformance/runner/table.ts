@@ -14,6 +14,12 @@ export function tableOf(rows: readonly Row[]): string {
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
+/** A line for each run that could not begin, and why: `not run: SUITE on ENGINE: WHY`. */
+export const notRunIn = (rows: readonly Row[]): readonly string[] =>
+  rows.flatMap(({ suite, run, outcome }) =>
+    'notRun' in outcome ? [`not run: ${suite} on ${engineOf(run)}: ${oneLine(outcome.notRun)}`] : [],
+  );
+
 /** `N passed, N failed`, over all runs. */
 export const totalOf = (rows: readonly Row[]): { readonly passed: number; readonly failed: number } => ({
   passed: rows.reduce((sum, { outcome }) => sum + ('passed' in outcome ? outcome.passed : 0), 0),

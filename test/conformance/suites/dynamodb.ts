@@ -1,11 +1,10 @@
 import { dynamoDbLocal } from '../engines/dynamodb-local.ts';
 import type { Suite } from './suite.ts';
 
-/** Everything that depends on what DynamoDB does with conditions and concurrent writes. Killed processes by command alone. */
+/** Everything that depends on what DynamoDB does with conditions and concurrent writes, killed processes too. */
 export const dynamodb: Suite = [
   {
     engines: [dynamoDbLocal],
-    quick: true,
     files: [
       'test/table/dynamo-table.test.ts',
       'test/table/lost-responses.test.ts',
@@ -16,7 +15,6 @@ export const dynamodb: Suite = [
   },
   {
     engines: [dynamoDbLocal],
-    quick: false,
     files: [
       'test/functions/run-jobs.process.test.ts',
       'test/functions/split-texts.process.test.ts',

@@ -11,11 +11,10 @@ const FILES = [
 ];
 
 /**
- * Objects, conditional writes, uploads in parts and lists, with and without versions. The stricter engines are compiled,
- * which takes minutes: CI has moto.
+ * Objects, conditional writes, uploads in parts and lists, with and without versions.
  */
 export const s3: Suite = [
-  { engines: [motoObjects], quick: true, files: FILES },
-  { engines: [versitygw], quick: false, files: FILES },
-  { engines: [minio], quick: false, files: [...FILES, 'test/infra/role-policies.conformance.ts'] },
+  { engines: [motoObjects], files: FILES },
+  { engines: [versitygw], files: FILES },
+  { engines: [minio], files: [...FILES, 'test/infra/role-policies.conformance.ts'] },
 ];

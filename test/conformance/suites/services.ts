@@ -5,7 +5,6 @@ import type { Suite } from './suite.ts';
 export const services: Suite = [
   {
     engines: [moto],
-    quick: true,
     files: [
       'test/conformance/services/token-secret.conformance.ts',
       'test/conformance/services/finished-events.conformance.ts',

@@ -10,8 +10,8 @@ const FILES = [
   'test/cli/jobs.test.ts',
 ];
 
-/** What queues do with messages, and the commands that send, receive, hide and redrive them. One engine is enough for CI. */
+/** What queues do with messages, and the commands that send, receive, hide and redrive them. */
 export const sqs: Suite = [
-  { engines: [elasticMq], quick: true, files: FILES },
-  { engines: [moto], quick: false, files: FILES },
+  { engines: [elasticMq], files: FILES },
+  { engines: [moto], files: FILES },
 ];

@@ -6,8 +6,6 @@ export type Run = {
   readonly engines: readonly [Engine, ...Engine[]];
   /** Paths of test files from the root of the repository. */
   readonly files: readonly string[];
-  /** Whether `.ci/run` runs it too. */
-  readonly quick: boolean;
 };
 
 /** What `npm run conformance NAME` runs. */

@@ -2,6 +2,4 @@ import { cfnLint } from '../engines/cfn-lint.ts';
 import type { Suite } from './suite.ts';
 
 /** The templates of several configurations, each in several regions. */
-export const templates: Suite = [
-  { engines: [cfnLint], quick: true, files: ['test/infra/template.conformance.ts'] },
-];
+export const templates: Suite = [{ engines: [cfnLint], files: ['test/infra/template.conformance.ts'] }];

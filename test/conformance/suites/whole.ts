@@ -8,7 +8,6 @@ import type { Suite } from './suite.ts';
 export const whole: Suite = [
   {
     engines: [moto, elasticMq, dynamoDbLocal, versitygw],
-    quick: false,
     files: ['test/conformance/whole/whole.conformance.ts'],
   },
 ];
