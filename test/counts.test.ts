@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { countsOf, type Report } from './counts.ts';
+import { countsOf, failedIn, type Report } from './counts.ts';
 
 const file = (status: string, ...tests: readonly string[]) => ({
   status,
-  assertionResults: tests.map((each) => ({ status: each })),
+  assertionResults: tests.map((each, at) => ({ status: each, fullName: `test ${at}` })),
 });
 
 const report: Report = {
@@ -21,6 +21,7 @@ test('tests are counted as vitest counts them', () => {
 
   expect(countsOf(report, 0)).toEqual({ passed: 2, failed: 0 });
   expect(countsOf(failing, 1)).toEqual({ passed: 2, failed: 1 });
+  expect(failedIn(failing)).toEqual(['test 1']);
 });
 
 test.each([

@@ -7,7 +7,7 @@ export type Report = {
   readonly numFailedTests: number;
   readonly testResults: readonly {
     readonly status: string;
-    readonly assertionResults: readonly { readonly status: string }[];
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
   }[];
 };
 
@@ -23,3 +23,9 @@ export function countsOf({ numPassedTests, numFailedTests, testResults }: Report
   const failed = numFailedTests + files.length;
   return { passed: numPassedTests, failed: failed === 0 && exitCode !== 0 ? 1 : failed };
 }
+
+/** The tests that failed, by the names of their groups and their own. */
+export const failedIn = ({ testResults }: Report): readonly string[] =>
+  testResults.flatMap(({ assertionResults }) =>
+    assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName),
+  );

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { withoutFlaky } from '../flaky.ts';
 import type { Bench } from './bench.ts';
 import { churn } from './churn.ts';
 import { cold } from './cold.ts';
@@ -28,6 +29,9 @@ const benches: readonly Bench[] = [
   report,
 ];
 
+/** What these show must never happen: that it did once is enough. */
+const RACES: readonly Bench[] = [crash, jobs];
+
 const requested = process.argv.slice(2);
 const unknown = requested.filter((name) => !benches.some((bench) => bench.name === name));
 if (unknown.length > 0) {
@@ -38,10 +42,20 @@ if (unknown.length > 0) {
 console.log(`Node ${process.versions.node}, ${availableParallelism()} cores\n`);
 console.log('| bench | measured | value | bound | |\n|---|---|---|---|---|');
 for (const bench of benches.filter(({ name }) => requested.length === 0 || requested.includes(name))) {
+  if (await holds(bench)) continue;
+  const tried = RACES.includes(bench) ? [] : [bench.name];
+  const { failed } = await withoutFlaky({ passed: 0, failed: 1 }, tried, () => holds(bench));
+  if (failed > 0) process.exitCode = 1;
+}
+
+/** Prints the rows of a bench; whether all are within their bounds. */
+async function holds(bench: Bench): Promise<boolean> {
+  let allHold = true;
   for await (const { measured, value, bound = '', ok } of await bench.run()) {
     console.log(
       `| ${bench.name} | ${measured} | ${value} | ${bound} | ${ok === undefined ? '' : ok ? 'holds' : 'MISSED'} |`,
     );
-    if (ok === false) process.exitCode = 1;
+    allHold &&= ok !== false;
   }
+  return allHold;
 }

@@ -2,48 +2,53 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { countsOf, type Outcome } from '../counts.ts';
+import { countsOf, failedIn, type Outcome } from '../counts.ts';
+import { withoutFlaky } from '../flaky.ts';
 import { findBrowser, installBrowser } from './find-browser.ts';
 
 /*
- * `npm run test:browser`: opens the report in a browser, which is installed if there is none and that can be done.
- * Without one the tests are skipped, unless it is `--required`. `--install` does no more than install it.
+ * `npm run test:browser`: opens the report in a browser, which is installed if there is none and that can be done; without
+ * one the tests are not run. A test that fails is tried twice alone, and is flaky if it passes then. `--install` does no
+ * more than install the browser.
  */
 
 if (findBrowser() === undefined) installBrowser();
-if (!process.argv.includes('--install')) {
-  const browser = findBrowser();
-  const { passed, failed } = browser === undefined ? missing() : tests(browser);
-  console.log(`${passed} passed, ${failed} failed`);
-  process.exitCode = failed > 0 ? 1 : 0;
-}
-
-function missing(): Outcome {
-  const isRequired = process.argv.includes('--required');
-  console.error(
-    `${isRequired ? 'FAILED' : 'Skipped'}: there is no browser. Install one (apt-get install chromium), or name the program in CHROMIUM.`,
+const browser = process.argv.includes('--install') ? undefined : findBrowser();
+if (browser === undefined && findBrowser() === undefined)
+  console.log(
+    'not run: browser: there is none. Install one (apt-get install chromium), or name it in CHROMIUM.',
   );
-  return { passed: 0, failed: isRequired ? 1 : 0 };
+const { passed, failed } = browser === undefined ? { passed: 0, failed: 0 } : await tests(browser);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed > 0 ? 1 : 0;
+
+async function tests(program: string): Promise<Outcome> {
+  const only = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+  const { failures, ...outcome } = run(program, only);
+  return await withoutFlaky(outcome, failures, (name) => {
+    const alone = run(program, ['--testNamePattern', `^${RegExp.escape(name)}$`]);
+    return alone.passed > 0 && alone.failed === 0;
+  });
 }
 
-function tests(CHROMIUM: string): Outcome {
+function run(CHROMIUM: string, words: readonly string[]): Outcome & { readonly failures: readonly string[] } {
   const folder = mkdtempSync(join(tmpdir(), 'platform-sync-browser-'));
-  const report = join(folder, 'report.json');
-  const only = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+  const file = join(folder, 'report.json');
   const { status } = spawnSync(
     join('node_modules', '.bin', 'vitest'),
     [
       ...['run', '--config', 'test/browser/vitest.config.ts', '--root', '.'],
-      ...['--reporter=verbose', '--reporter=json', `--outputFile.json=${report}`],
-      ...only,
+      ...['--reporter=verbose', '--reporter=json', `--outputFile.json=${file}`],
+      ...words,
     ],
     { stdio: 'inherit', env: { ...process.env, CHROMIUM } },
   );
   try {
-    return countsOf(JSON.parse(readFileSync(report, 'utf8')), status ?? 1);
+    const report = JSON.parse(readFileSync(file, 'utf8'));
+    return { ...countsOf(report, status ?? 1), failures: failedIn(report) };
   } catch (error) {
     console.error(`vitest left no report that can be read: ${String(error)}`);
-    return { passed: 0, failed: 1 };
+    return { passed: 0, failed: 1, failures: [] };
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -1,0 +1,22 @@
+import type { Outcome } from './counts.ts';
+
+/** More failures than this at once have a reason, and are not tried again. */
+const MOST = 3;
+
+/**
+ * What a run counts once each test that failed was tried again: one that passes twice alone is flaky, is printed as such
+ * and counts as passed. Only for what depends on how fast this machine is just now: a browser, a bench.
+ */
+export async function withoutFlaky(
+  { passed, failed }: Outcome,
+  names: readonly string[],
+  passesAlone: (name: string) => boolean | Promise<boolean>,
+): Promise<Outcome> {
+  let flaky = 0;
+  for (const name of names.length > MOST ? [] : names)
+    if ((await passesAlone(name)) && (await passesAlone(name))) {
+      console.log(`flaky: ${name}`);
+      flaky += 1;
+    }
+  return { passed: passed + flaky, failed: failed - flaky };
+}
