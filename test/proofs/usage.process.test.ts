@@ -22,7 +22,7 @@ test('a name that there is not is refused, and all are named', () => {
 
 test.each([
   { command: 'fuzz', words: ['nosuch'], says: 'a target: expected one of responses; ' },
-  { command: 'mutations', words: ['nosuch'], says: 'expected groups (pace, ' },
+  { command: 'mutations', words: ['nosuch'], says: 'a group: expected one of pace; ' },
   { command: 'whole', words: ['--seeds', 'x'], says: '--seeds: expected a whole number' },
   { command: 'exploration', words: ['--nosuch'], says: "Unknown option '--nosuch'" },
 ])('$command $words is refused in one line', ({ command, words, says }) => {

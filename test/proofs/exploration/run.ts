@@ -92,7 +92,7 @@ async function run(task: Task): Promise<boolean> {
   const explored = await explore({ ...options, onProgress });
   const { violation } = explored;
   console.log(
-    `${(violation !== undefined) === mustBreak ? 'ok' : 'FAILED'} ${line(task, explored, since())}`,
+    `${(violation !== undefined) === mustBreak ? 'ok' : 'FAILED'}: ${line(task, explored, since())}`,
   );
   if (violation !== undefined) {
     for (const each of await storyOf(options, violation.schedule)) console.log(`    ${each}`);

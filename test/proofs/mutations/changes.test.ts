@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Event, progressOf } from './changes.ts';
+import { type Change, type Event, progressOf, sampleOf } from './changes.ts';
 
 const begins = (change: string): Event => ({ kind: 'begins', test: 't', change, limitMs: 1 });
 const ends = (change: string, outcome: 'passed' | 'failed' | 'looped'): Event => ({
@@ -33,4 +33,16 @@ test('a run that hung counts only if it hangs again, in a process that no other 
   expect(once.runOf('t', 'a')).toBe('hung');
   expect([...once.noticed, ...passedThen.noticed]).toEqual([]);
   expect([...twice.noticed]).toEqual([['a', 'Timeout']]);
+});
+
+test('a sample is the same for the same seed, and another for another', () => {
+  const changes = Array.from(
+    { length: 50 },
+    (_, at): Change => ({ id: `${at}`, file: 'lib/a.ts', line: at, code: '', from: 'true', to: 'false' }),
+  );
+  const lines = (seed: string) => sampleOf(changes, { count: 5, seed }).map(({ line }) => line);
+
+  expect(new Set(lines('a')).size).toBe(5);
+  expect(lines('a')).toEqual(lines('a'));
+  expect(lines('b')).not.toEqual(lines('a'));
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
 /** A change of the code: the switch that turns it on, and where it is. */
@@ -13,6 +14,19 @@ export type Change = {
   readonly from: string;
   readonly to: string;
 };
+
+/** Some of the changes, so many of each group: the same ones for the same seed and code. */
+export type Sample = { readonly count: number; readonly seed: string };
+
+export function sampleOf(changes: readonly Change[], { count, seed }: Sample): readonly Change[] {
+  const rankOf = ({ file, line, from, to }: Change) =>
+    createHash('sha256').update([seed, file, line, from, to].join('\n')).digest('hex');
+  const ranked = changes.map((change) => ({ change, rank: rankOf(change) }));
+  return ranked
+    .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
+    .slice(0, count)
+    .map(({ change }) => change);
+}
 
 /**
  * What happened in the processes that run the tests, in order: a process that is killed leaves a run that began and did

@@ -75,11 +75,12 @@ export const groups = {
   texts: {
     mutate: ['lib/jobs/texts/**/*.ts'],
     tests: [
-      'test/jobs/texts/scoring/{stopping,text-gate,send-text,score-text}.test.ts',
+      'test/jobs/texts/scoring/{stopping,text-gate,send-text,score-text,refusals,backlog}.test.ts',
       'test/jobs/texts/cache/*.test.ts',
-      'test/jobs/texts/rows/{csv-rows,source-lines}.test.ts',
+      'test/jobs/texts/rows/{csv-rows,source-lines,input}.test.ts',
+      'test/jobs/texts/output/*.test.ts',
       'test/jobs/texts/batch/{inbox-request,chunk-keys,chunks,unsent-chunks,chunk-counts,part,check-batch}.test.ts',
-      'test/jobs/texts/batch/{finish-batch,end-chunk,prior-part,recorded-results}.test.ts',
+      'test/jobs/texts/batch/{finish-batch,end-chunk,prior-part,recorded-results,batch-status}.test.ts',
       'test/jobs/texts/batch/{split-batch,score-chunk,score-file-stops}.test.ts',
       'test/jobs/{types/score/runner,texts/erase-old-versions,cancel-under-way}.test.ts',
       'test/jobs/texts/scoring/score-texts.test.ts',

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Change, progressOf } from './changes.ts';
+import { type Change, progressOf, type Sample, sampleOf } from './changes.ts';
 import { type GroupName, groups } from './groups.ts';
 import { instrument } from './instrument.ts';
 import type { Mutant } from './report.ts';
@@ -10,9 +10,14 @@ import { runTests } from './run-tests.ts';
 /**
  * Changes the code of a group in one place after another, and runs the tests that reach that place: a process a core, and
  * each switches its share of the changes on one after another. `files`: globs of the code to change; default: all of the
- * group. Left out is what only runs at import. Throws if a test fails without any change.
+ * group. Of a sample, only those are tried, by one process: most of its time goes to the tests without a change. Left out
+ * is what only runs at import. Throws if a test fails without any change.
  */
-export async function mutate(group: GroupName, files: readonly string[] = []): Promise<readonly Mutant[]> {
+export async function mutate(
+  group: GroupName,
+  files: readonly string[] = [],
+  sample?: Sample,
+): Promise<readonly Mutant[]> {
   const folder = mkdtempSync(join(tmpdir(), 'platform-sync-mutants-'));
   const inFolder = (name: string, value: unknown): string => {
     writeFileSync(join(folder, name), JSON.stringify(value));
@@ -21,7 +26,8 @@ export async function mutate(group: GroupName, files: readonly string[] = []): P
   try {
     const { code, changes } = await instrument(files.length > 0 ? files : groups[group].mutate);
     const instrumentedFile = inFolder('instrumented.json', { code });
-    const shares = sharesOf(changes, availableParallelism());
+    const shares =
+      sample === undefined ? sharesOf(changes, availableParallelism()) : [sampleOf(changes, sample)];
     const processes = shares.map((share, at) =>
       runTests({
         group,

@@ -3,7 +3,7 @@ import { matchesGlob } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { groupNames, groups } from './groups.ts';
 import { lookedAt } from './looked-at.ts';
-import { type Mutant, printed, reachesGoal, reportOf } from './report.ts';
+import { type Mutant, printed, reachesFloor, reachesGoal, reportOf } from './report.ts';
 
 const mutant = (status: string, line = 1): Mutant => ({
   file: 'lib/a.ts',
@@ -48,6 +48,16 @@ describe('a group', () => {
       '    looked at: b is always true here',
     ]);
   });
+});
+
+test('a sample reaches its floor if 85 of 100 mutants of all groups were noticed', () => {
+  const well = reportOf('a', many(50, 'Killed'), []);
+  const poorly = (survived: number) =>
+    reportOf('b', [...many(50 - survived, 'Timeout'), ...many(survived, 'Survived')], []);
+
+  expect(reachesFloor([well, poorly(15)])).toBe(true);
+  expect(reachesFloor([well, poorly(16)])).toBe(false);
+  expect(reachesFloor([reportOf('a', [], [])])).toBe(false);
 });
 
 test.each(groupNames)('the group %s names code and tests that exist', (name) => {

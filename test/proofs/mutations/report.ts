@@ -76,6 +76,16 @@ const isOf =
 const scoreOf = ({ mutants, survived }: GroupReport): number =>
   mutants === 0 ? 1 : (mutants - survived.length) / mutants;
 
+/** The same in a sample of all groups, where chance decides a few of a hundred, and whoever looks at survivors comes later. */
+const FLOOR = 0.85;
+
+/** Whether so many of a sample's changes were noticed that the tests hold what they held. */
+export function reachesFloor(reports: readonly GroupReport[]): boolean {
+  const mutants = reports.reduce((sum, report) => sum + report.mutants, 0);
+  const survived = reports.reduce((sum, report) => sum + report.survived.length, 0);
+  return mutants > 0 && (mutants - survived) / mutants >= FLOOR;
+}
+
 /** Whether a group is as well tested as it should be. */
 export const reachesGoal = (report: GroupReport): boolean =>
   scoreOf(report) >= GOAL || report.survived.every(({ why }) => why !== undefined);

@@ -1,28 +1,48 @@
+import { execFileSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
+import { numberOption, oneOf, readUsage, wrong } from '../usage.ts';
+import type { Sample } from './changes.ts';
 import { type GroupName, groupNames } from './groups.ts';
 import { lookedAt } from './looked-at.ts';
 import { mutate } from './mutate.ts';
-import { printed, reachesGoal, reportOf } from './report.ts';
+import { printed, reachesFloor, reachesGoal, reportOf } from './report.ts';
 
 /*
  * `npm run mutants -- [GROUP…] [FILE…]`: changes the code in one place after another, and counts which changes the tests
- * notice. Without a group: all of them; files, as globs, limit one group to a part of its code. Exits 1 if a group is
- * below its goal. See docs/proofs.md.
+ * notice. Without a group: all of them; files, as globs, limit one group to a part of its code. A group fails that is
+ * below its goal. `--sample N` tries N changes of each group, others for each commit (`--seed TEXT` for the same ones),
+ * and fails if fewer are noticed than chance explains. The last line is `N passed, N failed`. See docs/proofs.md.
  */
 
-const words = process.argv.slice(2);
-const isGroup = (word: string): word is GroupName => (groupNames as readonly string[]).includes(word);
-const named = words.filter(isGroup);
-const files = words.filter((word) => word.includes('/'));
-const unknown = words.filter((word) => !isGroup(word) && !word.includes('/'));
+const { groups, files, sample } = readUsage(() => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { sample: { type: 'string' }, seed: { type: 'string' } },
+  });
+  const globs = positionals.filter((word) => word.includes('/'));
+  const named = positionals
+    .filter((word) => !word.includes('/'))
+    .map((word) => oneOf('a group', word, groupNames));
+  if (globs.length > 0 && named.length !== 1) throw wrong('files', 'one group with them', named.join(' '));
+  return { groups: named, files: globs, sample: sampleOf(values) };
+});
 
-if (unknown.length > 0 || (files.length > 0 && named.length !== 1)) {
-  const got = unknown.length > 0 ? `'${unknown.join(' ')}'` : `files of ${named.length} groups`;
-  console.error(`expected groups (${groupNames.join(', ')}), or one group and files of it, got ${got}`);
-  process.exit(2);
+function sampleOf({ sample: count, seed }: { sample?: string; seed?: string }): Sample | undefined {
+  if (count === undefined) return undefined;
+  return { count: numberOption('sample', count), seed: seed ?? commit() };
+}
+
+function commit(): string {
+  return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { encoding: 'utf8' }).trim();
 }
 
 const reports = [];
-for (const name of named.length > 0 ? named : groupNames)
-  reports.push(reportOf(name, await mutate(name, files), lookedAt));
+for (const name of groups.length > 0 ? groups : groupNames)
+  reports.push(reportOf(name, await mutate(name as GroupName, files, sample), lookedAt));
 console.log(`\n${printed(reports)}`);
-process.exitCode = reports.every(reachesGoal) ? 0 : 1;
+if (sample !== undefined)
+  console.log(`again: npm run mutants -- --sample ${sample.count} --seed ${sample.seed}`);
+const verdicts = sample === undefined ? reports.map(reachesGoal) : [reachesFloor(reports)];
+const failed = verdicts.filter((reached) => !reached).length;
+console.log(`${verdicts.length - failed} passed, ${failed} failed`);
+process.exitCode = failed > 0 ? 1 : 0;
