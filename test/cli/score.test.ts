@@ -140,7 +140,7 @@ describe('score', () => {
     const stopping = begin(['score', file, '--text', 'text', '--batch', 'many'], many);
     await vi.waitFor(() => expect(sandbox.counts().requests).toBeGreaterThan(120), {
       interval: 5,
-      timeout: 10_000,
+      timeout: 40_000,
     });
     stopping.interrupt();
     const stopped = await stopping.ended;

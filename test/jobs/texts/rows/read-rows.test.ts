@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type RowsOptions, readRows } from '../../../../lib/jobs/texts/rows/read-rows.ts';
+import { cpuMs } from '../../../cpu-time.ts';
 import { inPieces, singleBytes, utf16be, utf16le } from '../bytes-of.ts';
 
 const read = (bytes: Uint8Array | string, options: Partial<RowsOptions> = {}) =>
@@ -280,17 +281,18 @@ describe('a bad row does not stop the rest', () => {
 
 test('a header of 60,000 names is read in a moment, and a fault in it is short', async () => {
   const names = Array.from({ length: 60_000 }, (_, at) => `c ${at}`);
-  const started = performance.now();
-
   const missing = () => read(`${names.join(',')}\n`, { text: 'gone', id: undefined });
   const repeated = () => read(`text,${names.join(',')},${names.join(',')}\n`, { id: undefined });
 
-  await expect(missing()).rejects.toThrow(
-    /^read rows: columns: expected "gone", got a header with "c 0", .{0,400} and 59980 more$/,
-  );
-  await expect(repeated()).rejects.toThrow(/^.{0,600} and 59980 more more than once$/);
-  // Minutes before.
-  expect(performance.now() - started).toBeLessThan(10_000);
+  const tookMs = await cpuMs(async () => {
+    await expect(missing()).rejects.toThrow(
+      /^read rows: columns: expected "gone", got a header with "c 0", .{0,400} and 59980 more$/,
+    );
+    await expect(repeated()).rejects.toThrow(/^.{0,600} and 59980 more more than once$/);
+  });
+
+  // Minutes, if each name is looked for among all.
+  expect(tookMs).toBeLessThan(10_000);
 });
 
 describe('an NDJSON file', () => {
