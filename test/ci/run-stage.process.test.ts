@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { countsIn, runStage } from './run-stage.ts';
+
+const never = new AbortController().signal;
+
+async function outcomeOf(script: string, { limitMinutes = 1, signal = never } = {}) {
+  const printed: string[] = [];
+  const stage = { name: 'one', command: ['sh', '-c', script], limitMinutes } as const;
+  const outcome = await runStage(stage, { signal, print: (line) => printed.push(line) });
+  return { ...outcome, printed };
+}
+
+test('a stage counts as its last line says, and its notes are found', async () => {
+  const { passed, failed, notes, printed } = await outcomeOf(
+    'echo "flaky: a search"; echo "not run: sql" >&2; echo "3 passed, 0 failed"',
+  );
+
+  expect({ passed, failed }).toEqual({ passed: 3, failed: 0 });
+  expect(notes.toSorted()).toEqual(['flaky: a search', 'not run: sql']);
+  expect(printed).toContain('one | 3 passed, 0 failed');
+});
+
+test.each([
+  ['3 passed, 0 failed', 1, { passed: 3, failed: 1 }],
+  ['3 passed, 2 failed', 1, { passed: 3, failed: 2 }],
+  ['3 passed, 2 failed', 0, { passed: 3, failed: 2 }],
+  ['Segmentation fault', 0, { passed: 0, failed: 1 }],
+])('%j with exit code %i', (line, code, counts) => {
+  expect(countsIn(line, code)).toEqual(counts);
+});
+
+test('a stage that hangs is ended with what it has started, and fails', async () => {
+  // It holds the output open, on which the stage waits for ten seconds more.
+  const { failed, notes, minutes } = await outcomeOf('sleep 60 & wait', { limitMinutes: 0.005 });
+
+  expect(failed).toBe(1);
+  expect(notes).toEqual(['FAILED: one: took longer than 0.005 min']);
+  expect(minutes * 60).toBeLessThan(8);
+});
+
+test('what could not begin in time fails', async () => {
+  const { failed, notes } = await outcomeOf('echo "1 passed, 0 failed"', {
+    signal: AbortSignal.abort('late'),
+  });
+
+  expect(failed).toBe(1);
+  expect(notes).toEqual(['FAILED: one: late']);
+});
+
+test('a program that is not there fails', async () => {
+  const stage = { name: 'one', command: ['no-such-program'], limitMinutes: 1 } as const;
+
+  expect(await runStage(stage, { signal: never, print: () => {} })).toMatchObject({ passed: 0, failed: 1 });
+});

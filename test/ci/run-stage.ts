@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Outcome } from '../counts.ts';
+
+/** A command that checks something. Its last line is `N passed, N failed`. */
+export type Stage = {
+  readonly name: string;
+  readonly command: readonly [string, ...string[]];
+  /** It hangs if it takes longer: three times what it takes where nothing else runs, and more for downloads. */
+  readonly limitMinutes: number;
+};
+
+export type StageOutcome = Outcome & {
+  readonly name: string;
+  readonly minutes: number;
+  /** What it printed that is said again at the very end: `flaky: …`, `not run: …`, `FAILED: …`. */
+  readonly notes: readonly string[];
+};
+
+export type StageOptions = {
+  /** Ends it; its reason becomes a note. */
+  readonly signal: AbortSignal;
+  readonly print: (line: string) => void;
+};
+
+const COUNTS = /^(\d+) passed, (\d+) failed$/;
+const NOTE = /^(?:flaky|not run|FAILED): /;
+
+/** How long what was asked to end may take, and what holds its output may live on, in milliseconds. */
+const GRACE_MS = 10_000;
+
+/** Runs a stage to its end, or ends it and all that it has started; what does not count its checks counts as failed. */
+export async function runStage(stage: Stage, { signal, print }: StageOptions): Promise<StageOutcome> {
+  const { name, command, limitMinutes } = stage;
+  const startedMs = performance.now();
+  const late = AbortSignal.timeout(limitMinutes * 60_000);
+  const [notes, counted] = [new Set<string>(), { line: '' }];
+  const code = await codeOf(command, AbortSignal.any([late, signal]), (line, isOutput) => {
+    print(`${name} | ${line}`);
+    if (NOTE.test(line)) notes.add(line);
+    if (isOutput && line.trim() !== '') counted.line = line.trim();
+  });
+  if (late.aborted || signal.aborted)
+    notes.add(`FAILED: ${name}: ${late.aborted ? `took longer than ${limitMinutes} min` : signal.reason}`);
+  const minutes = (performance.now() - startedMs) / 60_000;
+  return { name, minutes, notes: [...notes], ...countsIn(counted.line, code) };
+}
+
+/** What fails must count, whatever the line says; where nothing was counted, what counts died. */
+export function countsIn(lastLine: string, code: number): Outcome {
+  const [, passed, failed] = COUNTS.exec(lastLine) ?? [];
+  if (passed === undefined) return { passed: 0, failed: 1 };
+  return { passed: Number(passed), failed: code === 0 ? Number(failed) : Math.max(1, Number(failed)) };
+}
+
+/** The exit code of a command: 1 if it was killed, or could not be started. It has a process group of its own. */
+async function codeOf(
+  [program, ...words]: Stage['command'],
+  signal: AbortSignal,
+  onLine: (line: string, isOutput: boolean) => void,
+): Promise<number> {
+  if (signal.aborted) return 1;
+  const child = spawn(program, words, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  for (const stream of [child.stdout, child.stderr])
+    createInterface(stream).on('line', (line) => onLine(line, stream === child.stdout));
+  const closed = once(child, 'close').catch((error) => onLine(String(error), false));
+  const kill = () => signalGroup(child.pid, 'SIGKILL');
+  const end = () => {
+    signalGroup(child.pid, 'SIGTERM');
+    setTimeout(kill, GRACE_MS).unref();
+  };
+  signal.addEventListener('abort', end);
+  // What it leaves behind must not hold its output open.
+  child.once('exit', () => {
+    kill();
+    setTimeout(() => [child.stdout, child.stderr].map((stream) => stream.destroy()), GRACE_MS).unref();
+  });
+  await closed;
+  signal.removeEventListener('abort', end);
+  return child.exitCode ?? 1;
+}
+
+/** A group that has ended has nothing left to signal. */
+function signalGroup(group: number | undefined, name: NodeJS.Signals): void {
+  try {
+    if (group !== undefined) process.kill(-group, name);
+  } catch {}
+}
