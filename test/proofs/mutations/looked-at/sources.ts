@@ -63,12 +63,6 @@ export const sources: readonly LookedAt[] = [
     why: 'the field is looked for, so it has a column; the check is for the compiler',
   },
   {
-    file: 'lib/snapshot/sources/files/pages.ts',
-    code: 'created?.[row]',
-    to: ['created[row]'],
-    why: 'the field is looked for, so it has a column; the check is for the compiler',
-  },
-  {
     file: 'lib/snapshot/sources/files/scan.ts',
     code: 'await steps.return(undefined as never)',
     to: ['{}', ';'],
