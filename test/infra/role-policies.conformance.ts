@@ -86,7 +86,11 @@ const jobs = {
 
 const cases = {
   JobsRunJobsRole: jobs,
-  JobsRunFunctionsRole: jobs,
+  // Scores are of the other role's jobs only.
+  JobsRunFunctionsRole: {
+    may: jobs.may.filter(([act, key]) => act === 'list' || !key.startsWith('scores/')),
+    mayNot: [...jobs.mayNot, ['put in parts', 'scores/b/part.gz'], ['delete', 'scores/b/old.json']],
+  },
   SnapshotsSnapshotRole: {
     may: [
       ['get', 'calculations/latest.json'],

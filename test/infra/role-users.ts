@@ -54,7 +54,8 @@ export async function createRoleUsers(bucket: string): Promise<readonly string[]
 /** The statements on objects of each role, by its logical id without its hash. */
 function statementsByRole(bucket: string): Readonly<Record<string, readonly Statement[]>> {
   const schedules = [{ source: 'calculations', cron: '0 2 * * ? *' }];
-  const template = templateOf({ ...least, functionsQueue: true, schedules });
+  const allow = { types: ['run-function', 'update-formula', 'score', 'data-files', 'snapshot'] };
+  const template = templateOf({ ...least, functionsQueue: true, allow, schedules });
   const byRole: Record<string, Statement[]> = {};
   for (const [, { Type, Properties }] of resourcesOf(template)) {
     if (Type !== 'AWS::IAM::Policy') continue;
