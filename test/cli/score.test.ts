@@ -216,6 +216,7 @@ describe('score', () => {
 
   test('batches lists them with their status, and shows the failed rows of one', async () => {
     const file = await write('reviews.csv', REVIEWS);
+    await mkdir(store(), { recursive: true });
     const none = await run('batches');
     await run('score', file, '--text', 'review', '--id', 'id', '--batch', 'mine');
     await mkdir(join(store(), 'scores/broken'));
