@@ -65,13 +65,21 @@ export function parquetSeriesOf(key: string): number | undefined {
 /** The folder of the one object that lists the Parquet of a place's newest run. Ends in a slash. */
 export const latestParquetFolder = (place: Place) => `parquet/latest/${place}/`;
 
-/** The key of a published run's changes against the run published before. No SQL engine reads a name that begins with `_`. */
-export const changesKey = (place: Place, run: Run) =>
-  `changes/${place}/dt=${run.startedAt.slice(0, 10)}/${run.id}.ndjson.gz`;
+/**
+ * The key of what changed in a run since another. A run that is compared again, with one that was published meanwhile, or
+ * in another series, has its changes in a folder of their own: nobody writes over those that a manifest names.
+ */
+export const changesKey = (place: Place, run: Run, against: string, series = 1) =>
+  `changes/${publishedFolder(place, run)}against=${against}${series === 1 ? '' : `-${series}`}/part.ndjson.gz`;
 
-/** Where earlier versions put them. */
-export const earlierChangesKey = (place: Place, run: Run) =>
-  `${publishedFolder(place, run)}_changes.ndjson.gz`;
+/** The series of a run's changes, by their key; undefined for any other object. */
+export function changesSeriesOf(key: string): number | undefined {
+  const found = /\/against=[^/]+?Z-[0-9a-f]{6}(?:-(\d+))?\/part\.ndjson\.gz$/.exec(key);
+  return found === null ? undefined : Number(found[1] ?? 1);
+}
+
+/** The prefixes of all that a run has outside `work/`: its folder, which this begins with, its Parquet, its changes. */
+export const foldersOf = (folder: string) => [folder, `parquet/${folder}`, `changes/${folder}`] as const;
 
 /** The key of the object that points at the last published run of a source. */
 export const latestKey = (place: Place) => `${place}/latest.json`;
@@ -107,7 +115,3 @@ export const isManifestKey = (key: string): boolean => /(?:^|\/)_manifest(?:-[0-
 
 /** The mark of a run that is being removed (`pruneRuns`). No manifest, and no record for SQL engines. */
 export const PRUNED_NAME = '_manifest-pruned.json';
-
-/** Where the changes of a run against another lie until `latest.json` names it. */
-export const workChangesKey = (place: Place, run: Pick<Run, 'id'>, against: string) =>
-  `${workFolder(place, run)}publish/against-${against}/changes.ndjson.gz`;

@@ -72,7 +72,14 @@ export const manifestSchema = z.object({
   fields: recordOf(z.array(z.string())),
   /** Null if nothing has been compared, as for a first run. */
   changes: z.nullable(
-    z.object({ against: z.string(), added: z.number(), removed: z.number(), changed: z.number() }),
+    z.object({
+      against: z.string(),
+      added: z.number(),
+      removed: z.number(),
+      changed: z.number(),
+      /** Where they are stored, a line a record. Nothing else says so. */
+      key: z.string().check(z.refine(isKey)),
+    }),
   ),
   calls: z.object({ requests: z.number(), retries: z.number(), throttled: z.number(), waitedMs: z.number() }),
   /** Absent in runs of earlier versions. */

@@ -60,7 +60,7 @@ test('without arguments, the last published run is compared with the one before'
 
 test('or with the run that its manifest says it was compared with', async () => {
   await publishThree();
-  const changes = { against: monday.id, added: 0, removed: 0, changed: 1 };
+  const changes = { against: monday.id, added: 0, removed: 0, changed: 1, key: 'changes/gone' };
   await publishLines(store, { run: wednesday, lines: [line(1, 'eins')], manifest: { changes } });
 
   const { out } = await diff('calculations');
@@ -265,10 +265,11 @@ describe('one broken manifest spoils nothing but itself', () => {
     ['gone', () => store.delete(MANIFEST_OF_MONDAY)],
   ])('stored changes are shown, although the manifest of the run before is %s', async (_, breaks) => {
     await publishLines(store, { run: monday });
-    const changes = { against: monday.id, added: 1, removed: 0, changed: 0 };
+    const key = changesKey('calculations', tuesday, monday.id);
+    const changes = { against: monday.id, added: 1, removed: 0, changed: 0, key };
     await publishLines(store, { run: tuesday, lines: [line(1, 'one')], manifest: { changes } });
     const change = `{"change":"added","key":"1","after":${line(1, 'one')}}\n`;
-    await store.put(changesKey('calculations', tuesday), gzipSync(change));
+    await store.put(key, gzipSync(change));
     await breaks();
 
     const { code, out } = await diff('calculations');

@@ -33,11 +33,14 @@ afterEach(() => void vi.useRealTimers());
 async function publishWhole(run: Run): Promise<void> {
   await publishLines(store, { run, lines: ['{"id":1}'] });
   await store.put(`${parquetFolder(PLACE, run)}part-00000-aa.parquet`, Buffer.from('x'));
-  await store.put(changesKey(PLACE, run), Buffer.from('x'));
+  await store.put(changesKey(PLACE, run, 'another'), Buffer.from('x'));
   await store.put(`work/${PLACE}/${run.id}/publish/part-00000.json`, Buffer.from('{}'));
 }
 
-const keysOf = ({ id }: Run) => [...store.objects.keys()].filter((key) => key.includes(id));
+const keysOf = ({ id }: Run) =>
+  [...store.objects.keys()].filter((key) => key.replace(/against=.*/, '').includes(id));
+
+const warn = (what: string) => expect.fail(what);
 const published = async () => (await publishedRuns(store, PLACE)).map(({ run }) => run);
 
 async function prune(...argv: readonly string[]) {
@@ -56,6 +59,7 @@ const execute = async (differences: { readonly store?: Store; readonly partition
     place: PLACE,
     runs: (await plan()).runs,
     partitions: undefined,
+    warn,
     signal: new AbortController().signal,
     onRemoved: () => undefined,
     ...differences,
@@ -252,6 +256,7 @@ test.each(['before latest.json is stored again', 'after it'])(
       place: PLACE,
       runs,
       partitions: undefined,
+      warn,
       signal: new AbortController().signal,
       onRemoved: () => undefined,
     });
@@ -274,6 +279,7 @@ test('a run whose publisher moved latest.json before it was looked at stays, wit
     place: PLACE,
     runs,
     partitions: undefined,
+    warn,
     signal: new AbortController().signal,
     onRemoved: () => undefined,
   });
@@ -302,6 +308,7 @@ test('a publisher that read latest.json before the mark was there cannot move it
           place: PLACE,
           runs,
           partitions: undefined,
+          warn,
           signal,
           onRemoved: () => undefined,
         });

@@ -48,7 +48,7 @@ async function publishTwo() {
     manifest: {
       finishedAt: '2026-11-17T09:00:12.340Z',
       records: 20_000,
-      changes: { against: monday.id, added: 3, removed: 1_200, changed: 0 },
+      changes: { against: monday.id, added: 3, removed: 1_200, changed: 0, key: 'changes/gone' },
       consistency: 'best-effort',
       forced: true,
       refused: ['unproved'],

@@ -68,7 +68,7 @@ export const prune = z.strictObject({
     z.strictObject({
       ...run,
       startedAt: moment,
-      state: z.enum([...states, 'half-pruned']),
+      state: z.enum([...states, 'half-pruned', 'left']),
       objects: count,
       bytes: count,
     }),

@@ -27,12 +27,12 @@ const MOST_FIELDS = 50;
 export async function readChanges(options: ChangesToRead): Promise<ChangesFacts | undefined> {
   const { store, place, manifest, addFault, signal } = options;
   if (manifest.changes === null) return undefined;
-  const { against, added, removed, changed } = manifest.changes;
+  const { key: _, ...counts } = manifest.changes;
   const listed: ChangeFacts[] = [];
-  const facts = { against, added, removed, changed, listed };
-  if (added + removed + changed === 0) return facts;
+  const facts = { ...counts, listed };
+  if (counts.added + counts.removed + counts.changed === 0) return facts;
   try {
-    const changes = await storedChanges({ store, place, run: manifest, signal });
+    const changes = await storedChanges({ store, changes: manifest.changes, signal });
     if (changes === undefined) {
       addFault(`${place}: what changed in run ${manifest.run} has expired`);
       return undefined;

@@ -39,7 +39,7 @@ export type CollectOptions = {
 /** Reads what is said of a run, in memory that does not grow with it. Throws `StoredObjectError` for damaged objects. */
 export async function collectDigest({ store, place, run, signal }: CollectOptions): Promise<Digest> {
   const manifest = await manifestOf(store, run.manifest, { place, run: run.run });
-  const found = await storedChanges({ store, place, run: manifest, signal });
+  const found = await storedChanges({ store, changes: manifest.changes, signal });
   return {
     manifest,
     changes: found && (await firstChanges(place, found)),

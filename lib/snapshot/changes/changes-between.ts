@@ -36,12 +36,12 @@ export type ChangesBetween = {
 
 /** The changes between two runs: those that were stored, or found by comparing all records. */
 export async function changesBetween(runs: RunsToCompare): Promise<ChangesBetween> {
-  const { store, place, before, after, signal } = runs;
+  const { store, before, after, signal } = runs;
   const none = { old: null, steps: undefined, isStored: false };
   if (before === undefined) return none;
   const stored =
     after.changes?.against === before.run
-      ? await storedChanges({ store, place, run: after, signal })
+      ? await storedChanges({ store, changes: after.changes, signal })
       : undefined;
   if (stored !== undefined) return { old: before.run, steps: stored, isStored: true };
   const manifest = before.manifest ?? before.instead?.manifest;

@@ -1,7 +1,6 @@
 import { parseOwnJson } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
-import { changesKey, earlierChangesKey, type Place } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Change } from './change.ts';
 import { isNamed, type LineMembers, nameAt, noMembers, readMembers } from './line-members.ts';
@@ -9,9 +8,8 @@ import { type Line, type LineReader, readLines } from './line-reader.ts';
 
 export type StoredChangesOptions = {
   readonly store: Store;
-  readonly place: Place;
-  /** A published run that was compared with another. */
-  readonly run: Pick<Manifest, 'run' | 'startedAt'>;
+  /** What the manifest of a published run says of its changes. */
+  readonly changes: Manifest['changes'];
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -22,13 +20,10 @@ export type StoredChangesOptions = {
 export async function storedChanges(
   options: StoredChangesOptions,
 ): Promise<AsyncGenerator<Change> | undefined> {
-  const { store, place, run } = options;
-  const at = { id: run.run, startedAt: run.startedAt };
-  for (const key of [changesKey(place, at), earlierChangesKey(place, at)]) {
-    const isThere = (await store.list(key).next()).value?.key === key;
-    if (isThere) return readChanges(key, options);
-  }
-  return undefined;
+  const { store, changes } = options;
+  if (changes === null) return undefined;
+  const isThere = (await store.list(changes.key).next()).value?.key === changes.key;
+  return isThere ? readChanges(changes.key, options) : undefined;
 }
 
 async function* readChanges(key: string, { store, signal }: StoredChangesOptions): AsyncGenerator<Change> {

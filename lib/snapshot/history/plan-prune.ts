@@ -1,10 +1,9 @@
 import type { Store } from '../../store/store.ts';
 import type { Begun } from '../changes/newest-first.ts';
 import { publishedRuns } from '../changes/published-runs.ts';
-import { type Place, PRUNED_NAME, workFolder } from '../keys.ts';
+import { foldersOf, type Place, PRUNED_NAME, workFolder } from '../keys.ts';
 import { readLastPublication } from '../publish/last-publication.ts';
 import { runOfId } from '../run-id.ts';
-import { foldersOf } from './run-folders.ts';
 import { type UnpublishedRun, unpublishedRuns } from './unpublished-runs.ts';
 
 /** Which runs of a place go: all but the newest `keep` published ones, or those that started before a moment (epoch ms). */
@@ -12,13 +11,16 @@ export type PruneRule =
   | { readonly kind: 'keep'; readonly keep: number }
   | { readonly kind: 'older'; readonly beforeMs: number };
 
-/** A run that goes. `half-pruned`: an earlier prune was stopped while it removed it. */
+/**
+ * A run that goes. `half-pruned`: an earlier prune was stopped while it removed it. `left`: what a publisher that lost, or
+ * was killed, has left of a run that is not published, and of which nothing is under `work/`.
+ */
 export type RunToPrune = {
   readonly place: Place;
   readonly run: string;
   readonly startedAt: string;
-  readonly state: 'published' | 'half-pruned' | UnpublishedRun['state'];
-  /** The folder of a published run; undefined for one that is only under `work/`. */
+  readonly state: 'published' | 'half-pruned' | 'left' | UnpublishedRun['state'];
+  /** Where it is, or would be, published; undefined for a run that is only under `work/`. */
   readonly folder: string | undefined;
   readonly objects: number;
   readonly bytes: number;
@@ -65,14 +67,20 @@ export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
       folder: folderIn(manifest),
       ...startOf(run),
     }));
-  for (const { run, folder } of await halfPruned(store, place))
-    if (!found.some((each) => each.run === run))
-      found.push({ place, run, state: 'half-pruned', folder, ...startOf(run) });
+  const isFound = (run: string) => found.some((each) => each.run === run);
   const names = new Set(published.map(({ run }) => run));
-  const { latest } = last;
-  for await (const each of unpublishedRuns({ store, place, published: names, latest, signal }))
-    if (!found.some(({ run }) => run === each.run) && mayGo(each, options, published))
-      found.push({ place, run: each.run, state: each.state, folder: undefined, startedAt: each.startedAt });
+  const folders = await foldersIn(store, place);
+  const all = unpublishedRuns({ store, place, published: new Set(names), latest: last.latest, signal });
+  for await (const { run, state, startedAt } of all) {
+    names.add(run);
+    const each = { place, run, state, folder: folders.get(run)?.folder, startedAt };
+    if (!isFound(run) && mayGo(each, options, published)) found.push(each);
+  }
+  for (const [run, { folder, isMarked }] of folders) {
+    const each = { place, run, state: isMarked ? 'half-pruned' : 'left', folder, ...startOf(run) } as const;
+    const isLeft = !names.has(run) && mayGo(each, options, published);
+    if (!isFound(run) && (isMarked || isLeft)) found.push(each);
+  }
   const runs: RunToPrune[] = [];
   for (const run of found) runs.push({ ...run, ...(await sizeOf(store, run)) });
   return { place, runs, kept, broken: undefined };
@@ -86,7 +94,7 @@ const isPast = (rule: PruneRule, run: string, at: number): boolean =>
 
 /** A run that is not published goes if it started before all published runs that stay, or before the moment. */
 function mayGo(
-  { state, startedAt }: UnpublishedRun,
+  { state, startedAt }: Pick<RunToPrune, 'state' | 'startedAt'>,
   { rule, nowMs }: PlanOptions,
   published: readonly Begun[],
 ): boolean {
@@ -98,19 +106,24 @@ function mayGo(
 
 const folderIn = (manifest: string) => manifest.slice(0, manifest.lastIndexOf('/') + 1);
 
-/** Runs that an earlier prune has begun to remove. */
-async function halfPruned(store: Store, place: Place) {
-  const found: { readonly run: string; readonly folder: string }[] = [];
-  for await (const { key } of store.list(`${place}/`)) {
-    const run = new RegExp(`/run=([^/]+)/${PRUNED_NAME.replaceAll('.', '\\.')}$`).exec(key)?.[1];
-    if (run !== undefined) found.push({ run, folder: folderIn(key) });
-  }
+type Folder = { readonly folder: string; readonly isMarked: boolean };
+
+/** By the run, the folders in which something is, or would be but for its Parquet and changes; those being removed are marked. */
+async function foldersIn(store: Store, place: Place): Promise<ReadonlyMap<string, Folder>> {
+  const found = new Map<string, Folder>();
+  for (const prefix of foldersOf(`${place}/`))
+    for await (const { key } of store.list(prefix)) {
+      const [folder, run] = /^dt=[^/]+\/run=([^/]+)\//.exec(key.slice(prefix.length)) ?? [];
+      if (folder === undefined || run === undefined) continue;
+      const isMarked = found.get(run)?.isMarked === true || key.endsWith(`/${PRUNED_NAME}`);
+      found.set(run, { folder: `${place}/${folder}`, isMarked });
+    }
   return found;
 }
 
 async function sizeOf(store: Store, run: Pick<RunToPrune, 'place' | 'run' | 'folder'>) {
   let [objects, bytes] = [0, 0];
-  const folders = run.folder === undefined ? [] : foldersOf(run.folder, run);
+  const folders = run.folder === undefined ? [] : foldersOf(run.folder);
   for (const prefix of [...folders, workFolder(run.place, { id: run.run })])
     for await (const { sizeBytes } of store.list(prefix)) [objects, bytes] = [objects + 1, bytes + sizeBytes];
   return { objects, bytes };

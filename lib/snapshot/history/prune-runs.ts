@@ -1,20 +1,25 @@
 import type { Store } from '../../store/store.ts';
-import { parseStored, printStored, StoredObjectError } from '../../store/stored-json.ts';
+import { printStored, StoredObjectError } from '../../store/stored-json.ts';
+import { publishedRuns } from '../changes/published-runs.ts';
 import {
+  foldersOf,
   isManifestKey,
-  latestKey,
   latestParquetFolder,
   MANIFEST_NAME,
   type Place,
   PRUNED_NAME,
+  publishedFolder,
   workFolder,
 } from '../keys.ts';
-import { type Latest, latestSchema, MOST_LATEST_BYTES } from '../manifest.ts';
+import { manifestOf } from '../manifest.ts';
 import { pointAtLatest } from '../publish/latest-parquet.ts';
+import { refreshLatest } from '../publish/manifest-key.ts';
 import type { Partitions } from '../publish/partitions.ts';
+import type { Warn } from '../publish/warn.ts';
+import { seriesToPublish, withdrawParts } from '../publish/withdraw-parts.ts';
 import { CHECKPOINT_NAME } from '../run/checkpoint.ts';
+import { runOfId } from '../run-id.ts';
 import type { RunToPrune } from './plan-prune.ts';
-import { foldersOf } from './run-folders.ts';
 
 export type PruneOptions = {
   readonly store: Store;
@@ -22,6 +27,7 @@ export type PruneOptions = {
   readonly runs: readonly RunToPrune[];
   readonly partitions: Partitions | undefined;
   readonly signal: AbortSignal;
+  readonly warn: Warn;
   /** A run is gone. */
   readonly onRemoved: (run: RunToPrune) => void;
 };
@@ -39,7 +45,8 @@ export type StillNeeded = { readonly run: string; readonly reason: string };
  * 3. The partition, then the manifests, so that nobody finds the run; then its parts, Parquet, changes and its folder
  *    under `work/`; the mark goes last.
  *
- * Each step may be repeated. A prune that was stopped is continued by the next one, which finds the mark.
+ * Each step may be repeated. A prune that was stopped is continued by the next one, which finds the mark. What other
+ * publishers have left of the runs that stay goes too.
  */
 export async function pruneRuns(options: PruneOptions): Promise<readonly StillNeeded[]> {
   const { store, place, runs, onRemoved, signal } = options;
@@ -58,14 +65,15 @@ export async function pruneRuns(options: PruneOptions): Promise<readonly StillNe
     if (run.folder !== undefined) await store.delete(`${run.folder}${PRUNED_NAME}`);
     onRemoved(run);
   }
+  await withdrawLeft(options);
   return needed;
 }
 
 async function stillNeeded(
-  { store, place }: PruneOptions,
+  { store, place, signal }: PruneOptions,
   runs: readonly RunToPrune[],
 ): Promise<readonly StillNeeded[]> {
-  const latest = await refreshLatest(store, place);
+  const latest = await refreshLatest({ store, place, signal });
   await pointAtLatest(store, place);
   const symlinks = (await store.get(`${latestParquetFolder(place)}symlink.txt`))?.body.toString() ?? '';
   return runs.flatMap(({ run }) => {
@@ -76,36 +84,14 @@ async function stillNeeded(
   });
 }
 
-/** How often others may move `latest.json` before we give up. */
-const MOST_ROUNDS = 20;
-
-/** More white space than that begins at one again. */
-const MOST_SPACES = 1_000;
-
-/** Stores `latest.json` again, so that whoever read it before can no longer move it. Returns what it says. */
-async function refreshLatest(store: Store, place: Place): Promise<Latest | undefined> {
-  const key = latestKey(place);
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const stored = await store.get(key, { mostBytes: MOST_LATEST_BYTES });
-    if (stored === undefined) return undefined;
-    const latest = parseStored(key, stored.body, latestSchema, MOST_LATEST_BYTES);
-    const text = stored.body.toString();
-    const spaces = ((/ *(?=\n?$)/.exec(text)?.[0].length ?? 0) % MOST_SPACES) + 1;
-    const body = Buffer.from(`${text.trimEnd()}${' '.repeat(spaces)}\n`);
-    const put = await store.put(key, body, { condition: { ifMatch: stored.etag } });
-    if (put.kind === 'stored') return latest;
-  }
-  throw new StoredObjectError('invalid', `${key}: moved by publishers ${MOST_ROUNDS} times in a row`);
-}
-
 /** Removes a run outside `work/`, but for its mark. */
 async function removePublished(
   { store, place, partitions }: PruneOptions,
-  { run: id, startedAt, run }: RunToPrune,
+  { run: id, startedAt }: RunToPrune,
   folder: string,
 ): Promise<void> {
   await partitions?.remove(place, { id, startedAt });
-  const [own, ...others] = foldersOf(folder, { place, run });
+  const [own, ...others] = foldersOf(folder);
   const keys: string[] = [];
   for await (const { key } of store.list(own)) if (!key.endsWith(`/${PRUNED_NAME}`)) keys.push(key);
   for (const key of keys.toSorted((a, b) => Number(isManifestKey(b)) - Number(isManifestKey(a))))
@@ -116,4 +102,24 @@ async function removePublished(
 async function removeAll(store: Store, prefix: string, first: readonly string[]): Promise<void> {
   for (const name of first) await store.delete(`${prefix}${name}`);
   for await (const { key } of store.list(prefix)) await store.delete(key);
+}
+
+/** Deletes what publishers that lost, or were killed, have left of published runs: one with changes of its own has them twice. */
+async function withdrawLeft({ store, place, warn }: PruneOptions): Promise<void> {
+  const folders: string[] = [];
+  for await (const { key } of store.list(`changes/${place}/`))
+    folders.push(key.split('against=', 1)[0] ?? '');
+  const twice = new Set(folders.filter((folder, at) => folder === folders[at - 1]));
+  try {
+    for (const { run: id, manifest: key } of twice.size === 0 ? [] : await publishedRuns(store, place)) {
+      const run = runOfId(id);
+      if (!twice.has(`changes/${publishedFolder(place, run)}`)) continue;
+      const manifest = await manifestOf(store, key, { place, run: id });
+      const series = await seriesToPublish(store, place, run);
+      await withdrawParts({ store, place, run, series, published: { key, manifest }, warn });
+    }
+  } catch (error) {
+    if (!(error instanceof StoredObjectError)) throw error;
+    warn(`what publishers have left of runs of ${place} was not looked for`, error);
+  }
 }

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Store } from '../../store/store.ts';
-import { isManifestKey, MANIFEST_NAME, type Place, publishedFolder } from '../keys.ts';
+import { parseStored, StoredObjectError } from '../../store/stored-json.ts';
+import { isManifestKey, latestKey, MANIFEST_NAME, type Place, publishedFolder } from '../keys.ts';
+import { type Latest, latestSchema, MOST_LATEST_BYTES } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 
 /** The manifests in a run's folder: more than one if several processes publish it, or if one was killed meanwhile. */
@@ -20,4 +22,45 @@ export async function storeManifest(store: Store, place: Place, run: Run, body: 
     const put = await store.put(`${folder}${name}`, body, { condition: { ifAbsent: true } });
     if (put.kind === 'stored') return `${folder}${name}`;
   }
+}
+
+type AtPlace = { readonly store: Store; readonly place: Place; readonly signal?: AbortSignal | undefined };
+
+/**
+ * Deletes the manifests in the folder of the run that `latest.json` names, but for the one that it names: publishers of
+ * the run left them that lost, or were killed. A publisher that still works fails to move `latest.json` to its own, since
+ * that is stored again first. True if there were any, or if `latest.json` was moved meanwhile.
+ */
+export async function withdrawManifests({ store, place, signal }: AtPlace, latest: Latest): Promise<boolean> {
+  const keys = await manifestKeys(store, place, { id: latest.run, startedAt: latest.startedAt });
+  const others = keys.filter((key) => key !== latest.manifest);
+  if (others.length === 0) return false;
+  if ((await refreshLatest({ store, place, signal }))?.manifest === latest.manifest)
+    for (const key of others) await store.delete(key);
+  return true;
+}
+
+/** How often others may move `latest.json` before we give up. */
+const MOST_ROUNDS = 20;
+
+/** More white space than that begins at one again. */
+const MOST_SPACES = 1_000;
+
+/** Stores `latest.json` again, so that whoever read it before can no longer move it. Returns what it says. */
+export async function refreshLatest({ store, place, signal }: AtPlace): Promise<Latest | undefined> {
+  const key = latestKey(place);
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const stored = await store.get(key, { mostBytes: MOST_LATEST_BYTES });
+    if (stored === undefined) return undefined;
+    const latest = parseStored(key, stored.body, latestSchema, MOST_LATEST_BYTES);
+    const text = stored.body.toString();
+    const spaces = ((/ *(?=\n?$)/.exec(text)?.[0].length ?? 0) % MOST_SPACES) + 1;
+    const body = Buffer.from(`${text.trimEnd()}${' '.repeat(spaces)}\n`);
+    const put = await store.put(key, body, {
+      condition: { ifMatch: stored.etag },
+      ...(signal && { signal }),
+    });
+    if (put.kind === 'stored') return latest;
+  }
+  throw new StoredObjectError('invalid', `${key}: moved by publishers ${MOST_ROUNDS} times in a row`);
 }

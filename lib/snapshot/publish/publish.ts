@@ -22,9 +22,9 @@ import type { Run } from '../run-id.ts';
 import { damagedPart } from './damaged-part.ts';
 import { type GatedRun, isFuture, refusals } from './gates.ts';
 import { type LastPublication, readLastPublication } from './last-publication.ts';
-import { manifestKeys, storeManifest } from './manifest-key.ts';
+import { pointAtLatest } from './latest-parquet.ts';
+import { manifestKeys, storeManifest, withdrawManifests } from './manifest-key.ts';
 import type { Partitions } from './partitions.ts';
-import { settlePublication } from './settle-publication.ts';
 import { storeRun } from './store-run.ts';
 import { tagLatestAgain, tagReplaced, tagReplacedOnce } from './tag-runs.ts';
 import type { Warn } from './warn.ts';
@@ -128,7 +128,8 @@ async function publishAfter(options: PublishSliceOptions, last: LastPublication)
   const { store, source, run, force, partitions } = options;
   const { latest } = last;
   if (latest !== undefined && last.manifest !== undefined) {
-    await settlePublication({ store, place: source, latest, manifest: last.manifest });
+    if (await withdrawManifests({ store, place: source, signal: options.signal }, latest)) return 'lost-race';
+    await pointAtLatest(store, source);
     if (latest.run === run.id && last.broken === undefined) {
       // It may have been published before there were tables.
       await partitions?.add(source, run, last.manifest);
@@ -141,15 +142,14 @@ async function publishAfter(options: PublishSliceOptions, last: LastPublication)
   const workKey = `${workFolder(source, run)}${MANIFEST_NAME}`;
   await store.put(workKey, printBounded(workKey, manifest, MOST_LIST_BYTES));
   if (isLate && !force) {
-    await settlePartition(options);
-    await withdrawRun(options);
+    await settleSuperseded(options);
     return { kind: 'superseded', manifest, key: workKey, latest };
   }
   if (!manifest.publishable && !force) {
     // A publisher that was stopped may have added it while the last published run was a different one.
     await partitions?.remove(source, run);
     // If its manifest was lost, its parts are all that is left of what is published.
-    if (latest?.run !== run.id) await withdrawRun(options);
+    if (latest?.run !== run.id) await withdraw(options);
     return { kind: 'refused', manifest, key: workKey, broken: last.broken };
   }
   return await publishInSeries(
@@ -226,21 +226,18 @@ const contextOf = ({ store, source: place, warn = () => undefined }: PublishOpti
   warn,
 });
 
-/** Deletes the parts of a run that was not published, unless another publisher of the run needs them. */
-async function withdrawRun(options: PublishOptions): Promise<void> {
-  const context = contextOf(options);
-  const series = await seriesToPublish(context.store, context.place, options.run);
-  await withdrawParts({ ...context, run: options.run, series });
-}
+/** A publication of the run that stays, and the key of its manifest. */
+type Standing = Pick<Publication, 'manifest' | 'key'>;
 
-/** Deletes what other publishers of the same run may have left in its folder. */
-async function asPublished(
-  options: PublishOptions,
-  published: Pick<Publication, 'manifest' | 'key'>,
-): Promise<Publication> {
+/** Deletes what other publications of the run may have left in its folders, unless another publisher needs it. */
+async function withdraw(options: PublishOptions, published?: Standing): Promise<void> {
   const context = contextOf(options);
   const series = await seriesToPublish(context.store, context.place, options.run);
   await withdrawParts({ ...context, run: options.run, series, published });
+}
+
+async function asPublished(options: PublishOptions, published: Standing): Promise<Publication> {
+  await withdraw(options, published);
   return { kind: 'published', ...published };
 }
 
@@ -251,7 +248,7 @@ async function moveLatest(
   last: LastPublication,
 ): Promise<Publication | 'lost-race'> {
   const { store, source, run, partitions, signal } = options;
-  const leftovers = await manifestKeys(store, source, run);
+  const wasPublished = (await manifestKeys(store, source, run)).length > 0;
   const key = await storeManifest(store, source, run, printStored(manifest));
   if (await isWithdrawn(options)) {
     await store.delete(key);
@@ -265,7 +262,7 @@ async function moveLatest(
     );
   }
   await partitions?.add(source, run, manifest);
-  if (leftovers.length > 0) await tagLatestAgain(contextOf(options), run);
+  if (wasPublished) await tagLatestAgain(contextOf(options), run);
   const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
   const condition = last.etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: last.etag };
   const moved = await store.put(latestKey(source), printStoredLine(next), {
@@ -275,8 +272,8 @@ async function moveLatest(
   // The response to a move that happened may have been lost, and the move repeated.
   const latest = moved.kind === 'stored' ? next : await readLatest(store, source);
   if (latest?.manifest === key) {
-    await settlePublication({ store, place: source, latest: next, manifest });
-    for (const leftover of leftovers) await store.delete(leftover);
+    await pointAtLatest(store, source);
+    await withdrawManifests({ store, place: source, signal }, next);
     await tagThoseBefore(options, last);
     return await asPublished(options, { manifest, key });
   }
@@ -300,12 +297,17 @@ async function tagThoseBefore(options: PublishOptions, { latest, manifest }: Las
     await tagReplacedOnce(contextOf(options), manifest);
 }
 
-/** A run that `latest.json` was moved past belongs in the tables if it was published, that is, if it has a manifest. */
-async function settlePartition({ store, source, run, partitions }: PublishOptions): Promise<void> {
-  if (partitions === undefined) return;
+/** A run that `latest.json` was moved past was published if it has a manifest: then it belongs in the tables. */
+async function settleSuperseded(options: PublishOptions): Promise<void> {
+  const { store, source, run, partitions } = options;
   const [key] = await manifestKeys(store, source, run);
-  if (key === undefined) return partitions.remove(source, run);
-  await partitions.add(source, run, await manifestOf(store, key, { place: source, run: run.id }));
+  if (key === undefined) {
+    await partitions?.remove(source, run);
+    return withdraw(options);
+  }
+  const manifest = await manifestOf(store, key, { place: source, run: run.id });
+  await partitions?.add(source, run, manifest);
+  await withdraw(options, { key, manifest });
 }
 
 /** A finished run that was not published, read from its manifest under `work/`. Throws `StoredObjectError`. */

@@ -1,5 +1,5 @@
 import type { Store } from '../../store/store.ts';
-import { type Place, parquetFolder, publishedFolder, sourceOf, workChangesKey, workFolder } from '../keys.ts';
+import { changesKey, type Place, parquetFolder, publishedFolder, sourceOf, workFolder } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 import { checkPlaces } from './check-parts.ts';
@@ -42,17 +42,18 @@ export async function storeRun(
   if (parquet === undefined) return undefined;
   const published = { ...manifest, parts, ...parquet };
   if (last === undefined) return published;
+  const key = changesKey(source, run, last.run, series);
   const counts = await publishChanges({
     store,
     source: sourceOf(source),
     before: last,
     after: { parts },
-    key: workChangesKey(source, run, last.run),
+    key,
     pieces: `${work}against-${last.run}/`,
     isOver,
     signal,
   });
-  return counts && { ...published, changes: { against: last.run, ...counts } };
+  return counts && { ...published, changes: { against: last.run, ...counts, key } };
 }
 
 /** The published parts, where it is recorded what is stored of them, and the last run. */

@@ -1,7 +1,7 @@
 import { StoreError } from '../../store/error.ts';
 import type { Store } from '../../store/store.ts';
 import { printStored } from '../../store/stored-json.ts';
-import { changesKey, type Place, parquetFolder, publishedFolder, workFolder } from '../keys.ts';
+import { foldersOf, type Place, publishedFolder, workFolder } from '../keys.ts';
 import { type Manifest, readLatest } from '../manifest.ts';
 import { type Run, runOfId } from '../run-id.ts';
 import { LATEST_AGAIN, REPLACED, RUN_TAG } from './run-tag.ts';
@@ -57,7 +57,7 @@ export async function tagLatestAgain({ store, place, warn }: TagOptions, run: Ru
 }
 
 async function tagRun(store: Store, place: Place, run: Run, value: string): Promise<void> {
-  for (const prefix of [publishedFolder(place, run), parquetFolder(place, run), changesKey(place, run)])
+  for (const prefix of foldersOf(publishedFolder(place, run)))
     await store.tagAll?.(prefix, { name: RUN_TAG, value });
 }
 

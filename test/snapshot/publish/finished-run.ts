@@ -9,14 +9,15 @@ export const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-
 export const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.000Z' };
 export const wednesday: Run = { id: '20261118T090000Z-cccccc', startedAt: '2026-11-18T09:00:00.000Z' };
 
-/** A run with one part in its work folder, of one record. */
+/** A run with one part in its work folder, of one record unless these lines are given. */
 export async function finishedRun(
   store: Store,
   run: Run,
   differences: Partial<FinishedRun> = {},
+  lines: readonly string[] = [`{"id":1,"name":"of ${run.id}"}`],
 ): Promise<FinishedRun> {
   const key = `work/calculations/${run.id}/part-00000-0123456789ab.ndjson.gz`;
-  const body = gzipSync(`{"id":1,"name":"of ${run.id}"}\n`);
+  const body = gzipSync(lines.map((line) => `${line}\n`).join(''));
   const sha256 = createHash('sha256').update(body).digest('hex');
   await store.put(key, body);
   return addedUp<FinishedRun>({
@@ -33,7 +34,7 @@ export async function finishedRun(
     passes: 1,
     order: 'id',
     missing: [],
-    parts: [{ key, records: 1, bytes: body.byteLength, sha256, firstKey: '1', lastKey: '1' }],
+    parts: [{ key, records: lines.length, bytes: body.byteLength, sha256, firstKey: '1', lastKey: '1' }],
     fields: { id: ['number'] },
     calls: { requests: 2, retries: 0, throttled: 0, waitedMs: 0 },
     scanRefused: [],

@@ -68,7 +68,7 @@ const publish = async (run: Run, to: Store = store, force = false) =>
 /** The tags of a run's objects and of its changes, each once; '' for an object without. */
 async function tagsOf({ id }: Run): Promise<readonly string[]> {
   const keys = (await Array.fromAsync(store.list(''))).map(({ key }) => key);
-  const own = keys.filter((key) => key.includes(id) && !key.startsWith('work/'));
+  const own = keys.filter((key) => key.includes(`run=${id}/`) && !key.startsWith('work/'));
   return [...new Set(own.map((key) => tags.get(key) ?? ''))];
 }
 
@@ -170,7 +170,7 @@ test('a run that is forced again after one that it had replaced is never tagged 
   const watched: Store = {
     ...store,
     tagAll: async (prefix, tag) => {
-      if (prefix.includes(tuesday.id)) given.push(tag.value);
+      if (prefix.includes(`run=${tuesday.id}/`)) given.push(tag.value);
       await store.tagAll?.(prefix, tag);
     },
   };

@@ -7,6 +7,7 @@ import { monday, publishLines, tuesday, wednesday } from '../../snapshot/changes
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { publishTwoRuns, rowsOf } from './published.ts';
 
+const CHANGES = changesKey('files.reports', wednesday, monday.id);
 const store = createMemoryStore();
 let tables: Tables;
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
     run: wednesday,
     lines: ['{"id":"f1","name":"x"}'],
     manifest: {
-      changes: { against: 'a', added: 1, removed: 0, changed: 2 },
+      changes: { against: monday.id, added: 1, removed: 0, changed: 2, key: CHANGES },
       forced: true,
       refused: ['type'],
     },
@@ -31,9 +32,9 @@ beforeAll(async () => {
     after: '{"id":1036,"n":1e400}',
     fields: ['n'],
   } as const;
-  await store.put(changesKey('calculations', tuesday), gzipSync(`${printChange(change)}\n`));
+  await store.put(CHANGES, gzipSync(`${printChange(change)}\n`));
   await store.put(
-    `calculations/dt=2026-11-16/run=${monday.id}/_changes.ndjson.gz`,
+    changesKey('files.reports', wednesday, tuesday.id),
     gzipSync(`${printChange({ change: 'added', key: '7', after: '{"id":7}' })}\n`),
   );
   await put('results/score/dt=2026-11-20/!-b.json', {
@@ -118,18 +119,17 @@ test('runs says of each run what its manifest says', async () => {
   ]);
 });
 
-test('changes have the records byte for byte, also those that earlier versions stored', async () => {
+test('changes are those that manifests name, with the records byte for byte', async () => {
   expect(await rowsOf(tables, 'SELECT * FROM changes ORDER BY run')).toEqual([
-    ['added', '7', null, '{"id":7}', [], 'calculations', '2026-11-16', monday.id],
     [
       'changed',
       '1036',
       '{"id":1036,"n":1.50}',
       '{"id":1036,"n":1e400}',
       ['n'],
-      'calculations',
-      '2026-11-17',
-      tuesday.id,
+      'files.reports',
+      '2026-11-18',
+      wednesday.id,
     ],
   ]);
 });

@@ -1,12 +1,16 @@
 import type { Change } from '../../../snapshot/changes/change.ts';
+import { type PublishedRun, publishedRuns } from '../../../snapshot/changes/published-runs.ts';
 import { storedChanges } from '../../../snapshot/changes/stored-changes.ts';
 import type { Place } from '../../../snapshot/keys.ts';
+import { type Manifest, manifestOf } from '../../../snapshot/manifest.ts';
+import { missingObject } from '../../../store/stored-json.ts';
 import { storedTables } from '../../stored-tables.ts';
 import { orReport } from '../or-report.ts';
 import { duckDbColumns } from '../record-columns.ts';
 import { type TextRow, writeRows } from '../row-file.ts';
 import type { Session } from '../session.ts';
 import type { Piece, Table } from '../table.ts';
+import { dayOf } from './run-tables.ts';
 
 /** What each published run changed against the run before, a piece for each run. */
 export const changesTable = (session: Session, places: readonly Place[]): Table => ({
@@ -18,43 +22,42 @@ export const changesTable = (session: Session, places: readonly Place[]): Table 
   pieces: () => Array.fromAsync(changePieces(session, places)),
 });
 
-type StoredAt = { readonly place: Place; readonly dt: string; readonly run: string };
-
 async function* changePieces(session: Session, places: readonly Place[]): AsyncGenerator<Piece> {
-  for (const place of places) {
-    const seen = new Set<string>();
-    for (const prefix of [`changes/${place}/`, `${place}/`]) {
-      for await (const { key, sizeBytes } of session.store.list(prefix, session)) {
-        const [, dt, run] = NAMED.exec(key.slice(prefix.length)) ?? [];
-        if (dt === undefined || run === undefined || seen.has(run)) continue;
-        seen.add(run);
-        yield pieceOf(session, { place, dt, run }, sizeBytes);
-      }
-    }
-  }
+  for (const place of places)
+    for (const run of (await orReport(session, publishedRuns(session.store, place, session))) ?? [])
+      yield pieceOf(session, place, run);
 }
-
-/** Where changes are now, and where earlier versions put them, below their prefix. */
-const NAMED = /^dt=([^/]+)\/(?:run=)?([^/]+?)(?:\.ndjson\.gz|\/_changes\.ndjson\.gz)$/;
 
 /** How many times larger changes are than their object, about. */
 const UNPACKED = 10;
 
-const pieceOf = (session: Session, at: StoredAt, sizeBytes: number): Piece => ({
-  values: [at.place, at.dt, at.run],
-  prepare: async () => ({
-    bytes: sizeBytes,
-    copiedBytes: sizeBytes * UNPACKED,
-    load: async () => {
-      const file = await orReport(session, writeRows(session.folder, rowsOf(session, at)));
-      return file === undefined ? [] : [file];
-    },
-  }),
+const pieceOf = (session: Session, place: Place, { run, manifest: key }: PublishedRun): Piece => ({
+  values: [place, dayOf({ run, manifest: key }), run],
+  async prepare() {
+    const manifest = await orReport(session, manifestOf(session.store, key, { place, run }));
+    const changes = manifest?.changes;
+    if (!changes) return undefined;
+    const { value: object } = await session.store.list(changes.key).next();
+    const sizeBytes = object?.sizeBytes ?? 0;
+    return {
+      bytes: sizeBytes,
+      copiedBytes: sizeBytes * UNPACKED,
+      load: async () => {
+        const file = await orReport(session, writeRows(session.folder, rowsOf(session, changes)));
+        return file === undefined ? [] : [file];
+      },
+    };
+  },
 });
 
-async function* rowsOf({ store, signal }: Session, { place, dt, run }: StoredAt): AsyncGenerator<TextRow> {
-  const changes = await storedChanges({ store, place, run: { run, startedAt: dt }, signal });
-  for await (const change of changes ?? []) yield rowOf(change);
+/** Throws `StoredObjectError` if changes that a manifest names are gone: no rows would be a wrong answer. */
+async function* rowsOf(
+  { store, signal }: Session,
+  changes: NonNullable<Manifest['changes']>,
+): AsyncGenerator<TextRow> {
+  const stored = await storedChanges({ store, changes, signal });
+  if (stored === undefined) throw missingObject(store, changes.key, 'changes');
+  for await (const change of stored) yield rowOf(change);
 }
 
 const rowOf = (change: Change): TextRow => ({

@@ -1,0 +1,193 @@
+import { hash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
+import { planPrune } from '../../../lib/snapshot/history/plan-prune.ts';
+import { pruneRuns } from '../../../lib/snapshot/history/prune-runs.ts';
+import { type Manifest, manifestOf } from '../../../lib/snapshot/manifest.ts';
+import type { Partitions } from '../../../lib/snapshot/publish/partitions.ts';
+import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
+import type { Run } from '../../../lib/snapshot/run-id.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { sampled, scaledTimeout } from '../../scale.ts';
+import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+import { disagreements, disagreementsOfSql, leftovers } from './every-reader.ts';
+import { finishedRun, monday, tuesday, wednesday } from './finished-run.ts';
+
+/*
+ * Two publishers, of which one is paused before any of its writes while the other one works, and either is killed before
+ * any of its writes. After each write of either, every reader finds what the manifests say.
+ */
+
+const PLACE = 'calculations';
+const NOW = Date.parse('2026-11-21T09:00:00Z');
+const sunday: Run = { id: '20261115T090000Z-999999', startedAt: '2026-11-15T09:00:00.000Z' };
+const thursday: Run = { id: '20261119T090000Z-dddddd', startedAt: '2026-11-19T09:00:00.000Z' };
+
+type Publisher = { readonly run: Run; readonly force?: boolean };
+
+/** The writes before which the first pauses for the other, and before which each is killed; 0: before none. */
+type Schedule = { readonly pause: number; readonly killOther: number; readonly kill: number };
+
+/** No publisher here writes more often, unless it loses: then the rest is like the beginning. */
+const MOST_WRITES = 22;
+
+const upTo = (most: number) => Array.from({ length: most + 1 }, (_, index) => index);
+
+/** A kill of the first comes at its pause, or up to four writes after it. */
+const schedules: readonly Schedule[] = upTo(MOST_WRITES)
+  .slice(1)
+  .flatMap((pause) =>
+    upTo(MOST_WRITES).flatMap((killOther) =>
+      [0, pause, pause + 1, pause + 2, pause + 4].map((kill) => ({ pause, killOther, kill })),
+    ),
+  );
+
+/** As many records as its day says, each with another name than in any other run. */
+const linesOf = ({ id }: Run) =>
+  Array.from({ length: Number(id.slice(6, 8)) }, (_, index) => `{"id":${index + 1},"name":"of ${id}"}`);
+
+/** What the table of changes in the account is over, by the run. */
+type Athena = Map<string, string>;
+
+const partitionsIn = (athena: Athena): Partitions => ({
+  async add(_place, run, { changes }) {
+    if (changes) athena.set(run.id, changes.key);
+    else athena.delete(run.id);
+  },
+  remove: async (_place, run) => void athena.delete(run.id),
+});
+
+type World = { readonly store: MemoryStore; readonly athena: Athena };
+
+async function publish({ store, athena }: World, { run, force = false }: Publisher, to: Store = store) {
+  const lines = linesOf(run);
+  const finished = await finishedRun(store, run, { records: lines.length }, lines);
+  const partitions = partitionsIn(athena);
+  return publishRun({ store: to, source: PLACE, run, finished, force, partitions, now: () => NOW });
+}
+
+type Steps = {
+  readonly killAt: number;
+  readonly pauseAt?: number;
+  readonly meanwhile?: () => Promise<unknown>;
+  readonly afterEach: () => Promise<void>;
+};
+
+/** The store as a publisher has it that is paused and killed; a dead one writes nothing. */
+function stepping(store: MemoryStore, { killAt, pauseAt, meanwhile, afterEach }: Steps): Store {
+  let writes = 0;
+  let isDead = false;
+  const step = async <T>(write: () => Promise<T>): Promise<T> => {
+    writes += 1;
+    if (writes === pauseAt) await meanwhile?.();
+    if (writes === killAt) isDead = true;
+    if (isDead) throw new Error('killed');
+    const result = await write();
+    await afterEach();
+    return result;
+  };
+  return {
+    ...store,
+    put: (...args) => step(() => store.put(...args)),
+    putStream: (...args) => step(() => store.putStream(...args)),
+    copy: (...args) => step(() => store.copy(...args)),
+    delete: (...args) => step(() => store.delete(...args)),
+  };
+}
+
+function unlessKilled(error: Error): void {
+  if (error.message !== 'killed') throw error;
+}
+
+/** A function that reads a store with every reader, unless it was so before; with SQL every hundredth time. */
+function createReader() {
+  const seen = new Set<string>();
+  return async (store: MemoryStore, schedule: Schedule): Promise<void> => {
+    const published = [...store.objects].filter(([key]) => !key.startsWith('work/')).sort();
+    const state = hash('sha256', Buffer.concat(published.flatMap(([key, body]) => [Buffer.from(key), body])));
+    if (seen.has(state)) return;
+    seen.add(state);
+    expect(await disagreements(store), JSON.stringify(schedule)).toEqual([]);
+    if (seen.size % 100 === 1) expect(await disagreementsOfSql(store), JSON.stringify(schedule)).toEqual([]);
+  };
+}
+
+async function manifestsIn(store: Store): Promise<readonly Manifest[]> {
+  const runs = await publishedRuns(store, PLACE);
+  return Promise.all(runs.map(({ run, manifest }) => manifestOf(store, manifest, { place: PLACE, run })));
+}
+
+/** Prunes, long after, all but the newest runs. */
+async function prune({ store, athena }: World, keep: number): Promise<void> {
+  const rule = { kind: 'keep', keep } as const;
+  const nowMs = NOW + 30 * 86_400_000;
+  const { runs } = await planPrune({ store, place: PLACE, rule, nowMs, linked: new Set() });
+  const { signal } = new AbortController();
+  const given = { store, place: PLACE, runs, signal, partitions: partitionsIn(athena) } as const;
+  await pruneRuns({ ...given, warn: (what) => expect.fail(what), onRemoved: () => undefined });
+}
+
+test.for([
+  { before: [sunday], first: { run: monday }, other: { run: tuesday } },
+  { before: [sunday], first: { run: tuesday }, other: { run: monday } },
+  { before: [sunday], first: { run: monday }, other: { run: monday } },
+  { before: [sunday, wednesday], first: { run: monday, force: true }, other: { run: tuesday, force: true } },
+  // The manifest of a run that is forced back is there before its publisher looks whether the other withdrew its parts.
+  {
+    before: [sunday, wednesday],
+    first: { run: monday, force: true },
+    other: { run: monday },
+    isReadAtEnd: true,
+  },
+  { before: [sunday, monday], first: { run: monday, force: true }, other: { run: tuesday } },
+  // The first is late with a comparison with another run than the one that counts.
+  {
+    before: [sunday],
+    first: { run: monday },
+    other: { run: monday, force: true },
+    between: tuesday,
+    isReadAtEnd: true,
+  },
+])(
+  'after each write of two publishers, all readers agree with the manifests: case %#',
+  { timeout: scaledTimeout(1_200_000) },
+  async ({ before, first, other, between, isReadAtEnd = false }) => {
+    const start: World = { store: createMemoryStore(), athena: new Map() };
+    for (const run of before) await publish(start, { run });
+    const read = createReader();
+    for (const schedule of sampled(20, schedules)) {
+      const world: World = { store: createMemoryStore(), athena: new Map(start.athena) };
+      const { store } = world;
+      for (const [key, body] of start.store.objects) store.objects.set(key, body);
+      const afterEach = async () => (isReadAtEnd ? undefined : read(store, schedule));
+      const meanwhile = async () => {
+        if (between !== undefined) await publish(world, { run: between });
+        await publish(world, other, stepping(store, { killAt: schedule.killOther, afterEach })).catch(
+          unlessKilled,
+        );
+      };
+
+      const steps = { killAt: schedule.kill, pauseAt: schedule.pause, meanwhile, afterEach };
+      await publish(world, first, stepping(store, steps)).catch(unlessKilled);
+      const abandoned: World = { store: createMemoryStore(), athena: new Map(world.athena) };
+      for (const [key, body] of store.objects) abandoned.store.objects.set(key, body);
+
+      // Both are started again.
+      await publish(world, first);
+      await publish(world, other);
+      await read(store, schedule);
+      const said = JSON.stringify(schedule);
+      for (const { run, changes } of await manifestsIn(store))
+        expect(world.athena.get(run), said).toBe(changes?.key);
+      await prune(world, 100);
+      expect(await leftovers(store), said).toEqual([]);
+
+      // Nobody starts them again: what they left goes with what is old.
+      await publish(abandoned, { run: thursday, force: true });
+      await prune(abandoned, 1);
+      await read(abandoned.store, schedule);
+      expect(await leftovers(abandoned.store), said).toEqual([]);
+      expect([...abandoned.athena.keys()], said).toEqual([thursday.id]);
+    }
+  },
+);
