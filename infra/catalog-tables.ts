@@ -98,7 +98,7 @@ function storedTable(name: StoredTableName, props: TablesProps): TableInput {
     parameters: {
       EXTERNAL: 'TRUE',
       classification: 'json',
-      ...(partitions.length > 0 && {
+      ...(Object.keys(projections).length > 0 && {
         'projection.enabled': 'true',
         'storage.location.template': `${location}${template}`,
         ...parametersOf(projections),
@@ -119,9 +119,6 @@ function storedTable(name: StoredTableName, props: TablesProps): TableInput {
 /** Rows of the ledger stay for a month, and a job may be reopened as long: its result is so much newer than its day. */
 const REOPENED_DAYS = 60;
 
-/** No run of an earlier day has its changes in `changes/`. */
-const FIRST_CHANGES = '2026-11-01';
-
 type Projection = Readonly<Record<string, string>>;
 
 /** Projections as parameters of a table. */
@@ -132,9 +129,8 @@ const parametersOf = (projections: Readonly<Record<string, Projection>>): Projec
     ),
   );
 
-/** The values that partitions may have, in the words of Athena: nobody has to add a partition. */
+/** The values that partitions may have, in the words of Athena: nobody has to add a partition where there are some. */
 const projectionsOf = ({
-  places,
   resultsDays,
 }: TablesProps): Readonly<Record<StoredTableName, Readonly<Record<string, Projection>>>> => ({
   jobs: {
@@ -143,7 +139,8 @@ const projectionsOf = ({
   },
   refused: {},
   scores: {},
-  changes: { place: { type: 'enum', values: places.join(',') }, dt: days(FIRST_CHANGES) },
+  // Publishing adds a partition for each run, where its manifest says that they are.
+  changes: {},
 });
 
 /** Up to tomorrow, since clocks differ. */

@@ -27,8 +27,8 @@ const RESULTS_LIFETIME = Duration.days(30);
 
 /**
  * What is stored as tables: a Glue database with one table for each source, one for each latest run, those over jobs,
- * refused messages, scores and changes, an Athena workgroup and its saved queries. Publishing adds a partition for a run
- * (`grantPublish`); a run without one is in no table. Athena treats names that begin with `_` as hidden: manifests and
+ * refused messages, scores and changes, an Athena workgroup and its saved queries. Publishing adds partitions for a run and
+ * its changes (`grantPublish`); a run without one is in no table. Athena treats names that begin with `_` as hidden: manifests and
  * summaries of batches are read by none.
  */
 export class Catalog extends Construct {
@@ -118,10 +118,10 @@ export class Catalog extends Construct {
       grantee,
       actions: ['glue:GetTable', 'glue:CreatePartition', 'glue:UpdatePartition', 'glue:DeletePartition'],
       // Also those of narrowed snapshots: one that has no table is looked for.
-      resourceArns: this.#glueArns(
-        grantee,
-        sources.map(glueTableOf).flatMap((table) => [table, `${table}_*`]),
-      ),
+      resourceArns: this.#glueArns(grantee, [
+        'changes',
+        ...sources.map(glueTableOf).flatMap((table) => [table, `${table}_*`]),
+      ]),
     });
   }
 

@@ -86,6 +86,7 @@ export const storedTables = {
     partitions: [
       { name: 'place', prefix: '' },
       { name: 'dt', prefix: 'dt=' },
+      { name: 'run', prefix: 'run=' },
     ],
   },
 } as const satisfies Readonly<Record<string, StoredTable>>;

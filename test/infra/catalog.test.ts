@@ -149,13 +149,11 @@ describe('the tables over JSON', () => {
     ]);
   });
 
-  test('have partitions that nobody has to add: of changes by place and day', () => {
-    const { template } = synthesized('narrowed', '', ['files.mine']);
+  test('have partitions of changes that publishing adds, where the manifest of a run says that they are', () => {
+    const { Parameters, PartitionKeys } = tableOf(synthesized().template, 'changes');
 
-    expect(tableOf(template, 'changes').Parameters).toMatchObject({
-      'projection.place.values': 'calculations,files,cards,data-files,files.mine',
-      'projection.dt.range': '2026-11-01,NOW+1DAYS',
-    });
+    expect(PartitionKeys.map(({ Name }) => Name)).toEqual(['place', 'dt', 'run']);
+    expect(Parameters).toEqual({ EXTERNAL: 'TRUE', classification: 'json' });
   });
 
   test('find members by the names that they have, and no other: names in responses may differ in case only', () => {
@@ -241,7 +239,7 @@ describe('the workgroup', () => {
 });
 
 describe('the right to publish', () => {
-  test('covers the partitions of the tables of runs, and nothing else', () => {
+  test('covers the partitions of the tables of runs and their changes, and nothing else', () => {
     const { template, catalog } = synthesized();
 
     const [policy] = Object.values(template.findResources('AWS::IAM::Policy'));
@@ -256,6 +254,7 @@ describe('the right to publish', () => {
       `:database/${catalog.databaseName}`,
       ...['calculations', 'files', 'cards', 'data_files']
         .flatMap((table) => [table, `${table}_*`])
+        .toSpliced(0, 0, 'changes')
         .map((table) => `:table/${catalog.databaseName}/${table}`),
     ]);
   });

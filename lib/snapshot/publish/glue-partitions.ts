@@ -10,7 +10,13 @@ import {
 import { type AwsEnvironment, awsClientConfig } from '../../aws/client-config.ts';
 import { kindOfFault, readAwsFault } from '../../aws/fault.ts';
 import { PARQUET_SERDE } from './glue-tables.ts';
-import { type PartitionOfRun, type Partitions, PartitionsError, partitionOf } from './partitions.ts';
+import {
+  changesPartitionOf,
+  type PartitionOfRun,
+  type Partitions,
+  PartitionsError,
+  partitionOf,
+} from './partitions.ts';
 
 export type GluePartitionsOptions = {
   readonly database: string;
@@ -90,14 +96,20 @@ export function gluePartitions({
       });
     };
 
+  const add = (partition: PartitionOfRun, hasParquet: boolean) =>
+    put(partition, hasParquet).catch(failedTo('add the partition', partition));
+  const remove = (partition: PartitionOfRun) =>
+    drop(partition).catch(failedTo('remove the partition', partition));
+
   return {
-    async add(place, run, { parquet }) {
-      const partition = partitionOf(place, run);
-      await put(partition, parquet !== undefined).catch(failedTo('add the partition', partition));
+    async add(place, run, { parquet, changes }) {
+      await add(partitionOf(place, run), parquet !== undefined);
+      if (changes) await add(changesPartitionOf(place, run, changes.key), false);
+      if (changes === null) await remove(changesPartitionOf(place, run));
     },
     async remove(place, run) {
-      const partition = partitionOf(place, run);
-      await drop(partition).catch(failedTo('remove the partition', partition));
+      await remove(partitionOf(place, run));
+      await remove(changesPartitionOf(place, run));
     },
   };
 }

@@ -3,20 +3,20 @@ import { type Place, parquetFolder, publishedFolder } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 import { isSource } from '../sources/sources.ts';
-import { type gluePartitionKeys, glueTableOf, otherGlueTableOf } from './glue-tables.ts';
+import { glueTableOf, otherGlueTableOf } from './glue-tables.ts';
 
 /**
- * The partitions of the tables over published runs: one a run, so a run without a partition is in no table. Both
- * functions may be repeated. A narrowed snapshot (`SOURCE.NAME`) has a table if a schedule of the stack names it: for any
- * other place they do nothing. They throw `PartitionsError`.
+ * The partitions of the tables over published runs: one a run, and one of its changes in the table over those of all
+ * places, so a run without a partition is in no table. Both functions may be repeated. A narrowed snapshot (`SOURCE.NAME`)
+ * has a table if a schedule of the stack names it; any other has its changes only. They throw `PartitionsError`.
  */
 export type Partitions = {
   /**
-   * Adds the run's partition, or points an existing one at the run's current folder. A table of Parquet has none for a
-   * run without: one that was added when the table was of JSON stays as it is.
+   * Adds the run's partitions, or points existing ones at where its manifest says. A table of Parquet has none for a run
+   * without: one that was added when the table was of JSON stays as it is. What is not given is left alone.
    */
-  add(place: Place, run: Run, manifest: Pick<Manifest, 'parquet'>): Promise<void>;
-  /** Removes the run's partition; a missing one is not an error. Never touches an object. */
+  add(place: Place, run: Run, manifest: Partial<Pick<Manifest, 'parquet' | 'changes'>>): Promise<void>;
+  /** Removes the run's partitions; a missing one is not an error. Never touches an object. */
   remove(place: Place, run: Run): Promise<void>;
 };
 
@@ -28,8 +28,8 @@ export type PartitionOfRun = {
    * one over its Parquet, whose folder is `placeFolder`.
    */
   readonly narrowed: { readonly otherTable: string; readonly placeFolder: string } | undefined;
-  /** In the order of `gluePartitionKeys`. */
-  readonly values: readonly string[] & { readonly length: (typeof gluePartitionKeys)['length'] };
+  /** In the order of the table's keys: `gluePartitionKeys`, after the place in that of changes. */
+  readonly values: readonly string[];
   readonly folders: { readonly json: string; readonly parquet: string };
 };
 
@@ -42,6 +42,13 @@ export const partitionOf = (place: Place, run: Run): PartitionOfRun => ({
   values: [run.startedAt.slice(0, 10), run.id],
   folders: { json: publishedFolder(place, run), parquet: parquetFolder(place, run) },
 });
+
+/** The partition of a run's changes, which are under this key. */
+export function changesPartitionOf(place: Place, run: Run, key = ''): PartitionOfRun {
+  const folder = key.slice(0, key.lastIndexOf('/') + 1);
+  const values = [place, ...partitionOf(place, run).values];
+  return { table: 'changes', narrowed: undefined, values, folders: { json: folder, parquet: folder } };
+}
 
 /** Why a partition could not be added or removed; `code` is the service's own. */
 export type PartitionsFailure =

@@ -120,7 +120,7 @@ async function storeParquet(options: Making, manifest: Manifest): Promise<MadeFo
   if (parquet === undefined) return { ...NOTHING, isLeft: true };
   // Copies have the tags of what they were copied from.
   await store.tagAll?.(parquetFolder(place, run), { name: RUN_TAG, value: tag ?? LATEST_AGAIN });
-  await partitions?.add(place, run, { parquet });
+  await partitions?.add(place, run, { ...manifest, parquet });
   const isNamed = await nameParquet(options, { before: manifest.parquet, parquet, tag });
   // What was made anew may have another name.
   if (!isNamed || manifest.parquet !== undefined) await withdraw(options);

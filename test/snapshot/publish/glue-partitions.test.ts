@@ -5,6 +5,14 @@ import { openPartitions } from '../../../lib/snapshot/publish/open-partitions.ts
 import type { Partitions } from '../../../lib/snapshot/publish/partitions.ts';
 import { describePartitions, monday } from './partitions-suite.ts';
 
+const changes = {
+  against: 'x',
+  added: 1,
+  removed: 0,
+  changed: 0,
+  key: 'changes/here/against=x/part.ndjson.gz',
+};
+
 /** How a table describes its parts. */
 const description = {
   Columns: [{ Name: 'id', Type: 'string' }],
@@ -12,8 +20,10 @@ const description = {
   SerdeInfo: { SerializationLibrary: 'org.openx.data.jsonserde.JsonSerDe' },
 };
 
+const OF_CHANGES = { SerdeInfo: { SerializationLibrary: 'json' } };
+
 async function openGlue(tables: GlueOptions['tables'] = { calculations: {}, data_files: description }) {
-  const glue = await startGlue({ database: 'sync', tables });
+  const glue = await startGlue({ database: 'sync', tables: { changes: OF_CHANGES, ...tables } });
   return {
     partitionsIn(location: string): Partitions {
       const environment = {
@@ -51,7 +61,10 @@ test('a partition is removed without looking first', async () => {
 
   await partitions.remove('calculations', monday);
 
-  expect(glue.operations()).toEqual(['GetTable', 'CreatePartition', 'DeletePartition']);
+  expect(glue.operations()).toEqual([
+    ...['GetTable', 'CreatePartition'],
+    ...['DeletePartition', 'DeletePartition'],
+  ]);
 });
 
 describe('a narrowed snapshot', () => {
@@ -83,14 +96,19 @@ describe('a narrowed snapshot', () => {
     for (const other of Object.keys(others)) expect(await glue.stored(other)).toEqual([]);
   });
 
-  test('without a table is looked for, and nothing else is sent', async () => {
+  test('without a table is looked for, and only its changes have a partition', async () => {
     await using glue = await openGlue({ calculations_finance_north: over('calculations.finance-north') });
     const partitions = glue.partitionsIn('s3://bucket/sync');
 
-    await partitions.add(PLACE, monday, published);
+    await partitions.add(PLACE, monday, { ...published, changes });
+    const added = await glue.stored('changes');
     await partitions.remove(PLACE, monday);
 
-    expect(glue.operations()).toEqual(['GetTable', 'GetTable', 'GetTable', 'GetTable']);
+    expect(added).toMatchObject([{ Values: [PLACE, '2026-11-16', monday.id] }]);
+    expect(glue.operations()).toEqual([
+      ...['GetTable', 'GetTable', 'GetTable', 'CreatePartition'],
+      ...['GetTable', 'GetTable', 'DeletePartition'],
+    ]);
   });
 });
 
@@ -115,6 +133,38 @@ describe('a table of Parquet', () => {
     await glue.partitionsIn('s3://bucket/sync').add('calculations', monday, {});
 
     expect(glue.operations()).toEqual(['GetTable']);
+  });
+});
+
+describe('the changes of a run', () => {
+  test('have a partition in the folder of the key that its manifest names, and move with it', async () => {
+    await using glue = await openGlue();
+    const partitions = glue.partitionsIn('s3://bucket/sync');
+    await partitions.add('calculations', monday, {
+      changes: { ...changes, key: 'changes/before/part.ndjson.gz' },
+    });
+
+    await partitions.add('calculations', monday, { changes });
+
+    expect(await glue.stored('changes')).toEqual([
+      {
+        Values: ['calculations', '2026-11-16', monday.id],
+        StorageDescriptor: { ...OF_CHANGES, Location: 's3://bucket/sync/changes/here/against=x/' },
+      },
+    ]);
+  });
+
+  test('have none once the run is published without, or removed', async () => {
+    await using glue = await openGlue();
+    const partitions = glue.partitionsIn('s3://bucket/sync');
+    await partitions.add('calculations', monday, { changes });
+
+    await partitions.add('calculations', monday, { changes: null });
+    const without = await glue.stored('changes');
+    await partitions.add('calculations', monday, { changes });
+    await partitions.remove('calculations', monday);
+
+    expect([without, await glue.stored('changes')]).toEqual([[], []]);
   });
 });
 

@@ -25,7 +25,7 @@ let withoutPartition: string[];
 
 beforeEach(async () => {
   withoutPartition = [];
-  glue = await startGlue({ database: 'sync', tables: { calculations: {} } });
+  glue = await startGlue({ database: 'sync', tables: { calculations: {}, changes: {} } });
   const environment = {
     AWS_ENDPOINT_URL_GLUE: glue.endpoint,
     AWS_REGION: 'us-east-1',
