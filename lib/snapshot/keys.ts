@@ -86,14 +86,7 @@ export const latestKey = (place: Place) => `${place}/latest.json`;
 
 /** A part's file name: its number, the start of its sha256, and its series, unless that is 1. */
 export const partName = (index: number, sha256: string, compression: Compression, series = 1) =>
-  withSeries(
-    `part-${String(index).padStart(5, '0')}-${sha256.slice(0, 12)}.ndjson.${compressionSuffix[compression]}`,
-    series,
-  );
-
-/** The file name of a part of series 1, in another series. */
-export const withSeries = (name: string, series: number): string =>
-  series === 1 ? name : name.replace('.ndjson.', `-${series}.ndjson.`);
+  `part-${String(index).padStart(5, '0')}-${sha256.slice(0, 12)}${series === 1 ? '' : `-${series}`}.ndjson.${compressionSuffix[compression]}`;
 
 /**
  * The series of a published part, by its key; undefined for any other object. A publication that was withdrawn may

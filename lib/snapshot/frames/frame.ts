@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
-import { findStored, printBounded } from '../../store/stored-json.ts';
+import { printBounded, readStored } from '../../store/stored-json.ts';
 
 const whole = z.number().check(z.int(), z.nonnegative());
 
@@ -27,7 +27,8 @@ export async function storeFrames(store: Store, partKey: string, frames: readonl
   await store.put(key, printBounded(key, { frames }));
 }
 
-/** The frames of a part under `work/`, in order; undefined for one of an earlier version, which has only one. */
-export async function findFrames(store: Store, partKey: string): Promise<readonly Frame[] | undefined> {
-  return (await findStored(store, framesKey(partKey), framesSchema))?.value.frames;
+/** The frames of a part under `work/`, in order. Throws `StoredObjectError`. */
+export async function readFrames(store: Store, partKey: string): Promise<readonly Frame[]> {
+  const expected = { what: 'the frames of a part', schema: framesSchema };
+  return (await readStored(store, framesKey(partKey), expected)).value.frames;
 }

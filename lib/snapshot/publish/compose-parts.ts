@@ -3,7 +3,7 @@ import { freeMemory } from '../../bytes/free-memory.ts';
 import { gatherBytes } from '../../bytes/gathered-bytes.ts';
 import type { Store } from '../../store/store.ts';
 import { missingObject, StoredObjectError } from '../../store/stored-json.ts';
-import { findFrames } from '../frames/frame.ts';
+import { readFrames } from '../frames/frame.ts';
 import { compressionOf } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import { checkFrames } from './check-parts.ts';
@@ -33,8 +33,7 @@ export type PartsToCompose = {
  *   that frame unpacked and packed again.
  *
  * So records that do not change are in parts with the same bytes from run to run, which the comparison need not read.
- * A part without a list of frames, from an earlier version, is copied as it is. Throws `StoredObjectError` that names a
- * part that is missing or altered.
+ * Throws `StoredObjectError` that names a part that is missing or altered.
  */
 export async function* composeParts(options: PartsToCompose): AsyncGenerator<ComposedPart> {
   const { store, parts, folder, series, from = { part: 0, frame: 0 }, index = 0 } = options;
@@ -47,13 +46,8 @@ export async function* composeParts(options: PartsToCompose): AsyncGenerator<Com
   });
   for (const [at, part] of parts.entries()) {
     if (at < from.part) continue;
-    const frames = await findFrames(store, part.key);
+    const frames = await readFrames(store, part.key);
     const after = { part: at + 1, frame: 0 };
-    if (frames === undefined) {
-      yield* open.end({ part: at, frame: 0 });
-      yield open.copied(part, after, () => readChecked(store, part, () => undefined));
-      continue;
-    }
     checkFrames(part, frames);
     const body = await readWhole(store, part);
     let offset = 0;

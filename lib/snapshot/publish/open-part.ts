@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type GatheredBytes, gatherBytes } from '../../bytes/gathered-bytes.ts';
 import type { Store } from '../../store/store.ts';
 import type { Frame } from '../frames/frame.ts';
-import { type Compression, partName, withSeries } from '../keys.ts';
+import { type Compression, partName } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import type { ComposedPart, FramePosition } from './composed-part.ts';
 import { createJoinedFrames } from './joined-frames.ts';
@@ -57,16 +57,6 @@ export function createOpenPart({ store, folder, compression, series, ...options 
         free.push(filled);
       };
       yield { part: { key, records, bytes: body.byteLength, sha256, ...keys }, next, store: put };
-    },
-    /** A part that is published as it is, between two others, once `check` has resolved. */
-    copied(part: Part, next: FramePosition, check: () => Promise<void>): ComposedPart {
-      const key = `${folder}${withSeries(part.key.slice(part.key.lastIndexOf('/') + 1), series)}`;
-      index += 1;
-      const copy = async () => {
-        await check();
-        await store.copy(part.key, key);
-      };
-      return { part: { ...part, key }, next, store: copy };
     },
   };
 }

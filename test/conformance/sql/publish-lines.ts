@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import { storeFrames } from '../../../lib/snapshot/frames/frame.ts';
 import { type Place, partName, workFolder } from '../../../lib/snapshot/keys.ts';
 import type { Partitions } from '../../../lib/snapshot/publish/partitions.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
@@ -22,8 +23,10 @@ export async function publishLines({ store, place, run, partitions, parts }: Lin
       const body = gzipSync(lines.map((line) => `${line}\n`).join(''));
       const sha256 = createHash('sha256').update(body).digest('hex');
       const key = `${workFolder(place, run)}${partName(index, sha256, 'gzip')}`;
+      const counts = { records: lines.length, bytes: body.byteLength, firstKey: '1', lastKey: '1' };
       await store.put(key, body);
-      return { key, records: lines.length, bytes: body.byteLength, sha256, firstKey: '1', lastKey: '1' };
+      await storeFrames(store, key, [{ ...counts, end: 'part' }]);
+      return { key, sha256, ...counts };
     }),
   );
   const records = parts.flat().length;

@@ -6,7 +6,7 @@ import type { Part } from '../../../lib/snapshot/manifest.ts';
 import { composeParts, type PartsToCompose } from '../../../lib/snapshot/publish/compose-parts.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
-import { type FrameOf, frameOf, storeEarlierPart, storePart, WORK } from './work-parts.ts';
+import { type FrameOf, frameOf, storePart, WORK } from './work-parts.ts';
 
 const FOLDER = 'calculations/dt=2026-11-17/run=20261117T090000Z-bbbbbb/';
 
@@ -212,40 +212,6 @@ describe('a frame that was cut when its part was closed', () => {
   });
 });
 
-describe('a part of an earlier version, without a list of frames,', () => {
-  test('is copied as it is, between the frames before and after it', async () => {
-    const { store, parts } = await stored([[[1], 'frame']]);
-    const [first] = parts;
-    if (first === undefined) throw new Error('expected a part');
-    const earlier = await storeEarlierPart(store, 1, [2]);
-    const last = await storePart(store, 2, [[[3], 'frame']]);
-
-    const found = await composed(store, [first, earlier, last]);
-
-    expect(found.map(({ body }) => body)).toEqual([
-      await framesOf([1]),
-      (await store.get(earlier.key))?.body,
-      await framesOf([3]),
-    ]);
-    expect(found.map(({ next }) => next)).toEqual([
-      { part: 1, frame: 0 },
-      { part: 2, frame: 0 },
-      { part: 3, frame: 0 },
-    ]);
-    expect(found.map(({ part }) => /part-(\d+)/.exec(part.key)?.[1])).toEqual(['00000', '00001', '00002']);
-    expect(found[1]?.part).toEqual({ ...earlier, key: `${FOLDER}${earlier.key.slice(WORK.length)}` });
-  });
-
-  test('is not copied if its bytes are others', async () => {
-    const store = createMemoryStore();
-    const earlier = await storeEarlierPart(store, 0, [2]);
-    await store.put(earlier.key, Buffer.alloc(earlier.bytes));
-
-    await expect(composed(store, [earlier])).rejects.toThrow(`expected the sha256 ${earlier.sha256}`);
-    expect([...store.objects.keys()].filter((key) => key.startsWith(FOLDER))).toEqual([]);
-  });
-});
-
 test('resumes in the middle of a part, and takes all of the next', async () => {
   const { store, parts } = await stored(
     [
@@ -268,10 +234,9 @@ test('a run without parts is published without any', async () => {
 });
 
 test('names the series that the parts are of', async () => {
-  const { store, parts } = await stored([[[1], 'part']]);
-  const earlier = await storeEarlierPart(store, 1, [2]);
+  const { store, parts } = await stored([[[1], 'part']], [[[2], 'part']]);
 
-  const found = await composed(store, [...parts, earlier], { series: 2 });
+  const found = await composed(store, parts, { series: 2 });
 
   expect(found.map(({ part }) => part.key)).toEqual([
     expect.stringMatching(/part-00000-[0-9a-f]{12}-2\.ndjson\.gz$/),

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import { storeFrames } from '../../../lib/snapshot/frames/frame.ts';
+import { partName } from '../../../lib/snapshot/keys.ts';
+import type { Part } from '../../../lib/snapshot/manifest.ts';
 import type { FinishedRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -16,10 +19,8 @@ export async function finishedRun(
   differences: Partial<FinishedRun> = {},
   lines: readonly string[] = [`{"id":1,"name":"of ${run.id}"}`],
 ): Promise<FinishedRun> {
-  const key = `work/calculations/${run.id}/part-00000-0123456789ab.ndjson.gz`;
-  const body = gzipSync(lines.map((line) => `${line}\n`).join(''));
-  const sha256 = createHash('sha256').update(body).digest('hex');
-  await store.put(key, body);
+  const { records = 10 } = differences;
+  const part = await storeWorkPart(store, run, 0, lines, records);
   return addedUp<FinishedRun>({
     version: 1,
     source: 'calculations',
@@ -28,16 +29,34 @@ export async function finishedRun(
     startedAt: run.startedAt,
     finishedAt: run.startedAt,
     platform: 'acme.example.com',
-    records: 10,
+    records,
     totals: { start: 10, end: 10 },
     consistency: 'proved',
     passes: 1,
     order: 'id',
     missing: [],
-    parts: [{ key, records: lines.length, bytes: body.byteLength, sha256, firstKey: '1', lastKey: '1' }],
+    parts: [part],
     fields: { id: ['number'] },
     calls: { requests: 2, retries: 0, throttled: 0, waitedMs: 0 },
     scanRefused: [],
     ...differences,
   });
+}
+
+/** Stores a part of a run in its work folder, of one frame with these lines, and returns its entry, which may say another count. */
+export async function storeWorkPart(
+  store: Store,
+  run: Run,
+  index: number,
+  lines: readonly string[],
+  records = lines.length,
+): Promise<Part> {
+  const body = gzipSync(lines.map((line) => `${line}\n`).join(''));
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  const key = `work/calculations/${run.id}/${partName(index, sha256, 'gzip')}`;
+  const keys = { firstKey: `${index + 1}`, lastKey: `${index + lines.length}` };
+  const counts = { records, bytes: body.byteLength, ...keys };
+  await store.put(key, body);
+  await storeFrames(store, key, [{ ...counts, end: 'part' }]);
+  return { key, sha256, ...counts };
 }

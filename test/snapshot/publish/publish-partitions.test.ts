@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type LocalGlue, startGlue } from '../../../lib/sandbox/aws/services/start-glue.ts';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
@@ -13,9 +11,7 @@ import type { Store } from '../../../lib/store/store.ts';
 import { sampled } from '../../scale.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { publishedManifest } from '../published-manifest.ts';
-
-const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
-const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.000Z' };
+import { monday, storeWorkPart, tuesday } from './finished-run.ts';
 
 let store: Store;
 let glue: LocalGlue;
@@ -98,11 +94,7 @@ async function publish(
   to: Place = { store, partitions },
   { records = 10, force = false }: Differences = {},
 ) {
-  const key = `work/calculations/${run.id}/part-00000-0123456789ab.ndjson.gz`;
-  const body = gzipSync(`{"id":1,"name":"of ${run.id}"}\n`);
-  const sha256 = createHash('sha256').update(body).digest('hex');
-  await store.put(key, body);
-  const parts = [{ key, records: 1, bytes: body.byteLength, sha256, firstKey: '1', lastKey: '1' }];
+  const parts = [await storeWorkPart(store, run, 0, [`{"id":1,"name":"of ${run.id}"}`], records)];
   const manifest = publishedManifest({ run: run.id, startedAt: run.startedAt, records, parts });
   return publishRun({
     ...to,

@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type FinishedRun, publishRun } from '../../../lib/snapshot/publish/publish.ts';
+import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import { tagLatestAgain, tagReplaced } from '../../../lib/snapshot/publish/tag-runs.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { StoreError } from '../../../lib/store/error.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+import { finishedRun } from './finished-run.ts';
 
 const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.250Z' };
 const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.250Z' };
@@ -28,38 +27,12 @@ beforeEach(() => {
   };
 });
 
-async function finishedRun(run: Run): Promise<FinishedRun> {
-  const key = `work/calculations/${run.id}/part-00000-0123456789ab.ndjson.gz`;
-  const body = gzipSync(`{"id":1,"name":"of ${run.id}"}\n`);
-  const sha256 = createHash('sha256').update(body).digest('hex');
-  await store.put(key, body);
-  return {
-    version: 1,
-    source: 'calculations',
-    run: run.id,
-    selection: {},
-    startedAt: run.startedAt,
-    finishedAt: run.startedAt,
-    platform: 'acme.example.com',
-    records: 1,
-    totals: { start: 1, end: 1 },
-    consistency: 'proved',
-    passes: 1,
-    order: 'id',
-    missing: [],
-    parts: [{ key, records: 1, bytes: body.byteLength, sha256, firstKey: '1', lastKey: '1' }],
-    fields: { id: ['number'] },
-    calls: { requests: 2, retries: 0, throttled: 0, waitedMs: 0 },
-    scanRefused: [],
-  };
-}
-
 const publish = async (run: Run, to: Store = store, force = false) =>
   publishRun({
     store: to,
     source: 'calculations',
     run,
-    finished: await finishedRun(run),
+    finished: await finishedRun(store, run, { records: 1 }),
     force,
     now: () => Date.parse('2026-11-21T09:00:00Z'),
     warn: (what, reason) => warnings.push(`${what}: ${reason.message}`),
@@ -87,10 +60,8 @@ test('a run is tagged when the next one has replaced it, with its changes; the n
 });
 
 test('a run that is replaced although it is broken is tagged too', async () => {
-  await publish(monday);
-  await store.delete(
-    'calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/part-00000-0123456789ab.ndjson.gz',
-  );
+  const { manifest } = await publish(monday);
+  await store.delete(manifest.parts[0]?.key ?? '');
 
   await publish(tuesday, store, true);
 

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readLatest, readManifest } from '../../../lib/snapshot/manifest.ts';
@@ -10,6 +8,7 @@ import type { Store } from '../../../lib/store/store.ts';
 import { sampled, scaled, scaledTimeout } from '../../scale.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { addedUp } from '../published-manifest.ts';
+import { storeWorkPart } from './finished-run.ts';
 
 const sunday: Run = { id: '20261115T090000Z-999999', startedAt: '2026-11-15T09:00:00.000Z' };
 const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
@@ -26,13 +25,8 @@ beforeEach(() => {
 /** A run of two parts in its work folder. */
 async function finishedRun(run: Run, records: number): Promise<FinishedRun> {
   const parts = [];
-  for (const id of [1, 2]) {
-    const key = `work/calculations/${run.id}/part-0000${id - 1}-0123456789ab.ndjson.gz`;
-    const body = gzipSync(`{"id":${id},"name":"of ${run.id}"}\n`);
-    const sha256 = createHash('sha256').update(body).digest('hex');
-    await store.put(key, body);
-    parts.push({ key, records: 1, bytes: body.byteLength, sha256, firstKey: `${id}`, lastKey: `${id}` });
-  }
+  for (const [at, count] of [1, records - 1].entries())
+    parts.push(await storeWorkPart(store, run, at, [`{"id":${at + 1},"name":"of ${run.id}"}`], count));
   return addedUp<FinishedRun>({
     version: 1,
     source: 'calculations',

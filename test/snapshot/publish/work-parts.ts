@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
 import { type Frame, storeFrames } from '../../../lib/snapshot/frames/frame.ts';
 import { packFrame } from '../../../lib/snapshot/frames/frame-codec.ts';
 import { partName, workFolder } from '../../../lib/snapshot/keys.ts';
@@ -43,10 +42,6 @@ export async function storePart(store: Store, number: number, frames: readonly F
   );
   return part;
 }
-
-/** Stores a part without a list of frames, as earlier versions did. */
-export const storeEarlierPart = (store: Store, number: number, ids: readonly number[]) =>
-  storeBody(store, number, gzipSync(linesOf(ids)), ids);
 
 async function storeBody(store: Store, number: number, body: Buffer, ids: readonly number[]): Promise<Part> {
   const sha256 = createHash('sha256').update(body).digest('hex');
