@@ -1,11 +1,11 @@
 import type { CfnTable } from 'aws-cdk-lib/aws-glue';
 import {
   type Columns,
+  type GlueView,
   gluePartitionKeys,
-  glueTableOf,
+  glueViews,
   jobTypes,
   latestParquetFolder,
-  otherGlueTableOf,
   PARQUET_SERDE,
   type Place,
   partsOf,
@@ -15,6 +15,7 @@ import {
   scoreColumns,
   sourceDefinitions,
   storedTables,
+  tableNameAmong,
 } from '../lib/contract.ts';
 
 export type TablesProps = {
@@ -30,12 +31,13 @@ export type TablesProps = {
 type TableInput = CfnTable.TableInputProperty & { readonly name: string };
 
 /** All tables of a store, each with a name of its own. */
-export const tablesOf = (props: TablesProps): readonly TableInput[] => [
+export const tablesOf = (props: TablesProps & { readonly database: string }): readonly TableInput[] => [
   ...props.places.map((place) => runsTable(place, props)),
   ...props.places.map((place) => latestTable(place, props)),
   ...(Object.keys(storedTables) as StoredTableName[]).map((name) => storedTable(name, props)),
   resultsParquet(props),
   scoresParquet(props),
+  ...glueViews(props.places, props.database).map(viewOf),
 ];
 
 const IDS = "Ids are text: WHERE id = '1036'.";
@@ -43,7 +45,7 @@ const IDS = "Ids are text: WHERE id = '1036'.";
 /** Publishing adds a partition for each run, which has the place of its Parquet. */
 function runsTable(place: Place, { location, places }: TablesProps): TableInput {
   return {
-    name: tableOf(place, places),
+    name: `stored_${tableNameAmong(place, places)}`,
     description: `The records of ${place} in all published runs, one partition for each. ${IDS} Values that do not fit their column are in _other.`,
     tableType: 'EXTERNAL_TABLE',
     parameters: { EXTERNAL: 'TRUE', classification: 'parquet' },
@@ -61,7 +63,7 @@ function runsTable(place: Place, { location, places }: TablesProps): TableInput 
 function latestTable(place: Place, { location, places }: TablesProps): TableInput {
   const { source } = partsOf(place);
   return {
-    name: `latest_${tableOf(place, places)}`,
+    name: `stored_latest_${tableNameAmong(place, places)}`,
     description: `The records of ${place} in the latest published run. ${IDS} Values that do not fit their column are in _other.`,
     tableType: 'EXTERNAL_TABLE',
     parameters: { EXTERNAL: 'TRUE' },
@@ -76,15 +78,16 @@ function latestTable(place: Place, { location, places }: TablesProps): TableInpu
   };
 }
 
-/**
- * The name of a place's table, by which publishing finds it. Names in SQL are in lower case and have no `-`: where several
- * places would have the same, those whose own name is another one end in digits of a hash.
- */
-function tableOf(place: Place, places: readonly Place[]): string {
-  const plain = glueTableOf(place);
-  const isAlone = places.every((other) => other === place || glueTableOf(other) !== plain);
-  return isAlone || plain.endsWith(`_${partsOf(place).name}`) ? plain : otherGlueTableOf(place);
-}
+/** What people query. Athena and Trino know a view by `comment`, which a description would replace. */
+const viewOf = ({ name, columns, text }: GlueView): TableInput => ({
+  name,
+  tableType: 'VIRTUAL_VIEW',
+  parameters: { comment: 'Presto View', presto_view: 'true' },
+  partitionKeys: [],
+  storageDescriptor: { columns: [...columns], location: '', serdeInfo: {} },
+  viewOriginalText: text,
+  viewExpandedText: '/* Presto View */',
+});
 
 function storedTable(name: StoredTableName, props: TablesProps): TableInput {
   const { description, folder, columns, partitions }: StoredTable = storedTables[name];
@@ -92,7 +95,7 @@ function storedTable(name: StoredTableName, props: TablesProps): TableInput {
   const template = partitions.map((each) => `${each.prefix}\${${each.name}}/`).join('');
   const projections = projectionsOf(props)[name];
   return {
-    name,
+    name: `stored_${name}`,
     description: `${description} ${IDS}`,
     tableType: 'EXTERNAL_TABLE',
     parameters: {
@@ -139,6 +142,7 @@ const projectionsOf = ({
   },
   refused: {},
   scores: {},
+  formulas: {},
   // Publishing adds a partition for each run, where its manifest says that they are.
   changes: {},
 });

@@ -60,7 +60,7 @@ export class Catalog extends Construct {
     });
     const location = `s3://${bucket.bucketName}/${root}`;
     const places = [...sources, ...narrowed];
-    const tables = tablesOf({ location, places, resultsDays });
+    const tables = tablesOf({ location, places, resultsDays, database: this.databaseName });
     for (const tableInput of tables)
       new CfnTable(this, `Table-${tableInput.name}`, {
         catalogId: Stack.of(this).account,
@@ -119,7 +119,7 @@ export class Catalog extends Construct {
       actions: ['glue:GetTable', 'glue:CreatePartition', 'glue:UpdatePartition', 'glue:DeletePartition'],
       // Also those of narrowed snapshots: one that has no table is looked for.
       resourceArns: this.#glueArns(grantee, [
-        'changes',
+        'stored_changes',
         ...sources.map(glueTableOf).flatMap((table) => [table, `${table}_*`]),
       ]),
     });

@@ -29,11 +29,13 @@ export {
   glueTableOf,
   otherGlueTableOf,
   PARQUET_SERDE,
+  tableNameAmong,
 } from './snapshot/publish/glue-tables.ts';
 export { REPLACED, RUN_TAG } from './snapshot/publish/run-tag.ts';
 export { linkedSource, requestFields, requestRules } from './snapshot/sources/request.ts';
 export type { Columns } from './snapshot/sources/source-definition.ts';
 export { type Source, sourceDefinitions, sources } from './snapshot/sources/sources.ts';
+export { type GlueView, glueViews } from './tables/catalog/glue-views.ts';
 export { resultColumns, scoreColumns } from './tables/make/columns.ts';
 export { savedQueries } from './tables/saved-queries.ts';
 export { type StoredTable, type StoredTableName, storedTables } from './tables/stored-tables.ts';

@@ -4,9 +4,13 @@
  */
 export const duckDbMacros: readonly string[] = [
   'CREATE OR REPLACE MACRO json_parse(text) AS CAST(text AS JSON)',
+  // DuckDB computes an expression once that stands in several columns, outside of TRY: only JSON reaches its functions.
   `CREATE OR REPLACE MACRO json_extract_scalar(text, path) AS TRY(
-    CASE WHEN json_type(text, path) NOT IN ('OBJECT', 'ARRAY') THEN json_extract_string(text, path) END)`,
+    CASE WHEN json_type(CASE WHEN json_valid(text) THEN text END, path) NOT IN ('OBJECT', 'ARRAY')
+      THEN json_extract_string(CASE WHEN json_valid(text) THEN text END, path) END)`,
   'CREATE OR REPLACE MACRO array_join(list, separator) AS array_to_string(list, separator)',
+  'CREATE OR REPLACE MACRO from_iso8601_timestamp(text) AS CAST(text AS TIMESTAMPTZ)',
+  'CREATE OR REPLACE MACRO from_unixtime_nanos(nanoseconds) AS make_timestamptz(nanoseconds // 1000)',
 ];
 
 /**
@@ -40,7 +44,8 @@ const unnested = (sql: string): string =>
 const anyMatched = (sql: string): string =>
   withCalls(sql, 'any_match', (listAndTest) => `(len(list_filter(${listAndTest})) > 0)`);
 
-const renamed = (sql: string): string => sql.replaceAll(/\btransform\(/g, 'list_transform(');
+const renamed = (sql: string): string =>
+  sql.replaceAll(/\btransform\(/g, 'list_transform(').replaceAll(/\belement_at\(/g, 'list_extract(');
 
 const withLambdas = (sql: string): string => sql.replaceAll(/\b(\w+) -> /g, 'lambda $1: ');
 

@@ -72,6 +72,18 @@ export const storedTables = {
     },
     partitions: [],
   },
+  formulas: {
+    description: 'Calculations as our updates returned them, one row an update.',
+    folder: 'formulas/',
+    columns: {
+      id: 'string',
+      name: 'string',
+      expression: 'string',
+      status: 'string',
+      lastModified: 'bigint',
+    },
+    partitions: [],
+  },
   changes: {
     description:
       'What each published run changed against the run before, one row a record. before and after are its JSON.',

@@ -5,7 +5,7 @@ import { summaryKey } from '../../lib/jobs/texts/batch/batch.ts';
 import { printPart } from '../../lib/jobs/texts/batch/part.ts';
 import { printJson } from '../../lib/json/json.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import { glueTableOf } from '../../lib/snapshot/publish/glue-tables.ts';
+import { tableNameOf } from '../../lib/snapshot/publish/glue-tables.ts';
 import { readLastPublication } from '../../lib/snapshot/publish/last-publication.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
@@ -93,15 +93,15 @@ async function parquetViews(folder: string): Promise<readonly string[]> {
     (['calculations', 'cards', 'files'] as const).map(async (place) => {
       const { manifest } = await readLastPublication(store, place);
       const files = (manifest?.parquet?.parts ?? []).map(({ key }) => `'${join(folder, key)}'`);
-      return `CREATE OR REPLACE VIEW latest_${glueTableOf(place)} AS SELECT * FROM read_parquet([${files}])`;
+      return `CREATE OR REPLACE VIEW stored_latest_${tableNameOf(place)} AS SELECT *, '' AS dt, '' AS run FROM read_parquet([${files}])`;
     }),
   );
   const of = (path: string) => `read_parquet('${join(folder, 'parquet', path)}'`;
   return [
     ...latest,
-    `CREATE OR REPLACE VIEW jobs AS SELECT * FROM ${of('results/*/*/*.parquet')}, hive_partitioning = true,
+    `CREATE OR REPLACE VIEW stored_jobs AS SELECT * FROM ${of('results/*/*/*.parquet')}, hive_partitioning = true,
       hive_types = {type: VARCHAR, dt: VARCHAR})`,
-    `CREATE OR REPLACE VIEW scores AS SELECT * FROM ${of('scores/*/*.parquet')})`,
+    `CREATE OR REPLACE VIEW stored_scores AS SELECT * FROM ${of('scores/*/*.parquet')})`,
   ];
 }
 

@@ -82,7 +82,7 @@ describe('the prompt', () => {
 
     type('.tables\n');
     expect(await shows('failed_jobs(day)')).toContain(
-      'all_calculations          every published run of calculations',
+      'all_calculations          a calculation, in any published run of calculations',
     );
     type('.columns runs\n');
     expect(await shows('platform')).toMatch(/startedat +TIMESTAMP/);
@@ -153,16 +153,16 @@ describe('completion', () => {
         name: 'calculations',
         about: '',
         columns: [
-          { name: 'id', type: 'VARCHAR' },
-          { name: 'owner', type: 'VARCHAR' },
+          { name: 'id', type: 'VARCHAR', about: '' },
+          { name: 'owner', type: 'VARCHAR', about: '' },
         ],
       },
       {
         name: 'cards',
         about: '',
         columns: [
-          { name: 'id', type: 'VARCHAR' },
-          { name: 'ownerid', type: 'VARCHAR' },
+          { name: 'id', type: 'VARCHAR', about: '' },
+          { name: 'ownerid', type: 'VARCHAR', about: '' },
         ],
       },
     ],

@@ -52,15 +52,26 @@ const PARQUET = {
 
 test('the tables are those of runs, of their latest, and of what else is stored', () => {
   expect(tablesOf(synthesized().template).map(({ Name }) => Name)).toEqual([
-    ...['calculations', 'files', 'cards', 'data_files'],
-    ...['latest_calculations', 'latest_files', 'latest_cards', 'latest_data_files'],
-    ...['jobs', 'refused', 'scores', 'changes', 'results_parquet', 'scores_parquet'],
+    ...['stored_calculations', 'stored_files', 'stored_cards', 'stored_data_files'],
+    ...[
+      'stored_latest_calculations',
+      'stored_latest_files',
+      'stored_latest_cards',
+      'stored_latest_data_files',
+    ],
+    ...['stored_jobs', 'stored_refused', 'stored_scores', 'stored_formulas', 'stored_changes'],
+    ...['results_parquet', 'scores_parquet'],
+    ...['calculations', 'all_calculations', 'files', 'all_files', 'cards', 'all_cards'],
+    ...['data_files', 'all_data_files', 'card_datasets', 'filesets', 'revisions', 'formulas', 'jobs'],
+    ...['refused', 'scores', 'score_topics', 'batches', 'changes'],
   ]);
 });
 
 test('every table says that ids are text, and has its columns in lower case and ids as text', () => {
   for (const { Name, Description, StorageDescriptor } of tablesOf(synthesized().template)) {
-    expect([Name, Description]).toEqual([Name, expect.stringContaining("Ids are text: WHERE id = '1036'.")]);
+    // A description would take the place of what says that a table is a view.
+    if (/^stored_|_parquet$/.test(Name)) expect(Description).toContain("Ids are text: WHERE id = '1036'.");
+    else expect(Description).toBeUndefined();
     for (const { Name: column, Type } of StorageDescriptor.Columns) {
       expect(`${column} ${Type}`).toBe(`${column} ${Type}`.toLowerCase());
       if (/id$|^owner$/.test(column)) expect([column, Type]).toEqual([column, 'string']);
@@ -73,8 +84,8 @@ describe('the tables of runs', () => {
     const { template } = synthesized();
 
     for (const [name, source] of [
-      ['calculations', 'calculations'],
-      ['data_files', 'data-files'],
+      ['stored_calculations', 'calculations'],
+      ['stored_data_files', 'data-files'],
     ] as const) {
       const { PartitionKeys, StorageDescriptor } = tableOf(template, name);
       expect(JSON.stringify(StorageDescriptor.Location)).toContain(`"/runs/parquet/${source}/"`);
@@ -90,9 +101,9 @@ describe('the tables of runs', () => {
     const { template } = synthesized();
 
     for (const source of ['calculations', 'files', 'cards', 'data_files']) {
-      const latest = tableOf(template, `latest_${source}`);
+      const latest = tableOf(template, `stored_latest_${source}`);
       expect(latest.StorageDescriptor).toMatchObject({
-        Columns: tableOf(template, source).StorageDescriptor.Columns,
+        Columns: tableOf(template, `stored_${source}`).StorageDescriptor.Columns,
         InputFormat: 'org.apache.hadoop.hive.ql.io.SymlinkTextInputFormat',
         SerdeInfo: PARQUET,
       });
@@ -113,16 +124,16 @@ describe('the tables of runs', () => {
 
     const names = tablesOf(template).map(({ Name }) => Name);
     expect(names).toHaveLength(new Set(names).size);
-    expect(names).toContain('latest_calculations_sales_north');
-    expect(names).toContain('latest_files_a_b');
-    expect(names.filter((name) => /^latest_files_a_b_[0-9a-f]{6}$/.test(name))).toHaveLength(2);
-    expect(names).toContain('calculations_sales_north');
+    expect(names).toContain('stored_latest_calculations_sales_north');
+    expect(names).toContain('stored_latest_files_a_b');
+    expect(names.filter((name) => /^stored_latest_files_a_b_[0-9a-f]{6}$/.test(name))).toHaveLength(2);
+    expect(names).toContain('stored_calculations_sales_north');
     expect(names).toContain(otherGlueTableOf('files.a-b'));
     expect(names).toContain(otherGlueTableOf('files.A_B'));
-    const history = tableOf(template, 'files_a_b');
+    const history = tableOf(template, 'stored_files_a_b');
     expect(JSON.stringify(history.StorageDescriptor.Location)).toContain('"/parquet/files.a_b/"');
     expect(history.PartitionKeys.map(({ Name }) => Name)).toEqual(['dt', 'run']);
-    const { StorageDescriptor } = tableOf(template, 'latest_calculations_sales_north');
+    const { StorageDescriptor } = tableOf(template, 'stored_latest_calculations_sales_north');
     expect(JSON.stringify(StorageDescriptor.Location)).toContain(
       '"/parquet/latest/calculations.Sales-North/"',
     );
@@ -131,7 +142,7 @@ describe('the tables of runs', () => {
 
 describe('the tables over JSON', () => {
   test('have partitions that nobody has to add: of jobs by type and day', () => {
-    const { Parameters, PartitionKeys, StorageDescriptor } = tableOf(synthesized().template, 'jobs');
+    const { Parameters, PartitionKeys, StorageDescriptor } = tableOf(synthesized().template, 'stored_jobs');
 
     expect(PartitionKeys.map(({ Name }) => Name)).toEqual(['type', 'dt']);
     expect(Parameters).toMatchObject({
@@ -150,14 +161,14 @@ describe('the tables over JSON', () => {
   });
 
   test('have partitions of changes that publishing adds, where the manifest of a run says that they are', () => {
-    const { Parameters, PartitionKeys } = tableOf(synthesized().template, 'changes');
+    const { Parameters, PartitionKeys } = tableOf(synthesized().template, 'stored_changes');
 
     expect(PartitionKeys.map(({ Name }) => Name)).toEqual(['place', 'dt', 'run']);
     expect(Parameters).toEqual({ EXTERNAL: 'TRUE', classification: 'json' });
   });
 
   test('find members by the names that they have, and no other: names in responses may differ in case only', () => {
-    const { SerdeInfo } = tableOf(synthesized().template, 'jobs').StorageDescriptor;
+    const { SerdeInfo } = tableOf(synthesized().template, 'stored_jobs').StorageDescriptor;
 
     expect(SerdeInfo).toMatchObject({
       SerializationLibrary: 'org.openx.data.jsonserde.JsonSerDe',
@@ -173,7 +184,7 @@ describe('the tables over JSON', () => {
     const { template } = synthesized();
 
     const ignoring = ['jobs', 'refused', 'scores', 'changes'].filter((name) =>
-      JSON.stringify(tableOf(template, name).StorageDescriptor.SerdeInfo).includes(
+      JSON.stringify(tableOf(template, `stored_${name}`).StorageDescriptor.SerdeInfo).includes(
         '"ignore.malformed.json":"true"',
       ),
     );
@@ -252,9 +263,9 @@ describe('the right to publish', () => {
     expect(statement.Resource.map(resourceOf)).toEqual([
       ':catalog',
       `:database/${catalog.databaseName}`,
-      ...['calculations', 'files', 'cards', 'data_files']
+      ...['stored_calculations', 'stored_files', 'stored_cards', 'stored_data_files']
         .flatMap((table) => [table, `${table}_*`])
-        .toSpliced(0, 0, 'changes')
+        .toSpliced(0, 0, 'stored_changes')
         .map((table) => `:table/${catalog.databaseName}/${table}`),
     ]);
   });
@@ -287,6 +298,6 @@ describe('the database', () => {
 test('without a prefix, the tables are at the bucket’s root', () => {
   const { template } = synthesized('plain', '');
 
-  const { StorageDescriptor } = tableOf(template, 'calculations');
+  const { StorageDescriptor } = tableOf(template, 'stored_calculations');
   expect(JSON.stringify(StorageDescriptor.Location)).toContain('"/parquet/calculations/"');
 });

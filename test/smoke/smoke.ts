@@ -42,7 +42,7 @@ const steps = {
   },
   async query({ query }) {
     if (query === undefined) throw new Skipped('there is no Athena here');
-    return `${await query('SELECT count(*) FROM latest_calculations')} rows`;
+    return `${await query('SELECT count(*) FROM calculations')} rows`;
   },
   async alarms({ redAlarms }) {
     if (redAlarms === undefined) throw new Skipped('there is no CloudWatch here');

@@ -1,11 +1,13 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { glueTableOf } from '../../lib/snapshot/publish/glue-tables.ts';
+import { tableNameOf } from '../../lib/snapshot/publish/glue-tables.ts';
 import { readLastPublication } from '../../lib/snapshot/publish/last-publication.ts';
 import type { Columns } from '../../lib/snapshot/sources/source-definition.ts';
 import { type Source, sourceDefinitions, sources } from '../../lib/snapshot/sources/sources.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { viewsOver } from '../../lib/tables/catalog/catalog.ts';
+import type { View } from '../../lib/tables/catalog/view.ts';
 import { duckDbMacros, duckDbSql } from '../../lib/tables/duckdb-dialect.ts';
 import { savedQueries } from '../../lib/tables/saved-queries.ts';
 import { type StoredTable, storedTables } from '../../lib/tables/stored-tables.ts';
@@ -35,14 +37,15 @@ export async function openQueryEngine(
   const connection = await instance.connect();
   const run = async (sql: string) =>
     (await connection.runAndReadAll(duckDbSql(sql))).getRowObjectsJson() as readonly Row[];
-  const views = [
+  const stored = [
     ...(await Promise.all(
       sources.map(async (source) => latestView(source, given[source] ?? (await latestFiles(source, folder)))),
     )),
     ...Object.entries(storedTables).map(([name, table]) => storedView(name, table, folder)),
     "SET TimeZone = 'UTC'",
   ];
-  for (const statement of [...duckDbMacros, ...views]) await connection.run(statement);
+  const statements = [...duckDbMacros, ...stored, ...viewsOver(sources).filter(isOverStored).map(viewOf)];
+  for (const statement of statements) await connection.run(statement);
   return {
     run,
     lists: async (sql) => (await connection.runAndReadAll(duckDbSql(sql))).getRowsJson(),
@@ -58,6 +61,11 @@ export async function openQueryEngine(
   };
 }
 
+/** Views over what is stored here: the latest runs. */
+const isOverStored = ({ name }: View) => !name.startsWith('all_') && name !== 'runs';
+
+const viewOf = ({ name, sql }: View) => `CREATE VIEW "${name}" AS ${duckDbSql(sql)}`;
+
 async function latestFiles(source: Source, folder: string): Promise<readonly string[]> {
   const { manifest } = await readLastPublication(createDirectoryStore(folder), source);
   return (manifest?.parts ?? []).map(({ key }) => join(folder, key));
@@ -69,8 +77,9 @@ function latestView(source: Source, files: readonly string[]): string {
   const isMade = (name: string) => name === '_other' || columnsAt(columns).includes(name);
   const fields = Object.fromEntries(Object.entries(columns).filter(([name]) => !isMade(name)));
   const made = columnsAt(columns).map((name) => `epoch_ms("${name.slice(0, -'_at'.length)}") AS "${name}"`);
-  return `CREATE VIEW latest_${glueTableOf(source)} AS
-    SELECT ${['* EXCLUDE (filename)', ...made, 'CAST(NULL AS VARCHAR) AS _other'].join(', ')} FROM ${linesOf(files, fields)}`;
+  const path = (name: string) => `regexp_extract(filename, '/${name}=([^/]+)/', 1) AS ${name}`;
+  const all = ['* EXCLUDE (filename)', ...made, 'CAST(NULL AS VARCHAR) AS _other', path('dt'), path('run')];
+  return `CREATE VIEW stored_latest_${tableNameOf(source)} AS SELECT ${all.join(', ')} FROM ${linesOf(files, fields)}`;
 }
 
 const columnsAt = (columns: Columns) => Object.keys(columns).filter((name) => columns[name] === 'timestamp');
@@ -82,7 +91,8 @@ function storedView(name: string, { folder, columns, partitions }: StoredTable, 
     const pattern = `${'[^/]+/'.repeat(at)}${partition.prefix}([^/]+)`;
     return `regexp_extract(filename, '${RegExp.escape(join(store, folder))}${pattern}', 1) AS "${partition.name}"`;
   });
-  return `CREATE VIEW ${name} AS SELECT ${['* EXCLUDE (filename)', ...keys].join(', ')} FROM ${linesOf(files, columns)}`;
+  const run = name === 'changes' ? [`regexp_extract(filename, 'run=([^/.]+)', 1) AS run`] : [];
+  return `CREATE VIEW stored_${name} AS SELECT ${['* EXCLUDE (filename)', ...keys, ...run].join(', ')} FROM ${linesOf(files, columns)}`;
 }
 
 /** A relation over files of JSON lines, with their names as `filename`. */

@@ -208,7 +208,7 @@ test('each saved query is tested here', () => {
 
 describe('the tables of the latest run', () => {
   test('hold every calculation of it with all digits of its id, and no other', async () => {
-    const rows = await engine.run('SELECT id, name FROM latest_calculations');
+    const rows = await engine.run('SELECT id, name FROM calculations');
 
     const ids = [...now.calculations.keys()];
     expect(rows.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
@@ -216,9 +216,9 @@ describe('the tables of the latest run', () => {
   });
 
   test('hold every field of a file, a card and a data file as it was sent', async () => {
-    const [file] = await engine.run("SELECT * FROM latest_files WHERE hash = 'abcdef0123'");
-    const [card] = await engine.run('SELECT * FROM latest_cards ORDER BY id LIMIT 1');
-    const [dataFile] = await engine.run('SELECT * FROM latest_data_files ORDER BY datafileid LIMIT 1');
+    const [file] = await engine.run("SELECT * FROM files WHERE hash = 'abcdef0123'");
+    const [card] = await engine.run('SELECT * FROM cards ORDER BY id LIMIT 1');
+    const [dataFile] = await engine.run('SELECT * FROM data_files ORDER BY datafileid LIMIT 1');
 
     expect(file).toMatchObject(asRead(now.files.get(`${file?.['_filesetId']} ${file?.['id']}`)));
     expect(card).toMatchObject(asRead(now.cards.get(`${card?.['datasourceId']} ${card?.['id']}`)));

@@ -2,18 +2,31 @@ import { createHash } from 'node:crypto';
 import { type Place, partsOf } from '../keys.ts';
 
 /**
- * The Glue table over the published runs of a place: `files`, `files_reports`. Its name has no capitals and no `-`, which
- * would have to be quoted in SQL.
+ * The name of a place's tables in SQL: `files`, `files_reports`. It has no capitals and no `-`, which would have to be
+ * quoted.
  */
-export function glueTableOf(place: Place): string {
+export function tableNameOf(place: Place): string {
   const { source, name } = partsOf(place);
   const words = [source, ...(name === undefined ? [] : [name])];
   return words.join('_').replaceAll('-', '_').toLowerCase();
 }
 
-/** What the table of a narrowed snapshot is called if another one already has its name. */
-export const otherGlueTableOf = (place: Place): string =>
-  `${glueTableOf(place)}_${createHash('sha256').update(place).digest('hex').slice(0, 6)}`;
+/** What the tables of a narrowed snapshot are called if those of another one have its name. */
+const otherTableNameOf = (place: Place): string =>
+  `${tableNameOf(place)}_${createHash('sha256').update(place).digest('hex').slice(0, 6)}`;
+
+/** The name of a place's tables beside those of other places, each of which has its own. */
+export function tableNameAmong(place: Place, places: readonly Place[]): string {
+  const plain = tableNameOf(place);
+  const isAlone = places.every((other) => other === place || tableNameOf(other) !== plain);
+  return isAlone || plain.endsWith(`_${partsOf(place).name}`) ? plain : otherTableNameOf(place);
+}
+
+/** The Glue table over the Parquet of a place's published runs, which the tables in SQL are views of. */
+export const glueTableOf = (place: Place): string => `stored_${tableNameOf(place)}`;
+
+/** What the Glue table of a narrowed snapshot is called if another one already has its name. */
+export const otherGlueTableOf = (place: Place): string => `stored_${otherTableNameOf(place)}`;
 
 /** How a Glue table of Parquet is read. */
 export const PARQUET_SERDE = 'org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe';

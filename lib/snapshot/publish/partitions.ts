@@ -47,7 +47,7 @@ export const partitionOf = (place: Place, run: Run): PartitionOfRun => ({
 export function changesPartitionOf(place: Place, run: Run, key = ''): PartitionOfRun {
   const folder = key.slice(0, key.lastIndexOf('/') + 1);
   const values = [place, ...partitionOf(place, run).values];
-  return { table: 'changes', narrowed: undefined, values, folders: { json: folder, parquet: folder } };
+  return { table: 'stored_changes', narrowed: undefined, values, folders: { json: folder, parquet: folder } };
 }
 
 /** Why a partition could not be added or removed; `code` is the service's own. */

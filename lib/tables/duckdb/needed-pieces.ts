@@ -25,7 +25,7 @@ export async function neededPieces(
   const named = await tablesInPlan(connection, sql);
   const read = await Promise.all(
     tables
-      .filter(({ name }) => named.has(`main.${name}`))
+      .filter(({ name }) => named.has(`${PIECES}.${name}`))
       .map(async (table) => ({ table, pieces: await table.pieces() })),
   );
   const divided = read.filter(({ table, pieces }) => table.pieceColumns.length > 0 && pieces.length > 1);
@@ -47,7 +47,7 @@ export async function neededPieces(
 function divide({ table, pieces }: Pick<NeededPieces, 'table' | 'pieces'>): string {
   const named = pieces.map(({ values }, at) => ({ name: pieceName(table, at), values }));
   return [
-    `DROP TABLE ${identifier(table.name)}`,
+    `DROP TABLE ${PIECES}.${identifier(table.name)}`,
     ...named.map(({ name }) => createEmpty(`${PIECES}.${identifier(name)}`, table.columns)),
     createOfPieces(table, named),
   ].join(';\n');

@@ -1,5 +1,7 @@
 import { readAgain } from '../../snapshot/read-again.ts';
 import type { Store } from '../../store/store.ts';
+import { viewsOver } from '../catalog/catalog.ts';
+import type { View } from '../catalog/view.ts';
 import { checkReads, onlyStatement } from './check-statement.ts';
 import { type Database, openDatabase } from './database.ts';
 import { createExactValue, type ExactValue } from './exact-value.ts';
@@ -82,13 +84,15 @@ async function attemptQuery(sql: string, context: QueryContext, verifies: boolea
     report: (fault: string) => void reported.faults.add(fault),
     note: (words: string) => void reported.notes.add(words),
   };
-  const tables = tablesOf(session, await placesIn(store));
-  const needed = await planned(sql, tables, context);
+  const places = await placesIn(store);
+  const tables = tablesOf(session, places);
+  const views = viewsOver(places);
+  const needed = await planned(sql, { tables, views }, context);
   const loaded = await loadPieces(needed, context);
   signal.throwIfAborted();
   const database = await openDatabase(context.duckDb, context);
   try {
-    const executed = await executeOn(database, { sql, tables, loaded, context });
+    const executed = await executeOn(database, { sql, tables, views, loaded, context });
     const { faults, notes } = reported;
     return { ...resultOf(executed, database, context), faults: [...faults], notes: [...notes] };
   } catch (error) {
@@ -100,13 +104,13 @@ async function attemptQuery(sql: string, context: QueryContext, verifies: boolea
 /** Checks a statement and finds out what it reads, on a database of its own that can read no file. */
 async function planned(
   sql: string,
-  tables: readonly Table[],
+  { tables, views }: Pick<ToExecute, 'tables' | 'views'>,
   context: QueryContext,
 ): Promise<readonly NeededPieces[]> {
   using database = await openDatabase(context.duckDb, context);
   const { connection } = database;
   return await withInterrupt(connection, context.signal, async () => {
-    await createSchema(connection, tables);
+    await createSchema(connection, tables, views);
     // Reasoning by what is in the tables would leave out all of them, since they are empty.
     await connection.run("SET disabled_optimizers = 'statistics_propagation'");
     await connection.run("SET explain_output = 'optimized_only'");
@@ -119,13 +123,17 @@ async function planned(
 type ToExecute = {
   readonly sql: string;
   readonly tables: readonly Table[];
+  readonly views: readonly View[];
   readonly loaded: readonly LoadedTable[];
   readonly context: QueryContext;
 };
 
-const executeOn = (database: Database, { sql, tables, loaded, context }: ToExecute): Promise<Executed> =>
+const executeOn = (
+  database: Database,
+  { sql, tables, views, loaded, context }: ToExecute,
+): Promise<Executed> =>
   withInterrupt(database.connection, context.signal, async () => {
-    await createViews(database.connection, tables, loaded).catch((cause: unknown) => {
+    await createViews(database.connection, { tables, views, loaded }).catch((cause: unknown) => {
       throw new QueryError(
         cause instanceof Error ? cause.message : String(cause),
         { kind: 'other' },

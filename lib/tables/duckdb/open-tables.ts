@@ -3,13 +3,16 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from '../../store/store.ts';
 import { createCleanups } from '../../time/cleanups.ts';
+import { viewsOver } from '../catalog/catalog.ts';
+import type { View } from '../catalog/view.ts';
+import { duckDbType } from './duckdb-type.ts';
 import type { ExactValue } from './exact-value.ts';
 import { type DuckDb, loadDuckDb } from './load-duckdb.ts';
 import { createLocalCopies } from './local-copies.ts';
 import { openQuery, type QueryResult } from './open-query.ts';
 import { stopAfter } from './stop-after.ts';
-import { type Column, columnsOf, type Table } from './table.ts';
-import { placesIn, tablesOf } from './tables/tables.ts';
+import type { Column } from './table.ts';
+import { placesIn } from './tables/tables.ts';
 import { makeTemporaryFolder } from './temporary-folder.ts';
 
 export type TablesOptions = {
@@ -44,8 +47,10 @@ export type FirstRows = Pick<QueryResult, 'columns' | 'faults' | 'notes' | 'rows
   readonly first: readonly (readonly ExactValue[])[];
 };
 
-/** A table as it is listed. */
-export type TableInfo = Pick<Table, 'name' | 'about'> & { readonly columns: readonly Column[] };
+/** A table as it is listed; types are DuckDB's. */
+export type TableInfo = Pick<View, 'name' | 'about'> & {
+  readonly columns: readonly (Column & { readonly about: string })[];
+};
 
 /** SQL over a store. Several queries may run at once. */
 export type Tables = AsyncDisposable & {
@@ -96,16 +101,20 @@ export async function openTables(store: Store, options: TablesOptions = {}): Pro
       const { columns, rows, faults, notes } = result;
       return { columns, rows, faults, notes, first: await firstOf(result, { maxRows, wants }) };
     },
-    async list() {
-      const { signal } = new AbortController();
-      const silent = { report: () => undefined, note: () => undefined, verifies: false };
-      const session = { ...shared, ...silent, folder: path, signal };
-      const tables = tablesOf(session, await placesIn(store));
-      return tables.map((table) => ({ name: table.name, about: table.about, columns: columnsOf(table) }));
-    },
+    list: async () => viewsOver(await placesIn(store)).map(listed),
     [Symbol.asyncDispose]: remove,
   };
 }
+
+const listed = ({ name, about, columns }: View): TableInfo => ({
+  name,
+  about,
+  columns: Object.entries(columns).map(([column, { type, about: meaning }]) => ({
+    name: column,
+    type: duckDbType(type),
+    about: meaning,
+  })),
+});
 
 async function firstOf(
   result: QueryResult,

@@ -32,11 +32,10 @@ export type PreparedPiece = {
   readonly load: () => Promise<readonly DataFile[]>;
 };
 
-/** A table of SQL over the store. */
+/** What is stored, as a table that the views are over. */
 export type Table = {
+  /** Begins with `stored_`. */
   readonly name: string;
-  /** What a row is, in one line. */
-  readonly about: string;
   /** Without `pieceColumns`. */
   readonly columns: readonly Column[];
   /** The names of its last columns, of text, which are the same in all rows of a piece. */

@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import type { View } from '../catalog/view.ts';
 import { identifier, literal, literals } from './quoted.ts';
-import { createEmpty, createMacros, createOfPieces, PIECES, pieceName, SCHEMA } from './schema.ts';
+import { createEmpty, createOfPieces, createShown, PIECES, pieceName, SCHEMA } from './schema.ts';
 import type { Column, DataFile, Piece, Table } from './table.ts';
 
 /** A table with the files of the pieces that a query needs; those of the others are undefined. */
@@ -9,11 +10,16 @@ export type LoadedTable = {
   readonly pieces: readonly (Pick<Piece, 'values'> & { readonly files: readonly DataFile[] | undefined })[];
 };
 
-/** Creates all tables over their files, and the macros. What was not loaded fails when a query reads it. */
+type Shown = {
+  readonly tables: readonly Table[];
+  readonly views: readonly View[];
+  readonly loaded: readonly LoadedTable[];
+};
+
+/** Creates what is stored, over its files, and what people see of it. What was not loaded fails when a query reads it. */
 export async function createViews(
   connection: DuckDBConnection,
-  tables: readonly Table[],
-  loaded: readonly LoadedTable[],
+  { tables, views, loaded }: Shown,
 ): Promise<void> {
   const byTable = new Map(loaded.map((each) => [each.table, each.pieces]));
   const made = tables.flatMap((table) => {
@@ -22,7 +28,7 @@ export async function createViews(
     return [...named.map((piece) => createPiece(table, piece)), createOfPieces(table, named)];
   });
   await connection.run([SCHEMA, UNREAD, ...made].join(';\n'));
-  await createMacros(connection);
+  await createShown(connection, views);
 }
 
 /** One row, whose text is the error of a query that reads what it was thought not to need. */

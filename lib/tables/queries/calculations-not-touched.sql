@@ -6,6 +6,6 @@ SELECT
   status,
   coalesce(lastmodified_at, created_at) AS touched_at,
   date_diff('day', CAST(coalesce(lastmodified_at, created_at) AS date), current_date) AS days
-FROM latest_calculations
+FROM calculations
 WHERE coalesce(archived, false) = false AND coalesce(lastmodified_at, created_at) < current_date - INTERVAL '90' DAY
 ORDER BY touched_at, id

@@ -8,12 +8,12 @@ WITH card AS (
     count(*) FILTER (WHERE urn LIKE 'dr:%') AS in_drills,
     count(*) FILTER (WHERE access = false) AS without_access,
     count(DISTINCT ownerid) AS owners
-  FROM latest_cards
+  FROM cards
   GROUP BY coalesce(_datasetid, datasourceid)
 ),
 calculation AS (
   SELECT l.resource.id AS dataset, count(DISTINCT c.id) AS calculations
-  FROM latest_calculations AS c
+  FROM calculations AS c
   CROSS JOIN UNNEST(filter(c.links, link -> upper(link.resource.type) = 'DATA_SOURCE'))
     AS l (resource, visible, active, valid)
   GROUP BY l.resource.id

@@ -11,7 +11,7 @@ WITH sized AS (
       WHEN hash IS NULL THEN 1
       ELSE count(*) OVER (PARTITION BY upper(hashalgorithm), lower(hash), size)
     END AS copies
-  FROM latest_files
+  FROM files
   WHERE upper(filetype) <> 'DIRECTORY'
 )
 -- Sizes that cannot be are not multiplied.

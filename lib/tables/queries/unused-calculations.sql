@@ -11,7 +11,7 @@ WITH target AS (
     c.created,
     coalesce(c.archived, false) AS archived,
     coalesce(any_match(c.links, link -> upper(link.resource.type) = 'CARD'), false) AS on_card
-  FROM latest_calculations AS c
+  FROM calculations AS c
   CROSS JOIN UNNEST(concat(
     ARRAY[c.id],
     coalesce(transform(

@@ -2,7 +2,7 @@
 -- those. All datasets at once: add WHERE dataset = '…' before ORDER BY for one of them. From the latest runs.
 WITH link AS (
   SELECT c.id, c.name, c.owner, upper(l.resource.type) AS kind, l.resource.id AS target
-  FROM latest_calculations AS c
+  FROM calculations AS c
   CROSS JOIN UNNEST(filter(c.links, link -> upper(link.resource.type) IN ('DATA_SOURCE', 'FUNCTION_TEMPLATE')))
     AS l (resource, visible, active, valid)
 ),
@@ -17,7 +17,7 @@ dependent AS (
     title AS name,
     ownerid AS owner,
     CAST(NULL AS varchar) AS through
-  FROM latest_cards
+  FROM cards
   UNION ALL
   SELECT dataset, 'calculation', id, name, owner, CAST(NULL AS varchar) FROM based
   UNION ALL

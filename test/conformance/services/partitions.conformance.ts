@@ -49,7 +49,7 @@ async function createDatabase(tables: readonly TableInput[]) {
 /** Opens a database with two of the stack's tables. */
 async function openStackTables() {
   const tables = tablesOver('bucket').filter(({ Name }) =>
-    ['calculations', 'data_files'].includes(`${Name}`),
+    ['stored_calculations', 'stored_data_files'].includes(`${Name}`),
   );
   const { database, ...rest } = await createDatabase(tables);
   return {
@@ -86,15 +86,15 @@ test('each published run is a partition of its table, with the table’s columns
     manifests.push(JSON.parse(out()));
   }
 
-  const table = await description('calculations');
-  expect(await stored('calculations')).toEqual(
+  const table = await description('stored_calculations');
+  expect(await stored('stored_calculations')).toEqual(
     manifests.map(({ run, startedAt }) => {
       const day = startedAt.slice(0, 10);
       const Location = `s3://${bucket}/parquet/calculations/dt=${day}/run=${run}/`;
       return { Values: [day, run], StorageDescriptor: { ...table, Location } };
     }),
   );
-  expect(await stored('data_files')).toEqual([]);
+  expect(await stored('stored_data_files')).toEqual([]);
 });
 
 async function createBucket(Bucket: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Place, partsOf } from '../../../lib/snapshot/keys.ts';
-import { glueTableOf } from '../../../lib/snapshot/publish/glue-tables.ts';
+import { tableNameOf } from '../../../lib/snapshot/publish/glue-tables.ts';
 import type { Columns } from '../../../lib/snapshot/sources/source-definition.ts';
 import { sourceDefinitions } from '../../../lib/snapshot/sources/sources.ts';
 import { duckDbType } from '../../tables/duckdb-type.ts';
@@ -18,7 +18,7 @@ export const parquetView = (place: Place, which: Which, runs: readonly RunOf[], 
     which,
     runs.map(({ parquet, dt, run }) => {
       const files = parquet.map((key) => quoted(join(folder, key)));
-      return `SELECT *${which === 'all' ? `, ${quoted(dt)} AS dt, ${quoted(run)} AS run` : ''} FROM read_parquet([${files}])`;
+      return `SELECT *, ${quoted(dt)} AS dt, ${quoted(run)} AS run FROM read_parquet([${files}])`;
     }),
   );
 
@@ -43,14 +43,14 @@ export async function fittedView(
         : `"${name.toLowerCase()}"`,
     );
     const struct = types.map(([name, type]) => `"${name}": ${quoted(type)}`).join(', ');
-    return `SELECT ${values.join(', ')}${which === 'all' ? `, ${quoted(dt)} AS dt, ${quoted(run)} AS run` : ''}
+    return `SELECT ${values.join(', ')}, ${quoted(dt)} AS dt, ${quoted(run)} AS run
       FROM read_json(${quoted(file)}, format = 'newline_delimited', columns = {${struct}})`;
   });
   return viewOf(place, which, await Promise.all(selects));
 }
 
 function viewOf(place: Place, which: Which, selects: readonly string[]): string {
-  const name = `${which === 'latest' ? 'latest_' : ''}${glueTableOf(place)}`;
+  const name = `stored_${which === 'latest' ? 'latest_' : ''}${tableNameOf(place)}`;
   return `CREATE OR REPLACE VIEW ${name} AS ${selects.join(' UNION ALL ')}`;
 }
 

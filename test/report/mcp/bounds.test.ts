@@ -119,7 +119,11 @@ function tablesOf(texts: readonly string[]): Tables {
   return {
     query: unused,
     list: async () =>
-      texts.map((text) => ({ name: text, about: text, columns: [{ name: text, type: 'VARCHAR' }] })),
+      texts.map((text) => ({
+        name: text,
+        about: text,
+        columns: [{ name: text, type: 'VARCHAR', about: text }],
+      })),
     async run(_sql, { wants = () => true }) {
       const first = rows.filter(wants);
       return {

@@ -22,8 +22,10 @@ const description = {
 
 const OF_CHANGES = { SerdeInfo: { SerializationLibrary: 'json' } };
 
-async function openGlue(tables: GlueOptions['tables'] = { calculations: {}, data_files: description }) {
-  const glue = await startGlue({ database: 'sync', tables: { changes: OF_CHANGES, ...tables } });
+async function openGlue(
+  tables: GlueOptions['tables'] = { stored_calculations: {}, stored_data_files: description },
+) {
+  const glue = await startGlue({ database: 'sync', tables: { stored_changes: OF_CHANGES, ...tables } });
   return {
     partitionsIn(location: string): Partitions {
       const environment = {
@@ -50,7 +52,7 @@ test('a partition has no members but its values and its description', async () =
 
   await glue.partitionsIn('s3://bucket/sync').add('calculations', monday, {});
 
-  const [partition = {}] = await glue.stored('calculations');
+  const [partition = {}] = await glue.stored('stored_calculations');
   expect(Object.keys(partition)).toEqual(['Values', 'StorageDescriptor']);
 });
 
@@ -76,11 +78,11 @@ describe('a narrowed snapshot', () => {
   const published = { parquet: { format: '', parts: [], other: 0 } };
 
   test.each([
-    ['its name', 'calculations_finance_north', {}],
+    ['its name', 'stored_calculations_finance_north', {}],
     [
       'a name of its own, if another snapshot has that one',
       otherGlueTableOf(PLACE),
-      { calculations_finance_north: over('calculations.finance-north') },
+      { stored_calculations_finance_north: over('calculations.finance-north') },
     ],
   ])('has its partitions in the table of %s', async (_name, table, others) => {
     await using glue = await openGlue({ ...others, [table]: over(PLACE) });
@@ -97,11 +99,13 @@ describe('a narrowed snapshot', () => {
   });
 
   test('without a table is looked for, and only its changes have a partition', async () => {
-    await using glue = await openGlue({ calculations_finance_north: over('calculations.finance-north') });
+    await using glue = await openGlue({
+      stored_calculations_finance_north: over('calculations.finance-north'),
+    });
     const partitions = glue.partitionsIn('s3://bucket/sync');
 
     await partitions.add(PLACE, monday, { ...published, changes });
-    const added = await glue.stored('changes');
+    const added = await glue.stored('stored_changes');
     await partitions.remove(PLACE, monday);
 
     expect(added).toMatchObject([{ Values: [PLACE, '2026-11-16', monday.id] }]);
@@ -116,19 +120,19 @@ describe('a table of Parquet', () => {
   const parquetTable = { SerdeInfo: { SerializationLibrary: PARQUET_SERDE } };
 
   test('has the partition of a run in the folder of its Parquet', async () => {
-    await using glue = await openGlue({ calculations: parquetTable });
+    await using glue = await openGlue({ stored_calculations: parquetTable });
     const partitions = glue.partitionsIn('s3://bucket/sync');
 
     await partitions.add('calculations', monday, { parquet: { format: '', parts: [], other: 0 } });
 
     const Location = 's3://bucket/sync/parquet/calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/';
-    expect(await glue.stored('calculations')).toMatchObject([
+    expect(await glue.stored('stored_calculations')).toMatchObject([
       { StorageDescriptor: { ...parquetTable, Location } },
     ]);
   });
 
   test('has no partition of a run without Parquet', async () => {
-    await using glue = await openGlue({ calculations: parquetTable });
+    await using glue = await openGlue({ stored_calculations: parquetTable });
 
     await glue.partitionsIn('s3://bucket/sync').add('calculations', monday, {});
 
@@ -146,7 +150,7 @@ describe('the changes of a run', () => {
 
     await partitions.add('calculations', monday, { changes });
 
-    expect(await glue.stored('changes')).toEqual([
+    expect(await glue.stored('stored_changes')).toEqual([
       {
         Values: ['calculations', '2026-11-16', monday.id],
         StorageDescriptor: { ...OF_CHANGES, Location: 's3://bucket/sync/changes/here/against=x/' },
@@ -160,11 +164,11 @@ describe('the changes of a run', () => {
     await partitions.add('calculations', monday, { changes });
 
     await partitions.add('calculations', monday, { changes: null });
-    const without = await glue.stored('changes');
+    const without = await glue.stored('stored_changes');
     await partitions.add('calculations', monday, { changes });
     await partitions.remove('calculations', monday);
 
-    expect([without, await glue.stored('changes')]).toEqual([[], []]);
+    expect([without, await glue.stored('stored_changes')]).toEqual([[], []]);
   });
 });
 

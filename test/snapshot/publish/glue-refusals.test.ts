@@ -17,8 +17,8 @@ import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../../aw
 import { type Reply, startServer } from '../../platform/scripted-server.ts';
 
 const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
-const ADD = 'add the partition 2026-11-16/20261116T090000Z-aaaaaa in sync.calculations';
-const REMOVE = 'remove the partition 2026-11-16/20261116T090000Z-aaaaaa in sync.calculations';
+const ADD = 'add the partition 2026-11-16/20261116T090000Z-aaaaaa in sync.stored_calculations';
+const REMOVE = 'remove the partition 2026-11-16/20261116T090000Z-aaaaaa in sync.stored_calculations';
 const given = { database: 'sync', location: 's3://bucket/sync' };
 
 const $metadata = { httpStatusCode: 400 };

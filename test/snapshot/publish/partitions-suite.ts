@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type Partitions, PartitionsError } from '../../../lib/snapshot/publish/partitions.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 
-/** A database with the tables `calculations` and `data_files`, and no others. */
+/** A database with the tables `stored_calculations` and `stored_data_files`, and no others. */
 export type GlueUnderTest = {
   /** The partitions of the database for a store at this location. */
   readonly partitionsIn: (location: string) => Partitions;
@@ -29,11 +29,11 @@ export function describePartitions(name: string, open: () => Promise<GlueUnderTe
 
       await glue.partitionsIn('s3://bucket/sync').add('data-files', monday, manifest);
 
-      expect(await glue.stored('data_files')).toEqual([
+      expect(await glue.stored('stored_data_files')).toEqual([
         {
           Values: values,
           StorageDescriptor: {
-            ...(await glue.description('data_files')),
+            ...(await glue.description('stored_data_files')),
             Location: `s3://bucket/sync/${root}data-files/dt=2026-11-16/run=20261116T090000Z-aaaaaa/`,
           },
         },
@@ -45,12 +45,12 @@ export function describePartitions(name: string, open: () => Promise<GlueUnderTe
       const partitions = glue.partitionsIn('s3://bucket/sync');
 
       await partitions.add('calculations', monday, manifest);
-      const before = await glue.stored('calculations');
+      const before = await glue.stored('stored_calculations');
 
       await partitions.add('calculations', monday, manifest);
 
       expect(before).toMatchObject([{ Values: values }]);
-      expect(await glue.stored('calculations')).toEqual(before);
+      expect(await glue.stored('stored_calculations')).toEqual(before);
     });
 
     test('a partition that points elsewhere is moved to the run’s current folder', async () => {
@@ -60,7 +60,7 @@ export function describePartitions(name: string, open: () => Promise<GlueUnderTe
       await glue.partitionsIn('s3://bucket').add('calculations', monday, manifest);
 
       const Location = `s3://bucket/${root}calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/`;
-      expect(await glue.stored('calculations')).toMatchObject([{ StorageDescriptor: { Location } }]);
+      expect(await glue.stored('stored_calculations')).toMatchObject([{ StorageDescriptor: { Location } }]);
     });
 
     test('a partition is removed, and removing a missing one is not an error', async () => {
@@ -71,7 +71,7 @@ export function describePartitions(name: string, open: () => Promise<GlueUnderTe
       await partitions.remove('calculations', monday);
       await partitions.remove('calculations', monday);
 
-      expect(await glue.stored('calculations')).toEqual([]);
+      expect(await glue.stored('stored_calculations')).toEqual([]);
     });
 
     test('the error for a missing table says what was tried on what', async () => {
@@ -83,7 +83,7 @@ export function describePartitions(name: string, open: () => Promise<GlueUnderTe
       expect(error).toBeInstanceOf(PartitionsError);
       expect(error).toMatchObject({ failure: { kind: 'no-table', code: 'EntityNotFoundException' } });
       expect(String(error)).toMatch(
-        /^PartitionsError: add the partition 2026-11-16\/20261116T090000Z-aaaaaa in \w+\.cards: no-table, EntityNotFoundException \(.+\)$/,
+        /^PartitionsError: add the partition 2026-11-16\/20261116T090000Z-aaaaaa in \w+\.stored_cards: no-table, EntityNotFoundException \(.+\)$/,
       );
     });
   });

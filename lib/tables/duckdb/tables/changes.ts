@@ -14,9 +14,7 @@ import { dayOf } from './run-tables.ts';
 
 /** What each published run changed against the run before, a piece for each run. */
 export const changesTable = (session: Session, places: readonly Place[]): Table => ({
-  name: 'changes',
-  about:
-    'what each published run changed against the run before; before and after are the records, byte for byte',
+  name: 'stored_changes',
   columns: duckDbColumns(storedTables.changes.columns),
   pieceColumns: ['place', 'dt', 'run'],
   pieces: () => Array.fromAsync(changePieces(session, places)),

@@ -5,12 +5,11 @@ import type { Session } from '../session.ts';
 import type { Piece, Table } from '../table.ts';
 import { fileOf, pieceOfObjects } from './object-pieces.ts';
 
-const { jobs, refused } = storedTables;
+const { jobs, refused, formulas } = storedTables;
 
 /** How jobs ended, by type and by the day on which the job was first claimed. */
 export const jobsTable = (session: Session): Table => ({
-  name: 'jobs',
-  about: jobs.description,
+  name: 'stored_jobs',
   columns: duckDbColumns(jobs.columns),
   pieceColumns: ['type', 'dt'],
   pieces: () => Array.fromAsync(jobPieces(session)),
@@ -35,11 +34,20 @@ async function* jobPieces(session: Session): AsyncGenerator<Piece> {
 
 /** Messages that could not become jobs. */
 export const refusedTable = (session: Session): Table => ({
-  name: 'refused',
-  about: refused.description,
+  name: 'stored_refused',
   columns: duckDbColumns(refused.columns),
   pieceColumns: [],
   pieces: async () => [
     pieceOfObjects(session, { prefix: refused.folder, values: [], columns: refused.columns }),
+  ],
+});
+
+/** Calculations as updates of ours returned them. */
+export const formulasTable = (session: Session): Table => ({
+  name: 'stored_formulas',
+  columns: duckDbColumns(formulas.columns),
+  pieceColumns: [],
+  pieces: async () => [
+    pieceOfObjects(session, { prefix: formulas.folder, values: [], columns: formulas.columns }),
   ],
 });

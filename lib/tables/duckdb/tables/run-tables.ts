@@ -12,22 +12,15 @@ import type { Piece, Table } from '../table.ts';
 /** A published run, by the key of its manifest. */
 type RunAt = { readonly run: string; readonly manifest: string };
 
-/** The tables of a place: its latest run under two names, and all of its published runs. */
+/** What is stored of a place, by the name of its table: its latest run, and all of its published runs. */
 export function runTables(session: Session, place: Place, name: string): readonly Table[] {
   const shared = {
     columns: duckDbColumns(sourceDefinitions[sourceOf(place)].columns),
     pieceColumns: gluePartitionKeys,
   };
-  const latest = { ...shared, pieces: () => latestPieces(session, place) };
   return [
-    { ...latest, name, about: `the latest published run of ${place}` },
-    { ...latest, name: `latest_${name}`, about: `the same as ${name}` },
-    {
-      ...shared,
-      name: `all_${name}`,
-      about: `every published run of ${place}`,
-      pieces: () => allPieces(session, place),
-    },
+    { ...shared, name: `stored_latest_${name}`, pieces: () => latestPieces(session, place) },
+    { ...shared, name: `stored_${name}`, pieces: () => allPieces(session, place) },
   ];
 }
 

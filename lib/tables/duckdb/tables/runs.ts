@@ -2,36 +2,21 @@ import { publishedRuns } from '../../../snapshot/changes/published-runs.ts';
 import { type Place, sourceOf } from '../../../snapshot/keys.ts';
 import { type Manifest, manifestOf, readLatest } from '../../../snapshot/manifest.ts';
 import { readAhead } from '../../../snapshot/sources/read-ahead.ts';
+import { runColumns } from '../../catalog/runs-view.ts';
 import { orReport } from '../or-report.ts';
+import { duckDbColumns } from '../record-columns.ts';
 import { type TextRow, writeRows } from '../row-file.ts';
 import type { Session } from '../session.ts';
-import type { Column, Table } from '../table.ts';
+import type { Table } from '../table.ts';
 import { dayOf } from './run-tables.ts';
 
 /** How many manifests are read at once. */
 const READ_AHEAD = 16;
 
-const text = (...names: readonly string[]) => names.map((name): Column => ({ name, type: 'VARCHAR' }));
-const number = (...names: readonly string[]) => names.map((name): Column => ({ name, type: 'BIGINT' }));
-
 /** The published runs of all places, from their manifests. */
 export const runsTable = (session: Session, places: readonly Place[]): Table => ({
-  name: 'runs',
-  about:
-    'every published run: when, how many records, how that is known, what changed, and whether it is the latest',
-  columns: [
-    ...text('place', 'source', 'run', 'dt'),
-    { name: 'latest', type: 'BOOLEAN' },
-    { name: 'startedat', type: 'TIMESTAMP' },
-    { name: 'finishedat', type: 'TIMESTAMP' },
-    ...number('records', 'missing'),
-    ...text('consistency', 'against'),
-    ...number('added', 'removed', 'changed', 'parts', 'bytes', 'requests', 'retries', 'throttled'),
-    ...number('parquetbytes', 'other'),
-    { name: 'forced', type: 'BOOLEAN' },
-    { name: 'refused', type: 'VARCHAR[]' },
-    ...text('platform'),
-  ],
+  name: 'stored_runs',
+  columns: duckDbColumns(runColumns),
   pieceColumns: [],
   pieces: async () => [
     {

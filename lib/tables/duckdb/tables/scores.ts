@@ -19,8 +19,7 @@ const { batch: _, ...ownColumns } = columns;
 
 /** The texts of all batches, a piece for each batch. */
 export const scoresTable = (session: Session): Table => ({
-  name: 'scores',
-  about: storedTables.scores.description,
+  name: 'stored_scores',
   columns: duckDbColumns(ownColumns),
   pieceColumns: ['batch'],
   pieces: () => Array.fromAsync(batchPieces(session)),

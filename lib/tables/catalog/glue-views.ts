@@ -1,0 +1,54 @@
+import type { Place } from '../../snapshot/keys.ts';
+import type { HiveType } from '../../snapshot/sources/source-definition.ts';
+import { viewsOver } from './catalog.ts';
+import type { View } from './view.ts';
+
+/** A view as Glue stores it for Athena and Trino. `text` says where its tables are: in this database. */
+export type GlueView = Pick<View, 'name'> & {
+  readonly columns: readonly { readonly name: string; readonly type: HiveType }[];
+  readonly text: string;
+};
+
+/**
+ * The tables of SQL over these places, as views in a database of Glue.
+ * Source: the form in which Trino's Hive connector stores a view, which Athena reads.
+ */
+export const glueViews = (places: readonly Place[], database: string): readonly GlueView[] =>
+  viewsOver(places)
+    .filter(({ name }) => name !== 'runs')
+    .map((view) => ({
+      name: view.name,
+      columns: columnsOf(view, (type) => type),
+      text: `/* Presto View: ${Buffer.from(JSON.stringify(definitionOf(view, database))).toString('base64')} */`,
+    }));
+
+const definitionOf = (view: View, database: string) => ({
+  originalSql: overGlue(view.sql),
+  catalog: 'awsdatacatalog',
+  schema: database,
+  columns: columnsOf(view, trinoType),
+  // Else it would need an owner, whose rights it has.
+  runAsInvoker: true,
+});
+
+const columnsOf = ({ columns }: View, typeOf: (type: HiveType) => string) =>
+  Object.entries(columns).map(([name, { type }]) => ({ name, type: typeOf(type.toLowerCase()) }));
+
+/** The tables of latest runs have no partitions: the day and the run are in the names of their files. */
+const overGlue = (sql: string): string =>
+  sql.replaceAll(
+    /\bstored_latest_\w+/g,
+    (table) => `(SELECT *, ${componentOf('dt')}, ${componentOf('run')} FROM ${table})`,
+  );
+
+const componentOf = (name: string) => `regexp_extract("$path", '/${name}=([^/]+)/', 1) AS ${name}`;
+
+/** A type of Hive as Trino writes it. */
+const trinoType = (type: HiveType): string =>
+  type
+    .replaceAll(/\bstring\b/g, 'varchar')
+    .replaceAll(/\btimestamp\b/g, 'timestamp(3)')
+    .replaceAll(/(\w+):/g, '"$1" ')
+    .replaceAll('struct<', 'row(')
+    .replaceAll(/\b(array|map)</g, '$1(')
+    .replaceAll('>', ')');

@@ -1,0 +1,209 @@
+import { described, epochMoment, type Made, momentOf, select, type View } from './view.ts';
+
+type Columns = Readonly<Record<string, Made>>;
+
+/** A view of computed columns from somewhere. */
+const viewOf = (name: string, about: string, columns: Columns, from: string): View => ({
+  name,
+  about,
+  columns: described(columns),
+  sql: select(columns, from),
+});
+
+const text = (sql: string, about: string): Made => ['string', sql, about];
+const number = (sql: string, about: string): Made => ['bigint', sql, about];
+
+const member = (column: string, name: string) => `json_extract_scalar(${column}, '$.${name}')`;
+const numberIn = (name: string) => `TRY_CAST(${member('response', name)} AS bigint)`;
+
+/** A chunk of a batch is a job of this name, also where its response says nothing. */
+const BATCH = `coalesce(${member('response', 'batch')}, CASE WHEN type = 'score' AND id LIKE '%.chunk-%' THEN regexp_replace(id, '\\.chunk-[0-9]+$', '') END)`;
+
+const job: Columns = {
+  job_id: text('id', 'the id of the job'),
+  type: text('type', 'run-function, score, update-formula, data-files or snapshot'),
+  status: text('status', 'done, failed or unknown'),
+  error_kind: text(member('error', 'kind'), 'the kind of the error, if it has one'),
+  error_message: text(member('error', 'message'), 'what went wrong, in words'),
+  batch: text(BATCH, 'the batch that the job scored a chunk of'),
+  chunk: number(numberIn('chunk'), 'the number of the chunk in its batch'),
+  attempts: number('attempts', 'how often a send was started'),
+  started_at: ['timestamp', momentOf('startedat'), 'when the job was first claimed, in UTC'],
+  finished_at: ['timestamp', momentOf('finishedat'), 'when it ended, in UTC'],
+  id: text('id', 'the same as job_id'),
+  startedat: text('startedat', 'the same as started_at, as text'),
+  finishedat: text('finishedat', 'the same as finished_at, as text'),
+  sender: text('sender', 'who sent the message'),
+  note: text('note', 'what a person said of the outcome'),
+  error: text('error', 'the error, as JSON'),
+  response: text('response', 'what the platform returned, as JSON'),
+  dt: text('dt', 'the day on which the job was first claimed, as text'),
+};
+
+const score: Columns = {
+  batch: text('batch', 'the batch'),
+  text_id: text('id', 'your id of the text'),
+  line: number('line', 'its line in your file'),
+  sentiment: text('sentiment', 'the sentiment of the text as a whole; null if it was scored by topics'),
+  topic_sentiments: text(
+    'topicsentiments',
+    'topics and their sentiments, as JSON; a row each in score_topics',
+  ),
+  model: text('model', 'the model that scored it'),
+  error: text('error', 'why it has no score'),
+  erased: ['boolean', 'erased', 'true if the text was erased by `forget`'],
+  columns: ['map<string,string>', 'columns', 'the columns of your file'],
+  text_hash: text('texthash', 'the SHA-256 of the text'),
+  chunk: number('chunk', 'the chunk of the batch that it was in'),
+  id: text('id', 'the same as text_id'),
+  texthash: text('texthash', 'the same as text_hash'),
+  topicsentiments: text('topicsentiments', 'the same as topic_sentiments'),
+};
+
+const scoreTopic: Columns = {
+  batch: text('s.batch', 'the batch'),
+  text_id: text('s.id', 'your id of the text'),
+  line: number('s.line', 'its line in your file'),
+  chunk: number('s.chunk', 'the chunk of the batch that it was in'),
+  topic: text('t.topic', 'the topic; null if the text was scored as a whole'),
+  sentiment: text(
+    "lower(coalesce(json_extract_scalar(t.value, '$'), s.sentiment))",
+    'positive, negative, neutral or not_applicable',
+  ),
+};
+
+const batch: Columns = {
+  batch: text('coalesce(s.batch, j.batch)', 'the name of the batch'),
+  texts: number('coalesce(s.texts, 0)', 'how many texts have a row in its parts'),
+  scored: number('coalesce(s.scored, 0)', 'how many of them have a score'),
+  failed: number('coalesce(s.failed, 0)', 'how many of them have none'),
+  first_day: text('j.first_day', 'the day of its first job; null if it was scored without jobs'),
+  last_day: text('j.last_day', 'the day of its last job'),
+  chunks: number('coalesce(j.chunks, 0)', 'how many jobs of it have ended'),
+  not_done: number('coalesce(j.not_done, 0)', 'how many of these are not done'),
+  calls: number('j.calls', 'calls that were paid for'),
+  cached: number('j.cached', 'texts that cost nothing, since the cache had their score'),
+  paid_again: number('j.paid_again', 'calls that may have been paid for twice'),
+  input_tokens: number('j.input_tokens', 'tokens that were sent'),
+  output_tokens: number('j.output_tokens', 'tokens that were returned'),
+  total_tokens: number('j.total_tokens', 'both together, as the platform counts'),
+};
+
+const sum = (column: string, name: string) => `sum(${numberIn(column)}) AS ${name}`;
+
+const BATCHES = `FROM (
+  SELECT batch, count(*) AS texts, count(*) FILTER (WHERE error IS NULL) AS scored, count(error) AS failed
+  FROM scores WHERE batch IS NOT NULL GROUP BY batch
+) AS s FULL JOIN (
+  SELECT batch, min(dt) AS first_day, max(dt) AS last_day, count(*) AS chunks,
+    count(*) FILTER (WHERE status <> 'done') AS not_done, ${sum('calls', 'calls')}, ${sum('cached', 'cached')},
+    ${sum('paidAgain', 'paid_again')}, ${sum('tokens.input', 'input_tokens')},
+    ${sum('tokens.output', 'output_tokens')}, ${sum('tokens.total', 'total_tokens')}
+  FROM jobs WHERE type = 'score' AND batch IS NOT NULL GROUP BY batch
+) AS j ON s.batch = j.batch`;
+
+const formula: Columns = {
+  calculation_id: text('id', 'the calculation'),
+  modified_at: [
+    'timestamp',
+    epochMoment('lastmodified'),
+    'when our update changed it, by the clock of the platform, in UTC',
+  ],
+  name: text('name', 'its name then'),
+  expression: text('expression', 'its formula from then on'),
+  status: text('status', 'VALID, or what the platform said instead'),
+};
+
+const change: Columns = {
+  place: text('place', 'what changed: a source, or a narrowed snapshot'),
+  dt: text('dt', 'the day of the run that found it'),
+  run: text('run', 'the run that found it'),
+  change: text('change', 'added, removed or changed'),
+  key: text('key', 'the key of the record: its id, after FileSet or dataset and a slash where it has one'),
+  name: text(
+    `coalesce(${['path', 'name', 'title'].map((each) => member('coalesce(after, before)', each)).join(', ')})`,
+    'its path, name or title',
+  ),
+  fields: ['array<string>', 'fields', 'the fields that differ'],
+  before: text('before', 'the record before, as JSON'),
+  after: text('after', 'the record after, as JSON'),
+};
+
+const refused: Columns = {
+  message_id: text('messageid', 'the id of the message on the queue'),
+  sender: text('sender', 'who sent it'),
+  sent_at: ['timestamp', momentOf('sentat'), 'when it was sent, in UTC'],
+  faults: ['array<string>', 'faults', 'every reason why it is no job'],
+  body: text('body', 'the message'),
+  messageid: text('messageid', 'the same as message_id'),
+  sentat: text('sentat', 'the same as sent_at, as text'),
+};
+
+const revision: Columns = {
+  data_file_id: text('f.datafileid', 'the data file'),
+  revision_id: text('r.datafilerevisionid', 'the id of the revision'),
+  owner_id: text('r.uploaduserid', 'the id of the user who uploaded it'),
+  size_bytes: number('r.sizebytes', 'its size in bytes'),
+  content_type: text('r.contenttype', 'its media type'),
+  scan_state: text('r.scanstate', 'what its scan found'),
+  uploaded_at: ['timestamp', epochMoment('r.datetimeuploaded'), 'when it was uploaded, in UTC'],
+  md5: text('r.md5hash', 'its MD5'),
+  sha256: text('r.sha256hashvalue', 'its SHA-256'),
+};
+
+const REVISIONS = `FROM stored_latest_data_files AS f CROSS JOIN UNNEST(f.revisions)
+  AS r (datafilerevisionid, datafileid, contenttype, uploaduserid, sizebytes, uploadtimemillis, md5hash, datetimeuploaded, scanstate, sha256hashvalue)`;
+
+const fileset: Columns = {
+  fileset_id: text('_filesetid', 'the id of the FileSet'),
+  files: number(
+    "count(*) FILTER (WHERE upper(coalesce(filetype, '')) <> 'DIRECTORY')",
+    'how many files it has',
+  ),
+  directories: number("count(*) FILTER (WHERE upper(filetype) = 'DIRECTORY')", 'how many directories it has'),
+  size_bytes: number('sum(size)', 'the size of all files together, in bytes'),
+};
+
+const cardDataset: Columns = {
+  card_id: text('card_id', 'the card'),
+  dataset_id: text('dataset_id', 'a dataset that it uses'),
+};
+
+/** The tables that are no place's. */
+export const otherViews: readonly View[] = [
+  viewOf(
+    'card_datasets',
+    'a dataset that a card uses',
+    cardDataset,
+    `FROM (
+  SELECT id AS card_id, datasourceid AS dataset_id FROM stored_latest_cards
+  UNION SELECT id, coalesce(_datasetid, datasourceid) FROM stored_latest_cards
+) AS c WHERE dataset_id IS NOT NULL`,
+  ),
+  viewOf(
+    'filesets',
+    'a FileSet of the latest published run of files',
+    fileset,
+    'FROM stored_latest_files GROUP BY _filesetid',
+  ),
+  viewOf('revisions', 'a revision of a data file, where they were asked for', revision, REVISIONS),
+  viewOf('formulas', 'a formula that an update of ours stored', formula, 'FROM stored_formulas'),
+  viewOf('jobs', 'a job that has ended', job, 'FROM stored_jobs'),
+  viewOf('refused', 'a message that could not become a job', refused, 'FROM stored_refused'),
+  viewOf('scores', 'a text of a batch, with its score', score, 'FROM stored_scores'),
+  viewOf(
+    'score_topics',
+    'the sentiment of a topic in a text',
+    scoreTopic,
+    `FROM stored_scores AS s
+  LEFT JOIN UNNEST(map_entries(try(CAST(json_parse(s.topicsentiments) AS map(varchar, json))))) AS t (topic, value) ON TRUE
+  WHERE s.error IS NULL`,
+  ),
+  viewOf('batches', 'a batch of scored texts, with what it has cost', batch, BATCHES),
+  viewOf(
+    'changes',
+    'a record that a published run found added, removed or changed',
+    change,
+    'FROM stored_changes',
+  ),
+];

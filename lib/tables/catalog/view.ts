@@ -1,0 +1,37 @@
+import type { HiveType } from '../../snapshot/sources/source-definition.ts';
+
+/** A column of a table of SQL: its type in Hive's notation, and a line of meaning. */
+type ViewColumn = { readonly type: HiveType; readonly about: string };
+
+/**
+ * A table of SQL as people see it, here and in Athena: the same name, columns and types in both. `sql` is its SELECT in
+ * the SQL of Trino, over what is stored (tables whose names begin with `stored_`) and over other views.
+ */
+export type View = {
+  readonly name: string;
+  /** What a row is, in one line. */
+  readonly about: string;
+  readonly columns: Readonly<Record<string, ViewColumn>>;
+  readonly sql: string;
+};
+
+/** A column that is computed: its type, the expression of SQL, and a line of meaning. */
+export type Made = readonly [type: HiveType, sql: string, about: string];
+
+/** A SELECT of computed columns from somewhere. */
+export const select = (columns: Readonly<Record<string, Made>>, from: string): string =>
+  `SELECT ${Object.entries(columns)
+    .map(([name, [, sql]]) => (sql === name ? name : `${sql} AS ${name}`))
+    .join(', ')} ${from}`;
+
+/** What a list of computed columns says of them. */
+export const described = (columns: Readonly<Record<string, Made>>): View['columns'] =>
+  Object.fromEntries(Object.entries(columns).map(([name, [type, , about]]) => [name, { type, about }]));
+
+/** The moment of an ISO 8601 text, in UTC; null if it is none. */
+export const momentOf = (text: string): string =>
+  `CAST(try(from_iso8601_timestamp(${text})) AT TIME ZONE 'UTC' AS timestamp)`;
+
+/** The moment of epoch milliseconds, in UTC. */
+export const epochMoment = (epochMs: string): string =>
+  `CAST(from_unixtime_nanos(${epochMs} * 1000000) AT TIME ZONE 'UTC' AS timestamp)`;
