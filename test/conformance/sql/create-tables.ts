@@ -10,12 +10,19 @@ import { createS3Client } from '../../../lib/store/s3-client.ts';
 import { servicesEnvironment, uniqueName } from '../services/services-environment.ts';
 import { runTrino, untilReady } from './trino-client.ts';
 
-/** The tables over a bucket as the stack describes them. */
-export function tablesOver(bucket: string, narrowed: readonly Place[] = []): readonly TableInput[] {
-  const stack = new Stack(new App(), 'stack');
-  new Catalog(stack, 'Catalog', { bucket: Bucket.fromBucketName(stack, 'Bucket', bucket), narrowed });
+/** The tables over a bucket as a stack describes them. */
+export const tablesOver = (bucket: string): readonly TableInput[] => catalogOver(bucket, [], 'stack').tables;
+
+/** The tables, and the database that they are described for: views name it. */
+function catalogOver(bucket: string, narrowed: readonly Place[], name: string) {
+  const stack = new Stack(new App(), name);
+  const catalog = new Catalog(stack, 'Catalog', {
+    bucket: Bucket.fromBucketName(stack, 'Bucket', bucket),
+    narrowed,
+  });
   const resources = Template.fromStack(stack).findResources('AWS::Glue::Table');
-  return Object.values(resources).map(({ Properties }) => Properties.TableInput);
+  const tables: TableInput[] = Object.values(resources).map(({ Properties }) => Properties.TableInput);
+  return { tables, database: catalog.databaseName };
 }
 
 /** A new bucket, and a database with the stack's tables over it. */
@@ -27,9 +34,8 @@ export async function createTables(narrowed: readonly Place[]) {
   s3.destroy();
   const times = { connectionTimeoutMs: 5_000, requestTimeoutMs: 20_000 };
   const glue = new GlueClient(awsClientConfig(environment, { service: 'GLUE', ...times }));
-  const database = uniqueName('sync');
+  const { tables, database } = catalogOver(bucket, narrowed, bucket);
   await glue.send(new CreateDatabaseCommand({ DatabaseInput: { Name: database } }));
-  const tables = tablesOver(bucket, narrowed);
   for (const TableInput of tables)
     await glue.send(new CreateTableCommand({ DatabaseName: database, TableInput }));
   glue.destroy();

@@ -85,7 +85,7 @@ async function openDuckDb(
     ] as const)
       await engine.run(await viewOf(place, which, some, folder));
   }
-  for (const { name, sql } of VIEWS) await engine.run(`CREATE VIEW ${name} AS ${sql}`);
+  for (const { name, sql } of VIEWS) await engine.run(`CREATE OR REPLACE VIEW ${name} AS ${sql}`);
   return engine;
 }
 
@@ -160,7 +160,7 @@ describe('the Parquet that the command `tables` makes has the rows that the line
   test('of results: those of days that have ended', async () => {
     const { trino, lines } = await rowsOf(
       `SELECT ${plainOf('jobs')}, _other, type, dt FROM results_parquet`,
-      `SELECT ${namesOf('jobs')}, CAST(NULL AS VARCHAR) AS _other, type, dt FROM jobs WHERE dt < CAST(current_date AS VARCHAR)`,
+      `SELECT ${namesOf('jobs')}, CAST(NULL AS VARCHAR) AS _other, type, dt FROM stored_jobs WHERE dt < CAST(current_date AS VARCHAR)`,
     );
 
     expect(trino.map(asData).toSorted()).toEqual(lines.map(asData).toSorted());
@@ -175,7 +175,7 @@ describe('the Parquet that the command `tables` makes has the rows that the line
           coalesce(batch, '${EARLIER}') AS batch, coalesce(chunk, 0) AS chunk,
           CASE WHEN sentiment NOT LIKE '{%' THEN sentiment END AS sentiment
         ), CASE WHEN sentiment LIKE '{%' THEN '{"sentiment":' || sentiment || '}' END AS _other
-        FROM scores WHERE line IS NOT NULL AND batch IS DISTINCT FROM '${UNFINISHED}'`,
+        FROM stored_scores WHERE line IS NOT NULL AND batch IS DISTINCT FROM '${UNFINISHED}'`,
     );
 
     expect(trino.map(asData).toSorted()).toEqual(lines.map(asData).toSorted());
