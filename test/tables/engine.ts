@@ -91,8 +91,7 @@ function storedView(name: string, { folder, columns, partitions }: StoredTable, 
     const pattern = `${'[^/]+/'.repeat(at)}${partition.prefix}([^/]+)`;
     return `regexp_extract(filename, '${RegExp.escape(join(store, folder))}${pattern}', 1) AS "${partition.name}"`;
   });
-  const run = name === 'changes' ? [`regexp_extract(filename, 'run=([^/.]+)', 1) AS run`] : [];
-  return `CREATE VIEW stored_${name} AS SELECT ${['* EXCLUDE (filename)', ...keys, ...run].join(', ')} FROM ${linesOf(files, columns)}`;
+  return `CREATE VIEW stored_${name} AS SELECT ${['* EXCLUDE (filename)', ...keys].join(', ')} FROM ${linesOf(files, columns)}`;
 }
 
 /** A relation over files of JSON lines, with their names as `filename`. */

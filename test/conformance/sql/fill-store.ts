@@ -4,6 +4,7 @@ import { storeRefused } from '../../../lib/jobs/refused.ts';
 import { type TypedJobRow, writeResult } from '../../../lib/jobs/result.ts';
 import { earlierSummaryKey, summaryKey } from '../../../lib/jobs/texts/batch/batch.ts';
 import { printPart } from '../../../lib/jobs/texts/batch/part.ts';
+import { storeFormula } from '../../../lib/jobs/types/update-formula/formula-log.ts';
 import { printJson } from '../../../lib/json/json.ts';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { type Place, partsOf } from '../../../lib/snapshot/keys.ts';
@@ -75,6 +76,7 @@ export async function fillStore({ store, database, environment, seed }: StoreToF
   }
   await storeJobs(store);
   await storeScores(store);
+  await storeFormulas(store);
   return filled;
 }
 
@@ -161,6 +163,12 @@ export const EARLIER = 'earlier';
 
 /** The batch that has not finished: it has no summary. */
 export const UNFINISHED = 'by-command';
+
+async function storeFormulas(store: Store): Promise<void> {
+  const response =
+    '{"id":1036,"name":"Cost","expression":"1 + 1","status":"VALID","lastModified":1700000000123}';
+  await storeFormula(store, { calculationId: '1036', finishedAtMs: Date.parse(dayOf(2)), response });
+}
 
 async function storeScores(store: Store): Promise<void> {
   const about = (line: number) => ({

@@ -30,8 +30,7 @@ export async function storedView(name: StoredTableName, store: string): Promise<
     ...partitions.map((partition) => [partition.name, 'VARCHAR']),
   ];
   const struct = types.map(([column, type]) => `"${column}": '${type}'`).join(', ');
-  const run = name === 'changes' ? ", regexp_extract(filename, 'run=([^/]+)/', 1) AS run" : '';
-  return `CREATE OR REPLACE VIEW stored_${name} AS SELECT *${run} FROM
+  return `CREATE OR REPLACE VIEW stored_${name} AS SELECT * FROM
     read_json('${file}', format = 'newline_delimited', columns = {${struct}})`;
 }
 
