@@ -133,7 +133,8 @@ describe('each table has the same rows in Trino and in DuckDB, over Parquet and 
   test.each(OTHERS)('%s', { timeout: 240_000 }, async (name) => {
     const { trino, lines } = await rowsOf(`SELECT * FROM ${name}`);
 
-    expect(trino.map(asData).toSorted()).toEqual(lines.map(asData).toSorted());
+    const [ofTrino = [], ofLines = []] = [trino, lines].map((rows) => rows.map(asData).toSorted());
+    expect(ofTrino).toEqual(withExactNumbers(ofLines, ofTrino));
     expect(trino.length).toBeGreaterThan(0);
   });
 });
