@@ -29,6 +29,8 @@ export type RunJob<Job> = (job: Job, turn: Turn) => Promise<Outcome>;
 
 /** What a turn was ended by on purpose. */
 class TurnError extends Error {
+  override readonly name: string = 'TurnError';
+
   /** For the log: where it was thrown says nothing. */
   get isRefusal(): boolean {
     return true;

@@ -223,6 +223,6 @@ test('says that it needs a table if none is set', async () => {
 test('reports a table that does not exist', async () => {
   const { code, err } = await pace([], { SYNC_TABLE: 'no-such-table' });
 
-  expect(code).toBe(1);
+  expect(code).toBe(2);
   expect(err).toContain(`read pace#${host} - in table no-such-table: expected a table with`);
 });

@@ -53,6 +53,8 @@ test.each([
   ['before the command', (flags: readonly string[]) => [...flags, 'runs']],
   ['after it', (flags: readonly string[]) => ['runs', ...flags]],
 ])('the option may stand %s', async (_, argv) => {
+  mkdirSync(`${folder}/store`, { recursive: true });
+
   const { code, out } = await run(argv(['--env-file', file]));
 
   expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(`${folder}/store`) });

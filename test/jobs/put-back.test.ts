@@ -224,7 +224,8 @@ test('a message that cannot be handled through a fault of ours ends among the de
 test('while the platform is away for 12 hours, a message is received at most 360 times an hour, and none is lost', async () => {
   await using fake = await fakeWorker({});
   const queue = countingQueue(fake.clock);
-  for (let at = 0; at < 10; at += 1) queue.put(JSON.stringify({ ...runFunctionJob, id: `job-${at}` }), 'AIDAEXAMPLE');
+  for (let at = 0; at < 10; at += 1)
+    queue.put(JSON.stringify({ ...runFunctionJob, id: `job-${at}` }), 'AIDAEXAMPLE');
   const beganMs = fake.clock.nowMs;
   let seed = 1;
   const random = () => {
