@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { shapes } from '../../lib/cli/shapes/shapes.ts';
+import { shapes } from './shapes/shapes.ts';
 
 type Ended = { readonly code: number | undefined; readonly out: string };
 

@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { createProgram } from '../../lib/cli/command-line.ts';
-import { shapes } from '../../lib/cli/shapes/shapes.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 import { withAllBelow } from './parse-only.ts';
+import { shapes } from './shapes/shapes.ts';
 
 const fileOf = (words: string) => `${words.replaceAll(' ', '-')}.json`;
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { relations } from '../../report/graph/graph.ts';
-import { findableKinds } from '../../report/graph/used-thing.ts';
+import { relations } from '../../../lib/report/graph/graph.ts';
+import { findableKinds } from '../../../lib/report/graph/used-thing.ts';
 import { byName, count, id, moment, orNull, text } from './common.ts';
 
 const kind = z.enum(Object.keys(findableKinds));

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { manifestSchema } from '../../snapshot/manifest.ts';
+import { manifestSchema } from '../../../lib/snapshot/manifest.ts';
 import { byName, count, moment, orNull, text } from './common.ts';
 
 /** A run, by its place (`source`) and name, as all commands on runs say it. */
