@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { keysOfId } from '../store/id-in-key.ts';
+import { keySegment } from '../store/id-in-key.ts';
 import type { Store } from '../store/store.ts';
 import { findStored, MOST_LIST_BYTES, StoredObjectError } from '../store/stored-json.ts';
 import type { Outcome } from './ledger/job-row.ts';
@@ -7,26 +7,23 @@ import type { SentBy } from './ledger/ledger.ts';
 import { outcomeSchema } from './ledger/stored-row.ts';
 
 /** Where the outcome of a send waits if the ledger could not store it. */
-const lateKeys = ({ id, createdAt, fence }: SentBy) =>
-  keysOfId(id, (segment) => `work/outcomes/${segment}/late-${createdAt}-${fence}.json`);
+const lateKey = ({ id, createdAt, fence }: SentBy) =>
+  `work/outcomes/${keySegment(id)}/late-${createdAt}-${fence}.json`;
 
 /** Stages the outcome of a send. The bytes are the same each time. */
 export async function stageLateOutcome(store: Store, sent: SentBy, outcome: Outcome): Promise<void> {
   const body = Buffer.from(`${JSON.stringify({ version: 1, outcome })}\n`);
-  await store.put(lateKeys(sent)[0], body, { contentType: 'application/json' });
+  await store.put(lateKey(sent), body, { contentType: 'application/json' });
 }
 
 /** The staged outcome of a send; undefined if there is none, or something else is there. */
 export async function findLateOutcome(store: Store, sent: SentBy): Promise<Outcome | undefined> {
-  for (const key of lateKeys(sent)) {
-    try {
-      const found = await findStored(store, key, lateSchema, MOST_LIST_BYTES);
-      if (found !== undefined) return found.value.outcome;
-    } catch (error) {
-      if (!(error instanceof StoredObjectError)) throw error;
-    }
+  try {
+    return (await findStored(store, lateKey(sent), lateSchema, MOST_LIST_BYTES))?.value.outcome;
+  } catch (error) {
+    if (error instanceof StoredObjectError) return undefined;
+    throw error;
   }
-  return undefined;
 }
 
 const lateSchema = z.object({ version: z.literal(1), outcome: outcomeSchema });

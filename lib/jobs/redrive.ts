@@ -1,6 +1,6 @@
 import { AwsError } from '../aws/aws-error.ts';
 import { parseJson } from '../json/json.ts';
-import { idOfSegment, keysOfId } from '../store/id-in-key.ts';
+import { idOfSegment, keySegment } from '../store/id-in-key.ts';
 import type { Store } from '../store/store.ts';
 import { getBounded } from '../store/stored-json.ts';
 import { type EndedJobRow, isCancelled, type JobRow } from './ledger/job-row.ts';
@@ -15,7 +15,7 @@ import { prepareReopen } from './types/job-types.ts';
 
 const FOLDER = 'work/failed/';
 const SUFFIX = '.json';
-const keysOf = (id: string) => keysOfId(id, (segment) => `${FOLDER}${segment}${SUFFIX}`);
+const keyOf = (id: string) => `${FOLDER}${keySegment(id)}${SUFFIX}`;
 
 /**
  * Stores the message of a job that did not succeed, with the job's id, so that the job can be reopened: one that was
@@ -29,7 +29,7 @@ export async function storeFailedMessage(
   if (outcome.status === 'done') return;
   const hasId = Object.hasOwn(parseJson(body) as object, 'id');
   const message = hasId ? body : withId(body, id);
-  await store.put(keysOf(id)[0], Buffer.from(message), { contentType: 'application/json' });
+  await store.put(keyOf(id), Buffer.from(message), { contentType: 'application/json' });
 }
 
 export type RedriveParts = {
@@ -86,11 +86,12 @@ async function reopen(
   options: ReopenOptions,
   { store, ledger, batches }: Pick<RedriveParts, 'store' | 'ledger' | 'batches'>,
 ): Promise<Reopened> {
-  const stored = await findFailed(store, id);
+  const key = keyOf(id);
+  const stored = await getBounded(store, key, 2 * MOST_MESSAGE_BYTES);
   const before = await ledger.read(id);
   // Without its message, a reopened job would wait forever.
   if (stored === undefined) return { kind: 'left', state: stateOf(before) };
-  const { key, body } = stored;
+  const body = stored.body.toString();
   const mayOpen = before?.state === 'FAILED' && (options.isNamed === true || !isCancelled(before));
   if (mayOpen || before?.state === 'CLAIMED') {
     const parsed = parseMessage(body, { messageId: id, allow: {} });
@@ -120,22 +121,13 @@ export async function sendAll(
   return new Map(unsent.map(({ index, cause }) => [index, new AwsError('send', cause).message]));
 }
 
-/** The message of a job that did not succeed, and its key. Earlier versions stored some under another one. */
-async function findFailed(store: Store, id: string) {
-  for (const key of keysOf(id)) {
-    const body = (await getBounded(store, key, 2 * MOST_MESSAGE_BYTES))?.body.toString();
-    if (body?.includes(JSON.stringify(id))) return { key, body };
-  }
-  return undefined;
-}
-
 async function failedIds(store: Store): Promise<readonly string[]> {
-  const ids = new Set<string>();
+  const ids: string[] = [];
   for await (const { key } of store.list(FOLDER)) {
     const id = idOfSegment(key.slice(FOLDER.length, -SUFFIX.length));
-    if (id !== undefined) ids.add(id);
+    if (id !== undefined) ids.push(id);
   }
-  return [...ids];
+  return ids;
 }
 
 /** How long a dead letter is hidden from other receivers while it is moved. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { keySegment, keysOfId } from '../store/id-in-key.ts';
-import type { PutCondition, Store, StoredObject } from '../store/store.ts';
+import { keySegment } from '../store/id-in-key.ts';
+import type { PutCondition, Store } from '../store/store.ts';
 import { missingObject } from '../store/stored-json.ts';
 import type { EndedJobRow, JobError, Outcome } from './ledger/job-row.ts';
 
@@ -11,31 +11,15 @@ export type TypedJobRow = EndedJobRow & { readonly type: string };
 type ResultOf = Pick<TypedJobRow, 'type' | 'dt' | 'id'>;
 
 /** The key of a job's result. */
-export const resultKey = (row: ResultOf): string => resultKeys(row)[0];
+export const resultKey = ({ type, dt, id }: ResultOf): string =>
+  `results/${type}/dt=${dt}/${keySegment(id)}.json`;
 
 /** More than any response: a text of JavaScript has at most half as many characters. */
 const WHOLE = { mostBytes: 1024 * 1024 * 1024 };
 
-const resultKeys = ({ type, dt, id }: ResultOf) =>
-  keysOfId(id, (segment) => `results/${type}/dt=${dt}/${segment}.json`);
-
-/** The result of a job, if there is one, where this version or an earlier one stored it. */
-export async function findResult(store: Store, row: ResultOf): Promise<Buffer | undefined> {
-  const stored = await store.get(resultKey(row), WHOLE);
-  return (stored ?? (await findEarlierResult(store, row)))?.body;
-}
-
-async function findEarlierResult(
-  store: Store,
-  row: ResultOf,
-): Promise<(StoredObject & { readonly key: string }) | undefined> {
-  const [, ...earlier] = resultKeys(row);
-  for (const key of earlier) {
-    const stored = await store.get(key, WHOLE);
-    if (stored?.body.includes(`"id":${JSON.stringify(row.id)},`)) return { ...stored, key };
-  }
-  return undefined;
-}
+/** The result of a job, if there is one. */
+export const findResult = async (store: Store, row: ResultOf): Promise<Buffer | undefined> =>
+  (await store.get(resultKey(row), WHOLE))?.body;
 
 /** A larger response goes to the store first: a row of the table holds at most 400 KB. */
 const MOST_ROW_BYTES = 100_000;
@@ -59,7 +43,7 @@ export async function stagedOutcome(
  * more wins: a result is replaced only by one that ended later.
  */
 export async function writeResult(store: Store, row: TypedJobRow): Promise<string> {
-  const key = (await findEarlierResult(store, row))?.key ?? resultKey(row);
+  const key = resultKey(row);
   const body = Buffer.from(`${printResult(row, await responseOf(store, row.outcome))}\n`);
   // Most results are the first of their jobs: what is there is read only if the put says that there is something.
   let condition: PutCondition = { ifAbsent: true };

@@ -1,5 +1,3 @@
-import { isKey } from './key.ts';
-
 /**
  * The segment of a key that stands for an id from outside: 1 to 128 of `A-Z a-z 0-9 . _ : -`. `idOfSegment` gives the id
  * back. Lower-case letters, digits, `-`, and `.` and `_` inside an id stay as they are. Segments of different ids differ
@@ -24,12 +22,8 @@ export const keySegment = (id: string): string =>
     .replace(/\.$/, '.!0')
     .replace(RESERVED_BY_WINDOWS, '!0$&');
 
-/**
- * The id that a segment stands for; undefined if `keySegment` gives no such segment. One without `!` is the id itself,
- * which is how earlier versions wrote every id.
- */
+/** The id that a segment stands for; undefined if `keySegment` gives no such segment. */
 export function idOfSegment(segment: string): string | undefined {
-  if (!segment.includes('!')) return segment;
   // From left to right: what looks like `!0` may be the end of a run and a digit.
   const id = segment.replace(
     /!!([^!]*)!|!([a-z])|!-|!([._])|(!0)/g,
@@ -37,19 +31,6 @@ export function idOfSegment(segment: string): string | undefined {
       nothing === undefined ? (run?.replaceAll('_', ':') ?? capital ?? start ?? ':').toUpperCase() : '',
   );
   return !id.includes('!') && keySegment(id) === segment ? id : undefined;
-}
-
-/**
- * The keys under which the object of an id may lie: the one it is written under, then the one that earlier versions
- * wrote, if it is another one. In a directory that ignores case, the latter may hold the object of another id.
- */
-export function keysOfId(
-  id: string,
-  keyAt: (segment: string) => string,
-): readonly [key: string, ...earlier: string[]] {
-  const segment = keySegment(id);
-  const earlier = keyAt(id);
-  return [keyAt(segment), ...(segment !== id && isKey(earlier) ? [earlier] : [])];
 }
 
 const SHIFTED_RUN = /[A-Z:](?:[A-Z0-9.:-]*[A-Z:])?/g;

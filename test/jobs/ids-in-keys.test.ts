@@ -1,9 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
-import { findLateOutcome, stageLateOutcome } from '../../lib/jobs/late-outcome.ts';
 import type { Outcome } from '../../lib/jobs/ledger/job-row.ts';
 import { redriveFailed } from '../../lib/jobs/redrive.ts';
-import { findResult, resultKey, writeResult } from '../../lib/jobs/result.ts';
+import { findResult } from '../../lib/jobs/result.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 import { memoryQueue } from './memory-queue.ts';
 
@@ -55,62 +54,4 @@ test.each(['..', '_a', 'A:b'])('the failed job %s is found by its id, and among 
 
   expect(await redriveFailed([], { ...fake, queue: memoryQueue() })).toMatchObject({ opened: [id] });
   expect(await redriveFailed([id], { ...fake, queue: memoryQueue() })).toMatchObject({ opened: [id] });
-});
-
-describe('what an earlier version stored', () => {
-  const id = 'Job:1';
-  const row = { ...runFunctionJob, id, dt: '2026-11-21' };
-  const earlier = `${FOLDER}${id}.json`;
-
-  test('as a result is found, and replaced in its place', async () => {
-    await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
-    await run(fake, id);
-    await fake.store.copy(resultKey(row), earlier);
-    await fake.store.delete(resultKey(row));
-
-    await run(fake, id);
-
-    expect(await keysIn(fake, FOLDER)).toEqual([earlier]);
-    expect((await findResult(fake.store, row))?.toString()).toContain('"id":"Job:1"');
-  });
-
-  test('as the result of another job, in a directory that ignores case, is left alone', async () => {
-    await using fake = await fakeWorker({});
-    const other = Buffer.from('{"version":1,"id":"job:1","finishedAt":"2026-11-21T08:00:00.000Z"}\n');
-    await fake.store.put(earlier, other);
-
-    expect(await findResult(fake.store, row)).toBeUndefined();
-    const times = { createdAt: 1, startedAt: 1, finishedAt: fake.clock.nowMs };
-    const ended = {
-      state: 'FAILED',
-      fence: 1,
-      attempts: 1,
-      takeovers: 0,
-      ...times,
-      outcome: failure,
-    } as const;
-    expect(await writeResult(fake.store, { ...row, ...ended })).toBe(resultKey(row));
-    expect((await fake.store.get(earlier))?.body).toEqual(other);
-  });
-
-  test('as the message of a failed job is sent again', async () => {
-    await using fake = await fakeWorker({ 'run-function': async () => failure });
-    await run(fake, id);
-    const [key = ''] = await keysIn(fake, 'work/failed/');
-    await fake.store.copy(key, `work/failed/${id}.json`);
-    await fake.store.delete(key);
-
-    expect(await redriveFailed([], { ...fake, queue: memoryQueue() })).toMatchObject({ opened: [id] });
-  });
-
-  test('as the outcome of a send is found', async () => {
-    await using fake = await fakeWorker({});
-    const sent = { id, createdAt: 1, fence: 2 };
-    await stageLateOutcome(fake.store, sent, failure);
-    const [key = ''] = await keysIn(fake, 'work/outcomes/');
-    await fake.store.copy(key, `work/outcomes/${id}/late-1-2.json`);
-    await fake.store.delete(key);
-
-    expect(await findLateOutcome(fake.store, sent)).toEqual(failure);
-  });
 });

@@ -1,5 +1,5 @@
 import type { OldVersion, Store } from '../../store/store.ts';
-import { foldersOf, SCORES_FOLDER, STAGED_FOLDER } from './batch/batch.ts';
+import { SCORES_FOLDER, STAGED_FOLDER, scoresFolder, stagedFolder } from './batch/batch.ts';
 import { chunkOfPart, chunkOfStaged } from './batch/chunk-keys.ts';
 import { parsePart } from './batch/part.ts';
 import { parseStaged } from './batch/staged-chunk.ts';
@@ -28,11 +28,7 @@ export async function eraseOldVersions(forgotten: Forgotten, store: Store): Prom
 
 const prefixesOf = (forgotten: Forgotten): readonly string[] =>
   'batch' in forgotten
-    ? [
-        ...foldersOf(STAGED_FOLDER, forgotten.batch),
-        ...foldersOf(SCORES_FOLDER, forgotten.batch),
-        SEGMENTS_FOLDER,
-      ]
+    ? [stagedFolder(forgotten.batch), scoresFolder(forgotten.batch), SEGMENTS_FOLDER]
     : [STAGED_FOLDER, SCORES_FOLDER];
 
 /** A segment of the cache is replaced only when something in it is forgotten. Other objects hold no texts. */

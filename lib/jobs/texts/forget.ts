@@ -4,10 +4,11 @@ import {
   type BatchStorage,
   batchPartition,
   type ChunkId,
-  foldersOf,
   isBatchName,
   SCORES_FOLDER,
   STAGED_FOLDER,
+  scoresFolder,
+  stagedFolder,
 } from './batch/batch.ts';
 import { countRowsOf } from './batch/chunk-counts.ts';
 import { chunkOfPart, chunkOfStaged } from './batch/chunk-keys.ts';
@@ -54,8 +55,8 @@ export async function forgetBatch(batch: string, options: BatchStorage): Promise
   if (!isBatchName(batch)) throw new RangeError(`expected a batch name, got ${preview(batch)}`);
   // The rows first: without its row, a chunk that ends writes nothing.
   for await (const { key } of table.list(batchPartition(batch))) await deleteRow(key, table);
-  const staged = await keysOfBatch(STAGED_FOLDER, batch, options);
-  const results = await keysOfBatch(SCORES_FOLDER, batch, options);
+  const staged = await keysOf(stagedFolder(batch), options);
+  const results = await keysOf(scoresFolder(batch), options);
   const hashes = new Set<string>();
   let [parts, rows] = [0, 0];
   for (const key of staged)
@@ -219,19 +220,6 @@ async function readPart(key: string, { store }: BatchStorage): Promise<readonly 
 async function readStagedRows(key: string, { store }: BatchStorage): Promise<readonly StagedRow[]> {
   const stored = await store.get(key);
   return stored === undefined ? [] : parseStaged(key, stored.body).rows;
-}
-
-async function keysOfBatch(
-  parent: typeof STAGED_FOLDER | typeof SCORES_FOLDER,
-  batch: string,
-  options: BatchStorage,
-): Promise<readonly string[]> {
-  const [folder = '', earlier] = foldersOf(parent, batch);
-  const keys = await keysOf(folder, options);
-  if (earlier === undefined) return keys;
-  // In a directory that ignores case, this folder may be another batch's: the names in the parent are the true ones.
-  const all = await keysOf(parent, options);
-  return [...keys, ...all.filter((key) => key.startsWith(earlier))];
 }
 
 async function keysOf(prefix: string, { store }: BatchStorage): Promise<readonly string[]> {

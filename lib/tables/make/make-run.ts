@@ -147,7 +147,6 @@ async function nameParquet(
   { before, parquet, tag }: ParquetToName,
 ): Promise<boolean> {
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    // Also what later versions may have put there.
     const stored = await findStored(store, key, anyRecord(), MOST_LIST_BYTES);
     if (stored === undefined) return false;
     const named = keysIn(stored.value['parquet']);

@@ -1,10 +1,9 @@
 import { CACHE_FOLDER_NAME, SCORES_FOLDER } from '../../jobs/texts/batch/batch.ts';
-import { keysOfId } from '../../store/id-in-key.ts';
+import { keySegment } from '../../store/id-in-key.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import { parquetFormat } from '../parquet/parquet-format.ts';
 import { scoreColumns } from './columns.ts';
-import { renameEarlierSummary } from './earlier-summary.ts';
 import { readMade } from './made-files.ts';
 import { type MadeFolder, makeFolder } from './make-folder.ts';
 import { type ScoreFile, scoreFiles } from './score-files.ts';
@@ -40,7 +39,6 @@ export async function makeBatch(segment: string, options: ScoresToMake): Promise
   const source = `${SCORES_FOLDER}${segment}/`;
   const folder = `${SCORES_PARQUET}${segment}/`;
   const format = parquetFormat(scoreColumns);
-  if (!isDry) await renameEarlierSummary(store, source);
   let used = await partsOfBatch(store, source);
   if (used === undefined) {
     if (!isDry) await deleteFolder(store, folder);
@@ -80,10 +78,8 @@ const isSame = (a: BatchParts | undefined, b: BatchParts | undefined): boolean =
   JSON.stringify(a) === JSON.stringify(b);
 
 /** Deletes the Parquet of a batch that was forgotten, and what a bucket with versions still has of it. */
-export async function forgetBatchParquet(batch: string, store: Store): Promise<void> {
-  for (const folder of keysOfId(batch, (segment) => `${SCORES_PARQUET}${segment}`))
-    await deleteFolder(store, `${folder}/`);
-}
+export const forgetBatchParquet = (batch: string, store: Store): Promise<void> =>
+  deleteFolder(store, `${SCORES_PARQUET}${keySegment(batch)}/`);
 
 /**
  * Deletes the Parquet of each batch whose parts are others since it was made, as they are once a text of it was

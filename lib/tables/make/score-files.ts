@@ -25,14 +25,14 @@ const CHUNKS_OF_FILE = 500;
 const CONCURRENCY = 16;
 
 /** The files of a batch: many small parts are one, and a chunk is always in the same one. */
-export function* scoreFiles(options: ScoreFilesOptions, { batch, parts }: BatchParts): Generator<ScoreFile> {
+export function* scoreFiles(options: ScoreFilesOptions, { parts }: BatchParts): Generator<ScoreFile> {
   for (let first = 0; first < parts.length; first += CHUNKS_OF_FILE) {
     const items = parts.slice(first, first + CHUNKS_OF_FILE);
     // The name of a part has its hash.
     const named = [options.format, ...items.map(({ key }) => key)].join('\n');
     yield {
       of: createHash('sha256').update(named).digest('hex'),
-      lines: () => readParts(items, batch, options),
+      lines: () => readParts(items, options),
       parts: items,
     };
   }
@@ -40,7 +40,6 @@ export function* scoreFiles(options: ScoreFilesOptions, { batch, parts }: BatchP
 
 async function* readParts(
   items: readonly ScorePart[],
-  batch: string,
   { store, signal }: ScoreFilesOptions,
 ): AsyncGenerator<PlacedLine> {
   const bodies = readAhead({
@@ -55,7 +54,7 @@ async function* readParts(
     let number = 0;
     for (const line of linesOf(part.key, stored.body)) {
       number += 1;
-      yield { line: lineOf(withChunk(line, batch, part)), place: `${part.key}, line ${number}` };
+      yield { line: lineOf(line), place: `${part.key}, line ${number}` };
     }
   }
 }
@@ -79,9 +78,3 @@ function* linesOf(key: string, body: Buffer): Generator<Buffer> {
 }
 
 const LINE_FEED = 0x0a;
-
-/** Rows of earlier versions do not say in which batch and chunk they are. */
-function withChunk(line: Buffer, batch: string, { chunk }: ScorePart): Buffer {
-  const end = Buffer.from(`,"batch":${JSON.stringify(batch)},"chunk":${chunk}}`);
-  return line.subarray(-end.byteLength).equals(end) ? line : Buffer.concat([line.subarray(0, -1), end]);
-}

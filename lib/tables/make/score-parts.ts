@@ -1,15 +1,14 @@
 import * as z from 'zod/mini';
+import { SUMMARY_NAME } from '../../jobs/texts/batch/batch.ts';
 import { chunkOfPart } from '../../jobs/texts/batch/chunk-keys.ts';
-import { idOfSegment } from '../../store/id-in-key.ts';
 import type { Store } from '../../store/store.ts';
 import { findStored, MOST_LIST_BYTES, missingObject } from '../../store/stored-json.ts';
-import { SUMMARY_NAMES } from './earlier-summary.ts';
 
 /** A part of a batch. */
-export type ScorePart = { readonly key: string; readonly chunk: number };
+export type ScorePart = { readonly key: string };
 
 /** The parts of a finished batch, in order. */
-export type BatchParts = { readonly batch: string; readonly parts: readonly ScorePart[] };
+export type BatchParts = { readonly parts: readonly ScorePart[] };
 
 const summarySchema = z.object({ parts: z.array(z.object({ key: z.string() })) });
 
@@ -21,26 +20,21 @@ const summarySchema = z.object({ parts: z.array(z.object({ key: z.string() })) }
 export async function partsOfBatch(store: Store, folder: string): Promise<BatchParts | undefined> {
   const listed = new Set<string>();
   const byChunk = new Map<number, string[]>();
-  const summaries: string[] = [];
   for await (const { key } of store.list(folder)) {
     const chunkId = chunkOfPart(key);
     if (chunkId !== undefined) {
       listed.add(key);
       byChunk.set(chunkId.chunk, [...(byChunk.get(chunkId.chunk) ?? []), key]);
     }
-    if (SUMMARY_NAMES.some((name) => key === `${folder}${name}`)) summaries.push(key);
   }
-  const [summaryKey] = summaries;
-  if (summaryKey === undefined) return undefined;
-  const summary = await findStored(store, summaryKey, summarySchema, MOST_LIST_BYTES);
-  const batch = idOfSegment(folder.split('/').at(-2) ?? '');
-  if (summary === undefined || batch === undefined) return undefined;
+  const summary = await findStored(store, `${folder}${SUMMARY_NAME}`, summarySchema, MOST_LIST_BYTES);
+  if (summary === undefined) return undefined;
   const parts = summary.value.parts.map(({ key }): ScorePart => {
     const chunk = chunkOfPart(key)?.chunk;
     const [only, ...others] = byChunk.get(chunk ?? -1) ?? [];
     const found = listed.has(key) ? key : others.length === 0 ? only : undefined;
     if (chunk === undefined || found === undefined) throw missingObject(store, key, 'a part');
-    return { key: found, chunk };
+    return { key: found };
   });
-  return { batch, parts };
+  return { parts };
 }

@@ -1,8 +1,7 @@
-import { gunzipSync, gzipSync } from 'node:zlib';
 import type { AwsEnvironment } from '../../../lib/aws/client-config.ts';
 import { storeRefused } from '../../../lib/jobs/refused.ts';
 import { type TypedJobRow, writeResult } from '../../../lib/jobs/result.ts';
-import { earlierSummaryKey, summaryKey } from '../../../lib/jobs/texts/batch/batch.ts';
+import { summaryKey } from '../../../lib/jobs/texts/batch/batch.ts';
 import { printPart } from '../../../lib/jobs/texts/batch/part.ts';
 import { storeFormula } from '../../../lib/jobs/types/update-formula/formula-log.ts';
 import { printJson } from '../../../lib/json/json.ts';
@@ -158,9 +157,6 @@ async function storeJobs(store: Store): Promise<void> {
     ]);
 }
 
-/** The batch that an earlier version scored: its rows do not name it, and its summary has another name. */
-export const EARLIER = 'earlier';
-
 /** The batch that has not finished: it has no summary. */
 export const UNFINISHED = 'by-command';
 
@@ -190,18 +186,15 @@ async function storeScores(store: Store): Promise<void> {
       { ...about(7), sentiment: 'Positive' },
     ]),
   ];
-  const { key, body } = printPart({ batch: EARLIER, chunk: 0 }, [{ ...about(8), sentiment: 'NEUTRAL' }]);
-  const lines = gunzipSync(body).toString().replace(`,"batch":"${EARLIER}","chunk":0`, '');
-  const earlier = { key, body: gzipSync(lines) };
+  const june = [printPart({ batch: 'june', chunk: 0 }, [{ ...about(8), sentiment: 'NEUTRAL' }])];
   const parts = [
     ...may,
-    earlier,
+    ...june,
     printPart({ batch: UNFINISHED, chunk: 0 }, [{ ...about(1), sentiment: 'NEGATIVE', model: null }]),
   ];
   for (const part of parts) await store.put(part.key, part.body);
   await store.put(summaryKey('May'), summaryOf(may));
-  // Its lines are no rows, and must not break a query.
-  await store.put(earlierSummaryKey(EARLIER), summaryOf([earlier]));
+  await store.put(summaryKey('june'), summaryOf(june));
 }
 
 const summaryOf = (parts: readonly { readonly key: string }[]): Buffer =>

@@ -131,32 +131,6 @@ test('erases a batch with its scores, and no other batch', async () => {
   });
 });
 
-test('erases a batch that an earlier version stored under its bare name', async () => {
-  const one = world();
-  await runBatch(batchOf(mixedRows, { batch: 'May' }), one);
-  for (const [key, body] of [...one.store.objects]) {
-    one.store.objects.delete(key);
-    one.store.objects.set(key.replace('!may', 'May'), body);
-  }
-
-  expect(await forgetBatch('May', one.storage)).toMatchObject({ stagedChunks: 3, parts: 3, rows: 230 });
-  expect(one.store.objects.size).toBe(0);
-});
-
-test('an earlier version’s chunk that is still to be scored is found', async () => {
-  const one = world();
-  await splitBatch(batchOf(mixedRows, { batch: 'May' }), one.split);
-  for (const [key, body] of [...one.store.objects]) {
-    one.store.objects.delete(key);
-    one.store.objects.set(key.replace('!may', 'May'), body);
-  }
-
-  await runBatch(batchOf(mixedRows, { batch: 'May' }), one);
-
-  expect(summaryOf(one.store, '!may')).toMatchObject({ batch: 'May', rows: 230 });
-  expect([...one.store.objects.keys()].filter((key) => key.startsWith('work/scores/!may/'))).toEqual([]);
-});
-
 test('a job of an erased batch ends without a trace', async () => {
   const one = world();
   await splitBatch(batchOf(mixedRows), one.split);

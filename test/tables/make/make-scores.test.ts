@@ -1,4 +1,3 @@
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { printPart, type ScoredRow } from '../../../lib/jobs/texts/batch/part.ts';
 import { textHashOf } from '../../../lib/jobs/texts/cache/cache-row.ts';
@@ -47,19 +46,6 @@ const FAILED: ScoredRow = { id: 'my-2', line: 3, textHash: textHashOf('bad'), er
 const parquetIn = ({ objects }: MemoryStore) =>
   [...objects.keys()].filter((key) => key.startsWith('parquet/'));
 
-const summariesIn = async (store: Store) =>
-  (await Array.fromAsync(store.list('scores/')))
-    .map(({ key }) => key)
-    .filter((key) => key.endsWith('summary.json'));
-
-/** The same batch as an earlier version has stored its summary. */
-async function withEarlierSummary(store: MemoryStore): Promise<MemoryStore> {
-  const body = store.objects.get('scores/b1/_summary.json') ?? Buffer.alloc(0);
-  await store.put('scores/b1/summary.json', body);
-  await store.delete('scores/b1/_summary.json');
-  return store;
-}
-
 describe('a finished batch', () => {
   test('has a row for each text, with its batch and chunk', async () => {
     const store = await storeWith([[GOOD, FAILED], [{ id: 'my-3', line: 4, erased: true }]]);
@@ -98,32 +84,6 @@ describe('a finished batch', () => {
     ]);
   });
 
-  test('of an earlier version, whose rows do not name their batch, is the same', async () => {
-    const store = await storeWith([[GOOD]]);
-    const [key = ''] = [...store.objects.keys()].filter((each) => each.includes('/part-'));
-    const lines = gunzipSync(store.objects.get(key) ?? '').toString();
-    await store.put(key, gzipSync(lines.replace(',"batch":"b1","chunk":0', '')));
-    await withEarlierSummary(store);
-
-    await make(store);
-
-    expect(await queryFolder(store, FOLDER, 'SELECT batch, chunk, id, _other FROM parquet')).toEqual([
-      { batch: 'b1', chunk: '0', id: 'my-1', _other: null },
-    ]);
-    expect(await summariesIn(store)).toEqual(['scores/b1/_summary.json']);
-  });
-
-  test('with the summary of an earlier version beside its own loses the earlier one', async () => {
-    const store = await storeWith([[GOOD]]);
-    const own = store.objects.get('scores/b1/_summary.json');
-    await store.put('scores/b1/summary.json', Buffer.from('{}'));
-
-    await make(store);
-
-    expect(await summariesIn(store)).toEqual(['scores/b1/_summary.json']);
-    expect(store.objects.get('scores/b1/_summary.json')).toEqual(own);
-  });
-
   test('is made again when it is scored again, and not otherwise', async () => {
     const store = await storeWith([[GOOD, FAILED]]);
     await make(store);
@@ -155,31 +115,6 @@ test('a batch without a summary has no Parquet, and loses what it had', async ()
   expect(await segmentsOfBatches({ store })).toEqual(['b1']);
   expect(await make(store)).toMatchObject({ files: 0 });
   expect(parquetIn(store)).toEqual([]);
-});
-
-test('a batch that is forgotten while its summary gets another name leaves nothing', async () => {
-  const store = await withEarlierSummary(await storeWith([[GOOD]]));
-  const slow: Store = {
-    ...store,
-    async put(key, body, given) {
-      for (const each of [...store.objects.keys()]) await store.delete(each);
-      return store.put(key, body, given);
-    },
-  };
-
-  await make(slow);
-
-  expect([...store.objects.keys()]).toEqual([]);
-});
-
-test('a summary that gets another name is there under one of them wherever that is killed', async () => {
-  const begin = async () => withEarlierSummary(await storeWith([[GOOD]]));
-
-  await atEachOperation(begin, make, async (store, at) => {
-    expect(await summariesIn(store), at).not.toEqual([]);
-    await make(store);
-    expect(await summariesIn(store), at).toEqual(['scores/b1/_summary.json']);
-  });
 });
 
 describe('forgetting', () => {

@@ -22,14 +22,14 @@ const headerSchema = z.object({
   chunks: count,
   rows: count,
   badRows: count,
-  /** Absent if an earlier version split the batch. */
+  /** Absent if nothing was said of the source. */
   input: z.optional(inputSchema),
 });
 
 /** What the splitter stores last: how many chunks there are, and the rows in them, including bad ones. */
 export type BatchHeader = z.infer<typeof headerSchema>;
 
-/** The chunks hold the rows: what else is known of their source may be known by one version only. */
+/** The chunks hold the rows: what their source was found to be stays as the first splitter saw it. */
 const sizeOf = ({ chunks, rows, badRows }: BatchHeader) => canonicalJson({ chunks, rows, badRows });
 
 const headerKey = (batch: string) => ({ partition: batchPartition(batch), sort: HEADER_SORT });

@@ -5,11 +5,10 @@ import { findStored, MOST_LIST_BYTES } from '../../../store/stored-json.ts';
 import {
   type BatchStorage,
   batchPartition,
-  CACHE_FOLDER_NAME,
-  foldersOf,
   HEADER_SORT,
   SCORES_FOLDER,
   STAGED_FOLDER,
+  stagedFolder,
   summaryKey,
 } from './batch.ts';
 import { readHeader } from './batch-header.ts';
@@ -47,8 +46,8 @@ export async function batchNames(store: Pick<Store, 'folders'>): Promise<readonl
   const names = new Set<string>();
   for (const parent of [SCORES_FOLDER, STAGED_FOLDER])
     for await (const folder of store.folders(parent)) {
-      const segment = folder.slice(parent.length).replace(/\/.*$/, '');
-      const name = segment === CACHE_FOLDER_NAME ? undefined : idOfSegment(segment);
+      // The cache's folder has no batch's name.
+      const name = idOfSegment(folder.slice(parent.length).replace(/\/.*$/, ''));
       if (name !== undefined && name !== '') names.add(name);
     }
   return [...names].toSorted();
@@ -115,7 +114,7 @@ async function statusOfSummary(batch: string, { store }: Storage): Promise<Batch
 }
 
 async function isStaged(batch: string, { store }: Storage): Promise<boolean> {
-  for (const folder of foldersOf(STAGED_FOLDER, batch)) for await (const _ of store.list(folder)) return true;
+  for await (const _ of store.list(stagedFolder(batch))) return true;
   return false;
 }
 

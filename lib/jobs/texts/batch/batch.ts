@@ -1,5 +1,5 @@
 import type { SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
-import { keySegment, keysOfId } from '../../../store/id-in-key.ts';
+import { keySegment } from '../../../store/id-in-key.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Table } from '../../../table/table.ts';
 import { batchName } from '../../types/score/message.ts';
@@ -39,23 +39,20 @@ const numbered = (chunk: number) => String(chunk).padStart(5, '0');
 /** The job that scores a chunk. */
 export const chunkJobId = ({ batch, chunk }: ChunkId) => `${batch}.chunk-${numbered(chunk)}`;
 
-/** Where the rows of a chunk wait for its job; then where earlier versions put them, if that was elsewhere. */
-export const stagedKeys = ({ batch, chunk }: ChunkId) =>
-  keysOfId(batch, (segment) => `${STAGED_FOLDER}${segment}/chunk-${numbered(chunk)}.json`);
+/** Where the rows of a chunk wait for its job. */
+export const stagedKey = ({ batch, chunk }: ChunkId) => `${stagedFolder(batch)}chunk-${numbered(chunk)}.json`;
+
+/** Where the staged chunks of a batch are. Ends in a slash. */
+export const stagedFolder = (batch: string) => `${STAGED_FOLDER}${keySegment(batch)}/`;
 export const STAGED_FOLDER = 'work/scores/';
 
 /** Where the results of a batch are. Ends in a slash. */
 export const scoresFolder = (batch: string) => `${SCORES_FOLDER}${keySegment(batch)}/`;
 export const SCORES_FOLDER = 'scores/';
 
-/** The folders of a batch in another one; the second is that of earlier versions, if it differs. */
-export const foldersOf = (parent: typeof STAGED_FOLDER | typeof SCORES_FOLDER, batch: string) =>
-  keysOfId(batch, (segment) => `${parent}${segment}`).map((key) => `${key}/`);
 /** SQL engines take it for no part: they skip names that begin with `_`. */
-export const summaryKey = (batch: string) => `${scoresFolder(batch)}_summary.json`;
-
-/** Where earlier versions put it. */
-export const earlierSummaryKey = (batch: string) => `${scoresFolder(batch)}summary.json`;
+export const summaryKey = (batch: string) => `${scoresFolder(batch)}${SUMMARY_NAME}`;
+export const SUMMARY_NAME = '_summary.json';
 
 /** The start of the key of each part of a chunk; the rest is the start of its SHA-256 and the suffix. */
 export const partPrefix = ({ batch, chunk }: ChunkId) => `${scoresFolder(batch)}part-${numbered(chunk)}-`;

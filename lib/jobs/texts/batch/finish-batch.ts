@@ -1,6 +1,6 @@
 import { printStored } from '../../../store/stored-json.ts';
 import type { InputFound } from '../rows/input.ts';
-import { type BatchStorage, batchPartition, earlierSummaryKey, HEADER_SORT, summaryKey } from './batch.ts';
+import { type BatchStorage, batchPartition, HEADER_SORT, summaryKey } from './batch.ts';
 import { type BatchHeader, readHeader } from './batch-header.ts';
 import {
   type ChunkCounts,
@@ -31,7 +31,7 @@ export type Summary = {
     /** The first 1,000, in source order. Of a row with long values, the part alone has its id and columns. */
     readonly badRows: ChunkRow['badRows'];
     readonly parts: readonly { readonly key: string; readonly rows: number }[];
-    /** What the source of the texts was found to be; absent if an earlier version split it. */
+    /** What the source of the texts was found to be; absent if nothing was said of it. */
     readonly input?: InputFound;
   };
 
@@ -47,7 +47,6 @@ export async function finishBatch(batch: string, options: BatchStorage): Promise
     const body = printStored(summary);
     if (written?.equals(body)) return summary;
     await options.store.put(summaryKey(batch), body);
-    if (written === undefined) await deleteEarlier(batch, options);
     written = body;
   }
 }
@@ -58,12 +57,6 @@ async function readSummary(batch: string, options: BatchStorage): Promise<Summar
   const ended = await readEnded(batch, options);
   if (ended === undefined || ended.chunks.length !== header.chunks) return undefined;
   return summarize(batch, ended, header.input);
-}
-
-/** The summary that an earlier version wrote would be read as rows by whoever reads all scores. */
-async function deleteEarlier(batch: string, { store }: BatchStorage): Promise<void> {
-  const earlier = earlierSummaryKey(batch);
-  for await (const { key } of store.list(earlier)) if (key === earlier) await store.delete(key);
 }
 
 /** Jobs end roughly in order: if any chunk is open, one of the last most likely is, so there is no need to list all. */

@@ -74,7 +74,7 @@ export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
       .toString('utf8')
       .split('\n')
       .filter((text) => text !== '')
-      .map((text) => withoutChunk(parseJson(text) as ScoredRow & Partial<ChunkId>));
+      .map((text) => withoutChunk(parseJson(text) as ScoredRow & ChunkId));
   } catch {
     // The cause may quote the content.
     throw new StoredObjectError(
@@ -84,5 +84,4 @@ export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
   }
 }
 
-/** Parts of earlier versions do not say in each row whose it is. */
-const withoutChunk = ({ batch, chunk, ...row }: ScoredRow & Partial<ChunkId>): ScoredRow => row;
+const withoutChunk = ({ batch, chunk, ...row }: ScoredRow & ChunkId): ScoredRow => row;

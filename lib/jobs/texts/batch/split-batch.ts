@@ -1,5 +1,5 @@
 import type { ScoreJob } from '../../types/score/message.ts';
-import { type BatchStorage, type ChunkId, stagedKeys } from './batch.ts';
+import { type BatchStorage, type ChunkId, stagedKey } from './batch.ts';
 import { writeHeader } from './batch-header.ts';
 import type { BatchRequest } from './batch-request.ts';
 import { type CheckOptions, checkBatch, type Refusal } from './check-batch.ts';
@@ -98,8 +98,7 @@ async function stageChunk(
   const open: ChunkRow = { state: 'open', staged: sha256, badRows: rows.filter(isBad).map(tableRow) };
   if (stored === undefined && !isStaged) throw new BatchConflictError(chunkId);
   const now = stored ?? (await writeChunkRow(chunkId, open, null, options));
-  if (now === undefined || (now.row.staged !== sha256 && now.row.staged !== earlierSha256(chunk)))
-    throw new BatchConflictError(chunkId);
+  if (now === undefined || now.row.staged !== sha256) throw new BatchConflictError(chunkId);
   if (isEnded(now.row)) {
     options.hadEnded?.(now.row.counts);
     return undefined;
@@ -112,11 +111,7 @@ async function stageChunk(
 
 /** Stages a chunk unless it is staged already; false if something else is. */
 async function stage(chunkId: ChunkId, body: Buffer, { store }: BatchStorage): Promise<boolean> {
-  const [key, ...earlier] = stagedKeys(chunkId);
-  for (const each of earlier) {
-    const there = await store.get(each);
-    if (there !== undefined) return there.body.equals(body);
-  }
+  const key = stagedKey(chunkId);
   const put = await store.put(key, body, { condition: { ifAbsent: true } });
   return put.kind === 'stored' || (await store.get(key))?.body.equals(body) === true;
 }
@@ -134,13 +129,6 @@ function stagedRow(row: SourceRow): StagedChunk['rows'][number] {
   const { line, id, text, columns } = row;
   return { line, id, text, columns };
 }
-
-/** What earlier versions staged of the same rows: bad rows without their ids and columns. */
-const earlierSha256 = (chunk: StagedChunk) =>
-  printStaged({
-    ...chunk,
-    rows: chunk.rows.map((row) => ('fault' in row ? { line: row.line, fault: row.fault } : row)),
-  }).sha256;
 
 /** The most characters of a bad row's id and columns in the table, whose row for a chunk holds up to a hundred of them. */
 const MOST_OF_BAD_ROW = 1_000;

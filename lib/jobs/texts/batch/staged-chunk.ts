@@ -4,7 +4,7 @@ import { printJson } from '../../../json/json.ts';
 import { recordOf } from '../../../json/record-schema.ts';
 import type { Store } from '../../../store/store.ts';
 import { findStored, MOST_LIST_BYTES, missingObject, parseStored } from '../../../store/stored-json.ts';
-import { type ChunkId, type ScoreRequest, stagedKeys } from './batch.ts';
+import { type ChunkId, type ScoreRequest, stagedKey } from './batch.ts';
 
 const line = z.number();
 
@@ -48,10 +48,8 @@ export const parseStaged = (key: string, body: Buffer): StagedChunk =>
 
 /** The staged chunk. Throws `StoredObjectError` if it is missing or invalid. */
 export async function readStaged(chunkId: ChunkId, store: Store): Promise<StagedChunk> {
-  const keys = stagedKeys(chunkId);
-  for (const key of keys) {
-    const found = await findStored(store, key, stagedSchema, MOST_LIST_BYTES);
-    if (found !== undefined) return found.value;
-  }
-  throw missingObject(store, keys[0], 'a chunk');
+  const key = stagedKey(chunkId);
+  const found = await findStored(store, key, stagedSchema, MOST_LIST_BYTES);
+  if (found === undefined) throw missingObject(store, key, 'a chunk');
+  return found.value;
 }

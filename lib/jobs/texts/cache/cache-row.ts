@@ -25,7 +25,7 @@ export const textHashOf = (text: string): string => sha256(text);
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 const cacheRowSchema = z.object({
-  state: z.enum(['FREE', 'CLAIMED', 'SENT', 'SCORED']),
+  state: z.enum(['FREE', 'SENT', 'SCORED']),
   textHash: z.string(),
   owner: z.string(),
   payer: z.optional(z.string()),
@@ -37,8 +37,7 @@ const cacheRowSchema = z.object({
 
 /**
  * A text's row. FREE: no holder, but sends without a result. SENT: a holder, whose request is about to leave or has
- * left; once its lease has ended the text may be taken over, and may then be paid for again. SCORED: final. CLAIMED is
- * no longer written: a holder that had sent nothing.
+ * left; once its lease has ended the text may be taken over, and may then be paid for again. SCORED: final.
  */
 export type CacheRow = z.infer<typeof cacheRowSchema>;
 
@@ -49,7 +48,7 @@ export const parseResult = ({ result = 'null' }: CacheRow): Sentiment =>
 
 /** Whether another worker has the text now. */
 export const isHeld = ({ state, leaseEndsMs }: CacheRow, nowMs: number): boolean =>
-  (state === 'CLAIMED' || state === 'SENT') && leaseEndsMs > nowMs;
+  state === 'SENT' && leaseEndsMs > nowMs;
 
 /** The calls of a text that this payer is the one to count. */
 export const callsOf = ({ payer, sends }: CacheRow, counting: string | undefined): number =>

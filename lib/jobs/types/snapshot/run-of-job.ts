@@ -33,7 +33,7 @@ export async function runOfJob({ store, id, place, begin }: RunOfJobOptions): Pr
   return begun;
 }
 
-/** Undefined if there is nothing to resume: the run has expired, or is of an earlier version. */
+/** Undefined if there is nothing to resume any more: the run has expired, say. */
 async function resumedRun(store: Store, place: Place, run: string): Promise<Saved | undefined> {
   try {
     return await resumeRun(store, place, run);

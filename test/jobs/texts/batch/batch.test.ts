@@ -279,7 +279,6 @@ test('a chunk whose job failed lets the batch finish, and its rows without a res
 
 test('a batch that finishes has one summary, which no reader of its rows takes for a part', async () => {
   const one = world();
-  await one.store.put('scores/b1/summary.json', Buffer.from('{}'));
 
   await runBatch(batchOf(mixedRows), one);
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stagedKeys } from '../../../../lib/jobs/texts/batch/batch.ts';
+import { stagedKey } from '../../../../lib/jobs/texts/batch/batch.ts';
 import { BatchConflictError, splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
 import { textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import { forgetText } from '../../../../lib/jobs/texts/forget.ts';
@@ -9,7 +9,7 @@ import { row } from '../fakes.ts';
 import { batchOf, partLines, runBatch, summaryOf, world } from './batch-suite.ts';
 
 const ROWS = [row(1, 'good'), row(2, 'bad')];
-const [STAGED] = stagedKeys({ batch: 'b1', chunk: 0 });
+const STAGED = stagedKey({ batch: 'b1', chunk: 0 });
 
 test('a chunk that has ended is not staged again', async () => {
   const one = world();
@@ -65,18 +65,6 @@ test('bad rows have their id and columns in the summary, and in the part; long o
     { line: 2, error: 'no text', ...own },
     { line: 3, error: 'no text', ...long },
   ]);
-});
-
-test('a batch that an earlier version split is resumed, though its bad rows had no ids', async () => {
-  const [one, other] = [world(), world()];
-  const bad = { line: 2, fault: 'no text' };
-  const now = batchOf([row(1, 'good'), { ...bad, id: 'x', columns: { shop: 'A' } }]);
-  await splitBatch(batchOf([row(1, 'good'), bad]), one.split);
-
-  expect(await splitBatch(now, one.split)).toMatchObject({ kind: 'split', badRows: 1 });
-
-  await splitBatch(batchOf([row(1, 'good'), { ...bad, fault: 'another' }]), other.split);
-  await expect(splitBatch(now, other.split)).rejects.toThrow(BatchConflictError);
 });
 
 test('what the source was found to be is in the summary, as the first splitter saw it', async () => {

@@ -57,13 +57,6 @@ function watched(table: Table, ...failing: readonly number[]) {
   return { table: counted, requests };
 }
 
-test('a text that an earlier version claimed is held while its lease lasts', async () => {
-  const { cache, table } = worker(analyze);
-  await put(table, { ...free, state: 'CLAIMED', leaseEndsMs: 1_000_001 }, 'earlier');
-
-  expect(await cache.look({ text: 'good' })).toEqual({ kind: 'held', untilMs: 1_000_001 });
-});
-
 test('a claim is held as long as another attempt would end within its lease', async () => {
   const one = worker(analyze);
   const claim = await sentBy(one, 'good');
