@@ -212,8 +212,7 @@ const PARQUET = {
 /**
  * OpenX ignores members that no column names, and reads any value into a text column, as JSON if it is not text. Members
  * are named by their columns, since it would otherwise lose one of two names in a response that differ in case only. A
- * line that is not JSON fails the query: no row is left out silently. Only beside scores may there be such lines, in the
- * summaries of earlier versions: they are rows of nulls.
+ * line that is not JSON fails the query: no row is left out silently.
  */
 const jsonOf = (name: StoredTableName) => ({
   serializationLibrary: 'org.openx.data.jsonserde.JsonSerDe',
@@ -224,7 +223,7 @@ const jsonOf = (name: StoredTableName) => ({
         .filter((column) => column !== column.toLowerCase())
         .map((column) => [`mapping.${column.toLowerCase()}`, column]),
     ),
-    'ignore.malformed.json': name === 'scores' ? 'true' : 'false',
+    'ignore.malformed.json': 'false',
   },
 });
 

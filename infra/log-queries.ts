@@ -75,10 +75,10 @@ export const logQueries = {
   faults: {
     title: 'What went wrong, newest first',
     as: 'table',
-    // Ours, those of Lambda (time-outs, crashes), and those of earlier versions, whose levels are numbers.
+    // Ours, and those of Lambda (time-outs, crashes).
     lines: [
       'fields @timestamp, msg, job, err.message, @message',
-      'filter level in ["warn", "error", "fatal", "WARN", "ERROR", "FATAL"] or level >= 40',
+      'filter level in ["warn", "error", "fatal", "WARN", "ERROR", "FATAL"]',
       'sort @timestamp desc',
       'limit 100',
     ],

@@ -7,7 +7,7 @@ import { PlatformSync } from './platform-sync.ts';
 export class PlatformSyncStack extends Stack {
   constructor(scope: Construct, id: string, instance: Instance, props: StackProps = {}) {
     super(scope, id, { ...props, description: `platform-sync for ${instance.baseUrl}` });
-    // `Default` is no part of a logical id: what earlier versions deployed keeps its own.
+    // `Default` is no part of a logical id.
     const { account: _account, region: _region, ...settings } = instance;
     new PlatformSync(this, 'Default', settings);
   }

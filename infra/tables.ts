@@ -80,11 +80,9 @@ function grantObjects(storage: Storage, role: SyncFunction['role']): void {
   storage.grantWrite(role, [
     'parquet/*',
     'work/*',
-    // Summaries of earlier versions get the name of today.
-    'scores/*/_summary.json',
     ...sources.flatMap((source) => [`${source}/*/_manifest*.json`, `${source}.*/_manifest*.json`]),
   ]);
-  storage.grantDelete(role, ['parquet/*', 'scores/*/_summary.json', 'scores/*/summary.json']);
+  storage.grantDelete(role, ['parquet/*']);
   // A text that was forgotten may be in what was replaced.
   storage.grantOldVersions(role, ['parquet/scores/*']);
   // A run expires, or does not, as before.

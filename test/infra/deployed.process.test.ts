@@ -374,10 +374,6 @@ test('the function that writes tables makes the Parquet of past days and of batc
   const [id = ''] = Object.keys(deployed.template.Resources).filter((each) => each.startsWith('TablesDaily'));
   const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
   await store.put(`results/score/dt=${yesterday}/past.json`, Buffer.from('{"version":1,"id":"past"}\n'));
-  // As an earlier version has stored it.
-  const summary = await store.get('scores/may/_summary.json');
-  await store.put('scores/may/summary.json', summary?.body ?? Buffer.alloc(0));
-  await store.delete('scores/may/_summary.json');
   const { parquet } = await stored(async () => (await stored(async () => 'files/latest.json')).manifest);
   await store.delete(parquet.parts[0].key);
 
@@ -391,11 +387,9 @@ test('the function that writes tables makes the Parquet of past days and of batc
   for (const key of [
     `parquet/results/type=score/dt=${yesterday}/part-00000.parquet`,
     'parquet/scores/may/part-00000.parquet',
-    'scores/may/_summary.json',
     parquet.parts[0].key,
   ])
     expect([key, await store.get(key)]).toEqual([key, expect.anything()]);
-  expect(await store.get('scores/may/summary.json')).toBeUndefined();
 });
 
 test('the report is written after a publication, and what changed is mailed once', async () => {
