@@ -44,7 +44,6 @@ if (half === 'scan') {
   const { checkpoint } = await resumeRun(store, request.source, argument);
   const { kind, manifest } = await publishTaken(checkpoint, {
     store,
-    platform: new URL(url).host,
     now: Date.now,
     force: true,
   });

@@ -10,7 +10,8 @@ import { sleep } from '../../lib/time/sleep.ts';
 
 const session = openSession({ environment: process.env, err: (text) => console.error(text) });
 const store = await session.store();
-const request = { source: 'calculations', compression: 'gzip', selection: {} } as const;
+const platform = new URL(session.settings.PLATFORM_BASE_URL).host;
+const request = { source: 'calculations', compression: 'gzip', platform, selection: {} } as const;
 const run = await startRun(request, { store, now: Date.now, random: Math.random });
 const scan = await scanOfRun(run.checkpoint, {
   call: session.platform.call,
@@ -20,7 +21,7 @@ const scan = await scanOfRun(run.checkpoint, {
 });
 const { manifest } = await takeRun(run, scan, {
   store,
-  platform: new URL(session.settings.PLATFORM_BASE_URL).host,
+  platform,
   callCounts: session.callCounts,
   force: false,
   now: Date.now,

@@ -33,7 +33,6 @@ const scan = await scanOfRun(saved.checkpoint, { ...clock, call, sleep });
 const { checkpoint } = await takeSlice(saved, { store, scan, callCounts: counts });
 const { kind, manifest } = await publishTaken(checkpoint, {
   ...clock,
-  platform,
   force: true,
   withParquet: withOrWithout === 'with',
 });

@@ -95,7 +95,7 @@ test('a published run that is damaged is not said to be published', async () => 
   expect(again.err).toContain('expected a manifest, got nothing');
 });
 
-test('what earlier versions, or a process that was killed, left of published runs goes with the next', async () => {
+test('what a process that was killed left of published runs goes with the next', async () => {
   const store = createDirectoryStore(folder);
   await publishLines(store, { run: monday });
   await publishLines(store, { run: tuesday });

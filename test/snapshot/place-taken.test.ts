@@ -72,7 +72,7 @@ test('a run that was begun before the other was published is not published', asy
 
 test('a place that is there already stays as it is, and so do other names and other sources', async () => {
   await publish('calculations.Weekly');
-  // As an earlier version may have published them, in S3.
+  // As S3 has them, where two processes began at the same time.
   await store.put('calculations.weekly/latest.json', Buffer.from('{}'));
 
   const places = [await begin('Weekly'), await begin('weekly'), await begin('weekly2'), await begin()];

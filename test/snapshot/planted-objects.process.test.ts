@@ -125,10 +125,11 @@ describe('notes that form a circle', () => {
     for (const [index, key] of entries.entries())
       await store.put(key, printStored({ part, previous: entries[1 - index] }));
     const checkpoint: Checkpoint = {
-      version: 2,
+      version: 1,
       source: 'calculations',
       run: tuesday.id,
       startedAt: tuesday.startedAt,
+      platform: 'acme.example.com',
       selection: {},
       compression: 'gzip',
       position: null,

@@ -22,14 +22,14 @@ const { call } = createPlatform({
   observe,
 });
 const clock = { store, now: Date.now, random: Math.random };
+const platform = new URL(url).host;
 const saved =
   run === undefined
-    ? await startRun({ source: 'calculations', compression: 'gzip', selection: {} }, clock)
+    ? await startRun({ source: 'calculations', compression: 'gzip', platform, selection: {} }, clock)
     : await resumeRun(store, 'calculations', run);
 // This loads the code of the scan, so that a kill after the name is printed hits the process while it scans.
 const scan = await scanOfRun(saved.checkpoint, { ...clock, call, sleep, pageRows: 100 });
 console.log(saved.checkpoint.run);
-const platform = new URL(url).host;
 const { kind } = await takeRun(saved, scan, {
   ...clock,
   platform,

@@ -217,7 +217,6 @@ async function publishNext(
   const { checkpoint } = await readCheckpoint(options.store, place, run);
   const publication = await publishTakenSlice(checkpoint, {
     ...options,
-    platform: options.host,
     force: false,
     accept,
     isOver: () => options.now() >= overAtMs,

@@ -22,14 +22,14 @@ const outcomeSchema = z.object({
 const fieldsSchema = recordOf(z.array(z.enum(['string', 'number', 'boolean', 'object', 'array', 'null'])));
 
 const checkpointSchema = z.object({
-  version: z.literal(2),
+  version: z.literal(1),
   source: placeSchema,
   run: z.string(),
   startedAt: z.string(),
-  /** The host that the run was begun on. Absent in runs of earlier versions. */
-  platform: z.optional(z.string()),
+  /** The host that the run was begun on. */
+  platform: z.string(),
   selection: anyRecord(),
-  /** The run that was published when this one began; null if none was. Absent in runs of earlier versions. */
+  /** The run that was published when this one began; null if none was, absent if that could not be read. */
   begunAfter: z.optional(z.nullable(z.string())),
   idsFrom: z.optional(z.string()),
   /** The manifest of the published run whose records link to the ids of this one; absent if its ids were given. */
@@ -58,9 +58,6 @@ const checkpointSchema = z.object({
 /** The progress of a run up to its last durable part: all that another process needs to resume it. Always small. */
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
-/** Earlier versions had the missing ids themselves in the checkpoint. */
-const earlierSchema = z.object({ version: z.literal(1) });
-
 const partEntrySchema = z.object({ part: partSchema, previous: z.nullable(z.string()) });
 
 /** Another process moved the run's checkpoint: two processes must not take the same run. */
@@ -79,28 +76,24 @@ export async function hasCheckpoint(store: Store, source: Place, run: string): P
   return false;
 }
 
-/** The checkpoint of a run, with its etag. Throws `StoredObjectError` if there is none, or an earlier version's, or another run's. */
+/** The checkpoint of a run, with its etag. Throws `StoredObjectError` if there is none, or another run's. */
 export async function readCheckpoint(
   store: Store,
   source: Place,
   run: string,
 ): Promise<{ readonly checkpoint: Checkpoint; readonly etag: string }> {
   const key = checkpointKey(source, run);
-  const stored = await findStored(store, key, z.union([checkpointSchema, earlierSchema]));
-  const what = `run ${run} of ${source} in ${store.location}`;
+  const stored = await findStored(store, key, checkpointSchema);
   if (stored === undefined)
-    throw new StoredObjectError('missing', `${what}: expected a checkpoint, got none`);
-  const { value, etag } = stored;
-  if (value.version === 2) {
-    if (value.source === source && value.run === run) return { checkpoint: value, etag };
     throw new StoredObjectError(
-      'invalid',
-      `${key}: expected the checkpoint of run ${run} of ${source}, got that of ${shortened(`${value.run} of ${value.source}`, LONGEST_NAMES)}`,
+      'missing',
+      `run ${run} of ${source} in ${store.location}: expected a checkpoint, got none`,
     );
-  }
+  const { value: checkpoint, etag } = stored;
+  if (checkpoint.source === source && checkpoint.run === run) return { checkpoint, etag };
   throw new StoredObjectError(
     'invalid',
-    `${what} was begun by an earlier version of platform-sync and cannot be resumed by this one; start the snapshot again`,
+    `${key}: expected the checkpoint of run ${run} of ${source}, got that of ${shortened(`${checkpoint.run} of ${checkpoint.source}`, LONGEST_NAMES)}`,
   );
 }
 

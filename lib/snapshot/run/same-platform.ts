@@ -12,9 +12,7 @@ export class OtherPlatformError extends Error {
   }
 }
 
-/** Throws `OtherPlatformError` if a run was begun on another platform than this one. Runs of old versions name none. */
+/** Throws `OtherPlatformError` if a run was begun on another platform than this one. */
 export function checkPlatform(checkpoint: Checkpoint, platform: string): void {
-  const { platform: begunOn } = checkpoint;
-  if (begunOn !== undefined && !isSamePlatform(begunOn, platform))
-    throw new OtherPlatformError(checkpoint, platform);
+  if (!isSamePlatform(checkpoint.platform, platform)) throw new OtherPlatformError(checkpoint, platform);
 }

@@ -69,11 +69,11 @@ export async function startRun(
 ): Promise<Saved> {
   const run = createRun(now(), random);
   const checkpoint: Checkpoint = {
-    version: 2,
+    version: 1,
     source,
     run: run.id,
     startedAt: run.startedAt,
-    ...(platform === undefined ? {} : { platform }),
+    platform,
     ...(await begunAfter(store, source)),
     selection: { ...selection },
     ...(idsFrom === undefined ? {} : { idsFrom }),
@@ -122,7 +122,7 @@ export async function takeRun(
 /** What the publication of a run needs of its options. */
 export type PublishTakenOptions = Pick<
   SnapshotOptions,
-  'store' | 'platform' | 'now' | 'force' | 'accept' | 'partitions' | 'paceCounts' | 'signal' | 'warn'
+  'store' | 'now' | 'force' | 'accept' | 'partitions' | 'paceCounts' | 'signal' | 'warn'
 > &
   Pick<PublishOptions, 'withParquet'>;
 
@@ -161,14 +161,13 @@ export const resumeRun = (store: Store, source: Place, run: string): Promise<Sav
 /** What a run found, before the gates have decided. */
 async function finishedRun(
   checkpoint: Checkpoint,
-  { store, platform, now, paceCounts }: Pick<SnapshotOptions, 'store' | 'platform' | 'now' | 'paceCounts'>,
+  { store, now, paceCounts }: Pick<SnapshotOptions, 'store' | 'now' | 'paceCounts'>,
 ): Promise<FinishedRun> {
   const {
     outcome,
     position: _position,
     lastPart,
     parts: _count,
-    version: _version,
     compression: _compression,
     segment: _segment,
     missing,
@@ -177,10 +176,8 @@ async function finishedRun(
   } = checkpoint;
   if (outcome === null) throw new Error(`run ${checkpoint.run} has not finished`);
   return {
-    version: 1,
     ...facts,
     finishedAt: new Date(now()).toISOString(),
-    platform: checkpoint.platform ?? platform,
     ...(paceCounts === undefined ? {} : { pace: paceCounts() }),
     totals: outcome.totals,
     consistency: outcome.consistency,

@@ -18,7 +18,7 @@ export async function storedView(name: StoredTableName, store: string): Promise<
     const folders = relative(root, object).split('/');
     const keys = partitions.map(({ name: key, prefix }, at) => [key, folders[at]?.slice(prefix.length)]);
     for (const line of text.split('\n').filter((each) => each !== '')) {
-      const record = recordOf(line);
+      const record = parseExact(line) as Readonly<Record<string, unknown>>;
       const values = Object.entries(columns).map(([column, type]) => [column, read(record[column], type)]);
       rows.push(printExact(Object.fromEntries([...values, ...keys])));
     }
@@ -32,15 +32,6 @@ export async function storedView(name: StoredTableName, store: string): Promise<
   const struct = types.map(([column, type]) => `"${column}": '${type}'`).join(', ');
   return `CREATE OR REPLACE VIEW stored_${name} AS SELECT * FROM
     read_json('${file}', format = 'newline_delimited', columns = {${struct}})`;
-}
-
-/** What is no record, as lines of a summary, has no members. */
-function recordOf(line: string): Readonly<Record<string, unknown>> {
-  try {
-    return parseExact(line) as Readonly<Record<string, unknown>>;
-  } catch {
-    return {};
-  }
 }
 
 function read(value: unknown, type: string): unknown {

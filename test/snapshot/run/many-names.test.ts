@@ -36,7 +36,7 @@ test.each([
 ])('%s, over all pages: the operation is named, and what was taken before stays', async (_, names, fault) => {
   const store = createMemoryStore();
   const run = await startRun(
-    { source: 'cards', compression: 'gzip', selection: {} },
+    { source: 'cards', compression: 'gzip', platform: 'acme.example.com', selection: {} },
     { store, now: Date.now, random: Math.random },
   );
   const { run: id } = run.checkpoint;

@@ -44,7 +44,7 @@ function plannedScan(plan: readonly Planned[], failAt = Number.POSITIVE_INFINITY
 
 const begin = () =>
   startRun(
-    { source: 'calculations', compression: 'gzip', selection: {} },
+    { source: 'calculations', compression: 'gzip', platform: 'acme.example.com', selection: {} },
     { store, now: Date.now, random: Math.random },
   );
 

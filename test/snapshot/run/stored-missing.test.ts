@@ -33,7 +33,7 @@ const missingOf = (ids: readonly string[]): readonly MissingId[] =>
 
 const begin = (store: Store) =>
   startRun(
-    { source: 'cards', compression: 'gzip', selection: {} },
+    { source: 'cards', compression: 'gzip', platform: 'acme.example.com', selection: {} },
     { store, now: Date.now, random: Math.random },
   );
 

@@ -49,7 +49,10 @@ async function snapshotOf(
   };
   const readPage = calculationPageReader(platform.call);
   const scan = offsetScan({ readPage, limit: pageRows, sleep: differences.sleep ?? sleep }) as Scan<unknown>;
-  const run = await startRun({ source: 'calculations', compression: 'gzip', selection: {} }, options);
+  const run = await startRun(
+    { source: 'calculations', compression: 'gzip', platform: options.platform, selection: {} },
+    options,
+  );
   return takeRun(run, scan, options);
 }
 

@@ -27,7 +27,7 @@ function countingScan(failAt = Number.POSITIVE_INFINITY): Scan<unknown> {
 
 const begin = () =>
   startRun(
-    { source: 'calculations', compression: 'gzip', selection: {} },
+    { source: 'calculations', compression: 'gzip', platform: 'acme.example.com', selection: {} },
     { store, now: () => Date.parse('2026-11-18T09:00:00Z'), random: () => 0.5 },
   );
 

@@ -7,7 +7,8 @@ import { resumable } from '../../../lib/snapshot/sources/resumable.ts';
 import { fromBeginning } from '../scanned.ts';
 
 const totals = { start: 3, end: null };
-const counted = { next: 2, taken: 2, smallest: 1, idle: 0, degraded: false, totals };
+const trickle = { largest: 3, pages: 0, read: 2 };
+const counted = { next: 2, taken: 2, smallest: 1, idle: 0, trickle, degraded: false, totals };
 
 test.each([
   [
@@ -37,7 +38,7 @@ test.each([
       at: {
         mode: 'unordered',
         order: 'created',
-        at: { round: 2, next: 2, isNew: true, smallest: 1, idle: 0, degraded: false, totals },
+        at: { round: 2, next: 2, isNew: true, smallest: 1, idle: 0, trickle, degraded: false, totals },
       },
     },
   ],

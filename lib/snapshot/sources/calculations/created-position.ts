@@ -26,7 +26,7 @@ export type CreatedPosition = {
   readonly smallest: number;
   /** The number of pages since one brought something new. */
   readonly idle: number;
-  readonly trickle?: Trickle | undefined;
+  readonly trickle: Trickle;
   /** True if a page stayed degraded. */
   readonly degraded: boolean;
   readonly totals: { readonly start: number | null; readonly end: number | null };

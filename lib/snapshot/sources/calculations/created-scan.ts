@@ -14,7 +14,7 @@ import { createCreationTime } from './creation-time.ts';
 import { readUndegraded } from './degraded-retry.ts';
 import { OrderError, ScanError } from './scan-error.ts';
 import { batchOfRows, type ReadSortedPage, type SortedPageRequest } from './sorted-pages.ts';
-import { refuseTrickle } from './trickle.ts';
+import { NO_TRICKLE, refuseTrickle } from './trickle.ts';
 
 /*
  * Why nothing is lost. The time of creation never changes, and added rows get the highest. But many rows may share one
@@ -136,7 +136,7 @@ async function startAt({ read }: Reader, limit: number): Promise<CreatedPosition
   const top = showsDescent(two) || two.length < 2 ? two : await read({ ascending: false, offset: 0 });
   const target = showsDescent(top) ? (top[0]?.created ?? null) : null;
   const reported = { degraded: false, totals: { start: null, end: null } };
-  const counts = { stepBack: 0, tries: 0, taken: 0, smallest: limit, idle: 0 };
+  const counts = { stepBack: 0, tries: 0, taken: 0, smallest: limit, idle: 0, trickle: NO_TRICKLE };
   return { target, next: 0, last: null, tooMany: null, ...counts, ...reported };
 }
 

@@ -5,7 +5,7 @@ import { readUndegraded } from './degraded-retry.ts';
 import type { OffsetPage, ReadOffsetPage } from './pages.ts';
 import { createPagesAhead } from './pages-ahead.ts';
 import { OrderError, ScanError } from './scan-error.ts';
-import { afterPage, refuseTrickle, type Trickle, trickleSchema } from './trickle.ts';
+import { afterPage, NO_TRICKLE, refuseTrickle, type Trickle, trickleSchema } from './trickle.ts';
 
 /*
  * Why nothing is lost. Ids never change and the rows are sorted by id, so a row never moves past another: when rows are
@@ -49,7 +49,7 @@ export type OffsetPosition = {
   readonly smallest: number;
   /** The number of pages since one brought something new. */
   readonly idle: number;
-  readonly trickle?: Trickle | undefined;
+  readonly trickle: Trickle;
   /** True if a page stayed degraded. */
   readonly degraded: boolean;
   readonly totals: { readonly start: number | null; readonly end: number | null };
@@ -157,7 +157,15 @@ function startAt(top: OffsetPage, limit: number): OffsetPosition {
   const totals = { start: top.total, end: top.total };
   const target = highestOf(top);
   const { degraded } = top;
-  const counts = { next: 0, stepBack: 0, last: null, taken: 0, smallest: limit, idle: 0 };
+  const counts = {
+    next: 0,
+    stepBack: 0,
+    last: null,
+    taken: 0,
+    smallest: limit,
+    idle: 0,
+    trickle: NO_TRICKLE,
+  };
   return { target, isExtended: false, ...counts, degraded, totals };
 }
 

@@ -11,14 +11,17 @@ import { ScanError } from './scan-error.ts';
 export type Trickle = {
   readonly largest: number;
   readonly pages: number;
-  /** Absent in positions of earlier versions. */
-  readonly read?: number | undefined;
+  readonly read: number;
 };
 
-/** Absent in positions of earlier versions. */
-export const trickleSchema: z.ZodMiniType<Trickle | undefined> = z.optional(
-  z.object({ largest: z.number(), pages: z.number(), read: z.optional(z.number()) }),
-);
+export const trickleSchema: z.ZodMiniType<Trickle> = z.object({
+  largest: z.number(),
+  pages: z.number(),
+  read: z.number(),
+});
+
+/** Before the first page. */
+export const NO_TRICKLE: Trickle = { largest: 0, pages: 0, read: 0 };
 
 /** A page with so few new rows is most likely the list's last one, if there has been a page of so many. */
 const FEW_ROWS = 16;
@@ -28,12 +31,11 @@ const MANY_ROWS = 64;
 const MOST_PAGES = 256;
 
 /** The trickle after a page of `rows` rows, of which `fresh` are new. A page that brings nothing new is not part of it. */
-export function afterPage(trickle: Trickle | undefined, rows: number, fresh: number): Trickle {
-  const largest = Math.max(trickle?.largest ?? 0, rows);
-  const pages = trickle?.pages ?? 0;
-  const read = (trickle?.read ?? 0) + 1;
-  if (fresh === 0) return { largest, pages, read };
-  return { largest, pages: fresh <= FEW_ROWS && largest >= MANY_ROWS ? pages + 1 : 0, read };
+export function afterPage(trickle: Trickle, rows: number, fresh: number): Trickle {
+  const largest = Math.max(trickle.largest, rows);
+  const isFew = fresh <= FEW_ROWS && largest >= MANY_ROWS;
+  const pages = fresh === 0 ? trickle.pages : isFew ? trickle.pages + 1 : 0;
+  return { largest, pages, read: trickle.read + 1 };
 }
 
 /** More pages than any real list has, also if the platform sends few rows a page: 14 hours at two a second. */
@@ -43,9 +45,8 @@ const MOST_READ = 100_000;
  * Throws `ScanError` if the scan would most likely never end, and `PlatformError` of kind `endless` after so many pages
  * that no other read would end either.
  */
-export function refuseTrickle(trickle: Trickle | undefined, next: number): void {
-  if (trickle === undefined) return;
-  if (trickle.read !== undefined && trickle.read >= MOST_READ) throw endless(trickle.read);
+export function refuseTrickle(trickle: Trickle, next: number): void {
+  if (trickle.read >= MOST_READ) throw endless(trickle.read);
   if (trickle.pages <= MOST_PAGES) return;
   throw new ScanError(
     `the scan made no progress: ${trickle.pages} pages up to row ${next} brought at most ${FEW_ROWS} new rows each, and none the last one`,

@@ -5,7 +5,7 @@ import { type Scan, totalsSchema } from '../../scan.ts';
 import { readUndegraded } from './degraded-retry.ts';
 import { ScanError } from './scan-error.ts';
 import { batchOfRows, type ReadSortedPage, type SortedPage } from './sorted-pages.ts';
-import { afterPage, refuseTrickle, type Trickle, trickleSchema } from './trickle.ts';
+import { afterPage, NO_TRICKLE, refuseTrickle, type Trickle, trickleSchema } from './trickle.ts';
 
 /*
  * Without an order, a lost row looks the same as one that never existed. So the rows are read from the first to an
@@ -32,7 +32,7 @@ export type UnorderedPosition = {
   readonly smallest: number;
   /** The number of pages of the round since one brought something new. */
   readonly idle: number;
-  readonly trickle?: Trickle | undefined;
+  readonly trickle: Trickle;
   /** True if a page stayed degraded. */
   readonly degraded: boolean;
   readonly totals: { readonly start: number | null; readonly end: number | null };
@@ -86,7 +86,16 @@ export function unorderedScan({ readPage, limit, sleep }: UnorderedScanOptions):
 
 function startAt(limit: number): UnorderedPosition {
   const totals = { start: null, end: null };
-  return { round: 1, next: 0, isNew: false, smallest: limit, idle: 0, degraded: false, totals };
+  return {
+    round: 1,
+    next: 0,
+    isNew: false,
+    smallest: limit,
+    idle: 0,
+    trickle: NO_TRICKLE,
+    degraded: false,
+    totals,
+  };
 }
 
 /** The position after a page with `fresh` new rows. An empty page ends a round and is otherwise ignored. */

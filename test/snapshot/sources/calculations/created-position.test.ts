@@ -10,6 +10,7 @@ import {
   withoutProofIfStuck,
   withTaken,
 } from '../../../../lib/snapshot/sources/calculations/created-position.ts';
+import { NO_TRICKLE } from '../../../../lib/snapshot/sources/calculations/trickle.ts';
 import { createdPage } from '../../simulated-creations.ts';
 
 /** Rows with these ids and times. */
@@ -32,6 +33,7 @@ const position: CreatedPosition = {
   taken: 5,
   smallest: 4,
   idle: 2,
+  trickle: NO_TRICKLE,
   degraded: false,
   totals: { start: 9, end: 9 },
 };

@@ -7,6 +7,7 @@ import type {
   ReadSortedPage,
   SortedPage,
 } from '../../../../lib/snapshot/sources/calculations/sorted-pages.ts';
+import { NO_TRICKLE } from '../../../../lib/snapshot/sources/calculations/trickle.ts';
 import { scaled } from '../../../scale.ts';
 import { scanned } from '../../scanned.ts';
 import {
@@ -213,6 +214,7 @@ const upToTwenty: CreatedPosition = {
   taken: 5,
   smallest: 4,
   idle: 0,
+  trickle: NO_TRICKLE,
   degraded: false,
   totals: { start: null, end: null },
 };

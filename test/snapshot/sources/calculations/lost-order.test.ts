@@ -45,7 +45,7 @@ function losingPlatform(field: 'id' | 'created', failAt = Number.POSITIVE_INFINI
 
 const begin = () =>
   startRun(
-    { source: 'calculations', compression: 'gzip', selection: {} },
+    { source: 'calculations', compression: 'gzip', platform: 'acme.example.com', selection: {} },
     { store, now: Date.now, random: Math.random },
   );
 

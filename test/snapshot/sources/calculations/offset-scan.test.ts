@@ -7,6 +7,7 @@ import {
 } from '../../../../lib/snapshot/sources/calculations/offset-scan.ts';
 import type { ReadOffsetPage } from '../../../../lib/snapshot/sources/calculations/pages.ts';
 import { OrderError } from '../../../../lib/snapshot/sources/calculations/scan-error.ts';
+import { NO_TRICKLE } from '../../../../lib/snapshot/sources/calculations/trickle.ts';
 import { scaled } from '../../../scale.ts';
 import { recordsIn } from '../../batches.ts';
 import { fromBeginning } from '../../scanned.ts';
@@ -228,6 +229,7 @@ const upToSix: OffsetPosition = {
   taken: 6,
   smallest: 4,
   idle: 0,
+  trickle: NO_TRICKLE,
   degraded: false,
   totals: { start: null, end: null },
 };

@@ -26,7 +26,10 @@ async function published(sandbox: Sandbox, limit = 5_000) {
     now: Date.now,
     random: Math.random,
   };
-  const run = await startRun({ source: 'calculations', compression: 'gzip', selection: {} }, options);
+  const run = await startRun(
+    { source: 'calculations', compression: 'gzip', platform: 'acme.example.com', selection: {} },
+    options,
+  );
   return await takeRun(run, scanOf(callOf(sandbox), { limit }) as Scan<unknown>, options);
 }
 

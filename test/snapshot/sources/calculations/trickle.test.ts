@@ -4,6 +4,7 @@ import { createdScan } from '../../../../lib/snapshot/sources/calculations/creat
 import { offsetScan } from '../../../../lib/snapshot/sources/calculations/offset-scan.ts';
 import {
   afterPage,
+  NO_TRICKLE,
   refuseTrickle,
   type Trickle,
 } from '../../../../lib/snapshot/sources/calculations/trickle.ts';
@@ -59,7 +60,7 @@ const withoutOrder = ({ page }: Platform) =>
   unorderedScan({ ...quick, readPage: async (request) => createdPage(page(request).map((id) => ({ id }))) });
 
 /** Runs a scan of an endless list from its first step on, as if so many pages had been read by then. */
-async function readOn<Position extends { readonly trickle?: Trickle | undefined }>(
+async function readOn<Position extends { readonly trickle: Trickle }>(
   scan: Scan<Position>,
   read: number,
 ): Promise<void> {
@@ -138,9 +139,9 @@ describe('a page is part of a trickle', () => {
   const trickle = { largest: 64, pages: 3, read: 9 };
 
   test('if it has at most 16 new rows, where one had at least 64', () => {
-    expect(afterPage(undefined, 64, 16)).toEqual({ largest: 64, pages: 1, read: 1 });
+    expect(afterPage(NO_TRICKLE, 64, 16)).toEqual({ largest: 64, pages: 1, read: 1 });
     expect(afterPage(trickle, 5, 16)).toEqual({ largest: 64, pages: 4, read: 10 });
-    expect(afterPage({ largest: 63, pages: 0 }, 5, 5)).toEqual({ largest: 63, pages: 0, read: 1 });
+    expect(afterPage({ ...NO_TRICKLE, largest: 63 }, 5, 5)).toEqual({ largest: 63, pages: 0, read: 1 });
   });
 
   test('and more new rows end it', () => {
@@ -153,12 +154,11 @@ describe('a page is part of a trickle', () => {
 });
 
 test('a trickle is refused after more than 256 pages, and any list after 100,000', () => {
-  const refused = (trickle: Trickle | undefined) => () => refuseTrickle(trickle, 7);
+  const refused = (trickle: Trickle) => () => refuseTrickle(trickle, 7);
 
-  expect(refused(undefined)).not.toThrow();
+  expect(refused(NO_TRICKLE)).not.toThrow();
   expect(refused({ largest: 64, pages: 256, read: 99_999 })).not.toThrow();
-  expect(refused({ largest: 64, pages: 256 })).not.toThrow();
-  expect(refused({ largest: 64, pages: 257 })).toThrow(
+  expect(refused({ largest: 64, pages: 257, read: 300 })).toThrow(
     'the scan made no progress: 257 pages up to row 7 brought at most 16 new rows each, and none the last one',
   );
   expect(refused({ largest: 64, pages: 0, read: 100_000 })).toThrow('searchCalculations (calculations)');

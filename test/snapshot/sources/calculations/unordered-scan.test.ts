@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReadSortedPage } from '../../../../lib/snapshot/sources/calculations/sorted-pages.ts';
+import { NO_TRICKLE } from '../../../../lib/snapshot/sources/calculations/trickle.ts';
 import { unorderedScan } from '../../../../lib/snapshot/sources/calculations/unordered-scan.ts';
 import { scaled } from '../../../scale.ts';
 import { fromBeginning, resumedEverywhere, scanned } from '../../scanned.ts';
@@ -122,7 +123,15 @@ test('a position says how far the scan is', async () => {
 
   const { positions } = await scanned(scanOf(platform.readPage));
 
-  const start = { round: 1, next: 0, isNew: false, smallest: 3, idle: 0, degraded: false };
+  const start = {
+    round: 1,
+    next: 0,
+    isNew: false,
+    smallest: 3,
+    idle: 0,
+    trickle: NO_TRICKLE,
+    degraded: false,
+  };
   expect(positions.map(({ position }) => position)).toEqual([
     { ...start, totals: { start: null, end: null } },
     {
@@ -161,6 +170,7 @@ test('gives up after 64 pages without anything new, and as many as reread what w
     next: 6,
     isNew: false,
     smallest: 3,
+    trickle: NO_TRICKLE,
     degraded: false,
     totals: { start: 6, end: 6 },
   };

@@ -33,7 +33,10 @@ async function takenInPieces(seed: number, flaws: Pick<PlatformOptions, 'anomali
   );
   const options = { store, platform: 'acme.example.com', force: false, now: Date.now, random: Math.random };
   const callCounts = () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 });
-  let saved: Saved = await startRun({ source: 'files', compression: 'gzip', selection: {} }, options);
+  let saved: Saved = await startRun(
+    { source: 'files', compression: 'gzip', platform: 'acme.example.com', selection: {} },
+    options,
+  );
   let checkpointBytes = 0;
   for (let slice = 0; saved.checkpoint.outcome === null; slice += 1) {
     let steps = 0;
