@@ -1,6 +1,12 @@
 import type { OldVersion, Store } from '../../store/store.ts';
-import { SCORES_FOLDER, STAGED_FOLDER, scoresFolder, stagedFolder } from './batch/batch.ts';
-import { chunkOfPart, chunkOfStaged } from './batch/chunk-keys.ts';
+import {
+  chunkOfPart,
+  chunkOfStaged,
+  SCORES_FOLDER,
+  STAGED_FOLDER,
+  scoresFolder,
+  stagedFolder,
+} from './batch/batch.ts';
 import { parsePart } from './batch/part.ts';
 import { parseStaged } from './batch/staged-chunk.ts';
 import { textHashOf } from './cache/cache-row.ts';

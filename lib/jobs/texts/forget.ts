@@ -4,6 +4,8 @@ import {
   type BatchStorage,
   batchPartition,
   type ChunkId,
+  chunkOfPart,
+  chunkOfStaged,
   isBatchName,
   SCORES_FOLDER,
   STAGED_FOLDER,
@@ -11,7 +13,6 @@ import {
   stagedFolder,
 } from './batch/batch.ts';
 import { countRowsOf } from './batch/chunk-counts.ts';
-import { chunkOfPart, chunkOfStaged } from './batch/chunk-keys.ts';
 import { hasPart, isEnded, readChunkRow, type StoredChunk, writeChunkRow } from './batch/chunk-row.ts';
 import { finishBatch } from './batch/finish-batch.ts';
 import { parsePart, printPart, type ScoredRow } from './batch/part.ts';

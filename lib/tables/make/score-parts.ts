@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { SUMMARY_NAME } from '../../jobs/texts/batch/batch.ts';
-import { chunkOfPart } from '../../jobs/texts/batch/chunk-keys.ts';
+import { chunkOfPart, SUMMARY_NAME } from '../../jobs/texts/batch/batch.ts';
 import type { Store } from '../../store/store.ts';
 import { findStored, MOST_LIST_BYTES, missingObject } from '../../store/stored-json.ts';
 

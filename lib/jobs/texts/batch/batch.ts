@@ -1,5 +1,5 @@
 import type { SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
-import { keySegment } from '../../../store/id-in-key.ts';
+import { idOfSegment, keySegment } from '../../../store/id-in-key.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Table } from '../../../table/table.ts';
 import { batchName } from '../../types/score/message.ts';
@@ -61,3 +61,16 @@ export const partPrefix = ({ batch, chunk }: ChunkId) => `${scoresFolder(batch)}
 export const batchPartition = (batch: string) => `batch#${batch}`;
 export const chunkSort = (chunk: number) => `chunk-${numbered(chunk)}`;
 export const HEADER_SORT = '_header';
+
+function chunkOfKey(key: string, pattern: RegExp): ChunkId | undefined {
+  const [, segment, chunk] = pattern.exec(key) ?? [];
+  const batch = segment === undefined ? undefined : idOfSegment(segment);
+  return batch === undefined ? undefined : { batch, chunk: Number(chunk) };
+}
+
+/** The chunk that is staged under a key; undefined for another key. */
+export const chunkOfStaged = (key: string) => chunkOfKey(key, /^work\/scores\/([^/]+)\/chunk-(\d+)\.json$/);
+
+/** The chunk whose part is under a key; undefined for another key. */
+export const chunkOfPart = (key: string) =>
+  chunkOfKey(key, /^scores\/([^/]+)\/part-(\d+)-[0-9a-f]{12}\.ndjson\.gz$/);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chunkOfPart, chunkOfStaged } from '../../../../lib/jobs/texts/batch/chunk-keys.ts';
+import { chunkOfPart, chunkOfStaged } from '../../../../lib/jobs/texts/batch/batch.ts';
 import { parseStaged } from '../../../../lib/jobs/texts/batch/staged-chunk.ts';
 
 const staged = 'work/scores/b1/chunk-12.json';

@@ -222,7 +222,7 @@ export const texts: readonly LookedAt[] = [
     why: 'the names of a map differ',
   },
   {
-    file: 'lib/jobs/texts/batch/chunk-keys.ts',
+    file: 'lib/jobs/texts/batch/batch.ts',
     code: 'pattern.exec(key) ?? []',
     to: ['["Stryker was here"]'],
     why: 'the first element is not read',
