@@ -43,28 +43,20 @@ export function createSetClock({ item, clock, rest }: SetClockOptions): SetClock
   const setting = new PQueue({ concurrency: 1 });
   let retryAt = AT_ONCE;
   let isRefining = false;
-  let isSilent = false;
   item.onDate?.((seen) => {
-    clock.saw(seen);
     // A response to anybody's request shows that the table is back.
-    if (isSilent) retryAt = AT_ONCE;
-    isSilent = false;
+    if (clock.uncertaintyMs() === Number.POSITIVE_INFINITY) retryAt = AT_ONCE;
+    clock.saw(seen);
   });
   const isUnknown = () => clock.uncertaintyMs() > UNKNOWN_MS && clock.now() >= retryAt();
-  const retryLater = () => {
-    retryAt = momentOf(clock, clock.now() + RETRY_MS);
-    isSilent = !Number.isFinite(clock.uncertaintyMs());
-  };
-
   const findOnce = async (signal: AbortSignal | undefined) => {
     if (!isUnknown()) return;
     try {
       await findSecond(item, clock, signal);
-      if (clock.uncertaintyMs() > UNKNOWN_MS) retryLater();
     } catch (error) {
       if (!(error instanceof TableError)) throw error;
-      retryLater();
     }
+    if (clock.uncertaintyMs() > UNKNOWN_MS) retryAt = momentOf(clock, clock.now() + RETRY_MS);
   };
 
   const refine = async () => {
@@ -103,15 +95,9 @@ async function findSecond(item: BudgetItem, clock: TableClock, signal: AbortSign
   for (let look = 0; look < mostLooks && clock.uncertaintyMs() > COARSE_MS + tookMs; look += 1) {
     signal?.throwIfAborted();
     await clock.sleep(Math.min(LOOK_EVERY_MS, clock.untilSecondMs()), signal);
-    await readTwice(item);
-  }
-}
-
-async function readTwice(item: BudgetItem): Promise<void> {
-  try {
-    await item.read();
-  } catch (error) {
-    if (!(error instanceof TableError)) throw error;
-    await item.read();
+    await item.read().catch((error: unknown) => {
+      if (!(error instanceof TableError)) throw error;
+      return item.read();
+    });
   }
 }

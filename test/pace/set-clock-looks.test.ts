@@ -33,7 +33,9 @@ function fakeTable({ beside }: { readonly beside: boolean }) {
   const clock: TableClock = {
     now: () => known.nowMs,
     sleep: async (ms) => void log.push(`sleep ${ms}`),
-    saw: () => undefined,
+    saw: () => {
+      known.uncertaintyMs = 1_010;
+    },
     uncertaintyMs: () => known.uncertaintyMs,
     untilSecondMs: () => known.untilSecondMs,
     steps: () => 0,
@@ -52,7 +54,6 @@ function fakeTable({ beside }: { readonly beside: boolean }) {
     reads: () => reads,
     /** A response to somebody else's request. */
     respond() {
-      known.uncertaintyMs = 1_010;
       onDate({ dateMs: 0, sentMs: 0, receivedMs: 0 });
     },
     /** Does this at each read; the first is 1. */

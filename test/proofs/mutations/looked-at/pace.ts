@@ -103,12 +103,6 @@ export const pace: readonly LookedAt[] = [
     why: 'every response of the SDK has headers; the check is for the compiler',
   },
   {
-    file: 'lib/pace/set-clock.ts',
-    code: 'let isSilent = false;',
-    to: ['true'],
-    why: 'it counts only after a try that failed, which sets it',
-  },
-  {
     file: 'lib/pace/fleet-pace.ts',
     code: 'steady: options.steady ?? (options.now === undefined',
     to: [
