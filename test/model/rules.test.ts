@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  canonicalId,
+  datasetsUsed,
+  type StatingSource,
+  type Use,
+  usesOf,
+} from '../../lib/model/rules/index.ts';
+import { type NaiveStore, type NaiveUse, naiveId, naiveUsesOf } from './naive.ts';
+import { anyStore, craftedStore, link } from './stores.ts';
+
+const asLine = (use: NaiveUse) =>
+  `${use.user} ${use.relation} ${use.used}${use.validity === null ? '' : ` (${use.validity})`}`;
+
+const plain = ({ user, used, relation, validity }: Use) => ({
+  user: `${user.kind} ${user.id}`,
+  used: `${used.kind} ${used.id}`,
+  relation,
+  validity,
+  by: '',
+});
+
+const linesOf = (source: StatingSource, record: unknown) =>
+  usesOf(source, record).map((use) => asLine(plain(use)));
+
+function expectNaive({ calculations = [], cards = [] }: NaiveStore): void {
+  for (const [source, records] of [
+    ['calculations', calculations],
+    ['cards', cards],
+  ] as const)
+    for (const record of records)
+      expect(linesOf(source, record)).toEqual(naiveUsesOf(source, record).map(asLine));
+}
+
+describe('an id', () => {
+  test('is its digits, and a word in lower case', () => {
+    const ids = [7, 7n, '7', '0007', ' 7 ', '-007', '-0', '000', 'Ab', '', ' ', 1.5, 2 ** 53, null, true, {}];
+
+    expect(ids.map(canonicalId)).toEqual([
+      ...['7', '7', '7', '7', '7', '-7', '0', '0', 'ab'],
+      ...[undefined, undefined, undefined, undefined, undefined, undefined, undefined],
+    ]);
+  });
+
+  test('is the same for the same value, whatever its size and form', () => {
+    fc.assert(
+      fc.property(fc.bigInt(), fc.nat(80), (value, zeros) => {
+        const text = `${value < 0n ? '-' : ''}${'0'.repeat(zeros)}${value < 0n ? -value : value}`;
+        expect(canonicalId(text)).toBe(String(value));
+        expect(canonicalId(text)).toBe(naiveId(value));
+      }),
+    );
+  });
+});
+
+describe('what a record uses', () => {
+  test('is what a naive reading of it finds, in every shape', () => expectNaive(craftedStore));
+
+  test('is what a naive reading finds of any record', () => {
+    fc.assert(fc.property(anyStore, expectNaive));
+  });
+
+  test('of a calculation are datasets, calculations and cards, with what its links say', () => {
+    const record = {
+      id: 7,
+      links: [
+        link('DATA_SOURCE', 'D-1', { visible: false, valid: 'VALID' }),
+        link('FUNCTION_TEMPLATE', '08', { valid: 'ILLEGAL_REFERENCE' }),
+        link('CARD', '31:2'),
+        link('CARD', 'dr:32:33'),
+        link('PAGE', 'P', {}),
+      ],
+      activeLinks: { DATA_SOURCE: ['d-2'], CARD: [31] },
+      functionTemplateDependencies: [9],
+    };
+
+    expect(linesOf('calculations', record)).toEqual([
+      'calculation 7 used on dataset d-1 (VALID)',
+      'calculation 7 refers to calculation 8 (ILLEGAL_REFERENCE)',
+      'card 31 uses calculation 7 (VALID)',
+      'card 32 uses calculation 7 (VALID)',
+      'card 32 drills from card 33',
+      'calculation 7 links to other page:p',
+      'calculation 7 saved on dataset d-2',
+      'calculation 7 refers to calculation 9',
+    ]);
+  });
+
+  test('of a card are its datasets and what it drills from', () => {
+    const record = { id: '032', datasourceId: 'D-1', _datasetId: 'd-2', urn: 'dr:32:31' };
+
+    expect(linesOf('cards', record)).toEqual([
+      'card 32 built on dataset d-1',
+      'card 32 built on dataset d-2',
+      'card 32 drills from card 31',
+    ]);
+  });
+});
+
+test('cards are fetched of the datasets of links and active links, as they are spelled', () => {
+  const links = [link('DATA_SOURCE', 'D-1'), link('data_source', 'd-1'), link('CARD', '31'), null];
+
+  expect(datasetsUsed({ links, activeLinks: { DATA_SOURCE: ['D-2', 'd-1'] } })).toEqual(['D-1', 'D-2']);
+  expect(datasetsUsed(null)).toEqual([]);
+});
