@@ -1,5 +1,5 @@
-import { createLineField } from '../../snapshot/changes/line-field.ts';
-import { linkedDatasets } from '../../snapshot/sources/calculations/linked-datasets.ts';
+import { datasetsUsed, statingFields } from '../../model/rules/index.ts';
+import { createRecordFields } from '../../snapshot/changes/record-fields.ts';
 import type { Store } from '../../store/store.ts';
 import type { LastRun } from '../graph/last-runs.ts';
 import { recordsIn } from './stored-records.ts';
@@ -19,7 +19,7 @@ export async function countDatasets(
   isWanted: (id: string) => boolean,
 ): Promise<ReadonlyMap<string, Readonly<DatasetCounts>>> {
   const counts = new Map<string, DatasetCounts>();
-  const linksOf = createLineField('links');
+  const readFields = createRecordFields(statingFields.calculations);
   function count(id: string, kind: keyof DatasetCounts): void {
     const known = counts.get(id) ?? (isWanted(id) ? { cards: 0, calculations: 0 } : undefined);
     if (known === undefined) return;
@@ -32,7 +32,7 @@ export async function countDatasets(
     if (source !== 'cards' && source !== 'calculations') continue;
     for await (const { key, reader } of recordsIn(manifest.parts, { ...search, source })) {
       if (source === 'cards') count(key.slice(0, Math.max(0, key.lastIndexOf('/'))), 'cards');
-      else for (const id of new Set(linkedDatasets(linksOf(reader)))) count(id, 'calculations');
+      else for (const id of datasetsUsed(readFields(reader))) count(id, 'calculations');
     }
   }
   return counts;

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
+import { canonicalId } from '../../model/rules/index.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
-import { createLineField } from '../changes/line-field.ts';
 import { readLines } from '../changes/line-reader.ts';
+import { createRecordFields } from '../changes/record-fields.ts';
 import { type Part, readLatest, readManifest } from '../manifest.ts';
 import { isSamePlatform } from '../platform-host.ts';
 import { onceStored } from '../publish/stored-outcome.ts';
@@ -46,9 +47,9 @@ export type LinkedIdsOptions = {
   /** What linkedRun() returned. */
   readonly manifest: string;
   readonly from: Source;
-  /** The field of a record that has the links, and the ids that a value of it links to. */
-  readonly links: string;
-  readonly idsIn: (value: unknown) => readonly string[];
+  /** The fields of a record that have the links, and the ids that a record of these links to. */
+  readonly fields: readonly string[];
+  readonly idsIn: (record: unknown) => readonly string[];
   /** What the ids identify, for messages. */
   readonly field: string;
   /** A folder for the ids found so far, and for nothing else. Ends in a slash. */
@@ -69,34 +70,38 @@ const foundSchema = z.object({ ids: z.array(z.string()) });
 export async function linkedIds(options: LinkedIdsOptions): Promise<readonly string[] | undefined> {
   const { store, from, field, folder, isOver } = options;
   const { parts } = await replaceable(from, field, () => readManifest(store, options.manifest));
-  const known = new Set<string>();
+  // By the form in which equal ids are equal: of several spellings, the first is sent.
+  const known = new Map<string, string>();
   for (const [index, part] of parts.entries()) {
     const key = `${folder}part-${String(index).padStart(5, '0')}.json`;
     const { outcome, isNew } = await onceStored(store, key, foundSchema, () =>
       replaceable(from, field, async () => ({ ids: await newIdsIn(part, known, options) })),
     );
-    for (const id of outcome.ids) known.add(id);
+    for (const id of outcome.ids) known.set(canonicalId(id) ?? id, id);
     if (isNew && isOver()) return undefined;
   }
-  return [...known].sort();
+  return [...known.values()].sort();
 }
 
 /** The ids that the records of a part link to and that are not known, each once. */
 async function newIdsIn(
   part: Part,
-  known: ReadonlySet<string>,
-  { store, links, idsIn, signal }: LinkedIdsOptions,
+  known: ReadonlyMap<string, string>,
+  { store, fields, idsIn, signal }: LinkedIdsOptions,
 ): Promise<string[]> {
-  const found = new Set<string>();
-  const linksIn = createLineField(links);
+  const found = new Map<string, string>();
+  const readFields = createRecordFields(fields);
   const reader = readLines({ store, parts: [part], signal });
   try {
     for (let next = reader.next(); typeof next === 'boolean' ? next : await next; next = reader.next())
-      for (const id of idsIn(linksIn(reader))) if (!known.has(id)) found.add(id);
+      for (const id of idsIn(readFields(reader))) {
+        const canonical = canonicalId(id) ?? id;
+        if (!known.has(canonical) && !found.has(canonical)) found.set(canonical, id);
+      }
   } finally {
     await reader.close();
   }
-  return [...found];
+  return [...found.values()];
 }
 
 /** Adds to an error for something missing or damaged how it is replaced. */

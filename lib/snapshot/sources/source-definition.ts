@@ -99,9 +99,9 @@ type IdsOfRun<Linked extends string = string> = {
   /** For a request without ids: the last published run of another whole source. */
   readonly linked?: {
     readonly from: Linked;
-    /** The top-level field of its records that has the links, and the ids that a value of it links to. */
-    readonly links: string;
-    readonly idsIn: (value: unknown) => readonly string[];
+    /** The top-level fields of its records that have the links, and the ids that a record of these links to. */
+    readonly fields: readonly string[];
+    readonly idsIn: (record: unknown) => readonly string[];
   };
 };
 

@@ -28,7 +28,7 @@ export const groups = {
     ],
     tests: [
       'test/snapshot/sources/{rereading,resumable}.test.ts',
-      'test/snapshot/sources/calculations/{creation-time,degraded-retry,linked-datasets}.test.ts',
+      'test/snapshot/sources/calculations/{creation-time,degraded-retry}.test.ts',
       'test/snapshot/sources/calculations/{created-position,pages,pages-ahead,unordered-scan}.test.ts',
       'test/snapshot/sources/calculations/{offset-scan,created-scan,trickle,short-totals}.test.ts',
     ],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { datasetsUsed } from '../../../lib/model/rules/index.ts';
 import { collectChanges } from '../../../lib/snapshot/changes/collect-changes.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/compare-runs.ts';
 import { describeChanges } from '../../../lib/snapshot/changes/describe-changes.ts';
@@ -6,7 +7,6 @@ import { storedChanges } from '../../../lib/snapshot/changes/stored-changes.ts';
 import { changesKey } from '../../../lib/snapshot/keys.ts';
 import { publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts';
 import { linkedIds, linkedRun } from '../../../lib/snapshot/run/linked-ids.ts';
-import { linkedDatasets } from '../../../lib/snapshot/sources/calculations/linked-datasets.ts';
 import type { Source } from '../../../lib/snapshot/sources/sources.ts';
 import { ownPeakMb, resetOwnPeak } from '../../own-peak.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
@@ -76,7 +76,7 @@ describe.each([513, 100_000])('a record nested %i deep', (levels) => {
     const from = { store, from: 'calculations', field: 'datasets' } as const;
     const { manifest } = await linkedRun({ ...from, platform: 'acme.example.com' });
 
-    const rest = { links: 'links', idsIn: linkedDatasets, folder: 'work/ids/', isOver: () => false };
+    const rest = { fields: ['links'], idsIn: datasetsUsed, folder: 'work/ids/', isOver: () => false };
     expect(await linkedIds({ ...from, ...rest, manifest })).toEqual(['a', 'c']);
   });
 });

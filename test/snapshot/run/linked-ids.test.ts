@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { datasetsUsed, statingFields } from '../../../lib/model/rules/index.ts';
 import { type LinkedIdsOptions, linkedIds, linkedRun } from '../../../lib/snapshot/run/linked-ids.ts';
-import { linkedDatasets } from '../../../lib/snapshot/sources/calculations/linked-datasets.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createMemoryStore } from '../changes/memory-store.ts';
 import { publishLines, tuesday, wednesday } from '../changes/publish-lines.ts';
@@ -16,8 +16,8 @@ const datasetsOf = (store: Store, manifest: string, differences: Partial<LinkedI
     ...calculations,
     store,
     manifest,
-    links: 'links',
-    idsIn: linkedDatasets,
+    fields: statingFields.calculations,
+    idsIn: datasetsUsed,
     folder: 'work/cards/ids/',
     isOver: () => false,
     ...differences,
@@ -34,6 +34,14 @@ const links = (...resources: readonly unknown[]) =>
   JSON.stringify({ id: 1, links: resources.map((resource) => ({ resource, visible: true })) });
 
 const dataset = (id: string) => ({ type: 'DATA_SOURCE', id });
+
+test('so is a dataset that active links alone name, and one in two spellings once', async () => {
+  const store = createMemoryStore();
+  const lines = ['{"id":1,"activeLinks":{"DATA_SOURCE":["d"]}}', links(dataset('A')), links(dataset('a'))];
+  await publishLines(store, { run: tuesday, lines });
+
+  expect((await datasetsIn(store)).ids).toEqual(['A', 'd']);
+});
 
 test('each dataset that a calculation links to is returned once, sorted by id as text', async () => {
   const store = createMemoryStore();
@@ -180,7 +188,7 @@ test('the ids are those that parsing whole records finds, whatever the records l
 
         const ids = await datasetsOf(store, manifest);
 
-        const expected = all.flatMap((line) => linkedDatasets(JSON.parse(line).links));
+        const expected = all.flatMap((line) => datasetsUsed(JSON.parse(line)));
         expect(ids).toEqual([...new Set(expected)].sort());
       },
     ),

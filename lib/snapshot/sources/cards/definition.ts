@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { filledText, type ListOf, yesOrNo } from '../../../json/inputs.ts';
+import { datasetsUsed, statingFields } from '../../../model/rules/index.ts';
 import { calculations } from '../calculations/definition.ts';
-import { linkedDatasets } from '../calculations/linked-datasets.ts';
 import { defineSource } from '../define-source.ts';
 import { givenIdsSchema } from '../given-ids.ts';
 import { resumable } from '../resumable.ts';
@@ -21,7 +21,10 @@ export const cards = defineSource(
       datasets: z.union([z.literal(calculations.name), givenIdsSchema]),
       drill: z.boolean(),
     }),
-    ids: { field: 'datasets', linked: { from: calculations.name, links: 'links', idsIn: linkedDatasets } },
+    ids: {
+      field: 'datasets',
+      linked: { from: calculations.name, fields: statingFields.calculations, idsIn: datasetsUsed },
+    },
     columns: cardColumns,
   },
   {

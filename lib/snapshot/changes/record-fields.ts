@@ -1,4 +1,4 @@
-import { readable } from '../../snapshot/changes/deep-lines.ts';
+import { readable } from './deep-lines.ts';
 import {
   type LineMembers,
   lastNamed,
@@ -7,9 +7,9 @@ import {
   type QuotedName,
   quotedName,
   readMembers,
-} from '../../snapshot/changes/line-members.ts';
-import type { LineReader } from '../../snapshot/changes/line-reader.ts';
-import { parsedLine } from '../../snapshot/changes/parsed-line.ts';
+} from './line-members.ts';
+import type { LineReader } from './line-reader.ts';
+import { parsedLine } from './parsed-line.ts';
 
 /**
  * Makes a function that returns some fields of a reader's current line, parsed as `parseJson` does; the rest of the line
