@@ -179,7 +179,7 @@ describe('the page', () => {
     const ours = importedFrom(PAGE).filter((path) => roomOf(path) !== undefined);
     const others = importedFrom(PAGE).filter((path) => roomOf(path) === undefined);
 
-    expect(ours).toContain('lib/report/graph/traverse.ts');
+    expect(ours).toContain('lib/model/graph/closure.ts');
     expect(others.sort()).toEqual(['@observablehq/plot', 'diff', 'preact', 'preact/hooks']);
   });
 

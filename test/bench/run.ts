@@ -6,6 +6,7 @@ import { cold } from './cold.ts';
 import { cost } from './cost.ts';
 import { crash } from './crash.ts';
 import { jobs } from './jobs.ts';
+import { model } from './model.ts';
 import { pace } from './pace.ts';
 import { publish } from './publish.ts';
 import { report } from './report.ts';
@@ -27,6 +28,7 @@ const benches: readonly Bench[] = [
   tables,
   tablesRead,
   report,
+  model,
 ];
 
 /** What these show must never happen: that it did once is enough. */

@@ -85,6 +85,9 @@ const id = fc.oneof(
   fc.constantFrom<unknown>('a', 'A', 'd-1', '', null, 1.5, {}, 2n ** 60n, `${2n ** 60n}`, '-1'),
 );
 
+/** Of an owner: a fraction is text in a column, and no id in a link. */
+const ownerId = id.filter((value) => value !== 1.5);
+
 const cardId = fc.oneof(
   id,
   fc.tuple(id, id).map(([card, page]) => `${String(card)}:${String(page)}`),
@@ -125,7 +128,7 @@ const few = <T>(of: fc.Arbitrary<T>) => fc.array(of, { maxLength: 4 });
 const calculation = fc.record(
   {
     name: fc.constantFrom<unknown>('a', 'b', 'B', '', 'ü'),
-    owner: id,
+    owner: ownerId,
     status: fc.constantFrom<unknown>('VALID', 'VALID', 'VALID', 'valid', 'INVALID'),
     locked: fc.boolean(),
     lastModified: fc.integer({ min: 0, max: 9 }),
@@ -147,10 +150,14 @@ const card = fc.record(
     datasourceId: id,
     _datasetId: id,
     urn: cardId,
-    ownerId: id,
+    ownerId,
     owners: few(
       fc.record(
-        { id, type: fc.constantFrom('USER', 'GROUP'), displayName: fc.constantFrom('Ada', 'Bo', '') },
+        {
+          id: ownerId,
+          type: fc.constantFrom('USER', 'GROUP'),
+          displayName: fc.constantFrom('Ada', 'Bo', ''),
+        },
         { requiredKeys: ['id'] },
       ),
     ),
@@ -166,9 +173,9 @@ const numbered = (records: fc.Arbitrary<object>, maxLength: number) =>
 export const anyStore: fc.Arbitrary<NaiveStore> = fc.record({
   calculations: numbered(calculation, 9),
   cards: fc.option(numbered(card, 6), { nil: undefined }),
-  files: few(fc.record({ id: fc.constant('f'), createdBy: id }, { requiredKeys: ['id'] })),
+  files: few(fc.record({ id: fc.constant('f'), createdBy: ownerId }, { requiredKeys: ['id'] })),
   dataFiles: few(
-    fc.record({ dataFileId: fc.constant(1), responsibleUserId: id }, { requiredKeys: ['dataFileId'] }),
+    fc.record({ dataFileId: fc.constant(1), responsibleUserId: ownerId }, { requiredKeys: ['dataFileId'] }),
   ),
   narrowed: fc.subarray<'calculations' | 'cards'>(['calculations', 'cards']),
 });

@@ -1,6 +1,6 @@
+import { growing } from '../../bytes/growing.ts';
 import type { Edge } from './edges.ts';
 import { type Relation, relations } from './graph.ts';
-import { growing } from './growing.ts';
 import { createNumberedThings } from './numbered-things.ts';
 
 /** An edge between things by their numbers. */

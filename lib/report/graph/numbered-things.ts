@@ -1,7 +1,7 @@
+import { growing } from '../../bytes/growing.ts';
 import { keyHash } from '../../snapshot/changes/key-hash.ts';
 import { type Thing, thingKey } from './edges.ts';
 import { type Kind, kinds } from './graph.ts';
-import { growing } from './growing.ts';
 
 const KIND_BITS = 0b11;
 const RECORD_BIT = 0b100;

@@ -1,10 +1,10 @@
+import { adjacencyOf, type Reach, reach } from '../../model/graph/closure.ts';
 import { collectEdges, eachWanted, type RunsToRead } from './collect-edges.ts';
 import { describe, notDescribed } from './describe.ts';
 import type { EdgeTable } from './edge-table.ts';
 import { type Thing, thing } from './edges.ts';
 import { type Kind, kinds } from './graph.ts';
 import type { Hints } from './hints.ts';
-import { adjacencyOf, type Reach, reach } from './traverse.ts';
 import type { Description, UsedThing, Way } from './used-thing.ts';
 
 export type InGraphOptions = RunsToRead & {

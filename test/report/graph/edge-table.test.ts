@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createEdgeTable } from '../../../lib/report/graph/edge-table.ts';
 import { type Edge, thingKey } from '../../../lib/report/graph/edges.ts';
 import { kinds, relations } from '../../../lib/report/graph/graph.ts';
-import { adjacencyOf, reach } from '../../../lib/report/graph/traverse.ts';
+import { adjacencyOf, reach } from '../../../lib/model/graph/closure.ts';
 
 const anyThing = fc.record({
   kind: fc.constantFrom(...kinds),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { usersIn } from '../../../lib/report/graph/traverse.ts';
+import { usersIn } from '../../../lib/report/graph/graph-edges.ts';
 import { layersOf } from '../../../lib/report/page/parts/layers.ts';
 import { reachedFrom } from '../../../lib/report/page/state/reached.ts';
 

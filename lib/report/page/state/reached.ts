@@ -1,4 +1,4 @@
-import { type Adjacency, reach } from '../../graph/traverse.ts';
+import { type Adjacency, reach } from '../../../model/graph/closure.ts';
 
 /** A node that was reached: over which edge, one of those on a shortest way, and in how many hops. */
 export type Reached = { readonly node: number; readonly hop: number; readonly edge: number };

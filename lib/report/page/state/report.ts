@@ -1,7 +1,8 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import type { Adjacency } from '../../../model/graph/closure.ts';
 import type { ReportFacts } from '../../facts.ts';
-import { type Adjacency, usedIn, usersIn } from '../../graph/traverse.ts';
+import { usedIn, usersIn } from '../../graph/graph-edges.ts';
 import { type Node, nodeKey, nodesOf } from './nodes.ts';
 
 /** A link that is not VALID: an edge of the graph. */

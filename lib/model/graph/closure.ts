@@ -1,5 +1,3 @@
-import type { Graph } from './graph.ts';
-
 /** Edges that lead from numbered nodes to others: edge `i` leads from `from[i]` to `to[i]`. */
 export type Edges = {
   readonly nodes: number;
@@ -24,18 +22,6 @@ export function adjacencyOf({ nodes, from, to }: Edges): Adjacency {
   }
   return { nodes, from, to, starts, edges };
 }
-
-/** The number of nodes of a graph. */
-export const nodesOf = ({ datasets, calculations, cards, others }: Graph): number =>
-  datasets + calculations + cards + others.length;
-
-/** From each node of a graph to those that use it: what would break without it. Edges have the graph's numbers. */
-export const usersIn = (graph: Graph): Adjacency =>
-  adjacencyOf({ nodes: nodesOf(graph), from: graph.used, to: graph.user });
-
-/** From each node of a graph to those that it uses. */
-export const usedIn = (graph: Graph): Adjacency =>
-  adjacencyOf({ nodes: nodesOf(graph), from: graph.user, to: graph.used });
 
 export type ReachOptions = {
   /** How many edges away, at most. Default: any number. */
@@ -88,11 +74,6 @@ export function reach(
     }
   }
   return { ...queue.between(first, end), edges: Uint32Array.from(ways), counts, isCut };
-}
-
-/** What breaks with the edges of a graph whose links are not valid: their users, and all that is reached from those. */
-export function brokenUsers({ user, invalid }: Graph): readonly number[] {
-  return [...new Set(invalid.map(([edge]) => user[edge] ?? 0))];
 }
 
 /** Nodes in the order in which they are reached, each once, with their hops. */

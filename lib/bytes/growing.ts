@@ -1,3 +1,5 @@
+import { freeMemory } from './free-memory.ts';
+
 /** Numbers that are appended to; room for them grows by a third whenever it is used up. */
 export type Growing<T> = {
   length(): number;
@@ -6,9 +8,15 @@ export type Growing<T> = {
   set(index: number, value: number): void;
   /** The numbers so far: a view, which must not be used after a later `push`. */
   values(): T;
+  /** Frees the memory at once: it is empty then. */
+  free(): void;
 };
 
-type Numbers = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
+type Numbers =
+  | Uint8Array<ArrayBuffer>
+  | Uint16Array<ArrayBuffer>
+  | Uint32Array<ArrayBuffer>
+  | Float64Array<ArrayBuffer>;
 
 type NumbersConstructor<T> = {
   readonly BYTES_PER_ELEMENT: number;
@@ -38,5 +46,9 @@ export function growing<T extends Numbers>(Numbers: NumbersConstructor<T>): Grow
       values[index] = value;
     },
     values: () => values.subarray(0, length) as T,
+    free() {
+      freeMemory(values);
+      length = 0;
+    },
   };
 }

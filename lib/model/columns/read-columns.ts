@@ -1,0 +1,91 @@
+import { zstdDecompressSync } from 'node:zlib';
+import { type DecodedArray, type FileMetaData, parquetMetadata, parquetRead } from 'hyparquet';
+import { StoredObjectError } from '../../store/stored-json.ts';
+
+/** Makes something of each text of a column, from its UTF-8: a view, which keeps the texts around it in memory. */
+export type ReadText<T> = (utf8: Uint8Array) => T;
+
+/** Some rows of a Parquet file, of which columns can be read. */
+export type RowGroup = {
+  readonly rows: number;
+  /**
+   * A column of texts, as what `readText` makes of them, which may be called once for equal ones: null or undefined where
+   * there is none.
+   */
+  readonly texts: <T>(name: string, readText: ReadText<T>) => Promise<ArrayLike<T | null | undefined>>;
+  /** Any column: integers are bigints, moments epoch milliseconds, lists arrays, structs objects. */
+  readonly values: (name: string) => Promise<ArrayLike<unknown>>;
+};
+
+/**
+ * The row groups of a Parquet file that `lib/tables/parquet` wrote, one after another: memory holds the file and the
+ * columns that the caller holds. Throws `StoredObjectError` that names the file if it is something else.
+ */
+export async function* rowGroupsOf(key: string, body: Uint8Array<ArrayBuffer>): AsyncGenerator<RowGroup> {
+  const buffer = body.buffer.slice(body.byteOffset, body.byteOffset + body.byteLength);
+  const metadata = orDamaged(key, () => parquetMetadata(buffer));
+  const opened = { key, buffer, metadata };
+  let start = 0;
+  for (const group of metadata.row_groups) {
+    const end = start + Number(group.num_rows);
+    const rows = { start, end };
+    const read = (name: string, readText: ReadText<unknown>) =>
+      readColumn({ ...opened, name, ...rows }, readText);
+    yield {
+      rows: end - start,
+      texts: (name, readText) => read(name, readText) as Promise<never>,
+      values: (name) => read(name, asText),
+    };
+    start = end;
+  }
+}
+
+/** A text as its bytes: equal ones may be the same view. */
+export const asBytes: ReadText<Uint8Array> = (utf8) => utf8;
+
+/** A text as it is. */
+export const asText: ReadText<string> = (utf8) =>
+  Buffer.from(utf8.buffer, utf8.byteOffset, utf8.byteLength).toString('utf8');
+
+type ColumnToRead = {
+  readonly key: string;
+  readonly buffer: ArrayBuffer;
+  readonly metadata: FileMetaData;
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+};
+
+async function readColumn(
+  { key, buffer, metadata, name, start, end }: ColumnToRead,
+  readText: ReadText<unknown>,
+): Promise<ArrayLike<unknown>> {
+  const chunks: DecodedArray[] = [];
+  try {
+    await parquetRead({
+      file: buffer,
+      metadata,
+      columns: [name],
+      rowStart: start,
+      rowEnd: end,
+      compressors: { ZSTD: (page) => zstdDecompressSync(page) },
+      parsers: { stringFromBytes: readText, timestampFromMilliseconds: Number },
+      onChunk: ({ columnData }) => void chunks.push(columnData),
+    });
+  } catch (cause) {
+    throw damaged(key, cause);
+  }
+  const [only = [], ...more] = chunks;
+  return more.length === 0 ? only : chunks.flatMap((chunk) => [...chunk]);
+}
+
+function orDamaged<T>(key: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw damaged(key, cause);
+  }
+}
+
+const damaged = (key: string, cause: unknown) =>
+  new StoredObjectError('invalid', `${key}: expected Parquet, got something else`, { cause });

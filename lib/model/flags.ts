@@ -1,0 +1,33 @@
+/** What is wrong or odd about a thing, as bits. */
+export const flagBits = {
+  /** A link of its record says that it is not VALID. */
+  broken_links: 1,
+  /** Its own status says that it is not VALID. */
+  invalid: 2,
+  /** It uses what a whole snapshot of that kind does not hold. */
+  missing_target: 4,
+  /** It depends, over any number of steps, on another thing with one of the flags above. */
+  affected: 8,
+  /** Nothing but itself uses it. */
+  unused: 16,
+  /** Another one has the same name. */
+  same_name: 32,
+  /** Another one uses the same things, two at least. */
+  same_links: 64,
+} as const;
+
+export type Flag = keyof typeof flagBits;
+
+/** A bit of things whose record a snapshot holds. */
+export const HELD = 128;
+
+/** The flags that records of each kind may have. */
+export const flagsOf = {
+  calculation: ['broken_links', 'invalid', 'missing_target', 'affected', 'unused', 'same_name', 'same_links'],
+  card: ['missing_target', 'affected'],
+} as const satisfies Readonly<Record<string, readonly Flag[]>>;
+
+export type FlaggedKind = keyof typeof flagsOf;
+
+/** What is wrong with a thing itself: things that depend on it are affected. */
+export const WRONG = flagBits.broken_links | flagBits.invalid | flagBits.missing_target;

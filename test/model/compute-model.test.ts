@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { computeModel, type Flag, flagBits, HELD, type Model } from '../../lib/model/index.ts';
+import { columnsOf } from './columns-of-lines.ts';
+import { type NaiveModel, type NaiveStore, naiveModel } from './naive.ts';
+import { anyStore, craftedStore, link } from './stores.ts';
+
+const nameAt = ({ things }: Model, node: number) => {
+  const { kind, id } = things.thingAt(node);
+  return `${kind} ${id}`;
+};
+
+const sorted = (texts: Iterable<string>) => [...texts].sort();
+
+/** The names of the nodes with a bit. */
+const having = (model: Model, bit: number) =>
+  sorted(
+    [...model.flags.keys()]
+      .filter((node) => ((model.flags[node] ?? 0) & bit) !== 0)
+      .map((node) => nameAt(model, node)),
+  );
+
+const flagNames = {
+  broken_links: 'brokenLinks',
+  invalid: 'invalid',
+  missing_target: 'missingTarget',
+  affected: 'affected',
+  unused: 'unused',
+  same_name: 'sameName',
+  same_links: 'sameLinks',
+} as const satisfies Record<Flag, keyof NaiveModel>;
+
+const usesIn = (model: Model) =>
+  sorted(
+    Array.from(model.graph.user, (user, edge) =>
+      [
+        nameAt(model, user),
+        model.graph.relationAt(edge),
+        nameAt(model, model.graph.used[edge] ?? 0),
+        model.graph.validityAt(edge),
+      ].join('|'),
+    ),
+  );
+
+async function expectNaive(store: NaiveStore): Promise<void> {
+  const model = await computeModel(await columnsOf(store));
+  const naive = naiveModel(store);
+
+  expect(usesIn(model)).toEqual(
+    sorted(
+      naive.uses.map(({ user, used, relation, validity }) => [user, relation, used, validity].join('|')),
+    ),
+  );
+  expect(having(model, HELD)).toEqual(sorted(naive.held));
+  for (const [flag, name] of Object.entries(flagNames))
+    expect({ [flag]: having(model, flagBits[flag as Flag]) }).toEqual({ [flag]: sorted(naive[name]) });
+  expect(
+    new Map(
+      model.datasets.map(({ dataset_id, cards, calculations, broken_links }) => [
+        `dataset ${dataset_id}`,
+        { cards, calculations, brokenLinks: broken_links },
+      ]),
+    ),
+  ).toEqual(naive.datasets);
+  expect(
+    new Map(
+      model.owners.map((owner) => [
+        owner.user_id,
+        {
+          ...{ calculations: owner.calculations, cards: owner.cards, files: owner.files },
+          ...{ dataFiles: owner.data_files, brokenLinks: owner.broken_links, invalid: owner.invalid },
+          ...{ missingTarget: owner.missing_target, affected: owner.affected, unused: owner.unused },
+          ...{ locked: owner.locked, oldest: owner.oldest_modified, name: owner.name },
+        },
+      ]),
+    ),
+  ).toEqual(naive.owners);
+}
+
+describe('the model equals a naive computation', () => {
+  test('of every shape that a link may have', () => expectNaive(craftedStore));
+
+  test('where a run is narrowed, or nothing is published', async () => {
+    await expectNaive({ ...craftedStore, narrowed: ['calculations'] });
+    await expectNaive({ ...craftedStore, cards: undefined });
+    await expectNaive({});
+  });
+
+  test('of any small store', async () => {
+    await fc.assert(fc.asyncProperty(anyStore, expectNaive), { numRuns: 60 });
+  });
+});
+
+describe('affected is what depends on another thing that is wrong', () => {
+  const refersTo = (id: number, ...others: readonly number[]) => ({
+    id,
+    links: others.map((other) => link('FUNCTION_TEMPLATE', String(other))),
+  });
+
+  test('over any number of steps, and itself only by others', async () => {
+    const store = {
+      calculations: [
+        { ...refersTo(1, 2), status: 'INVALID' },
+        refersTo(2, 3, 1),
+        { ...refersTo(3, 3), status: 'INVALID' },
+        refersTo(4, 5),
+        refersTo(5, 2),
+        { ...refersTo(6, 6), status: 'INVALID' },
+      ],
+    };
+
+    const model = await computeModel(await columnsOf(store));
+
+    expect(having(model, flagBits.affected)).toEqual([
+      'calculation 1',
+      'calculation 2',
+      'calculation 4',
+      'calculation 5',
+    ]);
+    await expectNaive(store);
+  });
+});
