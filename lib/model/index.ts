@@ -1,8 +1,10 @@
-export type { ColumnsFile, ModelColumns, PartColumns, SourceColumns } from './compute/columns-of.ts';
-export { computeModel, type DatasetCounts, type Model, readUses } from './compute/compute-model.ts';
-export type { Owner } from './compute/owners.ts';
+export type { ModelColumns, SourceColumns } from './compute/columns-of.ts';
+export { computeModel, type Model, readUses } from './compute/compute-model.ts';
 export { type Flag, flagBits, HELD } from './flags.ts';
-export { adjacencyOf, type Reach, reach } from './graph/closure.ts';
-export { createThings, type Things } from './graph/things.ts';
-export type { UsesGraph } from './graph/uses-graph.ts';
-export { createUsesMaker, makeUses, useColumns } from './uses/make-uses.ts';
+export { adjacencyOf, reach } from './graph/closure.ts';
+export { createThings } from './graph/things.ts';
+export { type LastRun, lastRuns } from './stored/last-runs.ts';
+export { renewModel } from './stored/renew-model.ts';
+export { isBehind, readModel } from './stored/stored-model.ts';
+export { usesKey } from './stored/uses-of-part.ts';
+export { makeUses } from './uses/make-uses.ts';

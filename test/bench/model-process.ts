@@ -2,13 +2,14 @@ import {
   adjacencyOf,
   computeModel,
   createThings,
+  lastRuns,
   type ModelColumns,
   makeUses,
   reach,
   readUses,
   type SourceColumns,
 } from '../../lib/model/index.ts';
-import { lastRuns } from '../../lib/report/graph/last-runs.ts';
+
 import { makeParquet } from '../../lib/snapshot/publish/make-parquet.ts';
 import { type Source, sourceDefinitions } from '../../lib/snapshot/sources/sources.ts';
 import { openStore } from '../../lib/store/open.ts';

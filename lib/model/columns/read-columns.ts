@@ -21,8 +21,8 @@ export type RowGroup = {
  * The row groups of a Parquet file that `lib/tables/parquet` wrote, one after another: memory holds the file and the
  * columns that the caller holds. Throws `StoredObjectError` that names the file if it is something else.
  */
-export async function* rowGroupsOf(key: string, body: Uint8Array<ArrayBuffer>): AsyncGenerator<RowGroup> {
-  const buffer = body.buffer.slice(body.byteOffset, body.byteOffset + body.byteLength);
+export async function* rowGroupsOf(key: string, body: Uint8Array): AsyncGenerator<RowGroup> {
+  const buffer = memoryOf(body);
   const metadata = orDamaged(key, () => parquetMetadata(buffer));
   const opened = { key, buffer, metadata };
   let start = 0;
@@ -38,6 +38,23 @@ export async function* rowGroupsOf(key: string, body: Uint8Array<ArrayBuffer>): 
     };
     start = end;
   }
+}
+
+/** True if bytes end and begin like a Parquet file with a footer that can be read. */
+export function isParquet(body: Uint8Array): boolean {
+  try {
+    parquetMetadata(memoryOf(body));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Memory that holds nothing else. */
+function memoryOf(body: Uint8Array): ArrayBuffer {
+  const { buffer, byteLength } = body;
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) return buffer;
+  return new Uint8Array(body).buffer;
 }
 
 /** A text as its bytes: equal ones may be the same view. */

@@ -1,10 +1,10 @@
+import type { LastRun } from '../../model/stored/last-runs.ts';
 import { createLineField } from '../../snapshot/changes/line-field.ts';
 import type { LineReader } from '../../snapshot/changes/line-reader.ts';
 import { parsedLine } from '../../snapshot/changes/parsed-line.ts';
 import { createRecordFields } from '../../snapshot/changes/record-fields.ts';
 import { createEdgeTable, type EdgeTable } from './edge-table.ts';
 import { calculationEdges, cardEdges, type Edge, type Thing, thing } from './edges.ts';
-import type { LastRun } from './last-runs.ts';
 import { eachLine, type RunToRead } from './run-lines.ts';
 
 /** A source whose records say who uses whom: what a record is, and its edges. */

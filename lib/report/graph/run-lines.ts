@@ -1,7 +1,7 @@
+import type { LastRun } from '../../model/stored/last-runs.ts';
 import { type LineReader, readLines } from '../../snapshot/changes/line-reader.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
-import type { LastRun } from './last-runs.ts';
 
 export type RunToRead = {
   readonly store: Store;

@@ -1,9 +1,9 @@
+import { lastRuns } from '../../model/stored/last-runs.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
 import { kinds } from './graph.ts';
 import { createHints, type Hint } from './hints.ts';
-import { lastRuns } from './last-runs.ts';
 import { type FindableKind, findableKinds, type UsedThing } from './used-thing.ts';
 import { whereUsedInDataFiles, whereUsedInFiles } from './where-used-in-files.ts';
 import { whereUsedInGraph } from './where-used-in-graph.ts';

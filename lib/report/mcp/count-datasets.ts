@@ -1,7 +1,7 @@
 import { datasetsUsed, statingFields } from '../../model/rules/index.ts';
+import type { LastRun } from '../../model/stored/last-runs.ts';
 import { createRecordFields } from '../../snapshot/changes/record-fields.ts';
 import type { Store } from '../../store/store.ts';
-import type { LastRun } from '../graph/last-runs.ts';
 import { recordsIn } from './stored-records.ts';
 import { ToolError } from './tool.ts';
 

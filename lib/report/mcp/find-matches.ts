@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { shortened } from '../../json/faults.ts';
+import type { LastRun } from '../../model/stored/last-runs.ts';
 import { createLineField } from '../../snapshot/changes/line-field.ts';
 import { sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
-import type { LastRun } from '../graph/last-runs.ts';
 import { countDatasets } from './count-datasets.ts';
 import { recordsIn } from './stored-records.ts';
 import { ToolError } from './tool.ts';

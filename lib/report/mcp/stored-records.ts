@@ -1,11 +1,11 @@
 import { shortened } from '../../json/faults.ts';
+import { type LastRun, lastRuns } from '../../model/stored/last-runs.ts';
 import { createLineKey } from '../../snapshot/changes/line-key.ts';
 import { type LineReader, readLines } from '../../snapshot/changes/line-reader.ts';
 import type { Part } from '../../snapshot/manifest.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
-import { type LastRun, lastRuns } from '../graph/last-runs.ts';
 import { ToolError } from './tool.ts';
 
 /** What is published last of some sources. */

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
+import type { LastRun } from '../../../model/stored/last-runs.ts';
 import { compareRecordKeys } from '../../../snapshot/changes/record-key.ts';
 import type { Part } from '../../../snapshot/manifest.ts';
 import { sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
-import type { LastRun } from '../../graph/last-runs.ts';
 import { createRoom } from '../bounds.ts';
 import { readFields } from '../record-fields.ts';
 import { publishedOf, recordsIn, textOf } from '../stored-records.ts';

@@ -9,7 +9,12 @@ import { StoredObjectError } from '../../store/stored-json.ts';
 export type LastRun = {
   readonly place: Place;
   readonly source: Source;
-  readonly manifest: Pick<Manifest, 'run' | 'startedAt' | 'records' | 'parts' | 'missing'>;
+  readonly manifest: Pick<
+    Manifest,
+    'run' | 'startedAt' | 'records' | 'parts' | 'missing' | 'selection' | 'parquet'
+  >;
+  /** The key of its manifest. */
+  readonly key: string;
 };
 
 export type LastRuns = {
@@ -56,7 +61,7 @@ async function lastRun(
     const latest = await readLatest(store, place);
     if (latest === undefined) return undefined;
     const manifest = await manifestOf(store, latest.manifest, { place, run: latest.run });
-    return { place, source: sourceOf(place), manifest };
+    return { place, source: sourceOf(place), manifest, key: latest.manifest };
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
     addFault(`${place}: ${error.message}`);

@@ -1,0 +1,155 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { isBehind, lastRuns, makeUses, readModel, renewModel, usesKey } from '../../lib/model/index.ts';
+import type { Place } from '../../lib/snapshot/keys.ts';
+import type { Run } from '../../lib/snapshot/run-id.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { monday, publishLines, tuesday } from '../snapshot/changes/publish-lines.ts';
+import { createMemoryStore, type MemoryStore } from '../store/memory-store.ts';
+import { link } from './stores.ts';
+
+let store: MemoryStore;
+
+beforeEach(() => {
+  store = createMemoryStore();
+});
+
+const publish = (place: Place, run: Run, ...records: readonly object[]) =>
+  publishLines(store, { place, run, lines: records.map((record) => JSON.stringify(record)) });
+
+const renew = (of: Store = store) =>
+  renewModel({
+    store: of,
+    now: () => Date.parse('2026-11-20T12:00:00Z'),
+    addFault: (fault) => {
+      throw new Error(fault);
+    },
+  });
+
+const keysIn = (folder: string) => [...store.objects.keys()].filter((key) => key.startsWith(folder)).sort();
+
+const revenue = { id: 1, name: 'Revenue', owner: 5, links: [link('DATA_SOURCE', 'd-1')] };
+const margin = { id: 2, name: 'Margin', links: [link('FUNCTION_TEMPLATE', '1')] };
+
+/** The rows of a table of the stored model. */
+async function rowsOf(table: 'calculations' | 'cards' | 'datasets' | 'owners') {
+  const { parquetReadObjects } = await import('hyparquet');
+  const { zstdDecompressSync } = await import('node:zlib');
+  const { tables } = (await readModel(store))?.model ?? {};
+  const stored = await store.get(tables?.[table] ?? '');
+  const file = new Uint8Array(stored?.body ?? []).buffer;
+  const rows = await parquetReadObjects({ file, compressors: { ZSTD: (page) => zstdDecompressSync(page) } });
+  return rows.map(({ _other, ...row }) => row);
+}
+
+describe('a model that is stored', () => {
+  test('names the runs that it was computed over, and has their flags', async () => {
+    await publish('calculations', monday, revenue, margin);
+    await publish('cards', monday, { id: 31, datasourceId: 'd-1', ownerId: 5 });
+
+    const model = await renew();
+
+    expect(model).toMatchObject({
+      asOf: '2026-11-20T12:00:00.000Z',
+      runs: { calculations: { run: monday.id }, cards: { run: monday.id } },
+    });
+    const none = { broken_links: false, invalid: false, missing_target: false, affected: false };
+    const alone = { same_name: false, same_links: false };
+    expect(await rowsOf('calculations')).toEqual([
+      { calculation_id: '1', ...none, ...alone, unused: false },
+      { calculation_id: '2', ...none, ...alone, unused: true },
+    ]);
+    expect(await rowsOf('cards')).toEqual([{ card_id: '31', missing_target: false, affected: false }]);
+    expect(await rowsOf('datasets')).toEqual([
+      { dataset_id: 'd-1', cards: 1n, calculations: 1n, broken_links: 0n },
+    ]);
+    expect(await rowsOf('owners')).toMatchObject([{ user_id: '5', calculations: 1n, cards: 1n, unused: 0n }]);
+  });
+
+  test('is not computed again until another run is published', async () => {
+    await publish('calculations', monday, revenue);
+    const first = await renew();
+    const again = await renew();
+    await publish('calculations', tuesday, revenue, margin);
+    const { runs } = await lastRuns(store, ['calculations'], () => undefined);
+
+    const next = await renew();
+
+    expect(again).toEqual(first);
+    expect([isBehind(first, runs), isBehind(next, runs)]).toEqual([true, false]);
+    expect(await rowsOf('calculations')).toHaveLength(2);
+  });
+
+  test('leaves the one that it replaces to its readers, and what is older to nobody', async () => {
+    await publish('calculations', monday, revenue);
+    await store.put('model/cards/left-by-a-killed-writer.parquet', Buffer.from('PAR1'));
+    const first = await renew();
+    await publish('calculations', tuesday, revenue, margin);
+    const second = await renew();
+
+    expect(keysIn('model/')).toEqual(
+      ['model/latest.json', ...Object.values(first.tables), ...Object.values(second.tables)].sort(),
+    );
+
+    await publish('calculations', monday, revenue);
+    const third = await renew();
+
+    expect(keysIn('model/')).toEqual(
+      ['model/latest.json', ...Object.values(second.tables), ...Object.values(third.tables)].sort(),
+    );
+  });
+
+  test('is whole whenever its writer is killed', async () => {
+    await publish('calculations', monday, revenue);
+    const first = await renew();
+    await publish('calculations', tuesday, revenue, margin);
+
+    for (let puts = 0; ; puts += 1) {
+      let left = puts;
+      const killed: Store = {
+        ...store,
+        put: async (...args) => {
+          left -= 1;
+          if (left < 0) throw new Error('killed');
+          return store.put(...args);
+        },
+      };
+      if ((await renew(killed).catch(() => undefined)) !== undefined) break;
+      expect((await readModel(store))?.model).toEqual(first);
+      expect(await rowsOf('calculations')).toHaveLength(1);
+    }
+
+    expect(await rowsOf('calculations')).toHaveLength(2);
+    expect(keysIn('model/')).toHaveLength(1 + 2 * 4);
+  });
+
+  test('is one of two that are written at once, with all that it names', async () => {
+    await publish('calculations', monday, revenue, margin);
+
+    const [one, other] = await Promise.all([renew(), renew()]);
+
+    expect(one).toEqual(other);
+    expect(keysIn('model/')).toEqual(['model/latest.json', ...Object.values(one.tables)].sort());
+  });
+});
+
+describe('the uses of a part', () => {
+  test('are stored once, and made again if they are lost or damaged', async () => {
+    await publish('calculations', monday, revenue, margin);
+    await renew();
+    const [key = ''] = keysIn('parquet/uses/');
+    const made = store.objects.get(key);
+
+    for (const lose of [() => store.delete(key), () => store.put(key, Buffer.from('PAR1 damaged'))]) {
+      await lose();
+      await store.delete('model/latest.json');
+      await renew();
+      expect(store.objects.get(key)).toEqual(made);
+    }
+
+    const { runs } = await lastRuns(store, ['calculations'], () => undefined);
+    const [part] = runs[0]?.manifest.parts ?? [];
+    if (part === undefined) throw new Error('expected a part, got none');
+    expect(usesKey(part)).toBe(key);
+    expect((await makeUses('calculations', { store, part })).records).toBe(2);
+  });
+});
