@@ -1,8 +1,9 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { type DecodedArray, type FileMetaData, parquetMetadata, parquetRead } from 'hyparquet';
+import { freeMemory } from '../../bytes/free-memory.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 
-/** Makes something of each text of a column, from its UTF-8: a view, which keeps the texts around it in memory. */
+/** Makes something of each text of a column, from its UTF-8: a view, which is empty once the next row group is read. */
 export type ReadText<T> = (utf8: Uint8Array) => T;
 
 /** Some rows of a Parquet file, of which columns can be read. */
@@ -24,7 +25,9 @@ export type RowGroup = {
 export async function* rowGroupsOf(key: string, body: Uint8Array): AsyncGenerator<RowGroup> {
   const buffer = memoryOf(body);
   const metadata = orDamaged(key, () => parquetMetadata(buffer));
-  const opened = { key, buffer, metadata };
+  // The garbage collector would free the pages late: it does not see how much they are.
+  const pages: Uint8Array[] = [];
+  const opened = { key, buffer, metadata, pages };
   let start = 0;
   for (const group of metadata.row_groups) {
     const end = start + Number(group.num_rows);
@@ -36,6 +39,7 @@ export async function* rowGroupsOf(key: string, body: Uint8Array): AsyncGenerato
       texts: (name, readText) => read(name, readText) as Promise<never>,
       values: (name) => read(name, asText),
     };
+    for (const page of pages.splice(0)) freeMemory(page);
     start = end;
   }
 }
@@ -67,6 +71,7 @@ export const asText: ReadText<string> = (utf8) =>
 type ColumnToRead = {
   readonly key: string;
   readonly buffer: ArrayBuffer;
+  readonly pages: Uint8Array[];
   readonly metadata: FileMetaData;
   readonly name: string;
   readonly start: number;
@@ -74,7 +79,7 @@ type ColumnToRead = {
 };
 
 async function readColumn(
-  { key, buffer, metadata, name, start, end }: ColumnToRead,
+  { key, buffer, metadata, pages, name, start, end }: ColumnToRead,
   readText: ReadText<unknown>,
 ): Promise<ArrayLike<unknown>> {
   const chunks: DecodedArray[] = [];
@@ -85,7 +90,13 @@ async function readColumn(
       columns: [name],
       rowStart: start,
       rowEnd: end,
-      compressors: { ZSTD: (page) => zstdDecompressSync(page) },
+      compressors: {
+        ZSTD(page, sizeBytes) {
+          const unpacked = zstdDecompressSync(page, { maxOutputLength: Math.max(1, sizeBytes) });
+          pages.push(unpacked);
+          return unpacked;
+        },
+      },
       parsers: { stringFromBytes: readText, timestampFromMilliseconds: Number },
       onChunk: ({ columnData }) => void chunks.push(columnData),
     });

@@ -1,3 +1,4 @@
+import { freeMemory } from '../../bytes/free-memory.ts';
 import { growing } from '../../bytes/growing.ts';
 import { createNumberedTexts } from '../columns/numbered-texts.ts';
 import { flagBits, HELD, WRONG } from '../flags.ts';
@@ -80,13 +81,16 @@ function flagsOf(things: Things, graph: UsesGraph, { held, cards, columns }: Rea
   addByEdges(flags, things, graph, columns);
   addRepeated(flags, nodes, (place) => held.names[place] ?? 0, flagBits.same_name);
   const { user: from, used: to } = graph;
-  addSameLinks(flags, nodes, adjacencyOf({ nodes: flags.length, from, to }));
+  const targets = adjacencyOf({ nodes: flags.length, from, to });
+  addSameLinks(flags, nodes, targets);
+  for (const memory of [targets.starts, targets.edges]) freeMemory(memory);
   const users = adjacencyOf({ nodes: flags.length, from: to, to: from });
   eachAffected(
     users,
     (node) => ((flags[node] ?? 0) & WRONG) !== 0,
     (node) => add(flags, node, flagBits.affected),
   );
+  for (const memory of [users.starts, users.edges]) freeMemory(memory);
   return flags;
 }
 

@@ -1,3 +1,4 @@
+import { freeMemory } from '../../bytes/free-memory.ts';
 import { growing } from '../../bytes/growing.ts';
 import type { Adjacency } from './closure.ts';
 
@@ -29,4 +30,7 @@ export function eachAffected(
     for (let edge = users.starts[node] ?? 0; edge < (users.starts[node + 1] ?? 0); edge += 1)
       reach(users.to[users.edges[edge] ?? 0] ?? 0, queue.origins.at(at));
   }
+  for (const memory of origins) freeMemory(memory);
+  queue.nodes.free();
+  queue.origins.free();
 }

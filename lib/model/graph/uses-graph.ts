@@ -1,3 +1,4 @@
+import { freeMemory } from '../../bytes/free-memory.ts';
 import { growing } from '../../bytes/growing.ts';
 import { asBytes, asText, type RowGroup } from '../columns/read-columns.ts';
 import { isBroken, type Kind, kinds, type Relation, relations } from '../rules/index.ts';
@@ -112,6 +113,7 @@ function keepFirst(
     said[count] = said[edge] ?? 0;
     count += 1;
   }
+  for (const memory of [starts, edges, first, isRepeated]) freeMemory(memory);
   return count;
 }
 
