@@ -8,7 +8,7 @@ import type { NaiveStore } from './naive.ts';
 import { lineOf } from './stores.ts';
 
 /** The columns of a run of a source with these lines, in one part or more, as publishing would make them. */
-export async function columnsOfLines(
+async function columnsOfLines(
   source: Source,
   lines: readonly string[],
   isWhole = true,
@@ -27,10 +27,10 @@ export async function columnsOfLines(
   return { isWhole, parts: await Promise.all(columns) };
 }
 
-const fileOf = (key: string, body: Buffer) => {
+function fileOf(key: string, body: Buffer) {
   const copy = new Uint8Array(body);
   return { key, read: async () => copy };
-};
+}
 
 /** The columns of all sources of a store. */
 export async function columnsOf(store: NaiveStore): Promise<ModelColumns> {

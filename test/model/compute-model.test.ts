@@ -1,14 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { computeModel, type Flag, flagBits, HELD, type Model } from '../../lib/model/index.ts';
+import {
+  adjacencyOf,
+  computeModel,
+  type Flag,
+  flagBits,
+  HELD,
+  type Model,
+  reach,
+} from '../../lib/model/index.ts';
 import { columnsOf } from './columns-of-lines.ts';
-import { type NaiveModel, type NaiveStore, naiveModel } from './naive.ts';
+import { type NaiveModel, type NaiveStore, naiveModel, naiveUsers } from './naive.ts';
 import { anyStore, craftedStore, link } from './stores.ts';
 
-const nameAt = ({ things }: Model, node: number) => {
+function nameAt({ things }: Model, node: number): string {
   const { kind, id } = things.thingAt(node);
   return `${kind} ${id}`;
-};
+}
 
 const sorted = (texts: Iterable<string>) => [...texts].sort();
 
@@ -89,6 +97,22 @@ describe('the model equals a naive computation', () => {
   test('of any small store', async () => {
     await fc.assert(fc.asyncProperty(anyStore, expectNaive), { numRuns: 60 });
   });
+});
+
+/** What depends on a node over at most so many steps: names with the number of steps. */
+function usersOf(model: Model, node: number, hops: number) {
+  const { user: to, used: from } = model.graph;
+  const found = reach(adjacencyOf({ nodes: model.things.count(), from, to }), [node], { hops });
+  return new Map(Array.from(found.nodes, (each, place) => [nameAt(model, each), found.hops[place]]));
+}
+
+test('what depends on each thing equals a naive search, over any number of steps and over two', async () => {
+  const naive = naiveModel(craftedStore);
+  const model = await computeModel(await columnsOf(craftedStore));
+
+  for (let node = 0; node < model.things.count(); node += 1)
+    for (const hops of [2, Number.POSITIVE_INFINITY])
+      expect(usersOf(model, node, hops)).toEqual(naiveUsers(naive.uses, nameAt(model, node), hops));
 });
 
 describe('affected is what depends on another thing that is wrong', () => {

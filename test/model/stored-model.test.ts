@@ -1,5 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { isBehind, lastRuns, makeUses, readModel, renewModel, usesKey } from '../../lib/model/index.ts';
+import {
+  createUsesMaker,
+  isBehind,
+  lastRuns,
+  makeUses,
+  readModel,
+  renewModel,
+  usesKey,
+} from '../../lib/model/index.ts';
+import { readLines } from '../../lib/snapshot/changes/line-reader.ts';
 import type { Place } from '../../lib/snapshot/keys.ts';
 import type { Run } from '../../lib/snapshot/run-id.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -151,5 +160,22 @@ describe('the uses of a part', () => {
     if (part === undefined) throw new Error('expected a part, got none');
     expect(usesKey(part)).toBe(key);
     expect((await makeUses('calculations', { store, part })).records).toBe(2);
+  });
+
+  test('are the same where another pass reads the lines, one part after another', async () => {
+    await publish('calculations', monday, revenue, margin);
+    const { runs } = await lastRuns(store, ['calculations'], () => undefined);
+    const [part] = runs[0]?.manifest.parts ?? [];
+    if (part === undefined) throw new Error('expected a part, got none');
+    const maker = createUsesMaker('calculations');
+
+    for (const round of [1, 2]) {
+      const lines = readLines({ store, parts: [part] });
+      while (await lines.next()) maker.add(lines);
+      expect({ round, ...maker.end() }).toEqual({
+        round,
+        ...(await makeUses('calculations', { store, part })),
+      });
+    }
   });
 });

@@ -2,7 +2,7 @@ import type { Source } from '../../snapshot/sources/sources.ts';
 import { type RowGroup, rowGroupsOf } from '../columns/read-columns.ts';
 
 /** A Parquet file: its key, for messages, and its bytes. */
-export type ColumnsFile = { readonly key: string; readonly read: () => Promise<Uint8Array> };
+type ColumnsFile = { readonly key: string; readonly read: () => Promise<Uint8Array> };
 
 /** A part as columns. */
 export type PartColumns = {

@@ -11,7 +11,7 @@ import { createOwners, type Owner } from './owners.ts';
 import { type HeldCalculations, readCalculations, readCards, readOwned } from './read-records.ts';
 
 /** What uses a dataset. */
-export type DatasetCounts = {
+type DatasetCounts = {
   readonly dataset_id: string;
   readonly cards: number;
   readonly calculations: number;

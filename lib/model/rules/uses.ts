@@ -18,16 +18,13 @@ export const relations = [
 export type Relation = (typeof relations)[number];
 
 /** The fields that state uses. */
-export const statements = [
-  'links',
-  'activeLinks',
-  'functionTemplateDependencies',
-  'datasourceId',
-  '_datasetId',
-  'urn',
-] as const;
-
-export type Statement = (typeof statements)[number];
+type Statement =
+  | 'links'
+  | 'activeLinks'
+  | 'functionTemplateDependencies'
+  | 'datasourceId'
+  | '_datasetId'
+  | 'urn';
 
 /** `user` breaks if `used` is deleted. */
 export type Use = {
@@ -170,7 +167,7 @@ function add(found: Map<string, Use>, { user, used, ...said }: Said): void {
 }
 
 /** Of what two links between the same things say, the first that is broken, or else the first that says anything. */
-export const worse = (first: string | null, second: string | null): string | null =>
+const worse = (first: string | null, second: string | null): string | null =>
   isBroken(second) && !isBroken(first) ? second : (first ?? second);
 
 const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

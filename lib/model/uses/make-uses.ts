@@ -17,7 +17,7 @@ export const useColumns = {
 } as const;
 
 /** Extracts uses in the pass that reads the lines of parts. */
-export type UsesMaker = {
+type UsesMaker = {
   /** Takes the current line of a reader. Throws `StoredObjectError` that names a line that is not JSON. */
   add(reader: LineReader): void;
   /** The uses of the lines so far as Parquet; the next part begins. */
