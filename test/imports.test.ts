@@ -45,7 +45,7 @@ const ROOMS = [
 /** Every import in the sources: the file, and what it imports (a path in the project, or a package). */
 type Import = { readonly from: string; readonly of: string };
 
-const FROM = /(?:from|import)\s*\(?\s*'([^']+)'/g;
+const FROM = /(?:\bfrom\s|\bimport\s*\(?)\s*'([^']+)'/g;
 
 const files = globSync('{lib,functions,infra}/**/*.{ts,tsx,js}');
 

@@ -78,8 +78,9 @@ export function changesSeriesOf(key: string): number | undefined {
   return found === null ? undefined : Number(found[1] ?? 1);
 }
 
-/** The prefixes of all that a run has outside `work/`: its folder, which this begins with, its Parquet, its changes. */
-export const foldersOf = (folder: string) => [folder, `parquet/${folder}`, `changes/${folder}`] as const;
+/** The prefixes of all that a run has outside `work/`: its folder, which this begins with, its Parquet, uses and changes. */
+export const foldersOf = (folder: string) =>
+  [folder, `parquet/${folder}`, `parquet/uses/${folder}`, `changes/${folder}`] as const;
 
 /** The key of the object that points at the last published run of a source. */
 export const latestKey = (place: Place) => `${place}/latest.json`;

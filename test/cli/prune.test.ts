@@ -80,6 +80,14 @@ test('--keep N leaves the newest, and removes all that the others have', async (
   expect(await published()).toEqual([wednesday.id, tuesday.id]);
 });
 
+test('what its records say of one another goes with a run', async () => {
+  await store.put(`parquet/uses/${publishedFolder(PLACE, monday)}part-00000-aa.parquet`, Buffer.from('x'));
+
+  await prune('--keep', '2');
+
+  expect(keysOf(monday)).toEqual([]);
+});
+
 test('--older-than removes those that started before; the newest stays, however old it is', async () => {
   const some = await prune(PLACE, '--older-than', '2026-11-17');
   const all = await prune(PLACE, '--older-than', '1d');

@@ -77,7 +77,7 @@ function summary({ kind, total, kinds }: UsedThing): string {
 function describeDependent({ kind, id, name, ways, waysTotal }: Dependent): string {
   const more = waysTotal > ways.length ? `, and ${number(waysTotal - ways.length)} more` : '';
   const through = ways.map(describeWay).join(', ');
-  return `${kind} ${id ?? '(id not found)'}${quoted(name)}  ${through}${more}`;
+  return `${kind} ${id}${quoted(name)}  ${through}${more}`;
 }
 
 const describeWay = ({ kind, id, relation, valid }: Way): string =>

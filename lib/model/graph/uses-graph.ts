@@ -17,7 +17,7 @@ export type UsesGraph = {
 
 /** Collects the uses of parts. */
 export type UsesCollector = {
-  /** Adds the rows that `makeUses` wrote. */
+  /** Adds the rows that `makeUses` wrote; none of a row group that is damaged. The same rows may be added again. */
   readonly add: (group: RowGroup) => Promise<void>;
   /** All of them, each pair once: as the first says, with the first validity that is broken, or else the first. */
   readonly graph: () => UsesGraph;
@@ -31,12 +31,14 @@ export function createUsesCollector(things: Things): UsesCollector {
   const [user, used, said] = [growing(Uint32Array), growing(Uint32Array), growing(Uint16Array)];
   const validities = createValidities();
 
-  async function addNodes(group: RowGroup, which: 'user' | 'used'): Promise<void> {
-    const nodes = which === 'user' ? user : used;
+  async function readNodes(group: RowGroup, which: 'user' | 'used') {
     const kindsOf = await group.texts(`${which}_kind`, kindNamed);
-    const ids = await group.texts(`${which}_id`, asBytes);
+    return { kindsOf, ids: await group.texts(`${which}_id`, asBytes), rows: group.rows };
+  }
+
+  function addNodes(nodes: typeof user, { kindsOf, ids, rows }: Awaited<ReturnType<typeof readNodes>>): void {
     let [kind, id, node]: [Kind, Uint8Array, number] = ['other', NOTHING, 0];
-    for (let row = 0; row < group.rows; row += 1) {
+    for (let row = 0; row < rows; row += 1) {
       const [nextKind, nextId] = [kindsOf[row] ?? 'other', ids[row] ?? NOTHING];
       if (nextKind !== kind || nextId !== id) node = things.nodeOf(nextKind, nextId);
       [kind, id] = [nextKind, nextId];
@@ -46,10 +48,12 @@ export function createUsesCollector(things: Things): UsesCollector {
 
   return {
     async add(group) {
-      await addNodes(group, 'user');
-      await addNodes(group, 'used');
+      const [users, targets] = [await readNodes(group, 'user'), await readNodes(group, 'used')];
       const relation = await group.texts('relation', relationNamed);
       const validity = await group.texts('validity', (utf8) => validities.numberOf(asText(utf8)));
+      // All columns were read: a damaged one adds nothing.
+      addNodes(user, users);
+      addNodes(used, targets);
       for (let row = 0; row < group.rows; row += 1)
         said.push((relation[row] ?? 0) | ((validity[row] ?? 0) << RELATION_BITS));
     },

@@ -49,6 +49,9 @@ export function thing(kind: Kind, value: unknown): Thing | undefined {
   return id === undefined ? undefined : { kind, id };
 }
 
+/** A text that no other thing has. */
+export const thingKey = ({ kind, id }: Thing): string => `${kind} ${id}`;
+
 /** The card that the id of a link names, and of a drill the card that it drills from. */
 export type NamedCard = { readonly card: Thing | undefined; readonly root: Thing | undefined };
 

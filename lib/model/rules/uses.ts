@@ -1,4 +1,4 @@
-import { idText, namedCard, type Thing, thing } from './thing.ts';
+import { idText, namedCard, type Thing, thing, thingKey } from './thing.ts';
 
 /**
  * How one thing uses another, read as USER RELATION USED: a calculation is saved on a dataset, or used on it by a card
@@ -160,7 +160,7 @@ type Said = Omit<Use, 'user' | 'used'> & {
 
 function add(found: Map<string, Use>, { user, used, ...said }: Said): void {
   if (user === undefined || used === undefined) return;
-  const key = `${user.kind} ${user.id}\n${used.kind} ${used.id}`;
+  const key = `${thingKey(user)}\n${thingKey(used)}`;
   const before = found.get(key);
   if (before === undefined) found.set(key, { user, used, ...said });
   else found.set(key, { ...before, validity: worse(before.validity, said.validity) });

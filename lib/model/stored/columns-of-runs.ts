@@ -4,8 +4,8 @@ import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.t
 import type { Store } from '../../store/store.ts';
 import { parquetFormat } from '../../tables/parquet/parquet-format.ts';
 import type { ModelColumns, PartColumns, SourceColumns } from '../compute/columns-of.ts';
-import { type StatingSource, statingFields } from '../rules/index.ts';
 import type { LastRun } from './last-runs.ts';
+import { isStating } from './read-runs.ts';
 import { storedParquet, usesKey, usesOfPart } from './uses-of-part.ts';
 
 export type RunsToRead = {
@@ -50,5 +50,3 @@ function columnsOfPart(
   if (!isStating(source)) return [{ records }];
   return [{ records, uses: { key: usesKey(part), read: () => usesOfPart({ store, source, part, signal }) } }];
 }
-
-const isStating = (source: Source): source is StatingSource => Object.hasOwn(statingFields, source);

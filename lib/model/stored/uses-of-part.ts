@@ -1,31 +1,44 @@
 import type { Part } from '../../snapshot/manifest.ts';
+import { StoreError } from '../../store/error.ts';
 import type { Store } from '../../store/store.ts';
 import { parquetFormat } from '../../tables/parquet/parquet-format.ts';
 import { isParquet } from '../columns/read-columns.ts';
 import type { StatingSource } from '../rules/index.ts';
+import type { LinesToRead } from '../uses/each-line.ts';
 import { makeUses, useColumns } from '../uses/make-uses.ts';
 
 /** The key of the uses of a published part. It is in no folder of a table over records. */
 export const usesKey = ({ key }: Pick<Part, 'key'>): string =>
   `parquet/uses/${key.replace(/\.ndjson\.[a-z]+$/, '')}-${parquetFormat(useColumns)}.parquet`;
 
-export type UsesToRead = {
+export type UsesToRead = LinesToRead & {
   readonly store: Store;
   readonly source: StatingSource;
   readonly part: Part;
-  readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * The uses of a published part as Parquet: what is stored, or else what its lines state, which is stored then. Throws
- * `StoredObjectError` if the part is missing or damaged.
+ * The uses of a published part as Parquet: what is stored, or else what its lines state. Throws `StoredObjectError` if the
+ * part is missing or damaged, unless `addFault` is there to receive that.
  */
-export async function usesOfPart({ store, source, part, signal }: UsesToRead): Promise<Uint8Array> {
-  const key = usesKey(part);
-  const stored = await storedParquet(store, key);
-  if (stored !== undefined) return stored;
-  const { body } = await makeUses(source, { store, part, signal });
-  await store.put(key, body, { contentType: PARQUET_TYPE });
+export const usesOfPart = async (options: UsesToRead): Promise<Uint8Array> =>
+  (await storedParquet(options.store, usesKey(options.part))) ?? (await storeUses(options));
+
+/** Makes the uses of a part again, and stores them, unless the part is damaged or the store takes nothing. */
+export async function storeUses({ source, addFault, ...part }: UsesToRead): Promise<Uint8Array> {
+  let isWhole = true;
+  const add = (fault: string) => {
+    isWhole = false;
+    addFault?.(fault);
+  };
+  const { body } = await makeUses(source, { ...part, addFault: addFault && add });
+  if (!isWhole) return body;
+  try {
+    await part.store.put(usesKey(part.part), body, { contentType: PARQUET_TYPE });
+  } catch (error) {
+    // Whoever may only read makes them in memory.
+    if (!(error instanceof StoreError)) throw error;
+  }
   return body;
 }
 

@@ -1,9 +1,8 @@
 import type { LineReader } from '../../snapshot/changes/line-reader.ts';
-import { readLines } from '../../snapshot/changes/line-reader.ts';
-import type { PartToRead } from '../../snapshot/changes/part-chunks.ts';
 import { createRecordFields } from '../../snapshot/changes/record-fields.ts';
 import { createRowWriter, type MadeRows } from '../columns/write-rows.ts';
 import { type StatingSource, statingFields, type Use, usesOf } from '../rules/index.ts';
+import { eachLine, type LinesToRead } from './each-line.ts';
 
 /** The columns of the uses of a part: a row for each pair of things that a record states. */
 export const useColumns = {
@@ -36,22 +35,14 @@ export function createUsesMaker(source: StatingSource): UsesMaker {
   };
 }
 
-/** The uses of one part. Throws `StoredObjectError` if it is missing or altered, or a line of it is not JSON. */
-export async function makeUses(
-  source: StatingSource,
-  { store, part, signal }: PartToRead,
-): Promise<MadeRows> {
+/**
+ * The uses of one part. Throws `StoredObjectError` if it is missing or altered, or a line of it is not JSON, unless
+ * `addFault` is there to receive that.
+ */
+export async function makeUses(source: StatingSource, part: LinesToRead): Promise<MadeRows> {
   const maker = createUsesMaker(source);
-  const lines = readLines({ store, parts: [part], signal });
-  try {
-    for (let next = lines.next(); typeof next === 'boolean' ? next : await next; next = lines.next()) {
-      maker.add(lines);
-      lines.release();
-    }
-    return maker.end();
-  } finally {
-    await lines.close();
-  }
+  await eachLine(part, maker.add);
+  return maker.end();
 }
 
 /** JSON in the order of the columns. Kinds, relations and fields need no escapes. */

@@ -1,5 +1,5 @@
+import type { Use } from '../../model/rules/index.ts';
 import { calculationFlags } from '../facts.ts';
-import type { Edge } from '../graph/edges.ts';
 import { enumIn, idIn, isTrue, listIn, type Members, membersOf, NOT_STATED } from './values.ts';
 
 /** The `valid` of each link of a calculation. */
@@ -7,7 +7,7 @@ export const validsIn = ({ links }: Members): readonly string[] =>
   listIn(links).map((link) => enumIn(membersOf(link)['valid']));
 
 /** What a record says of itself, as the bits of `calculationFlags`. */
-export function ownFlags(record: Members, valids: readonly string[], edges: readonly Edge[]): number {
+export function ownFlags(record: Members, valids: readonly string[], edges: readonly Use[]): number {
   const isBroken = valids.some((valid) => valid !== 'VALID' && valid !== NOT_STATED);
   const isOnCard = edges.some(({ user, used }) => user.kind === 'card' && used.kind === 'calculation');
   return (

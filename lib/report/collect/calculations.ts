@@ -1,5 +1,5 @@
+import { thing, type Use, usesOf } from '../../model/rules/index.ts';
 import { type CalculationFacts, type CalculationFlag, calculationFlags } from '../facts.ts';
-import { calculationEdges, type Edge, thing } from '../graph/edges.ts';
 import { validsIn } from './calculation-traits.ts';
 import { createDistinctTexts } from './distinct-texts.ts';
 import type { EdgeSink } from './edge-sink.ts';
@@ -24,7 +24,7 @@ export type CountedCalculations = {
 /** Reads a run of calculations; `visit` gets all edges. */
 export async function countCalculations(
   run: RunRecords,
-  visit: (edge: Edge) => void,
+  visit: (edge: Use) => void,
   limits: ListLimits,
 ): Promise<CountedCalculations> {
   const known = await readCalculations(run, visit);
@@ -71,10 +71,10 @@ async function listCalculations(
   await run.read((record, number) => {
     if (isUnnamed) nameValues(record, known);
     if (chosen[number] !== 1) {
-      if (sink.isWanting()) sink.other(calculationEdges(record));
+      if (sink.isWanting()) sink.other(usesOf('calculations', record));
       return;
     }
-    sink.listed(calculationEdges(record));
+    sink.listed(usesOf('calculations', record));
     columns.id.push(shownText(thing('calculation', record['id'])?.id ?? ''));
     columns.name.push(shownText(textIn(record['name']) ?? ''));
     columns.owner.push(positionOf(shownText(ownerOf(record))));

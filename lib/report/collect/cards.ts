@@ -1,5 +1,5 @@
+import { thing, thingKey, type Use, usesOf } from '../../model/rules/index.ts';
 import type { CardFacts } from '../facts.ts';
-import { cardEdges, type Edge, thing } from '../graph/edges.ts';
 import { type CountedValues, createCountedValues } from './counted-values.ts';
 import { createDistinctTexts } from './distinct-texts.ts';
 import type { EdgeSink } from './edge-sink.ts';
@@ -19,7 +19,7 @@ export type CountedCards = {
 /** Reads a run of cards; `visit` gets each edge once. */
 export async function countCards(
   run: RunRecords,
-  visit: (edge: Edge) => void,
+  visit: (edge: Use) => void,
   { whole, top }: ListLimits,
 ): Promise<CountedCards> {
   const ids = createHashIndex();
@@ -34,10 +34,10 @@ export async function countCards(
   let before = new Uint32Array(0);
   let [total, withoutAccess] = [0, 0];
   await run.read((card, number) => {
-    for (const edge of cardEdges(card)) {
+    for (const edge of usesOf('cards', card)) {
       // A card that several datasets list says the same more than once.
       const known = pairs.size();
-      if (pairs.add(`${edge.user.id} ${edge.used.id}`) === known) visit(edge);
+      if (pairs.add(`${edge.user.id} ${thingKey(edge.used)}`) === known) visit(edge);
     }
     const id = thing('card', card['id'])?.id;
     if (id !== undefined && ids.find(id) !== undefined) return;
@@ -95,8 +95,8 @@ async function listCards(run: RunRecords, known: KnownCards, sink: EdgeSink): Pr
   await run.read((card, number) => {
     if (isUnnamed) for (const name of NAMES) counted[name].name(fieldIn[name](card));
     // A card may stand in the lists of several datasets: all of them are its edges.
-    if (isWhole || columns.id.length < listed) sink.listed(cardEdges(card));
-    else if (sink.isWanting()) sink.other(cardEdges(card));
+    if (isWhole || columns.id.length < listed) sink.listed(usesOf('cards', card));
+    else if (sink.isWanting()) sink.other(usesOf('cards', card));
     if (isFirst[number] !== 1 || columns.id.length >= listed) return;
     if (card['access'] === false) columns.withoutAccess.push(columns.id.length);
     columns.id.push(shownText(thing('card', card['id'])?.id ?? ''));

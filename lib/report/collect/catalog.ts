@@ -1,5 +1,5 @@
+import type { Use } from '../../model/rules/index.ts';
 import type { CalculationFacts, CardFacts, DatasetFacts } from '../facts.ts';
-import type { Edge } from '../graph/edges.ts';
 import type { Graph } from '../graph/graph.ts';
 import { countCalculations } from './calculations.ts';
 import { countCards } from './cards.ts';
@@ -35,13 +35,13 @@ export async function readCatalog({ calculations, cards, limits }: CatalogToRead
     card: countedCards?.places ?? noPlaces,
   });
   const sink = {
-    listed: (all: readonly Edge[]) => {
+    listed: (all: readonly Use[]) => {
       for (const edge of all) {
         edges.add(edge);
         datasets.name(edge);
       }
     },
-    other: (all: readonly Edge[]) => {
+    other: (all: readonly Use[]) => {
       for (const edge of all) datasets.name(edge);
     },
     isWanting: datasets.isWanting,

@@ -1,17 +1,17 @@
+import { isBroken, type Use } from '../../model/rules/index.ts';
 import type { DatasetFacts } from '../facts.ts';
-import type { Edge } from '../graph/edges.ts';
 import { grown } from './hashes/grown.ts';
 import { createTextIndex, type TextIndex } from './hashes/text-index.ts';
 import type { ListLimits } from './list-limits.ts';
 
 /** The datasets that links and cards name, with how often they do. Edges are added once, and named again if asked. */
 export type Datasets = {
-  readonly add: (edge: Edge) => void;
+  readonly add: (edge: Use) => void;
   /** Called when all were added. */
   readonly choose: () => void;
   /** True as long as edges must be read again, by `name`. */
   readonly isWanting: () => boolean;
-  readonly name: (edge: Edge) => void;
+  readonly name: (edge: Use) => void;
   /** The place of a dataset in the list: `unlisted` if it is not in it, undefined if nobody has named it. */
   readonly placeOf: (id: string) => number | 'unlisted' | undefined;
   readonly listed: number;
@@ -31,13 +31,13 @@ export function createDatasets({ whole, top }: ListLimits): Datasets {
   let order: readonly number[] = [];
   const of = (number: number, name: Counted) => counts[name][number] ?? 0;
   return {
-    add({ user, used, valid }) {
+    add({ user, used, validity }) {
       if (used.kind !== 'dataset') return;
       const number = index.add(used.id);
       for (const name of COUNTED) counts[name] = grown(counts[name], number);
       const users = user.kind === 'card' ? 'cards' : 'calculations';
       counts[users][number] = of(number, users) + 1;
-      if (valid !== undefined) counts.broken[number] = of(number, 'broken') + 1;
+      if (isBroken(validity)) counts.broken[number] = of(number, 'broken') + 1;
     },
     choose() {
       const all = Uint32Array.from({ length: index.size() }, (_, number) => number);

@@ -1,5 +1,5 @@
-import { type Edge, type Thing, thingKey } from '../graph/edges.ts';
-import { type Graph, type Kind, relations } from '../graph/graph.ts';
+import { isBroken, relations, type Thing, thingKey, type Use } from '../../model/rules/index.ts';
+import { type Graph, type Kind, kindOf } from '../graph/graph.ts';
 import { shownText } from './values.ts';
 
 /** The most edges of a graph, and the most things in it that no snapshot holds. */
@@ -20,11 +20,12 @@ export function createEdgeList(nodes: Nodes) {
   const invalid: (readonly [number, string])[] = [];
   const isNew = createRepeats();
   return {
-    add(edge: Edge): void {
+    add(edge: Use): void {
       if (user.length >= MOST_EDGES) return;
       const [from, to] = [nodeOf(edge.user), nodeOf(edge.used)];
       if (from === undefined || to === undefined || !isNew(edge, from, to)) return;
-      if (edge.valid !== undefined) invalid.push([user.length, shownText(edge.valid)]);
+      if (edge.validity !== null && isBroken(edge.validity))
+        invalid.push([user.length, shownText(edge.validity)]);
       user.push(from);
       used.push(to);
       relation.push(relations.indexOf(edge.relation));
@@ -51,21 +52,22 @@ function createNumbering(nodes: Nodes) {
   const others: { readonly kind: Kind; readonly id: string }[] = [];
   const places = new Map<string, number>();
 
-  function otherAt(thing: Thing): number | undefined {
+  function otherAt(thing: Thing, kind: Kind): number | undefined {
     const key = thingKey(thing);
     const known = places.get(key);
     if (known !== undefined) return firstOther + known;
     if (others.length >= MOST_OTHERS) return undefined;
     places.set(key, others.length);
-    return firstOther + others.push({ kind: thing.kind, id: shownText(thing.id) }) - 1;
+    return firstOther + others.push({ kind, id: shownText(thing.id) }) - 1;
   }
 
   return {
     others,
     nodeOf(thing: Thing): number | undefined {
-      const place = nodes[thing.kind].placeOf(thing.id);
-      if (place === 'unlisted') return undefined;
-      return place === undefined ? otherAt(thing) : first[thing.kind] + place;
+      const kind = kindOf(thing.kind);
+      const place = kind === undefined ? 'unlisted' : nodes[kind].placeOf(thing.id);
+      if (kind === undefined || place === 'unlisted') return undefined;
+      return place === undefined ? otherAt(thing, kind) : first[kind] + place;
     },
   };
 }
@@ -73,7 +75,7 @@ function createNumbering(nodes: Nodes) {
 /** Makes a function that is false for what was said before: many calculations on a drill say what it drills from. */
 function createRepeats() {
   const said = new Set<number>();
-  return ({ relation }: Edge, from: number, to: number): boolean => {
+  return ({ relation }: Use, from: number, to: number): boolean => {
     if (relation !== 'drills from' && relation !== 'built on') return true;
     const pair = from * 2 ** 26 + to;
     if (said.has(pair)) return false;

@@ -1,6 +1,6 @@
 import { freeMemory } from '../../bytes/free-memory.ts';
+import { thing, type Use, usesOf } from '../../model/rules/index.ts';
 import { calculationFlags } from '../facts.ts';
-import { calculationEdges, type Edge, thing } from '../graph/edges.ts';
 import { linksKey, ownFlags, validsIn } from './calculation-traits.ts';
 import { type CountedValues, createCountedValues, highest } from './counted-values.ts';
 import { grown } from './hashes/grown.ts';
@@ -34,7 +34,7 @@ export const ownerOf = (record: Members): string => idIn(record['owner']) ?? NOT
 /** Reads a run of calculations for the first time; `visit` gets all edges. */
 export async function readCalculations(
   run: RunRecords,
-  visit: (edge: Edge) => void,
+  visit: (edge: Use) => void,
 ): Promise<KnownCalculations> {
   const room = Math.min(MOST_ROOM, Math.max(0, run.manifest.records));
   const [ids, names, links] = [createHashList(room), createHashList(room), createHashList(room)];
@@ -48,7 +48,7 @@ export async function readCalculations(
   let flags = new Uint16Array(room);
   let modified = new Float64Array(room);
   await run.read((record, number) => {
-    const [edges, valids] = [calculationEdges(record), validsIn(record)];
+    const [edges, valids] = [usesOf('calculations', record), validsIn(record)];
     const own = thing('calculation', record['id'])?.id;
     addOrNone(ids, own);
     addOrNone(names, textIn(record['name']));

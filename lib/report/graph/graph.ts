@@ -1,16 +1,12 @@
+import type { Kind as ThingKind } from '../../model/rules/index.ts';
+
 /** The kinds of things that use one another. */
 export const kinds = ['dataset', 'calculation', 'card'] as const;
 
 export type Kind = (typeof kinds)[number];
 
-/**
- * How one thing uses another, read as USER RELATION USED: a calculation is saved on a dataset, or used on it by a card
- * that it is saved on; a calculation refers to another; a card uses a calculation; a card is built on a dataset; the card
- * of a drill drills from the root card.
- */
-export const relations = ['saved on', 'used on', 'refers to', 'uses', 'built on', 'drills from'] as const;
-
-export type Relation = (typeof relations)[number];
+/** The kind of a thing, if it is one of these. */
+export const kindOf = (kind: ThingKind): Kind | undefined => kinds.find((each) => each === kind);
 
 /**
  * Which thing uses which, as JSON. Nodes are numbered: the datasets of `DatasetFacts.list`, then the calculations of
@@ -25,7 +21,7 @@ export type Graph = {
   readonly others: readonly { readonly kind: Kind; readonly id: string }[];
   readonly user: readonly number[];
   readonly used: readonly number[];
-  /** Positions in `relations`. */
+  /** Positions in `relations` of the model. */
   readonly relation: readonly number[];
   /** Edges whose link is not VALID: what it is instead. */
   readonly invalid: readonly (readonly [edge: number, valid: string])[];

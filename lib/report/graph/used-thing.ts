@@ -1,5 +1,6 @@
+import type { Relation } from '../../model/rules/index.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
-import type { Kind, Relation } from './graph.ts';
+import type { Kind } from './graph.ts';
 
 /** The kinds of things that `whereUsed` finds, and the sources that know of each. */
 export const findableKinds = {
@@ -34,8 +35,7 @@ export type Dependent = Description & {
   /** How many uses away: 1 uses the thing itself. */
   readonly hop: number;
   readonly kind: Kind | 'file';
-  /** Null only if it could not be read again. */
-  readonly id: string | null;
+  readonly id: string;
   /** The first of `waysTotal`, all from one hop nearer. */
   readonly ways: readonly Way[];
   readonly waysTotal: number;

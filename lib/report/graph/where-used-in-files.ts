@@ -1,9 +1,8 @@
+import { eachLineOf, type RunsToRead, runsOf } from '../../model/index.ts';
 import { idDigits } from '../../platform/id.ts';
 import { parsedLine } from '../../snapshot/changes/parsed-line.ts';
-import type { RunsToRead } from './collect-edges.ts';
 import { describe, memberOf, notDescribed } from './describe.ts';
 import type { Hints } from './hints.ts';
-import { eachLine } from './run-lines.ts';
 import type { Dependent, FindableKind, UsedThing } from './used-thing.ts';
 
 export type InFilesOptions = RunsToRead & {
@@ -22,43 +21,33 @@ const MOST_FOUND = 100;
  * file. One pass over the runs; memory holds what is listed.
  */
 export async function whereUsedInFiles(options: InFilesOptions): Promise<readonly UsedThing[]> {
-  const { runs, id, kind, most, hints } = options;
+  const { id, kind, most, hints } = options;
   const found = createFound(id, most);
-  for (const run of runs) {
-    if (run.source !== 'files') continue;
-    await eachLine({ ...options, run }, (reader) => {
-      const record = parsedLine(reader);
-      const file = fileOf(record);
-      if (file === undefined) return;
-      if (kind !== 'file') found.addToFileset(file, record);
-      if (kind !== 'fileset') found.addFile(file, record);
-      hints.see({ kind: 'file', id: file.id }, record);
-      if (file.fileset !== '') hints.see({ kind: 'fileset', id: file.fileset });
-    });
-  }
+  await eachLineOf(runsOf(options, 'files'), (reader) => {
+    const record = parsedLine(reader);
+    const file = fileOf(record);
+    if (file === undefined) return;
+    if (kind !== 'file') found.addToFileset(file, record);
+    if (kind !== 'fileset') found.addFile(file, record);
+    hints.see({ kind: 'file', id: file.id }, record);
+    if (file.fileset !== '') hints.see({ kind: 'fileset', id: file.fileset });
+  });
   return found.all();
 }
 
 /** The data files with an id; nothing is known to depend on one. */
 export async function whereUsedInDataFiles(options: InFilesOptions): Promise<readonly UsedThing[]> {
-  const { runs, id, hints } = options;
+  const { id, hints } = options;
   const found = new Map<string, UsedThing>();
   const wanted = idDigits(id);
-  for (const run of runs) {
-    if (run.source !== 'data-files') continue;
-    await eachLine({ ...options, run }, (reader) => {
-      const record = parsedLine(reader);
-      const own = idDigits(memberOf(record, 'dataFileId'));
-      if (own === undefined) return;
-      if (own === wanted)
-        found.set(own, {
-          ...nothingIn('data-file', own),
-          ...describe('data-file', record),
-          inSnapshot: true,
-        });
-      hints.see({ kind: 'data-file', id: own }, record);
-    });
-  }
+  await eachLineOf(runsOf(options, 'data-files'), (reader) => {
+    const record = parsedLine(reader);
+    const own = idDigits(memberOf(record, 'dataFileId'));
+    if (own === undefined) return;
+    if (own === wanted)
+      found.set(own, { ...nothingIn('data-file', own), ...describe('data-file', record), inSnapshot: true });
+    hints.see({ kind: 'data-file', id: own }, record);
+  });
   return [...found.values()];
 }
 

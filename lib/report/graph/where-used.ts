@@ -1,4 +1,4 @@
-import { lastRuns } from '../../model/stored/last-runs.ts';
+import { lastRuns } from '../../model/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { relations } from '../../../lib/report/graph/graph.ts';
+import { relations } from '../../../lib/model/rules/index.ts';
 import { findableKinds } from '../../../lib/report/graph/used-thing.ts';
 import { byName, count, id, moment, orNull, text } from './common.ts';
 
@@ -14,7 +14,7 @@ const way = z.strictObject({ kind, id, relation: z.enum([...relations, 'lies in'
 const dependent = z.strictObject({
   hop: count,
   kind,
-  id: orNull(id),
+  id,
   ...described,
   ways: z.array(way),
   waysTotal: count,

@@ -4,6 +4,8 @@ import type { Dependent, UsedThing } from '../../../lib/report/graph/used-thing.
 import { type WhereUsedOptions, whereUsed } from '../../../lib/report/graph/where-used.ts';
 import type { Place } from '../../../lib/snapshot/keys.ts';
 import { latestKey } from '../../../lib/snapshot/keys.ts';
+import { StoreError } from '../../../lib/store/error.ts';
+import type { Store } from '../../../lib/store/store.ts';
 import { checkedShape } from '../../cli/checked-shape.ts';
 import { createFakeTerminal } from '../../cli/fake-terminal.ts';
 import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
@@ -138,7 +140,7 @@ describe('what depends on a thing', () => {
   test('is found of a card that no snapshot holds', async () => {
     const { found } = await find('32');
 
-    expect(found).toMatchObject([{ kind: 'card', name: null, inSnapshot: false, links: 2, total: 0 }]);
+    expect(found).toMatchObject([{ kind: 'card', name: null, inSnapshot: false, links: 1, total: 0 }]);
   });
 
   test('hints at a name, whatever its case, or the start of an id, if no thing has the id', async () => {
@@ -230,6 +232,48 @@ describe('what is damaged is a fault, and the rest holds', () => {
     expect(faults).toHaveLength(1);
     expect(faults[0]).toContain('line 1');
     expect(found[0]?.kinds).toEqual({ calculation: 2, card: 3 });
+  });
+});
+
+describe('the uses of parts', () => {
+  const usesIn = () => [...store.objects.keys()].filter((key) => key.startsWith('parquet/uses/'));
+
+  beforeEach(publishChain);
+
+  test('are stored by the first search, and made again if they are lost or damaged', async () => {
+    const { found } = await find('d-1');
+    const made = usesIn().map((key) => store.objects.get(key)?.toString('base64'));
+
+    for (const damage of [0, 30])
+      for (const key of usesIn()) {
+        const body = Buffer.from(store.objects.get(key) ?? '');
+        if (damage === 0) await store.delete(key);
+        else await store.put(key, body.fill(0xff, 4, damage));
+        expect(await find('d-1')).toMatchObject({ found, faults: [] });
+      }
+
+    expect(made).toHaveLength(2);
+    expect(usesIn().map((key) => store.objects.get(key)?.toString('base64'))).toEqual(made);
+  });
+
+  test('are not stored if a line is damaged', async () => {
+    await publish('calculations', '{"id":', calculation(1, 'Revenue', link('DATA_SOURCE', 'd-1')));
+
+    expect((await find('d-1', { kind: 'calculation' })).faults).toHaveLength(1);
+    expect((await find('d-1')).faults).toHaveLength(1);
+    expect(usesIn().filter((key) => key.includes('calculations'))).toEqual([]);
+  });
+
+  test('are made in memory where nothing may be stored', async () => {
+    const { found } = await find('d-1');
+    for (const key of usesIn()) await store.delete(key);
+    const denied: Store = {
+      ...store,
+      put: (key) => Promise.reject(new StoreError(`put ${key}`, { kind: 'denied', code: 'AccessDenied' })),
+    };
+
+    expect(await find('d-1', { store: denied })).toMatchObject({ found, faults: [] });
+    expect(usesIn()).toEqual([]);
   });
 });
 

@@ -38,7 +38,7 @@ const dependent = z.object({
   of: z.number().check(z.describe('which of the things found, from 0')),
   hop: z.number(),
   kind: z.enum(KINDS),
-  id: nullable,
+  id: z.string(),
   ...described,
   ways: z
     .array(z.string())
@@ -166,7 +166,7 @@ const shownBy =
     of,
     hop,
     kind,
-    id: short(id, LONGEST_ID),
+    id: shortened(id, LONGEST_ID),
     name: short(name, LONGEST_NAME),
     type: short(type, LONGEST_WORD),
     owner: short(owner, LONGEST_WORD),

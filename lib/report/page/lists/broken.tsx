@@ -1,5 +1,5 @@
 import { reach } from '../../../model/graph/closure.ts';
-import { relations } from '../../graph/graph.ts';
+import { relations } from '../../../model/rules/index.ts';
 import { NodeLink } from '../parts/node-link.tsx';
 import type { Node } from '../state/nodes.ts';
 import type { Report } from '../state/report.ts';

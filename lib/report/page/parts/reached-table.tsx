@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { relations } from '../../graph/graph.ts';
+import { relations } from '../../../model/rules/index.ts';
 import { parseSort, type Sort, sorted } from '../lists/find.ts';
 import type { Column } from '../lists/list.ts';
 import { Heads, Row } from '../lists/list-table.tsx';

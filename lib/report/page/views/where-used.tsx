@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { relations } from '../../graph/graph.ts';
+import { relations } from '../../../model/rules/index.ts';
 import { matching } from '../lists/find.ts';
 import { Empty } from '../parts/empty.tsx';
 import { LayersPicture } from '../parts/layers-picture.tsx';
