@@ -8,17 +8,21 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { compileCache } from '../compile-cache.ts';
 
 let folder: string;
+let store: string;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'query-process-'));
+  store = await mkdtemp(join(tmpdir(), 'query-store-'));
 });
 
-afterEach(() => rm(folder, { recursive: true }));
+afterEach(async () => {
+  for (const each of [folder, store]) await rm(each, { recursive: true });
+});
 
 /** `query` in a process whose temporary files are in the folder. */
 const query = (sql: string, ...flags: readonly string[]) =>
   spawn(process.execPath, ['lib/cli/bin.js', 'query', sql, ...flags], {
-    env: { ...process.env, ...compileCache, TMPDIR: folder, SYNC_STORE: join(folder, 'store') },
+    env: { ...process.env, ...compileCache, TMPDIR: folder, SYNC_STORE: store },
   });
 
 test('Ctrl-C stops a query, and leaves nothing behind', async () => {

@@ -85,7 +85,7 @@ describe.each([
 
     const [code] = await once(child, 'exit');
 
-    expect(code).toBe(argv === call ? 0 : 3);
+    expect(code).toBe(argv === call ? 0 : 1);
     expect(await said).toMatch(/^stopping: waiting for the response /);
     expect(await said).toMatch(waitedFor);
     expect(await printed).not.toBe('');

@@ -29,6 +29,7 @@ async function end({ name, argv, settings = {}, files = {}, ...hostile }: Comman
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);
   }
+  if (!('store' in files)) await mkdir(join(folder, 'store'), { recursive: true });
   const given = {
     PLATFORM_BASE_URL: 'http://127.0.0.1:9',
     PLATFORM_TOKEN: 'secret-of-the-test',

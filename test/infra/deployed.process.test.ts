@@ -148,7 +148,7 @@ test('the bundle of run-jobs takes jobs of every type from the queue', async () 
       inputVariables: { first: 2, second: 3 },
     },
     { version: 1, type: 'score', id: 'scores', texts: [{ id: 'a', text: 'This is wonderful!' }] },
-    { version: 1, type: 'update-formula', id: 'sets', calculationId, expression: 'SUM(`Amount`)' },
+    { version: 1, type: 'update-formula', id: 'sets', calculationId, expression: '1 + 1' },
     { version: 1, type: 'data-files', id: 'reads', ids: [dataFileId] },
   ]);
 
@@ -157,7 +157,7 @@ test('the bundle of run-jobs takes jobs of every type from the queue', async () 
     status: 'done',
     response: { results: [{ id: 'a', calls: 1 }] },
   });
-  expect(await resultOf('sets')).toMatchObject({ status: 'done', response: { expression: 'SUM(`Amount`)' } });
+  expect(await resultOf('sets')).toMatchObject({ status: 'done', response: { expression: '1 + 1' } });
   expect(await resultOf('reads')).toMatchObject({ status: 'done', response: { missing: [] } });
 });
 

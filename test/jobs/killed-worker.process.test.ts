@@ -40,7 +40,7 @@ function jobAt(index: number, calculationIds: readonly string[], dataFileIds: re
         ...common,
         type: 'update-formula',
         calculationId: calculationIds[index % calculationIds.length],
-        expression: `SUM(\`Amount\`) + ${index}`,
+        expression: `1 + ${index}`,
       };
     case 9:
       return { ...common, type: 'data-files', ids: dataFileIds.slice(0, 5) };

@@ -23,7 +23,7 @@ export function mixedJobs(count: number, platform: Sandbox): readonly WholeJob[]
         };
       case 8: {
         const calculationId = calculationIds[Math.floor(index / 10)];
-        return { ...common, type: 'update-formula', calculationId, expression: `SUM(\`Amount\`) + ${index}` };
+        return { ...common, type: 'update-formula', calculationId, expression: `1 + ${index}` };
       }
       case 9:
         return { ...common, type: 'data-files', ids: dataFiles.slice(0, 5) };
