@@ -14,6 +14,7 @@ import {
   type StoredTableName,
   scoreColumns,
   sourceDefinitions,
+  sources,
   storedTables,
   tableNameAmong,
 } from '../lib/contract.ts';
@@ -33,11 +34,12 @@ type TableInput = CfnTable.TableInputProperty & { readonly name: string };
 /** All tables of a store, each with a name of its own. */
 export const tablesOf = (props: TablesProps & { readonly database: string }): readonly TableInput[] => [
   ...props.places.map((place) => runsTable(place, props)),
-  ...props.places.map((place) => latestTable(place, props)),
+  // A stack has at most 500 resources: a narrowed snapshot has one table.
+  ...sources.map((place) => latestTable(place, props)),
   ...(Object.keys(storedTables) as StoredTableName[]).map((name) => storedTable(name, props)),
   resultsParquet(props),
   scoresParquet(props),
-  ...glueViews(props.places, props.database).map(viewOf),
+  ...glueViews(props.database).map(viewOf),
 ];
 
 const IDS = "Ids are text: WHERE id = '1036'.";

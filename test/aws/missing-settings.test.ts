@@ -72,7 +72,7 @@ const calls: readonly (readonly [string, string, (environment: Environment) => P
   ],
   [
     'Glue',
-    'add the partition 2026-11-16/20261116T090000Z-aaaaaa in sync.calculations',
+    'add the partition 2026-11-16/20261116T090000Z-aaaaaa in sync.stored_calculations',
     (environment) =>
       gluePartitions({ database: 'sync', location: 's3://bucket', environment, sleep }).add(
         'calculations',

@@ -114,7 +114,7 @@ describe('the tables of runs', () => {
     }
   });
 
-  test('have one of all runs, and one of the latest, of each narrowed place, under names that differ in lower case', () => {
+  test('have one of all runs of each narrowed place, under names that differ in lower case', () => {
     const { template } = synthesized('narrowed', '', [
       'calculations.Sales-North',
       'files.a-b',
@@ -124,19 +124,13 @@ describe('the tables of runs', () => {
 
     const names = tablesOf(template).map(({ Name }) => Name);
     expect(names).toHaveLength(new Set(names).size);
-    expect(names).toContain('stored_latest_calculations_sales_north');
-    expect(names).toContain('stored_latest_files_a_b');
-    expect(names.filter((name) => /^stored_latest_files_a_b_[0-9a-f]{6}$/.test(name))).toHaveLength(2);
+    expect(names.filter((name) => /^stored_files_a_b_[0-9a-f]{6}$/.test(name))).toHaveLength(2);
     expect(names).toContain('stored_calculations_sales_north');
     expect(names).toContain(otherGlueTableOf('files.a-b'));
     expect(names).toContain(otherGlueTableOf('files.A_B'));
     const history = tableOf(template, 'stored_files_a_b');
     expect(JSON.stringify(history.StorageDescriptor.Location)).toContain('"/parquet/files.a_b/"');
     expect(history.PartitionKeys.map(({ Name }) => Name)).toEqual(['dt', 'run']);
-    const { StorageDescriptor } = tableOf(template, 'stored_latest_calculations_sales_north');
-    expect(JSON.stringify(StorageDescriptor.Location)).toContain(
-      '"/parquet/latest/calculations.Sales-North/"',
-    );
   });
 });
 

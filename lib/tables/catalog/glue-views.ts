@@ -1,5 +1,5 @@
-import type { Place } from '../../snapshot/keys.ts';
 import type { HiveType } from '../../snapshot/sources/source-definition.ts';
+import { sources } from '../../snapshot/sources/sources.ts';
 import { viewsOver } from './catalog.ts';
 import type { View } from './view.ts';
 
@@ -10,11 +10,12 @@ export type GlueView = Pick<View, 'name'> & {
 };
 
 /**
- * The tables of SQL over these places, as views in a database of Glue.
+ * The tables of SQL over whole sources, as views in a database of Glue. Narrowed snapshots have none: a stack has at most
+ * 500 resources.
  * Source: the form in which Trino's Hive connector stores a view, which Athena reads.
  */
-export const glueViews = (places: readonly Place[], database: string): readonly GlueView[] =>
-  viewsOver(places)
+export const glueViews = (database: string): readonly GlueView[] =>
+  viewsOver(sources)
     .filter(({ name }) => name !== 'runs')
     .map((view) => ({
       name: view.name,

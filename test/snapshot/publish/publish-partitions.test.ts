@@ -21,7 +21,7 @@ let withoutPartition: string[];
 
 beforeEach(async () => {
   withoutPartition = [];
-  glue = await startGlue({ database: 'sync', tables: { calculations: {}, changes: {} } });
+  glue = await startGlue({ database: 'sync', tables: { stored_calculations: {}, stored_changes: {} } });
   const environment = {
     AWS_ENDPOINT_URL_GLUE: glue.endpoint,
     AWS_REGION: 'us-east-1',
@@ -34,7 +34,7 @@ beforeEach(async () => {
 
 afterEach(() => glue.close());
 
-const inTable = () => glue.partitions('calculations').map(({ Values }) => String(Values[1]));
+const inTable = () => glue.partitions('stored_calculations').map(({ Values }) => String(Values[1]));
 
 /** What the table of the latest run reads. */
 const latestFiles = async () => String((await store.get('parquet/latest/calculations/symlink.txt'))?.body);
