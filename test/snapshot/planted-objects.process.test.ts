@@ -87,6 +87,15 @@ async function plant(index: number, body: Uint8Array, differences: Partial<Part>
   return part;
 }
 
+/** Stores a part with its list of frames, as a scan does: all of it is one frame. */
+async function plantFramed(index: number, body: Uint8Array) {
+  const part = await plant(index, body);
+  await storeFrames(store, part.key, [
+    { bytes: body.byteLength, records: 1, firstKey: '1', lastKey: '1', end: 'part' },
+  ]);
+  return part;
+}
+
 const record = gzipSync('{"id":1,"name":"a"}\n');
 
 /** The manifest of a finished run with these parts, which can be published. */
@@ -230,7 +239,7 @@ describe('a part that is a bomb', () => {
     };
     await publishLines(store, { run: monday, manifest: { parts: [part], records: 1 } });
     await store.put(key, body);
-    await finish([await plant(0, record)]);
+    await finish([await plantFramed(0, record)]);
 
     const refused = await run('publish', 'calculations', tuesday.id);
     const forced = await run('publish', 'calculations', tuesday.id, '--force');
@@ -273,8 +282,8 @@ describe('a part that is not the run’s own is refused before anything is publi
     });
   const storedParts = () => Array.fromAsync(store.list(PUBLISHED));
 
-  test('because a part without a list of frames has other bytes', async () => {
-    const part = await plant(0, record);
+  test('because it has other bytes', async () => {
+    const part = await plantFramed(0, record);
     await store.put(part.key, gzipSync('{"id":2,"name":"b"}\n'));
 
     await expect(publish([part])).rejects.toThrow(/expected the sha256 [0-9a-f]{64} of its entry, got/);
@@ -282,7 +291,7 @@ describe('a part that is not the run’s own is refused before anything is publi
   });
 
   test('because it is longer than its entry says', async () => {
-    const part = await plant(0, record);
+    const part = await plantFramed(0, record);
     await store.put(part.key, Buffer.concat([record, record]));
 
     await expect(publish([part])).rejects.toThrow(`expected the ${record.byteLength} bytes of its entry`);
