@@ -3,12 +3,25 @@ import type { ReadFilePage, ScannedFilePage } from './pages.ts';
 /** A file's place in the order of creation: when it was created, in epoch milliseconds, and its key among equal times. */
 export type CreationRank = { readonly createdMs: number; readonly key: string };
 
-export const ranksOf = ({ files, keyOf, createdMs }: ScannedFilePage): readonly CreationRank[] =>
-  Array.from({ length: files }, (_, row) => ({ createdMs: createdMs(row), key: keyOf(row) }));
+/** Of each file of a page, one at a time: a page may have millions. */
+export function* ranksOf(page: ScannedFilePage): Generator<CreationRank> {
+  for (let row = 0; row < page.files; row += 1) yield rankOf(page, row);
+}
 
-/** True if all files say when they were created, and each comes after the one before. */
-export const isAscending = (ranks: readonly CreationRank[]): boolean =>
-  ranks.every((rank, at) => isAfter(rank, ranks[at - 1] ?? FIRST));
+export const rankOf = ({ keyOf, createdMs }: ScannedFilePage, row: number): CreationRank => ({
+  createdMs: createdMs(row),
+  key: keyOf(row),
+});
+
+/** True if all files say when they were created, and each comes after the one before, the first after `last`. */
+export function isAscending(ranks: Iterable<CreationRank>, last: CreationRank | null = null): boolean {
+  let before = last ?? FIRST;
+  for (const rank of ranks) {
+    if (!isAfter(rank, before)) return false;
+    before = rank;
+  }
+  return true;
+}
 
 const FIRST: CreationRank = { createdMs: Number.NEGATIVE_INFINITY, key: '' };
 
@@ -26,6 +39,6 @@ export async function sortsByCreation(
   readPage: ReadFilePage,
   request: { readonly filesetId: string; readonly signal?: AbortSignal | undefined },
 ): Promise<boolean> {
-  const newest = ranksOf(await readPage({ ...request, next: null, newest: PROBED }));
+  const newest = [...ranksOf(await readPage({ ...request, next: null, newest: PROBED }))];
   return newest.length >= PROBED && isAscending(newest.toReversed());
 }

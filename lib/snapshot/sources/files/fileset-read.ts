@@ -3,7 +3,7 @@ import { searchFiles } from '../../../platform/operations/search-files.ts';
 import { PlatformError } from '../../../platform/platform-error.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
 import { type ScanOutcome, type ScanStart, type ScanStep, totalsSchema } from '../../scan.ts';
-import { type CreationRank, isAscending, ranksOf, sortsByCreation } from './creation-order.ts';
+import { type CreationRank, isAscending, rankOf, ranksOf, sortsByCreation } from './creation-order.ts';
 import { EMPTY_DIGEST, withTexts } from './list-digest.ts';
 import type { ReadFilePage, ScannedFilePage } from './pages.ts';
 import { hasSeen, noCursors, type SeenCursors, seenCursorsSchema, withCursor } from './seen-cursors.ts';
@@ -129,8 +129,8 @@ function freshRows({ files, keyOf }: ScannedFilePage, seen: SeenKeys): Uint32Arr
 function withPage(before: FilesetPosition, page: ScannedFilePage, fresh: Uint32Array): FilesetPosition {
   const { files, next, total } = page;
   const isFirst = before.next === null;
-  const ranks = [...(before.last === null ? [] : [before.last]), ...ranksOf(page)];
-  const inOrder = before.isAscending && isAscending(ranks);
+  const inOrder = before.isAscending && isAscending(ranksOf(page), before.last);
+  const last = files === 0 ? before.last : rankOf(page, files - 1);
   return {
     ...before,
     next,
@@ -138,13 +138,14 @@ function withPage(before: FilesetPosition, page: ScannedFilePage, fresh: Uint32A
     empty: files === 0 ? before.empty + 1 : 0,
     totals: { start: isFirst ? total : before.totals.start, end: total },
     repeats: before.repeats + files - fresh.length,
-    digest: withTexts(
-      before.digest,
-      Array.from(fresh, (row) => `${page.keyOf(row)} ${page.pathOf(row)}`),
-    ),
+    digest: withTexts(before.digest, keysAndPaths(page, fresh)),
     isAscending: inOrder,
-    last: inOrder ? (ranks.at(-1) ?? null) : null,
+    last: inOrder ? last : null,
   };
+}
+
+function* keysAndPaths({ keyOf, pathOf }: ScannedFilePage, rows: Uint32Array): Generator<string> {
+  for (const row of rows) yield `${keyOf(row)} ${pathOf(row)}`;
 }
 
 /** Adds the files that earlier processes took. The segment may also have files of the FileSets before. */
