@@ -9,7 +9,8 @@ export const duckDbMacros: readonly string[] = [
     CASE WHEN json_type(CASE WHEN json_valid(text) THEN text END, path) NOT IN ('OBJECT', 'ARRAY')
       THEN json_extract_string(CASE WHEN json_valid(text) THEN text END, path) END)`,
   'CREATE OR REPLACE MACRO array_join(list, separator) AS array_to_string(list, separator)',
-  'CREATE OR REPLACE MACRO from_iso8601_timestamp(text) AS CAST(text AS TIMESTAMPTZ)',
+  'CREATE OR REPLACE MACRO regexp_like(text, pattern) AS regexp_matches(text, pattern)',
+  `CREATE OR REPLACE MACRO from_iso8601_timestamp(text) AS date_trunc('millisecond', CAST(text AS TIMESTAMPTZ))`,
   'CREATE OR REPLACE MACRO from_unixtime_nanos(nanoseconds) AS make_timestamptz(nanoseconds // 1000)',
 ];
 

@@ -28,9 +28,12 @@ export const select = (columns: Readonly<Record<string, Made>>, from: string): s
 export const described = (columns: Readonly<Record<string, Made>>): View['columns'] =>
   Object.fromEntries(Object.entries(columns).map(([name, [type, , about]]) => [name, { type, about }]));
 
+/** Engines differ in what else they take for a time: in Trino `0` is a year. */
+const ISO_TIME = String.raw`^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?$`;
+
 /** The moment of an ISO 8601 text, in UTC; null if it is none. */
 export const momentOf = (text: string): string =>
-  `CAST(try(from_iso8601_timestamp(${text})) AT TIME ZONE 'UTC' AS timestamp)`;
+  `CAST(CASE WHEN regexp_like(${text}, '${ISO_TIME}') THEN try(from_iso8601_timestamp(${text})) END AT TIME ZONE 'UTC' AS timestamp)`;
 
 /** The moment of epoch milliseconds, in UTC. */
 export const epochMoment = (epochMs: string): string =>
