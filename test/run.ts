@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { countsOf, type Outcome } from './counts.ts';
+import { countsOf, failedIn, type Outcome } from './counts.ts';
 
 /*
  * `npm test`: types, lint, and the tests that run in their own process. Types and lint count as one check each, so that
@@ -94,7 +94,9 @@ async function tests({ only = [], without = [], workers, environment = {} }: Tes
     environment,
   ).ended;
   try {
-    return countsOf(JSON.parse(readFileSync(report, 'utf8')), status);
+    const found = JSON.parse(readFileSync(report, 'utf8'));
+    for (const name of failedIn(found)) console.log(`FAILED: ${name}`);
+    return countsOf(found, status);
   } catch (error) {
     console.error(`vitest left no report that can be read: ${String(error)}`);
     return { passed: 0, failed: 1 };

@@ -79,6 +79,8 @@ export function createMemoryStore(): MemoryStore {
 }
 
 const LARGE_BYTES = 8 * 1024 * 1024;
+/** Far longer than a timer of a busy machine is late. */
+const LARGE_PUT_MS = 500;
 const CHUNK_BYTES = 256 * 1024;
 
 async function put(
@@ -88,7 +90,7 @@ async function put(
   { condition, signal }: PutOptions,
 ): Promise<PutResult> {
   checkKey(key);
-  if (body.byteLength > LARGE_BYTES) await delay(5, undefined, signal ? { signal } : {});
+  if (body.byteLength > LARGE_BYTES) await delay(LARGE_PUT_MS, undefined, signal ? { signal } : {});
   const current = objects.get(key);
   if (condition && 'ifAbsent' in condition && current) return { kind: 'condition-failed' };
   if (condition && 'ifMatch' in condition && (current && etagOf(current)) !== condition.ifMatch)

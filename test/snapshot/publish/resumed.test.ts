@@ -79,7 +79,10 @@ function finishedRun(source: Source, run: Run, parts: readonly Part[]): Finished
   return { ...found, scanRefused: [] };
 }
 
-/** Every published object: its key and its bytes. A manifest that replaced one left by a killed publisher has a token. */
+/**
+ * Every published object: its key and its bytes. A manifest that replaced one left by a killed publisher has a token, and
+ * `latest.json` a space if it was stored again so that such a publisher cannot move it.
+ */
 async function publishedBytes(store: Store): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for await (const { key } of store.list('')) {
@@ -93,7 +96,8 @@ async function publishedBytes(store: Store): Promise<ReadonlyMap<string, string>
   return found;
 }
 
-const withoutToken = (text: string): string => text.replace(/_manifest-[0-9a-f]{8}\.json/, '_manifest.json');
+const withoutToken = (text: string): string =>
+  text.replace(/_manifest-[0-9a-f]{8}\.json/, '_manifest.json').trimEnd();
 
 /** A store that fails from its operation `last` on, before or after that one is done. */
 function killedAt(store: Store, last: number, when: 'before' | 'after') {
