@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import { putBackMs } from '../pace/breaker.ts';
 import type { Breaker } from '../pace/fleet-breaker.ts';
 import { PlatformError } from '../platform/platform-error.ts';
 import type { Store } from '../store/store.ts';
@@ -108,6 +107,9 @@ const DONE: Handled = { kind: 'done' };
 /** A message whose job another worker has is delivered again this long after the end of that worker's lease. */
 const AFTER_LEASE_MS = 1_000;
 
+/** How long a message waits at most in a worker that has it while the platform is away. */
+const LONGEST_HOLD_MS = 300_000;
+
 /** How old SENT may be when a request leaves that may not be repeated; a worker that is held up longer takes it back. */
 const SENT_LASTS_MS = 2_000;
 
@@ -127,9 +129,7 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
   if (!parsed.isNamed) return nameMessage(message, request, worker);
   const earlyMs = job.notBefore === undefined ? 0 : Date.parse(job.notBefore) - worker.now();
   if (earlyMs > 0) return { kind: 'later', delayMs: earlyMs };
-  if (!hasTime(job, worker, lease)) return { kind: 'later', delayMs: 0 };
-  const awayMs = await worker.breaker?.blockedMs();
-  if (awayMs !== undefined) return { kind: 'later', delayMs: putBackMs(awayMs, worker.random()) };
+  if (!(await mayBegin(job, worker, lease))) return { kind: 'later', delayMs: 0 };
   const answer = await worker.ledger.claim(request, {
     leaseMs: lease.leaseMs,
     mayRepeat: mayRepeat(job),
@@ -152,9 +152,28 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
   }
 }
 
-/** False if a send that starts now could take longer than the time left. */
-const hasTime = (job: Job, { mustLastMs, now }: Worker, { deadlineMs }: Lease) =>
-  deadlineMs === undefined || deadlineMs - now() >= mustLastMs(job);
+/**
+ * False if a send that starts now could take longer than the time left. While the platform is away the message waits
+ * here as long as there is time: an invocation that finds it away lasts, so there are few of them, however many messages
+ * wait. Those in hand run as soon as it is back.
+ */
+async function mayBegin(
+  job: Job,
+  { breaker, now, sleep, mustLastMs }: Worker,
+  { deadlineMs = Number.POSITIVE_INFINITY, stop }: Lease,
+): Promise<boolean> {
+  const lastMs = deadlineMs - mustLastMs(job);
+  const untilMs = Math.min(lastMs, now() + LONGEST_HOLD_MS);
+  for (;;) {
+    if (now() > lastMs) return false;
+    const awayMs = await breaker?.blockedMs();
+    if (awayMs === undefined) return true;
+    const waitMs = Math.min(awayMs + 1, untilMs - now());
+    if (waitMs <= 0) return false;
+    await sleep(waitMs, stop).catch(() => undefined);
+    if (stop?.aborted) return false;
+  }
+}
 
 /**
  * Gives a message that names no job the id that it has on the queue, before anything else is done with it: a copy of it

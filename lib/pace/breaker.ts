@@ -44,9 +44,6 @@ export const LEAST_OUTAGE_MS = 2_000;
 /** How often the platform is probed during an outage. */
 export const PROBE_EVERY_MS = 10_000;
 
-/** Messages come back spread over this time after the next probe, rather than all at once. */
-const SPREAD_MS = 20_000;
-
 /** The streak after another call. */
 export function afterCall(streak: Streak, outcome: CallOutcome, nowMs: number): Streak {
   if (outcome === 'answered') return undefined;
@@ -70,10 +67,6 @@ export const openedBy = ({ sinceMs, cause }: Exclude<Streak, undefined>, nowMs: 
  */
 export const probeDueMs = ({ probeAtMs }: OpenBreaker, seenMs: number): number =>
   Math.min(probeAtMs, seenMs + PROBE_EVERY_MS);
-
-/** How long a message stays away while the breaker is open. `random`: at least 0 and below 1. */
-export const putBackMs = (probeInMs: number, random: number): number =>
-  Math.ceil(probeInMs + random * SPREAD_MS) + 1_000;
 
 /**
  * The place where the breaker is. Each write is one conditional update. Throws `TableError` if the table cannot be

@@ -138,23 +138,59 @@ describe('a job whose platform refuses connections', () => {
 });
 
 describe('while the platform is away', () => {
-  const awayFor = (ms: number) => ({ blockedMs: async () => ms, knownBlockedMs: () => ms });
+  const awayFor = (times: number) => ({
+    blockedMs: async () => (times-- > 0 ? 8_000 : undefined),
+    knownBlockedMs: () => undefined,
+  });
 
-  test('a message goes back without a claim, and comes back spread over the time after the next probe', async () => {
+  test('a message waits in the worker without a claim, and runs at once when it is back', async () => {
     await using fake = await fakeWorker({ 'run-function': succeeds });
-    const handle = (random: number) =>
-      handleMessage(
-        messageOf(runFunctionJob),
-        { ...fake.worker, breaker: awayFor(8_000), random: () => random },
-        leaseOf(fake),
-      );
+    const { nowMs } = fake.clock;
 
-    const handled = [await handle(0), await handle(0.999_999)];
+    const handled = await handleMessage(
+      messageOf(runFunctionJob),
+      { ...fake.worker, breaker: awayFor(3) },
+      leaseOf(fake),
+    );
 
-    expect(handled).toEqual([
-      { kind: 'later', delayMs: 9_000 },
-      { kind: 'later', delayMs: 29_000 },
-    ]);
+    expect(handled).toEqual({ kind: 'done' });
+    expect(await fake.ledger.read('job-1')).toMatchObject({ createdAt: nowMs + 24_003, attempts: 1 });
+  });
+
+  test.each([
+    ['the time for its send begins', 120_000, 60_000],
+    ['five minutes have passed', undefined, 300_000],
+  ])('a message goes back without a claim as soon as %s', async (_, leftMs, waitedMs) => {
+    await using fake = await fakeWorker({ 'run-function': succeeds });
+    const { nowMs } = fake.clock;
+    const deadlineMs = leftMs === undefined ? undefined : nowMs + leftMs;
+
+    const handled = await handleMessage(
+      messageOf(runFunctionJob),
+      { ...fake.worker, breaker: awayFor(1_000) },
+      { ...leaseOf(fake), deadlineMs },
+    );
+
+    expect(handled).toEqual({ kind: 'later', delayMs: 0 });
+    expect(fake.clock.nowMs - nowMs).toBe(waitedMs);
+    expect(await fake.ledger.read('job-1')).toBeUndefined();
+  });
+
+  test('a message that waits goes back as soon as the worker is stopped', async () => {
+    await using fake = await fakeWorker({ 'run-function': succeeds });
+    const stopping = new AbortController();
+    const sleep = async (_ms: number, signal?: AbortSignal) => {
+      stopping.abort(new HandBackError('the worker is stopping', 0));
+      signal?.throwIfAborted();
+    };
+
+    const handled = await handleMessage(
+      messageOf(runFunctionJob),
+      { ...fake.worker, sleep, breaker: awayFor(1) },
+      { ...leaseOf(fake), stop: stopping.signal },
+    );
+
+    expect(handled).toEqual({ kind: 'later', delayMs: 0 });
     expect(await fake.ledger.read('job-1')).toBeUndefined();
   });
 

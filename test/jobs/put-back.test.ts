@@ -220,32 +220,3 @@ test('a message that cannot be handled through a fault of ours ends among the de
   expect(counting.lost).toHaveLength(1);
   expect(counting.seen.copies).toBe(0);
 });
-
-test('while the platform is away for 12 hours, a message is received at most 360 times an hour, and none is lost', async () => {
-  await using fake = await fakeWorker({});
-  const queue = countingQueue(fake.clock);
-  for (let at = 0; at < 10; at += 1)
-    queue.put(JSON.stringify({ ...runFunctionJob, id: `job-${at}` }), 'AIDAEXAMPLE');
-  const beganMs = fake.clock.nowMs;
-  let seed = 1;
-  const random = () => {
-    seed = (seed * 48_271) % 2_147_483_647;
-    return seed / 2_147_483_647;
-  };
-  // The next probe is at most 10 s away.
-  const blockedMs = async () => 10_000 - ((fake.clock.nowMs - beganMs) % 10_000);
-  const worker = { ...fake.worker, random, breaker: { blockedMs, knownBlockedMs: () => 10_000 } };
-  const inHour = Array.from({ length: 12 }, () => 0);
-
-  while (fake.clock.nowMs < beganMs + 12 * HOUR) {
-    const message = queue.next();
-    if (message === undefined) break;
-    const hour = Math.floor((fake.clock.nowMs - beganMs) / HOUR);
-    if (hour < 12) inHour[hour] = (inHour[hour] ?? 0) + 1;
-    await handleOnce(message, { worker, queue: queue.queue, lease: leaseOf(fake) });
-  }
-
-  expect(Math.max(...inHour)).toBeLessThanOrEqual(10 * 360);
-  expect(queue.lost).toEqual([]);
-  expect(queue.left()).toBe(10);
-});

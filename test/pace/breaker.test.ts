@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  afterCall,
-  type BreakerItem,
-  type CallOutcome,
-  putBackMs,
-  type Streak,
-} from '../../lib/pace/breaker.ts';
+import { afterCall, type BreakerItem, type CallOutcome, type Streak } from '../../lib/pace/breaker.ts';
 import { createFleetBreaker } from '../../lib/pace/fleet-breaker.ts';
 import { createMemoryBreaker } from '../../lib/pace/memory-breaker.ts';
 import { TableError } from '../../lib/table/table-error.ts';
@@ -63,7 +57,7 @@ async function runFleet(workers: readonly Worker[], untilMs: number, isTableAway
     while (isAlive()) {
       const blockedMs = await breaker.blockedMs();
       if (blockedMs !== undefined) {
-        await clock.sleep(putBackMs(blockedMs, 0.5));
+        await clock.sleep(blockedMs + 1);
         continue;
       }
       calls.push(clock.now());
@@ -166,10 +160,6 @@ test('a worker that is cut off alone stops the others for seconds once, and then
   expect(ofCut).toBeLessThan(60);
   expect(ofSound).toBeGreaterThan(7 * 120 * 0.9);
   expect(between(9.5 * MINUTE, 10 * MINUTE)[0]).toBeGreaterThan(50);
-});
-
-test('messages come back a second after the next probe, spread over 20 s', () => {
-  expect([0, 0.5, 0.999_9].map((random) => putBackMs(5_000.5, random))).toEqual([6_001, 16_001, 25_999]);
 });
 
 test('a streak ends with any answer, and a 429 says nothing', () => {
