@@ -49,9 +49,9 @@ export class Reports extends Construct {
     });
     storage.grantRead(this.write.role, [
       ...sources.flatMap((source) => [`${source}/*`, `${source}.*`]),
-      ...['changes/*', 'results/*', 'scores/*', 'formulas/*', 'work/*', 'report/*'],
+      ...['changes/*', 'results/*', 'scores/*', 'formulas/*', 'parquet/*', 'work/*', 'report/*'],
     ]);
-    storage.grantWrite(this.write.role, ['report/*', 'work/report.json']);
+    storage.grantWrite(this.write.role, ['report/*', 'work/report.json', 'parquet/uses/*']);
   }
 
   /**

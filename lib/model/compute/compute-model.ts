@@ -28,6 +28,8 @@ export type Model = {
   readonly cards: Uint32Array;
   /** `flagBits` and `HELD` of each node. */
   readonly flags: Uint8Array;
+  /** True of a node that a whole snapshot of its kind does not hold: what uses it has a missing target. */
+  readonly isMissing: (node: number) => boolean;
   /** In the order in which they are first used. */
   readonly datasets: readonly DatasetCounts[];
   readonly owners: readonly Owner[];
@@ -45,13 +47,16 @@ export async function computeModel(columns: ModelColumns): Promise<Model> {
   await readOwned(columns.files, owners, { column: 'createdby', what: 'files' });
   await readOwned(columns['data-files'], owners, { column: 'responsibleuserid', what: 'data_files' });
   const graph = await readUses(columns, things);
-  const flags = flagsOf(things, graph, { held, cards, columns });
+  const flags = new Uint8Array(things.count());
+  const isMissing = missingIn(flags, things, columns);
+  addFlags(flags, graph, { held, cards, isMissing });
   return {
     things,
     graph,
     calculations: held.nodes,
     cards,
     flags,
+    isMissing,
     datasets: countDatasets(things, graph),
     owners: owners.counted(flags),
   };
@@ -65,20 +70,25 @@ export async function readUses(columns: ModelColumns, things: Things): Promise<U
   return uses.graph();
 }
 
-type Read = {
-  readonly held: HeldCalculations;
-  readonly cards: Uint32Array;
-  readonly columns: ModelColumns;
-};
+function missingIn(flags: Uint8Array, { kindAt }: Things, { calculations, cards }: ModelColumns) {
+  const whole = { calculation: calculations?.isWhole, card: cards?.isWhole } as const;
+  return (node: number): boolean => {
+    const kind = kindAt(node);
+    return (
+      ((flags[node] ?? 0) & HELD) === 0 && (kind === 'calculation' || kind === 'card') && whole[kind] === true
+    );
+  };
+}
 
-function flagsOf(things: Things, graph: UsesGraph, { held, cards, columns }: Read): Uint8Array {
-  const flags = new Uint8Array(things.count());
+type Read = Pick<Model, 'cards' | 'isMissing'> & { readonly held: HeldCalculations };
+
+function addFlags(flags: Uint8Array, graph: UsesGraph, { held, cards, isMissing }: Read): void {
   const { nodes } = held;
   for (const node of nodes) add(flags, node, HELD | flagBits.unused);
   for (const node of cards) add(flags, node, HELD);
   for (const [place, node] of nodes.entries())
     if (held.isInvalid[place] === 1) add(flags, node, flagBits.invalid);
-  addByEdges(flags, things, graph, columns);
+  addByEdges(flags, graph, isMissing);
   addRepeated(flags, nodes, (place) => held.names[place] ?? 0, flagBits.same_name);
   const { user: from, used: to } = graph;
   const targets = adjacencyOf({ nodes: flags.length, from, to });
@@ -91,7 +101,6 @@ function flagsOf(things: Things, graph: UsesGraph, { held, cards, columns }: Rea
     (node) => add(flags, node, flagBits.affected),
   );
   for (const memory of [users.starts, users.edges]) freeMemory(memory);
-  return flags;
 }
 
 function add(flags: Uint8Array, node: number, bits: number): void {
@@ -101,21 +110,15 @@ function add(flags: Uint8Array, node: number, bits: number): void {
 /** What each use says of both of its things. */
 function addByEdges(
   flags: Uint8Array,
-  { kindAt }: Things,
-  { user, used, isBrokenAt, relationAt }: UsesGraph,
-  { calculations, cards }: ModelColumns,
+  { user, used, isBrokenAt, staterAt }: UsesGraph,
+  isMissing: Model['isMissing'],
 ): void {
   for (let edge = 0; edge < user.length; edge += 1) {
     const [by, of] = [user[edge] ?? 0, used[edge] ?? 0];
-    // The record of a calculation states which cards use it.
-    if (isBrokenAt(edge)) add(flags, relationAt(edge) === 'uses' ? of : by, flagBits.broken_links);
+    if (isBrokenAt(edge)) add(flags, staterAt(edge), flagBits.broken_links);
     if (by === of) continue;
-    const bits = flags[of] ?? 0;
-    flags[of] = bits & ~flagBits.unused;
-    if ((bits & HELD) !== 0) continue;
-    const kind = kindAt(of);
-    const isKnown = kind === 'calculation' ? calculations?.isWhole : kind === 'card' && cards?.isWhole;
-    if (isKnown === true) add(flags, by, flagBits.missing_target);
+    flags[of] = (flags[of] ?? 0) & ~flagBits.unused;
+    if (isMissing(of)) add(flags, by, flagBits.missing_target);
   }
 }
 

@@ -10,6 +10,8 @@ export type UsesGraph = {
   readonly user: Uint32Array;
   readonly used: Uint32Array;
   readonly relationAt: (edge: number) => Relation;
+  /** The node whose record states it: that of a calculation states which cards use it. */
+  readonly staterAt: (edge: number) => number;
   /** What its link says of itself, as sent; null if it says nothing. */
   readonly validityAt: (edge: number) => string | null;
   readonly isBrokenAt: (edge: number) => boolean;
@@ -60,11 +62,14 @@ export function createUsesCollector(things: Things): UsesCollector {
     graph() {
       const all = { nodes: things.count(), user: user.values(), used: used.values(), said: said.values() };
       const count = keepFirst(all, validities.isBroken);
+      const [from, to] = [all.user.subarray(0, count), all.used.subarray(0, count)];
       const validity = (edge: number) => (all.said[edge] ?? 0) >> RELATION_BITS;
+      const relationAt = (edge: number) => relations[(all.said[edge] ?? 0) & MASK] ?? 'links to';
       return {
-        user: all.user.subarray(0, count),
-        used: all.used.subarray(0, count),
-        relationAt: (edge) => relations[(all.said[edge] ?? 0) & MASK] ?? 'links to',
+        user: from,
+        used: to,
+        relationAt,
+        staterAt: (edge) => (relationAt(edge) === 'uses' ? to[edge] : from[edge]) ?? 0,
         validityAt: (edge) => validities.textOf(validity(edge)),
         isBrokenAt: (edge) => validities.isBroken(validity(edge)),
       };

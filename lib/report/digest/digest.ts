@@ -1,12 +1,14 @@
+import type { LastRun } from '../../model/index.ts';
 import type { Change } from '../../snapshot/changes/change.ts';
 import { describeChanges } from '../../snapshot/changes/describe-changes.ts';
 import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
 import { storedChanges } from '../../snapshot/changes/stored-changes.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { type Manifest, manifestOf } from '../../snapshot/manifest.ts';
+import type { Source } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
-import { newlyBroken } from './newly-broken.ts';
+import { type BrokenThings, brokenThings } from './broken-things.ts';
 
 /** The first of a list, each as its lines, in the platform's own text: whoever shows them makes them safe. */
 export type First = { readonly total: number; readonly items: readonly (readonly string[])[] };
@@ -17,14 +19,14 @@ export type Digest = {
   /** Undefined if no changes are stored, as for a first run. */
   readonly changes:
     | {
-        /** References that are not valid, and were, or were not there; with the records that have them. */
-        readonly broken: First;
         readonly removed: First;
         readonly added: First;
         /** What people look for first. */
         readonly changed: First;
       }
     | undefined;
+  /** What is wrong by the model, and was not; null if that is not known, undefined for a source that it does not depend on. */
+  readonly broken: BrokenThings | null | undefined;
   /** What could not be read, and could be the time before; undefined if the run before is not known. */
   readonly newlyMissing: First | undefined;
 };
@@ -36,14 +38,18 @@ export type CollectOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Reads what is said of a run, in memory that does not grow with it. Throws `StoredObjectError` for damaged objects. */
+/** Reads what is said of a run; memory is that of one model. Throws `StoredObjectError` for damaged objects. */
 export async function collectDigest({ store, place, run, signal }: CollectOptions): Promise<Digest> {
   const manifest = await manifestOf(store, run.manifest, { place, run: run.run });
   const found = await storedChanges({ store, changes: manifest.changes, signal });
+  const source = sourceOf(place);
+  const before = await runBefore(store, place, manifest);
+  const last = { place, source, manifest, key: run.manifest };
   return {
     manifest,
-    changes: found && (await firstChanges(place, found)),
-    newlyMissing: await newlyMissing(store, place, manifest),
+    changes: found && (await firstChanges(source, found)),
+    broken: await brokenThings({ store, run: last, before, signal }),
+    newlyMissing: before && newlyMissing(manifest, before.manifest),
   };
 }
 
@@ -58,24 +64,20 @@ const NOTABLE = new Set(
 );
 
 async function firstChanges(
-  place: Place,
+  source: Source,
   changes: AsyncIterable<Change>,
 ): Promise<NonNullable<Digest['changes']>> {
-  const source = sourceOf(place);
   const linesOf = (change: Change) => cut(describeChanges(source, [change]));
-  const broken = firstOf((change: Change) => newlyBroken(source, change));
   const removed = firstOf(linesOf);
   const added = firstOf(linesOf);
   const notable = firstOf(linesOf);
   const others = firstOf(linesOf);
   for await (const change of changes) {
-    if (newlyBroken(source, change).length > 0) broken.add(change);
     if (change.change === 'removed') removed.add(change);
     else if (change.change === 'added') added.add(change);
     else (change.fields.some((name) => NOTABLE.has(name)) ? notable : others).add(change);
   }
   return {
-    broken: broken.first(),
     removed: removed.first(),
     added: added.first(),
     changed: joined(notable.first(), others.first()),
@@ -105,18 +107,20 @@ function cut(lines: readonly string[]): readonly string[] {
   return more <= 1 ? lines : [...lines.slice(0, MOST_LINES), `  and ${more} more fields`];
 }
 
-async function newlyMissing(store: Store, place: Place, manifest: Manifest): Promise<First | undefined> {
-  const { missing, changes } = manifest;
-  if (missing.length === 0 || changes === null) return undefined;
-  const before = (await publishedRuns(store, place)).find(({ run }) => run === changes.against);
+function newlyMissing({ missing }: Manifest, before: Pick<Manifest, 'missing'>): First {
+  const known = new Set(before.missing.map(({ id }) => id));
+  const list = firstOf(({ id, status }: Manifest['missing'][number]) => [`${id}: ${status}`]);
+  for (const each of missing) if (!known.has(each.id)) list.add(each);
+  return list.first();
+}
+
+/** The run that a run is compared with; undefined if there is none, or it was pruned or damaged. */
+async function runBefore(store: Store, place: Place, { changes }: Manifest): Promise<LastRun | undefined> {
+  const before = (await publishedRuns(store, place)).find(({ run }) => run === changes?.against);
   if (before === undefined) return undefined;
   try {
-    const known = new Set(
-      (await manifestOf(store, before.manifest, { place, run: before.run })).missing.map(({ id }) => id),
-    );
-    const list = firstOf(({ id, status }: Manifest['missing'][number]) => [`${id}: ${status}`]);
-    for (const each of missing) if (!known.has(each.id)) list.add(each);
-    return list.first();
+    const manifest = await manifestOf(store, before.manifest, { place, run: before.run });
+    return { place, source: sourceOf(place), manifest, key: before.manifest };
   } catch (error) {
     if (error instanceof StoredObjectError) return undefined;
     throw error;

