@@ -14,7 +14,7 @@ export type FunctionMetrics = {
   readonly observe: (event: PlatformEvent) => void;
   readonly jobFinished: (event: Pick<JobFinished, 'type' | 'status'>) => void;
   readonly messageRefused: () => void;
-  readonly onSafeRate: () => void;
+  readonly onTableAway: () => void;
   readonly textScored: (sentiment: Sentiment) => void;
   readonly snapshotEnded: (ended: { readonly place: string; readonly kind: 'published' | 'refused' }) => void;
   /** From now on, each flush reports what the pace has granted since the previous one. */
@@ -47,7 +47,7 @@ export function createMetrics(
     },
     jobFinished: ({ type, status }) => sums.add(JOB_MEASURES[status], 1, type),
     messageRefused: () => sums.add('MessagesRefused', 1),
-    onSafeRate: () => sums.add('SafeRate', 1),
+    onTableAway: () => sums.add('TableAway', 1),
     textScored: ({ modelProviderUsage: usage }) => sums.add('SentimentTokens', usage?.totalTokens ?? 0),
     snapshotEnded: ({ place, kind }) => places.push({ place, name: SNAPSHOT_METRICS[kind] }),
     flush() {

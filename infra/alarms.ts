@@ -148,9 +148,9 @@ const platformWatches = ({ metrics }: AlarmsProps): Watches => ({
     above: 5,
     periods: 3,
   },
-  SafeRate: {
-    says: 'The table of the budget cannot be reached: processes send at the safe rate.',
-    metric: metrics('SafeRate'),
+  TableAway: {
+    says: 'The table of the budget cannot be reached: processes send nothing.',
+    metric: metrics('TableAway'),
   },
 });
 

@@ -122,7 +122,7 @@ const functionsRow: Row = ({ metrics, functions }) => [
       each.metric('ConcurrentExecutions', { label, statistic: Stats.MAXIMUM }),
     ),
     HALF,
-    [metrics('SafeRate')],
+    [metrics('TableAway')],
   ),
 ];
 

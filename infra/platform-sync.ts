@@ -132,7 +132,7 @@ export class PlatformSync extends Construct {
       : undefined;
     const snapshots = instance.schedules.length;
     const workers = instance.workers ?? Math.max(WORKERS, fewestWorkers({ snapshots }));
-    const environment = commonEnvironment(instance, { storage, secret, workers, serviceName });
+    const environment = commonEnvironment(instance, { storage, secret, serviceName });
     const capacity = capacityOf({ ...instance, workers, snapshots });
     return { logs, network, storage, secret, catalog, environment, capacity };
   }
@@ -333,13 +333,12 @@ const known = (value: string) => (Token.isUnresolved(value) ? undefined : value)
 type Places = {
   readonly storage: Storage;
   readonly secret: TokenSecret;
-  readonly workers: number;
   readonly serviceName: string;
 };
 
 const commonEnvironment = (
   { baseUrl, tokenHeader, rate, concurrency, timeoutMs, compression, logLevel }: CompleteSettings,
-  { storage, secret, workers, serviceName }: Places,
+  { storage, secret, serviceName }: Places,
 ) =>
   ({
     PLATFORM_BASE_URL: baseUrl,
@@ -347,7 +346,6 @@ const commonEnvironment = (
     ...(tokenHeader === undefined ? {} : { PLATFORM_TOKEN_HEADER: tokenHeader }),
     PLATFORM_RATE: String(rate),
     PLATFORM_CONCURRENCY: String(concurrency),
-    PLATFORM_WORKERS: String(workers),
     ...(timeoutMs === undefined ? {} : { PLATFORM_TIMEOUT_MS: String(timeoutMs) }),
     SYNC_STORE: storage.location,
     SYNC_COMPRESSION: compression,

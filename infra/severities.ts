@@ -15,7 +15,7 @@ const OTHERS: Readonly<Record<string, Severity>> = {
   SentimentCalls: 'page',
   SentimentTokens: 'page',
   Throttling: 'notice',
-  SafeRate: 'notice',
+  TableAway: 'notice',
 };
 
 /** The severity of an alarm, unless the configuration says otherwise. */

@@ -47,7 +47,6 @@ export type CommonEnvironment = Readonly<
     | 'PLATFORM_TOKEN_SECRET'
     | 'PLATFORM_RATE'
     | 'PLATFORM_CONCURRENCY'
-    | 'PLATFORM_WORKERS'
     | 'SYNC_STORE'
     | 'SYNC_COMPRESSION'
     | 'SYNC_TABLE'

@@ -13,8 +13,8 @@ export const metricNames = [
   'Unauthorized',
   /** Requests refused with 403, except for single cards and data files: those are named in the manifest. */
   'Forbidden',
-  /** Times that a process fell back to the safe rate because the table was unavailable. */
-  'SafeRate',
+  /** Times that a process found the table unavailable, so that it sent nothing. */
+  'TableAway',
   'SentimentCalls',
   'SentimentTokens',
   'SnapshotsRefused',

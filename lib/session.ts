@@ -56,8 +56,8 @@ export type SessionOptions = {
   readonly observe?: Observe;
   /** Called when jobs are stopped since the platform is away, or refuses the token. */
   readonly onAway?: ((open: OpenBreaker) => void) | undefined;
-  /** Called each time that the fleet's budget becomes unavailable and the safe rate is used. */
-  readonly onSafeRate?: () => void;
+  /** Called each time that the fleet's budget becomes unavailable, so that nothing is sent. */
+  readonly onTableAway?: () => void;
 };
 
 /** How long somebody waits to learn that the platform cannot be reached at its address. */
@@ -65,7 +65,7 @@ const LONGEST_UNREACHED_MS = 6_000;
 
 /** Makes a session from the environment. Throws `SettingsError` before anything is opened. */
 export function openSession(given: SessionOptions): Session {
-  const { environment, err, greed = 'block', onSafeRate = () => undefined, onAway } = given;
+  const { environment, err, greed = 'block', onTableAway = () => undefined, onAway } = given;
   const settings = readSettings(environment);
   const logger = createLogger(settings.LOG_LEVEL, given.log ?? err);
   const { observe, counts } = countCalls();
@@ -75,7 +75,7 @@ export function openSession(given: SessionOptions): Session {
   const onBreaker = (seen: OpenBreaker | undefined) => breaker.seen(seen);
   const ended: Observe = (event) =>
     event.kind === 'request' && breaker.ended(callOutcome(event.failure), event.durationMs);
-  const pace = paceOf(settings, { environment, logger, greed, onSafeRate, budgetClient, onBreaker });
+  const pace = paceOf(settings, { environment, logger, greed, onTableAway, budgetClient, onBreaker });
   const options = {
     baseUrl: settings.PLATFORM_BASE_URL,
     token: tokenOf(settings, environment),
@@ -129,15 +129,15 @@ type PaceParts = {
   readonly environment: Environment;
   readonly logger: Logger;
   readonly greed: 'one' | 'block';
-  readonly onSafeRate: () => void;
+  readonly onTableAway: () => void;
   readonly budgetClient: () => Promise<DynamoDBClient>;
   readonly onBreaker: (breaker: OpenBreaker | undefined) => void;
 };
 
 /** The fleet's pace if there is a table to share it in, otherwise the process's own. */
 function paceOf(settings: Settings, parts: PaceParts): Pace {
-  const { environment, logger, greed, onSafeRate, budgetClient, onBreaker } = parts;
-  const { SYNC_TABLE: tableName, PLATFORM_RATE: rate, PLATFORM_WORKERS: workers } = settings;
+  const { environment, logger, greed, onTableAway, budgetClient, onBreaker } = parts;
+  const { SYNC_TABLE: tableName, PLATFORM_RATE: rate } = settings;
   const limits = {
     rate,
     concurrency: settings.PLATFORM_CONCURRENCY,
@@ -159,13 +159,12 @@ function paceOf(settings: Settings, parts: PaceParts): Pace {
         client: await budgetClient(),
         onBudget: (budget) => onBreaker(budget.breaker),
       }),
-      workers,
       greed,
-      onSafeRate: (cause) => {
-        logger.warn({ cause: String(cause), rate: rate / (2 * workers) }, 'safe rate');
-        onSafeRate();
+      onTableAway: (cause) => {
+        logger.warn({ cause: String(cause) }, 'table away: nothing is sent');
+        onTableAway();
       },
-      onFleetRate: () => logger.info('fleet rate'),
+      onTableBack: () => logger.info('table back'),
       onLineSetBack: () => logger.warn({ host }, 'line set back: a wrong clock had moved it'),
       onClockOff: (off) => logger.warn(off, 'clock off: the pace follows the table’s'),
     });

@@ -168,7 +168,6 @@ const settingsSchema = z.object({
   PLATFORM_RATE: number(0.001, 10_000, 2, false),
   PLATFORM_CONCURRENCY: number(1, 1_000, 8),
   PLATFORM_MAX_WAIT_MS: number(0, 3_600_000, 20_000),
-  PLATFORM_WORKERS: number(1, 10_000, 10),
   PLATFORM_TIMEOUT_MS: number(1, 3_600_000, 60_000),
   PLATFORM_MAX_RESPONSE_BYTES: number(1_024, 2_147_483_647, 104_857_600),
   SYNC_STORE: z._default(z.string(), './platform-sync-data'),

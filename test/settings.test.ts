@@ -25,7 +25,6 @@ test('two variables are enough; all the others have defaults', () => {
     PLATFORM_RATE: 2,
     PLATFORM_CONCURRENCY: 8,
     PLATFORM_MAX_WAIT_MS: 20_000,
-    PLATFORM_WORKERS: 10,
     PLATFORM_TIMEOUT_MS: 60_000,
     PLATFORM_MAX_RESPONSE_BYTES: 104_857_600,
     SYNC_STORE: './platform-sync-data',
@@ -40,7 +39,6 @@ test('all faults are reported at once, each with what was expected and what was 
   const faults = faultsOf({
     PLATFORM_RATE: '-1',
     PLATFORM_CONCURRENCY: '2.5',
-    PLATFORM_WORKERS: '0',
     SYNC_COMPRESSION: 'lzma',
     LOG_LEVEL: 'loud',
   });
@@ -49,7 +47,6 @@ test('all faults are reported at once, each with what was expected and what was 
     'PLATFORM_BASE_URL: expected the instance’s origin, such as https://acme.example.com, got nothing',
     'PLATFORM_RATE: expected a number from 0.001 to 10000, got "-1"',
     'PLATFORM_CONCURRENCY: expected a whole number from 1 to 1000, got "2.5"',
-    'PLATFORM_WORKERS: expected a whole number from 1 to 10000, got "0"',
     'SYNC_COMPRESSION: expected gzip or zstd, got "lzma"',
     'LOG_LEVEL: expected trace, debug, info, warn, error, fatal or silent, got "loud"',
     'PLATFORM_TOKEN or PLATFORM_TOKEN_SECRET: expected one of the two, got neither',
@@ -164,10 +161,6 @@ test('a token and a secret together are refused: the choice would be a guess', (
 
 test('an empty variable counts as absent', () => {
   expect(readSettings({ ...least, PLATFORM_RATE: '', PLATFORM_TOKEN_SECRET: '' }).PLATFORM_RATE).toBe(2);
-});
-
-test.each(['1', '10000'])('there may be %s workers', (PLATFORM_WORKERS) => {
-  expect(readSettings({ ...least, PLATFORM_WORKERS }).PLATFORM_WORKERS).toBe(Number(PLATFORM_WORKERS));
 });
 
 describe('the table and the queues', () => {

@@ -47,7 +47,7 @@ async function open() {
     err: writeLine,
     inHand: invocations.inHand,
     observe: metrics.observe,
-    onSafeRate: metrics.onSafeRate,
+    onTableAway: metrics.onTableAway,
   });
   metrics.followPace(session.paceCounts);
   const { settings } = session;

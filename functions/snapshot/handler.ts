@@ -76,7 +76,7 @@ async function open() {
     inHand: invocations.inHand,
     greed: 'one',
     observe: metrics.observe,
-    onSafeRate: metrics.onSafeRate,
+    onTableAway: metrics.onTableAway,
   });
   const { settings, callCounts, paceCounts, logger } = session;
   metrics.followPace(paceCounts);

@@ -79,9 +79,9 @@ const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
       : `${host} is away (${cause}): no jobs are taken until it is back`;
   },
   'the platform is back': ({ host }) => `${host} is back`,
-  'safe rate': ({ cause, rate }) =>
-    `the table with the fleet’s budget cannot be used (${cause}): all calls of this process leave at ${rate} a second`,
-  'fleet rate': () => 'the table with the fleet’s budget is back: calls leave at the full rate',
+  'table away: nothing is sent': ({ cause }) =>
+    `the table with the fleet’s budget cannot be reached (${cause}): nothing is sent until it is back`,
+  'table back': () => 'the table with the fleet’s budget is back',
 };
 
 const isWait = (failure: PlatformFailure | undefined): failure is PlatformFailure => failure?.kind === 'wait';

@@ -1,6 +1,6 @@
 import type { AttributeValue, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import { breakerOf } from './breaker-attributes.ts';
-import type { Budget, Incident, LineKind, Outside, Rejoining, Reservation } from './budget.ts';
+import type { Budget, Incident, LineKind, Reservation } from './budget.ts';
 import type { Lowered } from './lowered.ts';
 
 /** A change to a budget's item: in its expressions `#name` is the attribute of that name, and `:name` the value. */
@@ -43,7 +43,7 @@ const changes: Readonly<Record<LineKind, (reservation: Reservation) => Change>> 
   stray: ({ fromMs, blockMs, incidents }) => ({
     set: '#tat = :to, #incidents = :next',
     when: '',
-    remove: ` REMOVE ${[...THROTTLING, 'outsideUntil', 'outsideRate'].map((name) => `#${name}`).join(', ')}`,
+    remove: ` REMOVE ${THROTTLED}`,
     values: { to: fromMs + blockMs, next: incidents + 1 },
   }),
   probe: ({ probeMs, nextProbeMs = 0 }) => ({
@@ -77,7 +77,9 @@ const loweredAttributes = (lowered: Lowered) => ({
   succeededAt: lowered.succeededMs,
 });
 
-const THROTTLING = Object.keys(loweredAttributes({ rate: 0, atMs: 0 }));
+const THROTTLED = Object.keys(loweredAttributes({ rate: 0, atMs: 0 }))
+  .map((name) => `#${name}`)
+  .join(', ');
 
 /** Records a 429 and restarts the line, unless another worker has recorded one since. */
 export function lowerUpdate({ incidents, fromMs, lowered }: Incident): BudgetUpdate {
@@ -99,12 +101,6 @@ export function lowerUpdate({ incidents, fromMs, lowered }: Incident): BudgetUpd
   };
 }
 
-export const rejoinUpdate = ({ atMs, staleMs, outside }: Rejoining): BudgetUpdate => ({
-  update: 'SET #outsideUntil = :until, #outsideRate = :outside',
-  condition: '(attribute_not_exists(#outsideUntil) OR #outsideUntil < :at) AND #tat < :stale',
-  values: { at: atMs, stale: staleMs, until: outside.untilMs, outside: outside.rate },
-});
-
 export const pauseUpdate = (atMs: number): BudgetUpdate => ({
   update: 'SET #pausedAt = :pausedAt',
   values: { pausedAt: atMs },
@@ -112,13 +108,10 @@ export const pauseUpdate = (atMs: number): BudgetUpdate => ({
 
 export const RESUME_UPDATE: BudgetUpdate = { update: 'REMOVE #pausedAt', values: {} };
 
-export function resetUpdate(fromMs: number): BudgetUpdate {
-  const gone = THROTTLING.map((name) => `#${name}`);
-  return {
-    update: `SET #tat = :from REMOVE ${gone.join(', ')} ADD #incidents :one`,
-    values: { from: fromMs, one: 1 },
-  };
-}
+export const resetUpdate = (fromMs: number): BudgetUpdate => ({
+  update: `SET #tat = :from REMOVE ${THROTTLED} ADD #incidents :one`,
+  values: { from: fromMs, one: 1 },
+});
 
 export const capUpdate = (rate: number): BudgetUpdate => ({
   update: 'SET #capRate = :capRate',
@@ -161,14 +154,12 @@ export function budgetOf(item: Readonly<Record<string, AttributeValue>> | undefi
     breaker: breakerOf(item),
     longestWaitMs: number('longestWait'),
     capRate: number('capRate'),
-    outside: outsideBy(number),
     tally: {
       granted: count('granted'),
       used: count('used'),
       wasted: count('wasted'),
       waitedMs: count('waitedMs'),
       throttled: count('throttled'),
-      safeRate: count('safeRate'),
     },
   };
 }
@@ -188,11 +179,4 @@ function loweredBy(
     probeMs: number('probeAt'),
     succeededMs: number('succeededAt'),
   };
-}
-
-function outsideBy(
-  number: (name: 'outsideRate' | 'outsideUntil') => number | undefined,
-): Outside | undefined {
-  const [rate, untilMs] = [number('outsideRate'), number('outsideUntil')];
-  return rate === undefined || untilMs === undefined ? undefined : { rate, untilMs };
 }

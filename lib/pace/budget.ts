@@ -37,8 +37,6 @@ export type Budget = {
   readonly longestWaitMs: number | undefined;
   /** What an operator has set as the fleet's rate: it counts where it is below the configured one. */
   readonly capRate: number | undefined;
-  /** After an outage of the table: what workers that do not know of its end may send. Undefined before the first. */
-  readonly outside: Outside | undefined;
   /** For people to read: sums over all workers. What a worker did since its last reservation is missing. */
   readonly tally: Tally;
 };
@@ -73,17 +71,6 @@ export type Reservation = {
   readonly nextProbeMs?: number | undefined;
 };
 
-/** Calls of workers that cannot reach the table, in requests a second, and until when there may be any. */
-export type Outside = { readonly rate: number; readonly untilMs: number };
-
-/** The return of a worker that could not reach the table. */
-export type Rejoining = {
-  readonly atMs: number;
-  /** If the line ends before, it was used by nobody meanwhile. */
-  readonly staleMs: number;
-  readonly outside: Outside;
-};
-
 /** A 429, as one write reports it. */
 export type Incident = {
   /** How many times the rate had been lowered when the slot was granted; if it has been lowered since, nothing changes. */
@@ -108,8 +95,6 @@ export type BudgetItem = {
   /** Refused if the line's end is not where `kind` says or is past `latestMs`, after an incident, and while paused. */
   reserve(reservation: Reservation): Promise<BudgetWrite>;
   lower(incident: Incident): Promise<BudgetWrite>;
-  /** Refused if another worker was first, if others have used the line all the time, and if nobody ever has. */
-  rejoin(rejoining: Rejoining): Promise<BudgetWrite>;
   pause(atMs: number): Promise<Budget>;
   resume(): Promise<Budget>;
   /** Forgets all throttling: the line begins again at `fromMs`, and slots that were reserved before are void. */
@@ -129,7 +114,6 @@ export const emptyBudget: Budget = {
   rate: undefined,
   longestWaitMs: undefined,
   capRate: undefined,
-  outside: undefined,
   tally: noTally,
 };
 
@@ -157,19 +141,17 @@ export const latestLineMs = ({ longestWaitMs = 0 }: Budget, maxWaitMs: number, n
 
 /** The budget, or, if a wrong clock has written into it, one without throttling, whose line nothing explains. */
 export function believable(budget: Budget, nowMs: number): Budget {
-  const { lowered, outside } = budget;
+  const { lowered } = budget;
   const { atMs = 0, refusedAtMs = 0, probeMs = 0, succeededMs = 0 } = lowered ?? {};
-  const latestMs = Math.max(atMs, refusedAtMs, probeMs, succeededMs, outside?.untilMs ?? 0);
+  const latestMs = Math.max(atMs, refusedAtMs, probeMs, succeededMs);
   if (latestMs <= nowMs + WRONG_CLOCK_MS) return budget;
-  return { ...budget, lowered: undefined, outside: undefined, tatMs: Number.POSITIVE_INFINITY };
+  return { ...budget, lowered: undefined, tatMs: Number.POSITIVE_INFINITY };
 }
 
 /** The current spacing of the line, for a worker configured with this rate. */
 export function lineSpacing(rate: number, budget: Budget, nowMs: number): Spacing {
-  const { lowered, outside } = budget;
-  const outsideRate = outside !== undefined && nowMs < outside.untilMs ? outside.rate : 0;
   const lateMs = LATE_MS + MACHINES_DRIFT_MS;
-  return effectiveSpacing(cappedRate(rate, budget), { lowered, nowMs, lateMs, outsideRate });
+  return effectiveSpacing(cappedRate(rate, budget), { lowered: budget.lowered, nowMs, lateMs });
 }
 
 /** The spacing of the line before throttling took anything of its rate. */

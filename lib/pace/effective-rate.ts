@@ -49,18 +49,12 @@ export type SpacingFacts = {
   readonly nowMs: number;
   /** See `spacingFor`. */
   readonly lateMs?: number;
-  /** Requests a second that leave without a slot of this line. Default: none. */
-  readonly outsideRate?: number;
 };
 
-/** The least share of the effective rate that calls outside the line leave to it. */
-const LEAST_INSIDE = 0.25;
-
-/** The spacing at the effective rate, less what leaves outside the line. */
+/** The spacing at the effective rate. */
 export function effectiveSpacing(configured: number, facts: SpacingFacts): Spacing {
-  const { lowered, nowMs, lateMs = 0, outsideRate = 0 } = facts;
-  const rate = effectiveRate(configured, lowered, nowMs);
-  const spacing = spacingFor(Math.max(rate - outsideRate, rate * LEAST_INSIDE), lateMs);
+  const { lowered, nowMs, lateMs = 0 } = facts;
+  const spacing = spacingFor(effectiveRate(configured, lowered, nowMs), lateMs);
   return { ...spacing, intervalMs: Math.min(spacing.intervalMs, Math.max(MOST_STEP_MS, 1000 / configured)) };
 }
 

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { sleep } from '../time/sleep.ts';
-import { type BudgetItem, emptyBudget, fullSpacing } from './budget.ts';
+import type { BudgetItem } from './budget.ts';
 import { createFleetSlots } from './fleet-slots.ts';
 import { checkLimits, createGatedPace } from './gated-pace.ts';
 import type { Pace } from './pace.ts';
-import { withSafeRate } from './safe-slots.ts';
 import { createSetClock, type SetClock } from './set-clock.ts';
 import { type ClockOff, createTableClock } from './table-clock.ts';
 
@@ -17,16 +16,14 @@ export type FleetPaceOptions = {
   readonly rate: number;
   /** The most requests in flight at once in this process; a whole number, at least 1. */
   readonly concurrency: number;
-  /** The most processes that run at once, which sets the safe rate. A whole number, at least 1. */
-  readonly workers: number;
   /** The longest that a call waits for its slot, in milliseconds. Default: no limit. */
   readonly maxWaitMs?: number;
   /** `one`, a slot at a time, for callers that can wait and should not be in the way. Default: `block`. */
   readonly greed?: 'one' | 'block';
-  /** Called once for each outage of the budget: calls then leave at the safe rate, rate ÷ (2 × workers). */
-  readonly onSafeRate?: (cause: unknown) => void;
+  /** Called once for each outage of the budget: nothing leaves until it is over. */
+  readonly onTableAway?: (cause: unknown) => void;
   /** Called when the outage is over. */
-  readonly onFleetRate?: () => void;
+  readonly onTableBack?: () => void;
   /** Called when the clock of this process is found to be minutes off; the pace follows the table's all the same. */
   readonly onClockOff?: (off: ClockOff) => void;
   /** Called when this worker has set back a line that a wrong clock had moved. */
@@ -43,10 +40,7 @@ export type FleetPaceOptions = {
 /** The pace of one worker of a fleet. Throws `RangeError` if a limit is invalid. */
 export function createFleetPace(options: FleetPaceOptions): Pace {
   checkLimits(options);
-  const { item, rate, concurrency, workers, maxWaitMs = Number.POSITIVE_INFINITY, greed = 'block' } = options;
-  if (!(Number.isInteger(workers) && workers >= 1)) {
-    throw new RangeError(`workers: expected a whole number of at least 1, got ${workers}`);
-  }
+  const { item, rate, concurrency, maxWaitMs = Number.POSITIVE_INFINITY, greed = 'block' } = options;
   const clock = createTableClock({
     now: options.now ?? Date.now,
     steady: options.steady ?? (options.now === undefined ? () => performance.now() : undefined),
@@ -54,17 +48,11 @@ export function createFleetPace(options: FleetPaceOptions): Pace {
     onClockOff: options.onClockOff,
   });
   const setClock = createSetClock({ item, clock, rest: options.sleep ?? rest });
-  const source = withSafeRate({
-    fleet: createFleetSlots({
-      ...{ item, rate, maxWaitMs, greed, clock, setClock, random: options.random },
-      onSetBack: options.onLineSetBack,
-    }),
-    safeRate: Math.min(rate, 1000 / fullSpacing(rate, emptyBudget).intervalMs) / (2 * workers),
-    workers,
-    maxWaitMs,
-    clock,
-    onSafeRate: options.onSafeRate ?? (() => {}),
-    onFleetRate: options.onFleetRate ?? (() => {}),
+  const source = createFleetSlots({
+    ...{ item, rate, maxWaitMs, greed, clock, setClock, random: options.random },
+    onSetBack: options.onLineSetBack,
+    onTableAway: options.onTableAway,
+    onTableBack: options.onTableBack,
   });
   const pace = createGatedPace({ source, inFlight: new PQueue({ concurrency }), maxWaitMs, clock });
   return withClockSet(pace, setClock);

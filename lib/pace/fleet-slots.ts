@@ -1,4 +1,6 @@
 import PQueue from 'p-queue';
+import { TableError } from '../table/table-error.ts';
+import { pauseAfter429 } from './after-refusal.ts';
 import { cappedRate, emptyBudget, incidentOf, lineSpacing } from './budget.ts';
 import { createBudgetView } from './budget-view.ts';
 import { effectiveRate } from './effective-rate.ts';
@@ -16,7 +18,8 @@ import {
   withoutLate,
 } from './held-block.ts';
 import { afterHit, afterMiss, type Lateness, PUNCTUAL, type WaitedFor } from './lateness.ts';
-import { isProbing, lastRefusalMs } from './lowered.ts';
+import { isProbing } from './lowered.ts';
+import { momentOf } from './moment.ts';
 import type { PaceCounts, Slot } from './pace.ts';
 import { PaceWaitError } from './pace-wait-error.ts';
 import { createProof } from './proof.ts';
@@ -29,7 +32,7 @@ import {
   type ReserveBlock,
 } from './reserve-block.ts';
 import type { ApproachRequest, Moment, SlotRequest, SlotSource } from './slots.ts';
-import { createWorkerTally, type Tally } from './tally.ts';
+import { createWorkerTally } from './tally.ts';
 
 /*
  * A worker holds one block of the line at a time. Its states (`HeldBlock`) and what leads from one to the next:
@@ -40,44 +43,40 @@ import { createWorkerTally, type Tally } from './tally.ts';
  *   fresh   a block that was valid when last checked     use its first slot: begun, or none if it was the only one
  *   begun   the rest of a block                          use the next slot: begun, or none if it was the last
  *
- * From any state, a 429 of this worker's call leads to none, and so does time once the last slot is too old.
+ * From any state, a 429 of this worker's call leads to none, and so does time once the last slot is too old. While the
+ * table is away nothing is reserved, so nothing leaves: calls wait, and try it again.
  */
 
 export type FleetSlots = SlotSource & {
-  /** Reserves a block unless one is held. Throws `PaceWaitError` if that is refused, and what the item throws. */
+  /** Reserves a block unless one is held. Throws `PaceWaitError` if that is refused. */
   reserve(request: SlotRequest): Promise<void>;
-  /** Reports that this worker reaches the table again, and what others may still send without a slot of the line. */
-  rejoin(absence: Absence): Promise<void>;
-  /** The last slot that was used, and the end of the line as last seen, in epoch milliseconds. */
-  lastSeen(): { readonly slotMs: number | undefined; readonly lineEndMs: number | undefined };
-  /** Adds to what the next reservation reports about this worker. */
-  record(tally: Partial<Tally>): void;
 };
 
-type Absence = {
-  /** When the table could be reached no more. */
-  readonly since: Moment;
-  /** What all workers together may have sent in a second meanwhile. */
-  readonly outsideRate: number;
-  /** For how long others may still do so, in milliseconds. */
-  readonly lastsMs: number;
+export type FleetSlotsOptions = LineOptions & {
+  /** Called once for each outage of the table. */
+  readonly onTableAway?: ((cause: unknown) => void) | undefined;
+  /** Called when the outage is over. */
+  readonly onTableBack?: (() => void) | undefined;
 };
 
-type Worker = Line & {
-  readonly reserveBlock: ReserveBlock;
-  /** One reservation at a time: a second would replace the block of the first. */
-  readonly reserving: PQueue;
-  held: HeldBlock;
-  /** How often the clock had been set when the block was last looked at. */
-  steps: number;
-  lastSlotMs: number | undefined;
-  lateness: Lateness;
-  /** Calls that had arrived when the last block was begun, and when the latest of its slots was used. */
-  arrived: { readonly atFirst: number; readonly atLast: number };
-};
+type Worker = Line &
+  FleetSlotsOptions & {
+    readonly reserveBlock: ReserveBlock;
+    /** One reservation at a time: a second would replace the block of the first. */
+    readonly reserving: PQueue;
+    held: HeldBlock;
+    /** How often the clock had been set when the block was last looked at. */
+    steps: number;
+    lateness: Lateness;
+    isTableAway: boolean;
+    /** A 429 that could not be reported, and until when it asks all to stop. */
+    owed: { readonly slot: Slot; readonly until: Moment } | undefined;
+    /** Calls that had arrived when the last block was begun, and when the latest of its slots was used. */
+    arrived: { readonly atFirst: number; readonly atLast: number };
+  };
 
 /** The slots of one worker from the fleet's budget. All methods but `counts` throw what the item throws. */
-export function createFleetSlots(options: LineOptions): FleetSlots {
+export function createFleetSlots(options: FleetSlotsOptions): FleetSlots {
   const view = createBudgetView(options.item, options.clock);
   const line = { ...options, view, tally: createWorkerTally(), proof: createProof(options.clock) };
   const worker: Worker = {
@@ -86,17 +85,15 @@ export function createFleetSlots(options: LineOptions): FleetSlots {
     reserving: new PQueue({ concurrency: 1 }),
     held: NO_BLOCK,
     steps: 0,
-    lastSlotMs: undefined,
     lateness: PUNCTUAL,
+    isTableAway: false,
+    owed: undefined,
     arrived: { atFirst: 0, atLast: 0 },
   };
   return {
     reserve: (request) => reserve(worker, request),
     approach: (request) => approach(worker, request),
     giveBack: (slot) => giveBack(worker, slot),
-    rejoin: (absence) => rejoin(worker, absence),
-    lastSeen: () => ({ slotMs: worker.lastSlotMs, lineEndMs: view.last()?.tatMs }),
-    record: line.tally.add,
     take: (request) => take(worker, request),
     dueAtMs: (ahead) => dueAtMs(worker, ahead),
     throttled: (slot, retryAfterMs) => throttled(worker, slot, retryAfterMs),
@@ -176,12 +173,41 @@ function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void
   const reserveOne = async () => {
     if (worker.held.kind !== 'none') return;
     await worker.setClock?.(request.signal);
+    await reportOwed(worker);
     await worker.reserveBlock({ ...request, outlook }, (block) => {
       worker.held = block;
     });
   };
-  return enqueue(worker.reserving, reserveOne, request.signal);
+  return enqueue(worker.reserving, () => onceBack(worker, request, reserveOne), request.signal);
 }
+
+/** How often a table that is away is tried, in milliseconds. */
+const RETRY_MS = 1_000;
+
+/** Does this once the table responds. Throws `PaceWaitError` if the call may not wait as long, and any other error. */
+async function onceBack(worker: Worker, { calledAt, signal }: SlotRequest, act: () => Promise<void>) {
+  const { clock, maxWaitMs, onTableAway, onTableBack } = worker;
+  for (;;) {
+    const mayWait = clock.now() + RETRY_MS - calledAt() <= maxWaitMs;
+    try {
+      if (!worker.isTableAway || mayWait) await act();
+      else throw new PaceWaitError(maxWaitMs + RETRY_MS, maxWaitMs);
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      if (!worker.isTableAway) onTableAway?.(error);
+      worker.isTableAway = true;
+      if (mayWait) await clock.sleep(RETRY_MS, signal);
+      continue;
+    }
+    if (worker.isTableAway) onTableBack?.();
+    worker.isTableAway = false;
+    return;
+  }
+}
+
+/** Whether the table may respond later. Nobody waits for one that is missing, or that this process may not use. */
+const isAway = (error: unknown): boolean =>
+  error instanceof TableError && ['busy', 'unreachable', 'other'].includes(error.failure.kind);
 
 /** How long a response of the table may take. */
 const responseMs = ({ view, lateness }: Worker): number => view.leadMs() + lateness.aheadMs;
@@ -202,7 +228,6 @@ async function freshen(worker: Worker, held: DistantBlock, signal: AbortSignal |
 function use(worker: Worker, held: UsableBlock, { calledAt, demand }: SlotRequest): Slot {
   const { arrived } = demand();
   worker.held = useFirst(held);
-  worker.lastSlotMs = held.slots[0];
   worker.lateness = afterHit(worker.lateness);
   worker.arrived = { atFirst: held.kind === 'fresh' ? arrived : worker.arrived.atFirst, atLast: arrived };
   const atMs = worker.clock.now();
@@ -250,17 +275,32 @@ function dueAtMs({ held, view, rate, maxWaitMs, clock }: Worker, ahead: number):
 }
 
 async function throttled(worker: Worker, slot: Slot, retryAfterMs: number | undefined): Promise<void> {
-  const { view, item, rate, clock, proof, random = Math.random } = worker;
-  worker.tally.add({ throttled: 1 });
+  const { clock, proof, tally } = worker;
+  tally.add({ throttled: 1 });
   proof.ended(slot, false);
+  const until = momentOf(clock, clock.now() + pauseAfter429(retryAfterMs));
+  try {
+    await report(worker, slot, retryAfterMs);
+  } catch (error) {
+    if (!isAway(error)) throw error;
+    worker.owed = { slot, until };
+    setHeld(worker, NO_BLOCK);
+  }
+}
+
+/** Reports the 429 that could not be reported at the time. */
+async function reportOwed(worker: Worker): Promise<void> {
+  const { owed, clock } = worker;
+  const leftMs = owed === undefined ? 0 : owed.until() - clock.now();
+  if (owed !== undefined && leftMs > 0) await report(worker, owed.slot, leftMs);
+  worker.owed = undefined;
+}
+
+async function report(worker: Worker, slot: Slot, retryAfterMs: number | undefined): Promise<void> {
+  const { view, item, rate, clock, proof, random = Math.random } = worker;
   const budget = await view.known();
   const { lowered, incidents } = budget;
-  // A slot of the safe rate is not part of the line: it has only its time.
-  const isOld =
-    slot.incidents === undefined
-      ? slot.atMs < (lowered === undefined ? 0 : lastRefusalMs(lowered))
-      : slot.incidents < incidents;
-  if (isOld) return;
+  if (slot.incidents !== undefined && slot.incidents < incidents) return;
   const hasSucceeded = !isProbing(lowered) || proof.has(incidents);
   const incident = incidentOf(budget, {
     rate,
@@ -274,21 +314,6 @@ async function throttled(worker: Worker, slot: Slot, retryAfterMs: number | unde
   if (written.kind === 'refused') await view.look();
   setHeld(worker, NO_BLOCK);
   proof.wake();
-}
-
-/** How far the line may have been reserved ahead when the table went away, in milliseconds. */
-const RESERVED_MS = 5_000;
-
-async function rejoin(worker: Worker, { since, outsideRate, lastsMs }: Absence): Promise<void> {
-  const { view, item, clock } = worker;
-  // The table says the time: nothing may be written by a clock that is minutes off.
-  await view.look();
-  await worker.setClock?.(undefined);
-  const atMs = clock.now();
-  const outside = { rate: outsideRate, untilMs: Math.ceil(atMs + lastsMs) };
-  const staleMs = since() + RESERVED_MS;
-  const written = await view.write(() => item.rejoin({ atMs, staleMs, outside }));
-  if (written.kind === 'refused') await view.look();
 }
 
 const counts = ({ tally, rate, view, clock }: Worker): PaceCounts => ({

@@ -2,7 +2,6 @@ import { afterRefusal, pauseAfter429 } from './after-refusal.ts';
 import { effectiveRate, effectiveSpacing } from './effective-rate.ts';
 import { afterCall, dueAtMs, type Spacing, spacingFor } from './gcra.ts';
 import { isProbing, type Lowered, lastProbeMs, lastRefusalMs, nextProbeMs, probeAtMs } from './lowered.ts';
-import { neverSet } from './moment.ts';
 import type { PaceCounts, Slot } from './pace.ts';
 import { PaceWaitError } from './pace-wait-error.ts';
 import { createProof, type Proof } from './proof.ts';
@@ -15,15 +14,9 @@ export type LocalSlotsOptions = {
   readonly clock: Clock;
   /** From 0 up to 1. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
-  /** When the first slot is due. Default: immediately. */
-  readonly firstMs?: number;
-  /** Whether a slot that passes unused is lost, so that all slots are whole intervals after the first. Default: no. */
-  readonly onGrid?: boolean;
 };
 
 type Worker = LocalSlotsOptions & {
-  /** By how much the caller's clock is ahead of this one, which is never set. */
-  readonly behindMs: () => number;
   readonly proof: Proof;
   /** The spacing before throttling took anything of the rate. */
   readonly full: Spacing;
@@ -32,29 +25,22 @@ type Worker = LocalSlotsOptions & {
   counts: { granted: number; waitedMs: number; throttled: number; incidents: number };
 };
 
-/** The slots of one process, by its own clock. If that is set, the slots are as far away as before. */
+/** The slots of one process, by its own clock. */
 export function createLocalSlots(options: LocalSlotsOptions): SlotSource {
-  const { clock, behindMs } = neverSet(options.clock);
   const worker: Worker = {
     ...options,
-    clock,
-    behindMs,
-    proof: createProof(clock),
+    proof: createProof(options.clock),
     full: spacingFor(options.rate),
-    tatMs: options.firstMs ?? Number.NEGATIVE_INFINITY,
+    tatMs: Number.NEGATIVE_INFINITY,
     lowered: undefined,
     counts: { granted: 0, waitedMs: 0, throttled: 0, incidents: 0 },
   };
-  const ours =
-    ({ calledAt }: SlotRequest) =>
-    () =>
-      calledAt() - behindMs();
   return {
-    take: (request) => take(worker, { ...request, calledAt: ours(request) }),
-    approach: (request) => approach(worker, { ...request, calledAt: ours(request) }),
+    take: (request) => take(worker, request),
+    approach: (request) => approach(worker, request),
     // A late call only moves those that follow.
     giveBack: (slot) => worker.proof.ended(slot, false),
-    dueAtMs: (ahead) => dueAfter(worker, ahead) + behindMs(),
+    dueAtMs: (ahead) => dueAfter(worker, ahead),
     throttled: async (slot, retryAfterMs) => throttled(worker, slot, retryAfterMs),
     ended: (slot, succeeded) => worker.proof.ended(slot, succeeded),
     counts: () => counts(worker),
@@ -95,7 +81,7 @@ async function approach(worker: Worker, { calledAt, signal, ahead, leadMs }: App
 async function take(worker: Worker, { calledAt, signal }: SlotRequest): Promise<Slot> {
   const { clock, maxWaitMs, proof } = worker;
   // Computed again after each sleep: a 429 or a success in the meantime moves the time.
-  for (refresh(worker); clock.now() < dueMs(worker); refresh(worker)) {
+  for (endProbing(worker); clock.now() < dueMs(worker); endProbing(worker)) {
     const atMs = dueMs(worker);
     if (atMs - calledAt() > maxWaitMs) throw new PaceWaitError(atMs - calledAt(), maxWaitMs);
     await proof.sleep(atMs - clock.now(), signal);
@@ -105,23 +91,12 @@ async function take(worker: Worker, { calledAt, signal }: SlotRequest): Promise<
   if (isProbing(worker.lowered)) {
     const slotMs = Math.max(atMs, nextMs(worker));
     worker.lowered = { ...worker.lowered, probeMs: nextProbeMs(slotMs, worker.full) };
-  } else worker.tatMs = afterCall(worker.tatMs, worker.onGrid ? worker.tatMs : atMs, spacing(worker));
-  const slot = { atMs: atMs + worker.behindMs(), waitedMs: atMs - calledAt() };
+  } else worker.tatMs = afterCall(worker.tatMs, atMs, spacing(worker));
+  const slot = { atMs, waitedMs: atMs - calledAt() };
   worker.counts.granted += 1;
   worker.counts.waitedMs += slot.waitedMs;
   proof.left(slot, worker.counts.incidents);
   return slot;
-}
-
-/** How late a slot of a grid may be used, in milliseconds. */
-const GRID_LATE_MS = 20;
-
-function refresh(worker: Worker): void {
-  endProbing(worker);
-  const lateMs = worker.clock.now() - worker.tatMs;
-  if (!worker.onGrid || lateMs <= GRID_LATE_MS) return;
-  const { intervalMs } = spacing(worker);
-  worker.tatMs += Math.ceil(lateMs / intervalMs) * intervalMs;
 }
 
 /** Once a call was accepted, the line begins again, one interval after the last probe. */
@@ -134,12 +109,12 @@ function endProbing(worker: Worker): void {
 }
 
 function throttled(worker: Worker, slot: Slot, retryAfterMs: number | undefined): void {
-  const { rate, clock, behindMs, proof, lowered, full, counts: done, random = Math.random } = worker;
+  const { rate, clock, proof, lowered, full, counts: done, random = Math.random } = worker;
   done.throttled += 1;
   proof.ended(slot, false);
   const nowMs = clock.now();
   // Calls that left before the last 429 belong to the same incident.
-  if (lowered !== undefined && slot.atMs - behindMs() < lastRefusalMs(lowered)) return;
+  if (lowered !== undefined && slot.atMs < lastRefusalMs(lowered)) return;
   const pauseMs = pauseAfter429(retryAfterMs);
   const hasSucceeded = !isProbing(lowered) || proof.has(done.incidents);
   const refusal = { rate, nowMs, pauseMs, intervalMs: full.intervalMs, hasSucceeded, random: random() };
@@ -160,6 +135,5 @@ const counts = ({
   wasted: 0,
   waitedMs,
   throttled: refused,
-  safeRate: 0,
   effectiveRate: effectiveRate(rate, lowered, clock.now()),
 });

@@ -18,7 +18,6 @@ export function openedLater(rate: number, open: () => Promise<Pace>): Pace {
         wasted: 0,
         waitedMs: 0,
         throttled: 0,
-        safeRate: 0,
         effectiveRate: rate,
       },
   };

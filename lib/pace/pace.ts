@@ -22,8 +22,6 @@ export type PaceCounts = {
   readonly wasted: number;
   readonly waitedMs: number;
   readonly throttled: number;
-  /** Granted slots that were of the safe rate, because the fleet's budget could not be reached. */
-  readonly safeRate: number;
   /** Requests a second that may leave now; below the configured rate after a 429. */
   readonly effectiveRate: number;
 };

@@ -5,10 +5,9 @@ export type Tally = {
   readonly wasted: number;
   readonly waitedMs: number;
   readonly throttled: number;
-  readonly safeRate: number;
 };
 
-export const noTally: Tally = { granted: 0, used: 0, wasted: 0, waitedMs: 0, throttled: 0, safeRate: 0 };
+export const noTally: Tally = { granted: 0, used: 0, wasted: 0, waitedMs: 0, throttled: 0 };
 
 export const addTally = (a: Tally, b: Tally): Tally => ({
   granted: a.granted + b.granted,
@@ -16,7 +15,6 @@ export const addTally = (a: Tally, b: Tally): Tally => ({
   wasted: a.wasted + b.wasted,
   waitedMs: a.waitedMs + b.waitedMs,
   throttled: a.throttled + b.throttled,
-  safeRate: a.safeRate + b.safeRate,
 });
 
 /** What one worker did, and what of it has not been reported to the budget. */

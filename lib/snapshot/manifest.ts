@@ -92,7 +92,6 @@ export const manifestSchema = z.object({
       wasted: z.number(),
       waitedMs: z.number(),
       throttled: z.number(),
-      safeRate: z.number(),
       effectiveRate: z.number(),
     }),
   ),

@@ -42,7 +42,6 @@ export function createAdaptivePace(startRate: number, concurrency: number): Pace
       wasted: 0,
       waitedMs: 0,
       throttled,
-      safeRate: 0,
       effectiveRate: rateNow(),
     }),
   };

@@ -94,7 +94,7 @@ function paceOf({ mode, rate, workers, concurrency, settings }: WorkerPlan): Pac
     case 'adaptive':
       return createAdaptivePace(rate / workers, concurrency);
     case 'fleet':
-      return createFleetPace({ rate, workers, concurrency, item: countedItem(settings), now });
+      return createFleetPace({ rate, concurrency, item: countedItem(settings), now });
     default:
       return mode satisfies never;
   }

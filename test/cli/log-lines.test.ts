@@ -89,7 +89,7 @@ describe('people read', () => {
     const err = new StoreError('put a in s3://acme', { kind: 'busy', code: 'SlowDown' });
 
     logger.error({ messageId: 'm1', err }, 'message not handled');
-    logger.warn({ cause: 'TableError: read', rate: 0.1 }, 'safe rate');
+    logger.warn({ cause: 'TableError: read' }, 'table away: nothing is sent');
     logger.warn(
       { refused: 'refused/m2.json', faults: ['type: expected a job', 'id: no'] },
       'message refused',
@@ -97,7 +97,7 @@ describe('people read', () => {
 
     expect(shown).toEqual([
       '12:00:00 error: message not handled: put a in s3://acme: busy, SlowDown (messageId m1)',
-      '12:00:00 warning: the table with the fleet’s budget cannot be used (TableError: read): all calls of this process leave at 0.1 a second',
+      '12:00:00 warning: the table with the fleet’s budget cannot be reached (TableError: read): nothing is sent until it is back',
       '12:00:00 warning: a message was refused (refused/m2.json): type: expected a job; id: no',
     ]);
   });

@@ -38,7 +38,7 @@ test('calls and their failures are counted', () => {
     delayMs: 5,
     failure: { kind: 'cut', detail: '' },
   });
-  metrics.onSafeRate();
+  metrics.onTableAway();
   metrics.flush();
 
   expect(written()).toEqual([
@@ -50,7 +50,7 @@ test('calls and their failures are counted', () => {
       Throttled: 1,
       WaitedMs: 13,
       Retries: 1,
-      SafeRate: 1,
+      TableAway: 1,
     },
   ]);
 });
@@ -162,7 +162,7 @@ test('each invocation writes its own sums, and nothing if nothing happened', () 
 
 test('slots are reported as granted since the previous flush, and no zeros', () => {
   const { metrics, written } = startMetrics();
-  const counts = { granted: 5, used: 4, wasted: 1, waitedMs: 0, throttled: 0, safeRate: 0, effectiveRate: 2 };
+  const counts = { granted: 5, used: 4, wasted: 1, waitedMs: 0, throttled: 0, effectiveRate: 2 };
   let now = counts;
   metrics.followPace(() => now);
 

@@ -188,11 +188,6 @@ export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | 
     test('a line that a wrong clock has moved begins again, without throttling, and once', async () => {
       const item = await makeItem();
       await item.reserve({ ...idle, fromMs: nowMs + 3_600_000 });
-      await item.rejoin({
-        atMs: nowMs + 3_600_000,
-        staleMs: nowMs + 7_200_000,
-        outside: { rate: 1, untilMs: nowMs + 3_612_000 },
-      });
       await item.lower({
         incidents: 0,
         fromMs: nowMs + 3_600_000,
@@ -204,7 +199,7 @@ export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | 
       const again = await item.reserve(stray);
 
       // Slots that were reserved before are void.
-      const set = { tatMs: nowMs + 242.4, incidents: 2, lowered: undefined, outside: undefined };
+      const set = { tatMs: nowMs + 242.4, incidents: 2, lowered: undefined };
       expect(result).toMatchObject({ kind: 'written', budget: { ...set, longestWaitMs: 20_000 } });
       expect(again).toEqual({ kind: 'refused' });
     });
@@ -247,24 +242,6 @@ export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | 
       expect(after).toMatchObject({ budget: { tatMs: nowMs + 1_242.4 } });
     });
 
-    test('the first worker that returns from an outage leaves room for those that have not', async () => {
-      const item = await makeItem();
-      await item.reserve(idle);
-      const outside = { rate: 30, untilMs: nowMs + 42_000 };
-      const rejoining = { atMs: nowMs + 30_000, staleMs: nowMs + 10_000, outside };
-      const unused = await makeItem();
-
-      const alone = await unused.rejoin(rejoining);
-      const used = await item.rejoin({ ...rejoining, staleMs: nowMs + 242 });
-      const first = await item.rejoin(rejoining);
-      const second = await item.rejoin({ ...rejoining, atMs: nowMs + 35_000 });
-      const later = await item.rejoin({ ...rejoining, atMs: nowMs + 42_001 });
-
-      expect([alone.kind, used.kind, second.kind]).toEqual(['refused', 'refused', 'refused']);
-      expect(first).toMatchObject({ budget: { tatMs: nowMs + 242.4, outside } });
-      expect(later.kind).toBe('written');
-    });
-
     test('a cap stays until there is another', async () => {
       const item = await makeItem();
 
@@ -278,7 +255,7 @@ export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | 
 
     test('counts what each reservation reports', async () => {
       const item = await makeItem();
-      const reported = { granted: 12, used: 11, wasted: 1, waitedMs: 300, throttled: 2, safeRate: 4 };
+      const reported = { granted: 12, used: 11, wasted: 1, waitedMs: 300, throttled: 2 };
 
       await item.reserve({ ...idle, tally: reported });
       await item.reserve({ ...busy, tally: reported });
@@ -289,7 +266,6 @@ export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | 
         wasted: 2,
         waitedMs: 600,
         throttled: 4,
-        safeRate: 8,
       });
     });
   });

@@ -15,8 +15,6 @@ test('an update without values and condition names neither', () => {
 test.each([
   ['loweredRate', 'lowered'],
   ['loweredAt', 'lowered'],
-  ['outsideRate', 'outside'],
-  ['outsideUntil', 'outside'],
 ] as const)('an item with %s alone has nothing %s', (attribute, member) => {
   expect(budgetOf({ [attribute]: { N: '5' } })[member]).toBeUndefined();
 });

@@ -58,11 +58,8 @@ test('what a worker may be late beyond 10 ms is left empty at the end of its blo
 });
 
 describe('the spacing of the line', () => {
-  const outside = { rate: 30, untilMs: 42_000 };
-
   test.each([
     ['pays for calls that leave late, and for machines', emptyBudget, 20.6],
-    ['leaves room for calls outside the line until their end', { ...emptyBudget, outside }, 51.5],
     ['is that of a cap that is lower', { ...emptyBudget, capRate: 40 }, 25.75],
     ['is that of the configured rate if a cap is higher', { ...emptyBudget, capRate: 80 }, 20.6],
     ['is that of a lowered rate', { ...emptyBudget, lowered: { rate: 35, atMs: 41_000 } }, 1030 / 35],
@@ -70,12 +67,8 @@ describe('the spacing of the line', () => {
     expect(lineSpacing(50, budget, 41_999).intervalMs).toBeCloseTo(intervalMs, 9);
   });
 
-  test('has no room for calls outside the line when those have ended', () => {
-    expect(lineSpacing(50, { ...emptyBudget, outside }, 42_000).intervalMs).toBeCloseTo(20.6, 9);
-  });
-
-  test('at the full rate knows caps, but neither throttling nor calls outside the line', () => {
-    const budget: Budget = { ...emptyBudget, capRate: 40, outside, lowered: { rate: 35, atMs: 41_000 } };
+  test('at the full rate knows caps, but no throttling', () => {
+    const budget: Budget = { ...emptyBudget, capRate: 40, lowered: { rate: 35, atMs: 41_000 } };
 
     expect(fullSpacing(50, budget).intervalMs).toBeCloseTo(25.75, 9);
   });

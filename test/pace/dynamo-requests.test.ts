@@ -154,16 +154,6 @@ describe('the budget', () => {
     expect(await budget.read()).toMatchObject({ tatMs: 5 });
   });
 
-  test('is rejoined on condition that nobody else has since', async () => {
-    await using table = await over(jsonReply({ Attributes: { tat: { N: '5' } } }));
-    const rejoining = { atMs: 1, staleMs: 2, outside: { rate: 3, untilMs: 4 } };
-
-    const written = await table.budget.rejoin(rejoining);
-
-    expect(written).toMatchObject({ kind: 'written', budget: { tatMs: 5 } });
-    expect(table.sent()).toMatchObject([{ ...ITEM, ConditionExpression: expect.any(String) }]);
-  });
-
   test('is read as it is now, and reported', async () => {
     await using table = await over(jsonReply({ Item: { tat: { N: '5' } } }));
 

@@ -76,8 +76,6 @@ describe('the spacing', () => {
   test.each([
     ['of the configured rate', 10, {}, 101],
     ['pays for calls that leave late', 10, { lateMs: 20 }, 103],
-    ['leaves room for calls outside the line', 10, { outsideRate: 5 }, 202],
-    ['leaves a quarter to the line however many there are', 10, { outsideRate: 9 }, 400],
     ['is at most 10 s at a lowered rate', 0.2, { lowered: lowest }, 10_000],
     ['is at most that of the configured rate where this is longer', 0.05, { lowered: lowest }, 20_000],
   ] as const)('%s', (_, configured, facts, intervalMs) => {

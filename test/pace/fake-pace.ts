@@ -24,7 +24,6 @@ export function createFakePace(options: FakePaceOptions = {}): Pace {
       granted: 0,
       used: 0,
       wasted: 0,
-      safeRate: 0,
       waitedMs: 0,
       throttled: 0,
       effectiveRate: 1,

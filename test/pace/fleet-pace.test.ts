@@ -10,7 +10,7 @@ import { paceSuite } from './pace-suite.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 paceSuite('the pace of a fleet of one', (options) =>
-  createFleetPace({ ...options, item: createMemoryBudget(), workers: 10 }),
+  createFleetPace({ ...options, item: createMemoryBudget() }),
 );
 
 /** An item that can be made unavailable, and counts its requests. */
@@ -40,7 +40,7 @@ function createItem() {
 }
 
 describe('while the table is unavailable', () => {
-  test('calls leave at the safe rate, with one warning, and at the fleet’s again when it is back', async () => {
+  test('nothing leaves, with one warning, and calls leave at once when it is back', async () => {
     const clock = createVirtualClock();
     const { item, state } = createItem();
     const reported: string[] = [];
@@ -49,54 +49,53 @@ describe('while the table is unavailable', () => {
       item,
       rate: 9.5,
       concurrency: 8,
-      workers: 5,
-      onSafeRate: (cause) => reported.push(String(cause)),
-      onFleetRate: () => reported.push('back'),
+      onTableAway: (cause) => reported.push(String(cause)),
+      onTableBack: () => reported.push('back'),
     });
-    const leftAt: number[] = [];
-    const callMany = (count: number) =>
-      Promise.all(
-        Array.from({ length: count }, () => pace.run(async () => leftAt.push(Math.round(clock.now())))),
-      );
-
     state.isUnavailable = true;
-    const unreachable = callMany(4);
-    await clock.run();
-    await unreachable;
+    const calls = Promise.all([1, 2].map(() => pace.run(async () => clock.now())));
+    await clock.run(59_500);
     const whileAway = pace.counts();
-    state.isUnavailable = false;
-    const back = callMany(20);
-    await clock.run();
-    await back;
 
-    expect(leftAt.slice(0, 4)).toEqual([1048, 2100, 3153, 4206]);
-    expect(whileAway).toMatchObject({ granted: 4, used: 4, safeRate: 4, effectiveRate: 0.95 });
+    state.isUnavailable = false;
+    await clock.run();
+
+    expect(whileAway).toMatchObject({ granted: 0, used: 0, effectiveRate: 9.5 });
+    expect(await calls).toEqual([60_000, expect.closeTo(60_103, -1)]);
     expect(reported).toEqual(['TableError: try: busy, ThrottlingException', 'back']);
-    expect(pace.counts()).toMatchObject({ effectiveRate: 9.5 });
-    expect((leftAt.at(-1) ?? 0) - (leftAt.at(-2) ?? 0)).toBeLessThan(110);
   });
 
-  test('a call that may not wait so long is refused, and the table is tried only every 10 seconds', async () => {
+  test('a call that may not wait as long is refused, and those that have waited try it no more', async () => {
     const clock = createVirtualClock();
     const { item, state } = createItem();
-    const pace = createFleetPace({ ...clock, item, rate: 1, concurrency: 1, workers: 50, maxWaitMs: 5_000 });
+    const pace = createFleetPace({ ...clock, item, rate: 1, concurrency: 8, maxWaitMs: 5_000 });
     state.isUnavailable = true;
 
-    for (let call = 0; call < 10; call += 1)
-      await expect(pace.run(async () => 'left')).rejects.toBeInstanceOf(PaceWaitError);
-
-    expect(state).toMatchObject({ reads: 2, writes: 0 });
-    state.isUnavailable = false;
-    const waited = clock.sleep(10_000);
+    const calls = Promise.allSettled([1, 2, 3].map(() => pace.run(async () => 'left')));
     await clock.run();
-    await waited;
-    await expect(pace.run(async () => 'left')).resolves.toBe('left');
+
+    expect((await calls).map((call) => (call.status === 'rejected' ? call.reason : 'left'))).toEqual(
+      [1, 2, 3].map(() => new PaceWaitError(6_000, 5_000)),
+    );
+    // In each of five seconds, each request twice.
+    expect(state).toMatchObject({ reads: 10, writes: 0 });
+  });
+
+  test.each([
+    { kind: 'bad-table', table: 'paces', expected: 'a table', got: 'none' },
+    { kind: 'denied', code: 'AccessDeniedException' },
+  ] as const)('for good, $kind, it is not waited for', async (failure) => {
+    const clock = createVirtualClock();
+    const read = () => Promise.reject(new TableError('try', failure));
+    const pace = createFleetPace({ ...clock, item: { ...createItem().item, read }, rate: 1, concurrency: 1 });
+
+    await expect(pace.run(async () => 'left')).rejects.toBeInstanceOf(TableError);
   });
 
   test('a 429 stops this process immediately, and the fleet once the table is back', async () => {
     const clock = createVirtualClock();
     const { item, state } = createItem();
-    const pace = createFleetPace({ ...clock, item, rate: 9.5, concurrency: 1, workers: 1 });
+    const pace = createFleetPace({ ...clock, item, rate: 9.5, concurrency: 1 });
     const first = pace.run(async (slot) => {
       state.isUnavailable = true;
       await pace.throttled(slot, 60_000);
@@ -110,29 +109,6 @@ describe('while the table is unavailable', () => {
 
     expect(await next).toBeGreaterThan(59_900);
     expect(await item.read()).toMatchObject({ incidents: 1 });
-  });
-
-  test('concurrent 429s report one outage', async () => {
-    const clock = createVirtualClock();
-    const { item, state } = createItem();
-    const reported: unknown[] = [];
-    const pace = createFleetPace({
-      ...clock,
-      item,
-      rate: 9.5,
-      concurrency: 1,
-      workers: 1,
-      onSafeRate: (cause) => reported.push(cause),
-    });
-
-    const call = pace.run(async (slot) => {
-      state.isUnavailable = true;
-      await Promise.all([pace.throttled(slot, 1_000), pace.throttled(slot, 1_000)]);
-    });
-    await clock.run();
-    await call;
-
-    expect(reported).toHaveLength(1);
   });
 
   test('a request whose response is lost once is sent again: no outage', async () => {
@@ -151,8 +127,7 @@ describe('while the table is unavailable', () => {
       },
       rate: 9.5,
       concurrency: 1,
-      workers: 1,
-      onSafeRate: (cause) => reported.push(cause),
+      onTableAway: (cause) => reported.push(cause),
     });
 
     const call = pace.run(async () => 'left');
@@ -177,7 +152,7 @@ test('a take that was aborted while the table responds does not run beside the n
       return item.reserve(reservation);
     },
   };
-  const pace = createFleetPace({ ...clock, item: slow, rate: 10, concurrency: 2, workers: 1 });
+  const pace = createFleetPace({ ...clock, item: slow, rate: 10, concurrency: 2 });
   const stop = new AbortController();
 
   const stopped = pace.run(async () => 'left', { signal: stop.signal });
@@ -197,7 +172,7 @@ describe('a paused budget', () => {
   test('refuses a call that may not wait, for a minute', async () => {
     const clock = createVirtualClock();
     const { item } = createItem();
-    const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, workers: 1, maxWaitMs: 20_000 });
+    const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, maxWaitMs: 20_000 });
     await item.pause(0);
 
     const call = pace.run(async () => 'left');
@@ -210,7 +185,7 @@ describe('a paused budget', () => {
   test('lets a patient call leave once it is resumed', async () => {
     const clock = createVirtualClock();
     const { item } = createItem();
-    const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, workers: 1 });
+    const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1 });
     await item.pause(0);
 
     const call = pace.run(async () => clock.now());
@@ -224,7 +199,7 @@ describe('a paused budget', () => {
   test('voids slots that were reserved before the pause', async () => {
     const clock = createVirtualClock();
     const { item } = createItem();
-    const pace = createFleetPace({ ...clock, item, rate: 1, concurrency: 2, workers: 1, maxWaitMs: 20_000 });
+    const pace = createFleetPace({ ...clock, item, rate: 1, concurrency: 2, maxWaitMs: 20_000 });
     const left: number[] = [];
     const calls = Promise.allSettled([1, 2].map(() => pace.run(async () => left.push(clock.now()))));
     await clock.run(500);
@@ -244,7 +219,7 @@ test('a refusal changes nothing, and stands for a second without another look', 
   const { item, state } = createItem();
   await item.lower({ incidents: 0, fromMs: 60_000, lowered: { rate: 7, atMs: 0 } });
   state.writes = 0;
-  const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, workers: 1, maxWaitMs: 5_000 });
+  const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, maxWaitMs: 5_000 });
 
   for (let call = 0; call < 10; call += 1)
     await expect(pace.run(async () => 'left')).rejects.toMatchObject({ waitMs: 59_995 });
@@ -256,7 +231,7 @@ test('a refusal changes nothing, and stands for a second without another look', 
 test('a line takes one write for each block, and two if it has become idle or busy in the meantime', async () => {
   const clock = createVirtualClock();
   const { item, state } = createItem();
-  const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, workers: 1, greed: 'one' });
+  const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, greed: 'one' });
   const call = async () => {
     const one = pace.run(async () => undefined);
     await clock.run();
@@ -275,35 +250,15 @@ test('a line takes one write for each block, and two if it has become idle or bu
   expect(state).toMatchObject({ reads: 2, writes: 5 });
 });
 
-test('workers must be a whole number of at least 1', () => {
-  expect(() => createFleetPace({ item: createMemoryBudget(), rate: 1, concurrency: 1, workers: 0 })).toThrow(
-    'workers: expected a whole number of at least 1, got 0',
-  );
-});
-
 test('limits are checked', () => {
-  const given = { item: createMemoryBudget(), rate: 1, concurrency: 1, workers: 1 };
+  const given = { item: createMemoryBudget(), rate: 1, concurrency: 1 };
 
   expect(() => createFleetPace({ ...given, rate: 0 })).toThrow(RangeError);
   expect(() => createFleetPace({ ...given, concurrency: 0 })).toThrow('concurrency');
 });
 
-test('the safe rate is a part of what the spacing of slots leaves of the rate', async () => {
-  const clock = createVirtualClock();
-  const { item, state } = createItem();
-  const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, workers: 5 });
-
-  state.isUnavailable = true;
-  const call = pace.run(async () => undefined);
-  await clock.run();
-  await call;
-
-  // A slot of 103 ms, and ten times that for each of five workers at half the rate.
-  expect(pace.counts().effectiveRate).toBeCloseTo(1_000 / 103 / 10, 5);
-});
-
 test.each([
-  ['a fleet', () => createFleetPace({ item: createMemoryBudget(), rate: 1_000, concurrency: 1, workers: 1 })],
+  ['a fleet', () => createFleetPace({ item: createMemoryBudget(), rate: 1_000, concurrency: 1 })],
   ['one process', () => createLocalPace({ rate: 1_000, concurrency: 1 })],
 ])('the pace of %s goes by the clock of the process, unless another is given', async (_, create) => {
   const pace = create();
@@ -334,7 +289,6 @@ test('a pace that is opened later is opened once, by its first call', async () =
       item: createMemoryBudget(),
       rate: 10,
       concurrency: 2,
-      workers: 1,
     });
   });
 

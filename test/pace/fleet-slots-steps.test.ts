@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Budget, type BudgetItem, emptyBudget, type Rejoining } from '../../lib/pace/budget.ts';
+import { type Budget, type BudgetItem, emptyBudget } from '../../lib/pace/budget.ts';
 import { createFleetSlots } from '../../lib/pace/fleet-slots.ts';
 import { momentOf } from '../../lib/pace/moment.ts';
 import type { Slot } from '../../lib/pace/pace.ts';
@@ -29,7 +29,6 @@ function createWorker({
   const clock = { ...createVirtualClock({ lateness }), steps: () => state.steps };
   const memory = createMemoryBudget({ ...emptyBudget, ...budget });
   const log: string[] = [];
-  const rejoinings: Rejoining[] = [];
   const logged =
     <Args extends readonly unknown[], T>(name: string, act: (...given: Args) => Promise<T>) =>
     async (...given: Args) => {
@@ -42,10 +41,6 @@ function createWorker({
     read: logged('look', memory.read),
     reserve: logged('reserve', memory.reserve),
     lower: logged('lower', memory.lower),
-    rejoin: logged('rejoin', (rejoining) => {
-      rejoinings.push(rejoining);
-      return memory.rejoin(rejoining);
-    }),
   };
   const slots = createFleetSlots({ item, rate: 10, maxWaitMs, greed: 'block', clock, random: () => 0.5 });
   const request = (given: Partial<Demand> = {}) => ({
@@ -63,7 +58,6 @@ function createWorker({
     state,
     clock,
     memory,
-    rejoinings,
     request,
     run,
     take: (given: Partial<Demand> = {}) => run(() => slots.take(request(given))),
@@ -82,7 +76,7 @@ function createWorker({
 
 describe('a slot', () => {
   test('is reserved as long ahead as a response takes, and used in its time', async () => {
-    const { take, slots, takeLog } = createWorker();
+    const { take, memory, takeLog } = createWorker();
 
     const first = await take();
     const second = await take();
@@ -90,7 +84,7 @@ describe('a slot', () => {
     expect([first.atMs, second.atMs]).toEqual([80, 178]);
     expect(first).toMatchObject({ waitedMs: 80, incidents: 0, untilMs: 90 });
     expect(takeLog()).toEqual(['look at 0', 'reserve at 40']);
-    expect(slots.lastSeen()).toEqual({ slotMs: 183, lineEndMs: 80 + 206 });
+    expect((await memory.read()).tatMs).toBe(80 + 206);
   });
 
   test('that a call gives back is wasted, and proves nothing', async () => {
@@ -219,11 +213,11 @@ describe('a call that must prepare', () => {
   });
 
   test('reserves slots that it will be ready for', async () => {
-    const { approach, slots } = createWorker();
+    const { approach, memory } = createWorker();
 
     await approach(0, { leadMs: 300 });
 
-    expect(slots.lastSeen().lineEndMs).toBe(40 + 40 + 300 + 206);
+    expect((await memory.read()).tatMs).toBe(40 + 40 + 300 + 206);
   });
 
   test('needs no check of a block that begins soon', async () => {
@@ -385,27 +379,6 @@ describe('a 429', () => {
   });
 
   test.each([
-    ['left before the last one changes nothing', -9_001, 2],
-    ['left with the last one counts', -9_000, 3],
-  ])('of a slot of the safe rate that %s', async (_, atMs, incidents) => {
-    const { throttled, memory } = createWorker({
-      budget: { incidents: 2, tatMs: 0, lowered: { rate: 7, atMs: -9_000, succeededMs: -8_000 } },
-    });
-
-    await throttled({ atMs, waitedMs: 0 });
-
-    expect((await memory.read()).incidents).toBe(incidents);
-  });
-
-  test('of a slot of the safe rate counts where there was none', async () => {
-    const { throttled, memory } = createWorker();
-
-    await throttled({ atMs: 0, waitedMs: 0 });
-
-    expect((await memory.read()).incidents).toBe(1);
-  });
-
-  test.each([
     ['lowers the rate if the platform had accepted calls', { succeededMs: -8_000 }, { atMs: 40 }],
     ['prolongs the spell if it had not', {}, { atMs: -9_000, refused: 1, refusedAtMs: 40 }],
   ])('%s', async (_, given, lowered) => {
@@ -439,7 +412,6 @@ describe('a 429', () => {
     await throttled(slot);
 
     expect(takeLog()).toEqual(['lower at 80', 'look at 120']);
-    expect(slots.lastSeen().lineEndMs).toBe(9_000);
     expect(slots.counts()).toMatchObject({ throttled: 1, wasted: 1, effectiveRate: 7 });
   });
 
@@ -451,30 +423,5 @@ describe('a 429', () => {
     await throttled(slot);
 
     expect(takeLog()).toEqual(['lower at 80']);
-  });
-});
-
-describe('a worker that returns from an outage', () => {
-  test('looks first, and writes what others may still send', async () => {
-    const { slots, run, clock, pass, rejoinings, takeLog, memory } = createWorker({
-      budget: { tatMs: 1_000 },
-    });
-    const since = momentOf(clock);
-    await pass(30_000);
-
-    await run(() => slots.rejoin({ since, outsideRate: 5, lastsMs: 12_000.5 }));
-
-    const outside = { rate: 5, untilMs: 42_041 };
-    expect(rejoinings).toEqual([{ atMs: 30_040, staleMs: 5_000, outside }]);
-    expect((await memory.read()).outside).toEqual(outside);
-    expect(takeLog()).toEqual(['look at 30000', 'rejoin at 30040']);
-  });
-
-  test('looks again if another one was first', async () => {
-    const { slots, run, clock, takeLog } = createWorker();
-
-    await run(() => slots.rejoin({ since: momentOf(clock), outsideRate: 5, lastsMs: 12_000 }));
-
-    expect(takeLog()).toEqual(['look at 0', 'rejoin at 40', 'look at 80']);
   });
 });

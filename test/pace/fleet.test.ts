@@ -72,12 +72,13 @@ describe('whatever the workers do', () => {
           durationMs: 5_000,
           callMs: (call) => callMs[call % callMs.length] ?? 0,
           responseMs: (request) => responseMs[request % responseMs.length] ?? 0,
-          isLost: (question) => lost[question % lost.length] === 0,
+          isLost: (question, atMs) => atMs < 5_000 && lost[question % lost.length] === 0,
           lateness: () => lateness[woken++ % lateness.length] ?? 0,
         });
 
-        const ofTheLine = departures.filter(({ slot }) => slot.incidents !== undefined);
-        expect(mostInASecond(ofTheLine)).toBeLessThanOrEqual(mostWith(plan.rate, differenceOf(plan.workers)));
+        expect(mostInASecond(departures)).toBeLessThanOrEqual(
+          mostWith(plan.rate, differenceOf(plan.workers)),
+        );
       }),
       { numRuns: scaled(20, 60) },
     );
@@ -86,7 +87,7 @@ describe('whatever the workers do', () => {
 
 describe('a busy fleet', () => {
   test('uses nearly all of the rate with few writes', async () => {
-    const { departures, requests, paces } = await simulateFleet({
+    const { departures, requests } = await simulateFleet({
       rate: 50,
       workers: busy(20),
       durationMs: 20_000,
@@ -96,7 +97,6 @@ describe('a busy fleet', () => {
     expect(used / (50 * 20)).toBeGreaterThan(0.96);
     expect(mostInASecond(departures)).toBeLessThanOrEqual(50);
     expect((requests.writes / departures.length) * 1000).toBeLessThan(150);
-    expect(paces.every((pace) => pace.counts().safeRate === 0)).toBe(true);
   });
 
   test('does so even with a single worker', async () => {
@@ -195,7 +195,6 @@ describe('calls that must prepare, such as by writing SENT,', () => {
       item: createMemoryBudget(),
       rate: 49,
       concurrency: 40,
-      workers: 1,
     });
     const leftAt: number[] = [];
     const prepare = () => clock.sleep(Math.max(5, stalledUntilMs - clock.now()));

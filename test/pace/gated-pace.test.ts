@@ -26,7 +26,6 @@ function createSource(clock: { readonly now: () => number }, usableMs = Number.P
       wasted: 0,
       waitedMs: 0,
       throttled: 0,
-      safeRate: 0,
       effectiveRate: 1,
     }),
   };

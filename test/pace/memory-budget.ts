@@ -4,7 +4,6 @@ import {
   type BudgetWrite,
   emptyBudget,
   type Incident,
-  type Rejoining,
   type Reservation,
 } from '../../lib/pace/budget.ts';
 import { isProbing, type Lowered } from '../../lib/pace/lowered.ts';
@@ -33,7 +32,6 @@ export function createMemoryBudget(start: Budget = emptyBudget): BudgetItem {
         incidents: kind === 'stray' ? incidents + 1 : incidents,
         longestWaitMs: longestWaitMs ?? budget.longestWaitMs,
         lowered: loweredAfter(reservation, budget),
-        outside: kind === 'stray' ? undefined : budget.outside,
         rate,
         tally: addTally(budget.tally, tally),
       });
@@ -44,11 +42,6 @@ export function createMemoryBudget(start: Budget = emptyBudget): BudgetItem {
         tatMs: fromMs,
         incidents: incidents + 1,
         lowered,
-      }),
-    rejoin: async ({ atMs, staleMs, outside }: Rejoining) =>
-      writeIf((budget.outside?.untilMs ?? 0) < atMs && (budget.tatMs ?? Number.POSITIVE_INFINITY) < staleMs, {
-        ...budget,
-        outside,
       }),
     async pause(atMs) {
       budget = { ...budget, pausedAtMs: atMs };

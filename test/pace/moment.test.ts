@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { momentOf, neverSet } from '../../lib/pace/moment.ts';
+import { momentOf } from '../../lib/pace/moment.ts';
 import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
 
 /** A clock at 1,000 ms that was set by 100 ms before, and then by `by`. */
@@ -16,17 +16,6 @@ test('a moment is as far away as before once the clock was set', () => {
   state.by = 350;
 
   expect([now(), later(), clock.now()]).toEqual([1_250, 1_750, 1_250]);
-});
-
-test('a clock that is never set starts with the one that is', () => {
-  const { state, clock } = clockSet();
-  const never = neverSet(clock);
-  const before = [never.clock.now(), never.behindMs()];
-
-  state.by = 350;
-
-  expect(before).toEqual([1_000, 0]);
-  expect([never.clock.now(), never.behindMs()]).toEqual([1_000, 250]);
 });
 
 test('the error of a call that would wait too long differs from that of a paused budget', () => {

@@ -151,12 +151,11 @@ export function paceSuite(name: string, makePace: MakePace): void {
       const all = Promise.all(Array.from({ length: 30 }, () => pace.run(() => clock.sleep(10))));
       await clock.run();
       await all;
-      const { granted, used, wasted, waitedMs, throttled, safeRate, effectiveRate } = pace.counts();
+      const { granted, used, wasted, waitedMs, throttled, effectiveRate } = pace.counts();
 
-      expect({ used, throttled, safeRate, effectiveRate }).toEqual({
+      expect({ used, throttled, effectiveRate }).toEqual({
         used: 30,
         throttled: 0,
-        safeRate: 0,
         effectiveRate: 50,
       });
       expect(granted - wasted).toBe(30);

@@ -127,7 +127,6 @@ export async function simulateFleet(plan: FleetPlan) {
       read: () => overNetwork(connection, 'reads', memory.read),
       reserve: (reservation) => overNetwork(connection, 'writes', () => memory.reserve(reservation)),
       lower: (incident) => overNetwork(connection, 'writes', () => memory.lower(incident)),
-      rejoin: (rejoining) => overNetwork(connection, 'writes', () => memory.rejoin(rejoining)),
       pause: memory.pause,
       resume: memory.resume,
       reset: memory.reset,
@@ -138,14 +137,13 @@ export async function simulateFleet(plan: FleetPlan) {
       item,
       rate: plan.rate,
       concurrency: worker.concurrency ?? 8,
-      workers: plan.workers.length,
       greed: worker.greed ?? 'block',
       ...(worker.maxWaitMs === undefined ? {} : { maxWaitMs: worker.maxWaitMs }),
       now: () => here(clock.now()),
       steady: clock.now,
       sleep,
       random: plan.random ?? (() => 0.5),
-      onSafeRate: () => outages.push(index),
+      onTableAway: () => outages.push(index),
       onClockOff: (off) => clocksOff.push({ worker: index, ...off }),
     });
     const call = async (slot: Slot) => {

@@ -137,7 +137,7 @@ function linesOf(report: Report): readonly string[] {
     `${report.host}: ${report.paused ? `paused since ${report.pausedAt}; --resume lets senders send again` : 'open'}`,
     `rate: ${perSecond(report.rate)}${capped}${lowered}`,
     `wait: ${(report.waitMs / 1000).toFixed(1)} s for a call made now`,
-    `slots: ${count(report.granted)} granted; of those reported so far, ${count(report.used)} used and ${count(report.wasted)} wasted; ${count(report.safeRate)} at the safe rate`,
+    `slots: ${count(report.granted)} granted; of those reported so far, ${count(report.used)} used and ${count(report.wasted)} wasted`,
     'a process reports its slots when it reserves the next ones, so its last ones are never reported',
     `calls: waited ${count(Math.round(report.waitedMs / 1000))} s in total; ${count(report.throttled)} throttled in ${count(report.incidents)} ${report.incidents === 1 ? 'incident' : 'incidents'}`,
   ];

@@ -54,7 +54,6 @@ export const pace = z.strictObject({
   wasted: count,
   waitedMs: z.number(),
   throttled: count,
-  safeRate: count,
 });
 
 const checked = z.strictObject({

@@ -59,7 +59,7 @@ export const sizes: readonly Size[] = [
         // Each only makes a snapshot late, which `SnapshotMissing` says.
         overrides: {
           Throttling: { off: true },
-          SafeRate: { off: true },
+          TableAway: { off: true },
           FunctionThrottles: { off: true },
         },
       },

@@ -90,7 +90,6 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
     PLATFORM_TOKEN: platform.token,
     PLATFORM_RATE: String(options.rate),
     PLATFORM_CONCURRENCY: '10',
-    PLATFORM_WORKERS: String(plan.workers),
     PLATFORM_TIMEOUT_MS: '3000',
     SYNC_STORE: `s3://${aws.bucket('jobs')}`,
     SYNC_TABLE: 'ledger',

@@ -41,18 +41,17 @@ async function lineOf({ calmAt, jobs, ledger, queue, item, counts }: TimelinePar
     const row = rows.get(id);
     return row !== undefined && hasEnded(row) ? [] : [{ id, type: body.type, ...openOf(row, nowMs) }];
   });
-  const { tatMs, incidents, lowered, breaker, outside, tally } = await item.read();
+  const { tatMs, incidents, lowered, breaker, tally } = await item.read();
   return {
     afterMs: nowMs - calmAt,
     load: loadavg()[0],
     queue: await queue.counts(),
     requests: counts().requests,
-    // The line's end; what a 429, an outage of the platform and one of the table left behind.
+    // The line's end; what a 429 and an outage of the platform left behind.
     aheadMs: tatMs === undefined ? undefined : Math.round(tatMs - nowMs),
     incidents,
     lowered,
     breaker,
-    outside: outside && { rate: outside.rate, leftMs: outside.untilMs - nowMs },
     tally,
     open,
   };

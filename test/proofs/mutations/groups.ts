@@ -13,7 +13,7 @@ export const groups = {
       'test/pace/{table-clock-bounds,preparation}.test.ts',
       'test/pace/{set-clock,set-clock-looks,enqueue,moment,dynamo-requests}.test.ts',
       'test/pace/{effective-rate,after-refusal,budget,budget-updates,reserve-block}.test.ts',
-      'test/pace/{safe-slots,fleet-breaker,fleet-slots-steps,proof,lowered,budget-view}.test.ts',
+      'test/pace/{fleet-breaker,fleet-slots-steps,proof,lowered,budget-view}.test.ts',
       'test/pace/{dynamo-budget-refusals,gcra,fair-order,fleet-pace,local-pace,local-slots,breaker}.test.ts',
     ],
   },

@@ -41,7 +41,7 @@ export function watchRecovery(plan: Plan, { world, queue, platform }: Scene) {
       const fromMs = plan.calmFromMs + USED_AFTER_MS;
       const lastsMs = waitingUntilMs - fromMs;
       if (lastsMs < LEAST_MEASURED_MS) return undefined;
-      const calls = platform.arrivals.filter(({ atMs }) => atMs >= fromMs && atMs < waitingUntilMs).length;
+      const calls = platform.arrivals.filter((atMs) => atMs >= fromMs && atMs < waitingUntilMs).length;
       return calls / ((lastsMs / 1_000) * plan.rate);
     },
   };

@@ -6,7 +6,6 @@ import type { OpenBreaker } from '../../../lib/pace/breaker.ts';
 import { createFleetBreaker } from '../../../lib/pace/fleet-breaker.ts';
 import { createFleetPace } from '../../../lib/pace/fleet-pace.ts';
 import { openedLater } from '../../../lib/pace/opened-later.ts';
-import type { Pace } from '../../../lib/pace/pace.ts';
 import { createTableClock, type DateSeen } from '../../../lib/pace/table-clock.ts';
 import { createCall } from '../../../lib/platform/call.ts';
 import { operations } from '../../../lib/platform/client.ts';
@@ -24,7 +23,6 @@ import { tableFor } from './shared-table.ts';
 const CONCURRENCY = 8;
 const MAX_WAIT_MS = 20_000;
 const TIMEOUT_MS = 60_000;
-const WORKERS = 10;
 
 export const HOST = 'acme.example.com';
 
@@ -55,34 +53,23 @@ export function openSession(process: Process, scene: Scene, { greed = 'block', s
       item: parts.withBudget?.(budget) ?? budget,
       rate,
       concurrency: CONCURRENCY,
-      workers: WORKERS,
       maxWaitMs: MAX_WAIT_MS,
       greed,
       now,
       steady: world.sinceStartMs,
       sleep,
       random: own.fraction,
-      onSafeRate: (cause) => log(`safe rate: ${String(cause)}`),
-      onFleetRate: () => log('fleet rate'),
+      onTableAway: (cause) => log(`table away: ${String(cause)}`),
+      onTableBack: () => log('table back'),
     }),
   );
-  /** Whether the request that leaves now has a slot of the line. */
-  let isOfLine = true;
-  const watched: Pace = {
-    ...pace,
-    run: (call, options) =>
-      pace.run((slot) => {
-        isOfLine = slot.incidents !== undefined;
-        return call(slot);
-      }, options),
-  };
   const { observe, counts } = countCalls();
-  const send = scene.platform.sendFor(process, () => isOfLine);
+  const send = scene.platform.sendFor(process);
   const callWith = (limits: Partial<RetryLimits>) =>
     createCall({
       send: parts.withSend?.(send) ?? send,
       token: fixedToken('token'),
-      pace: watched,
+      pace,
       observe: notifyAll([
         observe,
         (event) => event.kind === 'request' && breaker.ended(callOutcome(event.failure), event.durationMs),

@@ -108,7 +108,6 @@ function budgetFor({ budget, breaker, item, onBreaker }: BudgetParts): BudgetIte
     read: () => change('read budget', budget.read),
     reserve: (reservation) => writeIf('reserve', () => budget.reserve(reservation)),
     lower: (incident) => writeIf('lower', () => budget.lower(incident)),
-    rejoin: (rejoining) => writeIf('rejoin', () => budget.rejoin(rejoining)),
     pause: (atMs) => change('pause', () => budget.pause(atMs)),
     resume: () => change('resume', budget.resume),
     reset: (fromMs) => change('reset', () => budget.reset(fromMs)),

@@ -18,9 +18,6 @@ type Execution = {
   troubles: number;
 };
 
-/** A request, in milliseconds from the start. `isOfLine`: its slot was one of the fleet's line, not of the safe rate. */
-export type Arrival = { readonly atMs: number; readonly isOfLine: boolean };
-
 const SEARCH = '/api/query/v1/functions/search';
 const travelMs = [1, 3, 5, 8] as const;
 
@@ -30,7 +27,8 @@ const TAKES_MS = [30, 60, 120, 300, 1_500] as const;
 /** The platform, which knows the truth: what it was sent when, what it executed, and whom its responses reached. */
 export function createWholePlatform(world: World, endOf: (subject: string) => FunctionEnd) {
   const records = createRecords(world.plan.records, world.dice, world.now);
-  const arrivals: Arrival[] = [];
+  /** Requests, in milliseconds from the start. */
+  const arrivals: number[] = [];
   const executions: Execution[] = [];
   /** Subjects of requests that may have been executed without anybody knowing. */
   const doubtful: string[] = [];
@@ -72,11 +70,7 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
     return { kind: 'response', status: 200, sizeBytes: own.byteLength, response: request.read(own) };
   };
 
-  const send = async (
-    process: Process,
-    request: PlatformRequest,
-    isOfLine: boolean,
-  ): Promise<AttemptResult> => {
+  const send = async (process: Process, request: PlatformRequest): Promise<AttemptResult> => {
     const own = world.diceFor(process);
     const isSearch = request.target === SEARCH;
     const subject = isSearch ? 'search' : subjectOf(request);
@@ -91,7 +85,7 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
     const leftMs = world.sinceStartMs();
     await world.clock.sleep(own.pick(travelMs));
     world.log('platform', `receives ${subject} of ${process.name}, which left at ${leftMs.toFixed(1)}`);
-    arrivals.push({ atMs: world.sinceStartMs(), isOfLine });
+    arrivals.push(world.sinceStartMs());
     const retryMs = overLimit();
     if (retryMs !== undefined) {
       world.log('platform', `throttles ${subject} of ${process.name}`);
@@ -129,12 +123,11 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
     records,
     /** The platform as one process reaches it. An abort counts only until the request leaves, which is at once. */
     sendFor:
-      (process: Process, isOfLine: () => boolean): Send =>
+      (process: Process): Send =>
       async (request, _token, signal) => {
         signal?.throwIfAborted();
-        const left = isOfLine();
         await world.awake(process);
-        const result = await send(process, request, left);
+        const result = await send(process, request);
         await world.awake(process);
         return result;
       },

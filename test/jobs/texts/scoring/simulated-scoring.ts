@@ -83,7 +83,6 @@ export async function simulateScoring(plan: ScoringPlan) {
       item,
       rate: plan.rate,
       concurrency: 8,
-      workers: plan.workers,
       maxWaitMs: 20_000,
       now,
       sleep: clock.sleep,

@@ -33,18 +33,6 @@ export const pace: readonly LookedAt[] = [
     why: 'a look has the same result, and requests nothing either; this only saves a promise',
   },
   {
-    file: 'lib/pace/safe-slots.ts',
-    code: 'if (mayWait && dueMs > probeAt())',
-    to: ['dueMs >= probeAt()'],
-    why: 'a slot that is due just as the table is tried may wait for that',
-  },
-  {
-    file: 'lib/pace/safe-slots.ts',
-    code: 'safeRate < 1 ?',
-    to: ['safeRate <= 1'],
-    why: 'at one a second both branches say the same',
-  },
-  {
     file: 'lib/pace/reserve-block.ts',
     code: 'probeMs <= SOONEST_LOOK_MS',
     to: ['probeMs < SOONEST_LOOK_MS'],
