@@ -1,13 +1,18 @@
 export type { ModelColumns, SourceColumns } from './compute/columns-of.ts';
 export { computeModel, type Model, readUses } from './compute/compute-model.ts';
 export { type Flag, flagBits, HELD } from './flags.ts';
-export { adjacencyOf, type Reach, reach } from './graph/closure.ts';
+export { adjacencyOf, reach } from './graph/closure.ts';
 export { createThings, type Things } from './graph/things.ts';
 export type { UsesGraph } from './graph/uses-graph.ts';
 export { columnsOfRuns } from './stored/columns-of-runs.ts';
-export { describedRecords, type RecordsToDescribe } from './stored/described.ts';
+export {
+  type Described,
+  type Description,
+  describedRecords,
+  type RecordsToDescribe,
+} from './stored/described.ts';
 export { type LastRun, lastRuns } from './stored/last-runs.ts';
-export { eachLineOf, isStating, type RunsToRead, runsOf, usesOfRuns } from './stored/read-runs.ts';
+export { isStating, type RunsToRead, usesOfRuns } from './stored/read-runs.ts';
 export { renewModel } from './stored/renew-model.ts';
 export { isBehind, readModel } from './stored/stored-model.ts';
 export { usesKey } from './stored/uses-of-part.ts';

@@ -80,8 +80,8 @@ function describeDependent({ kind, id, name, ways, waysTotal }: Dependent): stri
   return `${kind} ${id}${quoted(name)}  ${through}${more}`;
 }
 
-const describeWay = ({ kind, id, relation, valid }: Way): string =>
-  `${relation} ${kind} ${id}${valid === null ? '' : ` (broken: ${valid})`}`;
+const describeWay = ({ kind, id, name, relation, valid }: Way): string =>
+  `${relation} ${kind} ${id}${quoted(name)}${valid === null ? '' : ` (broken: ${valid})`}`;
 
 const number = (count: number): string => count.toLocaleString('en');
 

@@ -7,7 +7,7 @@ import { columnsOfRuns } from './columns-of-runs.ts';
 import type { LastRun } from './last-runs.ts';
 
 /** What a record says of the thing that it is; null where it says nothing. Texts are the platform's, of any length. */
-type Description = {
+export type Description = {
   /** Of a card its title, of a file its path. */
   readonly name: string | null;
   /** Of a calculation its status, of a card its type, of a file its file type, of a data file its scan state. */
@@ -16,7 +16,7 @@ type Description = {
 };
 
 /** A record of a source. Its id is canonical, but for a file, whose id is kept as it is. */
-type Described = Description & {
+export type Described = Description & {
   readonly source: Source;
   readonly id: string;
   /** Of a file its FileSet. */

@@ -1,11 +1,9 @@
-import type { LineReader } from '../../snapshot/changes/line-reader.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import { rowGroupsOf } from '../columns/read-columns.ts';
 import type { Things } from '../graph/things.ts';
 import { createUsesCollector, type UsesCollector, type UsesGraph } from '../graph/uses-graph.ts';
 import { type StatingSource, statingFields } from '../rules/index.ts';
-import { eachLine } from '../uses/each-line.ts';
 import type { LastRun } from './last-runs.ts';
 import { storeUses, type UsesToRead, usesKey, usesOfPart } from './uses-of-part.ts';
 
@@ -17,22 +15,6 @@ export type RunsToRead = {
   readonly addFault: (fault: string) => void;
   readonly signal?: AbortSignal | undefined;
 };
-
-/** Those of a source. */
-export const runsOf = ({ runs, ...options }: RunsToRead, source: LastRun['source']): RunsToRead => ({
-  ...options,
-  runs: runs.filter((run) => run.source === source),
-});
-
-/** Calls `use` at each line of the runs. A line of which it throws `StoredObjectError` is a fault. */
-export async function eachLineOf(
-  { store, runs, addFault, signal }: RunsToRead,
-  use: (reader: LineReader) => void,
-): Promise<void> {
-  for (const { place, manifest } of runs)
-    for (const part of manifest.parts)
-      await eachLine({ store, part, signal, addFault: (fault) => addFault(`${place}: ${fault}`) }, use);
-}
 
 /**
  * Who uses whom, by the calculations and cards of the runs: what is stored of their parts, or else what their lines state,

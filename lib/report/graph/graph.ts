@@ -1,7 +1,7 @@
 import type { Kind as ThingKind } from '../../model/rules/index.ts';
 
 /** The kinds of things that use one another. */
-export const kinds = ['dataset', 'calculation', 'card'] as const;
+const kinds = ['dataset', 'calculation', 'card'] as const;
 
 export type Kind = (typeof kinds)[number];
 

@@ -1,6 +1,6 @@
+import type { Description, RunsToRead } from '../../model/index.ts';
 import type { Relation } from '../../model/rules/index.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
-import type { Kind } from './graph.ts';
 
 /** The kinds of things that `whereUsed` finds, and the sources that know of each. */
 export const findableKinds = {
@@ -14,18 +14,31 @@ export const findableKinds = {
 
 export type FindableKind = keyof typeof findableKinds;
 
-/** What a snapshot says of a thing; null where it says nothing. Texts are the platform's, of any length. */
-export type Description = {
-  readonly name: string | null;
-  /** Of a calculation its status, of a card its type, of a file its file type, of a data file its scan state. */
-  readonly type: string | null;
-  readonly owner: string | null;
+export const notDescribed: Description = { name: null, type: null, owner: null };
+
+/** What the records of each source are. */
+export const kindOf = {
+  calculations: 'calculation',
+  cards: 'card',
+  files: 'file',
+  'data-files': 'data-file',
+} as const satisfies Readonly<Record<Source, FindableKind>>;
+
+/** What is searched for. */
+export type Search = RunsToRead & {
+  readonly id: string;
+  readonly kind: FindableKind | undefined;
+  readonly hops: number;
+  /** The most dependents to list of each thing. */
+  readonly most: number;
 };
 
 /** How a dependent was reached: `RELATION` the thing named, over a link that says `valid` if that is not VALID. */
 export type Way = {
   readonly kind: FindableKind;
   readonly id: string;
+  /** Of a calculation its name, of a card its title. */
+  readonly name: string | null;
   readonly relation: Relation | 'lies in';
   readonly valid: string | null;
 };
@@ -34,7 +47,7 @@ export type Way = {
 export type Dependent = Description & {
   /** How many uses away: 1 uses the thing itself. */
   readonly hop: number;
-  readonly kind: Kind | 'file';
+  readonly kind: FindableKind;
   readonly id: string;
   /** The first of `waysTotal`, all from one hop nearer. */
   readonly ways: readonly Way[];
@@ -61,3 +74,6 @@ export type UsedThing = Description & {
   /** Nearest first: those that fit into the limit. */
   readonly dependents: readonly Dependent[];
 };
+
+/** A thing that may have been meant. */
+export type Hint = { readonly kind: FindableKind; readonly id: string; readonly name: string | null };

@@ -1,17 +1,6 @@
-import { eachLineOf, type RunsToRead, runsOf } from '../../model/index.ts';
-import { idDigits } from '../../platform/id.ts';
-import { parsedLine } from '../../snapshot/changes/parsed-line.ts';
-import { describe, memberOf, notDescribed } from './describe.ts';
-import type { Hints } from './hints.ts';
-import type { Dependent, FindableKind, UsedThing } from './used-thing.ts';
-
-export type InFilesOptions = RunsToRead & {
-  readonly id: string;
-  readonly kind: FindableKind | undefined;
-  /** The most dependents to list of each thing. */
-  readonly most: number;
-  readonly hints: Hints;
-};
+import { type Described, describedRecords } from '../../model/index.ts';
+import { canonicalId } from '../../model/rules/index.ts';
+import { type Dependent, notDescribed, type Search, type UsedThing } from './used-thing.ts';
 
 /** The most files with one path: each FileSet may have one. */
 const MOST_FOUND = 100;
@@ -20,126 +9,63 @@ const MOST_FOUND = 100;
  * The FileSets, files and directories with an id or path, and the files in them: nothing else is known to depend on a
  * file. One pass over the runs; memory holds what is listed.
  */
-export async function whereUsedInFiles(options: InFilesOptions): Promise<readonly UsedThing[]> {
-  const { id, kind, most, hints } = options;
-  const found = createFound(id, most);
-  await eachLineOf(runsOf(options, 'files'), (reader) => {
-    const record = parsedLine(reader);
-    const file = fileOf(record);
-    if (file === undefined) return;
-    if (kind !== 'file') found.addToFileset(file, record);
-    if (kind !== 'fileset') found.addFile(file, record);
-    hints.see({ kind: 'file', id: file.id }, record);
-    if (file.fileset !== '') hints.see({ kind: 'fileset', id: file.fileset });
-  });
-  return found.all();
-}
-
-/** The data files with an id; nothing is known to depend on one. */
-export async function whereUsedInDataFiles(options: InFilesOptions): Promise<readonly UsedThing[]> {
-  const { id, hints } = options;
-  const found = new Map<string, UsedThing>();
-  const wanted = idDigits(id);
-  await eachLineOf(runsOf(options, 'data-files'), (reader) => {
-    const record = parsedLine(reader);
-    const own = idDigits(memberOf(record, 'dataFileId'));
-    if (own === undefined) return;
-    if (own === wanted)
-      found.set(own, { ...nothingIn('data-file', own), ...describe('data-file', record), inSnapshot: true });
-    hints.see({ kind: 'data-file', id: own }, record);
-  });
-  return [...found.values()];
-}
-
-type File = { readonly id: string; readonly path: string; readonly fileset: string };
-
-function fileOf(record: unknown): File | undefined {
-  const at = (name: string) => {
-    const value = memberOf(record, name);
-    return typeof value === 'string' ? value : '';
-  };
-  const file = { id: at('id'), path: at('path'), fileset: at('_filesetId') };
-  return file.id === '' ? undefined : file;
-}
-
-/** Collects what has the id or path that was asked for, as the files come in any order. */
-function createFound(id: string, most: number) {
-  const path = pathOf(id);
-  const filesets = new Map<string, Contents>();
-  const directories = new Map<string, Contents>();
-  const files = new Map<string, UsedThing & { readonly path: string }>();
-  return {
-    addToFileset(file: File, record: unknown): void {
-      if (file.fileset === '' || file.fileset.toLowerCase() !== id.toLowerCase()) return;
-      addTo(filesets, file.fileset, file, { record, most, holder: { kind: 'fileset', id: file.fileset } });
-    },
-    addFile(file: File, record: unknown): void {
-      const own = pathOf(file.path);
-      const isIt = own === path || file.id === id;
-      if (isIt && files.size < MOST_FOUND) {
-        const described = { ...describe('file', record), inSnapshot: true, fileset: file.fileset || null };
-        files.set(`${file.fileset}/${file.id}`, { ...nothingIn('file', file.id), ...described, path: own });
-      } else if (!isIt && path !== '' && own.startsWith(`${path}/`)) {
-        const holder = { kind: 'file', id: path } as const;
-        addTo(directories, file.fileset, file, { record, most, holder });
-      }
-    },
-    all(): readonly UsedThing[] {
-      const sets = [...filesets].map(([fileset, contents]) =>
-        holding(nothingIn('fileset', fileset), contents),
-      );
-      const paths = [...files.values()].map(({ path: own, ...file }) => {
-        const contents = own === path ? directories.get(file.fileset ?? '') : undefined;
-        if (contents !== undefined) directories.delete(file.fileset ?? '');
-        return contents === undefined ? file : holding(file, contents);
-      });
-      // A directory need not have a record of its own.
-      const others = [...directories].map(([fileset, contents]) =>
-        holding(
-          { ...nothingIn('file', path), name: path, type: 'DIRECTORY', fileset: fileset || null },
-          contents,
-        ),
-      );
-      return [...sets, ...paths, ...others];
-    },
-  };
+export async function whereUsedInFiles({ id, kind, most, ...search }: Search): Promise<readonly UsedThing[]> {
+  const [wanted, path] = [canonicalId(id), pathOf(id)];
+  // By FileSet: what lies in it, and what lies in its directory of that path.
+  const [filesets, directories] = [createHolders('fileset', most), createHolders('file', most)];
+  const files: { readonly isIt: boolean; readonly record: Described }[] = [];
+  const runs = search.runs.filter(({ source }) => source === 'files');
+  for await (const records of describedRecords({ ...search, runs }))
+    for (const record of records) {
+      const [own, fileset] = [pathOf(record.name ?? ''), record.fileset ?? ''];
+      if (kind !== 'file' && canonicalId(fileset) === wanted) filesets.add(fileset, fileset, record);
+      if (kind === 'fileset') continue;
+      const isIt = own === path || record.id === id;
+      if (isIt && files.length < MOST_FOUND) files.push({ isIt: own === path, record });
+      else if (!isIt && path !== '' && own.startsWith(`${path}/`)) directories.add(fileset, path, record);
+    }
+  const found = files.map(({ isIt, record: { source: _, ...record } }) => ({
+    ...(isIt ? directories.take(record.fileset ?? '') : nothingIn),
+    ...record,
+    kind: 'file' as const,
+    inSnapshot: true,
+  }));
+  // A directory need not have a record of its own.
+  const others = directories
+    .all()
+    .map(([fileset, holder]) => ({ ...holder, name: path, type: 'DIRECTORY', fileset: fileset || null }));
+  return [...filesets.all().map(([, holder]) => holder), ...found, ...others];
 }
 
 /** Without slashes at its end; the root is the empty path. */
 const pathOf = (path: string): string => path.replace(/\/+$/, '');
 
-type Contents = { total: number; readonly listed: Dependent[] };
+const nothingIn = { links: 0, broken: 0, total: 0, hops: [], kinds: {}, isCut: false, dependents: [] };
 
-type Holding = {
-  readonly record: unknown;
-  readonly most: number;
-  readonly holder: { readonly kind: 'fileset' | 'file'; readonly id: string };
-};
-
-function addTo(
-  all: Map<string, Contents>,
-  fileset: string,
-  { id }: File,
-  { record, most, holder }: Holding,
-): void {
-  const contents = all.get(fileset) ?? { total: 0, listed: [] };
-  all.set(fileset, contents);
-  contents.total += 1;
-  if (contents.listed.length >= most) return;
-  const ways = [{ ...holder, relation: 'lies in', valid: null } as const];
-  contents.listed.push({ hop: 1, kind: 'file', id, ...describe('file', record), ways, waysTotal: 1 });
+/** What holds files, by FileSet: all are counted, and the first are listed. */
+function createHolders(kind: 'fileset' | 'file', most: number) {
+  const totals = new Map<string, { total: number; readonly id: string; readonly dependents: Dependent[] }>();
+  const holding = (fileset: string): UsedThing => {
+    const { total = 0, id = '', dependents = [] } = totals.get(fileset) ?? {};
+    const contents = total === 0 ? {} : { links: total, total, hops: [total], kinds: { file: total } };
+    const known = { ...notDescribed, fileset: null, inSnapshot: false };
+    return { ...nothingIn, ...known, kind, id, ...contents, dependents };
+  };
+  return {
+    add(fileset: string, id: string, { source: _, fileset: __, ...record }: Described): void {
+      const held = totals.get(fileset) ?? { total: 0, id, dependents: [] };
+      totals.set(fileset, held);
+      held.total += 1;
+      const ways = [{ kind, id, name: null, relation: 'lies in', valid: null } as const];
+      if (held.dependents.length < most)
+        held.dependents.push({ hop: 1, kind: 'file', ...record, ways, waysTotal: 1 });
+    },
+    /** One of them, which is not among all then. */
+    take(fileset: string): UsedThing {
+      const taken = holding(fileset);
+      totals.delete(fileset);
+      return taken;
+    },
+    all: () => [...totals.keys()].map((fileset) => [fileset, holding(fileset)] as const),
+  };
 }
-
-function nothingIn(kind: FindableKind, id: string): UsedThing {
-  const nothing = { links: 0, broken: 0, fileset: null, total: 0, hops: [], kinds: {}, isCut: false };
-  return { kind, id, ...notDescribed, inSnapshot: false, ...nothing, dependents: [] };
-}
-
-const holding = (thing: UsedThing, { total, listed }: Contents): UsedThing => ({
-  ...thing,
-  links: total,
-  total,
-  hops: [total],
-  kinds: { file: total },
-  dependents: listed,
-});

@@ -1,139 +1,108 @@
 import {
   adjacencyOf,
   createThings,
-  eachLineOf,
-  type Reach,
-  type RunsToRead,
+  type Described,
+  type Description,
+  describedRecords,
   reach,
-  runsOf,
   type Things,
   type UsesGraph,
   usesOfRuns,
 } from '../../model/index.ts';
-import { isBroken, namedCard, type Thing, thing } from '../../model/rules/index.ts';
-import { parsedLine } from '../../snapshot/changes/parsed-line.ts';
-import { createRecordFields } from '../../snapshot/changes/record-fields.ts';
-import { describe, memberOf, notDescribed } from './describe.ts';
-import { type Kind, kindOf, kinds } from './graph.ts';
-import type { Hints } from './hints.ts';
-import type { Description, UsedThing, Way } from './used-thing.ts';
+import { namedCard, thing } from '../../model/rules/index.ts';
+import {
+  type FindableKind,
+  kindOf,
+  notDescribed,
+  type Search,
+  type UsedThing,
+  type Way,
+} from './used-thing.ts';
 
-export type InGraphOptions = RunsToRead & {
-  readonly id: string;
-  /** Among datasets, calculations and cards; default: all of them. */
-  readonly kind: Kind | undefined;
-  readonly hops: number;
-  readonly most: number;
-  readonly hints: Hints;
-};
+/** The kinds of things that the model knows by their ids. */
+const kindsById = ['dataset', 'calculation', 'card', 'data-file'] as const;
 
 /**
- * The datasets, calculations and cards with an id, and what depends on each, by the uses of the runs. Then the lines of the
- * runs are read for the names of what is listed; if nothing uses or names the id, for hints too.
+ * The datasets, calculations, cards and data files with an id, and what depends on each, by the uses of the runs. What is
+ * listed is then described by the columns of its record.
  */
-export async function whereUsedInGraph(options: InGraphOptions): Promise<readonly UsedThing[]> {
-  const { id, kind, hops, most } = options;
+export async function whereUsedInGraph(search: Search): Promise<readonly UsedThing[]> {
+  const { id, kind, hops, most } = search;
   const things = createThings();
-  const asked = kinds.flatMap((each) =>
-    kind === undefined || kind === each ? nodeOf(things, each, id) : [],
-  );
-  const graph = await usesOfRuns(options, things);
+  const asked = kindsById
+    .filter((each) => kind === undefined || kind === each)
+    .flatMap((each) => (each === 'card' ? namedCard(id).card : thing(each, id)) ?? [])
+    .map((own) => things.nodeOf(own.kind, Buffer.from(own.id)));
+  const graph = await usesOfRuns(search, things);
   const users = adjacencyOf({ nodes: things.count(), from: graph.used, to: graph.user });
-  const found = asked.map((node): Found => {
-    const byKind: Record<string, number> = {};
-    const see = (reached: number) => {
-      const name = things.kindAt(reached);
-      byKind[name] = (byKind[name] ?? 0) + 1;
+  const found = asked.map((node) => {
+    const kinds: Record<string, number> = {};
+    const see = (each: number) => {
+      const name = things.kindAt(each);
+      kinds[name] = (kinds[name] ?? 0) + 1;
     };
-    return { node, reached: reach(users, [node], { hops, most, see }), byKind, ...namings(graph, node) };
+    return { node, kinds, ...namings(graph, node), reached: reach(users, [node], { hops, most, see }) };
   });
-  const known = await describeFound(options, things, found);
+  const shown = await describeNodes(
+    search,
+    things,
+    found.flatMap(({ node, reached }) => [node, ...reached.nodes]),
+  );
   return found
-    .filter(({ node, isNamed }) => isNamed || known.has(node))
-    .map((each) => usedThing(each, { things, graph, known }));
+    .filter(({ node, isNamed }) => isNamed || shown(node).inSnapshot)
+    .map(({ node, kinds, links, broken, reached: { counts, isCut, nodes, edges, hops: away } }) => {
+      const ways = waysTo(edges, graph, shown);
+      const total = counts.reduce((sum, count) => sum + count, 0);
+      const dependents = Array.from(nodes, (each, place) => {
+        const { inSnapshot: _, ...dependent } = shown(each);
+        return { hop: away[place] ?? 0, ...dependent, ...(ways.get(each) ?? { ways: [], waysTotal: 0 }) };
+      });
+      return { ...shown(node), links, broken, fileset: null, total, hops: counts, kinds, isCut, dependents };
+    });
 }
 
-function nodeOf(things: Things, kind: Kind, id: string): readonly number[] {
-  const own = kind === 'card' ? namedCard(id).card : thing(kind, id);
-  return own === undefined ? [] : [things.nodeOf(kind, Buffer.from(own.id))];
-}
-
-/** How often other things' records name a thing, and how often by a link that is broken. */
-type Namings = { readonly isNamed: boolean; readonly links: number; readonly broken: number };
-
-type Found = Namings & {
-  readonly node: number;
-  readonly reached: Reach;
-  /** How many things are reached of each kind. */
-  readonly byKind: Readonly<Record<string, number>>;
-};
-
-function namings({ user, used, relationAt, isBrokenAt }: UsesGraph, node: number): Namings {
+/** Whether anything uses or names a thing, and how many other things' records name it, also by a link that is broken. */
+function namings({ user, used, staterAt, isBrokenAt }: UsesGraph, node: number) {
   let [isNamed, links, broken] = [false, 0, 0];
   for (let edge = 0; edge < user.length; edge += 1) {
     if (user[edge] !== node && used[edge] !== node) continue;
     isNamed = true;
-    // The record of a calculation states which cards use it.
-    const named = relationAt(edge) === 'uses' ? user[edge] : used[edge];
-    if (named !== node || user[edge] === used[edge]) continue;
+    if (staterAt(edge) === node || user[edge] === used[edge]) continue;
     links += 1;
     if (isBrokenAt(edge)) broken += 1;
   }
   return { isNamed, links, broken };
 }
 
-/** What the first record of each thing says of it, by node. */
-type Known = ReadonlyMap<number, Description>;
+type Shown = Description & {
+  readonly kind: FindableKind;
+  readonly id: string;
+  readonly inSnapshot: boolean;
+};
 
-const recordKinds = [
-  ['calculations', 'calculation'],
-  ['cards', 'card'],
-] as const;
+const keyOf = (kind: string, id: string): string => `${kind} ${id}`;
 
-async function describeFound(
-  { hints, ...options }: InGraphOptions,
+/** What the first record of each node says of it. */
+async function describeNodes(
+  search: Search,
   things: Things,
-  found: readonly Found[],
-): Promise<Known> {
-  const known = new Map<number, Description>();
-  const wanted = new Set(found.flatMap(({ node, reached }) => [node, ...reached.nodes]));
-  const isHinting = !found.some(({ isNamed }) => isNamed);
-  const readFields = createRecordFields(isHinting ? ['id', 'name', 'title'] : ['id']);
-  for (const [source, kind] of recordKinds)
-    await eachLineOf(runsOf(options, source), (reader) => {
-      const record = readFields(reader);
-      const own = thing(kind, memberOf(record, 'id'));
-      if (own === undefined) return;
-      if (isHinting) hints.see({ kind, id: own.id }, record);
-      const node = things.find(own) ?? -1;
-      if (wanted.has(node) && !known.has(node)) known.set(node, describe(kind, parsedLine(reader)));
-    });
-  return known;
-}
-
-type Read = { readonly things: Things; readonly graph: UsesGraph; readonly known: Known };
-
-function usedThing({ node, reached, byKind, links, broken }: Found, read: Read): UsedThing {
-  const { things, known } = read;
-  const { nodes, hops, counts, isCut, edges } = reached;
-  const ways = waysTo(edges, read);
-  return {
-    ...shownThing(things.thingAt(node)),
-    ...(known.get(node) ?? notDescribed),
-    inSnapshot: known.has(node),
-    links,
-    broken,
-    fileset: null,
-    total: counts.reduce((sum, count) => sum + count, 0),
-    hops: counts,
-    kinds: byKind,
-    isCut,
-    dependents: Array.from(nodes, (dependent, place) => ({
-      hop: hops[place] ?? 0,
-      ...shownThing(things.thingAt(dependent)),
-      ...(known.get(dependent) ?? notDescribed),
-      ...(ways.get(dependent) ?? { ways: [], waysTotal: 0 }),
-    })),
+  nodes: readonly number[],
+): Promise<(node: number) => Shown> {
+  const keyAt = (node: number) => keyOf(things.kindAt(node), things.thingAt(node).id);
+  const wanted = new Set(nodes.map(keyAt));
+  const known = new Map<string, Described>();
+  const runs = search.runs.filter(({ source }) => source !== 'files');
+  const isWanted = (source: Described['source'], id: string) => wanted.has(keyOf(kindOf[source], id));
+  for await (const records of describedRecords({ ...search, runs, isWanted }))
+    for (const record of records) {
+      const key = keyOf(kindOf[record.source], record.id);
+      if (!known.has(key)) known.set(key, record);
+    }
+  return (node) => {
+    const { name, type, owner } = known.get(keyAt(node)) ?? notDescribed;
+    // What was asked for, and what uses it: no other kinds.
+    const { kind, id } = things.thingAt(node) as { readonly kind: FindableKind; readonly id: string };
+    return { kind, id, name, type, owner, inSnapshot: known.has(keyAt(node)) };
   };
 }
 
@@ -141,23 +110,17 @@ function usedThing({ node, reached, byKind, links, broken }: Found, read: Read):
 const MOST_WAYS = 5;
 
 /** How each thing was reached, by its node. */
-function waysTo(edges: Uint32Array, { things, graph }: Read) {
+function waysTo(edges: Uint32Array, graph: UsesGraph, shown: (node: number) => Shown) {
   const ways = new Map<number, { ways: Way[]; waysTotal: number }>();
   for (const edge of edges) {
     const user = graph.user[edge] ?? 0;
     const found = ways.get(user) ?? { ways: [], waysTotal: 0 };
-    found.waysTotal += 1;
-    const validity = graph.validityAt(edge);
-    if (found.ways.length < MOST_WAYS)
-      found.ways.push({
-        ...shownThing(things.thingAt(graph.used[edge] ?? 0)),
-        relation: graph.relationAt(edge),
-        valid: isBroken(validity) ? validity : null,
-      });
     ways.set(user, found);
+    found.waysTotal += 1;
+    if (found.ways.length >= MOST_WAYS) continue;
+    const { kind, id, name } = shown(graph.used[edge] ?? 0);
+    const valid = graph.isBrokenAt(edge) ? graph.validityAt(edge) : null;
+    found.ways.push({ kind, id, name, relation: graph.relationAt(edge), valid });
   }
   return ways;
 }
-
-/** A thing that is reached: only calculations and cards use anything, and only what was asked for is used by these. */
-const shownThing = ({ kind, id }: Thing) => ({ kind: kindOf(kind) ?? 'dataset', id });

@@ -1,11 +1,16 @@
-import { lastRuns } from '../../model/index.ts';
+import { describedRecords, lastRuns } from '../../model/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
-import { kinds } from './graph.ts';
-import { createHints, type Hint } from './hints.ts';
-import { type FindableKind, findableKinds, type UsedThing } from './used-thing.ts';
-import { whereUsedInDataFiles, whereUsedInFiles } from './where-used-in-files.ts';
+import {
+  type FindableKind,
+  findableKinds,
+  type Hint,
+  kindOf,
+  type Search,
+  type UsedThing,
+} from './used-thing.ts';
+import { whereUsedInFiles } from './where-used-in-files.ts';
 import { whereUsedInGraph } from './where-used-in-graph.ts';
 
 export type WhereUsedOptions = {
@@ -44,9 +49,8 @@ export type WhereUsed = {
 const MOST_FAULTS = 20;
 
 /**
- * What has an id, and what depends on it over several hops, by the last published runs. A million calculations and 140,000
- * cards were measured at 8 CPU seconds and 390 MB in all, 250 MB with `--max-semi-space-size=4`; at 25 CPU seconds where
- * their uses were not stored. Throws `StoreError` if the store cannot be read.
+ * What has an id, and what depends on it over several hops, by the last published runs. Throws `StoreError` if the store
+ * cannot be read.
  */
 export const whereUsed = (options: WhereUsedOptions): Promise<WhereUsed> =>
   readAgain(
@@ -56,20 +60,15 @@ export const whereUsed = (options: WhereUsedOptions): Promise<WhereUsed> =>
 
 async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
   const { store, kind, signal, most, hops = Number.POSITIVE_INFINITY } = options;
-  const id = options.id.trim();
   const faults = createFaults();
   const wanted = kind === undefined ? Object.values(findableKinds).flat() : findableKinds[kind];
   const { runs, unpublished } = await lastRuns(store, [...new Set<Source>(wanted)], faults.add);
-  const hints = createHints(id);
-  const search = { store, runs, addFault: faults.add, signal, id, most, hints };
-  const inGraph = kinds.find((each) => each === kind);
-  const found: UsedThing[] = [];
-  if (kind === undefined || inGraph !== undefined)
-    found.push(...(await whereUsedInGraph({ ...search, kind: inGraph, hops })));
-  if (kind === undefined || kind === 'fileset' || kind === 'file')
-    found.push(...(await whereUsedInFiles({ ...search, kind })));
-  if (kind === undefined || kind === 'data-file')
-    found.push(...(await whereUsedInDataFiles({ ...search, kind })));
+  const search = { store, runs, addFault: faults.add, signal, id: options.id.trim(), kind, hops, most };
+  const isInFiles = kind === 'fileset' || kind === 'file';
+  const found = [
+    ...(isInFiles ? [] : await whereUsedInGraph(search)),
+    ...(isInFiles || kind === undefined ? await whereUsedInFiles(search) : []),
+  ];
   return {
     searched: runs.map(({ place, manifest: { run, startedAt, records, missing } }) => ({
       place,
@@ -80,9 +79,30 @@ async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
     })),
     unpublished,
     found,
-    hints: found.length === 0 ? hints.found() : [],
+    hints: found.length === 0 ? await hintsFor(search) : [],
     faults: faults.all(),
   };
+}
+
+const MOST_HINTS = 5;
+/** Fewer characters begin too many ids. */
+const LEAST_START = 3;
+
+/** Things that have the id as their name, whatever its case, or as the start of theirs; at most five. */
+async function hintsFor(search: Search): Promise<readonly Hint[]> {
+  const wanted = search.id.toLowerCase();
+  const isStart = (id: string) => wanted.length >= LEAST_START && id.toLowerCase().startsWith(wanted);
+  const found = new Map<string, Hint>();
+  const hint = (kind: FindableKind, id: string, name: string | null) => {
+    if (isStart(id) || name?.trim().toLowerCase() === wanted) found.set(`${kind} ${id}`, { kind, id, name });
+  };
+  for await (const records of describedRecords(search))
+    for (const { source, id, name, fileset } of records) {
+      if (found.size >= MOST_HINTS) return [...found.values()];
+      hint(kindOf[source], id, name);
+      if (fileset !== null) hint('fileset', fileset, null);
+    }
+  return [...found.values()];
 }
 
 /** The runs are read twice, so the same fault may be found again. */

@@ -44,6 +44,8 @@ function addLine({ line, place }: LineReader, file: ReturnType<typeof createParq
     file.add(line.json, line.start, line.end);
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
-    throw new StoredObjectError('invalid', `${place()}: expected JSON, got ${cause.message}`, { cause });
+    throw new StoredObjectError('invalid', `${place()}: expected a record as JSON, got something else`, {
+      cause,
+    });
   }
 }

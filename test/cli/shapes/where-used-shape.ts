@@ -9,7 +9,13 @@ const kind = z.enum(Object.keys(findableKinds));
 const described = { name: orNull(text), type: orNull(text), owner: orNull(id) };
 
 /** `RELATION` the thing with this id; `valid`: what the link says instead of VALID. */
-const way = z.strictObject({ kind, id, relation: z.enum([...relations, 'lies in']), valid: orNull(text) });
+const way = z.strictObject({
+  kind,
+  id,
+  name: orNull(text),
+  relation: z.enum([...relations, 'lies in']),
+  valid: orNull(text),
+});
 
 const dependent = z.strictObject({
   hop: count,

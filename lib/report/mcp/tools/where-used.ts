@@ -17,7 +17,7 @@ const MOST_FAULTS = 5;
 const LONGEST_ID = 300;
 const LONGEST_NAME = 120;
 const LONGEST_WORD = 60;
-const LONGEST_WAY = 200;
+const LONGEST_WAY = 300;
 const MOST_HOPS_SHOWN = 50;
 
 const nullable = z.nullable(z.string());
@@ -42,7 +42,7 @@ const dependent = z.object({
   ...described,
   ways: z
     .array(z.string())
-    .check(z.describe('how it depends: RELATION KIND ID, with what an invalid link says')),
+    .check(z.describe('how it depends: RELATION KIND ID (NAME), with what an invalid link says')),
 });
 
 type ShownThing = z.infer<typeof thing>;
@@ -170,12 +170,9 @@ const shownBy =
     name: short(name, LONGEST_NAME),
     type: short(type, LONGEST_WORD),
     owner: short(owner, LONGEST_WORD),
-    ways: ways
-      .slice(0, MOST_WAYS)
-      .map((way) =>
-        shortened(
-          `${way.relation} ${way.kind} ${way.id}${way.valid === null ? '' : `: ${way.valid}`}`,
-          LONGEST_WAY,
-        ),
-      ),
+    ways: ways.slice(0, MOST_WAYS).map((way) => {
+      const named = way.name === null ? '' : ` (${shortened(way.name, LONGEST_NAME)})`;
+      const valid = way.valid === null ? '' : `: ${way.valid}`;
+      return shortened(`${way.relation} ${way.kind} ${way.id}${named}${valid}`, LONGEST_WAY);
+    }),
   });
