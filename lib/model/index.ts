@@ -12,6 +12,7 @@ export {
   type RecordsToDescribe,
 } from './stored/described.ts';
 export { type LastRun, lastRuns } from './stored/last-runs.ts';
+export { type ModelRow, modelRows } from './stored/model-rows.ts';
 export { isStating, type RunsToRead, usesOfRuns } from './stored/read-runs.ts';
 export { renewModel } from './stored/renew-model.ts';
 export { isBehind, readModel } from './stored/stored-model.ts';

@@ -10,7 +10,7 @@ const bigints = (...names: readonly string[]): Readonly<Record<string, 'bigint'>
   Object.fromEntries(names.map((name) => [name, 'bigint']));
 
 /** The columns of each table of a model. */
-const modelColumns: Readonly<Record<ModelTable, Readonly<Record<string, string>>>> = {
+export const modelColumns: Readonly<Record<ModelTable, Readonly<Record<string, string>>>> = {
   calculations: { calculation_id: 'string', ...booleans('calculation') },
   cards: { card_id: 'string', ...booleans('card') },
   datasets: { dataset_id: 'string', ...bigints('cards', 'calculations', 'broken_links') },

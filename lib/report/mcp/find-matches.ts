@@ -1,16 +1,22 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { shortened } from '../../json/faults.ts';
-import type { LastRun } from '../../model/stored/last-runs.ts';
+import { type LastRun, type ModelRow, modelRows } from '../../model/index.ts';
 import { createLineField } from '../../snapshot/changes/line-field.ts';
 import { sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
-import { countDatasets } from './count-datasets.ts';
 import { recordsIn } from './stored-records.ts';
 import { ToolError } from './tool.ts';
 
-/** What can be searched: the sources, and the datasets that their records name, since the platform lists none. */
-export const SEARCHED = [...sources, 'datasets'] as const;
+/** What the model finds in records, since the platform lists none. */
+const MODELLED = ['datasets', 'owners'] as const;
+
+/** What can be searched. */
+export const SEARCHED = [...sources, ...MODELLED] as const;
+
+/** True of what only the model has. */
+export const isModelled = (source: Searched | undefined): source is (typeof MODELLED)[number] =>
+  MODELLED.some((table) => table === source);
 
 type Searched = (typeof SEARCHED)[number];
 
@@ -20,6 +26,8 @@ export type Match = {
   readonly place: string;
   readonly key: string;
   readonly label: string;
+  /** Of a dataset or an owner: how many there are of what. */
+  readonly counts?: Readonly<Record<string, number>>;
 };
 
 /** Where a search continues. */
@@ -58,7 +66,7 @@ const plain = (text: string): string => text.normalize('NFC').toLowerCase();
 /** The words of a search. */
 export const wordsOf = (text: string): readonly string[] => plain(text).split(/\s+/).filter(Boolean);
 
-/** What matches, run by run and in the order of the parts, and then the datasets by their ids. */
+/** What matches, run by run and in the order of the parts, and then the datasets and owners by their ids. */
 export async function* findMatches(search: Search): AsyncGenerator<Finding> {
   const { runs, source, from } = search;
   const named = hash(
@@ -69,18 +77,18 @@ export async function* findMatches(search: Search): AsyncGenerator<Finding> {
     throw new ToolError(
       'cursor: expected one of the runs that are the last now, got one of earlier runs: search again without it',
     );
-  const stages: readonly (LastRun | 'datasets')[] = [
-    ...(source === 'datasets' ? [] : runs),
-    ...(source === undefined || source === 'datasets' ? ['datasets' as const] : []),
-  ];
+  const tables = MODELLED.filter((table) => source === undefined || source === table);
+  const stages: readonly Stage[] = [...(isModelled(source) ? [] : runs), ...tables];
   const first = stages.findIndex((stage) => from === undefined || placeOf(stage) === from.place);
   for (const stage of stages.slice(Math.max(0, first))) {
     const start = { place: placeOf(stage), at: placeOf(stage) === from?.place ? from.at : 0, runs: named };
-    yield* stage === 'datasets' ? inDatasets(search, start) : inRun(stage, search, start);
+    yield* typeof stage === 'string' ? inModel(stage, search, start) : inRun(stage, search, start);
   }
 }
 
-const placeOf = (stage: LastRun | 'datasets'): string => (stage === 'datasets' ? stage : stage.place);
+type Stage = LastRun | (typeof MODELLED)[number];
+
+const placeOf = (stage: Stage): string => (typeof stage === 'string' ? stage : stage.place);
 
 async function* inRun(run: LastRun, search: Search, start: Position): AsyncGenerator<Finding> {
   const { source, place, manifest } = run;
@@ -112,18 +120,28 @@ function withoutFirst(parts: LastRun['manifest']['parts'], records: number) {
   return { parts: from < 0 ? [] : parts.slice(from), skipped };
 }
 
-async function* inDatasets(search: Search, start: Position): AsyncGenerator<Finding> {
-  const counts = await countDatasets(search, (id) => holdsAll(id, search.words));
-  const ids = [...counts.keys()].sort();
-  for (const [at, id] of ids.entries()) {
-    if (at < start.at) continue;
-    const { cards = 0, calculations = 0 } = counts.get(id) ?? {};
-    const label = `${cards} cards, ${calculations} calculations`;
-    yield {
-      match: matchOf({ source: 'datasets', place: 'datasets', key: id, label }),
-      position: { ...start, at },
-    };
-  }
+async function* inModel(
+  table: (typeof MODELLED)[number],
+  search: Search,
+  start: Position,
+): AsyncGenerator<Finding> {
+  const rows = await modelRows({ ...search, addFault: () => undefined }, table);
+  const found = rows
+    .map(matchOfRow)
+    .filter(({ key, label }) => holdsAll(`${key} ${label}`, search.words))
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  for (const [at, match] of found.entries())
+    if (at >= start.at)
+      yield { match: matchOf({ source: table, place: table, ...match }), position: { ...start, at } };
+}
+
+/** A dataset or an owner: whatever the model counted, by the names of its columns. */
+function matchOfRow({ dataset_id, user_id, name, ...others }: ModelRow) {
+  const counts = Object.entries(others).flatMap(([column, count]) =>
+    typeof count === 'number' ? [[column, count] as const] : [],
+  );
+  const key = String(dataset_id ?? user_id);
+  return { key, label: typeof name === 'string' ? name : '', counts: Object.fromEntries(counts) };
 }
 
 function holdsAll(text: string, words: readonly string[]): boolean {

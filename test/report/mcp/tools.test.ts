@@ -53,7 +53,7 @@ describe('search', () => {
     const { value } = await server.call('search', { text: 'set-', source: 'datasets' });
 
     expect(value).toMatchObject({
-      data: { matches: [{ key: 'set-1', label: '1 cards, 1 calculations' }] },
+      data: { matches: [{ key: 'set-1', counts: { cards: 1, calculations: 1, broken_links: 0 } }] },
     });
   });
 
@@ -104,6 +104,7 @@ describe('get', () => {
             key: '1036',
             bytes: Buffer.byteLength(LINKED) + 4,
             record: LINKED.replace('Revenue', 'Net Revenue'),
+            flags: ['unused'],
           },
         ],
       },

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
-import type { LastRun } from '../../../model/stored/last-runs.ts';
+import { flagBits, isStating, type LastRun, modelRows } from '../../../model/index.ts';
+import { canonicalId } from '../../../model/rules/index.ts';
 import { compareRecordKeys } from '../../../snapshot/changes/record-key.ts';
 import type { Part } from '../../../snapshot/manifest.ts';
-import { sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
+import { type Source, sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
 import { createRoom } from '../bounds.ts';
 import { readFields } from '../record-fields.ts';
 import { publishedOf, recordsIn, textOf } from '../stored-records.ts';
@@ -11,6 +12,8 @@ import { defineTool, READS, type ToolCall, ToolError } from '../tool.ts';
 
 /** A card is listed once for each dataset that it uses, a file id once for each FileSet: more are not returned. */
 const MOST_RECORDS = 20;
+
+const ALL_FLAGS = Object.keys(flagBits);
 
 const record = z.object({
   place: z.string(),
@@ -28,6 +31,11 @@ const record = z.object({
       .check(z.describe('the fields asked for, each as the text of its JSON')),
   ),
   tooLarge: z.optional(z.string().check(z.describe('how to see a record that is too large'))),
+  flags: z.optional(
+    z
+      .array(z.string())
+      .check(z.describe('what the model says is wrong or odd about a calculation or card, such as unused')),
+  ),
 });
 
 type Found = z.infer<typeof record>;
@@ -62,11 +70,15 @@ export const get = defineTool({
         for (const run of runs)
           for await (const { key, text } of linesOf(run, id, { ...call, signal })) {
             const whole = describeRecord(run, { key, text, fields });
-            const taken = room.couldTake(whole) ? whole : tooLarge(run, { key, text });
-            if (!room.takes(taken)) return { data: { records: found }, isCut: true };
+            const taken = room.couldTake({ ...whole, flags: ALL_FLAGS })
+              ? whole
+              : tooLarge(run, { key, text });
+            if (!room.takes({ ...taken, flags: ALL_FLAGS }))
+              return { data: { records: await withFlags(source, found, { ...call, signal }) }, isCut: true };
             found.push(taken);
           }
-        if (found.length > 0) return { data: { records: found }, isCut: false };
+        if (found.length > 0)
+          return { data: { records: await withFlags(source, found, { ...call, signal }) }, isCut: false };
         throw new ToolError(
           `${source}: no record with the id ${JSON.stringify(id)} in ${runs.map(({ place, manifest }) => `run ${manifest.run} of ${place}`).join(', ')}: use search to find its key`,
         );
@@ -75,6 +87,24 @@ export const get = defineTool({
     );
   },
 });
+
+/** The same with the flags of the model, for a source that has any. */
+async function withFlags(
+  source: Source,
+  found: readonly Found[],
+  { store, now, signal }: Pick<ToolCall, 'store' | 'now' | 'signal'>,
+): Promise<Found[]> {
+  if (!isStating(source)) return [...found];
+  const idIn = (key: string) => canonicalId(key.slice(key.lastIndexOf('/') + 1));
+  const ids = new Set(found.map(({ key }) => idIn(key)));
+  const options = { store: await store(), now, addFault: () => undefined, signal };
+  const rows = await modelRows(options, source, (id) => ids.has(id));
+  const flags = new Map(rows.map(({ calculation_id, card_id, ...row }) => [calculation_id ?? card_id, row]));
+  return found.map((each) => {
+    const row = Object.entries(flags.get(idIn(each.key) ?? '') ?? {});
+    return { ...each, flags: row.flatMap(([flag, isSet]) => (isSet === true ? [flag] : [])) };
+  });
+}
 
 type Line = { readonly key: string; readonly text: string };
 

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { sources } from '../../../snapshot/sources/sources.ts';
 import { createRoom } from '../bounds.ts';
 import { cursorInput, cursorOf, limitInput, listEnd, readCursor } from '../cursor.ts';
-import { findMatches, type Match, matchPosition, SEARCHED, wordsOf } from '../find-matches.ts';
+import { findMatches, isModelled, type Match, matchPosition, SEARCHED, wordsOf } from '../find-matches.ts';
 import { publishedOf } from '../stored-records.ts';
 import { withinTime } from '../time-limit.ts';
 import { defineTool, READS } from '../tool.ts';
@@ -30,13 +30,23 @@ const MOST_PLACES = 50;
 export const search = defineTool({
   title: 'Search names and ids',
   description:
-    'Finds calculations, files, cards, data files and datasets of the last published snapshots by name, title, path or id. The keys that it returns are for get and where_used. Formulas are not searched: the platform lists none.',
+    'Finds calculations, files, cards, data files, datasets and owners of the last published snapshots by name, title, path or id; of datasets and owners also what the model counts. The keys that it returns are for get and where_used. Formulas are not searched: the platform lists none.',
   annotations: READS,
   input,
   output: z.object({
     data: z.object({
       matches: z.array(
-        z.object({ source: z.enum(SEARCHED), place: z.string(), key: z.string(), label: z.string() }),
+        z.object({
+          source: z.enum(SEARCHED),
+          place: z.string(),
+          key: z.string(),
+          label: z.string(),
+          counts: z.optional(
+            z
+              .record(z.string(), z.number())
+              .check(z.describe('how many use a dataset, or what an owner has and what is wrong with it')),
+          ),
+        }),
       ),
       faults: z.array(z.string()).check(z.describe('what is damaged and was not searched')),
     }),
@@ -45,9 +55,7 @@ export const search = defineTool({
   }),
   async run({ text, source, limit, cursor }, call) {
     const store = await call.store();
-    const wanted = sources.filter((each) =>
-      source === 'datasets' ? each === 'calculations' || each === 'cards' : each === (source ?? each),
-    );
+    const wanted = sources.filter((each) => isModelled(source) || each === (source ?? each));
     const { runs, faults } = await publishedOf(store, wanted);
     const searched = runs.slice(0, MOST_PLACES).map(({ place, manifest }) => ({
       place,
