@@ -5,9 +5,10 @@ import type { Store } from '../store/store.ts';
 import type { InHand } from '../time/in-hand.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
-import { findLateOutcome } from './late-outcome.ts';
+import { findLateOutcome, stageLateOutcome } from './late-outcome.ts';
 import type { Claim, EndedJobRow, JobError, Outcome } from './ledger/job-row.ts';
 import type { JobRequest, Ledger } from './ledger/ledger.ts';
+import { neverSent } from './ledger/transitions.ts';
 import { parseMessage } from './message/message.ts';
 import { withId } from './message/with-id.ts';
 import { persist } from './persist.ts';
@@ -235,6 +236,7 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
   }
   const ended = await recordEnd(claim, outcome, { ...worker, untilMs: lease.writeUntilMs });
   // Another worker has the job, and its outcome wins; that is reported when the message is delivered again.
+  if (ended.kind === 'called-unknown') return { kind: 'replace', body: given.message.body, isLast: true };
   if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS, isLost: true };
   // Awaited here: a failure while the lease is being given up would be unhandled, and would end the process.
   return await settle({ ...given, sinceMs }, ended.row, worker);
@@ -310,9 +312,14 @@ async function handBack(
   if (isLost && hasLeft) return later;
   // Nobody else knows that nothing was executed: without this write the job would become unknown, or stay it.
   const counts = isLost ? 'nothing' : after.counts;
-  const release = () => worker.ledger.release(claim, { hasLeft, counts });
+  const release = async () => {
+    const { kind } = await worker.ledger.release(claim, { hasLeft, counts });
+    // Before its message is sent again: whoever receives that finds the proof.
+    if (kind === 'called-unknown') await stageLateOutcome(worker.store, claim, neverSent);
+    return kind;
+  };
   const released = await persist(release, { ...worker, untilMs: writeUntilMs });
-  return released.kind === 'never-sent' ? { kind: 'replace', body, isLast: true } : later;
+  return released === 'called-unknown' ? { kind: 'replace', body, isLast: true } : later;
 }
 
 /** Makes an ended job visible. It may be called again: everything is written from what the ledger holds. */

@@ -35,13 +35,16 @@ export async function recordEnd(claim: Claim, given: Outcome, parts: RecordParts
     }
   };
   try {
-    return await persist(async () => ledger.end(claim, await held()), {
+    const answer = await persist(async () => ledger.end(claim, await held()), {
       ...parts,
       onTrouble(err) {
         logger.warn({ job: id, err }, 'outcome not recorded yet');
         staging ??= stage();
       },
     });
+    if (answer.kind === 'called-unknown')
+      await persist(async () => stageLateOutcome(store, claim, await held()), parts);
+    return answer;
   } catch (error) {
     await staging;
     throw error;

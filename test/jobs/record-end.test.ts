@@ -258,8 +258,10 @@ describe('a lease that is lost while the response is on its way', () => {
       },
     });
 
-    await handleMessage(messageOf(runFunctionJob), fake.worker, lossy(fake, lost));
+    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lossy(fake, lost));
+    await delivered(fake);
 
+    expect(handled).toEqual({ kind: 'replace', body: JSON.stringify(runFunctionJob), isLast: true });
     expect(fake.finished.map(({ status }) => status)).toEqual(['unknown', 'done']);
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: { executionId: 'e-1' } });
   });
@@ -328,7 +330,7 @@ describe('a lease that is lost while the response is on its way', () => {
 
     const body = JSON.stringify(runFunctionJob);
     expect(handled).toEqual({ kind: 'replace', body, isLast: true });
-    expect(row).toMatchObject({ state: 'FAILED', attempts: 0, outcome: { error: { kind: 'never-sent' } } });
+    expect(row).toMatchObject({ state: 'UNKNOWN', attempts: 1 });
     expect(fake.finished.map(({ status }) => status)).toEqual(['unknown', 'done']);
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', attempts: 1 });
   });

@@ -67,7 +67,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       return step(holder.id, (row) => decideRenew(row, holder, { leaseMs, nowMs: now() }), { holder });
     },
     release: (holder, options = {}) =>
-      step(holder.id, (row) => decideRelease(row, holder, { ...options, nowMs: now() }), { holder }),
+      step(holder.id, (row) => decideRelease(row, holder, options), { holder }),
     end: async (holder, outcome) => {
       // In the form in which it will be read, so that a repeated outcome is recognized.
       const plain = JSON.parse(JSON.stringify(outcome));

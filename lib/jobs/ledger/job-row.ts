@@ -83,10 +83,6 @@ export const hasEnded = (row: JobRow): row is EndedJobRow => row.outcome !== und
 /** How the message of the error of a cancelled job begins; rows of its texts have it too. */
 export const CANCELLED = 'the job was cancelled';
 
-/** Whether the job failed only since a worker that was held up had it: its next message runs it, unless it is cancelled. */
-export const isNeverSent = (row: EndedJobRow): boolean =>
-  row.outcome.error?.kind === 'never-sent' && !isCancelled(row);
-
 /** Whether a person cancelled the job, before it was sent or after it had failed. */
 export const isCancelled = ({ cancelled, outcome }: JobRow): boolean =>
   cancelled === true || outcome?.error?.kind === 'cancelled';

@@ -35,6 +35,12 @@ export type ClaimAnswer =
 /** The holder no longer has the claim; `row` is the row as it is now. Nothing was changed. */
 export type Lost = { readonly kind: 'lost'; readonly row: JobRow | undefined };
 
+/**
+ * Another worker has called the job unknown, which could not know better. Nothing was changed: stage what is known, and
+ * then send the job's message again. Whoever receives it finds that.
+ */
+export type CalledUnknown = { readonly kind: 'called-unknown' };
+
 export type HeldAnswer = { readonly kind: 'held'; readonly claim: Claim } | Lost;
 
 export type SentAnswer =
@@ -44,11 +50,7 @@ export type SentAnswer =
   | { readonly kind: 'too-late'; readonly leftMs: number }
   | Lost;
 
-export type ReleaseAnswer =
-  | { readonly kind: 'released'; readonly row: JobRow }
-  /** Another worker had called the job unknown: it has failed, and its next message runs it again. */
-  | { readonly kind: 'never-sent'; readonly row: EndedJobRow }
-  | Lost;
+export type ReleaseAnswer = { readonly kind: 'released'; readonly row: JobRow } | CalledUnknown | Lost;
 
 export type ReleaseOptions = {
   /** Whether a request has left; then it is proved that nothing was executed, or a repeat does no harm. Default: false. */
@@ -57,7 +59,7 @@ export type ReleaseOptions = {
   readonly counts?: 'attempt' | 'try' | 'nothing';
 };
 
-export type EndAnswer = { readonly kind: 'ended'; readonly row: EndedJobRow } | Lost;
+export type EndAnswer = { readonly kind: 'ended'; readonly row: EndedJobRow } | CalledUnknown | Lost;
 
 export type CancelOptions = {
   /** Whether jobs of a type send many requests, and stop between two of them. Default: none does. */

@@ -7,7 +7,6 @@ import {
   type Holder,
   hasEnded,
   isCancelled,
-  isNeverSent,
   type JobError,
   type JobRow,
   type JobState,
@@ -55,9 +54,7 @@ import type {
  * SENT, lease expired         UNKNOWN           anyone; error `answer-lost`                                 claim
  * SENT, lease expired         CLAIMED, fence+1  anyone who may repeat; takeovers+1, at most 10              claim
  * SENT, lease expired         UNKNOWN           anyone, after 10 takeovers; error `workers-died`            claim
- * UNKNOWN                     DONE              the fence that sent                                           end
- * UNKNOWN                     FAILED            the fence that sent, if it never left; error `never-sent` release
- * FAILED, never sent          CLAIMED, fence+1  anyone                                                      claim
+ * UNKNOWN                     CLAIMED, fence+1  anyone who finds the staged proof that it never left        claim
  * SENT, lease expired         an end            anyone who finds the outcome that the holder staged         claim
  * UNKNOWN; CLAIMED, sent      DONE              anyone who finds the outcome that the fence that            claim
  *   before, no lease or expired                 sent staged
@@ -99,7 +96,7 @@ export function decideClaim(
   if ((row.contentHash ?? request.contentHash) !== request.contentHash)
     return { answer: { kind: 'other-content' } };
   // A row that `cancel` created does not know its message.
-  const known: JobRow = { ...factsOf(request), ...(hasEnded(row) && isNeverSent(row) ? opened(row) : row) };
+  const known: JobRow = { ...factsOf(request), ...(isProvedUnsent(row, late) ? opened(row) : row) };
   if (hasEnded(known) && known.state !== 'UNKNOWN') return { answer: { kind: 'ended', row: known } };
   const { leaseUntilMs: untilMs, fence, takeovers } = known;
   const next: JobRow = { ...known, state: 'CLAIMED', fence: fence + 1, startedAt: known.startedAt ?? nowMs };
@@ -122,12 +119,18 @@ function endAsFound(
   const { id, createdAt, sentFence: fence } = row;
   if (fence === undefined) return undefined;
   const sent = { id, createdAt, fence };
-  if (late?.sent.fence !== fence || late.sent.createdAt !== createdAt)
-    return { answer: { kind: 'look', sent } };
+  if (!isSentBy(row, late)) return { answer: { kind: 'look', sent } };
   if (late.outcome === undefined) return undefined;
   const isHolders = isHeldBy(row, sent);
   return isHolders || late.outcome.status === 'done' ? ended(row, late.outcome, nowMs) : undefined;
 }
+
+/** Whether a job was called unknown although the worker that sent it has proved that nothing left. */
+const isProvedUnsent = (row: JobRow, late: LateOutcome | undefined): row is EndedJobRow =>
+  row.state === 'UNKNOWN' && isSentBy(row, late) && late.outcome?.error?.kind === neverSent.error?.kind;
+
+const isSentBy = ({ sentFence, createdAt }: JobRow, late: LateOutcome | undefined): late is LateOutcome =>
+  late?.sent.fence === sentFence && late?.sent.createdAt === createdAt;
 
 export const decideAnnounce = (
   row: JobRow | undefined,
@@ -171,10 +174,11 @@ export const decideRenew = (
 export function decideRelease(
   row: JobRow | undefined,
   holder: Holder,
-  { hasLeft = false, counts = 'nothing', nowMs }: ReleaseOptions & { readonly nowMs: number },
+  { hasLeft = false, counts = 'nothing' }: ReleaseOptions,
 ): Decision<ReleaseAnswer> {
   if (row?.fence === holder.fence && isFree(row)) return { answer: { kind: 'released', row } };
-  if (row?.sentFence === holder.fence && !hasLeft && hasEnded(row)) return decideNeverSent(row, nowMs);
+  const isOnlySend = row?.sentFence === holder.fence && row.earlierSentFence === undefined;
+  if (isOnlySend && !hasLeft && row.state === 'UNKNOWN') return { answer: { kind: 'called-unknown' } };
   if (!isHeldBy(row, holder)) return lost(row);
   const isSent = row.state === 'SENT';
   const isCounted = isSent && hasLeft && counts !== 'nothing';
@@ -184,14 +188,6 @@ export function decideRelease(
   const free = withoutLease(isSent ? withoutSend(row) : row);
   const write: JobRow = { ...free, ...tries, ...unsent, state: 'CLAIMED', attempts };
   return { write, answer: { kind: 'released', row: write } };
-}
-
-/** For the fence that sent: whoever called the job unknown could not know that the request never left. */
-function decideNeverSent(row: EndedJobRow, nowMs: number): Decision<ReleaseAnswer> {
-  if (isNeverSent(row)) return { answer: { kind: 'never-sent', row } };
-  if (row.state !== 'UNKNOWN') return lost(row);
-  const write = endOf({ ...row, attempts: row.attempts - 1 }, neverSent, nowMs);
-  return { write, answer: { kind: 'never-sent', row: write } };
 }
 
 export function decideEnd(
@@ -205,7 +201,7 @@ export function decideEnd(
   if ((isSender || row.fence === holder.fence) && isDeepStrictEqual(row.outcome, outcome))
     return { answer: { kind: 'ended', row } };
   return row.state === 'UNKNOWN' && isSender && outcome.status === 'done'
-    ? ended(row, outcome, nowMs)
+    ? { answer: { kind: 'called-unknown' } }
     : lost(row);
 }
 
@@ -307,7 +303,7 @@ const withoutSend = ({ sentFence: _, earlierSentFence, ...row }: JobRow): JobRow
 /** The row of a job that was never sent, as if nobody had called it unknown. */
 function opened(row: EndedJobRow): JobRow {
   const { outcome: _, finishedAt: _f, ...rest } = withoutSend(row);
-  return { ...rest, state: 'CLAIMED', earlierFinishedAt: row.finishedAt };
+  return { ...rest, state: 'CLAIMED', attempts: row.attempts - 1, earlierFinishedAt: row.finishedAt };
 }
 
 const blankRow = (id: string, nowMs: number): JobRow => ({
@@ -347,7 +343,8 @@ const answerLost = failure(
   'the request may have left, and the worker died, or stood still, before it recorded the outcome',
 );
 
-const neverSent = failure(
+/** The proof of a worker that was held up before its request left; whoever called the job unknown could not know. */
+export const neverSent = failure(
   'failed',
   'never-sent',
   'the worker was held up before the request left, and the job was called unknown: it runs again',

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Claim, EndedJobRow, JobRow } from '../../../lib/jobs/ledger/job-row.ts';
-import { decideClaim, decideRelease, decideSent } from '../../../lib/jobs/ledger/transitions.ts';
+import {
+  decideClaim,
+  decideRelease,
+  decideSent,
+  type LateOutcome,
+  neverSent,
+} from '../../../lib/jobs/ledger/transitions.ts';
 
 const held: Claim = {
   id: 'a',
@@ -50,26 +56,41 @@ describe('a job that another worker has called unknown, and whose request never 
     outcome: { status: 'unknown', error: { kind: 'answer-lost', message: '' } },
   };
   const release = (row: JobRow, fence = 3, hasLeft = false) =>
-    decideRelease(row, { id: 'a', fence }, { nowMs: 61_000, hasLeft });
-  const failed = release(unknown).write as EndedJobRow;
+    decideRelease(row, { id: 'a', fence }, { hasLeft });
+  const request = { id: 'a', type: 'run-function', contentHash: 'hash', sender: 'me' };
+  const claim = (row: JobRow, late: LateOutcome) =>
+    decideClaim(row, request, { leaseMs: 1_000, nowMs: 62_000, late });
+  const sent = { id: 'a', createdAt: 1, fence: 3 };
 
-  test('has failed, and is claimed by its next message, as if nothing had been sent', () => {
-    const request = { id: 'a', type: 'run-function', contentHash: 'hash', sender: 'me' };
+  test('is claimed by who finds the proof, as if nothing had been sent', () => {
+    const { answer } = claim(unknown, { sent, outcome: neverSent });
 
-    const { answer } = decideClaim(failed, request, { leaseMs: 1_000, nowMs: 62_000 });
-
-    expect(failed).toMatchObject({
-      state: 'FAILED',
-      attempts: 0,
-      outcome: { error: { kind: 'never-sent' } },
+    expect(release(unknown)).toEqual({ answer: { kind: 'called-unknown' } });
+    expect(answer).toMatchObject({
+      kind: 'claimed',
+      claim: { fence: 4, attempts: 0, earlierFinishedAt: 60_000 },
     });
-    expect(answer).toMatchObject({ kind: 'claimed', claim: { fence: 4, earlierFinishedAt: 61_000 } });
     for (const name of ['outcome', 'finishedAt', 'sentFence'])
       expect('claim' in answer && answer.claim).not.toHaveProperty(name);
   });
 
-  test('says so again if the answer was lost', () => {
-    expect(release(failed)).toEqual({ answer: { kind: 'never-sent', row: failed } });
+  test('stays unknown for the proof of another send, or of an earlier job of its id', () => {
+    const others = [
+      { ...sent, fence: 2 },
+      { ...sent, createdAt: 2 },
+    ];
+
+    expect(others.map((other) => claim(unknown, { sent: other, outcome: neverSent }).answer.kind)).toEqual([
+      'look',
+      'look',
+    ]);
+    expect(claim(unknown, { sent, outcome: undefined }).answer.kind).toBe('ended');
+  });
+
+  test('stays unknown if an earlier send of it may have left', () => {
+    const repeated: EndedJobRow = { ...unknown, earlierSentFence: 2 };
+
+    expect(release(repeated)).toEqual({ answer: { kind: 'lost', row: repeated } });
   });
 
   test('stays as it is for another fence, after a request that left, and when a person has settled it', () => {
@@ -80,12 +101,9 @@ describe('a job that another worker has called unknown, and whose request never 
     expect(release(resolved)).toEqual({ answer: { kind: 'lost', row: resolved } });
   });
 
-  test('is not run again once a person has cancelled it', () => {
-    const cancelled: EndedJobRow = { ...failed, cancelled: true };
-    const request = { id: 'a', type: 'run-function', contentHash: 'hash', sender: 'me' };
+  test('is not run again once a person has settled it', () => {
+    const settled: EndedJobRow = { ...unknown, state: 'FAILED' };
 
-    const { answer } = decideClaim(cancelled, request, { leaseMs: 1_000, nowMs: 62_000 });
-
-    expect(answer).toMatchObject({ kind: 'ended', row: { state: 'FAILED' } });
+    expect(claim(settled, { sent, outcome: neverSent }).answer).toMatchObject({ kind: 'ended' });
   });
 });

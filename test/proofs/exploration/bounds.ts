@@ -14,6 +14,7 @@ const test: Bound = {
   'a renewed lease': 1,
   'a renewed lease and two messages': 0,
   'a renewed lease and a function that may be repeated': 0,
+  'a process that is held up, and dies': 1,
   'a table with lost responses': 1,
   'a renewed lease, and a table that loses each response to SENT': 1,
 };
@@ -28,6 +29,7 @@ const minute: Bound = {
   'a cancel and a redrive of everything': 1,
   'a cancel and a redrive by id': 1,
   'a renewed lease and a function that may be repeated': 1,
+  'a process that is held up, and dies': 2,
   'a table with lost responses': 2,
 };
 

@@ -14,6 +14,8 @@ export type BrokenCopy = Parts & {
   readonly withQueue?: (queue: ExploredQueue) => ExploredQueue;
   readonly withMessage?: (message: QueueMessage) => QueueMessage;
   readonly lease?: Partial<Lease>;
+  /** False: a write whose response was lost is not known again by its token. */
+  readonly knowsOwn?: false;
 };
 
 /** Where a broken copy is found, with how many faults, of which kinds, and by what harm. */
@@ -39,6 +41,12 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
     in: 'two messages',
     faults: 0,
     breaks: /ran 2 times/,
+  },
+  'no token: who lost the response to a write takes the row for somebody else’s': {
+    knowsOwn: false,
+    in: 'a table with lost responses',
+    faults: 1,
+    breaks: /its own lease/,
   },
   'no lease rule: a live lease is taken over': {
     withLedger: (ledger, table, now, newToken) => ({
@@ -110,8 +118,8 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
     withLedger: (ledger) => ({
       ...ledger,
       async release(holder) {
-        const { row } = await ledger.end(holder, { status: 'failed', error: { kind: 'x', message: '' } });
-        return { kind: 'lost', row };
+        await ledger.end(holder, { status: 'failed', error: { kind: 'x', message: '' } });
+        return { kind: 'lost', row: undefined };
       },
     }),
     in: 'one message',
@@ -136,6 +144,16 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
     faults: 1,
     only: ['a pause'],
     breaks: /the response, and it was lost/,
+  },
+  'what a worker knows of a job that was called unknown is not staged': {
+    withStore: (store) => ({
+      ...store,
+      put: async (key, body, options) =>
+        key.startsWith('work/outcomes/') ? { kind: 'stored', etag: '' } : store.put(key, body, options),
+    }),
+    in: 'a process that is held up, and dies',
+    faults: 1,
+    breaks: /the worker that knows|was lost|before the result/,
   },
   'the id is not written into the message': {
     withMessage: (message) => ({ ...message, body: named(message) }),

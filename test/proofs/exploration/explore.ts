@@ -29,8 +29,6 @@ export type Explored = {
   readonly depth: number;
   /** States in which nothing is left to do. */
   readonly rests: number;
-  /** Rests at which a late success is in the ledger, and the result still shows unknown (docs/proofs.md). */
-  readonly stranded: number;
   /** Histories of replies for which the real code ran. */
   readonly histories: number;
   readonly isWhole: boolean;
@@ -66,7 +64,6 @@ export function firstState({ job, messages, people }: Scenario): State {
       executed: [],
       left: [],
       dead: [],
-      isNeverSent: false,
       reopened: [],
       reported: [],
       isHidden: false,
@@ -96,14 +93,13 @@ export async function explore(options: ExploreOptions): Promise<Explored> {
   /** How each state was reached: by its number, that of the state before it, and the place of the choice. */
   const parents = [-1];
   const places = [0];
-  let [steps, depth, rests, stranded] = [0, 0, 0, 0];
+  let [steps, depth, rests] = [0, 0, 0];
   let level: Waiting[] = [{ state: first, index: 0 }];
   const sofar = (violation?: Explored['violation']): Explored => ({
     states: parents.length,
     steps,
     depth,
     rests,
-    stranded,
     histories: world.histories.count(),
     isWhole: violation === undefined && level.length === 0,
     ...(violation === undefined ? {} : { violation }),
@@ -118,8 +114,7 @@ export async function explore(options: ExploreOptions): Promise<Explored> {
       if (isAtRest(state)) {
         rests += 1;
         const rest = checkRest(state, scenario);
-        if (rest === 'stranded') stranded += 1;
-        else if (rest !== undefined && breaks.test(rest))
+        if (rest !== undefined && breaks.test(rest))
           return sofar({ broken: rest, schedule: scheduleTo(index) });
       }
       const choices = choicesIn(state, scenario, faults);

@@ -66,7 +66,7 @@ export function exploredCode(scenario: Scenario, copy: BrokenCopy): Code<Begun> 
 function partsOver(outside: Outside, scenario: Scenario, copy: BrokenCopy): Parts {
   const { now, newToken } = outside;
   const plain = scenario.table === 'loses SENT' ? losingSent(tableOver(outside)) : tableOver(outside);
-  const whole = scenario.table === 'plain' ? plain : settledTable(plain, outside);
+  const whole = scenario.table === 'plain' ? plain : settledTable(plain, outside, copy.knowsOwn !== false);
   const table = copy.withTable?.(whole) ?? whole;
   const small = storeOver(outside);
   const real = createLedger({ table, now, newToken });
@@ -114,7 +114,12 @@ async function command(
 }
 
 /** As the deployed function and the queue's service do, or the command `work`. */
-async function deliver(given: QueueMessage, { worker: kind, job }: Scenario, copy: BrokenCopy, parts: Parts) {
+async function deliver(
+  given: QueueMessage,
+  { worker: kind, job, isHeldUp }: Scenario,
+  copy: BrokenCopy,
+  parts: Parts,
+) {
   const { outside, queue } = parts;
   const message = copy.withMessage?.(given) ?? given;
   const worker = workerOf(parts, job.end);
@@ -124,7 +129,7 @@ async function deliver(given: QueueMessage, { worker: kind, job }: Scenario, cop
     const failed = await runBatch([message], { worker, lease, queue, concurrency: 1 });
     if (failed.length > 0) return;
   } else {
-    const lease = { ...renewed(parts), ...copy.lease };
+    const lease = { ...renewed(parts), ...(isHeldUp ? unrenewed : {}), ...copy.lease };
     const { kind: handled } = await handleOnce(message, { worker, lease, queue });
     if (handled !== 'done') return;
   }
@@ -148,6 +153,10 @@ function workerOf({ outside, table, store, ledger, sender }: Parts, end: Scenari
     },
   });
 }
+
+const unrenewed: Pick<Lease, 'holdLease'> = {
+  holdLease: () => ({ signal: new AbortController().signal, [Symbol.asyncDispose]: async () => undefined }),
+};
 
 /** The lease of a process that nobody stops, as `renewedLease` makes it, over this world's sleep. */
 const renewed = ({ ledger, outside: { now, sleep } }: Parts): Lease => ({

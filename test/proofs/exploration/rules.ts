@@ -1,10 +1,4 @@
-import {
-  type EndedJobRow,
-  hasEnded,
-  isCancelled,
-  isNeverSent,
-  type JobRow,
-} from '../../../lib/jobs/ledger/job-row.ts';
+import { type EndedJobRow, hasEnded, isCancelled, type JobRow } from '../../../lib/jobs/ledger/job-row.ts';
 import { fromRow } from '../../../lib/jobs/ledger/stored-row.ts';
 import type { StoredRow } from '../../../lib/table/table.ts';
 import type { Ask } from './asks.ts';
@@ -58,7 +52,7 @@ export type Writer = { readonly role: Begun['role']; readonly hasLooked: boolean
 export function checkRow(before: State, state: State, key: string, by: Writer, { job }: Scenario): Verdict {
   const [from, to] = [rowAt(before, key), rowAt(state, key)];
   if (to === undefined || from === to) return undefined;
-  if (from !== undefined && hasEnded(from)) return checkEnded(from, to, by.role);
+  if (from !== undefined && hasEnded(from)) return checkEnded(from, to, { by: by.role, state });
   const isHeld = from?.leaseUntilMs !== undefined && state.nowMs < from.leaseUntilMs;
   if (isHeld && by.role === 'delivery' && runOf(before, key) !== runOf(state, key))
     return 'a job was taken over while its lease lasted';
@@ -76,14 +70,18 @@ export function checkRow(before: State, state: State, key: string, by: Writer, {
 const runOf = ({ rows }: State, key: string) => rows[key]?.token.split(' ', 1)[0];
 
 /** What ended stays so, but for UNKNOWN; only what failed is reopened, and by its id if it was cancelled. */
-function checkEnded(from: EndedJobRow, to: JobRow, by: Begun['role']): Verdict {
+function checkEnded(
+  from: EndedJobRow,
+  to: JobRow,
+  { by, state }: { readonly by: Begun['role']; readonly state: State },
+): Verdict {
   if (hasEnded(to)) {
     const stays = from.state === to.state && from.outcome.error?.kind === to.outcome.error?.kind;
-    return stays || (from.state === 'UNKNOWN' && (to.state === 'DONE' || isNeverSent(to)))
+    return stays || (from.state === 'UNKNOWN' && to.state === 'DONE')
       ? undefined
       : `a job was ${from.state}, and then ${to.state}`;
   }
-  if (isNeverSent(from)) return undefined;
+  if (from.state === 'UNKNOWN' && isProvedUnsent(state)) return undefined;
   if (from.state !== 'FAILED') return `a job that was ${from.state} was reopened`;
   return isCancelled(from) && by !== 'redrive by id'
     ? 'a cancelled job was reopened, and nobody named it'
@@ -98,21 +96,20 @@ export function checkObject(before: State, after: State, ask: Ask<'write an obje
   const body = before.objects[ask.key];
   if (body === undefined) return undefined;
   const [from, to] = [statusIn(body), statusIn(after.objects[ask.key] ?? body)];
-  const { reopened, isNeverSent: isAgain } = after.facts;
   const mayChange =
-    from === 'failed' ? reopened.length > 0 : from === 'unknown' && (to === 'done' || isAgain);
+    from === 'failed'
+      ? after.facts.reopened.length > 0
+      : from === 'unknown' && (to === 'done' || isProvedUnsent(after));
   return from === to || mayChange ? undefined : `the result was ${from}, and then ${to}`;
 }
 
 /** Holds for every message that is deleted: its job's result is visible, or another message has taken its place. */
-export function checkDeleted(
-  { queue, objects, facts }: State,
-  { receipt }: Ask<'delete the message'>,
-): Verdict {
+export function checkDeleted(state: State, { receipt }: Ask<'delete the message'>): Verdict {
+  const { queue, objects } = state;
   const message = queue.messages.find(({ messageId }) => messageId === messageOf(receipt));
   if (message === undefined || resultsIn({ objects }).length > 0) return undefined;
   const others = queue.messages.filter((each) => each !== message);
-  const isReplaced = (!isNamed(message) || facts.isNeverSent) && others.some(isNamed);
+  const isReplaced = (!isNamed(message) || isStaged(state)) && others.some(isNamed);
   return isReplaced ? undefined : 'a message was deleted before the result of its job was visible';
 }
 
@@ -133,6 +130,15 @@ export function checkLeaving(
   return (row.leaseUntilMs ?? 0) > state.nowMs ? undefined : 'a request left after its lease';
 }
 
+/** Holds for every message that goes back: it does not wait for a lease that the run has taken itself. */
+export function checkDelay(state: State, { delayMs }: Ask<'delay the message'>, run: string): Verdict {
+  const isOwn = Object.keys(state.rows).some((key) => {
+    const untilMs = rowAt(state, key)?.leaseUntilMs;
+    return untilMs !== undefined && state.nowMs + delayMs >= untilMs && runOf(state, key) === run;
+  });
+  return isOwn ? 'a message waits for the end of its own lease' : undefined;
+}
+
 /** Holds whenever a run has had a reply: it waits for another one, or has ended as it should. */
 export function checkRun(state: State, actor: Actor, scenario: Scenario): Verdict {
   const { start, underWay, end } = actor.history;
@@ -148,8 +154,7 @@ function checkHeard(state: State, { history, diesAtMs }: Actor, { job }: Scenari
   if (!history.hasHeard || job.end !== 'SUCCESS' || job.mayRepeat) return undefined;
   if (rowsIn(state).some((row) => row.state === 'DONE')) return undefined;
   const isOutOfTime = state.nowMs >= diesAtMs - LAST_WRITE_MS;
-  const isStaged = Object.keys(state.objects).some((key) => key.startsWith('work/outcomes/'));
-  return isOutOfTime || (isStaged && state.queue.messages.length > 0)
+  return isOutOfTime || (isStaged(state) && state.queue.messages.length > 0)
     ? undefined
     : 'a worker had the response, and it was lost';
 }
@@ -158,15 +163,14 @@ function checkHeard(state: State, { history, diesAtMs }: Actor, { job }: Scenari
 const LAST_WRITE_MS = 1_000;
 
 /** Holds when nothing is left to be done: the job has ended, and its result, its row and the report agree. */
-export function checkRest(state: State, scenario: Scenario): Verdict | 'stranded' {
+export function checkRest(state: State, scenario: Scenario): Verdict {
   // What was announced and never claimed is no job yet.
   const rows = rowsIn(state).filter((row) => hasEnded(row) || row.fence > 0);
   const [row, ...others] = rows;
   if (row === undefined || others.length > 0) return `one message, and ${rows.length} jobs`;
   if (!hasEnded(row)) return `nothing is left to do, and the job is ${row.state}`;
   const { left, dead } = state.facts;
-  const [isGone, sentBy = 0] = [dead.length > 0, row.sentFence];
-  if (row.state === 'UNKNOWN' && ![...left, ...dead].includes(sentBy))
+  if (row.state === 'UNKNOWN' && ![...left, ...dead].includes(row.sentFence ?? 0))
     return 'a job is unknown, although nothing left, and the worker that knows it lived';
   const isRefused = row.outcome.error?.kind === 'status';
   if (scenario.people.length === 0 && !state.facts.isHidden && row.state !== 'DONE' && !isRefused)
@@ -177,8 +181,6 @@ export function checkRest(state: State, scenario: Scenario): Verdict | 'stranded
     return row.type === undefined ? undefined : `the job is ${row.state}, and has no result`;
   const { outcome, attempts, finishedAt } = row;
   const result = JSON.parse(state.objects[key] ?? '');
-  if (result.status === 'unknown' && (row.state === 'DONE' || (isNeverSent(row) && isGone)))
-    return 'stranded';
   const shown = [result.status, result.attempts, Date.parse(result.finishedAt)];
   const known = [outcome.status, attempts, finishedAt];
   if (String(shown) !== String(known)) return `the result shows ${shown}, and the ledger has ${known}`;
@@ -186,6 +188,12 @@ export function checkRest(state: State, scenario: Scenario): Verdict | 'stranded
     ? undefined
     : `nobody reported that the job is ${outcome.status}`;
 }
+
+/** Whether a worker whose job was called unknown has staged the proof that nothing left. */
+export const isProvedUnsent = ({ objects }: Pick<State, 'objects'>): boolean =>
+  Object.values(objects).some((body) => body.includes('"kind":"never-sent"'));
+
+const isStaged = ({ objects }: State) => Object.keys(objects).some((key) => key.startsWith('work/outcomes/'));
 
 const resultsIn = ({ objects }: Pick<State, 'objects'>) =>
   Object.keys(objects).filter((key) => key.startsWith('results/'));

@@ -78,9 +78,9 @@ function schedule(): readonly number[] | undefined {
 }
 
 function line({ title, options }: Task, explored: Explored, seconds: number): string {
-  const { states, steps, depth, rests, stranded, histories } = explored;
+  const { states, steps, depth, rests, histories } = explored;
   const rate = Math.round(states / seconds);
-  return `${title}: at most ${options.faults} faults, ${states} states, ${steps} steps, ${histories} runs, depth ${depth}, ${rests} ends${stranded > 0 ? ` (${stranded} stranded)` : ''}, ${seconds.toFixed(1)} s of CPU, ${rate} states/s, ${Math.round(process.resourceUsage().maxRSS / 1_024)} MB`;
+  return `${title}: at most ${options.faults} faults, ${states} states, ${steps} steps, ${histories} runs, depth ${depth}, ${rests} ends, ${seconds.toFixed(1)} s of CPU, ${rate} states/s, ${Math.round(process.resourceUsage().maxRSS / 1_024)} MB`;
 }
 
 /** True if it went as it should. */

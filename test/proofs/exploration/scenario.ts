@@ -9,6 +9,8 @@ export type Scenario = {
   readonly job: Extract<JobPlan, { readonly type: 'run-function' }>;
   /** `invocation`: a deadline, and death at it. `process`: a lease that is renewed as long as it runs. */
   readonly worker: 'invocation' | 'process';
+  /** Nobody renews the lease of a process: it is held up as a whole. Default: it is renewed. */
+  readonly isHeldUp?: true;
   /** How many messages ask for the job from the start. */
   readonly messages: number;
   readonly people: readonly Person[];
@@ -40,6 +42,12 @@ export const scenarios = {
     ...base,
     job: { ...job, mayRepeat: true },
     worker: 'process',
+  },
+  'a process that is held up, and dies': {
+    ...base,
+    worker: 'process',
+    isHeldUp: true,
+    only: ['a pause', 'a kill'],
   },
   'a table with lost responses': { ...base, table: 'settled' },
   'a renewed lease, and a table that loses each response to SENT': {

@@ -13,8 +13,11 @@ class ConditionFailed extends Error {
   }
 }
 
-/** A table with the rounds that the adapter of DynamoDB makes around each write: each of its requests is one ask. */
-export const settledTable = (table: Table, { sleep }: Pick<Outside, 'sleep'>): Table => ({
+/**
+ * A table with the rounds that the adapter of DynamoDB makes around each write: each of its requests is one ask.
+ * `knowsOwn`: a write whose response was lost is known again by its token.
+ */
+export const settledTable = (table: Table, { sleep }: Pick<Outside, 'sleep'>, knowsOwn = true): Table => ({
   ...table,
   put: (key, row, options) =>
     settleWrite({
@@ -27,7 +30,7 @@ export const settledTable = (table: Table, { sleep }: Pick<Outside, 'sleep'>): T
       },
       read: () => table.get(key),
       rowOf: (error) => (error instanceof ConditionFailed ? error.current : undefined),
-      isMade: (current) => current?.token === options.token,
+      isMade: (current) => knowsOwn && current?.token === options.token,
       expected: options.expected,
       sleep,
     }),

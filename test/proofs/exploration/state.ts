@@ -26,8 +26,6 @@ type Facts = {
   /** The fences under which a request may have left, and those of runs that died and can say nothing more. */
   readonly left: readonly number[];
   readonly dead: readonly number[];
-  /** A job was called unknown, and its worker has proved that its request never left. */
-  readonly isNeverSent: boolean;
   /** The fences that a job got when it was reopened. */
   readonly reopened: readonly Sender[];
   /** The statuses with which its end was reported. */

@@ -1,8 +1,9 @@
-import { hasEnded, isNeverSent, type JobRow } from '../../../lib/jobs/ledger/job-row.ts';
+import { hasEnded, type JobRow } from '../../../lib/jobs/ledger/job-row.ts';
 import type { Ask, AskKind, Reply } from './asks.ts';
 import type { Choice, Fate } from './choices.ts';
 import { begin, deliver, ended, floated, moved, passed, tidied, type World, withActor } from './moves.ts';
 import {
+  checkDelay,
   checkDeleted,
   checkLeaving,
   checkObject,
@@ -126,12 +127,9 @@ function apply(before: State, ask: Ask, by: Writer, { scenario }: World) {
 }
 
 function factsAfter({ facts }: State, from: JobRow | undefined, to: JobRow): State['facts'] {
-  if (!hasEnded(to)) {
-    const isReopened = from !== undefined && hasEnded(from) && !isNeverSent(from);
-    const reopened = [...facts.reopened, { id: to.id, fence: to.fence }];
-    return isReopened ? { ...facts, reopened } : facts;
-  }
-  return isNeverSent(to) && !facts.isNeverSent ? { ...facts, isNeverSent: true } : facts;
+  const isReopened = from?.state === 'FAILED' && !hasEnded(to);
+  const reopened = [...facts.reopened, { id: to.id, fence: to.fence }];
+  return isReopened ? { ...facts, reopened } : facts;
 }
 
 type Arriving = { readonly actor: number; readonly number: number; readonly reply: Reply };
@@ -158,7 +156,9 @@ async function arrive(
   const leaving = asked.flatMap(({ ask }) =>
     ask.kind === 'take a slot' || ask.kind === 'call the platform'
       ? (checkLeaving(after, ask, scenario) ?? [])
-      : [],
+      : ask.kind === 'delay the message'
+        ? (checkDelay(after, ask, history.start.name) ?? [])
+        : [],
   );
   const hasLeft = asked.some(({ ask }) => ask.kind === 'call the platform');
   return { state: hasLeft ? withLeft(after, history.fence) : after, broken: broken ?? leaving[0] };
