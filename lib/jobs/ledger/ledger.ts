@@ -39,7 +39,7 @@ export type Lost = { readonly kind: 'lost'; readonly row: JobRow | undefined };
  * Another worker has called the job unknown, which could not know better. Nothing was changed: stage what is known, and
  * then send the job's message again. Whoever receives it finds that.
  */
-export type CalledUnknown = { readonly kind: 'called-unknown' };
+type CalledUnknown = { readonly kind: 'called-unknown' };
 
 export type HeldAnswer = { readonly kind: 'held'; readonly claim: Claim } | Lost;
 

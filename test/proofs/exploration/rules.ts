@@ -190,7 +190,7 @@ export function checkRest(state: State, scenario: Scenario): Verdict {
 }
 
 /** Whether a worker whose job was called unknown has staged the proof that nothing left. */
-export const isProvedUnsent = ({ objects }: Pick<State, 'objects'>): boolean =>
+const isProvedUnsent = ({ objects }: Pick<State, 'objects'>): boolean =>
   Object.values(objects).some((body) => body.includes('"kind":"never-sent"'));
 
 const isStaged = ({ objects }: State) => Object.keys(objects).some((key) => key.startsWith('work/outcomes/'));
