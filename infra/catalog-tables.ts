@@ -6,6 +6,8 @@ import {
   glueViews,
   jobTypes,
   latestParquetFolder,
+  type ModelTable,
+  modelColumns,
   PARQUET_SERDE,
   type Place,
   partsOf,
@@ -39,6 +41,7 @@ export const tablesOf = (props: TablesProps & { readonly database: string }): re
   ...(Object.keys(storedTables) as StoredTableName[]).map((name) => storedTable(name, props)),
   resultsParquet(props),
   scoresParquet(props),
+  ...(Object.keys(modelColumns) as ModelTable[]).map((name) => modelTable(name, props)),
   ...glueViews(props.database).map(viewOf),
 ];
 
@@ -201,6 +204,21 @@ const scoresParquet = ({ location }: TablesProps): TableInput => ({
   storageDescriptor: {
     columns: columnsOf(scoreColumns),
     location: `${location}parquet/scores/`,
+    ...PARQUET_FILES,
+    serdeInfo: PARQUET,
+  },
+});
+
+/** The last two models, or more: the views show the last. */
+const modelTable = (name: ModelTable, { location }: TablesProps): TableInput => ({
+  name: `stored_model_${name}`,
+  description: `What the model says of ${name}: its flags and counts, as of the last time that it was computed. ${IDS}`,
+  tableType: 'EXTERNAL_TABLE',
+  parameters: { EXTERNAL: 'TRUE', classification: 'parquet' },
+  partitionKeys: [],
+  storageDescriptor: {
+    columns: columnsOf(modelColumns[name]),
+    location: `${location}model/${name}/`,
     ...PARQUET_FILES,
     serdeInfo: PARQUET,
   },

@@ -49,9 +49,10 @@ export class Reports extends Construct {
     });
     storage.grantRead(this.write.role, [
       ...sources.flatMap((source) => [`${source}/*`, `${source}.*`]),
-      ...['changes/*', 'results/*', 'scores/*', 'formulas/*', 'parquet/*', 'work/*', 'report/*'],
+      ...['changes/*', 'results/*', 'scores/*', 'formulas/*', 'parquet/*', 'model/*', 'work/*', 'report/*'],
     ]);
-    storage.grantWrite(this.write.role, ['report/*', 'work/report.json', 'parquet/uses/*']);
+    storage.grantWrite(this.write.role, ['report/*', 'work/report.json', 'parquet/uses/*', 'model/*']);
+    storage.grantDelete(this.write.role, ['model/*']);
   }
 
   /**

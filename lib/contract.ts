@@ -19,6 +19,7 @@ export {
   type MetricName,
   metricNames,
 } from './metric-names.ts';
+export { type ModelTable, modelColumns } from './model/model-columns.ts';
 export { tokenHeader } from './platform/http/token-header.ts';
 export { REPORT_PAGE_KEY } from './report/stored-report.ts';
 export { type SettingName, settingNames } from './setting-names.ts';

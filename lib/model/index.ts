@@ -4,6 +4,7 @@ export { type Flag, flagBits, HELD } from './flags.ts';
 export { adjacencyOf, reach } from './graph/closure.ts';
 export { createThings, type Things } from './graph/things.ts';
 export type { UsesGraph } from './graph/uses-graph.ts';
+export { type ModelTable, modelColumns } from './model-columns.ts';
 export { columnsOfRuns } from './stored/columns-of-runs.ts';
 export {
   type Described,
@@ -14,7 +15,7 @@ export {
 export { type LastRun, lastRuns } from './stored/last-runs.ts';
 export { type ModelRow, modelRows } from './stored/model-rows.ts';
 export { isStating, type RunsToRead, usesOfRuns } from './stored/read-runs.ts';
-export { renewModel } from './stored/renew-model.ts';
-export { isBehind, readModel } from './stored/stored-model.ts';
+export { type CurrentModel, currentModel, renewModel } from './stored/renew-model.ts';
+export { findModel, isBehind, type StoredModel } from './stored/stored-model.ts';
 export { usesKey } from './stored/uses-of-part.ts';
 export { createUsesMaker, makeUses } from './uses/make-uses.ts';

@@ -61,8 +61,23 @@ test('the tables are those of runs, of their latest, and of what else is stored'
     ],
     ...['stored_jobs', 'stored_refused', 'stored_scores', 'stored_formulas', 'stored_changes'],
     ...['results_parquet', 'scores_parquet'],
+    ...['stored_model_calculations', 'stored_model_cards', 'stored_model_datasets'],
+    ...['stored_model_owners', 'stored_model_uses'],
     ...['calculations', 'all_calculations', 'files', 'all_files', 'cards', 'all_cards'],
-    ...['data_files', 'all_data_files', 'card_datasets', 'filesets', 'revisions', 'formulas', 'jobs'],
+    ...[
+      'data_files',
+      'all_data_files',
+      'uses',
+      'links',
+      'datasets',
+      'owners',
+      'users',
+      'card_datasets',
+      'filesets',
+      'revisions',
+      'formulas',
+      'jobs',
+    ],
     ...['refused', 'scores', 'score_topics', 'batches', 'changes'],
   ]);
 });
@@ -74,7 +89,7 @@ test('every table says that ids are text, and has its columns in lower case and 
     else expect(Description).toBeUndefined();
     for (const { Name: column, Type } of StorageDescriptor.Columns) {
       expect(`${column} ${Type}`).toBe(`${column} ${Type}`.toLowerCase());
-      if (/id$|^owner$/.test(column)) expect([column, Type]).toEqual([column, 'string']);
+      if (/(?:^|_)id$|^owner$/.test(column)) expect([column, Type]).toEqual([column, 'string']);
     }
   }
 });

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   createUsesMaker,
+  findModel,
   isBehind,
   lastRuns,
+  type ModelTable,
   makeUses,
-  readModel,
   renewModel,
+  type StoredModel,
   usesKey,
 } from '../../lib/model/index.ts';
 import { readLines } from '../../lib/snapshot/changes/line-reader.ts';
@@ -36,18 +38,20 @@ const renew = (of: Store = store) =>
 
 const keysIn = (folder: string) => [...store.objects.keys()].filter((key) => key.startsWith(folder)).sort();
 
+const keysOf = ({ tables }: StoredModel) => Object.values(tables).map(({ key }) => key);
+
 const revenue = { id: 1, name: 'Revenue', owner: 5, links: [link('DATA_SOURCE', 'd-1')] };
 const margin = { id: 2, name: 'Margin', links: [link('FUNCTION_TEMPLATE', '1')] };
 
 /** The rows of a table of the stored model. */
-async function rowsOf(table: 'calculations' | 'cards' | 'datasets' | 'owners') {
+async function rowsOf(table: ModelTable) {
   const { parquetReadObjects } = await import('hyparquet');
   const { zstdDecompressSync } = await import('node:zlib');
-  const { tables } = (await readModel(store))?.model ?? {};
-  const stored = await store.get(tables?.[table] ?? '');
+  const { model } = await findModel(store);
+  const stored = await store.get(model?.tables[table].key ?? '');
   const file = new Uint8Array(stored?.body ?? []).buffer;
   const rows = await parquetReadObjects({ file, compressors: { ZSTD: (page) => zstdDecompressSync(page) } });
-  return rows.map(({ _other, ...row }) => row);
+  return rows;
 }
 
 describe('a model that is stored', () => {
@@ -61,15 +65,18 @@ describe('a model that is stored', () => {
       asOf: '2026-11-20T12:00:00.000Z',
       runs: { calculations: { run: monday.id }, cards: { run: monday.id } },
     });
+    const asOf = { as_of: BigInt(Date.parse('2026-11-20T12:00:00Z')) };
     const none = { broken_links: false, invalid: false, missing_target: false, affected: false };
     const alone = { same_name: false, same_links: false };
     expect(await rowsOf('calculations')).toEqual([
-      { calculation_id: '1', ...none, ...alone, unused: false },
-      { calculation_id: '2', ...none, ...alone, unused: true },
+      { record_id: '1', thing_id: '1', ...none, ...alone, unused: false, ...asOf },
+      { record_id: '2', thing_id: '2', ...none, ...alone, unused: true, ...asOf },
     ]);
-    expect(await rowsOf('cards')).toEqual([{ card_id: '31', missing_target: false, affected: false }]);
+    expect(await rowsOf('cards')).toEqual([
+      { record_id: '31', thing_id: '31', missing_target: false, affected: false, ...asOf },
+    ]);
     expect(await rowsOf('datasets')).toEqual([
-      { dataset_id: 'd-1', cards: 1n, calculations: 1n, broken_links: 0n },
+      { dataset_id: 'd-1', cards: 1n, calculations: 1n, broken_links: 0n, ...asOf },
     ]);
     expect(await rowsOf('owners')).toMatchObject([{ user_id: '5', calculations: 1n, cards: 1n, unused: 0n }]);
   });
@@ -95,16 +102,12 @@ describe('a model that is stored', () => {
     await publish('calculations', tuesday, revenue, margin);
     const second = await renew();
 
-    expect(keysIn('model/')).toEqual(
-      ['model/latest.json', ...Object.values(first.tables), ...Object.values(second.tables)].sort(),
-    );
+    expect(keysIn('model/')).toEqual(['model/latest.json', ...keysOf(first), ...keysOf(second)].sort());
 
     await publish('calculations', monday, revenue);
     const third = await renew();
 
-    expect(keysIn('model/')).toEqual(
-      ['model/latest.json', ...Object.values(second.tables), ...Object.values(third.tables)].sort(),
-    );
+    expect(keysIn('model/')).toEqual(['model/latest.json', ...keysOf(second), ...keysOf(third)].sort());
   });
 
   test('is whole whenever its writer is killed', async () => {
@@ -123,12 +126,12 @@ describe('a model that is stored', () => {
         },
       };
       if ((await renew(killed).catch(() => undefined)) !== undefined) break;
-      expect((await readModel(store))?.model).toEqual(first);
+      expect((await findModel(store)).model).toEqual(first);
       expect(await rowsOf('calculations')).toHaveLength(1);
     }
 
     expect(await rowsOf('calculations')).toHaveLength(2);
-    expect(keysIn('model/')).toHaveLength(1 + 2 * 4);
+    expect(keysIn('model/')).toHaveLength(1 + 2 * 5);
   });
 
   test('is one of two that are written at once, with all that it names', async () => {
@@ -137,7 +140,7 @@ describe('a model that is stored', () => {
     const [one, other] = await Promise.all([renew(), renew()]);
 
     expect(one).toEqual(other);
-    expect(keysIn('model/')).toEqual(['model/latest.json', ...Object.values(one.tables)].sort());
+    expect(keysIn('model/')).toEqual(['model/latest.json', ...keysOf(one)].sort());
   });
 });
 

@@ -1,6 +1,7 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { renewModel } from '../../lib/model/index.ts';
 import { tableNameOf } from '../../lib/snapshot/publish/glue-tables.ts';
 import { readLastPublication } from '../../lib/snapshot/publish/last-publication.ts';
 import type { Columns } from '../../lib/snapshot/sources/source-definition.ts';
@@ -25,22 +26,17 @@ export type QueryEngine = {
   close(): void;
 };
 
-/**
- * DuckDB over the objects of a store in a directory, with the tables that the saved queries read. `given`: the files of
- * the latest run of a source, in place of those that it has there.
- */
-export async function openQueryEngine(
-  folder: string,
-  given: Readonly<Partial<Record<Source, readonly string[]>>> = {},
-): Promise<QueryEngine> {
+/** DuckDB over the objects of a store in a directory, with the tables that the saved queries read. */
+export async function openQueryEngine(folder: string): Promise<QueryEngine> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
   const run = async (sql: string) =>
     (await connection.runAndReadAll(duckDbSql(sql))).getRowObjectsJson() as readonly Row[];
   const stored = [
     ...(await Promise.all(
-      sources.map(async (source) => latestView(source, given[source] ?? (await latestFiles(source, folder)))),
+      sources.map(async (source) => latestView(source, await latestFiles(source, folder))),
     )),
+    ...(await modelViews(folder)),
     ...Object.entries(storedTables).map(([name, table]) => storedView(name, table, folder)),
     "SET TimeZone = 'UTC'",
   ];
@@ -59,6 +55,18 @@ export async function openQueryEngine(
       instance.closeSync();
     },
   };
+}
+
+/** The tables of the model, which is renewed before. */
+async function modelViews(folder: string): Promise<readonly string[]> {
+  const addFault = (fault: string) => {
+    throw new Error(fault);
+  };
+  const { tables } = await renewModel({ store: createDirectoryStore(folder), now: Date.now, addFault });
+  return Object.entries(tables).map(
+    ([name, { key }]) =>
+      `CREATE VIEW stored_model_${name} AS SELECT * FROM read_parquet(${quoted(join(folder, key))})`,
+  );
 }
 
 /** Views over what is stored here: the latest runs. */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -10,6 +10,7 @@ import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-pl
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { savedQueries } from '../../lib/tables/saved-queries.ts';
+import { monday, publishLines } from '../snapshot/changes/publish-lines.ts';
 import { openQueryEngine, type QueryEngine } from './engine.ts';
 import { type TakenRun, type Truth, takeSnapshot, truthOf } from './runs.ts';
 
@@ -182,13 +183,8 @@ function repeatFiles({ state }: Sandbox): void {
 const sorted = (rows: Iterable<unknown>): readonly string[] =>
   [...rows].map((row) => canonicalJson(row)).sort();
 
-type Link = {
-  readonly resource: { readonly type: string; readonly id: string };
-  readonly valid: string;
-};
-const linksOf = (calculation: Truth) => calculation['links'] as readonly Link[];
-
-test('each saved query is tested here', () => {
+/** Those of the model are tested in test/model/doors.test.ts. */
+test('each saved query is tested', () => {
   expect(savedQueries().map(({ name }) => name)).toEqual([
     'broken-references',
     'calculations-not-touched',
@@ -201,8 +197,8 @@ test('each saved query is tested here', () => {
     'sentiment-by-topic-and-week',
     'tokens-by-batch',
     'unused-calculations',
-    'what-breaks-without-dataset',
     'what-changed-this-week',
+    'what-uses-datasets',
   ]);
 });
 
@@ -234,76 +230,6 @@ function asRead(value: unknown): never {
   const text = JSON.stringify(value, (_, part: unknown) => (typeof part === 'number' ? String(part) : part));
   return JSON.parse(text) as never;
 }
-
-test('broken-references finds each link that is not valid, and calculations that are broken without one', async () => {
-  const rows = await engine.saved('broken-references');
-
-  const noLink = { resource: { type: null, id: null }, valid: null };
-  const expected = [...now.calculations].flatMap(([id, calculation]) => {
-    const broken = linksOf(calculation).filter(({ valid }) => valid !== 'VALID');
-    const blamed = broken.length === 0 && calculation['status'] !== 'VALID' ? [noLink] : broken;
-    return blamed.map(({ resource, valid }) => ({
-      id,
-      name: calculation['name'],
-      owner: String(calculation['owner']),
-      status: calculation['status'],
-      archived: calculation['archived'],
-      kind: resource.type,
-      target: resource.id,
-      validity: valid,
-    }));
-  });
-  expect(sorted(rows)).toEqual(sorted(expected));
-  expect(new Set(expected.map(({ validity }) => validity))).toEqual(
-    new Set(['ILLEGAL_REFERENCE', 'INCOMPATIBLE_LINK', null]),
-  );
-});
-
-test('unused-calculations finds those that neither a card nor another calculation uses', async () => {
-  const rows = await engine.saved('unused-calculations');
-
-  const referredTo = new Set(
-    [...now.calculations].flatMap(([id, calculation]) =>
-      linksOf(calculation)
-        .filter(({ resource }) => resource.type === 'FUNCTION_TEMPLATE' && resource.id !== id)
-        .map(({ resource }) => resource.id),
-    ),
-  );
-  const onCard = (calculation: Truth) =>
-    linksOf(calculation).some(({ resource }) => resource.type === 'CARD');
-  const unused = [...now.calculations]
-    .filter(([id, calculation]) => !onCard(calculation) && !referredTo.has(id))
-    .filter(([, calculation]) => calculation['archived'] === false)
-    .toSorted(([, a], [, b]) => Number(a['lastModified']) - Number(b['lastModified']));
-  expect(rows.map(({ id }) => id)).toEqual(unused.map(([id]) => id));
-  expect(referredTo.size).toBeGreaterThan(0);
-  expect(unused.length).toBeGreaterThan(0);
-});
-
-test('cards-by-dataset counts the cards, the drills, the owners and the calculations of each dataset', async () => {
-  const rows = await engine.saved('cards-by-dataset');
-
-  const { datasets, cards } = sandbox.state;
-  const expected = datasets.flatMap(({ id: dataset }, index) => {
-    const own = cards.of(index);
-    const calculations = [...now.calculations.values()].filter((calculation) =>
-      linksOf(calculation).some(({ resource }) => resource.id === dataset),
-    );
-    const row = {
-      dataset,
-      cards: own.length,
-      in_drills: own.filter(({ rootId }) => rootId !== undefined).length,
-      without_access: own.filter(({ row }) => !row.access).length,
-      owners: new Set(own.map(({ row }) => row.ownerId)).size,
-      calculations: calculations.length,
-    };
-    return own.length === 0 ? [] : [row];
-  });
-  expect(sorted(rows)).toEqual(sorted(expected.map(asRead)));
-  expect(rows.map(({ cards: count }) => Number(count))).toEqual(
-    expected.map(({ cards: count }) => count).toSorted((a, b) => b - a),
-  );
-});
 
 test('large-and-duplicate-files finds files of 1 GiB, and the same content in several places', async () => {
   const rows = await engine.saved('large-and-duplicate-files');
@@ -402,37 +328,6 @@ test('calculations-not-touched finds what nobody changed for 90 days', async () 
   expect(Number(rows[0]?.['days'])).toBeGreaterThan(90);
 });
 
-test('what-breaks-without-dataset finds cards, calculations, and what refers to those', async () => {
-  const rows = await engine.saved('what-breaks-without-dataset');
-
-  const linked = (type: string) =>
-    [...now.calculations].flatMap(([id, calculation]) =>
-      linksOf(calculation)
-        .filter(({ resource }) => resource.type === type)
-        .map(({ resource }) => ({ id, target: resource.id })),
-    );
-  const based = linked('DATA_SOURCE');
-  const through = linked('FUNCTION_TEMPLATE').flatMap(({ id, target }) =>
-    based.filter((each) => each.id === target && id !== target).map((each) => [each.target, id, target]),
-  );
-  const unique = (lists: readonly (readonly unknown[])[]) =>
-    sorted(new Set(lists.map((list) => JSON.stringify(list))));
-  expect(
-    unique(
-      rows
-        .filter(({ kind, through: by }) => kind === 'calculation' && by === null)
-        .map(({ dataset, id }) => [dataset, id]),
-    ),
-  ).toEqual(unique(based.map(({ id, target }) => [target, id])));
-  expect(
-    unique(
-      rows.filter(({ through: by }) => by !== null).map(({ dataset, id, through: by }) => [dataset, id, by]),
-    ),
-  ).toEqual(unique(through));
-  expect(rows.filter(({ kind }) => kind === 'card')).toHaveLength(now.cards.size);
-  expect(through.length).toBeGreaterThan(0);
-});
-
 test('failed-and-unknown-jobs counts them by day, type and kind of error', async () => {
   const rows = await engine.saved('failed-and-unknown-jobs');
 
@@ -499,24 +394,12 @@ describe('cards by hand', () => {
   async function engineOver(...cards: readonly object[]): Promise<QueryEngine> {
     const folder = await mkdtemp(join(tmpdir(), 'queries-'));
     cleanUp.defer(() => rm(folder, { recursive: true }));
-    const part = join(folder, 'part-00000.ndjson.gz');
-    await writeFile(part, gzipSync(cards.map((card) => `${JSON.stringify(card)}\n`).join('')));
-    const small = await openQueryEngine(folder, { cards: [part] });
+    const lines = cards.map((card) => JSON.stringify(card));
+    await publishLines(createDirectoryStore(folder), { place: 'cards', run: monday, lines });
+    const small = await openQueryEngine(folder);
     cleanUp.defer(() => small.close());
     return small;
   }
-
-  test('count for the dataset that they were listed for, even if they name another', async () => {
-    const small = await engineOver(
-      { _datasetId: 'listed', id: 1, datasourceId: 'own' },
-      { id: 2, datasourceId: 'own' },
-    );
-
-    expect(await small.saved('cards-by-dataset')).toMatchObject([
-      { dataset: 'listed', cards: '1' },
-      { dataset: 'own', cards: '1' },
-    ]);
-  });
 
   test('without an owner have neither one of their own nor any in their list', async () => {
     const small = await engineOver(

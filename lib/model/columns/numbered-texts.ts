@@ -1,5 +1,6 @@
 import { freeMemory } from '../../bytes/free-memory.ts';
 import { growing } from '../../bytes/growing.ts';
+import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
 
 /** Numbers distinct texts from 0 in the order in which they come. Equal texts with different tags are different. */
 export type NumberedTexts = {
@@ -10,9 +11,13 @@ export type NumberedTexts = {
   readonly find: (utf8: Uint8Array, tag?: number) => number | undefined;
   readonly tagOf: (number: number) => number;
   readonly textOf: (number: number) => string;
+  /** Calls `use` with where a text is in UTF-8, in memory that the next new text may replace. */
+  readonly spanOf: (number: number, use: UseSpan) => void;
   /** Frees the memory at once. Nothing may be asked any more. */
   readonly free: () => void;
 };
+
+type UseSpan = (source: JsonBytes, start: number, end: number) => void;
 
 /**
  * Makes an empty table: open addressing, at most three quarters full. The texts themselves are compared where their
@@ -49,7 +54,7 @@ export function createNumberedTexts(): NumberedTexts {
   }
 
   return {
-    count: texts.count,
+    ...texts,
     numberOf(utf8, tag = 0) {
       const hash = hashOf(utf8, tag);
       const slot = slotOf(hash, utf8, tag);
@@ -65,8 +70,6 @@ export function createNumberedTexts(): NumberedTexts {
       const held = slots[slotOf(hashOf(utf8, tag), utf8, tag)] ?? 0;
       return held === 0 ? undefined : held - 1;
     },
-    tagOf: texts.tagOf,
-    textOf: texts.textOf,
     free() {
       freeMemory(slots);
       texts.free();
@@ -82,6 +85,7 @@ const slotsOf = (count: number) => new Uint32Array(new ArrayBuffer(8 * count));
 /** Texts one behind the other, each with its tag before it. */
 function createTexts() {
   let bytes = new Uint8Array(new ArrayBuffer(FIRST_BYTES));
+  let source = jsonBytesOf(bytes);
   // Where each text begins, and where the last one ends.
   const starts = growing(Uint32Array);
   starts.push(0);
@@ -108,12 +112,21 @@ function createTexts() {
     tagOf: (number: number) => bytes[starts.at(number)] ?? 0,
     textOf: (number: number) =>
       Buffer.from(bytes.buffer).toString('utf8', starts.at(number) + 1, endOf(number)),
+    spanOf(number: number, use: UseSpan): void {
+      if (source.bytes.buffer !== bytes.buffer) source = jsonBytesOf(bytes);
+      use(source, starts.at(number) + 1, endOf(number));
+    },
     free() {
       freeMemory(bytes);
       starts.free();
     },
   };
 }
+
+const jsonBytesOf = ({ buffer }: Uint8Array<ArrayBuffer>): JsonBytes => ({
+  bytes: Buffer.from(buffer),
+  view: new DataView(buffer),
+});
 
 const FIRST_BYTES = 16_384;
 const GROWTH = 4 / 3;

@@ -1,14 +1,20 @@
 import { freeMemory } from '../../bytes/free-memory.ts';
 import { growing } from '../../bytes/growing.ts';
 import { createNumberedTexts } from '../columns/numbered-texts.ts';
-import { flagBits, HELD, WRONG } from '../flags.ts';
+import { type FlaggedKind, flagBits, HELD, WRONG } from '../flags.ts';
 import { eachAffected } from '../graph/affected.ts';
 import { type Adjacency, adjacencyOf } from '../graph/closure.ts';
 import { createThings, type Things } from '../graph/things.ts';
 import { createUsesCollector, type UsesGraph } from '../graph/uses-graph.ts';
 import { groupsOf, type ModelColumns } from './columns-of.ts';
 import { createOwners, type Owner } from './owners.ts';
-import { type HeldCalculations, readCalculations, readCards, readOwned } from './read-records.ts';
+import {
+  type HeldCalculations,
+  readCalculations,
+  readCards,
+  readOwned,
+  type Spellings,
+} from './read-records.ts';
 
 /** What uses a dataset. */
 type DatasetCounts = {
@@ -26,6 +32,7 @@ export type Model = {
   /** The nodes of the things whose records are held, in the order of these. */
   readonly calculations: Uint32Array;
   readonly cards: Uint32Array;
+  readonly spellings: Readonly<Record<FlaggedKind, Spellings>>;
   /** `flagBits` and `HELD` of each node. */
   readonly flags: Uint8Array;
   /** True of a node that a whole snapshot of its kind does not hold: what uses it has a missing target. */
@@ -49,12 +56,13 @@ export async function computeModel(columns: ModelColumns): Promise<Model> {
   const graph = await readUses(columns, things);
   const flags = new Uint8Array(things.count());
   const isMissing = missingIn(flags, things, columns);
-  addFlags(flags, graph, { held, cards, isMissing });
+  addFlags(flags, graph, { held, cards: cards.nodes, isMissing });
   return {
     things,
     graph,
     calculations: held.nodes,
-    cards,
+    cards: cards.nodes,
+    spellings: { calculation: held.spellings, card: cards.spellings },
     flags,
     isMissing,
     datasets: countDatasets(things, graph),

@@ -1,7 +1,7 @@
 import { growing } from '../../bytes/growing.ts';
 import { createNumberedTexts, type NumberedTexts } from '../columns/numbered-texts.ts';
 import { asBytes, asText, type RowGroup } from '../columns/read-columns.ts';
-import type { Things } from '../graph/things.ts';
+import { isPlain, type Things } from '../graph/things.ts';
 import { isInvalid } from '../rules/index.ts';
 import { groupsOf, type SourceColumns } from './columns-of.ts';
 import type { Owners } from './owners.ts';
@@ -13,7 +13,11 @@ export type HeldCalculations = {
   readonly isInvalid: Uint8Array;
   /** The number of the name of each, and 1 more: 0 is none. */
   readonly names: Uint32Array;
+  readonly spellings: Spellings;
 };
+
+/** Ids of records that are not written as canonical ones are, with their nodes. */
+export type Spellings = ReadonlyMap<string, number>;
 
 /** Numbers the calculations of a source, and counts what their owners have. */
 export async function readCalculations(
@@ -40,7 +44,7 @@ export async function readCalculations(
     });
   }
   texts.free();
-  return { nodes: held.nodes(), isInvalid: isBad.values(), names: names.values() };
+  return { nodes: held.nodes(), isInvalid: isBad.values(), names: names.values(), spellings: held.spellings };
 }
 
 /** Numbers the cards of a source, and counts what their owners have. A card may stand in the lists of several datasets. */
@@ -48,7 +52,7 @@ export async function readCards(
   source: SourceColumns | undefined,
   things: Things,
   owners: Owners,
-): Promise<Uint32Array> {
+): Promise<{ readonly nodes: Uint32Array; readonly spellings: Spellings }> {
   const held = createHeld(things, 'card');
   for await (const group of groupsOf(source, 'records')) {
     const owner = await group.texts('ownerid', owners.byText);
@@ -63,7 +67,7 @@ export async function readCards(
       for (const user of new Set([owner[row] ?? undefined, ...named])) owners.add(user, 'cards', node);
     });
   }
-  return held.nodes();
+  return { nodes: held.nodes(), spellings: held.spellings };
 }
 
 /** Counts the records of a source by the user in a column. */
@@ -83,14 +87,20 @@ function createHeld(things: Things, kind: 'calculation' | 'card') {
   const nodes = growing(Uint32Array);
   // By node: its place, and 1 more.
   const places = growing(Uint32Array);
+  const spellings = new Map<string, number>();
   return {
     nodes: nodes.values,
+    spellings,
     placeOf: (node: number) => places.at(node) - 1,
     async add(group: RowGroup, see: (row: number, node: number, isFirst: boolean) => void): Promise<void> {
       const ids = await group.texts('id', asBytes);
       for (let row = 0; row < group.rows; row += 1) {
         const node = things.nodeOfId(kind, ids[row] ?? NOTHING);
         if (node === undefined) continue;
+        if (!isPlain(ids[row] ?? NOTHING)) {
+          const text = asText(ids[row] ?? NOTHING);
+          if (text !== things.thingAt(node).id) spellings.set(text, node);
+        }
         while (places.length() <= node) places.push(0);
         const isFirst = places.at(node) === 0;
         if (isFirst) {

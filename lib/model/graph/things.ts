@@ -1,4 +1,4 @@
-import { createNumberedTexts } from '../columns/numbered-texts.ts';
+import { createNumberedTexts, type NumberedTexts } from '../columns/numbered-texts.ts';
 import { canonicalId, type Kind, kinds, type Thing } from '../rules/index.ts';
 
 /** Numbers things from 0 in the order in which they come: its numbers are the nodes of the graph. */
@@ -12,6 +12,8 @@ export type Things = {
   readonly find: (thing: Thing) => number | undefined;
   readonly thingAt: (node: number) => Thing;
   readonly kindAt: (node: number) => Kind;
+  /** Calls `use` with where the id of a node is, as `NumberedTexts` does. */
+  readonly spanOf: NumberedTexts['spanOf'];
 };
 
 /** Makes an empty numbering: some 25 bytes a thing, exact whatever the ids are. */
@@ -30,13 +32,14 @@ export function createThings(): Things {
     find: ({ kind, id }) => texts.find(Buffer.from(id), kinds.indexOf(kind)),
     thingAt: (node) => ({ kind: kindAt(node), id: texts.textOf(node) }),
     kindAt,
+    spanOf: texts.spanOf,
   };
 }
 
 const [ZERO, NINE] = [0x30, 0x39];
 
 /** True for digits without a leading zero, as nearly all ids are: these are canonical. */
-function isPlain(utf8: Uint8Array): boolean {
+export function isPlain(utf8: Uint8Array): boolean {
   if (utf8.length === 0 || utf8[0] === ZERO) return false;
   for (const byte of utf8) if (byte < ZERO || byte > NINE) return false;
   return true;

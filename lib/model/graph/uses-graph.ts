@@ -1,7 +1,15 @@
 import { freeMemory } from '../../bytes/free-memory.ts';
 import { growing } from '../../bytes/growing.ts';
 import { asBytes, asText, type RowGroup } from '../columns/read-columns.ts';
-import { isBroken, type Kind, kinds, type Relation, relations } from '../rules/index.ts';
+import {
+  isBroken,
+  type Kind,
+  kinds,
+  type Relation,
+  relations,
+  type Statement,
+  statements,
+} from '../rules/index.ts';
 import { adjacencyOf } from './closure.ts';
 import type { Things } from './things.ts';
 
@@ -15,6 +23,8 @@ export type UsesGraph = {
   /** What its link says of itself, as sent; null if it says nothing. */
   readonly validityAt: (edge: number) => string | null;
   readonly isBrokenAt: (edge: number) => boolean;
+  /** The field that states it first. */
+  readonly statedByAt: (edge: number) => Statement;
 };
 
 /** Collects the uses of parts. */
@@ -25,8 +35,8 @@ export type UsesCollector = {
   readonly graph: () => UsesGraph;
 };
 
-/** The relation is in the lowest bits, the number of the validity in the others. */
-const RELATION_BITS = 3;
+/** The relation is in the lowest bits, then what states it, then the number of the validity. */
+const [STATED_BY, VALIDITY] = [3, 6];
 
 /** Memory: 10 bytes a use, and at the end 8 more. */
 export function createUsesCollector(things: Things): UsesCollector {
@@ -51,25 +61,29 @@ export function createUsesCollector(things: Things): UsesCollector {
   return {
     async add(group) {
       const [users, targets] = [await readNodes(group, 'user'), await readNodes(group, 'used')];
-      const relation = await group.texts('relation', relationNamed);
+      const relation = await group.texts('relation', placeIn(relations));
+      const statedBy = await group.texts('stated_by', placeIn(statements));
       const validity = await group.texts('validity', (utf8) => validities.numberOf(asText(utf8)));
       // All columns were read: a damaged one adds nothing.
       addNodes(user, users);
       addNodes(used, targets);
       for (let row = 0; row < group.rows; row += 1)
-        said.push((relation[row] ?? 0) | ((validity[row] ?? 0) << RELATION_BITS));
+        said.push(
+          (relation[row] ?? 0) | ((statedBy[row] ?? 0) << STATED_BY) | ((validity[row] ?? 0) << VALIDITY),
+        );
     },
     graph() {
       const all = { nodes: things.count(), user: user.values(), used: used.values(), said: said.values() };
       const count = keepFirst(all, validities.isBroken);
       const [from, to] = [all.user.subarray(0, count), all.used.subarray(0, count)];
-      const validity = (edge: number) => (all.said[edge] ?? 0) >> RELATION_BITS;
-      const relationAt = (edge: number) => relations[(all.said[edge] ?? 0) & MASK] ?? 'links to';
+      const validity = (edge: number) => (all.said[edge] ?? 0) >> VALIDITY;
+      const relationAt = (edge: number) => relations[(all.said[edge] ?? 0) & EIGHT] ?? 'links to';
       return {
         user: from,
         used: to,
         relationAt,
         staterAt: (edge) => (relationAt(edge) === 'uses' ? to[edge] : from[edge]) ?? 0,
+        statedByAt: (edge) => statements[((all.said[edge] ?? 0) >> STATED_BY) & EIGHT] ?? 'links',
         validityAt: (edge) => validities.textOf(validity(edge)),
         isBrokenAt: (edge) => validities.isBroken(validity(edge)),
       };
@@ -78,15 +92,15 @@ export function createUsesCollector(things: Things): UsesCollector {
 }
 
 const NOTHING = new Uint8Array(0);
-const MASK = (1 << RELATION_BITS) - 1;
+const EIGHT = 7;
 
 const kindNamed = (utf8: Uint8Array): Kind => kinds.find((kind) => kind === asText(utf8)) ?? 'other';
 
-/** The place of a relation; of any other text, that of the last one. */
-function relationNamed(utf8: Uint8Array): number {
-  const place = (relations as readonly string[]).indexOf(asText(utf8));
-  return place === -1 ? relations.length - 1 : place;
-}
+/** The place of a text in a list; of any other, that of the last one. */
+const placeIn = (list: readonly string[]) => (utf8: Uint8Array) => {
+  const place = list.indexOf(asText(utf8));
+  return place === -1 ? list.length - 1 : place;
+};
 
 type AllUses = {
   readonly nodes: number;
@@ -128,13 +142,13 @@ function keepFirst(
 
 /** What the first of two says, with the validity of the second if that is worse. */
 function worseOf(first: number, second: number, isBrokenNumber: (number: number) => boolean): number {
-  const [before, after] = [first >> RELATION_BITS, second >> RELATION_BITS];
+  const [before, after] = [first >> VALIDITY, second >> VALIDITY];
   const isWorse = before === 0 || (!isBrokenNumber(before) && isBrokenNumber(after));
-  return isWorse ? (first & MASK) | (after << RELATION_BITS) : first;
+  return isWorse ? (first & ((1 << VALIDITY) - 1)) | (after << VALIDITY) : first;
 }
 
 /** So many different texts of links are held as they are; any more read as `OTHER`. */
-const MOST_TEXTS = 8_000;
+const MOST_TEXTS = 1_000;
 const OTHER = 'not VALID';
 
 /** Numbers what links say of themselves: 0 is nothing. */

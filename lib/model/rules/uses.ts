@@ -18,13 +18,16 @@ export const relations = [
 export type Relation = (typeof relations)[number];
 
 /** The fields that state uses. */
-type Statement =
-  | 'links'
-  | 'activeLinks'
-  | 'functionTemplateDependencies'
-  | 'datasourceId'
-  | '_datasetId'
-  | 'urn';
+export const statements = [
+  'links',
+  'activeLinks',
+  'functionTemplateDependencies',
+  'datasourceId',
+  '_datasetId',
+  'urn',
+] as const;
+
+export type Statement = (typeof statements)[number];
 
 /** `user` breaks if `used` is deleted. */
 export type Use = {

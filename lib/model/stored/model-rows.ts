@@ -1,30 +1,29 @@
-import { sources } from '../../snapshot/sources/sources.ts';
-import { StoreError } from '../../store/error.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
 import { asText, rowGroupsOf } from '../columns/read-columns.ts';
-import { computeModel } from '../compute/compute-model.ts';
-import { columnsOfRuns } from './columns-of-runs.ts';
-import { lastRuns } from './last-runs.ts';
-import { makeTable, modelColumns } from './model-tables.ts';
-import { type ModelToRenew, renewModel } from './renew-model.ts';
-import type { ModelTable } from './stored-model.ts';
+import { type ModelTable, modelColumns } from '../model-columns.ts';
+import { type CurrentModel, currentModel, type ModelToRenew } from './renew-model.ts';
 import { storedParquet } from './uses-of-part.ts';
 
 /** A row by the names of its columns; counts are numbers. */
 export type ModelRow = Readonly<Record<string, string | number | boolean | null>>;
 
+/** Columns that say nothing of the thing that a row is of. */
+const ABOUT_THE_ROW: readonly string[] = ['record_id', 'as_of'];
+
 /**
- * The rows, of all ids or of some, of a table of the model of the last published runs, which is computed again if it is behind:
- * in memory where nothing may be stored, or the table is lost. Throws `StoredObjectError` if a run is damaged.
+ * The rows, of all canonical ids or of some, of a table of the model of the last published runs, which is computed again if
+ * it is behind or the table is lost. Throws `StoredObjectError` if a run is damaged.
  */
 export async function modelRows(
   options: ModelToRenew,
   table: ModelTable,
   isWanted: (id: string) => boolean = () => true,
 ): Promise<readonly ModelRow[]> {
-  const [idColumn = '', ...others] = Object.keys(modelColumns[table]);
-  const { key, body } = await tableOf(options, table);
+  const [idColumn = '', ...others] = Object.keys(modelColumns[table]).filter(
+    (name) => !ABOUT_THE_ROW.includes(name),
+  );
   const rows: ModelRow[] = [];
-  for await (const group of rowGroupsOf(key, body)) {
+  for await (const group of rowGroupsOf(`model/${table}`, await bodyOf(options, table))) {
     const ids = await group.texts(idColumn, asText);
     const wanted = Array.from(ids, (id, row) => ({ id, row })).filter(({ id }) => isWanted(id ?? ''));
     if (wanted.length === 0) continue;
@@ -40,24 +39,17 @@ export async function modelRows(
 
 const shownValue = (value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : (value ?? null));
 
-async function tableOf(options: ModelToRenew, table: ModelTable) {
-  const { store, addFault, signal } = options;
-  const key = await keyOf(options, table);
-  const stored = await storedParquet(store, key);
-  if (stored !== undefined) return { key: key ?? table, body: stored };
-  const { runs } = await lastRuns(store, sources, addFault);
-  return {
-    key: table,
-    body: makeTable(await computeModel(columnsOfRuns({ store, runs, signal })), table).body,
-  };
+async function bodyOf(options: ModelToRenew, table: ModelTable): Promise<Uint8Array> {
+  const model = await currentModel(options);
+  const body = await bodyIn(options, model, table);
+  if (body !== undefined) return body;
+  const again = await bodyIn(options, await currentModel({ ...options, damaged: model }), table);
+  if (again === undefined)
+    throw new StoredObjectError('missing', `model/${table}: expected a table, got none`);
+  return again;
 }
 
-async function keyOf(options: ModelToRenew, table: ModelTable): Promise<string | undefined> {
-  try {
-    return (await renewModel(options)).tables[table];
-  } catch (error) {
-    // Whoever may only read computes it in memory.
-    if (error instanceof StoreError) return undefined;
-    throw error;
-  }
-}
+const bodyIn = async ({ store }: ModelToRenew, { tables }: CurrentModel, table: ModelTable) => {
+  const made = tables[table];
+  return 'body' in made ? made.body : await storedParquet(store, made.key);
+};

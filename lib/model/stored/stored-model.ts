@@ -2,24 +2,34 @@ import * as z from 'zod/mini';
 import { recordOf } from '../../json/record-schema.ts';
 import { isKey } from '../../store/key.ts';
 import type { Store } from '../../store/store.ts';
-import { findStored, printStored } from '../../store/stored-json.ts';
+import { parseStored, printStored, StoredObjectError } from '../../store/stored-json.ts';
+import { parquetFormat } from '../../tables/parquet/parquet-format.ts';
+import { type ModelTable, modelColumns } from '../model-columns.ts';
 import type { LastRun } from './last-runs.ts';
-
-/** The tables of a model. */
-export const modelTables = ['calculations', 'cards', 'datasets', 'owners'] as const;
-
-export type ModelTable = (typeof modelTables)[number];
 
 const key = z.string().check(z.refine(isKey));
 
+const table = z.object({ key, bytes: z.number(), sha256: z.string() });
+
+/** The columns of its tables: a model with others is none. */
+const FORMAT = parquetFormat(
+  Object.fromEntries(Object.entries(modelColumns).map(([name, columns]) => [name, JSON.stringify(columns)])),
+);
+
 const modelSchema = z.object({
   version: z.literal(1),
-  /** When it was computed: ISO text. */
+  format: z.literal(FORMAT),
+  /** When its runs were the last ones: ISO text. */
   asOf: z.string(),
   /** The runs that it was computed over, by their places, with the keys of their manifests. */
   runs: recordOf(z.object({ run: z.string(), manifest: key })),
-  /** The keys of its tables. */
-  tables: z.object({ calculations: key, cards: key, datasets: key, owners: key }),
+  tables: z.object({
+    calculations: table,
+    cards: table,
+    datasets: table,
+    owners: table,
+    uses: table,
+  } satisfies Record<ModelTable, typeof table>),
 });
 
 /** Where the model is, and what it was computed over. */
@@ -28,13 +38,35 @@ export type StoredModel = z.infer<typeof modelSchema>;
 export const MODEL_FOLDER = 'model/';
 const LATEST = `${MODEL_FOLDER}latest.json`;
 
-/** The model of a store with its etag; undefined if there is none. Throws `StoredObjectError` if it is damaged. */
-export async function readModel(
-  store: Pick<Store, 'get'>,
-): Promise<{ readonly model: StoredModel; readonly etag: string } | undefined> {
-  const stored = await findStored(store, LATEST, modelSchema);
-  return stored && { model: stored.value, etag: stored.etag };
+/** What is stored: no model if there is none, or it is damaged. */
+export type FoundModel = { readonly model: StoredModel | undefined; readonly etag: string | undefined };
+
+/** The model of a store. */
+export async function findModel(store: Pick<Store, 'get'>): Promise<FoundModel> {
+  const stored = await store.get(LATEST);
+  return { model: stored && readModel(stored.body), etag: stored?.etag };
 }
+
+function readModel(body: Buffer): StoredModel | undefined {
+  try {
+    return parseStored(LATEST, body, modelSchema);
+  } catch (error) {
+    if (error instanceof StoredObjectError) return undefined;
+    throw error;
+  }
+}
+
+/** What is said of tables that were computed over runs. */
+export const describeModel = (
+  tables: StoredModel['tables'],
+  { runs, asOfMs }: { readonly runs: readonly LastRun[]; readonly asOfMs: number },
+): StoredModel => ({
+  version: 1,
+  format: FORMAT,
+  asOf: new Date(asOfMs).toISOString(),
+  runs: runsIn(runs),
+  tables,
+});
 
 /** Points at another model if what is there is still what was read; false if it is not. */
 export async function moveModel(

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Store } from '../../store/store.ts';
 import type { Model } from '../compute/compute-model.ts';
+import { type ModelTable, modelTables } from '../model-columns.ts';
 import type { LastRun } from './last-runs.ts';
 import { makeTable } from './model-tables.ts';
-import { MODEL_FOLDER, modelTables, moveModel, readModel, runsIn, type StoredModel } from './stored-model.ts';
+import { describeModel, type FoundModel, MODEL_FOLDER, moveModel, type StoredModel } from './stored-model.ts';
 import { PARQUET_TYPE } from './uses-of-part.ts';
 
 export type ModelToWrite = {
@@ -11,10 +12,10 @@ export type ModelToWrite = {
   readonly model: Model;
   /** What it was computed over. */
   readonly runs: readonly LastRun[];
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-  /** Of `latest.json` when the runs were read; undefined if there was none. */
-  readonly etag: string | undefined;
+  /** When these were the last ones, in epoch milliseconds. */
+  readonly asOfMs: number;
+  /** What was there when they were read. */
+  readonly before: FoundModel;
 };
 
 /**
@@ -22,46 +23,32 @@ export type ModelToWrite = {
  * returns undefined. Whoever is killed leaves the one before whole. A reader may still be in the tables that are replaced,
  * so they stay until the next writer deletes them, with what killed ones left.
  */
-export async function writeModel({
-  store,
-  model,
-  runs,
-  now,
-  etag,
-}: ModelToWrite): Promise<StoredModel | undefined> {
+export async function writeModel(options: ModelToWrite): Promise<StoredModel | undefined> {
+  const { store, before } = options;
   // What comes later belongs to a writer that may win after this one.
-  const before = await keysIn(store);
-  const replaced = (await readModel(store))?.model;
-  const stored = await storeTables(store, model);
-  const latest: StoredModel = {
-    version: 1,
-    asOf: new Date(now()).toISOString(),
-    runs: runsIn(runs),
-    tables: stored,
-  };
-  if (!(await moveModel(store, latest, etag))) {
-    for (const key of Object.values(stored)) await store.delete(key);
+  const there = await keysIn(store);
+  const tables = await storeTables(options);
+  const latest = describeModel(tables, options);
+  if (!(await moveModel(store, latest, before.etag))) {
+    for (const { key } of Object.values(tables)) await store.delete(key);
     return undefined;
   }
-  const named = new Set(Object.values(replaced?.tables ?? {}));
-  for (const key of before) if (!named.has(key)) await store.delete(key);
+  const replaced = new Set(Object.values(before.model?.tables ?? {}).map(({ key }) => key));
+  for (const key of there) if (!replaced.has(key)) await store.delete(key);
   return latest;
 }
 
-async function storeTables(store: Store, model: Model): Promise<StoredModel['tables']> {
+async function storeTables({ store, model, asOfMs }: ModelToWrite): Promise<StoredModel['tables']> {
   // No other writer has these names, so whoever deletes what nobody names never deletes what somebody stores again.
   const token = randomBytes(8).toString('hex');
-  const keyOf = (table: string) => `${MODEL_FOLDER}${table}/${token}.parquet`;
+  const tables: Partial<Record<ModelTable, StoredModel['tables'][ModelTable]>> = {};
   for (const table of modelTables) {
-    const { body } = makeTable(model, table);
-    await store.put(keyOf(table), body, { contentType: PARQUET_TYPE });
+    const { body, ...about } = makeTable(model, table, asOfMs);
+    const key = `${MODEL_FOLDER}${table}/${token}.parquet`;
+    await store.put(key, body, { contentType: PARQUET_TYPE, sha256: about.sha256 });
+    tables[table] = { key, ...about };
   }
-  return {
-    calculations: keyOf('calculations'),
-    cards: keyOf('cards'),
-    datasets: keyOf('datasets'),
-    owners: keyOf('owners'),
-  };
+  return tables as StoredModel['tables'];
 }
 
 async function keysIn(store: Store): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 import type { LineReader } from '../../snapshot/changes/line-reader.ts';
 import { createRecordFields } from '../../snapshot/changes/record-fields.ts';
-import { createRowWriter, type MadeRows } from '../columns/write-rows.ts';
+import { createColumnFile, type MadeRows } from '../../tables/parquet/column-file.ts';
 import { type StatingSource, statingFields, type Use, usesOf } from '../rules/index.ts';
 import { eachLine, type LinesToRead } from './each-line.ts';
 
@@ -26,12 +26,23 @@ type UsesMaker = {
 /** Makes the uses of one part after another, in the same memory. */
 export function createUsesMaker(source: StatingSource): UsesMaker {
   const readFields = createRecordFields(statingFields[source]);
-  const rows = createRowWriter(useColumns);
+  const file = createColumnFile(useColumns);
+  function addUse({ user, used, relation, validity, statedBy }: Use): void {
+    const { columns } = file;
+    columns.user_kind.add(user.kind);
+    columns.user_id.add(user.id);
+    columns.used_kind.add(used.kind);
+    columns.used_id.add(used.id);
+    columns.relation.add(relation);
+    columns.validity.add(validity);
+    columns.stated_by.add(statedBy);
+    file.endRow();
+  }
   return {
     add(reader) {
-      for (const use of usesOf(source, readFields(reader))) rows.add(rowOf(use));
+      for (const use of usesOf(source, readFields(reader))) addUse(use);
     },
-    end: rows.end,
+    end: file.end,
   };
 }
 
@@ -44,13 +55,3 @@ export async function makeUses(source: StatingSource, part: LinesToRead): Promis
   await eachLine(part, maker.add);
   return maker.end();
 }
-
-/** JSON in the order of the columns. Kinds, relations and fields need no escapes. */
-function rowOf({ user, used, relation, validity, statedBy }: Use): string {
-  const said = validity === null ? '' : `,"validity":${quoted(validity)}`;
-  return `{"user_kind":"${user.kind}","user_id":${quoted(user.id)},"used_kind":"${used.kind}","used_id":${quoted(used.id)},"relation":"${relation}"${said},"stated_by":"${statedBy}"}`;
-}
-
-const PLAIN = /^[\w-]*$/;
-
-const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text));

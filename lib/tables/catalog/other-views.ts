@@ -1,14 +1,7 @@
-import { described, epochMoment, type Made, momentOf, select, type View } from './view.ts';
+import { modelViews } from './model-views.ts';
+import { epochMoment, type Made, momentOf, type View, viewOf } from './view.ts';
 
 type Columns = Readonly<Record<string, Made>>;
-
-/** A view of computed columns from somewhere. */
-const viewOf = (name: string, about: string, columns: Columns, from: string): View => ({
-  name,
-  about,
-  columns: described(columns),
-  sql: select(columns, from),
-});
 
 const text = (sql: string, about: string): Made => ['string', sql, about];
 const number = (sql: string, about: string): Made => ['bigint', sql, about];
@@ -165,20 +158,18 @@ const fileset: Columns = {
 };
 
 const cardDataset: Columns = {
-  card_id: text('card_id', 'the card'),
-  dataset_id: text('dataset_id', 'a dataset that it uses'),
+  card_id: text('user_id', 'the card'),
+  dataset_id: text('used_id', 'a dataset that it uses'),
 };
 
 /** The tables that are no place's. */
 export const otherViews: readonly View[] = [
+  ...modelViews,
   viewOf(
     'card_datasets',
     'a dataset that a card uses',
     cardDataset,
-    `FROM (
-  SELECT id AS card_id, datasourceid AS dataset_id FROM stored_latest_cards
-  UNION SELECT id, coalesce(_datasetid, datasourceid) FROM stored_latest_cards
-) AS c WHERE dataset_id IS NOT NULL`,
+    "FROM uses WHERE user_kind = 'card' AND used_kind = 'dataset'",
   ),
   viewOf(
     'filesets',

@@ -1,7 +1,8 @@
+import { modelColumns } from '../../model/model-columns.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import { sourceOf } from '../../snapshot/keys.ts';
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
-import { described, type Made, momentOf, select, type View } from './view.ts';
+import { AS_OF, latestModel, type Made, momentOf, NEEDS_MODEL, type View, viewOf } from './view.ts';
 
 /** What the tables of a source have: columns under the names that people guess, and a line on each field of the platform. */
 type RecordTable<Field extends string> = {
@@ -13,12 +14,22 @@ type RecordTable<Field extends string> = {
 
 type FieldOf<S extends Source> = Exclude<keyof (typeof sourceDefinitions)[S]['columns'] & string, '_other'>;
 
+const canonical = 'coalesce(thing_id, id)';
+
+/** Where the model does not say how an id is written, it is as it was sent. */
+const plainIds = (columns: Readonly<Record<string, Made>>): Readonly<Record<string, Made>> =>
+  Object.fromEntries(
+    Object.entries(columns).flatMap(([name, [type, sql, about]]): [string, Made][] =>
+      sql === canonical ? [[name, [type, 'id', about]]] : [],
+    ),
+  );
+
 /** Columns by the names that people guess; below, the fields as the platform calls them. */
 const recordTables: { readonly [S in Source]: RecordTable<FieldOf<S>> } = {
   calculations: {
     row: 'calculation',
     made: {
-      calculation_id: ['string', 'id', 'the id of the calculation, as text'],
+      calculation_id: ['string', canonical, 'the id of the calculation, as text; uses have it as it is here'],
       owner_id: ['string', 'owner', 'the id of the user who owns it'],
       created_at: ['timestamp', 'created_at', 'when it was created, in UTC'],
       modified_at: ['timestamp', 'lastmodified_at', 'when it was last changed, in UTC'],
@@ -82,7 +93,7 @@ const recordTables: { readonly [S in Source]: RecordTable<FieldOf<S>> } = {
   cards: {
     row: 'card of a dataset',
     made: {
-      card_id: ['string', 'id', 'the id of the card; a card may be listed for several datasets'],
+      card_id: ['string', canonical, 'the id of the card; a card may be listed for several datasets'],
       owner_id: ['string', 'ownerid', 'the id of the user who owns it'],
       owner_name: [
         'string',
@@ -133,6 +144,32 @@ const RUN: Readonly<Record<string, Made>> = {
   run: ['string', 'run', 'the run that the row is of'],
 };
 
+/** What the model says of records, in the table of the latest run of a whole source. */
+const flagged = {
+  calculations: {
+    broken_links: ['boolean', 'broken_links', 'whether a link of it is not VALID; these are in uses'],
+    invalid: ['boolean', 'invalid', 'whether its own status is not VALID'],
+    missing_target: ['boolean', 'missing_target', 'whether it uses what the snapshots do not hold'],
+    affected: ['boolean', 'affected', 'whether it depends, over any number of steps, on another such thing'],
+    unused: ['boolean', 'unused', 'whether nothing but itself uses it; see archived too'],
+    same_name: ['boolean', 'same_name', 'whether another one has the same name'],
+    same_links: ['boolean', 'same_links', 'whether another one uses the same things, two at least'],
+    as_of: AS_OF,
+  },
+  cards: {
+    missing_target: ['boolean', 'missing_target', 'whether it uses what the snapshots do not hold'],
+    affected: [
+      'boolean',
+      'affected',
+      'whether it depends, over any number of steps, on a thing that is broken or invalid or lacks a target',
+    ],
+    as_of: AS_OF,
+  },
+} as const satisfies Partial<Record<Source, Readonly<Record<string, Made>>>>;
+
+/** A table whose ids the model writes in one form. */
+const isFlagged = (place: Place): place is keyof typeof flagged => Object.hasOwn(flagged, place);
+
 /** The columns of a source's tables: under the names that people guess, then as the platform calls them. */
 function columnsOf(source: Source): Readonly<Record<string, Made>> {
   const { made, fields } = recordTables[source];
@@ -145,18 +182,38 @@ function columnsOf(source: Source): Readonly<Record<string, Made>> {
   return { ...made, ...Object.fromEntries(platforms), _other: OTHER, ...RUN };
 }
 
+function flaggedView(
+  place: keyof typeof flagged,
+  {
+    name,
+    about,
+    columns,
+  }: Pick<View, 'name' | 'about'> & { readonly columns: Readonly<Record<string, Made>> },
+): View {
+  const stored = `stored_latest_${name}`;
+  const all = { ...columns, ...flagged[place] };
+  const needed = Object.entries(modelColumns[place]).map(([column, type]) => {
+    const isGiven = column === 'thing_id' ? "WHEN regexp_matches(id, '^[1-9][0-9]*$') THEN id " : '';
+    return `CASE ${isGiven}WHEN error('${NEEDS_MODEL}' || left(coalesce(id, ''), 0)) IS NULL THEN CAST(NULL AS ${type === 'string' ? 'varchar' : type}) END AS ${column}`;
+  });
+  return {
+    ...viewOf(name, about, all, `FROM ${stored} LEFT JOIN ${latestModel(place)} AS model ON record_id = id`),
+    withoutModel: viewOf(name, about, all, `FROM (SELECT *, ${needed.join(', ')} FROM ${stored}) AS model`)
+      .sql,
+  };
+}
+
 /** The tables of a place: its latest run, and all of its runs. `name` is that of its table. */
 export function recordViews(place: Place, name: string): readonly View[] {
   const columns = columnsOf(sourceOf(place));
   const { row } = recordTables[sourceOf(place)];
-  const of = (view: string, about: string, stored: string): View => ({
-    name: view,
-    about,
-    columns: described(columns),
-    sql: select(columns, `FROM ${stored}`),
-  });
+  const plain = { ...columns, ...plainIds(columns) };
+  const of = (view: string, about: string, stored: string) => viewOf(view, about, plain, `FROM ${stored}`);
+  const latest = `a ${row}, in the latest published run of ${place}`;
   return [
-    of(name, `a ${row}, in the latest published run of ${place}`, `stored_latest_${name}`),
+    isFlagged(place)
+      ? flaggedView(place, { name, about: latest, columns })
+      : of(name, latest, `stored_latest_${name}`),
     of(`all_${name}`, `a ${row}, in any published run of ${place}`, `stored_${name}`),
   ];
 }

@@ -1,3 +1,4 @@
+import type { ModelTable } from '../../model/model-columns.ts';
 import type { HiveType } from '../../snapshot/sources/source-definition.ts';
 
 /** A column of a table of SQL: its type in Hive's notation, and a line of meaning. */
@@ -13,20 +14,40 @@ export type View = {
   readonly about: string;
   readonly columns: Readonly<Record<string, ViewColumn>>;
   readonly sql: string;
+  /**
+   * The same for DuckDB, without the model: a query that needs a value that only the model has fails with `NEEDS_MODEL`, so
+   * that others need not wait until it is computed. Absent if all or nothing of it is of the model.
+   */
+  readonly withoutModel?: string;
 };
 
 /** A column that is computed: its type, the expression of SQL, and a line of meaning. */
 export type Made = readonly [type: HiveType, sql: string, about: string];
 
 /** A SELECT of computed columns from somewhere. */
-export const select = (columns: Readonly<Record<string, Made>>, from: string): string =>
+const select = (columns: Readonly<Record<string, Made>>, from: string): string =>
   `SELECT ${Object.entries(columns)
     .map(([name, [, sql]]) => (sql === name ? name : `${sql} AS ${name}`))
     .join(', ')} ${from}`;
 
 /** What a list of computed columns says of them. */
-export const described = (columns: Readonly<Record<string, Made>>): View['columns'] =>
+const described = (columns: Readonly<Record<string, Made>>): View['columns'] =>
   Object.fromEntries(Object.entries(columns).map(([name, [type, , about]]) => [name, { type, about }]));
+
+/** A view of computed columns from somewhere. */
+export const viewOf = (
+  name: string,
+  about: string,
+  columns: Readonly<Record<string, Made>>,
+  from: string,
+): View => ({ name, about, columns: described(columns), sql: select(columns, from) });
+
+/** In the error of a query that needs the model. */
+export const NEEDS_MODEL = 'this query needs the model';
+
+/** A table of the latest model: in Athena, the one that it replaced may lie beside it. */
+export const latestModel = (table: ModelTable): string =>
+  `(SELECT * FROM stored_model_${table} WHERE as_of = (SELECT max(as_of) FROM stored_model_${table}))`;
 
 /** Engines differ in what else they take for a time: in Trino `0` is a year. */
 const ISO_TIME = String.raw`^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?$`;
@@ -38,3 +59,10 @@ export const momentOf = (text: string): string =>
 /** The moment of epoch milliseconds, in UTC. */
 export const epochMoment = (epochMs: string): string =>
   `CAST(from_unixtime_nanos(${epochMs} * 1000000) AT TIME ZONE 'UTC' AS timestamp)`;
+
+/** When the runs of the model were the last ones. */
+export const AS_OF: Made = [
+  'timestamp',
+  epochMoment('as_of'),
+  'when the runs that the flags are of were the latest, in UTC',
+];

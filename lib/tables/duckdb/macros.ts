@@ -12,33 +12,20 @@ export const macros: readonly Macro[] = [
   {
     name: 'broken_links',
     parameters: [],
-    about: 'links of the latest calculations that are not valid, one row each',
-    sql: `SELECT id, name, owner, link.resource.type AS kind, link.resource.id AS target, link.valid AS validity
-FROM (SELECT id, name, owner, unnest(links) AS link FROM calculations)
-WHERE upper(link.valid) <> 'VALID'
-ORDER BY name, id, kind, target`,
+    about: 'uses of the latest runs whose link is broken, with the thing whose record states it',
+    sql: `SELECT stater_kind, stater_id, user_kind, user_id, relation, used_kind, used_id, validity
+FROM uses
+WHERE broken
+ORDER BY stater_kind, stater_id, used_kind, used_id, user_kind, user_id`,
   },
   {
     name: 'where_used',
     parameters: ['id_'],
-    about: 'what uses a calculation, dataset or other thing with this id, in the latest runs',
-    sql: `WITH link AS (
-  SELECT id, name, upper(link.resource.type) AS kind, link.resource.id AS target
-  FROM (SELECT id, name, unnest(links) AS link FROM calculations)
-)
-SELECT DISTINCT used_by, id, name
-FROM (
-  SELECT 'calculation' AS used_by, id, name FROM link WHERE target = CAST(id_ AS VARCHAR) AND id <> CAST(id_ AS VARCHAR)
-  UNION ALL
-  SELECT 'calculation', id, name FROM calculations
-  WHERE list_contains(functiontemplatedependencies, CAST(id_ AS VARCHAR)) AND id <> CAST(id_ AS VARCHAR)
-  UNION ALL
-  SELECT 'card', link.target, cards.title FROM link LEFT JOIN cards ON cards.id = link.target
-  WHERE link.kind = 'CARD' AND link.id = CAST(id_ AS VARCHAR)
-  UNION ALL
-  SELECT 'card', id, title FROM cards WHERE coalesce(_datasetid, datasourceid) = CAST(id_ AS VARCHAR)
-)
-ORDER BY used_by, name, id`,
+    about: 'what uses a thing with this id directly; the command where-used follows any number of steps',
+    sql: `SELECT used_kind, user_kind, user_id, relation, validity
+FROM uses
+WHERE used_id = CAST(id_ AS VARCHAR) AND NOT (user_kind = used_kind AND user_id = used_id)
+ORDER BY used_kind, user_kind, user_id`,
   },
   {
     name: 'changed_since',

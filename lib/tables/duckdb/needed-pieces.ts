@@ -23,11 +23,9 @@ export async function neededPieces(
   sql: string,
 ): Promise<readonly NeededPieces[]> {
   const named = await tablesInPlan(connection, sql);
-  const read = await Promise.all(
-    tables
-      .filter(({ name }) => named.has(`${PIECES}.${name}`))
-      .map(async (table) => ({ table, pieces: await table.pieces() })),
-  );
+  const wanted = tables.filter(({ name }) => named.has(`${PIECES}.${name}`));
+  const reads = (name: RegExp) => wanted.some((table) => name.test(table.name));
+  const read = await Promise.all(wanted.map(async (table) => ({ table, pieces: await table.pieces(reads) })));
   const divided = read.filter(({ table, pieces }) => table.pieceColumns.length > 0 && pieces.length > 1);
   for (const each of divided) await connection.run(divide(each));
   const planned = divided.length === 0 ? named : await tablesInPlan(connection, sql);

@@ -1,7 +1,7 @@
 import { readAgain } from '../../snapshot/read-again.ts';
 import type { Store } from '../../store/store.ts';
 import { viewsOver } from '../catalog/catalog.ts';
-import type { View } from '../catalog/view.ts';
+import { NEEDS_MODEL, type View } from '../catalog/view.ts';
 import { checkReads, onlyStatement } from './check-statement.ts';
 import { type Database, openDatabase } from './database.ts';
 import { createExactValue, type ExactValue } from './exact-value.ts';
@@ -54,28 +54,46 @@ export async function openQuery(text: string, context: QueryContext): Promise<Qu
   let found: QueryResult | undefined;
   const read = async () => {
     await found?.[Symbol.asyncDispose]();
-    found = await attemptTwice(sql, context);
+    found = await attemptQueries(sql, context);
     return found;
   };
   return await readAgain(read, ({ faults }) => faults);
 }
 
-async function attemptTwice(sql: string, context: QueryContext): Promise<QueryResult> {
-  try {
-    return await attemptQuery(sql, context, false);
-  } catch (error) {
-    if (!isDamage(error) || context.store.fileOf === undefined) throw error;
-    // A file that is read in place may be damaged: those that are, are replaced.
-    return await attemptQuery(sql, context, true);
+async function attemptQueries(sql: string, context: QueryContext): Promise<QueryResult> {
+  const attempt = { verifies: false, hasModel: false };
+  for (;;) {
+    try {
+      return await attemptQuery(sql, context, attempt);
+    } catch (error) {
+      if (!attempt.hasModel && error instanceof QueryError && error.message.includes(NEEDS_MODEL))
+        attempt.hasModel = true;
+      // A file that is read in place may be damaged: those that are, are replaced.
+      else if (!attempt.verifies && isDamage(error) && context.store.fileOf !== undefined)
+        attempt.verifies = true;
+      else throw error;
+    }
   }
 }
+
+/** How a query is tried. */
+type Attempt = {
+  /** True if files that are read in place are checked as a whole before. */
+  readonly verifies: boolean;
+  /** False if it is tried whether it does without the model. */
+  readonly hasModel: boolean;
+};
 
 /** What DuckDB says of damaged files, among other things. */
 const isDamage = (error: unknown): boolean =>
   error instanceof QueryError &&
   /parquet|zstd|thrift|TProtocol|magic bytes|IO Error|corrupt/i.test(error.message);
 
-async function attemptQuery(sql: string, context: QueryContext, verifies: boolean): Promise<QueryResult> {
+async function attemptQuery(
+  sql: string,
+  context: QueryContext,
+  { verifies, hasModel }: Attempt,
+): Promise<QueryResult> {
   const { store, signal } = context;
   const reported = { faults: new Set<string>(), notes: new Set<string>() };
   const session = {
@@ -86,7 +104,10 @@ async function attemptQuery(sql: string, context: QueryContext, verifies: boolea
   };
   const places = await placesIn(store);
   const tables = tablesOf(session, places);
-  const views = viewsOver(places);
+  const views = viewsOver(places).map(({ withoutModel, ...view }) => ({
+    ...view,
+    sql: hasModel ? view.sql : (withoutModel ?? view.sql),
+  }));
   const needed = await planned(sql, { tables, views }, context);
   const loaded = await loadPieces(needed, context);
   signal.throwIfAborted();

@@ -40,8 +40,8 @@ export type Table = {
   readonly columns: readonly Column[];
   /** The names of its last columns, of text, which are the same in all rows of a piece. */
   readonly pieceColumns: readonly string[];
-  /** Its pieces now. */
-  readonly pieces: () => Promise<readonly Piece[]>;
+  /** Its pieces now; `reads` is true if the query reads a table with such a name. */
+  readonly pieces: (reads: (name: RegExp) => boolean) => Promise<readonly Piece[]>;
 };
 
 /** All columns of a table in their order. */

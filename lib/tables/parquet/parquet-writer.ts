@@ -31,18 +31,8 @@ type ParquetCounts = { readonly records: number; readonly other: number };
 /** Begins a Parquet file with the columns of a table: zstd, in row groups of bounded size. The same lines give the same bytes. */
 export function createParquetFile(columns: TableColumns, known: KnownMembers = {}): ParquetFile {
   const fitter = createLineFitter(columns, known);
-  const out = new ByteWriter();
-  const memory = { page: new ByteWriter(), levels: new ByteWriter() };
-  let groups: RowGroup[] = [];
+  const groups = createRowGroups(columns);
   let [records, other, rows, bytes] = [0, 0, 0, 0];
-  out.appendUint32(PAR1);
-
-  function writeRows(): void {
-    if (rows === 0) return;
-    groups.push(writeRowGroup(out, fitter.leaves, rows, memory));
-    fitter.clear();
-    [rows, bytes] = [0, 0];
-  }
 
   return {
     add(json, start, end) {
@@ -51,25 +41,55 @@ export function createParquetFile(columns: TableColumns, known: KnownMembers = {
       rows += 1;
       bytes += end - start;
     },
-    isFull: () => rows >= MOST_ROWS || bytes >= MOST_BYTES,
+    isFull: () => groups.isFull(rows, bytes),
     flush() {
-      writeRows();
+      const written = groups.write(fitter.leaves, rows);
+      [rows, bytes] = [0, 0];
+      return written;
+    },
+    end: () => groups.end(fitter.leaves, rows, records),
+    restart() {
+      fitter.clear();
+      groups.restart();
+      [records, other, rows, bytes] = [0, 0, 0, 0];
+    },
+    counts: () => ({ records, other }),
+  };
+}
+
+/** The row groups of a file, one after another, and its end: what is returned are views, until the next call. */
+export function createRowGroups(columns: TableColumns) {
+  const out = new ByteWriter();
+  const memory = { page: new ByteWriter(), levels: new ByteWriter() };
+  let groups: RowGroup[] = [];
+  out.appendUint32(PAR1);
+
+  function add(leaves: readonly Leaf[], rows: number): void {
+    if (rows > 0) groups.push(writeRowGroup(out, leaves, rows, memory));
+    for (const leaf of leaves) leaf.clear();
+  }
+
+  return {
+    isFull: (rows: number, bytes: number): boolean => rows >= MOST_ROWS || bytes >= MOST_BYTES,
+    /** The bytes of the rows that are in the leaves, which forget them. */
+    write(leaves: readonly Leaf[], rows: number): Uint8Array {
+      add(leaves, rows);
       return takenFrom(out);
     },
-    end() {
-      writeRows();
+    /** The last of them, and the footer of a file of so many records. */
+    end(leaves: readonly Leaf[], rows: number, records: number): Uint8Array {
+      add(leaves, rows);
       const about = { version: 2, created_by: CREATED_BY, num_rows: BigInt(records), metadata_length: 0 };
       writeMetadata(out, { ...about, schema: parquetSchema(columns), row_groups: groups });
       out.appendUint32(PAR1);
       return takenFrom(out);
     },
-    restart() {
-      fitter.clear();
+    /** What comes next is another file. */
+    restart(): void {
       groups = [];
-      [records, other, rows, bytes, out.offset, out.index] = [0, 0, 0, 0, 0, 0];
+      [out.offset, out.index] = [0, 0];
       out.appendUint32(PAR1);
     },
-    counts: () => ({ records, other }),
   };
 }
 

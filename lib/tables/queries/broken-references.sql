@@ -1,7 +1,21 @@
--- Calculations that do not work: one row for each of their links that is not valid, or one row without a link if no
--- link is to blame. From the latest run.
-SELECT c.id, c.name, c.owner, c.status, c.archived, l.resource.type AS kind, l.resource.id AS target, l.valid AS validity
+-- Calculations that are broken, each apart: a link of them is not valid, their own status is not, or they use what the
+-- snapshots do not hold; and the links to blame, one row each. From the latest runs.
+SELECT
+  c.calculation_id,
+  c.name,
+  c.owner_id,
+  c.status,
+  c.archived,
+  c.broken_links,
+  c.invalid,
+  c.missing_target,
+  u.relation,
+  u.user_kind,
+  u.user_id,
+  u.used_kind,
+  u.used_id,
+  u.validity
 FROM calculations AS c
-LEFT JOIN UNNEST(filter(c.links, link -> upper(link.valid) <> 'VALID')) AS l (resource, visible, active, valid) ON TRUE
-WHERE upper(c.status) <> 'VALID' OR l.valid IS NOT NULL
-ORDER BY name, id, kind, target
+LEFT JOIN uses AS u ON u.broken AND u.stater_kind = 'calculation' AND u.stater_id = c.calculation_id
+WHERE c.broken_links OR c.invalid OR c.missing_target
+ORDER BY c.name, c.calculation_id, u.used_kind, u.used_id, u.user_kind, u.user_id

@@ -5,6 +5,7 @@ import { summaryKey } from '../../../lib/jobs/texts/batch/batch.ts';
 import { printPart } from '../../../lib/jobs/texts/batch/part.ts';
 import { storeFormula } from '../../../lib/jobs/types/update-formula/formula-log.ts';
 import { printJson } from '../../../lib/json/json.ts';
+import { renewModel } from '../../../lib/model/index.ts';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { type Place, partsOf } from '../../../lib/snapshot/keys.ts';
 import { gluePartitions } from '../../../lib/snapshot/publish/glue-partitions.ts';
@@ -76,6 +77,10 @@ export async function fillStore({ store, database, environment, seed }: StoreToF
   await storeJobs(store);
   await storeScores(store);
   await storeFormulas(store);
+  const addFault = (fault: string) => {
+    throw new Error(fault);
+  };
+  await renewModel({ store, now: Date.now, addFault });
   return filled;
 }
 

@@ -99,7 +99,7 @@ async function withFlags(
   const ids = new Set(found.map(({ key }) => idIn(key)));
   const options = { store: await store(), now, addFault: () => undefined, signal };
   const rows = await modelRows(options, source, (id) => ids.has(id));
-  const flags = new Map(rows.map(({ calculation_id, card_id, ...row }) => [calculation_id ?? card_id, row]));
+  const flags = new Map(rows.map(({ thing_id, ...row }) => [thing_id, row]));
   return found.map((each) => {
     const row = Object.entries(flags.get(idIn(each.key) ?? '') ?? {});
     return { ...each, flags: row.flatMap(([flag, isSet]) => (isSet === true ? [flag] : [])) };

@@ -8,24 +8,37 @@ import { createPartFiles } from '../part-files.ts';
 import { duckDbColumns } from '../record-columns.ts';
 import type { Session } from '../session.ts';
 import type { Piece, Table } from '../table.ts';
+import type { QueryModel } from './model.ts';
 
 /** A published run, by the key of its manifest. */
 type RunAt = { readonly run: string; readonly manifest: string };
 
 /** What is stored of a place, by the name of its table: its latest run, and all of its published runs. */
-export function runTables(session: Session, place: Place, name: string): readonly Table[] {
+export function runTables(session: Session, model: QueryModel, place: Place, name: string): readonly Table[] {
   const shared = {
     columns: duckDbColumns(sourceDefinitions[sourceOf(place)].columns),
     pieceColumns: gluePartitionKeys,
   };
   return [
-    { ...shared, name: `stored_latest_${name}`, pieces: () => latestPieces(session, place) },
+    {
+      ...shared,
+      name: `stored_latest_${name}`,
+      pieces: (reads) => latestPieces(session, place, reads(MODEL) ? model : undefined),
+    },
     { ...shared, name: `stored_${name}`, pieces: () => allPieces(session, place) },
   ];
 }
 
-async function latestPieces(session: Session, place: Place): Promise<readonly Piece[]> {
-  const latest = await orReport(session, readLatest(session.store, place));
+const MODEL = /^stored_model_/;
+
+/** The latest run: of a query that reads the model, the one that it was computed over. */
+async function latestPieces(
+  session: Session,
+  place: Place,
+  model: QueryModel | undefined,
+): Promise<readonly Piece[]> {
+  const ofModel = (await model?.current())?.runs[place];
+  const latest = ofModel ?? (await orReport(session, readLatest(session.store, place)));
   return latest === undefined ? [] : [pieceOf(session, place, latest)];
 }
 

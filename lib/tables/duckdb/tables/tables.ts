@@ -6,15 +6,18 @@ import type { Session } from '../session.ts';
 import type { Table } from '../table.ts';
 import { changesTable } from './changes.ts';
 import { formulasTable, jobsTable, refusedTable } from './jobs.ts';
+import { createQueryModel, modelTables } from './model.ts';
 import { runTables } from './run-tables.ts';
 import { runsTable } from './runs.ts';
 import { scoresTable } from './scores.ts';
 
 /** All that is stored in a store with these places. */
 export function tablesOf(session: Session, places: readonly Place[]): readonly Table[] {
-  const ofRuns = [...tableNames(places)].map(([place, name]) => runTables(session, place, name));
+  const model = createQueryModel(session);
+  const ofRuns = [...tableNames(places)].map(([place, name]) => runTables(session, model, place, name));
   return [
     ...ofRuns.flat(),
+    ...modelTables(model),
     runsTable(session, places),
     changesTable(session, places),
     jobsTable(session),

@@ -1,0 +1,127 @@
+import { gatherBytes } from '../../bytes/gathered-bytes.ts';
+import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
+import { addBoolean, createBooleanLeaf } from './boolean-leaf.ts';
+import { addInteger, createIntegerLeaf } from './integer-leaf.ts';
+import type { Leaf, LeafPlace } from './leaf.ts';
+import { addLevels } from './levels.ts';
+import { createRowGroups } from './parquet-writer.ts';
+import { addSpan, createTextLeaf } from './text-leaf.ts';
+
+type ColumnValue = string | number | bigint | boolean | null;
+
+/** A column without lists. */
+type ColumnWriter = {
+  /** Gives the row at hand a value; null, and a value of another type, is none. */
+  add(value: ColumnValue): void;
+  /** Gives it the text in UTF-8 that is from `start` up to `end`. */
+  addSpan(source: JsonBytes, start: number, end: number): void;
+};
+
+/** A Parquet file in memory. */
+export type MadeRows = { readonly body: Buffer<ArrayBuffer>; readonly records: number };
+
+/** One Parquet file of values that are made here. */
+export type ColumnFile<Name extends string> = {
+  readonly columns: Readonly<Record<Name, ColumnWriter>>;
+  /** Ends a row: each column has got a value or none. */
+  endRow(): void;
+  /** The file, and the next one begins. The same rows give the same bytes. */
+  end(): MadeRows;
+};
+
+/** The types of columns, in Hive's notation. */
+type PlainTypes<Name extends string> = Readonly<Record<Name, 'string' | 'bigint' | 'boolean'>>;
+
+/** Begins a Parquet file. Memory holds it and one row group. */
+export function createColumnFile<Name extends string>(types: PlainTypes<Name>): ColumnFile<Name> {
+  const groups = createRowGroups(types);
+  const leaves: Leaf[] = [];
+  let gathered = gatherBytes();
+  let [records, rows, bytes] = [0, 0, 0];
+  const columns = {} as Record<Name, ColumnWriter>;
+  for (const [name, type] of Object.entries(types) as [Name, PlainTypes<Name>[Name]][]) {
+    const { leaf, ...column } = columnOf(type, { path: [name], definition: 1, repetition: 0 }, (length) => {
+      bytes += length;
+    });
+    leaves.push(leaf);
+    columns[name] = column;
+  }
+
+  return {
+    columns,
+    endRow() {
+      records += 1;
+      rows += 1;
+      if (!groups.isFull(rows, bytes)) return;
+      gathered.add(groups.write(leaves, rows));
+      [rows, bytes] = [0, 0];
+    },
+    end() {
+      gathered.add(groups.end(leaves, rows, records));
+      const made = { body: gathered.bytes(), records };
+      groups.restart();
+      gathered = gatherBytes();
+      [records, rows, bytes] = [0, 0, 0];
+      return made;
+    },
+  };
+}
+
+function columnOf(
+  type: 'string' | 'bigint' | 'boolean',
+  place: LeafPlace,
+  count: (bytes: number) => void,
+): ColumnWriter & { readonly leaf: Leaf } {
+  if (type === 'string') return textColumn(place, count);
+  if (type === 'bigint') {
+    const leaf = createIntegerLeaf(place);
+    return plainColumn(leaf, (value) => {
+      if (typeof value !== 'number' && typeof value !== 'bigint') return false;
+      addInteger(leaf.values, 0, value);
+      return true;
+    });
+  }
+  const leaf = createBooleanLeaf(place);
+  return plainColumn(leaf, (value) => {
+    if (typeof value !== 'boolean') return false;
+    addBoolean(leaf.values, 0, value);
+    return true;
+  });
+}
+
+const plainColumn = (leaf: Leaf, isAdded: (value: ColumnValue) => boolean) => ({
+  leaf,
+  add(value: ColumnValue) {
+    if (!isAdded(value)) addLevels(leaf.levels, 0, 0);
+  },
+  addSpan: () => addLevels(leaf.levels, 0, 0),
+});
+
+function textColumn(place: LeafPlace, count: (bytes: number) => void) {
+  const leaf = createTextLeaf(place);
+  let scratch = bytesOf(FIRST_SCRATCH);
+  function span(source: JsonBytes, start: number, end: number): void {
+    count(end - start);
+    addSpan(leaf.column, 0, source, start, end);
+  }
+  return {
+    leaf,
+    addSpan: span,
+    add(value: ColumnValue) {
+      if (typeof value !== 'string') {
+        addLevels(leaf.levels, 0, 0);
+        return;
+      }
+      // A UTF-16 unit takes at most three bytes.
+      if (3 * value.length > scratch.bytes.length) scratch = bytesOf(3 * value.length);
+      span(scratch, 0, scratch.bytes.write(value));
+    },
+  };
+}
+
+const FIRST_SCRATCH = 1_024;
+
+function bytesOf(length: number): JsonBytes {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  return { bytes, view: new DataView(bytes.buffer) };
+}
