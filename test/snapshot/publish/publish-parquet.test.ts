@@ -194,6 +194,8 @@ describe('the Parquet of a run', () => {
   test('names the part and the line that is not JSON', async () => {
     const parts = await partsOf(monday, `${B}{"id":\n`);
 
-    await expect(publish(monday, parts)).rejects.toThrow(`${parts[0]?.key}, line 2: expected a record as JSON, got`);
+    await expect(publish(monday, parts)).rejects.toThrow(
+      `${parts[0]?.key}, line 2: expected a record as JSON, got`,
+    );
   });
 });
