@@ -128,7 +128,7 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
   await worker.ledger.setTime();
   const request = { id, type, contentHash, sender: message.sender };
   if (!parsed.isNamed) return nameMessage(message, request, worker);
-  const earlyMs = job.notBefore === undefined ? 0 : Date.parse(job.notBefore) - worker.now();
+  const earlyMs = Date.parse(job.notBefore ?? '') - worker.now();
   if (earlyMs > 0) return { kind: 'later', delayMs: earlyMs };
   if (!(await mayBegin(job, worker, lease))) return { kind: 'later', delayMs: 0 };
   const answer = await worker.ledger.claim(request, {

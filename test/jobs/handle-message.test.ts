@@ -1,3 +1,4 @@
+import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { HandBackError, type RunJob } from '../../lib/jobs/turn.ts';
@@ -328,8 +329,13 @@ describe('a worker that is stopped', () => {
       return around(new Error('another'), 1);
     });
     const unstopped = await fails(() => around(reason, 1));
+    const tooDeep = await fails((stop) => {
+      stop.abort(reason);
+      return around(reason, 10);
+    });
 
-    expect([otherwise.row, unstopped.row]).toMatchObject([{ unsentTries: 1 }, { unsentTries: 1 }]);
+    const counted = { unsentTries: 1 };
+    expect([otherwise.row, unstopped.row, tooDeep.row]).toMatchObject([counted, counted, counted]);
   });
 
   test('comes to an end although errors are each other’s cause', async () => {
@@ -440,4 +446,192 @@ test.for([
   await handleMessage(messageOf(job), fake.worker, leaseOf(fake));
 
   expect(shares).toEqual([share]);
+});
+
+const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
+const refuses = async () => {
+  throw new PlatformError({ kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' }, context);
+};
+
+describe('a message that is not this worker’s to handle', () => {
+  test.each([
+    ['since it takes other jobs', { takes: () => false }, undefined],
+    ['since it is stopping', { takes: () => true }, AbortSignal.abort()],
+  ])('%s goes back as it is, at once', async (_, change, stop) => {
+    await using fake = await fakeWorker({ 'run-function': succeeds });
+
+    const handled = await handleMessage(
+      messageOf(runFunctionJob),
+      { ...fake.worker, ...change },
+      { ...leaseOf(fake), stop },
+    );
+
+    expect(handled).toEqual({ kind: 'later', delayMs: 0 });
+    expect(await fake.ledger.read('job-1')).toBeUndefined();
+  });
+
+  test('is handled as long as there is just time for its send', async () => {
+    await using fake = await fakeWorker({ 'run-function': succeeds });
+    const lease = { ...leaseOf(fake), deadlineMs: fake.clock.nowMs + 60_000 };
+
+    expect(await handleMessage(messageOf(runFunctionJob), fake.worker, lease)).toEqual({ kind: 'done' });
+  });
+});
+
+test('a message that is received for the first time is claimed as a new job, without a read', async () => {
+  await using fake = await fakeWorker({ 'run-function': succeeds });
+  const seen: unknown[] = [];
+  const ledger: typeof fake.ledger = {
+    ...fake.ledger,
+    claim: (request, options) => {
+      seen.push(options.isNew);
+      return fake.ledger.claim(request, options);
+    },
+  };
+
+  for (const receives of [1, 2])
+    await handleMessage(
+      { ...messageOf(runFunctionJob), receives },
+      { ...fake.worker, ledger },
+      leaseOf(fake),
+    );
+
+  expect(seen).toEqual([true, false]);
+});
+
+test('a send that has no time left when its turn comes is handed back', async () => {
+  await using fake = await fakeWorker({
+    'run-function': async (job, turn) => {
+      fake.clock.nowMs += 60_001;
+      return succeeds(job, turn);
+    },
+  });
+
+  const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+
+  expect(handled).toEqual({ kind: 'later', delayMs: 0 });
+  expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'CLAIMED', attempts: 0 });
+  expect(await Array.fromAsync(fake.store.list(''))).toEqual([]);
+});
+
+test.each(['the lease', 'the worker'])('a job’s signal is aborted when %s ends', async (which) => {
+  const [lost, stopping] = [new AbortController(), new AbortController()];
+  const seen: boolean[] = [];
+  await using fake = await fakeWorker({
+    'run-function': async (_, turn) => {
+      (which === 'the lease' ? lost : stopping).abort(new HandBackError('it ends', 0));
+      seen.push(turn.signal.aborted);
+      turn.signal.throwIfAborted();
+      return { status: 'done', response: '1' };
+    },
+  });
+  const holdLease = () => ({ signal: lost.signal, [Symbol.asyncDispose]: async () => undefined });
+  const lease = { ...leaseOf(fake), stop: stopping.signal, holdLease };
+
+  await handleMessage(messageOf(runFunctionJob), fake.worker, lease);
+
+  expect(seen).toEqual([true]);
+});
+
+describe('a job that was certainly not executed', () => {
+  test('waits longer after each try', async () => {
+    await using fake = await fakeWorker({ 'run-function': refuses });
+    const handle = () => handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+
+    expect([await handle(), await handle()]).toEqual([
+      { kind: 'later', delayMs: 1_000 },
+      { kind: 'later', delayMs: 2_000 },
+    ]);
+  });
+
+  test('is tried for 12 hours from its first claim, not from when it became known', async () => {
+    await using fake = await fakeWorker({ 'run-function': refuses });
+    const [hash, sender] = ['hash', 'AIDAEXAMPLE'];
+    const ledger = { ...fake.ledger };
+    const asked: string[] = [];
+    ledger.claim = (request, options) => {
+      asked.push(request.contentHash);
+      return fake.ledger.claim({ ...request, contentHash: hash }, options);
+    };
+    await fake.ledger.announce({ id: 'job-1', type: 'run-function', contentHash: hash, sender });
+    fake.clock.nowMs += 13 * 3_600_000;
+
+    for (let delivery = 1; delivery <= 12; delivery += 1)
+      expect(
+        await handleMessage(messageOf(runFunctionJob), { ...fake.worker, ledger }, leaseOf(fake)),
+      ).toMatchObject({ kind: 'later' });
+
+    expect(asked).toHaveLength(12);
+  });
+});
+
+test.each([
+  [7_000, { attempts: 1, unsentAttempts: 1 }],
+  [undefined, { attempts: 1 }],
+])(
+  'a send that may be repeated and failed in an outage, known for %s ms, counts as %o',
+  async (awayMs, counts) => {
+    let knownMs: number | undefined;
+    await using fake = await fakeWorker({
+      'data-files': async (_, turn) => {
+        await turn.beforeSend();
+        turn.onLeave();
+        knownMs = awayMs;
+        throw new PlatformError({ kind: 'connection', phase: 'exchange', code: 'ECONNRESET' }, context);
+      },
+    });
+    const breaker = { blockedMs: async () => undefined, knownBlockedMs: () => knownMs };
+    const job = { version: 1, type: 'data-files', id: 'job-1', ids: ['1'] };
+
+    await handleMessage(messageOf(job), { ...fake.worker, breaker }, leaseOf(fake));
+
+    const { attempts, unsentAttempts } = (await fake.ledger.read('job-1')) ?? {};
+    expect({ attempts, ...(unsentAttempts === undefined ? {} : { unsentAttempts }) }).toEqual(counts);
+  },
+);
+
+test('what ended is reported with how long it took, but not again when it is delivered again', async () => {
+  await using fake = await fakeWorker({
+    'run-function': async (job, turn) => {
+      fake.clock.nowMs += 400;
+      return succeeds(job, turn);
+    },
+  });
+  const ended: unknown[] = [];
+  const worker = { ...fake.worker, onEnded: (job: unknown) => void ended.push(job) };
+
+  for (const id of ['m-1', 'm-2']) await handleMessage(messageOf(runFunctionJob, id), worker, leaseOf(fake));
+
+  const job = { id: 'job-1', type: 'run-function', status: 'done', error: undefined };
+  expect(ended).toEqual([
+    { ...job, tookMs: 400 },
+    { ...job, tookMs: undefined },
+  ]);
+});
+
+test('the log names the job and the message that a line is about', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  let isRefused = true;
+  await using fake = await fakeWorker({
+    'run-function': (job, turn) => (isRefused ? refuses() : succeeds(job, turn)),
+  });
+  const handle = (body: unknown) => handleMessage(messageOf(body), { ...fake.worker, logger }, leaseOf(fake));
+
+  await handle('{"version":2}');
+  await handle(runFunctionJob);
+  isRefused = false;
+  await handle(runFunctionJob);
+
+  const about = { job: 'job-1', type: 'run-function' };
+  expect(lines).toMatchObject([
+    {
+      msg: 'message refused',
+      messageId: 'm-1',
+      refused: 'refused/m-1.json',
+      faults: [expect.any(String), expect.any(String)],
+    },
+    { msg: 'job not done', ...about, after: 'later', err: { message: expect.any(String) } },
+    { msg: 'job ended', ...about, status: 'done', attempts: 1 },
+  ]);
 });

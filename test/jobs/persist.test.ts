@@ -65,3 +65,11 @@ test('a time that is over already waits for nothing', async () => {
 
   expect([clock.nowMs, troubles]).toEqual([0, [0]]);
 });
+
+test('what fails is tried again, also if nobody asked to hear of it', async () => {
+  const { options } = persisting(10_000);
+  const { onTrouble: _, ...quiet } = options;
+  let tries = 0;
+
+  expect(await persist(async () => (tries++ === 0 ? away() : 'done'), quiet)).toBe('done');
+});

@@ -98,7 +98,7 @@ test('sends nothing that could outlast the lease or the deadline', async () => {
   await expect(turnOver([answer], 200_000).turn.beforeSend()).rejects.toBeInstanceOf(HandBackError);
 
   const { turn, log } = turnOver([{ kind: 'sent', claim: sentClaim }], 69_999);
-  await expect(turn.beforeSend()).rejects.toBeInstanceOf(HandBackError);
+  await expect(turn.beforeSend()).rejects.toThrow('59999 ms are left, and a send may take longer');
   expect(log).toEqual([]);
 });
 
@@ -147,4 +147,35 @@ test('has sent nothing if its lease was lost before the request left', async () 
   expect(() => turn.onLeave()).toThrow('the lease was lost');
 
   expect(turn.hasLeft()).toBe(false);
+});
+
+test('says until when a send may start, if there is a deadline', () => {
+  expect(turnOver([], 200_000).turn.lastSendMs).toBe(140_000);
+  expect(turnOver([]).turn.lastSendMs).toBeUndefined();
+});
+
+test('looks whether its job was cancelled once three seconds have passed', async () => {
+  const looks: number[] = [];
+  const turn = createTurn({
+    claim,
+    signal: new AbortController().signal,
+    deadlineMs: undefined,
+    mustLastMs: 1,
+    now: () => now.ms,
+    ledger: { sent: async () => ({ kind: 'sent', claim: sentClaim }) },
+    isCancelled: async () => looks.push(now.ms) < 0,
+  });
+
+  for (const atMs of [12_999, 13_000, 15_999, 16_000]) {
+    now.ms = atMs;
+    await turn.beforeSend();
+  }
+
+  expect(looks).toEqual([13_000, 16_000]);
+});
+
+test('is ended on purpose by errors that the log shows without a stack', () => {
+  const errors = [new HandBackError('x', 0), new TurnLostError('x'), new JobCancelledError('x')];
+
+  expect(errors.map(({ isRefusal }) => isRefusal)).toEqual([true, true, true]);
 });

@@ -125,6 +125,16 @@ test('the result names who sent the first message, not the worker that replaced 
   });
 });
 
+test('a message that has just room for its id is replaced', async () => {
+  await using fake = await countingWorker();
+  const rest = 256 * 1_024 - JSON.stringify({ ...unnamed, inputVariables: { x: '' }, id: 'm-7' }).length;
+  const full = { ...unnamed, inputVariables: { x: 'x'.repeat(rest) } };
+
+  const handled = await handleMessage(messageOf(full, 'm-7'), fake.worker, leaseOf(fake));
+
+  expect(handled).toMatchObject({ kind: 'replace' });
+});
+
 test('a message that has no room for its id is refused', async () => {
   await using fake = await countingWorker();
   const rest = 256 * 1_024 - JSON.stringify({ ...unnamed, inputVariables: { x: '' } }).length;
