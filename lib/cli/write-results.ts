@@ -1,5 +1,4 @@
-import type { StoredResult } from '../jobs/stored-results.ts';
-import { storedResults } from '../jobs/stored-results.ts';
+import { type StoredResult, storedResults } from '../jobs/results/stored-results.ts';
 import { csvCell, type OutputFormat, writeTextFile } from '../jobs/texts/output/text-file.ts';
 import { printJson } from '../json/json.ts';
 import { openStoreToRead } from './open-store-of.ts';

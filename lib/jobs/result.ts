@@ -8,18 +8,14 @@ import type { EndedJobRow, JobError, Outcome } from './ledger/job-row.ts';
 export type TypedJobRow = EndedJobRow & { readonly type: string };
 
 /** What names the result of a job. */
-type ResultOf = Pick<TypedJobRow, 'type' | 'dt' | 'id'>;
+export type ResultOf = Pick<TypedJobRow, 'type' | 'dt' | 'id'>;
 
 /** The key of a job's result. */
 export const resultKey = ({ type, dt, id }: ResultOf): string =>
   `results/${type}/dt=${dt}/${keySegment(id)}.json`;
 
 /** More than any response: a text of JavaScript has at most half as many characters. */
-const WHOLE = { mostBytes: 1024 * 1024 * 1024 };
-
-/** The result of a job, if there is one. */
-export const findResult = async (store: Store, row: ResultOf): Promise<Buffer | undefined> =>
-  (await store.get(resultKey(row), WHOLE))?.body;
+export const WHOLE = { mostBytes: 1024 * 1024 * 1024 };
 
 /** A larger response goes to the store first: a row of the table holds at most 400 KB. */
 const MOST_ROW_BYTES = 100_000;

@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import { recordOf } from '../json/record-schema.ts';
 import type { Store } from '../store/store.ts';
 import { findStored, printStored, StoredObjectError } from '../store/stored-json.ts';
-import { latestKey, type Place, placeSchema } from './keys.ts';
-import { latestSchema, MOST_LATEST_BYTES, manifestOf } from './manifest.ts';
+import { type Place, placeSchema } from './keys.ts';
+import { manifestOf, readLatest } from './manifest.ts';
 
 /** A place, and within how many hours of a published run there must be the next. */
 export type ExpectedSnapshot = z.infer<typeof expectedSnapshot>;
@@ -54,11 +54,11 @@ const HOUR_MS = 3_600_000;
 async function lastPublished(place: Place, enoughMs: number, { store, warn }: CheckOptions) {
   let startedAt: string | undefined;
   try {
-    const latest = await findStored(store, latestKey(place), latestSchema, MOST_LATEST_BYTES);
+    const latest = await readLatest(store, place);
     if (latest === undefined) return undefined;
-    startedAt = latest.value.startedAt;
+    startedAt = latest.startedAt;
     if (Date.parse(startedAt) >= enoughMs) return startedAt;
-    const { run, manifest } = latest.value;
+    const { run, manifest } = latest;
     return (await manifestOf(store, manifest, { place, run })).finishedAt;
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;

@@ -12,6 +12,7 @@ import { printStored } from '../../lib/store/stored-json.ts';
 import { makeTables } from '../../lib/tables/make/make-tables.ts';
 import { savedQueries } from '../../lib/tables/saved-queries.ts';
 import { publishLines } from '../conformance/sql/publish-lines.ts';
+import { summaryOf } from '../jobs/summary-of.ts';
 import { openQueryEngine, type QueryEngine } from '../tables/engine.ts';
 import { truthOf } from '../tables/runs.ts';
 import type { Bench, Row } from './bench.ts';
@@ -172,7 +173,15 @@ async function fillJobs(folder: string): Promise<void> {
     const response = { batch: 'b1', chunk, ...costs };
     await result('score', `b1.chunk-${chunk}`, dayOf(1 + (chunk % 10)), { status: 'done', response });
   }
-  await write(summaryKey('b1'), printStored({ version: 1, parts: keys.map((key) => ({ key, rows: 100 })) }));
+  await write(
+    summaryKey('b1'),
+    printStored(
+      summaryOf(
+        'b1',
+        keys.map((key) => ({ key, rows: 100 })),
+      ),
+    ),
+  );
 }
 
 const SENTIMENTS = ['VERY_NEGATIVE', 'NEGATIVE', 'NEUTRAL', 'POSITIVE'] as const;

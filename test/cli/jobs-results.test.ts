@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
-import { storedResults } from '../../lib/jobs/stored-results.ts';
+import { storedResults } from '../../lib/jobs/results/stored-results.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { createFakeTerminal } from './fake-terminal.ts';

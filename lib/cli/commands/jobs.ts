@@ -106,11 +106,11 @@ async function showJob(given: string, terminal: Terminal): Promise<number> {
 /** The stored result, if there is one. */
 async function resultOf({ id, type, dt, outcome }: JobRow, terminal: Terminal): Promise<string | undefined> {
   if (type === undefined || outcome === undefined) return undefined;
-  const { findResult } = await import('../../jobs/result.ts');
-  const { parseJson, printJson } = await import('../../json/json.ts');
+  const { findResult } = await import('../../jobs/results/stored-results.ts');
+  const { printJson } = await import('../../json/json.ts');
   const store = await openStoreOf(terminal);
   const stored = await findResult(store, { id, type, dt });
-  return stored && printJson(parseJson(stored.toString()), 2);
+  return stored && (stored.value === undefined ? stored.text : printJson(stored.value, 2));
 }
 
 function known(row: JobRow) {

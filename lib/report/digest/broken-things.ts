@@ -14,7 +14,9 @@ import { thingKey } from '../../model/rules/index.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
-import type { First } from './digest.ts';
+
+/** The first of a list, each as its lines, in the platform's own text: whoever shows them makes them safe. */
+export type First = { readonly total: number; readonly items: readonly (readonly string[])[] };
 
 /** What is wrong with a thing, the worst first. */
 export const brokenFlags = [
@@ -39,7 +41,8 @@ export type RunsToJudge = {
   readonly signal?: AbortSignal | undefined;
 };
 
-const MOST_LISTED = 6;
+/** The most that are listed of anything. */
+export const MOST_LISTED = 6;
 
 /**
  * What the model over a run says is wrong, and did not say over the run before, with the same runs of the other sources:

@@ -8,10 +8,7 @@ import { type Manifest, manifestOf } from '../../snapshot/manifest.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
-import { type BrokenThings, brokenThings } from './broken-things.ts';
-
-/** The first of a list, each as its lines, in the platform's own text: whoever shows them makes them safe. */
-export type First = { readonly total: number; readonly items: readonly (readonly string[])[] };
+import { type BrokenThings, brokenThings, type First, MOST_LISTED } from './broken-things.ts';
 
 /** What is said of one published run. */
 export type Digest = {
@@ -52,8 +49,6 @@ export async function collectDigest({ store, place, run, signal }: CollectOption
     newlyMissing: before && newlyMissing(manifest, before.manifest),
   };
 }
-
-const MOST_LISTED = 6;
 
 /** Of a record that changed, its name and a field. */
 const MOST_LINES = 2;

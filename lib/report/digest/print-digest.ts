@@ -2,8 +2,8 @@ import { quoted } from '../../json/shell-words.ts';
 import { shownText } from '../../json/shown-text.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import { REPORT_PAGE_KEY } from '../stored-report.ts';
-import { type BrokenFlag, type BrokenThings, brokenFlags } from './broken-things.ts';
-import type { Digest, First } from './digest.ts';
+import { type BrokenFlag, type BrokenThings, brokenFlags, type First } from './broken-things.ts';
+import type { Digest } from './digest.ts';
 
 /** A message as people read it: a subject in ASCII of fewer than 100 characters, and lines of text. */
 export type PrintedDigest = { readonly subject: string; readonly text: string };

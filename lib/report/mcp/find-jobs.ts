@@ -1,7 +1,6 @@
 import { type Advice, adviceFor } from '../../jobs/job-advice.ts';
 import type { JobRow } from '../../jobs/ledger/job-row.ts';
-import { findResult } from '../../jobs/result.ts';
-import { storedResults } from '../../jobs/stored-results.ts';
+import { findResult, storedResults } from '../../jobs/results/stored-results.ts';
 import { firstLine, shortened } from '../../json/faults.ts';
 import { TableError } from '../../table/table-error.ts';
 import type { ToolCall } from './tool.ts';
@@ -177,7 +176,7 @@ export async function findOneJob(
         ? undefined
         : await findResult(await call.store(), { id, type, dt });
     const job = jobOfRow(one);
-    return { from: 'ledger', counts: { ...counts, [job.state]: 1 }, job, result: result?.toString().trim() };
+    return { from: 'ledger', counts: { ...counts, [job.state]: 1 }, job, result: result?.text };
   }
   for await (const { value, ...stored } of storedResults(await call.store(), {
     sinceMs,

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { shortened } from '../../json/faults.ts';
 import { type LastRun, type ModelRow, modelRows } from '../../model/index.ts';
-import { createLineField } from '../../snapshot/changes/line-field.ts';
+import { createRecordFields } from '../../snapshot/changes/record-fields.ts';
 import { sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
 import { recordsIn } from './stored-records.ts';
@@ -92,7 +92,8 @@ const placeOf = (stage: Stage): string => (typeof stage === 'string' ? stage : s
 
 async function* inRun(run: LastRun, search: Search, start: Position): AsyncGenerator<Finding> {
   const { source, place, manifest } = run;
-  const labelOf = createLineField(sourceDefinitions[source].records.label);
+  const { label: field } = sourceDefinitions[source].records;
+  const readFields = createRecordFields([field]);
   const untilMs = search.now() + LONGEST_MS;
   const { parts, skipped } = withoutFirst(manifest.parts, start.at);
   let at = skipped;
@@ -102,7 +103,7 @@ async function* inRun(run: LastRun, search: Search, start: Position): AsyncGener
     const position = { ...start, at: at - 1 };
     if (at % RECORDS_A_LOOK === 0 && at > start.at + RECORDS_A_LOOK && search.now() > untilMs)
       return yield { match: undefined, position };
-    const found = labelOf(reader);
+    const found = readFields(reader)[field];
     const label = typeof found === 'string' ? found : '';
     if (holdsAll(`${key} ${label}`, search.words))
       yield { match: matchOf({ source, place, key, label }), position };

@@ -16,7 +16,9 @@ import { parsedLine } from './parsed-line.ts';
  * is only validated, which leaves little for the garbage collector. Fields beyond the limits of JSON are absent. Throws
  * `StoredObjectError` that names a line that is not JSON.
  */
-export function createRecordFields(names: readonly string[]): (reader: LineReader) => unknown {
+export function createRecordFields(
+  names: readonly string[],
+): (reader: LineReader) => Readonly<Record<string, unknown>> {
   const members = noMembers();
   const wanted = names.map(quotedName);
   return (reader) => {
@@ -24,7 +26,8 @@ export function createRecordFields(names: readonly string[]): (reader: LineReade
       readMembers(reader.line, members);
     } catch {
       // Not an object, or not JSON.
-      return parsedLine(reader);
+      const value = parsedLine(reader);
+      return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
     }
     const record: Record<string, unknown> = {};
     for (const name of wanted) {

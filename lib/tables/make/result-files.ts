@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { bytesOfResult } from '../../jobs/results/stored-results.ts';
 import { lineOf } from '../../snapshot/changes/line-reader.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import { compareKeys } from '../../store/key.ts';
@@ -70,9 +71,6 @@ function fileOf(objects: readonly ListedObject[], end: string | undefined, readi
   };
 }
 
-/** More than any response: a text of JavaScript has at most half as many characters. */
-const WHOLE_BYTES = 1024 * 1024 * 1024;
-
 /** A read takes tens of milliseconds, and most results are small. */
 const CONCURRENCY = 32;
 
@@ -88,10 +86,7 @@ async function* readResults(
       items,
       concurrency: CONCURRENCY,
       signal,
-      read: async ({ key }, aborted) => {
-        const stored = await store.get(key, { mostBytes: WHOLE_BYTES, signal: aborted });
-        return { key, body: stored?.body };
-      },
+      read: async ({ key }, aborted) => ({ key, body: await bytesOfResult(store, key, aborted) }),
     });
     // One that was deleted meanwhile is not in the next listing either.
     for await (const { key, body } of bodies)

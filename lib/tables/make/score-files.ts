@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { gunzipSync } from 'node:zlib';
+import { findRows } from '../../jobs/results/part-rows.ts';
 import { lineOf } from '../../snapshot/changes/line-reader.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
 import { type FileToMake, SourceChangedError } from './make-folder.ts';
 import type { PlacedLine } from './parquet-of-lines.ts';
 import type { BatchParts, ScorePart } from './score-parts.ts';
@@ -46,35 +45,15 @@ async function* readParts(
     items,
     concurrency: CONCURRENCY,
     signal,
-    read: async (part, aborted) => ({ part, stored: await store.get(part.key, { signal: aborted }) }),
+    read: async (part, aborted) => ({ part, rows: await findRows(store, part.key, aborted) }),
   });
-  for await (const { part, stored } of bodies) {
+  for await (const { part, rows } of bodies) {
     // Another one has replaced it.
-    if (stored === undefined) throw new SourceChangedError(part.key);
+    if (rows === undefined) throw new SourceChangedError(part.key);
     let number = 0;
-    for (const line of linesOf(part.key, stored.body)) {
+    for (const line of rows) {
       number += 1;
       yield { line: lineOf(line), place: `${part.key}, line ${number}` };
     }
   }
 }
-
-/** A part has at most a hundred rows. */
-const MOST_UNPACKED_BYTES = 256 * 1024 * 1024;
-
-function* linesOf(key: string, body: Buffer): Generator<Buffer> {
-  let unpacked: Buffer;
-  try {
-    unpacked = gunzipSync(body, { maxOutputLength: MOST_UNPACKED_BYTES });
-  } catch (cause) {
-    throw new StoredObjectError('invalid', `${key}: cannot be decompressed`, { cause });
-  }
-  for (let start = 0; start < unpacked.byteLength; ) {
-    const feed = unpacked.indexOf(LINE_FEED, start);
-    const end = feed === -1 ? unpacked.byteLength : feed;
-    if (end > start) yield unpacked.subarray(start, end);
-    start = end + 1;
-  }
-}
-
-const LINE_FEED = 0x0a;

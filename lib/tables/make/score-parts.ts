@@ -1,15 +1,13 @@
-import * as z from 'zod/mini';
+import { findSummary } from '../../jobs/results/summary.ts';
 import { chunkOfPart, SUMMARY_NAME } from '../../jobs/texts/batch/batch.ts';
 import type { Store } from '../../store/store.ts';
-import { findStored, MOST_LIST_BYTES, missingObject } from '../../store/stored-json.ts';
+import { missingObject } from '../../store/stored-json.ts';
 
 /** A part of a batch. */
 export type ScorePart = { readonly key: string };
 
 /** The parts of a finished batch, in order. */
 export type BatchParts = { readonly parts: readonly ScorePart[] };
-
-const summarySchema = z.object({ parts: z.array(z.object({ key: z.string() })) });
 
 /**
  * The parts that the summary of a batch names; undefined if it has none, so is not finished. Once the rows of a batch
@@ -26,9 +24,9 @@ export async function partsOfBatch(store: Store, folder: string): Promise<BatchP
       byChunk.set(chunkId.chunk, [...(byChunk.get(chunkId.chunk) ?? []), key]);
     }
   }
-  const summary = await findStored(store, `${folder}${SUMMARY_NAME}`, summarySchema, MOST_LIST_BYTES);
+  const summary = await findSummary(store, `${folder}${SUMMARY_NAME}`);
   if (summary === undefined) return undefined;
-  const parts = summary.value.parts.map(({ key }): ScorePart => {
+  const parts = summary.parts.map(({ key }): ScorePart => {
     const chunk = chunkOfPart(key)?.chunk;
     const [only, ...others] = byChunk.get(chunk ?? -1) ?? [];
     const found = listed.has(key) ? key : others.length === 0 ? only : undefined;

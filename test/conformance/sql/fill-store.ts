@@ -14,6 +14,7 @@ import { type Source, sources } from '../../../lib/snapshot/sources/sources.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
 import { makeTables } from '../../../lib/tables/make/make-tables.ts';
+import { summaryOf as summaryOfParts } from '../../jobs/summary-of.ts';
 import { truthOf } from '../../tables/runs.ts';
 import { oddRecords } from './odd-records.ts';
 import { publishLines } from './publish-lines.ts';
@@ -198,12 +199,17 @@ async function storeScores(store: Store): Promise<void> {
     printPart({ batch: UNFINISHED, chunk: 0 }, [{ ...about(1), sentiment: 'NEGATIVE', model: null }]),
   ];
   for (const part of parts) await store.put(part.key, part.body);
-  await store.put(summaryKey('May'), summaryOf(may));
-  await store.put(summaryKey('june'), summaryOf(june));
+  await store.put(summaryKey('May'), summaryOf('May', may));
+  await store.put(summaryKey('june'), summaryOf('june', june));
 }
 
-const summaryOf = (parts: readonly { readonly key: string }[]): Buffer =>
-  printStored({ version: 1, sentiments: {}, parts: parts.map(({ key }) => ({ key, rows: 1 })) });
+const summaryOf = (batch: string, parts: readonly { readonly key: string }[]): Buffer =>
+  printStored(
+    summaryOfParts(
+      batch,
+      parts.map(({ key }) => ({ key, rows: 1 })),
+    ),
+  );
 
 const DAY_MS = 86_400_000;
 const now = Date.now();

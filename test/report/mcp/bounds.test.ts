@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { storedResults } from '../../../lib/jobs/stored-results.ts';
+import { storedResults } from '../../../lib/jobs/results/stored-results.ts';
 import {
   costOf,
   createRoom,

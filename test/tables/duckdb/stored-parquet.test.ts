@@ -5,6 +5,7 @@ import { printStored } from '../../../lib/store/stored-json.ts';
 import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { makeDay } from '../../../lib/tables/make/make-results.ts';
 import { makeBatch } from '../../../lib/tables/make/make-scores.ts';
+import { summaryOf } from '../../jobs/summary-of.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 
 const DAY = { type: 'run-function', day: '2026-11-21' };
@@ -43,7 +44,10 @@ beforeEach(async () => {
     ]),
   );
   for (const { key, body } of parts) await store.put(key, body);
-  const summary = { version: 1, parts: parts.map(({ key }) => ({ key, rows: 2 })) };
+  const summary = summaryOf(
+    'b1',
+    parts.map(({ key }) => ({ key, rows: 2 })),
+  );
   await store.put('scores/b1/_summary.json', printStored(summary));
 });
 

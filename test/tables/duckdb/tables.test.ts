@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { printChange } from '../../../lib/snapshot/changes/change.ts';
@@ -62,12 +63,10 @@ beforeAll(async () => {
     faults: ['a', 'b'],
     body: '{',
   });
-  await store.put(
-    'scores/may/part-00003-aaaaaaaaaaaa.ndjson.gz',
-    gzipSync(
-      '{"id":"7","line":2,"columns":{"channel":"mail"},"textHash":"h","topicSentiments":{"price":"NEGATIVE"},"sentiment":"NEUTRAL"}\n{"line":3,"error":"empty"}\n',
-    ),
+  const part = gzipSync(
+    '{"id":"7","line":2,"columns":{"channel":"mail"},"textHash":"h","topicSentiments":{"price":"NEGATIVE"},"sentiment":"NEUTRAL"}\n{"line":3,"error":"empty"}\n',
   );
+  await store.put(`scores/may/part-00003-${hash('sha256', part).slice(0, 12)}.ndjson.gz`, part);
   tables = await openTables(store);
 });
 

@@ -9,6 +9,7 @@ import {
   makeBatch,
   segmentsOfBatches,
 } from '../../../lib/tables/make/make-scores.ts';
+import { summaryOf } from '../../jobs/summary-of.ts';
 import { batchOf, runBatch, world } from '../../jobs/texts/batch/batch-suite.ts';
 import { row } from '../../jobs/texts/fakes.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
@@ -27,7 +28,10 @@ async function storeWith(
 ): Promise<MemoryStore> {
   const parts = chunks.map((rows, chunk) => printPart({ batch: 'b1', chunk }, rows));
   for (const { key, body } of parts) await store.put(key, body);
-  const summary = { version: 1, batch: 'b1', parts: parts.map(({ key }) => ({ key, rows: 1 })) };
+  const summary = summaryOf(
+    'b1',
+    parts.map(({ key }) => ({ key, rows: 1 })),
+  );
   await store.put('scores/b1/_summary.json', Buffer.from(JSON.stringify(summary)));
   return store;
 }

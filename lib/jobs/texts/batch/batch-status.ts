@@ -1,7 +1,6 @@
-import * as z from 'zod/mini';
 import { idOfSegment } from '../../../store/id-in-key.ts';
 import type { Store } from '../../../store/store.ts';
-import { findStored, MOST_LIST_BYTES } from '../../../store/stored-json.ts';
+import { findSummary } from '../../results/summary.ts';
 import {
   type BatchStorage,
   batchPartition,
@@ -93,23 +92,10 @@ async function* chunkRows(batch: string, { table }: Storage): AsyncGenerator<Chu
     if (stored.key.sort !== HEADER_SORT) yield parseChunkRow(stored).row;
 }
 
-const count = z.number();
-
-/** What is read of a summary. */
-const summarySchema = z.object({
-  chunks: count,
-  rows: count,
-  scored: count,
-  failed: count,
-  cancelled: z.optional(count),
-  bad: count,
-  erased: count,
-});
-
 async function statusOfSummary(batch: string, { store }: Storage): Promise<BatchStatus | undefined> {
-  const found = await findStored(store, summaryKey(batch), summarySchema, MOST_LIST_BYTES);
+  const found = await findSummary(store, summaryKey(batch));
   if (found === undefined) return undefined;
-  const { chunks, cancelled = 0, ...counts } = found.value;
+  const { chunks, cancelled = 0, parts: _, ...counts } = found;
   return { batch, status: 'done', chunks, chunksEnded: chunks, rowsLeft: 0, cancelled, ...counts };
 }
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { messageOf } from '../../../json/faults.ts';
 import { parseJson, printJson } from '../../../json/json.ts';
-import { StoredObjectError } from '../../../store/stored-json.ts';
+import { notRows, rowsOfPart } from '../../results/part-rows.ts';
 import { textHashOf } from '../cache/cache-row.ts';
 import { type ChunkId, partPrefix } from './batch.ts';
 import type { StagedRow } from './staged-chunk.ts';
@@ -64,23 +64,13 @@ export type Part = { readonly key: string; readonly body: Buffer };
 const OPERATING_SYSTEM_AT = 9;
 const UNKNOWN_SYSTEM = 255;
 
-/** A part has at most a hundred rows. */
-const MOST_UNPACKED_BYTES = 256 * 1024 * 1024;
-
 /** The rows of a part that `printPart` made. Throws `StoredObjectError` for anything else, however large it unpacks. */
 export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
+  const rows = rowsOfPart(key, body);
   try {
-    return gunzipSync(body, { maxOutputLength: MOST_UNPACKED_BYTES })
-      .toString('utf8')
-      .split('\n')
-      .filter((text) => text !== '')
-      .map((text) => withoutChunk(parseJson(text) as ScoredRow & ChunkId));
+    return rows.map((row) => withoutChunk(parseJson(row.toString()) as ScoredRow & ChunkId));
   } catch {
-    // The cause may quote the content.
-    throw new StoredObjectError(
-      'invalid',
-      `${key} is not what platform-sync writes there (${body.byteLength} bytes that are not rows)`,
-    );
+    throw notRows(key, body);
   }
 }
 

@@ -1,8 +1,8 @@
+import { findRows } from '../../../jobs/results/part-rows.ts';
 import { SCORES_FOLDER } from '../../../jobs/texts/batch/batch.ts';
-import { partLines } from '../../../snapshot/changes/part-lines.ts';
 import { idOfSegment } from '../../../store/id-in-key.ts';
 import type { ListedObject } from '../../../store/store.ts';
-import { StoredObjectError } from '../../../store/stored-json.ts';
+import { missingObject, StoredObjectError } from '../../../store/stored-json.ts';
 import { storedScores } from '../../make/make-scores.ts';
 import { type BatchParts, partsOfBatch } from '../../make/score-parts.ts';
 import { storedTables } from '../../stored-tables.ts';
@@ -87,10 +87,11 @@ async function* rowsOf(
 /** A part has at most a hundred rows. */
 async function rowsOfPart({ store, signal }: Session, key: string): Promise<readonly TextRow[]> {
   const chunk = /\/part-(\d+)-[^/]+$/.exec(key)?.[1];
-  const lines = (await Array.fromAsync(partLines({ store, part: { key }, signal }))).flat();
+  const lines = await findRows(store, key, signal);
+  if (lines === undefined) throw missingObject(store, key, 'a part');
   return lines.map((line) => {
     try {
-      const row = textRowOf(Buffer.from(line), ownColumns);
+      const row = textRowOf(line, ownColumns);
       return { ...row, chunk: row['chunk'] ?? (chunk === undefined ? null : String(Number(chunk))) };
     } catch (cause) {
       throw new StoredObjectError('invalid', `${key}: expected rows, got something else`, { cause });

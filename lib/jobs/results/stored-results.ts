@@ -1,5 +1,6 @@
-import { parseJson } from '../json/json.ts';
-import type { Store } from '../store/store.ts';
+import { parseJson } from '../../json/json.ts';
+import type { Store } from '../../store/store.ts';
+import { type ResultOf, resultKey, WHOLE } from '../result.ts';
 
 /** A result as it is stored, and what of it can be told at once. */
 export type StoredResult = {
@@ -70,14 +71,23 @@ async function* wantedKeys(
   }
 }
 
-/** More than any response: as when results are written. */
-const WHOLE = { mostBytes: 1024 * 1024 * 1024 };
+/** The result of a job; undefined if there is none. Its value is undefined if it is not JSON. */
+export const findResult = (store: Pick<Store, 'get'>, row: ResultOf) => readResult(store, resultKey(row));
 
-async function readResult(store: Pick<Store, 'get'>, key: string, signal: AbortSignal | undefined) {
-  const stored = await store.get(key, { ...WHOLE, ...(signal === undefined ? {} : { signal }) });
-  if (stored === undefined) return undefined;
-  const text = stored.body.toString().trim();
+async function readResult(store: Pick<Store, 'get'>, key: string, signal?: AbortSignal) {
+  const body = await bytesOfResult(store, key, signal);
+  if (body === undefined) return undefined;
+  const text = body.toString().trim();
   return { key, text, value: recordIn(text) };
+}
+
+/** The bytes of a result; undefined if it was deleted. */
+export async function bytesOfResult(
+  store: Pick<Store, 'get'>,
+  key: string,
+  signal?: AbortSignal,
+): Promise<Buffer | undefined> {
+  return (await store.get(key, { ...WHOLE, ...(signal === undefined ? {} : { signal }) }))?.body;
 }
 
 function recordIn(text: string): Readonly<Record<string, unknown>> | undefined {

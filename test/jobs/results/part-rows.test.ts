@@ -1,0 +1,18 @@
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { findRows } from '../../../lib/jobs/results/part-rows.ts';
+import { printPart } from '../../../lib/jobs/texts/batch/part.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+
+test('the rows of a part are its lines, if its bytes are those that its key names', async () => {
+  const store = createMemoryStore();
+  const { key, body } = printPart({ batch: 'b1', chunk: 0 }, [{ line: 2 }, { line: 3 }]);
+  await store.put(key, body);
+  const lines = (await findRows(store, key))?.map(String);
+
+  await store.put(key, gzipSync('{"line":2}\n'));
+
+  expect(lines).toEqual(['{"line":2,"batch":"b1","chunk":0}', '{"line":3,"batch":"b1","chunk":0}']);
+  await expect(findRows(store, key)).rejects.toThrow(`${key}: expected the sha256 in its name, got another`);
+  expect(await findRows(store, 'scores/b1/gone')).toBeUndefined();
+});
