@@ -12,7 +12,6 @@ import { unpublishedRuns } from '../snapshot/history/unpublished-runs.ts';
 import type { Place } from '../snapshot/keys.ts';
 import { readLastPublication } from '../snapshot/publish/last-publication.ts';
 import { openPartitions } from '../snapshot/publish/open-partitions.ts';
-import type { Warn } from '../snapshot/publish/warn.ts';
 import type { Store } from '../store/store.ts';
 import { openStoreToRead } from './open-store-of.ts';
 import { exitCodes, shown, type Terminal } from './terminal.ts';
@@ -48,13 +47,12 @@ export async function runPrune(
     removed.push(run);
     if (!flags.json) terminal.out(shown(`${dryRun ? 'would remove' : 'removed'} ${describe(run)}`));
   };
-  const warn: Warn = (what, reason) => terminal.err(shown(`warning: ${what}: ${reason.message}`));
   for (const { place: source, runs, kept: needed, broken } of plans) {
     if (broken !== undefined) terminal.err(shown(`${source}: nothing removed: ${broken}`));
     if (dryRun) for (const run of runs) onRemoved(run);
     const still = dryRun
       ? []
-      : await pruneRuns({ store, place: source, runs, partitions, signal, warn, onRemoved });
+      : await pruneRuns({ store, place: source, runs, partitions, signal, onRemoved });
     for (const each of [...needed, ...still]) kept.push({ source, ...each });
   }
   for (const { source, run, reason } of kept) terminal.err(shown(`${source}: ${run} stays: ${reason}`));

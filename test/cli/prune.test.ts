@@ -40,7 +40,6 @@ async function publishWhole(run: Run): Promise<void> {
 const keysOf = ({ id }: Run) =>
   [...store.objects.keys()].filter((key) => key.replace(/against=.*/, '').includes(id));
 
-const warn = (what: string) => expect.fail(what);
 const published = async () => (await publishedRuns(store, PLACE)).map(({ run }) => run);
 
 async function prune(...argv: readonly string[]) {
@@ -59,7 +58,6 @@ const execute = async (differences: { readonly store?: Store; readonly partition
     place: PLACE,
     runs: (await plan()).runs,
     partitions: undefined,
-    warn,
     signal: new AbortController().signal,
     onRemoved: () => undefined,
     ...differences,
@@ -264,7 +262,6 @@ test.each(['before latest.json is stored again', 'after it'])(
       place: PLACE,
       runs,
       partitions: undefined,
-      warn,
       signal: new AbortController().signal,
       onRemoved: () => undefined,
     });
@@ -287,7 +284,6 @@ test('a run whose publisher moved latest.json before it was looked at stays, wit
     place: PLACE,
     runs,
     partitions: undefined,
-    warn,
     signal: new AbortController().signal,
     onRemoved: () => undefined,
   });
@@ -316,7 +312,6 @@ test('a publisher that read latest.json before the mark was there cannot move it
           place: PLACE,
           runs,
           partitions: undefined,
-          warn,
           signal,
           onRemoved: () => undefined,
         });

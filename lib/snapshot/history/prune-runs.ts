@@ -1,6 +1,5 @@
 import type { Store } from '../../store/store.ts';
-import { printStored, StoredObjectError } from '../../store/stored-json.ts';
-import { publishedRuns } from '../changes/published-runs.ts';
+import { printStored } from '../../store/stored-json.ts';
 import {
   foldersOf,
   isManifestKey,
@@ -8,17 +7,12 @@ import {
   MANIFEST_NAME,
   type Place,
   PRUNED_NAME,
-  publishedFolder,
   workFolder,
 } from '../keys.ts';
-import { manifestOf } from '../manifest.ts';
 import { pointAtLatest } from '../publish/latest-parquet.ts';
 import { refreshLatest } from '../publish/manifest-key.ts';
 import type { Partitions } from '../publish/partitions.ts';
-import type { Warn } from '../publish/warn.ts';
-import { seriesToPublish, withdrawParts } from '../publish/withdraw-parts.ts';
 import { CHECKPOINT_NAME } from '../run/checkpoint.ts';
-import { runOfId } from '../run-id.ts';
 import type { RunToPrune } from './plan-prune.ts';
 
 export type PruneOptions = {
@@ -27,7 +21,6 @@ export type PruneOptions = {
   readonly runs: readonly RunToPrune[];
   readonly partitions: Partitions | undefined;
   readonly signal: AbortSignal;
-  readonly warn: Warn;
   /** A run is gone. */
   readonly onRemoved: (run: RunToPrune) => void;
 };
@@ -45,8 +38,8 @@ export type StillNeeded = { readonly run: string; readonly reason: string };
  * 3. The partition, then the manifests, so that nobody finds the run; then its parts, Parquet, changes and its folder
  *    under `work/`; the mark goes last.
  *
- * Each step may be repeated. A prune that was stopped is continued by the next one, which finds the mark. What other
- * publishers have left of the runs that stay goes too.
+ * Each step may be repeated. A prune that was stopped is continued by the next one, which finds the mark. What a publisher
+ * that was killed has left of a run goes with it, or when the run is published again; nobody reads it until then.
  */
 export async function pruneRuns(options: PruneOptions): Promise<readonly StillNeeded[]> {
   const { store, place, runs, onRemoved, signal } = options;
@@ -65,7 +58,6 @@ export async function pruneRuns(options: PruneOptions): Promise<readonly StillNe
     if (run.folder !== undefined) await store.delete(`${run.folder}${PRUNED_NAME}`);
     onRemoved(run);
   }
-  await withdrawLeft(options);
   return needed;
 }
 
@@ -102,24 +94,4 @@ async function removePublished(
 async function removeAll(store: Store, prefix: string, first: readonly string[]): Promise<void> {
   for (const name of first) await store.delete(`${prefix}${name}`);
   for await (const { key } of store.list(prefix)) await store.delete(key);
-}
-
-/** Deletes what publishers that lost, or were killed, have left of published runs: one with changes of its own has them twice. */
-async function withdrawLeft({ store, place, warn }: PruneOptions): Promise<void> {
-  const folders: string[] = [];
-  for await (const { key } of store.list(`changes/${place}/`))
-    folders.push(key.split('against=', 1)[0] ?? '');
-  const twice = new Set(folders.filter((folder, at) => folder === folders[at - 1]));
-  try {
-    for (const { run: id, manifest: key } of twice.size === 0 ? [] : await publishedRuns(store, place)) {
-      const run = runOfId(id);
-      if (!twice.has(`changes/${publishedFolder(place, run)}`)) continue;
-      const manifest = await manifestOf(store, key, { place, run: id });
-      const series = await seriesToPublish(store, place, run);
-      await withdrawParts({ store, place, run, series, published: { key, manifest }, warn });
-    }
-  } catch (error) {
-    if (!(error instanceof StoredObjectError)) throw error;
-    warn(`what publishers have left of runs of ${place} was not looked for`, error);
-  }
 }
