@@ -73,3 +73,10 @@ test('what fails is tried again, also if nobody asked to hear of it', async () =
 
   expect(await persist(async () => (tries++ === 0 ? away() : 'done'), quiet)).toBe('done');
 });
+
+test('a try that hangs ends with the time, also if nobody asked to hear of it', async () => {
+  const { options } = persisting(5_000);
+  const { onTrouble: _, ...quiet } = options;
+
+  await expect(persist(() => new Promise<never>(() => undefined), quiet)).rejects.toThrow('no response');
+});
