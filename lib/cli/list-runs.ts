@@ -2,7 +2,7 @@ import { type PublishedRun, publishedRuns } from '../snapshot/changes/published-
 import { placesIn } from '../snapshot/history/places.ts';
 import { allRuns, type UnpublishedRun } from '../snapshot/history/unpublished-runs.ts';
 import type { Place } from '../snapshot/keys.ts';
-import { type Manifest, readManifest } from '../snapshot/manifest.ts';
+import { type Manifest, manifestOf } from '../snapshot/manifest.ts';
 import { readLastPublication } from '../snapshot/publish/last-publication.ts';
 import { readAgain } from '../snapshot/read-again.ts';
 import { runOfId } from '../snapshot/run-id.ts';
@@ -92,7 +92,10 @@ function toRepair(place: Place): string {
 
 async function ofPublished(store: Store, source: Place, { run, manifest }: PublishedRun): Promise<ListedRun> {
   try {
-    return { ...ofManifest(source, await readManifest(store, manifest)), state: 'published' };
+    return {
+      ...ofManifest(source, await manifestOf(store, manifest, { place: source, run })),
+      state: 'published',
+    };
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
     return { ...unknownRun(source, runOfId(run)), state: 'published', fault: error.message };

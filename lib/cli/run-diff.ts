@@ -79,7 +79,7 @@ async function findDifference(
 ): Promise<Difference | undefined> {
   const runs = await publishedRuns(store, place, terminal);
   if (runs.length === 0) return undefined;
-  const pair = await findRunPair({ store, runs, old, now, sinceMs: flags.since });
+  const pair = await findRunPair({ store, place, runs, old, now, sinceMs: flags.since });
   if (pair.kind === 'unknown-run') throw unknownRun(place, pair.run, runs);
   return compare({ store, place, ...pair }, flags, terminal);
 }

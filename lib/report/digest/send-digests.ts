@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
 import type { Place } from '../../snapshot/keys.ts';
-import { readLatest, readManifest } from '../../snapshot/manifest.ts';
+import { manifestOf, readLatest } from '../../snapshot/manifest.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import type { Store } from '../../store/store.ts';
 import { findStored, printStored, StoredObjectError } from '../../store/stored-json.ts';
@@ -143,7 +143,7 @@ async function runsToSend(
   const [newest] = runs;
   if (newest === undefined) return [];
   if (last === null) {
-    const { finishedAt } = await readManifest(store, newest.manifest);
+    const { finishedAt } = await manifestOf(store, newest.manifest, { place, run: newest.run });
     return now() - Date.parse(finishedAt) < DAY_MS ? [newest] : [];
   }
   const at = runs.findIndex(({ run }) => run === last);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createDirectoryStore } from '../../store/directory.ts';
 import type { Store } from '../../store/store.ts';
 import { type Place, sourceOf } from '../keys.ts';
-import { type Manifest, readManifest } from '../manifest.ts';
+import { type Manifest, manifestOf } from '../manifest.ts';
 import { compareRuns } from './compare-runs.ts';
 import type { ComparisonStep } from './comparison.ts';
 import type { ObserveComparison } from './comparison-events.ts';
@@ -36,7 +36,7 @@ export type ChangesBetween = {
 
 /** The changes between two runs: those that were stored, or found by comparing all records. */
 export async function changesBetween(runs: RunsToCompare): Promise<ChangesBetween> {
-  const { store, before, after, signal } = runs;
+  const { store, place, before, after, signal } = runs;
   const none = { old: null, steps: undefined, isStored: false };
   if (before === undefined) return none;
   const stored =
@@ -44,9 +44,9 @@ export async function changesBetween(runs: RunsToCompare): Promise<ChangesBetwee
       ? await storedChanges({ store, changes: after.changes, signal })
       : undefined;
   if (stored !== undefined) return { old: before.run, steps: stored, isStored: true };
-  const manifest = before.manifest ?? before.instead?.manifest;
-  if (manifest === undefined) return none;
-  const older = await readManifest(store, manifest);
+  const { run, manifest } = before.manifest === undefined ? { ...before.instead } : before;
+  if (run === undefined || manifest === undefined) return none;
+  const older = await manifestOf(store, manifest, { place, run });
   return { old: older.run, steps: compareAll(runs, older), isStored: false };
 }
 

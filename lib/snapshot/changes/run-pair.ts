@@ -1,11 +1,13 @@
 import type { Store } from '../../store/store.ts';
-import { type Manifest, readManifest } from '../manifest.ts';
+import type { Place } from '../keys.ts';
+import { type Manifest, manifestOf } from '../manifest.ts';
 import { runOfId } from '../run-id.ts';
 import type { PublishedRun } from './published-runs.ts';
 
 export type RunPairOptions = {
   readonly store: Store;
-  /** The published runs, newest first; at least one. */
+  readonly place: Place;
+  /** Its published runs, newest first; at least one. */
   readonly runs: readonly PublishedRun[];
   /** Default: the run that `now` was compared with when it was published; if that is gone, the run before it. */
   readonly old: string | undefined;
@@ -33,13 +35,20 @@ export type RunPair =
   | { readonly kind: 'unknown-run'; readonly run: string };
 
 /** Finds two published runs by their names or by when they started. Throws `StoredObjectError` if the later one is damaged. */
-export async function findRunPair({ store, runs, old, now, sinceMs }: RunPairOptions): Promise<RunPair> {
+export async function findRunPair({
+  store,
+  place,
+  runs,
+  old,
+  now,
+  sinceMs,
+}: RunPairOptions): Promise<RunPair> {
   const find = (name: string) => runs.find(({ run }) => run === name);
   const newer = now === undefined ? runs[0] : find(now);
   const older = old !== undefined ? find(old) : sinceMs === undefined ? undefined : startedBy(runs, sinceMs);
   if (newer === undefined) return { kind: 'unknown-run', run: now ?? '' };
   if (old !== undefined && older === undefined) return { kind: 'unknown-run', run: old };
-  const after = await readManifest(store, newer.manifest);
+  const after = await manifestOf(store, newer.manifest, { place, run: newer.run });
   if (older === newer && sinceMs !== undefined && startedMs(newer) > sinceMs)
     return { kind: 'found', before: undefined, after };
   if (older !== undefined) return { kind: 'found', before: { ...older, instead: undefined }, after };

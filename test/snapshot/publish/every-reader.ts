@@ -109,7 +109,7 @@ async function countsOfDiff(
   { records, changes }: Manifest,
 ): Promise<Counts> {
   if (changes === null) return [records];
-  const pair = await findRunPair({ store, runs, old: undefined, now: run });
+  const pair = await findRunPair({ store, place: PLACE, runs, old: undefined, now: run });
   if (pair.kind !== 'found') throw new Error(`${run} is unknown to diff`);
   const { steps, isStored, old } = await changesBetween({ store, place: PLACE, ...pair, memoryBytes: 1e6 });
   if (steps === undefined || !isStored) return [Number.NaN];

@@ -104,7 +104,7 @@ async function openChanges({ store, place, old, now, signal }: Wanted) {
     throw new ToolError(
       `nothing of ${place} has been published in ${store.location}: check SYNC_STORE, or take a snapshot with platform-sync snapshot ${sourceOf(place)}`,
     );
-  const pair = await findRunPair({ store, runs, old, now });
+  const pair = await findRunPair({ store, place, runs, old, now });
   if (pair.kind === 'unknown-run') {
     const named = runs.slice(0, 10).map(({ run }) => run);
     throw new ToolError(`${place}: expected a published run (${named.join(', ')} …), got ${pair.run}`);
