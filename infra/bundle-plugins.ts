@@ -103,9 +103,8 @@ const unusedOfParquet: Plugin = {
 
 /** What a function imports only when something asks for it; everything else it needs for each event, or at its start. */
 const LATER: Readonly<Record<string, RegExp>> = {
-  'run-jobs':
-    /(parameter-store-token|event-bridge|start-execution|open-runner-here|glue-partitions|make-parquet|directory|scan)\.ts$/,
-  snapshot: /(parameter-store-token|glue-partitions|make-parquet|directory|scan)\.ts$/,
+  'run-jobs': /(parameter-store-token|event-bridge|start-execution|open-runner-here|directory|scan)\.ts$/,
+  snapshot: /(parameter-store-token|directory|scan)\.ts$/,
   'split-texts':
     /(secrets-manager-token|parameter-store-token|fleet-pace|dynamo-budget|dynamo-breaker|directory)\.ts$/,
   'watch-snapshots': /(directory|scan)\.ts$/,
@@ -115,7 +114,6 @@ const LATER: Readonly<Record<string, RegExp>> = {
 
 /** What a function never imports: a stack gives it no use for it, and its role no right. */
 const NEVER: Readonly<Record<string, RegExp>> = {
-  'run-jobs': /glue-partitions\.ts$/,
   'split-texts': /(secrets-manager|parameter-store)-token\.ts$/,
   'write-report': /\/sources\/[\w-]+\/scan\.ts$/,
 };

@@ -47,7 +47,7 @@ export const tablesOf = (props: TablesProps & { readonly database: string }): re
 
 const IDS = "Ids are text: WHERE id = '1036'.";
 
-/** Publishing adds a partition for each run, which has the place of its Parquet. */
+/** `write-tables` adds a partition for each run, which has the place of its Parquet. */
 function runsTable(place: Place, { location, places }: TablesProps): TableInput {
   return {
     name: `stored_${tableNameAmong(place, places)}`,
@@ -64,7 +64,7 @@ function runsTable(place: Place, { location, places }: TablesProps): TableInput 
   };
 }
 
-/** Publishing writes the one object there, which lists the Parquet of the newest run. */
+/** `write-tables` writes the one object there, which lists the Parquet of the newest run. */
 function latestTable(place: Place, { location, places }: TablesProps): TableInput {
   const { source } = partsOf(place);
   return {
@@ -148,7 +148,7 @@ const projectionsOf = ({
   refused: {},
   scores: {},
   formulas: {},
-  // Publishing adds a partition for each run, where its manifest says that they are.
+  // `write-tables` adds a partition for each run, where its manifest says that they are.
   changes: {},
 });
 

@@ -27,7 +27,7 @@ const RESULTS_LIFETIME = Duration.days(30);
 
 /**
  * What is stored as tables: a Glue database with one table for each source, one for each latest run, those over jobs,
- * refused messages, scores and changes, an Athena workgroup and its saved queries. Publishing adds partitions for a run and
+ * refused messages, scores and changes, an Athena workgroup and its saved queries. Whoever makes the tables of a run adds partitions for it and
  * its changes (`grantPublish`); a run without one is in no table. Athena treats names that begin with `_` as hidden: manifests and
  * summaries of batches are read by none.
  */
@@ -112,7 +112,7 @@ export class Catalog extends Construct {
     });
   }
 
-  /** Lets publishing add, update and remove partitions of these tables, and read how a table describes its parts. */
+  /** Lets somebody add, update and remove partitions of these tables, and read how a table describes its parts. */
   grantPublish(grantee: IGrantable & IConstruct): Grant {
     return Grant.addToPrincipal({
       grantee,

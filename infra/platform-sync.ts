@@ -143,7 +143,7 @@ export class PlatformSync extends Construct {
     const { logs, network, environment, storage, secret, catalog, capacity } = base;
     const parts = { logs, network, environment, storage, secret };
     const rareDeadLetters = createDeadLetterQueue(this, 'RareDeadLetters');
-    const snapshot = new Snapshots(this, 'Snapshots', { ...parts, catalog, rareDeadLetters });
+    const snapshot = new Snapshots(this, 'Snapshots', { ...parts, rareDeadLetters });
     const followers = followersOf(schedules);
     const functionsQueue = instance.functionsQueue ?? eventRules.length > 0;
     const ofJobs = { ...parts, capacity, allow, snapshots: snapshot, followers, functionsQueue };

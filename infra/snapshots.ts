@@ -3,7 +3,6 @@ import { Grant, type IRole, Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { Alias } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type CommonEnvironment, type FunctionEnvironment, sources } from '../lib/contract.ts';
-import type { Catalog } from './catalog.ts';
 import { acknowledgeWildcard, belowArn } from './nag.ts';
 import type { RareDeadLetters } from './queues.ts';
 import type { Storage } from './storage.ts';
@@ -15,7 +14,6 @@ export type SnapshotsProps = FunctionDefaults &
     readonly environment: CommonEnvironment;
     readonly storage: Storage;
     readonly secret: TokenSecret;
-    readonly catalog: Catalog;
   };
 
 /** The longest run: a longer one would overlap with the next night's. */
@@ -32,7 +30,7 @@ export class Snapshots extends Construct {
 
   constructor(scope: Construct, id: string, props: SnapshotsProps) {
     super(scope, id);
-    const { environment, storage, secret, catalog, network, logs } = props;
+    const { environment, storage, secret, network, logs } = props;
     this.snapshot = new SyncFunction(this, 'Snapshot', {
       network,
       logs,
@@ -43,10 +41,7 @@ export class Snapshots extends Construct {
       // The inputs of executions that failed, timed out or were stopped: Lambda does not retry them.
       deadLetterQueue: props.rareDeadLetters,
       durableConfig: { executionTimeout: EXECUTION_TIMEOUT, retentionPeriod: RETENTION },
-      environment: {
-        ...environment,
-        SYNC_GLUE_DATABASE: catalog.databaseName,
-      } satisfies FunctionEnvironment,
+      environment: { ...environment } satisfies FunctionEnvironment,
     });
     Validations.of(this.snapshot.function).acknowledge({
       id: 'Annotation::aws-lambda:Function.DurableConfig',
@@ -56,7 +51,6 @@ export class Snapshots extends Construct {
     secret.grantRead(role);
     grantObjects(storage, role);
     storage.table.grant(role, 'dynamodb:GetItem', 'dynamodb:UpdateItem');
-    catalog.grantPublish(role);
     this.grantCheckpoints();
     const version = this.snapshot.function.currentVersion;
     // Runs in progress continue on the version that they began on. That of an update that fails is deleted: Lambda would
@@ -93,24 +87,17 @@ export class Snapshots extends Construct {
 
 function grantObjects(storage: Storage, role: IRole): void {
   storage.grantRead(role);
-  storage.grantWrite(role, [
-    'work/*',
-    'changes/*',
-    'parquet/latest/*',
-    ...OF_RUNS.map((place) => `${place}/*`),
-  ]);
+  storage.grantWrite(role, ['work/*', 'changes/*', ...OF_RUNS.map((place) => `${place}/*`)]);
   // Manifests and parts are deleted again if another publisher was faster.
   storage.grantDelete(role, [
     'changes/*',
     ...OF_RUNS.map((place) => `${place}/part-*`),
-    ...sources.map((source) => `${source}*/_manifest*.json`),
+    ...OF_RUNS.map((place) => `${place}/_manifest*.json`),
+    ...OF_RUNS.map((place) => `${place}/_tagged.json`),
   ]);
-  // Of the runs that it replaces.
-  storage.grantTag(role, ['changes/*', ...OF_RUNS.map((place) => `${place}/dt=*`)]);
+  // Of a run that is the newest again.
+  storage.grantTag(role, ['changes/*', 'parquet/*/dt=*', ...OF_RUNS.map((place) => `${place}/dt=*`)]);
 }
 
-/**
- * Where runs are, and their Parquet: not that of scores and results. One pattern is for a source and its narrowed
- * snapshots; with two, the statements would be too long for one policy.
- */
-const OF_RUNS = sources.flatMap((source) => [`${source}*`, `parquet/${source}*`]);
+/** Where runs are: one pattern is for a source and its narrowed snapshots. */
+const OF_RUNS = sources.map((source) => `${source}*`);

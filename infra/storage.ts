@@ -208,7 +208,7 @@ export class Storage extends Construct {
     );
     Annotations.of(this).addWarningV2(
       'platform-sync:given-bucket',
-      `the bucket is yours, and so are its settings. Expected: versioning, access over TLS only, notifications to EventBridge (without them nothing in ${this.root}inbox/ is scored), and expiry of ${expire.join(', ')}`,
+      `the bucket is yours, and so are its settings. Expected: versioning, access over TLS only, notifications to EventBridge (without them nothing in ${this.root}inbox/ is scored, and tables of runs are made at night), and expiry of ${expire.join(', ')}`,
     );
   }
 
@@ -233,7 +233,7 @@ const guarded = {
 
 /**
  * What expires when. The log of formulas and every `latest.json` stay, and so does the newest run of each place, however
- * old: only what publishing has tagged as replaced expires.
+ * old: only what is tagged as replaced expires.
  */
 function lifecycleOf({ lifetimes, schedules }: StorageProps, root: string): LifecycleRule[] {
   const { runs } = lifetimes;
@@ -251,7 +251,9 @@ function lifecycleOf({ lifetimes, schedules }: StorageProps, root: string): Life
       ? []
       : schedules
           .map(placeOf)
-          .flatMap((place) => [`${place}/dt=`, `changes/${place}/dt=`, `parquet/${place}/dt=`])
+          .flatMap((place) =>
+            ['', 'changes/', 'parquet/', 'parquet/uses/'].map((folder) => `${folder}${place}/dt=`),
+          )
           .map((prefix) => ({
             prefix: `${root}${prefix}`,
             tagFilters: { [RUN_TAG]: REPLACED },

@@ -1,4 +1,6 @@
 import { Duration, Stack } from 'aws-cdk-lib';
+import { EventField, Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   type IScheduleGroup,
@@ -26,7 +28,7 @@ type TablesProps = FunctionDefaults &
     readonly resultsDays: number;
   };
 
-/** Makes, every night, the Parquet of the scores and results of the day before, and of runs that were published without. */
+/** Makes the tables of each run that is published and, every night, those of the scores and results of the day before, and what was left. */
 export class Tables extends Construct {
   readonly write: SyncFunction;
 
@@ -41,13 +43,14 @@ export class Tables extends Construct {
       timeout: LONGEST,
       // A result may have 100 MB.
       memoryMb: 2_048,
-      // It continues tomorrow.
-      retryAttempts: 1,
+      // What it leaves, the next run that is published or the next night finishes.
+      retryAttempts: 2,
       environment: { ...environment, SYNC_GLUE_DATABASE: catalog.databaseName } satisfies FunctionEnvironment,
     });
     grantObjects(storage, this.write.role);
     catalog.grantPublish(this.write.role);
     this.startDaily(props);
+    this.startPublished(props);
   }
 
   private startDaily({ group, rareDeadLetters, resultsDays }: TablesProps): void {
@@ -72,20 +75,40 @@ export class Tables extends Construct {
       }),
     });
   }
+
+  /** Whoever publishes moves `latest.json` last. */
+  private startPublished({ storage, rareDeadLetters: deadLetterQueue, resultsDays }: TablesProps): void {
+    const keys = sources.map((source) => ({ wildcard: `${storage.root}${source}*/latest.json` }));
+    new Rule(this, 'Published', {
+      description: 'Runs that are published',
+      eventPattern: {
+        source: ['aws.s3'],
+        detailType: ['Object Created'],
+        detail: { bucket: { name: [storage.bucket.bucketName] }, object: { key: keys } },
+      },
+      targets: [
+        new LambdaFunction(this.write.function, {
+          deadLetterQueue,
+          maxEventAge: Duration.hours(24),
+          event: RuleTargetInput.fromObject({
+            resultsDays,
+            published: EventField.fromPath('$.detail.object.key'),
+          }),
+        }),
+      ],
+    });
+  }
 }
 
 function grantObjects(storage: Storage, role: SyncFunction['role']): void {
   const ofRuns = sources.flatMap((source) => [`${source}/*`, `${source}.*`]);
   storage.grantRead(role, ['results/*', 'scores/*', 'parquet/*', 'work/*', ...ofRuns]);
-  storage.grantWrite(role, [
-    'parquet/*',
-    'work/*',
-    ...sources.flatMap((source) => [`${source}/*/_manifest*.json`, `${source}.*/_manifest*.json`]),
-  ]);
-  storage.grantDelete(role, ['parquet/*']);
+  const marks = sources.map((source) => `${source}*/_tag*.json`);
+  storage.grantWrite(role, ['parquet/*', 'work/*', ...marks]);
+  storage.grantDelete(role, ['parquet/*', ...marks]);
   // A text that was forgotten may be in what was replaced.
   storage.grantOldVersions(role, ['parquet/scores/*']);
-  // A run expires, or does not, as before.
+  // Of runs that were replaced.
   storage.grantTag(role, [
     'changes/*',
     'parquet/*/dt=*',

@@ -25,17 +25,17 @@ export { REPORT_PAGE_KEY } from './report/stored-report.ts';
 export { type SettingName, settingNames } from './setting-names.ts';
 export { latestParquetFolder, type Place, partsOf, placeOf } from './snapshot/keys.ts';
 export type { ExpectedSnapshot } from './snapshot/missing-snapshots.ts';
+export { REPLACED, RUN_TAG } from './snapshot/publish/run-tag.ts';
+export { linkedSource, requestFields, requestRules } from './snapshot/sources/request.ts';
+export type { Columns } from './snapshot/sources/source-definition.ts';
+export { type Source, sourceDefinitions, sources } from './snapshot/sources/sources.ts';
 export {
   gluePartitionKeys,
   glueTableOf,
   otherGlueTableOf,
   PARQUET_SERDE,
   tableNameAmong,
-} from './snapshot/publish/glue-tables.ts';
-export { REPLACED, RUN_TAG } from './snapshot/publish/run-tag.ts';
-export { linkedSource, requestFields, requestRules } from './snapshot/sources/request.ts';
-export type { Columns } from './snapshot/sources/source-definition.ts';
-export { type Source, sourceDefinitions, sources } from './snapshot/sources/sources.ts';
+} from './tables/catalog/glue-tables.ts';
 export { type GlueView, glueViews } from './tables/catalog/glue-views.ts';
 export { resultColumns, scoreColumns } from './tables/make/columns.ts';
 export { savedQueries } from './tables/saved-queries.ts';

@@ -25,6 +25,7 @@ const ROOMS = [
   'lib/snapshot/page/json-bytes.ts',
   'lib/tables/parquet',
   'lib/snapshot',
+  'lib/tables/made',
   'lib/model',
   'lib/settings.ts',
   'lib/logger.ts',

@@ -5,7 +5,6 @@ import { once } from '../../lib/once.ts';
 import { openSession } from '../../lib/session.ts';
 import type { DurableRunOptions, RunEnd } from '../../lib/snapshot/durable/durable-run.ts';
 import { takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot.ts';
-import { openPartitions } from '../../lib/snapshot/publish/open-partitions.ts';
 import { sleep } from '../../lib/time/sleep.ts';
 import { createInvocations } from '../invocations.ts';
 import { createMetrics } from '../metrics.ts';
@@ -89,7 +88,6 @@ async function open() {
     host: new URL(settings.PLATFORM_BASE_URL).host,
     callCounts,
     paceCounts,
-    partitions: openPartitions({ database: settings.SYNC_GLUE_DATABASE, store, environment }),
     warn: (what, err) => logger.warn({ what, err }, 'published with a fault'),
     onEnded: (ended) => {
       const { place, kind } = ended;

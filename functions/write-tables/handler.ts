@@ -2,10 +2,10 @@ import type { Context } from 'aws-lambda';
 import { createLogger } from '../../lib/logger.ts';
 import { once } from '../../lib/once.ts';
 import { readSettings } from '../../lib/settings.ts';
-import { openPartitions } from '../../lib/snapshot/publish/open-partitions.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { storeUntil } from '../../lib/store/until.ts';
 import { writeTables, writeTablesEvent } from '../../lib/tables/make/write-tables.ts';
+import { openPartitions } from '../../lib/tables/partitions/open-partitions.ts';
 import { createInvocations } from '../invocations.ts';
 import { openAtStart } from '../open-at-start.ts';
 import { writeLine } from '../write-line.ts';
@@ -13,7 +13,7 @@ import { writeLine } from '../write-line.ts';
 /** A file takes seconds; what it takes longer for is begun again the next time. */
 const ENOUGH_MS = 120_000;
 
-/** Makes the Parquet that runs, scores and results lack. Its event says how long results stay. */
+/** Makes the tables that runs, scores and results lack: of a place once a run of it is published, and of all at night. */
 export async function handler(event: unknown, context: Context) {
   return invocations.run(context, async (nearEnd) => {
     const { store, partitions, logger } = await ready();

@@ -11,8 +11,8 @@ import { pruneRuns, type StillNeeded } from '../snapshot/history/prune-runs.ts';
 import { unpublishedRuns } from '../snapshot/history/unpublished-runs.ts';
 import type { Place } from '../snapshot/keys.ts';
 import { readLastPublication } from '../snapshot/publish/last-publication.ts';
-import { openPartitions } from '../snapshot/publish/open-partitions.ts';
 import type { Store } from '../store/store.ts';
+import { openPartitions } from '../tables/partitions/open-partitions.ts';
 import { openStoreToRead } from './open-store-of.ts';
 import { exitCodes, shown, type Terminal } from './terminal.ts';
 
@@ -52,7 +52,14 @@ export async function runPrune(
     if (dryRun) for (const run of runs) onRemoved(run);
     const still = dryRun
       ? []
-      : await pruneRuns({ store, place: source, runs, partitions, signal, onRemoved });
+      : await pruneRuns({
+          store,
+          place: source,
+          runs,
+          removePartition: partitions?.remove,
+          signal,
+          onRemoved,
+        });
     for (const each of [...needed, ...still]) kept.push({ source, ...each });
   }
   for (const { source, run, reason } of kept) terminal.err(shown(`${source}: ${run} stays: ${reason}`));

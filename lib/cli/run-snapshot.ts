@@ -4,7 +4,6 @@ import { clearAfter } from '../snapshot/history/clear-work.ts';
 import { findPublished } from '../snapshot/history/find-published.ts';
 import { lastStopped } from '../snapshot/history/last-stopped.ts';
 import type { Place } from '../snapshot/keys.ts';
-import { openPartitions } from '../snapshot/publish/open-partitions.ts';
 import type { Publication } from '../snapshot/publish/publish.ts';
 import type { Warn } from '../snapshot/publish/warn.ts';
 import { beginRun } from '../snapshot/run/begin-run.ts';
@@ -19,6 +18,7 @@ import type { Store } from '../store/store.ts';
 import { sleep } from '../time/sleep.ts';
 import { createProgress } from './progress.ts';
 import { type ShowFlags, showPublication } from './show-publication.ts';
+import { type TablesFlag, tablesAfter } from './tables-after.ts';
 import { shownLines, type Terminal } from './terminal.ts';
 import { asUsage, UsageError } from './usage-error.ts';
 import { snapshotCommand, withWayOut } from './with-way-out.ts';
@@ -29,7 +29,7 @@ export type RunToTake =
   | { readonly kind: 'resumed'; readonly place: Place; readonly run: string };
 
 /** The flags that say how a run is taken, not what it takes. */
-export type RunFlags = ShowFlags & { readonly force?: true };
+export type RunFlags = ShowFlags & TablesFlag & { readonly force?: true };
 
 /** Takes or resumes a run, publishes it, shows it, and returns the exit code. */
 export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: Terminal): Promise<number> {
@@ -39,7 +39,7 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
   const platform = new URL(session.settings.PLATFORM_BASE_URL).host;
   const saved = await openRun(taken, session, store);
   // Published before.
-  if ('kind' in saved) return showPublication(saved, store, flags, terminal);
+  if ('kind' in saved) return await shown(saved, store, flags, terminal);
   const { source: place, run } = saved.checkpoint;
   // Said before the first request, so that whoever kills the process knows what to resume.
   terminal.err(`${place}: ${taken.kind === 'resumed' ? 'resuming run' : 'run'} ${run}`);
@@ -65,13 +65,25 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
     });
     progress.end();
     if (publication.kind === 'published') await clearAfter(store, place, warn);
-    return showPublication(publication, store, flags, terminal);
+    return await shown(publication, store, flags, terminal);
   } catch (error) {
     progress.end();
     if (error instanceof SnapshotStoppedError && (await canResume(store, error)))
       terminal.err(`stopped; to resume: ${resumeCommand(place, error.run)}`);
     throw error;
   }
+}
+
+/** Shows how it ended, and then makes the tables. */
+async function shown(
+  publication: Publication,
+  store: Store,
+  flags: RunFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const code = showPublication(publication, store, flags, terminal);
+  await tablesAfter(publication, store, flags, terminal);
+  return code;
 }
 
 /** Begins the run or reads how far it came; its publication if that has ended. */
@@ -124,11 +136,10 @@ async function canResume(store: Store, { cause, source, run }: SnapshotStoppedEr
 }
 
 /** What a run needs of the session that it is taken in. */
-const optionsOf = ({ settings, callCounts, paceCounts, environment }: Session, store: Store) => ({
+const optionsOf = ({ settings, callCounts, paceCounts }: Session, store: Store) => ({
   store,
   callCounts,
   paceCounts,
-  partitions: openPartitions({ database: settings.SYNC_GLUE_DATABASE, store, environment }),
   partMs: settings.SYNC_PART_SECONDS * 1_000,
   now: Date.now,
   random: Math.random,

@@ -92,7 +92,7 @@ function outcome(publication: Publication): readonly string[] {
     case 'published':
       return manifest.forced
         ? [`published by force, although refused as: ${manifest.refused.join(', ')}`]
-        : [`published${manifest.accepted?.length ? `; accepted: ${manifest.accepted.join(', ')}` : ''}`];
+        : [`published${manifest.accepted.length > 0 ? `; accepted: ${manifest.accepted.join(', ')}` : ''}`];
     case 'refused':
       return [
         `not published; refused as: ${manifest.refused.join(', ')}`,

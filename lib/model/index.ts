@@ -17,5 +17,5 @@ export { type ModelRow, modelRows } from './stored/model-rows.ts';
 export { isStating, type RunsToRead, usesOfRuns } from './stored/read-runs.ts';
 export { type CurrentModel, currentModel, renewModel } from './stored/renew-model.ts';
 export { findModel, isBehind, type StoredModel } from './stored/stored-model.ts';
-export { usesKey } from './stored/uses-of-part.ts';
+export { storedParquet, storeUses, USES_FORMAT, usesKey } from './stored/uses-of-part.ts';
 export { createUsesMaker, makeUses } from './uses/make-uses.ts';

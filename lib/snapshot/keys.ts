@@ -52,16 +52,6 @@ export const publishedFolder = (place: Place, run: Run) =>
 /** The folder of a published run's Parquet. Ends in a slash. */
 export const parquetFolder = (place: Place, run: Run) => `parquet/${publishedFolder(place, run)}`;
 
-/** The name of a Parquet file: its number, the start of its own sha256, and its series, unless that is 1. */
-export const parquetName = (index: number, sha256: string, series: number) =>
-  `part-${String(index).padStart(5, '0')}-${sha256.slice(0, 12)}${series === 1 ? '' : `-${series}`}.parquet`;
-
-/** The series of a run's Parquet file, by its key; undefined for any other object. */
-export function parquetSeriesOf(key: string): number | undefined {
-  const found = /(?:^|\/)part-\d+-[0-9a-f]+(?:-(\d+))?\.parquet$/.exec(key);
-  return found === null ? undefined : Number(found[1] ?? 1);
-}
-
 /** The folder of the one object that lists the Parquet of a place's newest run. Ends in a slash. */
 export const latestParquetFolder = (place: Place) => `parquet/latest/${place}/`;
 
@@ -109,3 +99,7 @@ export const isManifestKey = (key: string): boolean => /(?:^|\/)_manifest(?:-[0-
 
 /** The mark of a run that is being removed (`pruneRuns`). No manifest, and no record for SQL engines. */
 export const PRUNED_NAME = '_manifest-pruned.json';
+
+/** Recorded in the folder of a run for good before any of it gets the tag of replaced runs; and once all of it has it. */
+export const TAG_BEGUN_NAME = '_tag-begun.json';
+export const TAGGED_NAME = '_tagged.json';

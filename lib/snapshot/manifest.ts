@@ -24,18 +24,6 @@ export const partSchema = z.object({
  */
 export type Part = z.infer<typeof partSchema>;
 
-export const parquetPartSchema = z.object({
-  key: z.string(),
-  records: z.number(),
-  bytes: z.number(),
-  sha256: z.string(),
-  /** How many members of its records are in `_other`. */
-  other: z.number(),
-});
-
-/** A run's Parquet file. */
-export type ParquetPart = z.infer<typeof parquetPartSchema>;
-
 /** The most that a crash could have cost a run: what was not yet durable, in seconds and requests since the last part. */
 export const atRiskSchema = z.object({ seconds: z.number(), requests: z.number() });
 
@@ -53,22 +41,13 @@ export const manifestSchema = z.object({
   records: z.number(),
   totals: z.object({ start: total, end: total }),
   consistency: z.enum(consistencies),
-  /** What the platform must keep to for that to hold (`Assumption`); absent in manifests of earlier versions. */
-  assumes: z.optional(z.array(z.string())),
+  /** What the platform must keep to for that to hold (`Assumption`). */
+  assumes: z.array(z.string()),
   order: z.string(),
   /** How often the list was read; of several lists, the most. */
   passes: z.number(),
   missing: z.array(z.object({ id: z.string(), status: z.number() })),
   parts: z.array(partSchema),
-  /** The same records as Parquet, a file a part and in their order; absent in runs of earlier versions. */
-  parquet: z.optional(
-    z.object({
-      /** Names what a part's Parquet depends on besides the part (`parquetFormat`). */
-      format: z.string(),
-      parts: z.array(parquetPartSchema),
-      other: z.number(),
-    }),
-  ),
   fields: recordOf(z.array(z.string())),
   /** Null if nothing has been compared, as for a first run. */
   changes: z.nullable(
@@ -82,8 +61,7 @@ export const manifestSchema = z.object({
     }),
   ),
   calls: z.object({ requests: z.number(), retries: z.number(), throttled: z.number(), waitedMs: z.number() }),
-  /** Absent in runs of earlier versions. */
-  atRisk: z.optional(atRiskSchema),
+  atRisk: atRiskSchema,
   /** What the pace granted in total to the process that finished the run. */
   pace: z.optional(
     z.object({
@@ -95,12 +73,12 @@ export const manifestSchema = z.object({
       effectiveRate: z.number(),
     }),
   ),
-  /** The run that was published when this one began; null if none was. Absent in runs of earlier versions. */
-  begunAfter: z.optional(z.nullable(z.string())),
+  /** The run that was published when this one began; null if none was, or if nobody could read which. */
+  begunAfter: z.nullable(z.string()),
   publishable: z.boolean(),
   refused: z.array(z.string()),
-  /** Reasons to refuse the run that its request accepts. Absent in runs of earlier versions. */
-  accepted: z.optional(z.array(z.string())),
+  /** Reasons to refuse the run that its request accepts. */
+  accepted: z.array(z.string()),
   forced: z.boolean(),
 });
 

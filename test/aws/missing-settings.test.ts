@@ -5,10 +5,10 @@ import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import { parameterStoreToken } from '../../lib/platform/parameter-store-token.ts';
 import { secretsManagerToken } from '../../lib/platform/secrets-manager-token.ts';
 import { lambdaExecutions } from '../../lib/snapshot/durable/start-execution.ts';
-import { gluePartitions } from '../../lib/snapshot/publish/glue-partitions.ts';
 import { createS3Store } from '../../lib/store/s3.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
 import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
+import { gluePartitions } from '../../lib/tables/partitions/glue-partitions.ts';
 
 /*
  * The SDK itself throws here: its words for what is missing are read from the version in use. `endpoint` is one that
@@ -77,7 +77,7 @@ const calls: readonly (readonly [string, string, (environment: Environment) => P
       gluePartitions({ database: 'sync', location: 's3://bucket', environment, sleep }).add(
         'calculations',
         run,
-        {},
+        { changes: null },
       ),
   ],
   [

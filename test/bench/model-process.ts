@@ -9,10 +9,9 @@ import {
   readUses,
   type SourceColumns,
 } from '../../lib/model/index.ts';
-
-import { makeParquet } from '../../lib/snapshot/publish/make-parquet.ts';
 import { type Source, sourceDefinitions } from '../../lib/snapshot/sources/sources.ts';
 import { openStore } from '../../lib/store/open.ts';
+import { makeParquet } from '../../lib/tables/made/make-parquet.ts';
 
 /*
  * One step of the model over a store: `model-process.ts STEP STORE`, where STEP is `tables`, `extract`, `compute` or

@@ -8,6 +8,8 @@ import { scanOfRun } from '../../lib/snapshot/run/scan-of-run.ts';
 import { publishTaken } from '../../lib/snapshot/run/take-run.ts';
 import { takeSlice } from '../../lib/snapshot/run/take-slice.ts';
 import { openStore } from '../../lib/store/open.ts';
+import { parquetOfRun } from '../../lib/tables/made/parquet-of-run.ts';
+import { makeTables } from '../../lib/tables/make/make-tables.ts';
 import { sleep } from '../../lib/time/sleep.ts';
 
 /*
@@ -31,12 +33,15 @@ const request = { source: 'calculations' } as const;
 const saved = await beginRun(request, { ...clock, compression: 'gzip', platform, random: Math.random });
 const scan = await scanOfRun(saved.checkpoint, { ...clock, call, sleep });
 const { checkpoint } = await takeSlice(saved, { store, scan, callCounts: counts });
-const { kind, manifest } = await publishTaken(checkpoint, {
-  ...clock,
-  force: true,
-  withParquet: withOrWithout === 'with',
-});
+const { kind, manifest } = await publishTaken(checkpoint, { ...clock, force: true });
 if (kind !== 'published') throw new Error(`expected a published run, got ${kind}`);
+if (withOrWithout === 'with') {
+  const given = { store, groups: ['calculations'], now: Date.now, isDry: false } as const;
+  const making = makeTables({ ...given, isOver: () => false, warn: (what) => console.error(what) });
+  for await (const made of making)
+    if (made.kind !== 'made') throw new Error(`expected tables, got ${made.kind}`);
+}
+const parquet = (await parquetOfRun(store, 'calculations', manifest)).filter((file) => file !== undefined);
 const seconds = (performance.now() - startedMs) / 1_000;
 const { user, system } = process.cpuUsage();
 console.log(
@@ -46,8 +51,8 @@ console.log(
     peakMb: process.resourceUsage().maxRSS / 1_000,
     records: manifest.records,
     jsonMb: megabytesOf(manifest.parts),
-    parquetMb: megabytesOf(manifest.parquet?.parts ?? []),
-    other: manifest.parquet?.other ?? 0,
+    parquetMb: megabytesOf(parquet),
+    other: parquet.reduce((sum, { other }) => sum + other, 0),
   }),
 );
 

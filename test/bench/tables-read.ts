@@ -5,10 +5,11 @@ import { summaryKey } from '../../lib/jobs/texts/batch/batch.ts';
 import { printPart } from '../../lib/jobs/texts/batch/part.ts';
 import { printJson } from '../../lib/json/json.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import { tableNameOf } from '../../lib/snapshot/publish/glue-tables.ts';
 import { readLastPublication } from '../../lib/snapshot/publish/last-publication.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
+import { tableNameOf } from '../../lib/tables/catalog/glue-tables.ts';
+import { parquetOfRun } from '../../lib/tables/made/parquet-of-run.ts';
 import { makeTables } from '../../lib/tables/make/make-tables.ts';
 import { savedQueries } from '../../lib/tables/saved-queries.ts';
 import { publishLines } from '../conformance/sql/publish-lines.ts';
@@ -93,7 +94,8 @@ async function parquetViews(folder: string): Promise<readonly string[]> {
   const latest = await Promise.all(
     (['calculations', 'cards', 'files'] as const).map(async (place) => {
       const { manifest } = await readLastPublication(store, place);
-      const files = (manifest?.parquet?.parts ?? []).map(({ key }) => `'${join(folder, key)}'`);
+      const made = manifest === undefined ? [] : await parquetOfRun(store, place, manifest);
+      const files = made.flatMap((file) => (file === undefined ? [] : `'${join(folder, file.key)}'`));
       return `CREATE OR REPLACE VIEW stored_latest_${tableNameOf(place)} AS SELECT *, '' AS dt, '' AS run FROM read_parquet([${files}])`;
     }),
   );

@@ -18,7 +18,7 @@ const MOST_MB = 300;
 const ROUNDS = 5;
 const LARGE = 500_000;
 
-/** What Parquet adds to a run of calculations, from its first request to `latest.json`: with and without, in turns. */
+/** What its tables (Parquet and uses) add to a run of calculations, from its first request on: with and without, in turns. */
 export const tables: Bench = {
   name: 'tables',
   async run() {

@@ -61,5 +61,5 @@ test.each([
       expect({ at, code, err }).toEqual({ at, code: 0, err: expect.not.stringMatching(/run=/) });
     }
   },
-  120_000,
+  240_000,
 );

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { parquetFolder } from '../../lib/snapshot/keys.ts';
 import { type Manifest, readLatest, readManifest } from '../../lib/snapshot/manifest.ts';
 import { readLastPublication } from '../../lib/snapshot/publish/last-publication.ts';
 import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { fileName } from '../../lib/tables/made/made-files.ts';
 import { isWhole, sampled } from '../scale.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
@@ -194,7 +196,8 @@ const states: readonly State[] = [
   },
 ];
 
-const firstParquet = () => last.parquet?.parts[0]?.key ?? '';
+const firstParquet = () =>
+  `${parquetFolder(PLACE, { id: last.run, startedAt: last.startedAt })}${fileName(0)}`;
 
 const TABLES = ['tables', PLACE] as const;
 

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { publishedRuns } from '../../lib/snapshot/changes/published-runs.ts';
 import { planPrune } from '../../lib/snapshot/history/plan-prune.ts';
+import type { PruneOptions } from '../../lib/snapshot/history/prune-runs.ts';
 import { pruneRuns } from '../../lib/snapshot/history/prune-runs.ts';
 import { changesKey, parquetFolder, publishedFolder } from '../../lib/snapshot/keys.ts';
-import type { Partitions } from '../../lib/snapshot/publish/partitions.ts';
 import { publishRun } from '../../lib/snapshot/publish/publish.ts';
 import { startRun } from '../../lib/snapshot/run/take-run.ts';
 import type { Run } from '../../lib/snapshot/run-id.ts';
@@ -52,12 +52,14 @@ const plan = (keep = 1) =>
   planPrune({ store, place: PLACE, rule: { kind: 'keep', keep }, nowMs: NOW, linked: new Set() });
 
 /** Removes what a plan says. */
-const execute = async (differences: { readonly store?: Store; readonly partitions?: Partitions } = {}) =>
+const execute = async (
+  differences: { readonly store?: Store; readonly removePartition?: PruneOptions['removePartition'] } = {},
+) =>
   pruneRuns({
     store,
     place: PLACE,
     runs: (await plan()).runs,
-    partitions: undefined,
+    removePartition: undefined,
     signal: new AbortController().signal,
     onRemoved: () => undefined,
     ...differences,
@@ -179,10 +181,8 @@ test('what leads to a run goes before its records, the mark last', async () => {
   store = createMemoryStore();
   for (const run of [monday, wednesday]) await publishWhole(run);
   const done: string[] = [];
-  const partitions: Partitions = {
-    add: async () => undefined,
-    remove: async (_place, { id, startedAt }) => void done.push(`partition ${startedAt.slice(0, 10)} ${id}`),
-  };
+  const removePartition: PruneOptions['removePartition'] = async (_place, { id, startedAt }) =>
+    void done.push(`partition ${startedAt.slice(0, 10)} ${id}`);
   const watched: Store = {
     ...store,
     delete: async (key) => {
@@ -191,7 +191,7 @@ test('what leads to a run goes before its records, the mark last', async () => {
     },
   };
 
-  await execute({ store: watched, partitions });
+  await execute({ store: watched, removePartition });
 
   const folder = publishedFolder(PLACE, monday);
   expect(done.slice(0, 2)).toEqual([`partition 2026-11-16 ${monday.id}`, `${folder}_manifest.json`]);
@@ -261,7 +261,7 @@ test.each(['before latest.json is stored again', 'after it'])(
       store: racing,
       place: PLACE,
       runs,
-      partitions: undefined,
+      removePartition: undefined,
       signal: new AbortController().signal,
       onRemoved: () => undefined,
     });
@@ -283,7 +283,7 @@ test('a run whose publisher moved latest.json before it was looked at stays, wit
     store,
     place: PLACE,
     runs,
-    partitions: undefined,
+    removePartition: undefined,
     signal: new AbortController().signal,
     onRemoved: () => undefined,
   });
@@ -311,7 +311,7 @@ test('a publisher that read latest.json before the mark was there cannot move it
           store,
           place: PLACE,
           runs,
-          partitions: undefined,
+          removePartition: undefined,
           signal,
           onRemoved: () => undefined,
         });

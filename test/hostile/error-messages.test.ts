@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { AwsError } from '../../lib/aws/aws-error.ts';
 import { printPart, scoredRow } from '../../lib/jobs/texts/batch/part.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
-import { PartitionsError } from '../../lib/snapshot/publish/partitions.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import { StoredObjectError } from '../../lib/store/stored-json.ts';
 import { TableError } from '../../lib/table/table-error.ts';
+import { PartitionsError } from '../../lib/tables/partitions/partitions.ts';
 
 /* Texts of a million characters wherever an error quotes what came from elsewhere. */
 

@@ -1,7 +1,7 @@
 import type { ModelColumns, SourceColumns } from '../../lib/model/index.ts';
 import { makeUses } from '../../lib/model/index.ts';
-import { makeParquet } from '../../lib/snapshot/publish/make-parquet.ts';
 import { type Source, sourceDefinitions } from '../../lib/snapshot/sources/sources.ts';
+import { makeParquet } from '../../lib/tables/made/make-parquet.ts';
 import { storeRun } from '../snapshot/changes/stored-run.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import type { NaiveStore } from './naive.ts';

@@ -140,6 +140,8 @@ describe('notes that form a circle', () => {
       startedAt: tuesday.startedAt,
       platform: 'acme.example.com',
       selection: {},
+      begunAfter: null,
+      atRisk: { seconds: 0, requests: 0 },
       compression: 'gzip',
       position: null,
       outcome: { ...outcome, assumes: [], refused: [] },

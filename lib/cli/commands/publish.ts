@@ -1,18 +1,19 @@
-import { readSyncSettings } from '../../settings.ts';
 import { clearAfter } from '../../snapshot/history/clear-work.ts';
 import { findPublished } from '../../snapshot/history/find-published.ts';
 import type { Place } from '../../snapshot/keys.ts';
+import type { Publication } from '../../snapshot/publish/publish.ts';
 import type { Warn } from '../../snapshot/publish/warn.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import type { AddCommand } from '../command.ts';
 import { openStoreToRead } from '../open-store-of.ts';
 import { placeArgument, runArgument } from '../place-argument.ts';
 import { showPublication } from '../show-publication.ts';
+import { NO_TABLES, type TablesFlag, tablesAfter } from '../tables-after.ts';
 import { shownLines, type Terminal } from '../terminal.ts';
 import { asUsage } from '../usage-error.ts';
 import { snapshotCommand, withWayOut } from '../with-way-out.ts';
 
-type PublishFlags = { readonly force?: true; readonly json?: true };
+type PublishFlags = TablesFlag & { readonly force?: true; readonly json?: true };
 
 /** `publish SOURCE RUN`: publishes a finished run that was refused. */
 export const addPublish: AddCommand = (program, terminal, finish) => {
@@ -22,6 +23,7 @@ export const addPublish: AddCommand = (program, terminal, finish) => {
     .argument('<source>', 'the source of the run, or SOURCE.NAME if it has a place of its own', placeArgument)
     .argument('<run>', 'the run, such as 20261121T091500Z-3fa9c1', runArgument)
     .option('--force', 'publish even if a gate refuses; the manifest says so')
+    .option(...NO_TABLES)
     .option('--json', 'print the manifest, and whether the run was published, as one JSON value')
     .action(async (source: Place, run: string, flags: PublishFlags) =>
       finish(await publish(source, run, flags, terminal)),
@@ -29,11 +31,14 @@ export const addPublish: AddCommand = (program, terminal, finish) => {
 };
 
 async function publish(source: Place, run: string, flags: PublishFlags, terminal: Terminal): Promise<number> {
-  const { SYNC_GLUE_DATABASE: database } = readSyncSettings(terminal.environment);
   const store = await openStoreToRead(terminal);
-  const { openPartitions } = await import('../../snapshot/publish/open-partitions.ts');
   const { publishRun, readFinishedRun } = await import('../../snapshot/publish/publish.ts');
   const warn: Warn = (what, reason) => terminal.err(shownLines(`warning: ${what}: ${reason.message}`));
+  async function shown(publication: Publication): Promise<number> {
+    const code = showPublication(publication, store, flags, terminal);
+    await tablesAfter(publication, store, flags, terminal);
+    return code;
+  }
   const resumed = `to finish a run that was stopped: ${snapshotCommand(source)} --resume ${run}`;
   const found = withWayOut(resumed, readFinishedRun(store, source, run));
   const finished = await found.catch(async (error: unknown) => {
@@ -43,20 +48,19 @@ async function publish(source: Place, run: string, flags: PublishFlags, terminal
     return published ?? asRunUsage(error);
   });
   // In a directory nothing else is left of it.
-  if ('kind' in finished) return showPublication(finished, store, flags, terminal);
+  if ('kind' in finished) return await shown(finished);
   const publishing = publishRun({
     store,
     source,
     run: { id: run, startedAt: finished.startedAt },
     finished,
     force: flags.force === true,
-    partitions: openPartitions({ database, store, environment: terminal.environment }),
     warn,
   });
   const newRun = `if it is gone for good, take a new run: ${snapshotCommand(source)} …`;
   const publication = await withWayOut(newRun, publishing);
   if (publication.kind === 'published') await clearAfter(store, source, warn);
-  return showPublication(publication, store, flags, terminal);
+  return await shown(publication);
 }
 
 const isMissing = (error: unknown) => error instanceof StoredObjectError && error.kind === 'missing';

@@ -6,6 +6,7 @@ import { addExpectMissing, type ExpectFlags, readExpected } from '../expected-mi
 import { runOrLast } from '../place-argument.ts';
 import { addRequestOptions, checkPlaceName, optionsGiven, readRequest } from '../request-options.ts';
 import type { RunFlags, RunToTake } from '../run-snapshot.ts';
+import { NO_TABLES } from '../tables-after.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -17,7 +18,7 @@ export const addSnapshot: AddCommand = (program, terminal, finish) => {
   for (const source of sources) addSource(snapshot.command(source), source, terminal, finish);
 };
 
-type SnapshotFlags = Pick<RunFlags, 'force' | 'json'> &
+type SnapshotFlags = Pick<RunFlags, 'force' | 'json' | 'tables'> &
   ExpectFlags & { readonly as?: string; readonly resume?: string };
 
 function addSource(command: Command, source: Source, terminal: Terminal, finish: Finish): void {
@@ -27,6 +28,7 @@ function addSource(command: Command, source: Source, terminal: Terminal, finish:
     .option('--as <name>', 'give a narrowed snapshot a place of its own: SOURCE.NAME/')
     .option('--resume <run>', 'resume a run that was stopped; last: the one that started last', runOrLast)
     .option('--force', 'publish even if a gate refuses; the manifest says so')
+    .option(...NO_TABLES)
     .option('--json', 'print the manifest, and whether the run was published, as one JSON value')
     .action(async (flags: SnapshotFlags) => {
       const isExpected = await readExpected(flags, terminal);

@@ -10,14 +10,11 @@ import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
 
 type TablesFlags = { readonly dryRun?: true; readonly json?: true; readonly resultsDays: number };
 
-/** As the stack has it, unless it is configured. */
-const RESULTS_DAYS = 90;
-
-/** `tables [PLACE…]`: makes the Parquet that is missing. Needs only the store, not the platform. */
+/** `tables [PLACE…]`: makes the tables that are missing. Needs only the store, not the platform. */
 export const addTables: AddCommand = (program, terminal, finish) => {
   program
     .command('tables')
-    .description('Make the Parquet that published runs, scored batches and past days of results lack.')
+    .description('Make the tables that published runs, scored batches and past days of results lack.')
     .argument(
       '[place...]',
       `any of ${sources.join(', ')}, SOURCE.NAME, scores, results (default: all)`,
@@ -28,7 +25,7 @@ export const addTables: AddCommand = (program, terminal, finish) => {
       '--results-days <n>',
       'how long results stay, in days: older days are left as they are',
       numberOption(1, 100_000),
-      RESULTS_DAYS,
+      90,
     )
     .option('--json', 'print what was done as one JSON value')
     .action(async (groups: readonly TableGroup[], flags: TablesFlags) =>
@@ -55,7 +52,7 @@ async function writeTables(
   const { environment, signal } = terminal;
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(environment);
   const store = await openStoreToRead(terminal);
-  const { openPartitions } = await import('../../snapshot/publish/open-partitions.ts');
+  const { openPartitions } = await import('../../tables/partitions/open-partitions.ts');
   const { makeTables } = await import('../../tables/make/make-tables.ts');
   const outcomes: TableOutcome[] = [];
   const making = makeTables({

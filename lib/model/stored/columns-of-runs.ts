@@ -1,8 +1,9 @@
+import { once } from '../../once.ts';
 import type { Part } from '../../snapshot/manifest.ts';
-import { makeParquet } from '../../snapshot/publish/make-parquet.ts';
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
-import { parquetFormat } from '../../tables/parquet/parquet-format.ts';
+import { makeParquet } from '../../tables/made/make-parquet.ts';
+import { parquetOfRun } from '../../tables/made/parquet-of-run.ts';
 import type { ModelColumns, PartColumns, SourceColumns } from '../compute/columns-of.ts';
 import type { LastRun } from './last-runs.ts';
 import { isStating } from './read-runs.ts';
@@ -18,9 +19,12 @@ export type RunsToRead = {
 export function columnsOfRuns({ store, runs, signal }: RunsToRead): ModelColumns {
   const found: Partial<Record<Source, SourceColumns>> = {};
   for (const run of runs) {
-    const parts = run.manifest.parts.map((_, index) => columnsOfPart({ store, signal }, run, index));
+    const stored = once(() => parquetOfRun(store, run.place, run.manifest));
+    const parts = run.manifest.parts.map((part, index) =>
+      columnsOfPart({ store, signal, part, key: async () => (await stored())[index]?.key }, run.source),
+    );
     const before = found[run.source]?.parts ?? [];
-    found[run.source] = { isWhole: isWhole(run), parts: [...before, ...parts.flat()] };
+    found[run.source] = { isWhole: isWhole(run), parts: [...before, ...parts] };
   }
   return found;
 }
@@ -32,21 +36,19 @@ function isWhole({ place, source, manifest }: LastRun): boolean {
   return place === source && manifest.missing.length === 0 && isOfAll;
 }
 
-function columnsOfPart(
-  { store, signal }: Omit<RunsToRead, 'runs'>,
-  { source, manifest }: LastRun,
-  index: number,
-): readonly PartColumns[] {
-  const part: Part | undefined = manifest.parts[index];
-  if (part === undefined) return [];
+/** A part, and where its Parquet is, if it is stored. */
+type PartToRead = Omit<RunsToRead, 'runs'> & {
+  readonly part: Part;
+  readonly key: () => Promise<string | undefined>;
+};
+
+function columnsOfPart({ store, signal, part, key }: PartToRead, source: Source): PartColumns {
   const { columns } = sourceDefinitions[source];
-  const isCurrent = manifest.parquet?.format === parquetFormat(columns);
-  const key = isCurrent ? manifest.parquet?.parts[index]?.key : undefined;
   const records = {
-    key: key ?? part.key,
+    key: part.key,
     read: async () =>
-      (await storedParquet(store, key)) ?? (await makeParquet({ store, part, signal }, columns)).body,
+      (await storedParquet(store, await key())) ?? (await makeParquet({ store, part, signal }, columns)).body,
   };
-  if (!isStating(source)) return [{ records }];
-  return [{ records, uses: { key: usesKey(part), read: () => usesOfPart({ store, source, part, signal }) } }];
+  if (!isStating(source)) return { records };
+  return { records, uses: { key: usesKey(part), read: () => usesOfPart({ store, source, part, signal }) } };
 }

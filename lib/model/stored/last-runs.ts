@@ -9,10 +9,7 @@ import { StoredObjectError } from '../../store/stored-json.ts';
 export type LastRun = {
   readonly place: Place;
   readonly source: Source;
-  readonly manifest: Pick<
-    Manifest,
-    'run' | 'startedAt' | 'records' | 'parts' | 'missing' | 'selection' | 'parquet'
-  >;
+  readonly manifest: Pick<Manifest, 'run' | 'startedAt' | 'records' | 'parts' | 'missing' | 'selection'>;
   /** The key of its manifest. */
   readonly key: string;
 };

@@ -7,9 +7,12 @@ import type { StatingSource } from '../rules/index.ts';
 import type { LinesToRead } from '../uses/each-line.ts';
 import { makeUses, useColumns } from '../uses/make-uses.ts';
 
+/** Names what the uses of a part depend on besides the part. */
+export const USES_FORMAT = parquetFormat(useColumns);
+
 /** The key of the uses of a published part. It is in no folder of a table over records. */
 export const usesKey = ({ key }: Pick<Part, 'key'>): string =>
-  `parquet/uses/${key.replace(/\.ndjson\.[a-z]+$/, '')}-${parquetFormat(useColumns)}.parquet`;
+  `parquet/uses/${key.replace(/\.ndjson\.[a-z]+$/, '')}-${USES_FORMAT}.parquet`;
 
 export type UsesToRead = LinesToRead & {
   readonly store: Store;

@@ -5,9 +5,9 @@ import { nameAt, noMembers, readMembers } from './line-members.ts';
 import type { Line } from './line-reader.ts';
 
 /*
- * Lines of runs that earlier versions published may be nested deeper than JSON is read today, and any may hold millions
- * of values, which take gigabytes once they are parsed. They block nothing: each of their fields that is within the
- * limits is read as always, and the others are compared as bytes.
+ * Lines may be nested deeper than JSON is read, or hold millions of values, which take gigabytes once they are parsed.
+ * They block nothing: each of their fields that is within the limits is read as always, and the others are compared as
+ * bytes.
  */
 
 /** The most values of a field that is compared by its value. */

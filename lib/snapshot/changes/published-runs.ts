@@ -1,7 +1,7 @@
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import { isManifestKey, type Place, PRUNED_NAME } from '../keys.ts';
-import { type Manifest, readLatest, readManifest } from '../manifest.ts';
+import { type Latest, type Manifest, readLatest, readManifest } from '../manifest.ts';
 import { runOfId } from '../run-id.ts';
 import { readAhead } from '../sources/read-ahead.ts';
 import { type Begun, newestFirst } from './newest-first.ts';
@@ -9,8 +9,56 @@ import { type Begun, newestFirst } from './newest-first.ts';
 /** A published run: its name and the key of its manifest. */
 export type PublishedRun = { readonly run: string; readonly manifest: string };
 
+/** A published run, and the names in its folder that begin with `_`. */
+export type PublishedKeys = PublishedRun & { readonly marks: ReadonlySet<string> };
+
+type Listing = { readonly signal?: AbortSignal | undefined };
+
 /** How many manifests are read at once. */
 const READ_AHEAD = 16;
+
+/**
+ * The published runs of a place, the newest first and the others by their names, found by a listing alone: no manifest
+ * is read, unless another run than the newest started after it. Throws `StoredObjectError` if `latest.json` is damaged.
+ */
+export async function publishedKeys(
+  store: Store,
+  place: Place,
+  options: Listing = {},
+): Promise<readonly PublishedKeys[]> {
+  const latest = await readLatest(store, place);
+  if (latest === undefined) return [];
+  const runs = await listedRuns(store, place, { ...options, latest });
+  // The name of a run has the second of its start.
+  const startedBefore = ({ run }: PublishedRun) =>
+    runOfId(run).startedAt.slice(0, 19) < latest.startedAt.slice(0, 19);
+  if (runs.every((each) => each.run === latest.run || startedBefore(each)))
+    return runs.toSorted((a, b) => (a.run < b.run ? 1 : -1));
+  const byName = new Map(runs.map((each) => [each.run, each]));
+  return (await publishedRuns(store, place, options)).flatMap(({ run }) => byName.get(run) ?? []);
+}
+
+/** The runs of a place that have a manifest, without those that are being removed. */
+async function listedRuns(
+  store: Store,
+  place: Place,
+  { latest, signal }: Listing & { readonly latest: Latest },
+): Promise<readonly PublishedKeys[]> {
+  const named = { run: latest.run, manifest: latest.manifest, marks: new Set<string>() };
+  const found = new Map([[named.run, named]]);
+  for await (const { key } of store.list(`${place}/`, signal === undefined ? {} : { signal })) {
+    const [, run, name = ''] = /^dt=[^/]+\/run=([^/]+)\/(_[^/]*)$/.exec(key.slice(place.length + 1)) ?? [];
+    if (run === undefined) continue;
+    const each = found.get(run) ?? { run, manifest: '', marks: new Set<string>() };
+    found.set(run, each);
+    each.marks.add(name);
+    // The manifest that is named wins; of others, the first: the one that replaced a killed publisher's.
+    if (each.manifest === '' && isManifestKey(name)) each.manifest = key;
+  }
+  return [...found.values()].filter(
+    ({ run, manifest, marks }) => run === latest.run || (manifest !== '' && !marks.has(PRUNED_NAME)),
+  );
+}
 
 /**
  * The published runs of a place, newest first (`newestFirst`); none before the first publication. A run is published once
@@ -21,23 +69,14 @@ const READ_AHEAD = 16;
 export async function publishedRuns(
   store: Store,
   place: Place,
-  { signal }: { readonly signal?: AbortSignal } = {},
+  { signal }: Listing = {},
 ): Promise<readonly (PublishedRun & Begun)[]> {
   const latest = await readLatest(store, place);
   if (latest === undefined) return [];
-  // The manifest that is named wins; of others that a run may have, the first: the one that replaced a killed publisher's.
-  const keys = new Map([[latest.run, latest.manifest]]);
-  const going = new Set<string>();
-  for await (const { key } of store.list(`${place}/`, signal === undefined ? {} : { signal })) {
-    const [, run, name = ''] = /^dt=[^/]+\/run=([^/]+)\/([^/]+)$/.exec(key.slice(place.length + 1)) ?? [];
-    if (run === undefined || run === latest.run) continue;
-    if (name === PRUNED_NAME) going.add(run);
-    else if (isManifestKey(name) && !keys.has(run)) keys.set(run, key);
-  }
-  for (const run of going) keys.delete(run);
-  const read = ([run, manifest]: readonly [string, string]) => begunBy(store, { run, manifest });
+  const runs = await listedRuns(store, place, { latest, signal });
+  const read = (each: PublishedRun) => begunBy(store, each);
   const found = new Map<string, PublishedRun & Begun>();
-  for await (const begun of readAhead({ items: [...keys], read, concurrency: READ_AHEAD, signal }))
+  for await (const begun of readAhead({ items: runs, read, concurrency: READ_AHEAD, signal }))
     if (begun.run === latest.run) found.set(begun.run, { ...begun, startedAt: latest.startedAt });
     else if (!begun.isMissing) found.set(begun.run, begun);
   return newestFirst([...found.values()], latest.run).published.flatMap((run) => found.get(run) ?? []);

@@ -7,7 +7,6 @@ import { StoredObjectError } from '../../store/stored-json.ts';
 import { TableError } from '../../table/table-error.ts';
 import { backoffMs } from '../../time/backoff.ts';
 import { PlaceTakenError } from '../place-taken.ts';
-import { PartitionsError } from '../publish/partitions.ts';
 import { CheckpointConflictError } from '../run/checkpoint.ts';
 import { OtherPlatformError } from '../run/same-platform.ts';
 import { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
@@ -68,7 +67,6 @@ function retriesFor(error: unknown): number {
   // Another process moved the checkpoint: the next attempt reads it again.
   if (error instanceof CheckpointConflictError) return LIMITS.maxRetries;
   if (PERMANENT.some((permanent) => error instanceof permanent)) return 0;
-  if (error instanceof PartitionsError) return error.failure.kind === 'other' ? LIMITS.maxRetries : 0;
   if (!(error instanceof StoreError)) return isUnconfigured(error) ? 0 : MOST_UNNAMED;
   switch (error.failure.kind) {
     case 'busy':

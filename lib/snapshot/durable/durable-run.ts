@@ -4,7 +4,6 @@ import type { CallCounts } from '../../platform/events.ts';
 import type { Store } from '../../store/store.ts';
 import { type Compression, type Place, placeOf } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
-import type { Partitions } from '../publish/partitions.ts';
 import type { Publication } from '../publish/publish.ts';
 import type { Warn } from '../publish/warn.ts';
 import { beginRun } from '../run/begin-run.ts';
@@ -29,8 +28,6 @@ export type DurableRunOptions = {
   readonly callCounts: () => CallCounts;
   /** What the pace has granted this process so far. Default: not in the manifests. */
   readonly paceCounts?: () => PaceCounts;
-  /** The tables over the published runs. Default: none. */
-  readonly partitions?: Partitions | undefined;
   /** Called with what a publication could not do, although it ended as it should. Default: nobody. */
   readonly warn?: Warn | undefined;
   /** Called with each run that ended, at least once: published or not, or stopped by an error. */

@@ -9,17 +9,17 @@ import {
   PRUNED_NAME,
   workFolder,
 } from '../keys.ts';
-import { pointAtLatest } from '../publish/latest-parquet.ts';
 import { refreshLatest } from '../publish/manifest-key.ts';
-import type { Partitions } from '../publish/partitions.ts';
 import { CHECKPOINT_NAME } from '../run/checkpoint.ts';
+import type { Run } from '../run-id.ts';
 import type { RunToPrune } from './plan-prune.ts';
 
 export type PruneOptions = {
   readonly store: Store;
   readonly place: Place;
   readonly runs: readonly RunToPrune[];
-  readonly partitions: Partitions | undefined;
+  /** Removes a run from the tables in the account. Default: there are none. */
+  readonly removePartition: ((place: Place, run: Run) => Promise<void>) | undefined;
   readonly signal: AbortSignal;
   /** A run is gone. */
   readonly onRemoved: (run: RunToPrune) => void;
@@ -66,7 +66,6 @@ async function stillNeeded(
   runs: readonly RunToPrune[],
 ): Promise<readonly StillNeeded[]> {
   const latest = await refreshLatest({ store, place, signal });
-  await pointAtLatest(store, place);
   const symlinks = (await store.get(`${latestParquetFolder(place)}symlink.txt`))?.body.toString() ?? '';
   return runs.flatMap(({ run }) => {
     if (run === latest?.run) return [{ run, reason: 'it has been published again' }];
@@ -78,11 +77,11 @@ async function stillNeeded(
 
 /** Removes a run outside `work/`, but for its mark. */
 async function removePublished(
-  { store, place, partitions }: PruneOptions,
+  { store, place, removePartition }: PruneOptions,
   { run: id, startedAt }: RunToPrune,
   folder: string,
 ): Promise<void> {
-  await partitions?.remove(place, { id, startedAt });
+  await removePartition?.(place, { id, startedAt });
   const [own, ...others] = foldersOf(folder);
   const keys: string[] = [];
   for await (const { key } of store.list(own)) if (!key.endsWith(`/${PRUNED_NAME}`)) keys.push(key);

@@ -22,11 +22,9 @@ import type { Run } from '../run-id.ts';
 import { damagedPart } from './damaged-part.ts';
 import { type GatedRun, isFuture, refusals } from './gates.ts';
 import { type LastPublication, readLastPublication } from './last-publication.ts';
-import { pointAtLatest } from './latest-parquet.ts';
 import { manifestKeys, storeManifest, withdrawManifests } from './manifest-key.ts';
-import type { Partitions } from './partitions.ts';
 import { storeRun } from './store-run.ts';
-import { tagLatestAgain, tagReplaced, tagReplacedOnce } from './tag-runs.ts';
+import { untagLatest } from './tag-runs.ts';
 import type { Warn } from './warn.ts';
 import { seriesToPublish, withdrawParts } from './withdraw-parts.ts';
 
@@ -58,10 +56,6 @@ export type PublishOptions = {
   readonly force: boolean;
   /** Accepted reasons: they do not refuse this run. Default: none. */
   readonly accept?: readonly GateName[] | undefined;
-  /** The tables over the published runs. Default: none. */
-  readonly partitions?: Partitions | undefined;
-  /** False: without Parquet, to measure what it takes. Default: true. */
-  readonly withParquet?: boolean | undefined;
   /** Epoch milliseconds. Default: this machine's clock. */
   readonly now?: (() => number) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -70,10 +64,7 @@ export type PublishOptions = {
 };
 
 /** A manifest before the gates have decided. */
-export type FinishedRun = Omit<
-  Manifest,
-  'publishable' | 'refused' | 'accepted' | 'forced' | 'changes' | 'parquet'
-> &
+export type FinishedRun = Omit<Manifest, 'publishable' | 'refused' | 'accepted' | 'forced' | 'changes'> &
   Pick<GatedRun, 'scanRefused'>;
 
 /** How often another publisher may move `latest.json` between our read and our write before we give up. */
@@ -85,8 +76,7 @@ const MOST_RACES = 20;
  * compared again, against their run, so `latest.json` goes back to an earlier start only by force. A run that is
  * already published stays published.
  *
- * The run's partition is added just before `latest.json` moves, so that anyone who follows it finds the run in the
- * tables. If `latest.json` does not move to the run, its partition is removed again.
+ * Its tables are made afterwards, by `makeTables`.
  */
 export async function publishRun(options: PublishOptions): Promise<Publication> {
   for (;;) {
@@ -125,17 +115,12 @@ type Tried = Publication | 'lost-race' | undefined;
 
 /** Publishes the run after what is published now. */
 async function publishAfter(options: PublishSliceOptions, last: LastPublication): Promise<Tried> {
-  const { store, source, run, force, partitions } = options;
+  const { store, source, run, force } = options;
   const { latest } = last;
   if (latest !== undefined && last.manifest !== undefined) {
     if (await withdrawManifests({ store, place: source, signal: options.signal }, latest)) return 'lost-race';
-    await pointAtLatest(store, source);
-    if (latest.run === run.id && last.broken === undefined) {
-      // It may have been published before there were tables.
-      await partitions?.add(source, run, last.manifest);
-      await tagReplacedOnce(contextOf(options), last.manifest);
+    if (latest.run === run.id && last.broken === undefined)
       return await asPublished(options, { manifest: last.manifest, key: latest.manifest });
-    }
   }
   const isLate = latest !== undefined && isSuperseded(options, latest);
   const manifest = judge(options, last, isLate);
@@ -146,8 +131,6 @@ async function publishAfter(options: PublishSliceOptions, last: LastPublication)
     return { kind: 'superseded', manifest, key: workKey, latest };
   }
   if (!manifest.publishable && !force) {
-    // A publisher that was stopped may have added it while the last published run was a different one.
-    await partitions?.remove(source, run);
     // If its manifest was lost, its parts are all that is left of what is published.
     if (latest?.run !== run.id) await withdraw(options);
     return { kind: 'refused', manifest, key: workKey, broken: last.broken };
@@ -247,8 +230,7 @@ async function moveLatest(
   manifest: Manifest,
   last: LastPublication,
 ): Promise<Publication | 'lost-race'> {
-  const { store, source, run, partitions, signal } = options;
-  const wasPublished = (await manifestKeys(store, source, run)).length > 0;
+  const { store, source, run, signal } = options;
   const key = await storeManifest(store, source, run, printStored(manifest));
   if (await isWithdrawn(options)) {
     await store.delete(key);
@@ -261,8 +243,8 @@ async function moveLatest(
       `run ${run.id} of ${source} is being removed by platform-sync prune`,
     );
   }
-  await partitions?.add(source, run, manifest);
-  if (wasPublished) await tagLatestAgain(contextOf(options), run);
+  // Else the newest run might expire.
+  await untagLatest({ store, place: source, run });
   const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
   const condition = last.etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: last.etag };
   const moved = await store.put(latestKey(source), printStoredLine(next), {
@@ -272,12 +254,11 @@ async function moveLatest(
   // The response to a move that happened may have been lost, and the move repeated.
   const latest = moved.kind === 'stored' ? next : await readLatest(store, source);
   if (latest?.manifest === key) {
-    await pointAtLatest(store, source);
     await withdrawManifests({ store, place: source, signal }, next);
-    await tagThoseBefore(options, last);
+    // Somebody may have begun to tag it before it was named.
+    await untagLatest({ store, place: source, run });
     return await asPublished(options, { manifest, key });
   }
-  if (latest?.run !== run.id) await partitions?.remove(source, run);
   await store.delete(key);
   return 'lost-race';
 }
@@ -287,27 +268,12 @@ async function isBeingPruned(store: Store, source: Place, run: Run): Promise<boo
   return (await store.get(`${publishedFolder(source, run)}${PRUNED_NAME}`)) !== undefined;
 }
 
-/** Tags the run that was replaced, and the one before, whose publisher may have been stopped before it did. */
-async function tagThoseBefore(options: PublishOptions, { latest, manifest }: LastPublication): Promise<void> {
-  if (latest === undefined) return;
-  const replaced = { id: latest.run, startedAt: latest.startedAt };
-  const isDone = await tagReplaced(contextOf(options), { replaced, by: options.run });
-  // One warning is enough. A run that was forced may have been compared with one that it is older than.
-  if (isDone && manifest !== undefined && manifest.changes?.against !== options.run.id)
-    await tagReplacedOnce(contextOf(options), manifest);
-}
-
-/** A run that `latest.json` was moved past was published if it has a manifest: then it belongs in the tables. */
+/** Deletes what the run left, but for what is published of it if it was published before. */
 async function settleSuperseded(options: PublishOptions): Promise<void> {
-  const { store, source, run, partitions } = options;
+  const { store, source, run } = options;
   const [key] = await manifestKeys(store, source, run);
-  if (key === undefined) {
-    await partitions?.remove(source, run);
-    return withdraw(options);
-  }
-  const manifest = await manifestOf(store, key, { place: source, run: run.id });
-  await partitions?.add(source, run, manifest);
-  await withdraw(options, { key, manifest });
+  if (key === undefined) return withdraw(options);
+  await withdraw(options, { key, manifest: await manifestOf(store, key, { place: source, run: run.id }) });
 }
 
 /** A finished run that was not published, read from its manifest under `work/`. Throws `StoredObjectError`. */
@@ -315,7 +281,7 @@ export async function readFinishedRun(store: Store, source: Place, run: string):
   const {
     publishable: _p,
     refused,
-    accepted = [],
+    accepted,
     forced: _f,
     changes: _c,
     ...found

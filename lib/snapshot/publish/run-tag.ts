@@ -1,11 +1,8 @@
-/**
- * The tag of the objects of a published run: the lifecycle of runs expires those that have it with `REPLACED`. Runs
- * that were published by an earlier version have none.
- */
+/** The tag of the objects of a published run: the lifecycle of runs expires those that have it with `REPLACED`. */
 export const RUN_TAG = 'platform-sync-run';
 
-/** `latest.json` has moved past the run. */
+/** The run is not the newest of its place. */
 export const REPLACED = 'replaced';
 
-/** `latest.json` was moved back to a run that had been replaced. */
+/** The run was replaced, and is the newest again. */
 export const LATEST_AGAIN = 'latest';

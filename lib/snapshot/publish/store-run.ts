@@ -1,10 +1,9 @@
 import type { Store } from '../../store/store.ts';
-import { changesKey, type Place, parquetFolder, publishedFolder, sourceOf, workFolder } from '../keys.ts';
+import { changesKey, type Place, publishedFolder, sourceOf, workFolder } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 import { checkPlaces } from './check-parts.ts';
 import { publishChanges } from './publish-changes.ts';
-import { type ParquetToPublish, publishParquet } from './publish-parquet.ts';
 import { publishParts } from './publish-parts.ts';
 
 export type RunToStore = {
@@ -16,12 +15,10 @@ export type RunToStore = {
   /** Asked after each piece of work: true ends the slice. */
   readonly isOver: () => boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Default: true. */
-  readonly withParquet?: boolean | undefined;
 };
 
 /**
- * Stores the parts of the manifest in the run's folder, put together as `composeParts` says, and as Parquet, and compares
+ * Stores the parts of the manifest in the run's folder, put together as `composeParts` says, and compares
  * them with the last run. Returns the manifest with the published parts and the counts of changes; undefined if the slice
  * is over. Throws `StoredObjectError` if a part is missing, altered, or elsewhere than in the run's work folder.
  */
@@ -30,7 +27,7 @@ export async function storeRun(
   manifest: Manifest,
   last: Manifest | undefined,
 ): Promise<Manifest | undefined> {
-  const { store, source, run, isOver, signal, series, withParquet = true } = options;
+  const { store, source, run, isOver, signal, series } = options;
   checkPlaces(manifest.parts, workFolder(source, run));
   const work = `${workFolder(source, run)}publish/`;
   const records = series === 1 ? work : `${work}series-${series}/`;
@@ -38,9 +35,7 @@ export async function storeRun(
   const stored = await publishParts({ store, parts: manifest.parts, folder, records, series, isOver });
   if (stored === undefined) return undefined;
   const parts = [...stored];
-  const parquet = withParquet ? await storeParquet(options, { parts, records, last }) : {};
-  if (parquet === undefined) return undefined;
-  const published = { ...manifest, parts, ...parquet };
+  const published = { ...manifest, parts };
   if (last === undefined) return published;
   const key = changesKey(source, run, last.run, series);
   const counts = await publishChanges({
@@ -54,26 +49,4 @@ export async function storeRun(
     signal,
   });
   return counts && { ...published, changes: { against: last.run, ...counts, key } };
-}
-
-/** The published parts, where it is recorded what is stored of them, and the last run. */
-type StoredParts = Pick<ParquetToPublish, 'parts' | 'records'> & { readonly last: Manifest | undefined };
-
-async function storeParquet(
-  { store, source, run, isOver, signal, series }: RunToStore,
-  { parts, records, last }: StoredParts,
-): Promise<Pick<Manifest, 'parquet'> | undefined> {
-  const folderOf = (ofRun: Run) => parquetFolder(source, ofRun);
-  const parquet = await publishParquet({
-    store,
-    source: sourceOf(source),
-    parts,
-    folder: folderOf(run),
-    records,
-    series,
-    last: last && { manifest: last, folder: folderOf({ id: last.run, startedAt: last.startedAt }) },
-    isOver,
-    signal,
-  });
-  return parquet && { parquet };
 }

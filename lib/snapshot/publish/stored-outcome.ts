@@ -11,11 +11,9 @@ export async function onceStored<T>(
   key: string,
   schema: z.ZodMiniType<T>,
   work: () => Promise<T>,
-  /** False for an outcome whose object was lost: the work is done again. */
-  isThere: (outcome: T) => boolean = () => true,
 ): Promise<{ readonly outcome: T; readonly isNew: boolean }> {
   const stored = await findStored(store, key, schema, MOST_LIST_BYTES);
-  if (stored !== undefined && isThere(stored.value)) return { outcome: stored.value, isNew: false };
+  if (stored !== undefined) return { outcome: stored.value, isNew: false };
   const outcome = await work();
   await store.put(key, printBounded(key, outcome, MOST_LIST_BYTES));
   return { outcome, isNew: true };

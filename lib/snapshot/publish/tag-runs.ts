@@ -1,66 +1,41 @@
-import { StoreError } from '../../store/error.ts';
 import type { Store } from '../../store/store.ts';
 import { printStored } from '../../store/stored-json.ts';
-import { foldersOf, type Place, publishedFolder, workFolder } from '../keys.ts';
-import { type Manifest, readLatest } from '../manifest.ts';
-import { type Run, runOfId } from '../run-id.ts';
+import { foldersOf, type Place, publishedFolder, TAG_BEGUN_NAME, TAGGED_NAME } from '../keys.ts';
+import { readLatest } from '../manifest.ts';
+import type { Run } from '../run-id.ts';
 import { LATEST_AGAIN, REPLACED, RUN_TAG } from './run-tag.ts';
-import type { Warn } from './warn.ts';
 
-export type TagOptions = { readonly store: Store; readonly place: Place; readonly warn: Warn };
-
-/** A run that `latest.json` named until it was moved to the other one. */
-export type Replacement = { readonly replaced: Run; readonly by: Pick<Run, 'id'> };
+export type RunToTag = { readonly store: Store; readonly place: Place; readonly run: Run };
 
 /**
- * Tags a run that was replaced, so that the lifecycle of runs may expire it: the newest never has this tag. May be
- * repeated. A store that refuses does not fail the publication, which it follows: false, and the run stays.
+ * Tags all that is stored of a run that is not the newest, so that the lifecycle of runs may expire it. It is recorded
+ * for good that this was begun (`TAG_BEGUN_NAME`), before anything is tagged: whoever finds that of the newest run takes
+ * the tags from it. That all is tagged is recorded last (`TAGGED_NAME`).
  */
-export async function tagReplaced(
-  { store, place, warn }: TagOptions,
-  { replaced, by }: Replacement,
-): Promise<boolean> {
-  if (store.tagAll === undefined || replaced.id === by.id) return true;
-  try {
-    await tagRun(store, place, replaced, REPLACED);
-    // Somebody may have forced it meanwhile.
-    if ((await readLatest(store, place))?.run === replaced.id)
-      await tagRun(store, place, replaced, LATEST_AGAIN);
-    await store.put(recordKey(place, { replaced, by }), printStored({ tagged: replaced.id }));
-    return true;
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    warn(`run ${replaced.id} of ${place} was replaced but could not be tagged, so it will not expire`, error);
-    return false;
-  }
+export async function tagReplaced({ store, place, run }: RunToTag): Promise<void> {
+  if (store.tagAll === undefined) return;
+  const folder = publishedFolder(place, run);
+  await store.put(`${folder}${TAG_BEGUN_NAME}`, printStored({ run: run.id }));
+  await tagRun({ store, place, run }, REPLACED);
+  // Somebody may have published it again meanwhile.
+  if ((await readLatest(store, place))?.run === run.id) return untag({ store, place, run });
+  const tag = { name: RUN_TAG, value: REPLACED };
+  await store.put(`${folder}${TAGGED_NAME}`, printStored({ run: run.id }), { tag });
 }
 
-/**
- * Does the same for the run that a published one was compared with, unless it is recorded that it was done: its
- * publisher may have been stopped before it.
- */
-export async function tagReplacedOnce(options: TagOptions, { run, changes }: Manifest): Promise<void> {
-  if (options.store.tagAll === undefined || changes === null) return;
-  const replacement = { replaced: runOfId(changes.against), by: { id: run } };
-  const recorded = await options.store.get(recordKey(options.place, replacement));
-  if (recorded === undefined) await tagReplaced(options, replacement);
+/** Takes the tags from a run that is to be the newest, or is, if it was ever begun to give it any. May be repeated. */
+export async function untagLatest({ store, place, run }: RunToTag): Promise<void> {
+  if (store.tagAll === undefined) return;
+  if ((await store.get(`${publishedFolder(place, run)}${TAG_BEGUN_NAME}`)) !== undefined)
+    await untag({ store, place, run });
 }
 
-/** Takes the tag from a run that was replaced and is to be the newest again, before `latest.json` names it. */
-export async function tagLatestAgain({ store, place, warn }: TagOptions, run: Run): Promise<void> {
-  try {
-    await tagRun(store, place, run, LATEST_AGAIN);
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    warn(`run ${run.id} of ${place} may still have the tag of a replaced run, and expire`, error);
-  }
+async function untag({ store, place, run }: RunToTag): Promise<void> {
+  await store.delete(`${publishedFolder(place, run)}${TAGGED_NAME}`);
+  await tagRun({ store, place, run }, LATEST_AGAIN);
 }
 
-async function tagRun(store: Store, place: Place, run: Run, value: string): Promise<void> {
+async function tagRun({ store, place, run }: RunToTag, value: string): Promise<void> {
   for (const prefix of foldersOf(publishedFolder(place, run)))
     await store.tagAll?.(prefix, { name: RUN_TAG, value });
 }
-
-/** Where it is recorded that a run was tagged. */
-const recordKey = (place: Place, { replaced, by }: Replacement) =>
-  `${workFolder(place, by)}publish/tagged-${replaced.id}.json`;

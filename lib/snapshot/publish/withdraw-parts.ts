@@ -3,10 +3,8 @@ import type { Store } from '../../store/store.ts';
 import { printStored } from '../../store/stored-json.ts';
 import {
   changesSeriesOf,
-  foldersOf,
   isManifestKey,
   type Place,
-  parquetSeriesOf,
   publishedFolder,
   seriesOf,
   workFolder,
@@ -51,18 +49,14 @@ export async function withdrawParts(options: PartsToWithdraw): Promise<void> {
 
 /** What belongs to no publication; none as long as there is a manifest to which it may belong. */
 async function strayParts({ store, place, run, series, published }: PartsToWithdraw) {
-  const { parts = [], parquet, changes } = published?.manifest ?? {};
-  const named = new Set(
-    [...parts, ...(parquet?.parts ?? []), ...(changes ? [changes] : [])].map(({ key }) => key),
-  );
-  // Somebody may have made the Parquet of a run that was published without.
-  const isParquetKnown = published === undefined || parquet !== undefined;
+  const { parts = [], changes } = published?.manifest ?? {};
+  const named = new Set([...parts, ...(changes ? [changes] : [])].map(({ key }) => key));
   const strays: string[] = [];
-  for (const folder of foldersOf(publishedFolder(place, run)))
-    for await (const { key } of store.list(folder)) {
+  const folder = publishedFolder(place, run);
+  for (const prefix of [folder, `changes/${folder}`])
+    for await (const { key } of store.list(prefix)) {
       if (isManifestKey(key) && key !== published?.key) return [];
-      const found =
-        seriesOf(key) ?? changesSeriesOf(key) ?? (isParquetKnown ? parquetSeriesOf(key) : undefined);
+      const found = seriesOf(key) ?? changesSeriesOf(key);
       if (found !== undefined && found <= series && !named.has(key)) strays.push(key);
     }
   return strays;

@@ -29,8 +29,8 @@ const checkpointSchema = z.object({
   /** The host that the run was begun on. */
   platform: z.string(),
   selection: anyRecord(),
-  /** The run that was published when this one began; null if none was, absent if that could not be read. */
-  begunAfter: z.optional(z.nullable(z.string())),
+  /** The run that was published when this one began; null if none was, or if that could not be read. */
+  begunAfter: z.nullable(z.string()),
   idsFrom: z.optional(z.string()),
   /** The manifest of the published run whose records link to the ids of this one; absent if its ids were given. */
   linked: z.optional(z.object({ manifest: z.string() })),
@@ -52,7 +52,7 @@ const checkpointSchema = z.object({
     z.object({ lastPart: z.nullable(z.string()), records: z.number(), fields: fieldsSchema }),
   ),
   calls: z.object({ requests: z.number(), retries: z.number(), throttled: z.number(), waitedMs: z.number() }),
-  atRisk: z.optional(atRiskSchema),
+  atRisk: atRiskSchema,
 });
 
 /** The progress of a run up to its last durable part: all that another process needs to resume it. Always small. */

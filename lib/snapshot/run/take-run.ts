@@ -4,7 +4,6 @@ import type { Store } from '../../store/store.ts';
 import type { GateName } from '../gate-names.ts';
 import type { Place } from '../keys.ts';
 import { readLastPublication } from '../publish/last-publication.ts';
-import type { Partitions } from '../publish/partitions.ts';
 import {
   type FinishedRun,
   type Publication,
@@ -35,8 +34,6 @@ export type SnapshotOptions = {
   readonly force: boolean;
   /** Reasons that do not refuse this run; all others do. Default: none. */
   readonly accept?: readonly GateName[] | undefined;
-  /** The tables over the published runs. Default: none. */
-  readonly partitions?: Partitions | undefined;
   /** Called with what a publication could not do, although it ended as it should. Default: nobody. */
   readonly warn?: Warn | undefined;
   readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
@@ -74,7 +71,8 @@ export async function startRun(
     run: run.id,
     startedAt: run.startedAt,
     platform,
-    ...(await begunAfter(store, source)),
+    // What is damaged is reported when the run is published.
+    begunAfter: (await readLastPublication(store, source)).latest?.run ?? null,
     selection: { ...selection },
     ...(idsFrom === undefined ? {} : { idsFrom }),
     ...(linked === undefined ? {} : { linked }),
@@ -87,15 +85,9 @@ export async function startRun(
     records: 0,
     fields: {},
     calls: { requests: 0, retries: 0, throttled: 0, waitedMs: 0 },
+    atRisk: { seconds: 0, requests: 0 },
   };
   return { checkpoint, etag: await saveCheckpoint(store, checkpoint, undefined) };
-}
-
-/** Nothing if `latest.json` cannot be read: that is reported when the run is published. */
-async function begunAfter(store: Store, place: Place): Promise<Pick<Checkpoint, 'begunAfter'>> {
-  const { latest, etag } = await readLastPublication(store, place);
-  if (latest === undefined && etag !== undefined) return {};
-  return { begunAfter: latest?.run ?? null };
 }
 
 /**
@@ -122,9 +114,8 @@ export async function takeRun(
 /** What the publication of a run needs of its options. */
 export type PublishTakenOptions = Pick<
   SnapshotOptions,
-  'store' | 'now' | 'force' | 'accept' | 'partitions' | 'paceCounts' | 'signal' | 'warn'
-> &
-  Pick<PublishOptions, 'withParquet'>;
+  'store' | 'now' | 'force' | 'accept' | 'paceCounts' | 'signal' | 'warn'
+>;
 
 /** Publishes a run whose scan has finished, unless a gate refuses. Throws if the scan has not finished. */
 export const publishTaken = async (
@@ -146,8 +137,6 @@ async function toPublish(checkpoint: Checkpoint, options: PublishTakenOptions): 
     finished: await finishedRun(checkpoint, options),
     force: options.force,
     accept: options.accept,
-    partitions: options.partitions,
-    withParquet: options.withParquet,
     now: options.now,
     signal: options.signal,
     warn: options.warn,

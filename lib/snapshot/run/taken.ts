@@ -13,7 +13,7 @@ export function countTaken(before: Checkpoint, callCounts: CountCalls) {
   let fieldTypes = createFieldTypes(before.fields);
   const callsBefore = callCounts();
   let { position, records } = before;
-  let atRisk = before.atRisk ?? { seconds: 0, requests: 0 };
+  let { atRisk } = before;
   let durableRequests = callsBefore.requests;
   let sinceMs: number | undefined;
   const unsavedMs = () => (sinceMs === undefined ? 0 : performance.now() - sinceMs);

@@ -1,5 +1,5 @@
 import type { Place } from '../../snapshot/keys.ts';
-import { tableNameAmong } from '../../snapshot/publish/glue-tables.ts';
+import { tableNameAmong } from './glue-tables.ts';
 import { otherViews } from './other-views.ts';
 import { recordViews } from './record-views.ts';
 import { runsView } from './runs-view.ts';

@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import type { ParquetPart } from '../../snapshot/manifest.ts';
 import { missingObject, StoredObjectError } from '../../store/stored-json.ts';
+import type { ParquetInStore } from '../made/parquet-of-run.ts';
 import type { Session } from './session.ts';
 import type { DataFile } from './table.ts';
-
-type Wanted = Pick<ParquetPart, 'key' | 'bytes' | 'sha256'>;
 
 /** Copies an object to the file `path`. Throws `StoredObjectError` if it is missing or altered. */
 export async function fetchFile(
   { store, signal }: Pick<Session, 'store' | 'signal'>,
-  { key, sha256 }: Wanted,
+  { key, sha256 }: ParquetInStore,
   path: string,
 ): Promise<DataFile> {
   const bytes = await store.stream(key, { signal });
@@ -40,7 +38,7 @@ export async function fetchFile(
  */
 export async function fileInPlace(
   { store, verifies, signal }: Pick<Session, 'store' | 'verifies' | 'signal'>,
-  { key, bytes, sha256 }: Wanted,
+  { key, bytes, sha256 }: ParquetInStore,
 ): Promise<DataFile | undefined> {
   if (store.fileOf === undefined) return undefined;
   const file = await store.fileOf(key);
@@ -57,8 +55,5 @@ export async function fileInPlace(
 
 function checkHash(key: string, expected: string, got: string): void {
   if (got !== expected)
-    throw new StoredObjectError(
-      'invalid',
-      `${key}: expected the sha256 ${expected} of the manifest, got ${got}`,
-    );
+    throw new StoredObjectError('invalid', `${key}: expected the sha256 ${expected} as recorded, got ${got}`);
 }

@@ -1,5 +1,5 @@
 import { StoredObjectError } from '../../store/stored-json.ts';
-import type { FoundParquet } from '../make/with-parquet.ts';
+import type { ParquetInStore } from '../made/parquet-of-run.ts';
 import { fetchFile, fileInPlace } from './fetch-file.ts';
 import { type TextRow, writeRows } from './row-file.ts';
 import type { Session } from './session.ts';
@@ -10,7 +10,7 @@ export type StoredFile<Item> = {
   readonly items: readonly Item[];
   /** Of the objects. */
   readonly bytes: number;
-  readonly parquet: FoundParquet | undefined;
+  readonly parquet: ParquetInStore | undefined;
 };
 
 export type StoredFiles<Item> = {
@@ -51,7 +51,7 @@ export function prepareStored<Item>(
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
 /** Parquet on this machine; undefined if it is missing or damaged, which is noted. */
-async function fileOf(session: Session, parquet: FoundParquet): Promise<DataFile | undefined> {
+async function fileOf(session: Session, parquet: ParquetInStore): Promise<DataFile | undefined> {
   const { key, sha256 } = parquet;
   try {
     const inPlace = await fileInPlace(session, parquet);

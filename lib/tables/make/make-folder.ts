@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { ListedObject, PutCondition, Store } from '../../store/store.ts';
-import type { KnownMembers, TableColumns } from '../parquet/fit-lines.ts';
 import {
   fileName,
   filesIn,
@@ -10,23 +9,20 @@ import {
   type RecordedMade,
   readMade,
   writeMade,
-} from './made-files.ts';
-import { type PlacedLine, parquetOfLines } from './parquet-of-lines.ts';
+} from '../made/made-files.ts';
+import type { ParquetOfLines } from './parquet-of-lines.ts';
 
 /** A file that a folder is to have. */
-export type FileToMake = Pick<MadeFile, 'of' | 'upTo'> & {
-  /** What goes in. Throws `SourceChangedError` if something is gone that was there before. */
-  readonly lines: () => AsyncIterable<PlacedLine>;
-};
+export type FileToMake = Pick<MadeFile, 'of' | 'upTo'>;
 
-export type FolderToMake = {
+export type FolderToMake<File extends FileToMake> = {
   readonly store: Store;
   /** Ends in a slash. */
   readonly folder: string;
-  readonly columns: TableColumns;
-  readonly known?: KnownMembers;
+  /** Makes a file; undefined if nothing goes in. Throws `SourceChangedError` if something is gone that was there before. */
+  readonly make: (file: File) => Promise<ParquetOfLines | undefined>;
   /** The files that it is to have, in order, given what is recorded of it. They may be asked for again. */
-  readonly files: (recorded: RecordedMade) => AsyncIterable<FileToMake> | Iterable<FileToMake>;
+  readonly files: (recorded: RecordedMade) => AsyncIterable<File> | Iterable<File>;
   /** Whether a file that has just been stored may stay. If not, it is deleted, and the folder is made again. Default: yes. */
   readonly mayStay?: () => Promise<boolean>;
   /** Asked after each file that was made: true ends the work. */
@@ -57,7 +53,7 @@ const MOST_ROUNDS = 10;
  * conditional put, and then recorded: whoever is killed, or stops, leaves the rest to the next call, and of two that do
  * it at the same time the one that is behind looks again. Throws `StoredObjectError` if a source is damaged.
  */
-export async function makeFolder(folder: FolderToMake): Promise<MadeFolder> {
+export async function makeFolder<File extends FileToMake>(folder: FolderToMake<File>): Promise<MadeFolder> {
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     try {
       return await tryToMake(folder);
@@ -68,7 +64,7 @@ export async function makeFolder(folder: FolderToMake): Promise<MadeFolder> {
   throw new SourceChangedError(`${folder.folder} was changed by others ${MOST_ROUNDS} times in a row`);
 }
 
-async function tryToMake(options: FolderToMake): Promise<MadeFolder> {
+async function tryToMake<File extends FileToMake>(options: FolderToMake<File>): Promise<MadeFolder> {
   const { store, folder, files, isOver, isDry } = options;
   let recorded = await readMade(store, folder);
   const stored = await filesIn(store, folder);
@@ -103,13 +99,13 @@ type FileInFolder = {
 };
 
 /** Makes a file and stores it, unless others have stored one since it was looked at. */
-async function putFile(
-  options: FolderToMake,
-  { of, upTo, lines }: FileToMake,
+async function putFile<File extends FileToMake>(
+  { store, folder, make, mayStay }: FolderToMake<File>,
+  file: File,
   { key, known, recorded }: FileInFolder,
 ): Promise<MadeFile> {
-  const { store, folder, columns, mayStay } = options;
-  const made = await parquetOfLines(lines(), columns, options.known);
+  const { of, upTo } = file;
+  const made = await make(file);
   const about = { of, ...(upTo === undefined ? {} : { upTo }) };
   if (made === undefined) {
     await store.delete(key);
@@ -139,8 +135,10 @@ const asItWas = (etag: string | undefined): { readonly condition: PutCondition }
   condition: etag === undefined ? { ifAbsent: true } : { ifMatch: etag },
 });
 
+type Folder = Pick<FolderToMake<never>, 'store' | 'folder'>;
+
 async function record(
-  { store, folder }: FolderToMake,
+  { store, folder }: Folder,
   before: RecordedMade,
   change: Partial<Made>,
 ): Promise<RecordedMade> {
@@ -151,7 +149,7 @@ async function record(
 
 /** Deletes the files that are no longer needed, and records that all others have been made. */
 async function finish(
-  options: FolderToMake,
+  options: Folder,
   recorded: RecordedMade,
   { index, stored }: { readonly index: number; readonly stored: ReadonlyMap<string, ListedObject> },
 ): Promise<void> {

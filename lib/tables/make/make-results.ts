@@ -2,13 +2,14 @@ import type { ListedObject, Store } from '../../store/store.ts';
 import { parquetFormat } from '../parquet/parquet-format.ts';
 import { resultColumns } from './columns.ts';
 import { type MadeFolder, makeFolder } from './make-folder.ts';
+import { parquetOfLines } from './parquet-of-lines.ts';
 import { type ResultFile, type ResultFilesOptions, resultFiles } from './result-files.ts';
 import { type WithParquet, withParquet } from './with-parquet.ts';
 
 export type ResultsToMake = {
   readonly store: Store;
-  /** How long results stay, in days: of an older day some may be gone already, so its Parquet is left as it is. */
-  readonly resultsDays: number;
+  /** How long results stay, in days: of an older day some may be gone already, so its Parquet is left as it is. Default: 90. */
+  readonly resultsDays?: number | undefined;
   /** Days older than a week only on one day of the week. Default: false. */
   readonly isSparse?: boolean | undefined;
   /** Epoch milliseconds. */
@@ -31,7 +32,7 @@ const parquetFolder = ({ type, day }: DayOfResults) => `${RESULTS_PARQUET}type=$
 /** The days of all types that have ended, and whose results are all still there; the newest first. */
 export async function endedDays({
   store,
-  resultsDays,
+  resultsDays = 90,
   isSparse = false,
   now,
 }: ResultsToMake): Promise<readonly DayOfResults[]> {
@@ -68,12 +69,12 @@ export async function makeDay(day: DayOfResults, options: ResultsToMake): Promis
   const { store, isOver, isDry, signal, most } = options;
   const listed = () => store.list(sourceFolder(day), signal === undefined ? {} : { signal });
   const reading = { store, format: parquetFormat(resultColumns), signal, most };
-  return makeFolder({
+  return makeFolder<ResultFile>({
     store,
     folder: parquetFolder(day),
-    columns: resultColumns,
-    // The folders say so.
-    known: { version: '1', type: JSON.stringify(day.type) },
+    // The folders say the type.
+    make: ({ lines }) =>
+      parquetOfLines(lines(), resultColumns, { version: '1', type: JSON.stringify(day.type) }),
     files: (recorded) => resultFiles({ ...reading, objects: listed() }, recorded),
     isOver,
     isDry,

@@ -2,10 +2,11 @@ import { CACHE_FOLDER_NAME, SCORES_FOLDER } from '../../jobs/texts/batch/batch.t
 import { keySegment } from '../../store/id-in-key.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
+import { readMade } from '../made/made-files.ts';
 import { parquetFormat } from '../parquet/parquet-format.ts';
 import { scoreColumns } from './columns.ts';
-import { readMade } from './made-files.ts';
 import { type MadeFolder, makeFolder } from './make-folder.ts';
+import { parquetOfLines } from './parquet-of-lines.ts';
 import { type ScoreFile, scoreFiles } from './score-files.ts';
 import { type BatchParts, partsOfBatch } from './score-parts.ts';
 import { type WithParquet, withParquet } from './with-parquet.ts';
@@ -44,10 +45,10 @@ export async function makeBatch(segment: string, options: ScoresToMake): Promise
     if (!isDry) await deleteFolder(store, folder);
     return NOTHING;
   }
-  const made = await makeFolder({
+  const made = await makeFolder<ScoreFile>({
     store,
     folder,
-    columns: scoreColumns,
+    make: ({ lines }) => parquetOfLines(lines(), scoreColumns),
     async *files() {
       used = await partsOfBatch(store, source);
       if (used !== undefined) yield* scoreFiles({ ...options, format }, used);

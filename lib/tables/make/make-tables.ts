@@ -1,11 +1,10 @@
-import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
+import { publishedKeys } from '../../snapshot/changes/published-runs.ts';
 import { type Place, parsePlace } from '../../snapshot/keys.ts';
-import { pointAtLatest } from '../../snapshot/publish/latest-parquet.ts';
-import type { Partitions } from '../../snapshot/publish/partitions.ts';
 import type { Warn } from '../../snapshot/publish/warn.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
-import type { KnownParquet } from './known-parquet.ts';
+import type { Partitions } from '../partitions/partitions.ts';
+import { pointAtLatest } from './latest-parquet.ts';
 import { type MadeFolder, SourceChangedError } from './make-folder.ts';
 import { endedDays, makeDay } from './make-results.ts';
 import { makeRun } from './make-run.ts';
@@ -22,9 +21,12 @@ export type TablesToMake = {
   readonly from?: Named | undefined;
   /** The tables over the published runs. Default: none. */
   readonly partitions?: Partitions | undefined;
-  /** How long results stay, in days: an older day is left as it is. */
-  readonly resultsDays: number;
-  /** Look at days older than a week only once a week: a listing of all results costs time. Default: false. */
+  /** How long results stay, in days: an older day is left as it is. Default: 90. */
+  readonly resultsDays?: number | undefined;
+  /**
+   * Look at days older than a week only once a week, since a listing of all results costs time, and trust what is recorded
+   * of runs. Default: false.
+   */
   readonly isSparse?: boolean | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -46,8 +48,8 @@ export type TableOutcome =
   | (Named & { readonly kind: 'skipped'; readonly why: string });
 
 /**
- * Makes the Parquet that published runs, finished batches of scores and ended days of results lack, and points the table
- * of each latest run at its Parquet. Repeating it does only what is missing. One that is damaged is skipped, the others
+ * Makes the tables that published runs, finished batches of scores and ended days of results lack, and points the table of
+ * each latest run at its Parquet. Repeating it does only what is missing. One that is damaged is skipped, the others
  * are made; it ends with the first that is `left`, from which the next call may continue.
  */
 export async function* makeTables(options: TablesToMake): AsyncGenerator<TableOutcome> {
@@ -100,19 +102,36 @@ async function itemsOf(group: TableGroup, options: TablesToMake): Promise<readon
   }
 }
 
-/** The newest come first: they are asked for most. Each is copied from as far as a later one is equal. */
+/** The newest come first: they are asked for most. What a run shares with the one after or before it is copied. */
 async function itemsOfPlace(place: Place, options: TablesToMake): Promise<readonly Item[]> {
   const { store, signal, isDry } = options;
-  const known: KnownParquet = new Map();
-  const runs = await publishedRuns(store, place, signal === undefined ? {} : { signal });
+  const runs = await publishedKeys(store, place, { signal });
+  const made = await recordsOf(place, options);
   return runs.map((run, index) => ({
     name: run.run,
     async make() {
-      const made = await makeRun(run, { ...options, place, known });
-      if (index === 0 && !isDry && made?.isLeft !== true) await pointAtLatest(store, place);
-      return made;
+      const isLatest = index === 0;
+      const neighbours = [runs[index - 1], runs[index + 1]].flatMap((each) => each?.run ?? []);
+      const ofRun = { run, isLatest, neighbours, made: made.get(run.run) ?? new Set<string>() };
+      const files = await makeRun({ ...options, ...ofRun, place });
+      if (isLatest && !isDry && files?.isLeft !== true) await pointAtLatest(store, place);
+      return files;
     },
   }));
+}
+
+/** What is recorded in the folders of the Parquet of a place's runs: names, by the run. */
+async function recordsOf(
+  place: Place,
+  { store, signal }: TablesToMake,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const found = new Map<string, Set<string>>();
+  const folder = `parquet/${place}/`;
+  for await (const { key } of store.list(folder, signal === undefined ? {} : { signal })) {
+    const [, run, name = ''] = /^dt=[^/]+\/run=([^/]+)\/(_[^/]*)$/.exec(key.slice(folder.length)) ?? [];
+    if (run !== undefined) found.set(run, (found.get(run) ?? new Set()).add(name));
+  }
+  return found;
 }
 
 /** Yields nothing if nothing was missing. */

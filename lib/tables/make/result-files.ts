@@ -4,12 +4,16 @@ import { lineOf } from '../../snapshot/changes/line-reader.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import { compareKeys } from '../../store/key.ts';
 import type { ListedObject, Store } from '../../store/store.ts';
-import type { RecordedMade } from './made-files.ts';
+import type { RecordedMade } from '../made/made-files.ts';
 import type { FileToMake } from './make-folder.ts';
 import type { PlacedLine } from './parquet-of-lines.ts';
 
 /** A file, and the results that go into it. */
-export type ResultFile = FileToMake & { readonly objects: readonly ListedObject[] };
+export type ResultFile = FileToMake & {
+  /** What goes in. Throws `SourceChangedError` if something is gone that was there before. */
+  readonly lines: () => AsyncIterable<PlacedLine>;
+  readonly objects: readonly ListedObject[];
+};
 
 export type ResultFilesOptions = {
   readonly store: Pick<Store, 'get'>;

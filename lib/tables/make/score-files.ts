@@ -8,7 +8,11 @@ import type { PlacedLine } from './parquet-of-lines.ts';
 import type { BatchParts, ScorePart } from './score-parts.ts';
 
 /** A file, and the parts that go into it. */
-export type ScoreFile = FileToMake & { readonly parts: readonly ScorePart[] };
+export type ScoreFile = FileToMake & {
+  /** What goes in. Throws `SourceChangedError` if something is gone that was there before. */
+  readonly lines: () => AsyncIterable<PlacedLine>;
+  readonly parts: readonly ScorePart[];
+};
 
 export type ScoreFilesOptions = {
   readonly store: Store;

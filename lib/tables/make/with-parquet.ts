@@ -1,12 +1,10 @@
 import type { Store } from '../../store/store.ts';
-import { fileName, filesIn, isMade, type RecordedMade, readMade } from './made-files.ts';
+import { fileName, filesIn, isMade, type RecordedMade, readMade } from '../made/made-files.ts';
+import type { ParquetInStore } from '../made/parquet-of-run.ts';
 import type { FileToMake } from './make-folder.ts';
 
-/** A file of Parquet in the store. */
-export type FoundParquet = { readonly key: string; readonly bytes: number; readonly sha256: string };
-
 /** A file that a folder is to have, and its Parquet if that has the same rows as the lines, all in their columns. */
-export type WithParquet<File> = { readonly file: File; readonly parquet: FoundParquet | undefined };
+export type WithParquet<File> = { readonly file: File; readonly parquet: ParquetInStore | undefined };
 
 /** The files that a folder of Parquet is to have, with those that it has as they would be made now. */
 export async function withParquet<File extends FileToMake>(

@@ -1,9 +1,13 @@
 import * as z from 'zod/mini';
+import { parsePlace } from '../../snapshot/keys.ts';
 import { findStored, printStored, StoredObjectError } from '../../store/stored-json.ts';
 import { makeTables, type Named, type TableGroup, type TablesToMake } from './make-tables.ts';
 
-/** What the function is started with. */
-export const writeTablesEvent = z.object({ resultsDays: z.number().check(z.positive()) });
+/** What the function is started with. `published`: the key of a `latest.json` that was stored, for its place alone. */
+export const writeTablesEvent = z.object({
+  resultsDays: z.number().check(z.positive()),
+  published: z.optional(z.string()),
+});
 
 /** What one call has done. `left` is where the next one continues. */
 export type WrittenTables = {
@@ -28,14 +32,23 @@ const leftSchema = z.object({
 /** The most that a line of the log names. */
 const MOST_SKIPPED = 20;
 
-/** Does as much of `makeTables` as there is time for, from where the last call stopped. */
-export async function writeTables(options: Omit<TablesToMake, 'isDry' | 'from'>): Promise<WrittenTables> {
+/**
+ * Does as much of `makeTables` as there is time for: of the place that was published, or of all, from where the last call
+ * stopped.
+ */
+export async function writeTables({
+  published,
+  ...options
+}: Omit<TablesToMake, 'isDry' | 'from' | 'groups'> &
+  z.infer<typeof writeTablesEvent>): Promise<WrittenTables> {
   const { store } = options;
-  const from = await lastLeft(store);
+  const place = parsePlace(published?.split('/').at(-2) ?? '');
+  const groups = place && [place];
+  const from = groups === undefined ? await lastLeft(store) : undefined;
   const written = { made: 0, files: 0, records: 0 };
   const skipped: string[] = [];
   let left: Named | undefined;
-  for await (const outcome of makeTables({ ...options, from, isDry: false, isSparse: true })) {
+  for await (const outcome of makeTables({ ...options, groups, from, isDry: false, isSparse: true })) {
     const { group, name, kind } = outcome;
     if (kind === 'left') left = { group, name };
     if (kind === 'skipped' && skipped.length < MOST_SKIPPED) skipped.push(`${group} ${name}: ${outcome.why}`);
@@ -44,7 +57,8 @@ export async function writeTables(options: Omit<TablesToMake, 'isDry' | 'from'>)
     written.files += outcome.files;
     written.records += outcome.records;
   }
-  if (left !== undefined || from !== undefined) await store.put(LEFT_KEY, printStored({ version: 1, left }));
+  if (groups === undefined && (left !== undefined || from !== undefined))
+    await store.put(LEFT_KEY, printStored({ version: 1, left }));
   return { ...written, skipped, left };
 }
 

@@ -11,10 +11,10 @@ import { afterAll, expect, test } from 'vitest';
 import { awsClientConfig } from '../../../lib/aws/client-config.ts';
 import { runCommandLine } from '../../../lib/cli/command-line.ts';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
-import { openPartitions } from '../../../lib/snapshot/publish/open-partitions.ts';
 import { createS3Client } from '../../../lib/store/s3-client.ts';
+import { openPartitions } from '../../../lib/tables/partitions/open-partitions.ts';
 import { createFakeTerminal } from '../../cli/fake-terminal.ts';
-import { describePartitions } from '../../snapshot/publish/partitions-suite.ts';
+import { describePartitions } from '../../tables/partitions/partitions-suite.ts';
 import { tablesOver } from '../sql/create-tables.ts';
 import { servicesEnvironment, uniqueName } from './services-environment.ts';
 
@@ -63,7 +63,7 @@ async function openStackTables() {
   };
 }
 
-describePartitions('the partitions of the stack’s tables', openStackTables, 'parquet/');
+describePartitions('the partitions of the stack’s tables', openStackTables);
 
 test('each published run is a partition of its table, with the table’s columns', async () => {
   await using platform = await startPlatform({ calculations: 20, datasets: 2, cards: 0, dataFiles: 3 });

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Place, partsOf } from '../../../lib/snapshot/keys.ts';
-import { tableNameOf } from '../../../lib/snapshot/publish/glue-tables.ts';
 import type { Columns } from '../../../lib/snapshot/sources/source-definition.ts';
 import { sourceDefinitions } from '../../../lib/snapshot/sources/sources.ts';
+import { tableNameOf } from '../../../lib/tables/catalog/glue-tables.ts';
 import { duckDbType } from '../../tables/duckdb-type.ts';
 import { fitSlowly } from '../../tables/parquet/slow-fit.ts';
 import type { RunOf } from './fill-store.ts';

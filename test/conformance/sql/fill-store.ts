@@ -8,12 +8,13 @@ import { printJson } from '../../../lib/json/json.ts';
 import { renewModel } from '../../../lib/model/index.ts';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { type Place, partsOf } from '../../../lib/snapshot/keys.ts';
-import { gluePartitions } from '../../../lib/snapshot/publish/glue-partitions.ts';
 import { readLastPublication } from '../../../lib/snapshot/publish/last-publication.ts';
 import { type Source, sources } from '../../../lib/snapshot/sources/sources.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
+import { parquetOfRun } from '../../../lib/tables/made/parquet-of-run.ts';
 import { makeTables } from '../../../lib/tables/make/make-tables.ts';
+import { gluePartitions } from '../../../lib/tables/partitions/glue-partitions.ts';
 import { summaryOf as summaryOfParts } from '../../jobs/summary-of.ts';
 import { truthOf } from '../../tables/runs.ts';
 import { oddRecords } from './odd-records.ts';
@@ -68,9 +69,9 @@ export async function fillStore({ store, database, environment, seed }: StoreToF
       const parts = [records[source], oddRecords(source, seed + round)];
       await publishLines({ store, place, run: { id, startedAt }, partitions, parts });
       const { manifest, broken } = await readLastPublication(store, place);
-      if (manifest?.parquet === undefined)
-        throw new Error(`expected Parquet of ${place}, got ${broken ?? 'none'}`);
-      const parquet = manifest.parquet.parts.map(({ key }) => key);
+      if (manifest === undefined) throw new Error(`expected a run of ${place}, got ${broken ?? 'none'}`);
+      const made = await parquetOfRun(store, place, manifest);
+      const parquet = made.flatMap((file) => file?.key ?? []);
       filled[place].push({ dt: dayOf(days), run: id, lines: parts.flat(), parquet });
     }
     sandbox.churn(30);

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { storeFrames } from '../../../lib/snapshot/frames/frame.ts';
 import { type Place, partName, workFolder } from '../../../lib/snapshot/keys.ts';
-import type { Partitions } from '../../../lib/snapshot/publish/partitions.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { makeTables } from '../../../lib/tables/make/make-tables.ts';
+import type { Partitions } from '../../../lib/tables/partitions/partitions.ts';
 
 export type LinesToPublish = {
   readonly store: Store;
@@ -16,7 +17,7 @@ export type LinesToPublish = {
   readonly parts: readonly (readonly string[])[];
 };
 
-/** Publishes records as a run that has just been taken. */
+/** Publishes records as a run that has just been taken, and makes its tables. */
 export async function publishLines({ store, place, run, partitions, parts }: LinesToPublish): Promise<void> {
   const stored = await Promise.all(
     parts.map(async (lines, index) => {
@@ -34,7 +35,6 @@ export async function publishLines({ store, place, run, partitions, parts }: Lin
     store,
     source: place,
     run,
-    partitions,
     force: true,
     finished: {
       version: 1,
@@ -46,6 +46,9 @@ export async function publishLines({ store, place, run, partitions, parts }: Lin
       platform: 'acme.example.com',
       records,
       totals: { start: records, end: records },
+      assumes: [],
+      atRisk: { seconds: 0, requests: 0 },
+      begunAfter: null,
       consistency: 'proved',
       passes: 1,
       order: 'id',
@@ -57,4 +60,16 @@ export async function publishLines({ store, place, run, partitions, parts }: Lin
     },
   });
   if (publication.kind !== 'published') throw new Error(`expected a published run, got ${publication.kind}`);
+  const making = makeTables({
+    store,
+    groups: [place],
+    partitions,
+    now: Date.now,
+    isOver: () => false,
+    isDry: false,
+    warn: (what, reason) => {
+      throw new Error(what, { cause: reason });
+    },
+  });
+  for await (const { kind } of making) if (kind !== 'made') throw new Error(`expected tables, got ${kind}`);
 }

@@ -93,9 +93,9 @@ export const groups = {
     mutate: ['lib/snapshot/publish/*.ts'],
     tests: [
       'test/snapshot/publish/{gates,check-parts,mended-frames,compose-parts,publish-parts,publish-changes}.test.ts',
-      'test/snapshot/publish/{joined-frames,partitions,settle-publication,store-run}.test.ts',
-      'test/snapshot/publish/{last-publication,stray-parts,glue-refusals,tag-runs,glue-partitions}.test.ts',
-      'test/snapshot/publish/publish-partitions.test.ts',
+      'test/snapshot/publish/{joined-frames,settle-publication,store-run}.test.ts',
+      'test/snapshot/publish/{last-publication,stray-parts}.test.ts',
+      'test/tables/make/tag-runs.test.ts',
       'test/snapshot/publish/{publish,publish-races}.test.ts',
       'test/snapshot/publish/withdraw-parts.test.ts',
     ],

@@ -59,16 +59,19 @@ export async function disagreementsOfSql(store: Store): Promise<readonly string[
 /** What publishers leave that lost, or were killed: everything of runs that no manifest names, and second manifests. */
 export async function leftovers(store: Store): Promise<readonly string[]> {
   const keys: string[] = [];
-  for (const prefix of foldersOf(`${PLACE}/dt=`))
-    for await (const { key } of store.list(prefix)) keys.push(key);
+  const [own, parquet, uses, changesOf] = foldersOf(`${PLACE}/dt=`);
+  for (const prefix of [own, changesOf]) for await (const { key } of store.list(prefix)) keys.push(key);
   const manifests = keys.filter(isManifestKey);
   const folders = manifests.map((key) => key.slice(0, key.lastIndexOf('/')));
   const named = new Set(manifests.filter((_, at) => folders.indexOf(folders[at] ?? '') === at));
   for (const manifest of manifests) {
-    const { parts, parquet, changes } = await readManifest(store, manifest);
-    for (const { key } of [...parts, ...(parquet?.parts ?? []), ...(changes ? [changes] : [])])
-      named.add(key);
+    const { parts, changes } = await readManifest(store, manifest);
+    for (const { key } of [...parts, ...(changes ? [changes] : [])]) named.add(key);
   }
+  const runs = folders.map((folder) => folder.slice(folder.indexOf('/dt=')));
+  for (const prefix of [parquet, uses])
+    for await (const { key } of store.list(prefix))
+      if (!runs.some((run) => key.includes(`${run}/`))) keys.push(key);
   return keys.filter((key) => !named.has(key));
 }
 

@@ -33,6 +33,8 @@ const checkpointOf = (differences: Partial<Checkpoint> = {}): Checkpoint => ({
   run: RUN,
   startedAt: '2026-11-21T09:15:00.000Z',
   selection: { filesets: ['0b9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c11'] },
+  begunAfter: null,
+  atRisk: { seconds: 0, requests: 0 },
   compression: 'gzip',
   position: null,
   outcome: null,

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import { parquetFolder, parquetName } from '../../../lib/snapshot/keys.ts';
-import type { ParquetPart } from '../../../lib/snapshot/manifest.ts';
-import { makeParquet } from '../../../lib/snapshot/publish/make-parquet.ts';
+import { parquetFolder } from '../../../lib/snapshot/keys.ts';
+import { manifestOf, readLatest } from '../../../lib/snapshot/manifest.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { calculationColumns } from '../../../lib/snapshot/sources/calculations/columns.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { fileName, writeMade } from '../../../lib/tables/made/made-files.ts';
+import { makeParquet } from '../../../lib/tables/made/make-parquet.ts';
+import { madeOf, type ParquetInStore } from '../../../lib/tables/made/parquet-of-run.ts';
 import { publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { storeRun } from '../../snapshot/changes/stored-run.ts';
 
@@ -19,17 +21,22 @@ export type PublishedParquet = {
 export async function publishParquet(
   store: Store,
   { run, lines, more = [] }: PublishedParquet,
-): Promise<ParquetPart> {
+): Promise<ParquetInStore> {
   const place = 'calculations';
+  await publishLines(store, { run, lines });
+  const { manifest = '' } = (await readLatest(store, place)) ?? {};
+  const [published] = (await manifestOf(store, manifest, { place, run: run.id })).parts;
   const { parts } = await storeRun(store, 'work', [...lines, ...more]);
   const [part] = parts;
-  if (part === undefined) throw new Error('expected a part');
+  if (part === undefined || published === undefined) throw new Error('expected a part');
   const { body, records, other } = await makeParquet({ store, part }, calculationColumns);
   await store.delete(part.key);
   const sha256 = createHash('sha256').update(body).digest('hex');
-  const key = `${parquetFolder(place, run)}${parquetName(0, sha256, 1)}`;
-  await store.put(key, body);
-  const parquet: ParquetPart = { key, records, bytes: body.byteLength, sha256, other };
-  await publishLines(store, { run, lines, manifest: { parquet: { format: 'x', parts: [parquet], other } } });
-  return parquet;
+  const key = `${parquetFolder(place, run)}${fileName(0)}`;
+  const bytes = body.byteLength;
+  const put = await store.put(key, body);
+  const etag = put.kind === 'stored' ? put.etag : null;
+  const file = { of: madeOf(place, published), etag, records, bytes, sha256, other };
+  await writeMade(store, parquetFolder(place, run), { isWhole: true, files: [file] }, undefined);
+  return { key, bytes, sha256 };
 }

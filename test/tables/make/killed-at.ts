@@ -11,6 +11,7 @@ function killedAt(store: Store, last: number, when: 'before' | 'after') {
     if (operations >= last) throw new Error('killed');
     return result;
   };
+  const { tagAll } = store;
   const killed: Store = {
     ...store,
     get: (...given) => act(() => store.get(...given)),
@@ -18,6 +19,7 @@ function killedAt(store: Store, last: number, when: 'before' | 'after') {
     put: (...given) => act(() => store.put(...given)),
     copy: (...given) => act(() => store.copy(...given)),
     delete: (...given) => act(() => store.delete(...given)),
+    ...(tagAll && { tagAll: (...given) => act(() => tagAll(...given)) }),
   };
   return { killed, operations: () => operations };
 }

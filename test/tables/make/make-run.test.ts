@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { latestKey, MANIFEST_NAME, parquetFolder, publishedFolder } from '../../../lib/snapshot/keys.ts';
-import { type Manifest, readManifest } from '../../../lib/snapshot/manifest.ts';
-import { REPLACED } from '../../../lib/snapshot/publish/run-tag.ts';
+import type { Manifest } from '../../../lib/snapshot/manifest.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
@@ -22,14 +21,14 @@ const manifestKey = (run: Run) => `${publishedFolder('calculations', run)}${MANI
 const linesOf = (...ids: readonly number[]) =>
   ids.map((id) => JSON.stringify({ id, name: `c${id}`, odd: [id] }));
 
-/** Publishes a run as earlier versions did: without Parquet. The lines are in parts of two. */
+/** Publishes a run. The lines are in parts of two. */
 async function publish(store: Store, run: Run, lines: readonly string[]): Promise<Manifest> {
   const { parts } = await storeRun(store, publishedFolder('calculations', run).slice(0, -1), lines, {
     partRecords: 2,
   });
   const about = { source: 'calculations', run: run.id, startedAt: run.startedAt, records: lines.length };
   const manifest = publishedManifest({ ...about, parts });
-  await store.put(manifestKey(run), printStored({ ...manifest, ofALaterVersion: 1 }));
+  await store.put(manifestKey(run), printStored(manifest));
   const latest = { run: run.id, manifest: manifestKey(run), startedAt: run.startedAt };
   await store.put(latestKey('calculations'), printStored(latest));
   return manifest;
@@ -58,8 +57,8 @@ beforeEach(() => {
   store = createMemoryStore();
 });
 
-describe('published runs without Parquet', () => {
-  test('get it, the newest first, and their manifests name it and lose nothing', async () => {
+describe('published runs without tables', () => {
+  test('get their Parquet and their uses, the newest first', async () => {
     await publish(store, monday, linesOf(1, 2, 3));
     await publish(store, tuesday, linesOf(1, 2, 4, 5, 6));
 
@@ -71,38 +70,50 @@ describe('published runs without Parquet', () => {
     ]);
     expect(await idsOf(store, monday)).toEqual(['1', '2', '3']);
     expect(await idsOf(store, tuesday)).toEqual(['1', '2', '4', '5', '6']);
-    const { parquet } = await readManifest(store, manifestKey(monday));
-    expect(parquet).toMatchObject({ other: 3, parts: [{ records: 2 }, { records: 1 }] });
-    expect(JSON.parse(String(store.objects.get(manifestKey(monday))))).toMatchObject({ ofALaterVersion: 1 });
+    const uses = [...store.objects.keys()].filter((key) => key.startsWith('parquet/uses/'));
+    expect(uses.map((key) => key.slice(0, key.lastIndexOf('/') + 1))).toEqual([
+      ...Array(3).fill(`parquet/uses/${publishedFolder('calculations', tuesday)}`),
+      ...Array(2).fill(`parquet/uses/${publishedFolder('calculations', monday)}`),
+    ]);
     expect(await make(store)).toEqual([]);
   });
 
-  test('have the Parquet of equal parts copied, also from a run that is not the next', async () => {
+  test('have what the run before or after them has of equal parts copied, and read no such part', async () => {
     await publish(store, monday, linesOf(1, 2, 3));
-    await publish(store, tuesday, linesOf(7, 8, 9));
-    await publish(store, wednesday, linesOf(1, 2, 4));
+    await make(store);
+    const manifest = await publish(store, tuesday, linesOf(1, 2, 4));
     const read: string[] = [];
-    const copied: string[] = [];
     const watched: Store = {
       ...store,
       stream: (key, ...given) => {
         read.push(key);
         return store.stream(key, ...given);
       },
-      copy: (from, to, ...given) => {
-        copied.push(from.slice(0, from.lastIndexOf('/') + 1));
-        return store.copy(from, to, ...given);
-      },
     };
 
     await make(watched);
 
-    expect(copied).toEqual([parquetFolder('calculations', wednesday)]);
-    expect(read).toHaveLength(5);
-    expect(await idsOf(store, monday)).toEqual(['1', '2', '3']);
+    expect(read).toEqual([manifest.parts[1]?.key]);
+    expect(await idsOf(store, tuesday)).toEqual(['1', '2', '4']);
+    const alone = createMemoryStore();
+    await publish(alone, tuesday, linesOf(1, 2, 4));
+    await make(alone);
+    for (const [key, body] of alone.objects) expect(store.objects.get(key), key).toEqual(body);
   });
 
-  test('of which one is damaged: it is skipped with a reason, without any Parquet, and the others are made', async () => {
+  test('do not copy what is altered', async () => {
+    await publish(store, monday, linesOf(1, 2));
+    await make(store);
+    const [altered = ''] = [...store.objects.keys()].filter((key) => key.endsWith('part-00000.parquet'));
+    await store.put(altered, Buffer.from(String(store.objects.get(altered)).replace('c1', 'c2')));
+    await publish(store, tuesday, linesOf(1, 2));
+
+    await make(store, { isSparse: true });
+
+    expect(await idsOf(store, tuesday)).toEqual(['1', '2']);
+  });
+
+  test('of which one is damaged: it is skipped with a reason, and the others are made', async () => {
     await publish(store, monday, linesOf(1));
     const { parts } = await publish(store, tuesday, linesOf(2, 3, 4));
     await publish(store, wednesday, linesOf(5));
@@ -116,34 +127,66 @@ describe('published runs without Parquet', () => {
       { kind: 'skipped', name: tuesday.id, why: expect.stringContaining(damaged) },
       { kind: 'made', name: monday.id },
     ]);
-    expect(await Array.fromAsync(store.list(parquetFolder('calculations', tuesday)))).toEqual([]);
+    expect(await make(store, { isSparse: true })).toMatchObject([{ kind: 'skipped', name: tuesday.id }]);
   });
 
-  test('get their partitions before their manifests say that they have Parquet', async () => {
-    await publish(store, monday, linesOf(1));
+  test('get their partitions once all of their Parquet is there, and once only', async () => {
+    await publish(store, monday, linesOf(1, 2, 3));
     const added: unknown[] = [];
     const partitions: TablesToMake['partitions'] = {
-      async add(place, run, { parquet }) {
-        const named = (await readManifest(store, manifestKey(run))).parquet;
-        added.push([place, run.id, parquet?.parts.length, named]);
-      },
+      add: async (place, run, { changes }) =>
+        void added.push([place, run.id, changes, (await idsOf(store, run)).length]),
       remove: () => Promise.reject(new Error('removed')),
     };
 
     await make(store, { partitions });
+    await make(store, { partitions });
 
-    expect(added).toEqual([['calculations', monday.id, 1, undefined]]);
+    expect(added).toEqual([['calculations', monday.id, null, 3]]);
+  });
+
+  test('get their partitions in the account if they were made where there was no database', async () => {
+    await publish(store, monday, linesOf(1));
+    await make(store, { isSparse: true });
+    const added: string[] = [];
+    const partitions: TablesToMake['partitions'] = {
+      add: async (_, run) => void added.push(run.id),
+      remove: () => Promise.reject(new Error('removed')),
+    };
+
+    await make(store, { partitions, isSparse: true });
+
+    expect(added).toEqual([monday.id]);
+  });
+
+  test('of which all is recorded cost no request but the listings', async () => {
+    await publish(store, monday, linesOf(1));
+    await publish(store, tuesday, linesOf(2));
+    await make(store);
+    const read: string[] = [];
+    const watched: Store = {
+      ...store,
+      get: (key, ...given) => {
+        read.push(key);
+        return store.get(key, ...given);
+      },
+    };
+
+    await make(watched, { isSparse: true });
+
+    expect(read).toEqual([latestKey('calculations')]);
   });
 
   test('of a narrowed snapshot get their partitions, even those that had Parquet before there was a table', async () => {
     await publishLines(store, { place: 'calculations.mine', run: monday, lines: linesOf(1) });
     const added: unknown[] = [];
     const partitions: TablesToMake['partitions'] = {
-      add: async (place, run, { parquet }) => void added.push([place, run.id, parquet?.parts.length]),
+      add: async (place, run) => void added.push([place, run.id]),
       remove: () => Promise.reject(new Error('removed')),
     };
     const groups = ['calculations.mine'] as const;
-    await make(store, { groups });
+    await make(store, { groups, partitions });
+    added.length = 0;
 
     await make(store, { groups, partitions, isDry: true });
     await make(store, { groups, partitions, isSparse: true });
@@ -152,7 +195,7 @@ describe('published runs without Parquet', () => {
     expect([await make(store, { groups, partitions }), before, added]).toEqual([
       [],
       0,
-      [['calculations.mine', monday.id, 1]],
+      [['calculations.mine', monday.id]],
     ]);
   });
 
@@ -175,17 +218,20 @@ describe('published runs without Parquet', () => {
     const first = await make(store, { isOver });
     const second = await make(store);
 
-    expect(first).toMatchObject([{ kind: 'left', name: monday.id }]);
-    expect([...store.objects.keys()].filter((key) => key.endsWith('.parquet'))).toHaveLength(2);
-    expect(second).toMatchObject([{ kind: 'made', files: 2, records: 3 }]);
+    expect(first).toMatchObject([
+      { kind: 'made', files: 1 },
+      { kind: 'left', name: monday.id },
+    ]);
+    expect([...store.objects.keys()].filter((key) => key.endsWith('.parquet'))).toHaveLength(4);
+    expect(second).toMatchObject([{ kind: 'made', files: 1, records: 1 }]);
   });
 
   test('that have lost some of their Parquet get it again, and keep the rest', async () => {
     await publish(store, monday, linesOf(1, 2, 3, 4, 5));
     await make(store);
     const before = new Map(store.objects);
-    const [first = '', second = '', third = ''] = [...before.keys()].filter((key) =>
-      key.endsWith('.parquet'),
+    const [first = '', second = '', third = ''] = [...before.keys()].filter(
+      (key) => key.startsWith(parquetFolder('calculations', monday)) && key.endsWith('.parquet'),
     );
     await store.delete(first);
     await store.put(second, Buffer.from('PAR1'));
@@ -208,22 +254,30 @@ describe('published runs without Parquet', () => {
     expect(await make(store)).toEqual([]);
   });
 
-  test('whose Parquet was made in another form get that of today where some is lost, and no row twice', async () => {
+  test('that have lost their uses get them again', async () => {
     await publish(store, monday, linesOf(1, 2, 3));
     await make(store);
-    const { parquet } = await readManifest(store, manifestKey(monday));
-    const [lost, other] = parquet?.parts ?? [];
-    const renamed = (other?.key ?? '').replace('part-00001-', 'part-00001-0');
-    await store.copy(other?.key ?? '', renamed);
-    for (const part of [lost, other]) await store.delete(part?.key ?? '');
-    const earlier = { ...parquet, format: 'earlier', parts: [lost, { ...other, key: renamed }] };
-    const manifest = JSON.parse(String(store.objects.get(manifestKey(monday))));
-    await store.put(manifestKey(monday), printStored({ ...manifest, parquet: earlier }));
-    for (const key of store.objects.keys()) if (key.startsWith('work/')) await store.delete(key);
+    const before = new Map(store.objects);
+    for (const key of before.keys()) if (key.startsWith('parquet/uses/')) await store.delete(key);
 
-    expect(await make(store)).toMatchObject([{ kind: 'made', files: 2 }]);
+    await make(store);
 
-    expect((await readManifest(store, manifestKey(monday))).parquet).toEqual(parquet);
+    expect(new Map([...store.objects].sort())).toEqual(new Map([...before].sort()));
+  });
+
+  test('that were made in another form are made again, and no row is there twice', async () => {
+    await publish(store, monday, linesOf(1, 2, 3));
+    await make(store);
+    const before = await published(store);
+    const folder = parquetFolder('calculations', monday);
+    const made = JSON.parse(String(store.objects.get(`${folder}_made.json`)));
+    for (const file of made.files) file.of = `earlier ${file.of}`;
+    await store.put(`${folder}_made.json`, printStored(made));
+    for (const key of store.objects.keys()) if (key.startsWith(`${folder}_tables`)) await store.delete(key);
+
+    expect(await make(store, { isSparse: true })).toMatchObject([{ kind: 'made', files: 2 }]);
+
+    expect(await published(store)).toEqual(before);
     expect(await idsOf(store, monday)).toEqual(['1', '2', '3']);
   });
 
@@ -243,27 +297,6 @@ describe('published runs without Parquet', () => {
     expect(await make(store, { partitions })).toEqual([]);
     expect([...store.objects.keys()].filter((key) => !key.startsWith('work/'))).toEqual([]);
     expect(removed).toEqual([monday.id]);
-  });
-
-  test('whose manifest is replaced meanwhile: it has both changes', async () => {
-    await publish(store, monday, linesOf(1));
-    const slow: Store = {
-      ...store,
-      async put(key, body, given) {
-        if (key === manifestKey(monday) && !String(store.objects.get(key)).includes('"note"')) {
-          const there = JSON.parse(String(store.objects.get(key)));
-          await store.put(key, printStored({ ...there, note: 1 }));
-        }
-        return store.put(key, body, given);
-      },
-    };
-
-    await make(slow);
-
-    expect(JSON.parse(String(store.objects.get(manifestKey(monday))))).toMatchObject({
-      note: 1,
-      parquet: {},
-    });
   });
 
   test.each([
@@ -344,61 +377,5 @@ describe('published runs without Parquet', () => {
 
     expect(await published(both)).toEqual(await published(whole));
     expect(await published(overtaken)).toEqual(await published(whole));
-  });
-});
-
-describe('where objects have tags', () => {
-  /** A store with tags, as those of S3: a copy has them too, and a put replaces them. */
-  function withTags(inner: MemoryStore) {
-    const tags = new Map<string, string>();
-    const tagged: Store = {
-      ...inner,
-      async put(key, body, given) {
-        const put = await inner.put(key, body, given);
-        if (put.kind === 'stored') tags.set(key, given?.tag?.value ?? 'none');
-        return put;
-      },
-      async copy(from, to) {
-        await inner.copy(from, to);
-        tags.set(to, tags.get(from) ?? 'none');
-      },
-      tagOf: async (key) => (tags.get(key) === 'none' ? undefined : tags.get(key)),
-      async tagAll(prefix, { value }) {
-        for (const key of inner.objects.keys()) if (key.startsWith(prefix)) tags.set(key, value);
-      },
-    };
-    const expiring = () =>
-      [...tags].filter(([key, value]) => value === REPLACED && inner.objects.has(key)).map(([key]) => key);
-    return { tagged, expiring };
-  }
-
-  test('a run that expires still does, with its manifest and its Parquet, and no other one', async () => {
-    const { tagged, expiring } = withTags(store);
-    await publish(tagged, monday, linesOf(1, 2));
-    await publish(tagged, tuesday, linesOf(1, 2));
-    await publish(tagged, wednesday, linesOf(1, 2));
-    await tagged.tagAll?.(publishedFolder('calculations', tuesday), { name: 'x', value: REPLACED });
-
-    await make(tagged);
-
-    const folders = [publishedFolder('calculations', tuesday), parquetFolder('calculations', tuesday)];
-    const ofTuesday = [...store.objects.keys()].filter((key) =>
-      folders.some((folder) => key.startsWith(folder)),
-    );
-    expect(ofTuesday).toHaveLength(3);
-    expect(expiring().sort()).toEqual(ofTuesday.sort());
-  });
-
-  test('a run that is replaced meanwhile is tagged as a whole', async () => {
-    const { tagged, expiring } = withTags(store);
-    await publish(tagged, monday, linesOf(1, 2));
-    const partitions: TablesToMake['partitions'] = {
-      add: async () => void (await publish(tagged, tuesday, linesOf(1, 2))),
-      remove: async () => undefined,
-    };
-
-    await make(tagged, { partitions });
-
-    expect(expiring()).toContain(manifestKey(monday));
   });
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Store } from '../../../lib/store/store.ts';
 import { writeTables } from '../../../lib/tables/make/write-tables.ts';
+import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
@@ -13,13 +14,13 @@ async function storeWith(days: readonly string[]) {
 }
 
 /** A call that has time for so many files. */
-function write(store: Store, files = 100) {
+function write(store: Store, files = 100, published?: string) {
   let asked = 0;
   const isOver = () => {
     asked += 1;
     return asked > 2 * files;
   };
-  return writeTables({ store, resultsDays: 90, now: () => NOON, isOver, warn: () => undefined });
+  return writeTables({ store, published, resultsDays: 90, now: () => NOON, isOver, warn: () => undefined });
 }
 
 const made = (store: Awaited<ReturnType<typeof storeWith>>) =>
@@ -67,4 +68,22 @@ test('what is damaged is named, and so is where a damaged record of the last cal
     made: 1,
     skipped: [expect.stringContaining('results/score/dt=2026-11-21/a.json: expected JSON')],
   });
+});
+
+test('a call for a place that was published makes its tables alone, and leaves where the nightly one continues', async () => {
+  const store = await storeWith(['2026-11-20', '2026-11-21']);
+  await publishLines(store, { run: monday, lines: ['{"id":1}'] });
+  await publishLines(store, { place: 'calculations.mine', run: monday, lines: ['{"id":1}'] });
+  await write(store, 1);
+  const left = store.objects.get('work/tables-left.json');
+
+  const written = await write(store, 100, 'any/prefix/calculations.mine/latest.json');
+
+  expect(written).toMatchObject({ made: 1, records: 1, left: undefined });
+  expect([...store.objects.keys()].filter((key) => key.startsWith('parquet/calculations'))).toEqual([
+    expect.stringMatching(/^parquet\/calculations\.mine\/.*part-00000\.parquet$/),
+    expect.stringMatching(/_made\.json$/),
+    expect.stringMatching(/_tables-[0-9a-f]{12}-[0-9a-f]{12}\.json$/),
+  ]);
+  expect(store.objects.get('work/tables-left.json')).toBe(left);
 });

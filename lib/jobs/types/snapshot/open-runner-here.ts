@@ -1,5 +1,4 @@
 import type { Session } from '../../../session.ts';
-import { openPartitions } from '../../../snapshot/publish/open-partitions.ts';
 import type { Store } from '../../../store/store.ts';
 import { sleep } from '../../../time/sleep.ts';
 import type { RunJob } from '../../turn.ts';
@@ -10,7 +9,7 @@ export type SnapshotStorage = { readonly store: Store; readonly host: string };
 
 /** The runner that takes snapshots in this process. A deployed worker does not load it. */
 export function openRunnerHere(session: Session, { store, host }: SnapshotStorage): RunJob<SnapshotJob> {
-  const { settings, environment, callCounts, paceCounts } = session;
+  const { settings, callCounts, paceCounts } = session;
   return snapshotRunner({
     now: Date.now,
     random: Math.random,
@@ -22,7 +21,6 @@ export function openRunnerHere(session: Session, { store, host }: SnapshotStorag
     partMs: settings.SYNC_PART_SECONDS * 1_000,
     callCounts,
     paceCounts,
-    partitions: openPartitions({ database: settings.SYNC_GLUE_DATABASE, store, environment }),
     warn: (what, err) => session.logger.warn({ what, err }, 'published with a fault'),
   });
 }

@@ -6,7 +6,6 @@ import { PlatformError } from '../../../platform/platform-error.ts';
 import { clearAfter } from '../../../snapshot/history/clear-work.ts';
 import { type Compression, type Place, placeOf } from '../../../snapshot/keys.ts';
 import { PlaceTakenError } from '../../../snapshot/place-taken.ts';
-import type { Partitions } from '../../../snapshot/publish/partitions.ts';
 import type { Publication } from '../../../snapshot/publish/publish.ts';
 import type { Warn } from '../../../snapshot/publish/warn.ts';
 import { beginRun } from '../../../snapshot/run/begin-run.ts';
@@ -30,8 +29,6 @@ export type SnapshotRunnerOptions = {
   readonly host: string;
   readonly callCounts: () => CallCounts;
   readonly paceCounts?: () => PaceCounts;
-  /** Where partitions are added for published runs. Default: nowhere. */
-  readonly partitions?: Partitions | undefined;
   /** Called with what a publication could not do, although it ended as it should. Default: nobody. */
   readonly warn?: Warn | undefined;
   readonly now: () => number;

@@ -1,5 +1,5 @@
 import type { Change } from '../../../snapshot/changes/change.ts';
-import { type PublishedRun, publishedRuns } from '../../../snapshot/changes/published-runs.ts';
+import { type PublishedRun, publishedKeys } from '../../../snapshot/changes/published-runs.ts';
 import { storedChanges } from '../../../snapshot/changes/stored-changes.ts';
 import type { Place } from '../../../snapshot/keys.ts';
 import { type Manifest, manifestOf } from '../../../snapshot/manifest.ts';
@@ -22,7 +22,7 @@ export const changesTable = (session: Session, places: readonly Place[]): Table 
 
 async function* changePieces(session: Session, places: readonly Place[]): AsyncGenerator<Piece> {
   for (const place of places)
-    for (const run of (await orReport(session, publishedRuns(session.store, place, session))) ?? [])
+    for (const run of (await orReport(session, publishedKeys(session.store, place, session))) ?? [])
       yield pieceOf(session, place, run);
 }
 

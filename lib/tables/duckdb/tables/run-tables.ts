@@ -1,17 +1,14 @@
-import { publishedRuns } from '../../../snapshot/changes/published-runs.ts';
+import { publishedKeys } from '../../../snapshot/changes/published-runs.ts';
 import { type Place, sourceOf } from '../../../snapshot/keys.ts';
-import { manifestOf, readLatest } from '../../../snapshot/manifest.ts';
-import { gluePartitionKeys } from '../../../snapshot/publish/glue-tables.ts';
+import { readLatest } from '../../../snapshot/manifest.ts';
 import { sourceDefinitions } from '../../../snapshot/sources/sources.ts';
+import { gluePartitionKeys } from '../../catalog/glue-tables.ts';
 import { orReport } from '../or-report.ts';
-import { createPartFiles } from '../part-files.ts';
+import { preparePartFiles, type RunAt } from '../part-files.ts';
 import { duckDbColumns } from '../record-columns.ts';
 import type { Session } from '../session.ts';
 import type { Piece, Table } from '../table.ts';
 import type { QueryModel } from './model.ts';
-
-/** A published run, by the key of its manifest. */
-type RunAt = { readonly run: string; readonly manifest: string };
 
 /** What is stored of a place, by the name of its table: its latest run, and all of its published runs. */
 export function runTables(session: Session, model: QueryModel, place: Place, name: string): readonly Table[] {
@@ -43,22 +40,14 @@ async function latestPieces(
 }
 
 async function allPieces(session: Session, place: Place): Promise<readonly Piece[]> {
-  const runs = await orReport(session, publishedRuns(session.store, place, session));
+  const runs = await orReport(session, publishedKeys(session.store, place, session));
   return (runs ?? []).map((run) => pieceOf(session, place, run));
 }
 
 /** The day of a run is in the key of its manifest. */
 export const dayOf = ({ manifest }: RunAt): string => /\/dt=([^/]+)\//.exec(manifest)?.[1] ?? '';
 
-function pieceOf(session: Session, place: Place, at: RunAt): Piece {
-  return {
-    values: [dayOf(at), at.run],
-    prepare: async () => {
-      const manifest = await orReport(
-        session,
-        manifestOf(session.store, at.manifest, { place, run: at.run }),
-      );
-      return manifest && createPartFiles(session, sourceDefinitions[sourceOf(place)].columns, manifest);
-    },
-  };
-}
+const pieceOf = (session: Session, place: Place, at: RunAt): Piece => ({
+  values: [dayOf(at), at.run],
+  prepare: () => preparePartFiles(session, place, at),
+});

@@ -1,8 +1,9 @@
-import { publishedRuns } from '../../../snapshot/changes/published-runs.ts';
+import { publishedKeys } from '../../../snapshot/changes/published-runs.ts';
 import { type Place, sourceOf } from '../../../snapshot/keys.ts';
 import { type Manifest, manifestOf, readLatest } from '../../../snapshot/manifest.ts';
 import { readAhead } from '../../../snapshot/sources/read-ahead.ts';
 import { runColumns } from '../../catalog/runs-view.ts';
+import { parquetOfRun } from '../../made/parquet-of-run.ts';
 import { orReport } from '../or-report.ts';
 import { duckDbColumns } from '../record-columns.ts';
 import { type TextRow, writeRows } from '../row-file.ts';
@@ -33,7 +34,7 @@ export const runsTable = (session: Session, places: readonly Place[]): Table => 
 async function* rowsOf(session: Session, places: readonly Place[]): AsyncGenerator<TextRow> {
   for (const place of places) {
     const latest = await orReport(session, readLatest(session.store, place));
-    const runs = (await orReport(session, publishedRuns(session.store, place, session))) ?? [];
+    const runs = (await orReport(session, publishedKeys(session.store, place, session))) ?? [];
     const rows = readAhead({
       items: runs,
       concurrency: READ_AHEAD,
@@ -43,21 +44,29 @@ async function* rowsOf(session: Session, places: readonly Place[]): AsyncGenerat
           session,
           manifestOf(session.store, run.manifest, { place, run: run.run }),
         );
-        return manifest && rowOf(place, manifest, dayOf(run), latest?.run);
+        if (manifest === undefined) return undefined;
+        const parquet = await parquetOfRun(session.store, place, manifest);
+        return rowOf(place, manifest, { dt: dayOf(run), isLatest: run.run === latest?.run, parquet });
       },
     });
     for await (const row of rows) if (row !== undefined) yield row;
   }
 }
 
-function rowOf(place: Place, manifest: Manifest, dt: string, latest: string | undefined): TextRow {
-  const { run, startedAt, finishedAt, changes, parts, parquet, calls, forced } = manifest;
+type FoundOfRun = {
+  readonly dt: string;
+  readonly isLatest: boolean;
+  readonly parquet: Awaited<ReturnType<typeof parquetOfRun>>;
+};
+
+function rowOf(place: Place, manifest: Manifest, { dt, isLatest, parquet }: FoundOfRun): TextRow {
+  const { run, startedAt, finishedAt, changes, parts, calls, forced } = manifest;
   return {
     place,
     source: sourceOf(place),
     run,
     dt,
-    latest: String(run === latest),
+    latest: String(isLatest),
     startedat: startedAt,
     finishedat: finishedAt,
     records: String(manifest.records),
@@ -69,8 +78,8 @@ function rowOf(place: Place, manifest: Manifest, dt: string, latest: string | un
     changed: counted(changes?.changed),
     parts: String(parts.length),
     bytes: String(parts.reduce((sum, part) => sum + part.bytes, 0)),
-    parquetbytes: counted(parquet?.parts.reduce((sum, part) => sum + part.bytes, 0)),
-    other: counted(parquet?.other),
+    parquetbytes: counted(total(parquet.map((file) => file?.bytes))),
+    other: counted(total(parquet.map((file) => file?.other))),
     requests: String(calls.requests),
     retries: String(calls.retries),
     throttled: String(calls.throttled),
@@ -79,5 +88,12 @@ function rowOf(place: Place, manifest: Manifest, dt: string, latest: string | un
     platform: manifest.platform,
   };
 }
+
+/** Undefined if one is not known. */
+const total = (counts: readonly (number | undefined)[]): number | undefined =>
+  counts.reduce<number | undefined>(
+    (sum, count) => (sum === undefined || count === undefined ? undefined : sum + count),
+    0,
+  );
 
 const counted = (count: number | undefined) => (count === undefined ? null : String(count));

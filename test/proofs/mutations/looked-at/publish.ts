@@ -87,12 +87,6 @@ export const publish: readonly LookedAt[] = [
     why: 'no gate has this name',
   },
   {
-    file: 'lib/snapshot/publish/publish.ts',
-    code: 'accepted = []',
-    to: ['["Stryker was here"]'],
-    why: 'no gate has this name',
-  },
-  {
     file: 'lib/snapshot/publish/last-publication.ts',
     code: 'latest: undefined, manifest: undefined, broken: undefined',
     to: ['{}'],
@@ -117,22 +111,10 @@ export const publish: readonly LookedAt[] = [
     why: 'this only saves a request',
   },
   {
-    file: 'lib/snapshot/publish/tag-runs.ts',
-    code: 'if (options.store.tagAll === undefined || changes === null) return;',
-    to: ['false'],
-    why: 'it is checked again before anything is tagged; this only saves a request',
-  },
-  {
     file: 'lib/snapshot/publish/withdraw-parts.ts',
     code: 'found !== undefined && found <= series',
     to: ['true'],
     why: 'undefined is at most no number; the check is for the compiler',
-  },
-  {
-    file: 'lib/snapshot/publish/glue-partitions.ts',
-    code: 'Table?.StorageDescriptor',
-    to: ['Table.StorageDescriptor'],
-    why: 'a response has the table, or is an error; the check is for the compiler',
   },
   {
     file: 'lib/snapshot/publish/publish-changes.ts',

@@ -11,7 +11,7 @@ export type OpenPartitionsOptions = {
 };
 
 /**
- * The partitions that publishing adds, according to the settings; undefined if no database is set. The SDK is loaded
+ * The partitions of published runs, according to the settings; undefined if no database is set. The SDK is loaded
  * when the first partition is added or removed.
  */
 export function openPartitions({

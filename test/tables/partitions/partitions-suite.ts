@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Partitions, PartitionsError } from '../../../lib/snapshot/publish/partitions.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
+import { type Partitions, PartitionsError } from '../../../lib/tables/partitions/partitions.ts';
 
 /** A database with the tables `stored_calculations` and `stored_data_files`, and no others. */
 export type GlueUnderTest = {
@@ -15,14 +15,14 @@ export type GlueUnderTest = {
 export const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
 const values = ['2026-11-16', '20261116T090000Z-aaaaaa'];
 
-/** Of a run that has Parquet too. */
-const manifest = { parquet: { format: 'any', parts: [], other: 0 } };
+/** Of a run that was compared with none. */
+const manifest = { changes: null };
 
 /**
  * What publishing does to partitions, on each service that claims to be Glue. `open` makes a new database; `root` is the
  * folder that its tables are over: none, or that of Parquet.
  */
-export function describePartitions(name: string, open: () => Promise<GlueUnderTest>, root = ''): void {
+export function describePartitions(name: string, open: () => Promise<GlueUnderTest>): void {
   describe(name, () => {
     test('a partition names the run’s day and name, and describes its parts as the table does, in the run’s folder', async () => {
       await using glue = await open();
@@ -34,7 +34,7 @@ export function describePartitions(name: string, open: () => Promise<GlueUnderTe
           Values: values,
           StorageDescriptor: {
             ...(await glue.description('stored_data_files')),
-            Location: `s3://bucket/sync/${root}data-files/dt=2026-11-16/run=20261116T090000Z-aaaaaa/`,
+            Location: `s3://bucket/sync/parquet/data-files/dt=2026-11-16/run=20261116T090000Z-aaaaaa/`,
           },
         },
       ]);
@@ -59,7 +59,7 @@ export function describePartitions(name: string, open: () => Promise<GlueUnderTe
 
       await glue.partitionsIn('s3://bucket').add('calculations', monday, manifest);
 
-      const Location = `s3://bucket/${root}calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/`;
+      const Location = `s3://bucket/parquet/calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/`;
       expect(await glue.stored('stored_calculations')).toMatchObject([{ StorageDescriptor: { Location } }]);
     });
 

@@ -11,8 +11,8 @@ import {
 } from '@aws-sdk/client-glue';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { gluePartitions } from '../../../lib/snapshot/publish/glue-partitions.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
+import { gluePartitions } from '../../../lib/tables/partitions/glue-partitions.ts';
 import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../../aws/replies.ts';
 import { type Reply, startServer } from '../../platform/scripted-server.ts';
 
@@ -48,13 +48,14 @@ describe('as the client throws it', () => {
     glue.on(CreatePartitionCommand).rejectsOnce(there).resolves({});
     glue.on(UpdatePartitionCommand).rejects(gone);
 
-    await partitions().add('calculations', monday, {});
+    await partitions().add('calculations', monday, { changes: null });
 
     expect(sent()).toEqual([
       'GetTableCommand',
       'CreatePartitionCommand',
       'UpdatePartitionCommand',
       'CreatePartitionCommand',
+      'DeletePartitionCommand',
     ]);
   });
 
@@ -62,7 +63,7 @@ describe('as the client throws it', () => {
     glue.on(CreatePartitionCommand).rejects(there);
     glue.on(UpdatePartitionCommand).rejects(gone);
 
-    const add = partitions().add('calculations', monday, {});
+    const add = partitions().add('calculations', monday, { changes: null });
 
     await expect(add).rejects.toThrow(`${ADD}: other, AlreadyExistsException (there)`);
     expect(sent()).toHaveLength(6);
@@ -73,13 +74,14 @@ describe('as the client throws it', () => {
     glue.on(UpdatePartitionCommand).rejectsOnce(contested).resolves({});
     const { add, slept } = partitions();
 
-    await add('calculations', monday, {});
+    await add('calculations', monday, { changes: null });
 
     expect(sent().slice(1)).toEqual([
       'CreatePartitionCommand',
       'CreatePartitionCommand',
       'UpdatePartitionCommand',
       'UpdatePartitionCommand',
+      'DeletePartitionCommand',
     ]);
     expect(slept).toEqual([200, 200]);
   });
@@ -112,7 +114,7 @@ describe('as the client throws it', () => {
     const cause = new GlueServiceException({ name, message: 'so', $fault: 'client', $metadata });
     glue.on(CreatePartitionCommand).rejects(cause);
 
-    const add = partitions().add('calculations', monday, {});
+    const add = partitions().add('calculations', monday, { changes: null });
 
     await expect(add).rejects.toMatchObject({
       name: 'PartitionsError',
@@ -125,7 +127,7 @@ describe('as the client throws it', () => {
   test('a missing region is reported with the settings that may give it', async () => {
     glue.on(GetTableCommand).rejects(new Error('Region is missing'));
 
-    const add = partitions().add('calculations', monday, {});
+    const add = partitions().add('calculations', monday, { changes: null });
 
     await expect(add).rejects.toMatchObject({
       message: expect.stringContaining(`${ADD}: expected an AWS region in AWS_REGION`),
@@ -136,7 +138,7 @@ describe('as the client throws it', () => {
   test('missing credentials are reported as denied', async () => {
     glue.on(GetTableCommand).rejects(Object.assign(new Error('none'), { name: 'CredentialsProviderError' }));
 
-    const add = partitions().add('calculations', monday, {});
+    const add = partitions().add('calculations', monday, { changes: null });
 
     await expect(add).rejects.toMatchObject({ failure: { kind: 'denied' } });
   });
@@ -174,15 +176,17 @@ describe('over a connection', () => {
       lost,
       jsonError('AlreadyExistsException'),
       jsonReply({}),
+      jsonReply({}),
     );
 
-    await glue.add('calculations', monday, {});
+    await glue.add('calculations', monday, { changes: null });
 
     expect(glue.operations()).toEqual([
       'AWSGlue.GetTable',
       'AWSGlue.CreatePartition',
       'AWSGlue.CreatePartition',
       'AWSGlue.UpdatePartition',
+      'AWSGlue.DeletePartition',
     ]);
   });
 });

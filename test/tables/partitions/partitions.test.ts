@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PartitionsError } from '../../../lib/snapshot/publish/partitions.ts';
+import { PartitionsError } from '../../../lib/tables/partitions/partitions.ts';
 
 test('the error of tables that cannot be reached names the settings that are missing', () => {
   const failure = {

@@ -1,20 +1,23 @@
 import { gatherBytes } from '../../bytes/gathered-bytes.ts';
+import { type LineReader, readLines } from '../../snapshot/changes/line-reader.ts';
+import type { PartToRead } from '../../snapshot/changes/part-chunks.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
-import type { TableColumns } from '../../tables/parquet/fit-lines.ts';
-import { createParquetFile } from '../../tables/parquet/parquet-writer.ts';
-import { type LineReader, readLines } from '../changes/line-reader.ts';
-import type { PartToRead } from '../changes/part-chunks.ts';
+import type { TableColumns } from '../parquet/fit-lines.ts';
+import { createParquetFile } from '../parquet/parquet-writer.ts';
 
 /** Parquet, compressed, in memory: no larger than the part by much. `other`: how many members are in `_other`. */
-type MadeParquet = { readonly body: Buffer; readonly records: number; readonly other: number };
+export type MadeParquet = { readonly body: Buffer; readonly records: number; readonly other: number };
+
+/** A part to make Parquet of. `use` gets each of its lines too. */
+export type PartToMake = PartToRead & { readonly use?: ((reader: LineReader) => void) | undefined };
 
 /**
  * Makes a function that makes Parquet of one part after another, in the same memory: one row group, besides the result.
  * It throws `StoredObjectError` if a part is missing or altered, or a line of it is not JSON.
  */
-export function createParquetMaker(columns: TableColumns): (part: PartToRead) => Promise<MadeParquet> {
+export function createParquetMaker(columns: TableColumns): (part: PartToMake) => Promise<MadeParquet> {
   const file = createParquetFile(columns);
-  return async ({ store, part, signal }) => {
+  return async ({ store, part, signal, use }) => {
     const lines = readLines({ store, parts: [part], signal });
     const gathered = gatherBytes();
     file.restart();
@@ -23,6 +26,7 @@ export function createParquetMaker(columns: TableColumns): (part: PartToRead) =>
         const next = lines.next();
         if (!(typeof next === 'boolean' ? next : await next)) break;
         addLine(lines, file);
+        use?.(lines);
         // Its own memory has all of the lines so far.
         if (typeof next !== 'boolean') lines.release();
         if (file.isFull()) gathered.add(file.flush());

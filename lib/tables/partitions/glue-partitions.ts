@@ -9,7 +9,6 @@ import {
 } from '@aws-sdk/client-glue';
 import { type AwsEnvironment, awsClientConfig } from '../../aws/client-config.ts';
 import { kindOfFault, readAwsFault } from '../../aws/fault.ts';
-import { PARQUET_SERDE } from './glue-tables.ts';
 import {
   changesPartitionOf,
   type PartitionOfRun,
@@ -47,14 +46,12 @@ export function gluePartitions({
   );
   const searched = { client, database, location };
   const named = (table: string) => ({ DatabaseName: database, TableName: table });
-  async function put(partition: PartitionOfRun, hasParquet: boolean): Promise<void> {
+  async function put(partition: PartitionOfRun): Promise<void> {
     const values = [...partition.values];
     const found = await findTable(partition, searched);
     if (found === undefined) return;
     const { name, description: table } = found;
-    const format = table.SerdeInfo?.SerializationLibrary === PARQUET_SERDE ? 'parquet' : 'json';
-    if (format === 'parquet' && !hasParquet) return;
-    const Location = `${location}/${partition.folders[format]}`;
+    const Location = `${location}/${partition.folder}`;
     const PartitionInput = { Values: values, StorageDescriptor: { ...table, Location } };
     for (let round = 1; ; round += 1) {
       const mayContinue = ignoring(round < MOST_ROUNDS);
@@ -96,16 +93,15 @@ export function gluePartitions({
       });
     };
 
-  const add = (partition: PartitionOfRun, hasParquet: boolean) =>
-    put(partition, hasParquet).catch(failedTo('add the partition', partition));
+  const add = (partition: PartitionOfRun) => put(partition).catch(failedTo('add the partition', partition));
   const remove = (partition: PartitionOfRun) =>
     drop(partition).catch(failedTo('remove the partition', partition));
 
   return {
-    async add(place, run, { parquet, changes }) {
-      await add(partitionOf(place, run), parquet !== undefined);
-      if (changes) await add(changesPartitionOf(place, run, changes.key), false);
+    async add(place, run, { changes }) {
+      await add(partitionOf(place, run));
       if (changes === null) await remove(changesPartitionOf(place, run));
+      else await add(changesPartitionOf(place, run, changes.key));
     },
     async remove(place, run) {
       await remove(partitionOf(place, run));

@@ -1,14 +1,15 @@
+import { latestParquetFolder, type Place } from '../../snapshot/keys.ts';
+import { manifestOf, readLatest } from '../../snapshot/manifest.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
-import { latestParquetFolder, type Place } from '../keys.ts';
-import { manifestOf, readLatest } from '../manifest.ts';
+import { parquetOfRun } from '../made/parquet-of-run.ts';
 
-/** How often others may change what is read here before we leave it to the next publication. */
+/** How often others may change what is read here before we leave it to the next call. */
 const MOST_ROUNDS = 20;
 
 /**
  * Points the table of a place's latest run at the Parquet of the run that `latest.json` names: `symlink.txt` lists it, an
- * address a line. It is replaced only as it was before `latest.json` was read, so a slow publisher never puts an older
+ * address a line. It is replaced only as it was before `latest.json` was read, so a slow maker never puts an older
  * run there. Does nothing in a directory, since the addresses are those of S3.
  */
 export async function pointAtLatest(store: Store, place: Place): Promise<void> {
@@ -17,21 +18,22 @@ export async function pointAtLatest(store: Store, place: Place): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const before = await store.get(key);
     const body = await addressesOfLatest(store, place);
-    if (body === undefined) continue;
-    if (before?.body.equals(body)) return;
+    if (body === undefined || before?.body.equals(body)) return;
     const condition = before === undefined ? ({ ifAbsent: true } as const) : { ifMatch: before.etag };
     const put = await store.put(key, body, { condition, contentType: 'text/plain' });
     if (put.kind === 'stored') return;
   }
 }
 
-/** No addresses for a run without Parquet; undefined if what was published is being replaced. */
+/** Undefined if the latest run has not all of its Parquet yet: then the one before stays. */
 async function addressesOfLatest(store: Store, place: Place): Promise<Buffer | undefined> {
   try {
     const latest = await readLatest(store, place);
     if (latest === undefined) return undefined;
-    const { parquet } = await manifestOf(store, latest.manifest, { place, run: latest.run });
-    return Buffer.from((parquet?.parts ?? []).map(({ key }) => `${store.location}/${key}\n`).join(''));
+    const manifest = await manifestOf(store, latest.manifest, { place, run: latest.run });
+    const files = (await parquetOfRun(store, place, manifest)).filter((file) => file !== undefined);
+    if (files.length < manifest.parts.length) return undefined;
+    return Buffer.from(files.map(({ key }) => `${store.location}/${key}\n`).join(''));
   } catch (error) {
     if (error instanceof StoredObjectError) return undefined;
     throw error;

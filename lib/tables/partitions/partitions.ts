@@ -1,9 +1,9 @@
 import { firstLine, messageOf } from '../../json/faults.ts';
-import { type Place, parquetFolder, publishedFolder } from '../keys.ts';
-import type { Manifest } from '../manifest.ts';
-import type { Run } from '../run-id.ts';
-import { isSource } from '../sources/sources.ts';
-import { glueTableOf, otherGlueTableOf } from './glue-tables.ts';
+import { type Place, parquetFolder } from '../../snapshot/keys.ts';
+import type { Manifest } from '../../snapshot/manifest.ts';
+import type { Run } from '../../snapshot/run-id.ts';
+import { isSource } from '../../snapshot/sources/sources.ts';
+import { glueTableOf, otherGlueTableOf } from '../catalog/glue-tables.ts';
 
 /**
  * The partitions of the tables over published runs: one a run, and one of its changes in the table over those of all
@@ -11,16 +11,13 @@ import { glueTableOf, otherGlueTableOf } from './glue-tables.ts';
  * has a table if a schedule of the stack names it; any other has its changes only. They throw `PartitionsError`.
  */
 export type Partitions = {
-  /**
-   * Adds the run's partitions, or points existing ones at where its manifest says. A table of Parquet has none for a run
-   * without: one that was added when the table was of JSON stays as it is. What is not given is left alone.
-   */
-  add(place: Place, run: Run, manifest: Partial<Pick<Manifest, 'parquet' | 'changes'>>): Promise<void>;
+  /** Adds the run's partitions, or points existing ones at where its manifest says. Its Parquet is there by then. */
+  add(place: Place, run: Run, manifest: Pick<Manifest, 'changes'>): Promise<void>;
   /** Removes the run's partitions; a missing one is not an error. Never touches an object. */
   remove(place: Place, run: Run): Promise<void>;
 };
 
-/** Where a run is in the tables. `folders` are keys in the store, and end in a slash. */
+/** Where a run is in the tables. `folder` is a key in the store, and ends in a slash. */
 export type PartitionOfRun = {
   readonly table: string;
   /**
@@ -30,7 +27,7 @@ export type PartitionOfRun = {
   readonly narrowed: { readonly otherTable: string; readonly placeFolder: string } | undefined;
   /** In the order of the table's keys: `gluePartitionKeys`, after the place in that of changes. */
   readonly values: readonly string[];
-  readonly folders: { readonly json: string; readonly parquet: string };
+  readonly folder: string;
 };
 
 /** The partition of a run. */
@@ -40,14 +37,14 @@ export const partitionOf = (place: Place, run: Run): PartitionOfRun => ({
     ? undefined
     : { otherTable: otherGlueTableOf(place), placeFolder: `parquet/${place}/` },
   values: [run.startedAt.slice(0, 10), run.id],
-  folders: { json: publishedFolder(place, run), parquet: parquetFolder(place, run) },
+  folder: parquetFolder(place, run),
 });
 
 /** The partition of a run's changes, which are under this key. */
 export function changesPartitionOf(place: Place, run: Run, key = ''): PartitionOfRun {
   const folder = key.slice(0, key.lastIndexOf('/') + 1);
   const values = [place, ...partitionOf(place, run).values];
-  return { table: 'stored_changes', narrowed: undefined, values, folders: { json: folder, parquet: folder } };
+  return { table: 'stored_changes', narrowed: undefined, values, folder };
 }
 
 /** Why a partition could not be added or removed; `code` is the service's own. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type GlueOptions, startGlue } from '../../../lib/sandbox/aws/services/start-glue.ts';
-import { otherGlueTableOf, PARQUET_SERDE } from '../../../lib/snapshot/publish/glue-tables.ts';
-import { openPartitions } from '../../../lib/snapshot/publish/open-partitions.ts';
-import type { Partitions } from '../../../lib/snapshot/publish/partitions.ts';
+import { otherGlueTableOf, PARQUET_SERDE } from '../../../lib/tables/catalog/glue-tables.ts';
+import { openPartitions } from '../../../lib/tables/partitions/open-partitions.ts';
+import type { Partitions } from '../../../lib/tables/partitions/partitions.ts';
 import { describePartitions, monday } from './partitions-suite.ts';
 
 const changes = {
@@ -50,7 +50,7 @@ describePartitions('the partitions of a Glue table', () => openGlue());
 test('a partition has no members but its values and its description', async () => {
   await using glue = await openGlue();
 
-  await glue.partitionsIn('s3://bucket/sync').add('calculations', monday, {});
+  await glue.partitionsIn('s3://bucket/sync').add('calculations', monday, { changes: null });
 
   const [partition = {}] = await glue.stored('stored_calculations');
   expect(Object.keys(partition)).toEqual(['Values', 'StorageDescriptor']);
@@ -59,12 +59,12 @@ test('a partition has no members but its values and its description', async () =
 test('a partition is removed without looking first', async () => {
   await using glue = await openGlue();
   const partitions = glue.partitionsIn('s3://bucket/sync');
-  await partitions.add('calculations', monday, {});
+  await partitions.add('calculations', monday, { changes: null });
 
   await partitions.remove('calculations', monday);
 
   expect(glue.operations()).toEqual([
-    ...['GetTable', 'CreatePartition'],
+    ...['GetTable', 'CreatePartition', 'DeletePartition'],
     ...['DeletePartition', 'DeletePartition'],
   ]);
 });
@@ -75,7 +75,6 @@ describe('a narrowed snapshot', () => {
     Location: `s3://bucket/sync/parquet/${folder}/`,
     SerdeInfo: { SerializationLibrary: PARQUET_SERDE },
   });
-  const published = { parquet: { format: '', parts: [], other: 0 } };
 
   test.each([
     ['its name', 'stored_calculations_finance_north', {}],
@@ -88,7 +87,7 @@ describe('a narrowed snapshot', () => {
     await using glue = await openGlue({ ...others, [table]: over(PLACE) });
     const partitions = glue.partitionsIn('s3://bucket/sync');
 
-    await partitions.add(PLACE, monday, published);
+    await partitions.add(PLACE, monday, { changes: null });
     const added = await glue.stored(table);
     await partitions.remove(PLACE, monday);
 
@@ -104,7 +103,7 @@ describe('a narrowed snapshot', () => {
     });
     const partitions = glue.partitionsIn('s3://bucket/sync');
 
-    await partitions.add(PLACE, monday, { ...published, changes });
+    await partitions.add(PLACE, monday, { changes });
     const added = await glue.stored('stored_changes');
     await partitions.remove(PLACE, monday);
 
@@ -123,20 +122,12 @@ describe('a table of Parquet', () => {
     await using glue = await openGlue({ stored_calculations: parquetTable });
     const partitions = glue.partitionsIn('s3://bucket/sync');
 
-    await partitions.add('calculations', monday, { parquet: { format: '', parts: [], other: 0 } });
+    await partitions.add('calculations', monday, { changes: null });
 
     const Location = 's3://bucket/sync/parquet/calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/';
     expect(await glue.stored('stored_calculations')).toMatchObject([
       { StorageDescriptor: { ...parquetTable, Location } },
     ]);
-  });
-
-  test('has no partition of a run without Parquet', async () => {
-    await using glue = await openGlue({ stored_calculations: parquetTable });
-
-    await glue.partitionsIn('s3://bucket/sync').add('calculations', monday, {});
-
-    expect(glue.operations()).toEqual(['GetTable']);
   });
 });
 

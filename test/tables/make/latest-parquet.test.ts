@@ -1,14 +1,16 @@
 import { beforeEach, expect, test } from 'vitest';
-import { latestKey } from '../../../lib/snapshot/keys.ts';
+import { latestKey, parquetFolder } from '../../../lib/snapshot/keys.ts';
 import type { Latest } from '../../../lib/snapshot/manifest.ts';
-import { pointAtLatest } from '../../../lib/snapshot/publish/latest-parquet.ts';
 import { storeManifest } from '../../../lib/snapshot/publish/manifest-key.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
+import { writeMade } from '../../../lib/tables/made/made-files.ts';
+import { madeOf } from '../../../lib/tables/made/parquet-of-run.ts';
+import { pointAtLatest } from '../../../lib/tables/make/latest-parquet.ts';
+import { monday, tuesday } from '../../snapshot/publish/finished-run.ts';
+import { publishedManifest } from '../../snapshot/published-manifest.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
-import { publishedManifest } from '../published-manifest.ts';
-import { monday, tuesday } from './finished-run.ts';
 
 const wednesday = { id: '20261118T090000Z-cccccc', startedAt: '2026-11-18T09:00:00.000Z' };
 const LIST = 'parquet/latest/calculations/symlink.txt';
@@ -19,11 +21,21 @@ beforeEach(() => {
   store = { ...createMemoryStore(), location: 's3://bucket/sync' };
 });
 
-/** Moves `latest.json` to a run with one file of Parquet. */
-async function publish(run: Run): Promise<void> {
-  const part = { key: `parquet/${run.id}.parquet`, records: 1, bytes: 1, sha256: '0'.repeat(64), other: 0 };
-  const parquet = { format: 'of now', parts: [part], other: 0 };
-  const manifest = publishedManifest({ run: run.id, startedAt: run.startedAt, parquet });
+const filesOf = (run: Run) =>
+  [0, 1]
+    .map((at) => `s3://bucket/sync/${parquetFolder('calculations', run)}part-0000${at}.parquet\n`)
+    .join('');
+
+/** Moves `latest.json` to a run of two parts, of which these are made as Parquet. */
+async function publish(run: Run, made = 2): Promise<void> {
+  const keys = { firstKey: '', lastKey: '' };
+  const parts = ['a', 'b'].map((sha256) => ({ key: sha256, records: 1, bytes: 1, sha256, ...keys }));
+  const files = parts.slice(0, made).map((part) => ({
+    of: madeOf('calculations', part),
+    ...{ etag: '', records: 1, bytes: 1, sha256: part.sha256, other: 0 },
+  }));
+  await writeMade(store, parquetFolder('calculations', run), { isWhole: made === 2, files }, undefined);
+  const manifest = publishedManifest({ run: run.id, startedAt: run.startedAt, parts });
   const key = await storeManifest(store, 'calculations', run, printStored(manifest));
   const latest: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
   await store.put(latestKey('calculations'), printStored(latest));
@@ -31,7 +43,7 @@ async function publish(run: Run): Promise<void> {
 
 const listed = async () => String((await store.get(LIST))?.body);
 
-test('a publisher that was slow since it read latest.json does not put its run over a newer one', async () => {
+test('a maker that was slow since it read latest.json does not put its run over a newer one', async () => {
   await publish(monday);
   await pointAtLatest(store, 'calculations');
   await publish(tuesday);
@@ -51,10 +63,10 @@ test('a publisher that was slow since it read latest.json does not put its run o
   await pointAtLatest(slow, 'calculations');
 
   expect(isSlow).toBe(false);
-  expect(await listed()).toBe(`s3://bucket/sync/parquet/${wednesday.id}.parquet\n`);
+  expect(await listed()).toBe(filesOf(wednesday));
 });
 
-test('a publisher that was slow before it read latest.json lists the newest run', async () => {
+test('a maker that was slow before it read latest.json lists the newest run', async () => {
   await publish(monday);
   await pointAtLatest(store, 'calculations');
   let isSlow = true;
@@ -72,7 +84,17 @@ test('a publisher that was slow before it read latest.json lists the newest run'
 
   await pointAtLatest(slow, 'calculations');
 
-  expect(await listed()).toBe(`s3://bucket/sync/parquet/${tuesday.id}.parquet\n`);
+  expect(await listed()).toBe(filesOf(tuesday));
+});
+
+test('until all of the newest run is made, the list is of the one before', async () => {
+  await publish(monday);
+  await pointAtLatest(store, 'calculations');
+  await publish(tuesday, 1);
+
+  await pointAtLatest(store, 'calculations');
+
+  expect(await listed()).toBe(filesOf(monday));
 });
 
 test('in a directory there is no list', async () => {

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { createUsesMaker, isStating, storedParquet, storeUses, usesKey } from '../../model/index.ts';
+import { once } from '../../once.ts';
+import { type Place, publishedFolder, sourceOf } from '../../snapshot/keys.ts';
+import type { Part } from '../../snapshot/manifest.ts';
+import { type Run, runOfId } from '../../snapshot/run-id.ts';
+import { sourceDefinitions } from '../../snapshot/sources/sources.ts';
+import type { Store } from '../../store/store.ts';
+import { createParquetMaker } from '../made/make-parquet.ts';
+import { madeOf, type RecordedParquet, recordedParquet } from '../made/parquet-of-run.ts';
+import type { ParquetOfLines } from './parquet-of-lines.ts';
+
+export type PartFilesOptions = {
+  readonly store: Store;
+  readonly place: Place;
+  readonly at: Run;
+  /** Runs that may have parts with the same bytes. */
+  readonly neighbours: readonly string[];
+  /** Called before anything is stored. */
+  readonly beforePut: () => Promise<void>;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** The folder of the uses of a run. Ends in a slash. */
+export const usesFolder = (place: Place, run: Run) => `parquet/uses/${publishedFolder(place, run)}`;
+
+/** What is made of each part of a run: its Parquet and its uses, copied from a neighbour if that has the same part. */
+export async function openPartFiles({ store, place, at, neighbours, beforePut, signal }: PartFilesOptions) {
+  const source = sourceOf(place);
+  const statesUses = isStating(source);
+  const uses = statesUses ? createUsesMaker(source) : undefined;
+  const makeParquet = once(async () => createParquetMaker(sourceDefinitions[source].columns));
+  const known = once(() => filesOf(store, place, neighbours.map(runOfId)));
+  const stored = new Set<string>();
+  if (statesUses) for await (const { key } of store.list(usesFolder(place, at))) stored.add(key);
+  const lacksUses = (part: Part) => statesUses && !stored.has(usesKey(part));
+
+  async function putUses(part: Part, body: Uint8Array): Promise<void> {
+    await store.put(usesKey(part), body, { contentType: 'application/vnd.apache.parquet' });
+    stored.add(usesKey(part));
+  }
+
+  return {
+    lacksUses,
+    /** The Parquet of a part, to be stored. If its uses are missing, they are taken from the same lines, and stored. */
+    async parquet(part: Part): Promise<ParquetOfLines> {
+      await beforePut();
+      const equal = (await known()).parquet.get(madeOf(place, part));
+      const body = equal && (await store.get(equal.key))?.body;
+      if (equal !== undefined && body !== undefined && sha256Of(body) === equal.sha256)
+        return { body, records: equal.records, other: equal.other };
+      const make = await makeParquet();
+      if (uses === undefined || !lacksUses(part)) return await make({ store, part, signal });
+      const made = await make({ store, part, signal, use: uses.add });
+      await putUses(part, uses.end().body);
+      return made;
+    },
+    /** Stores the uses of a part. */
+    async uses(part: Part): Promise<void> {
+      await beforePut();
+      const copied = await storedParquet(store, (await known()).uses.get(contentOf(usesKey(part))));
+      if (copied !== undefined) await putUses(part, copied);
+      else if (statesUses) await storeUses({ store, source, part, signal });
+    },
+  };
+}
+
+/** What runs have of their parts: Parquet by what it was made of, the keys of uses by the hash of their parts. */
+async function filesOf(store: Store, place: Place, runs: readonly Run[]) {
+  const parquet = new Map<string, RecordedParquet>();
+  const uses = new Map<string, string>();
+  for (const run of runs) {
+    for (const [of, file] of await recordedParquet(store, place, run)) parquet.set(of, file);
+    for await (const { key } of store.list(usesFolder(place, run))) uses.set(contentOf(key), key);
+  }
+  return { parquet, uses };
+}
+
+/** What the key of uses says of their content: the hash of the part, and the format. */
+const contentOf = (key: string): string =>
+  key.replace(/^.*\/part-\d+-([0-9a-f]+)(?:-\d+)?-([0-9a-f]+)\./, '$1 $2 ');
+
+const sha256Of = (body: Buffer): string => createHash('sha256').update(body).digest('hex');

@@ -1,0 +1,254 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
+import { LATEST_AGAIN, REPLACED } from '../../../lib/snapshot/publish/run-tag.ts';
+import type { Run } from '../../../lib/snapshot/run-id.ts';
+import { StoreError } from '../../../lib/store/error.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { makeTables } from '../../../lib/tables/make/make-tables.ts';
+import { finishedRun } from '../../snapshot/publish/finished-run.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+import { atEachOperation } from './killed-at.ts';
+
+const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.250Z' };
+const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.250Z' };
+const wednesday: Run = { id: '20261118T090000Z-cccccc', startedAt: '2026-11-18T09:00:00.250Z' };
+
+/** A store whose objects have tags, as those of S3: a put replaces them. */
+type Tagged = Store & { readonly tags: Map<string, string> };
+
+function createTagged(): Tagged {
+  const inner = createMemoryStore();
+  const tags = new Map<string, string>();
+  return {
+    ...inner,
+    tags,
+    async put(key, body, options) {
+      const put = await inner.put(key, body, options);
+      if (put.kind === 'stored') tags.set(key, options?.tag?.value ?? '');
+      return put;
+    },
+    async delete(key) {
+      await inner.delete(key);
+      tags.delete(key);
+    },
+    async tagAll(prefix, { value }) {
+      for await (const { key } of inner.list(prefix)) tags.set(key, value);
+    },
+  };
+}
+
+let store: Tagged;
+let warnings: string[];
+
+beforeEach(() => {
+  warnings = [];
+  store = createTagged();
+});
+
+const publish = async (run: Run, { to = store, force = false }: { to?: Store; force?: boolean } = {}) =>
+  publishRun({
+    store: to,
+    source: 'calculations',
+    run,
+    finished: await finishedRun(to, run, { records: 1 }),
+    force,
+    now: () => Date.parse('2026-11-21T09:00:00Z'),
+  });
+
+const make = (to: Store = store, given = {}) =>
+  Array.fromAsync(
+    makeTables({
+      store: to,
+      groups: ['calculations'],
+      now: Date.now,
+      isOver: () => false,
+      isDry: false,
+      isSparse: true,
+      warn: (what, reason) => warnings.push(`${what}: ${reason.message}`),
+      ...given,
+    }),
+  );
+
+/** The tags of all that is stored of a run outside `work/`, each once. */
+function tagsOf({ id }: Run, { tags } = store): readonly string[] {
+  const own = [...tags].filter(([key]) => key.includes(`run=${id}/`) && !key.startsWith('work/'));
+  return [...new Set(own.map(([, value]) => value))];
+}
+
+test('each run but the newest is tagged, with its Parquet, uses and changes', async () => {
+  await publish(monday);
+  await publish(tuesday);
+  await publish(wednesday);
+
+  await make();
+
+  expect(tagsOf(monday)).toEqual([REPLACED]);
+  expect(tagsOf(tuesday)).toEqual([REPLACED]);
+  expect(tagsOf(wednesday)).toEqual(['']);
+  expect([...store.tags.keys()].filter((key) => key.startsWith('parquet/uses/'))).toHaveLength(3);
+});
+
+test('publishing tags nothing', async () => {
+  await publish(monday);
+  await publish(tuesday);
+
+  expect([...new Set(store.tags.values())]).toEqual(['']);
+});
+
+test('what is tagged is not tagged again', async () => {
+  await publish(monday);
+  await publish(tuesday);
+  await make();
+  const given: string[] = [];
+  const watched: Store = { ...store, tagAll: async (prefix) => void given.push(prefix) };
+
+  await make(watched);
+
+  expect(given).toEqual([]);
+});
+
+test('what is made of a tagged run later has the tag too', async () => {
+  await publish(monday);
+  await publish(tuesday);
+  await make();
+  for (const key of [...store.tags.keys()]) if (key.startsWith('parquet/')) await store.delete(key);
+
+  await make();
+
+  expect(tagsOf(monday)).toEqual([REPLACED]);
+});
+
+describe('a run that is forced to be the newest again', () => {
+  test('has no tag left before latest.json names it, nor afterwards', async () => {
+    await publish(monday);
+    await publish(tuesday);
+    await make();
+    let atTheMove: readonly string[] = [];
+    const watched: Store = {
+      ...store,
+      put: async (key, ...put) => {
+        if (key === 'calculations/latest.json') atTheMove = tagsOf(monday);
+        return store.put(key, ...put);
+      },
+    };
+
+    await publish(monday, { to: watched, force: true });
+
+    expect(atTheMove).not.toContain(REPLACED);
+    await make();
+    expect(tagsOf(monday)).not.toContain(REPLACED);
+    expect(tagsOf(tuesday)).toEqual([REPLACED]);
+  });
+
+  test('is not published if the store does not take the tags from it', async () => {
+    await publish(monday);
+    await publish(tuesday);
+    await make();
+    const denied: Store = {
+      ...store,
+      tagAll: (prefix) => Promise.reject(new StoreError(`tag ${prefix}*`, { kind: 'denied', code: 'no' })),
+    };
+
+    await expect(publish(monday, { to: denied, force: true })).rejects.toThrow(StoreError);
+
+    expect(String((await store.get('calculations/latest.json'))?.body)).toContain(tuesday.id);
+  });
+
+  test('loses what a tagger gives it that looked before, even if that is killed', async () => {
+    const stop = ['no', 'after it has tagged'] as const;
+    for (const killed of stop) {
+      store = createTagged();
+      await publish(monday);
+      await publish(tuesday);
+      let pending = true;
+      const slow: Store = {
+        ...store,
+        tagAll: async (prefix, tag) => {
+          if (prefix.startsWith('calculations/') && tag.value === REPLACED && pending) {
+            pending = false;
+            await publish(monday, { force: true });
+            await store.tagAll?.(prefix, tag);
+            if (killed !== 'no') throw new Error('killed');
+          } else await store.tagAll?.(prefix, tag);
+        },
+      };
+
+      await make(slow).catch((error: Error) => {
+        if (error.message !== 'killed') throw error;
+      });
+      if (killed !== 'no') await make();
+
+      expect([killed, tagsOf(monday)]).not.toContain(REPLACED);
+      expect([...new Set(tagsOf(monday))]).toContain(LATEST_AGAIN);
+      expect(tagsOf(monday)).not.toContain(REPLACED);
+    }
+  });
+});
+
+test('wherever it is killed, nothing of the newest run is tagged, and the next one tags all others', async () => {
+  const begin = async () => {
+    store = createTagged();
+    await publish(monday);
+    await publish(tuesday);
+    return store;
+  };
+
+  const operations = await atEachOperation(begin, make, async (killed, at) => {
+    const { tags } = killed as Tagged;
+    expect(tagsOf(tuesday, store), at).toEqual(['']);
+    await make(killed);
+    expect(tagsOf(monday, store), at).toEqual([REPLACED]);
+    expect(tagsOf(tuesday, store), at).toEqual(['']);
+    expect(tags, at).toBe(store.tags);
+  });
+
+  expect(operations).toBeGreaterThan(20);
+});
+
+test('wherever a publisher by force is killed, what latest.json names has no tag', async () => {
+  const begin = async () => {
+    store = createTagged();
+    await publish(monday);
+    await publish(tuesday);
+    await make();
+    return store;
+  };
+
+  const force = (to: Store) => publish(monday, { to, force: true });
+  await atEachOperation(begin, force, async (killed, at) => {
+    const latest = String((await killed.get('calculations/latest.json'))?.body);
+    const newest = latest.includes(monday.id) ? monday : tuesday;
+    expect(tagsOf(newest), at).not.toContain(REPLACED);
+    await make();
+    expect(tagsOf(newest), at).not.toContain(REPLACED);
+    expect(tagsOf(newest === monday ? tuesday : monday), at).toContain(REPLACED);
+  });
+});
+
+test('without the right to tag, the tables are made all the same, with a warning for each run', async () => {
+  const denied: Store = {
+    ...store,
+    tagAll: async (prefix) => {
+      throw new StoreError(`tag ${prefix}*`, { kind: 'denied', code: 'AccessDenied' });
+    },
+  };
+  await publish(monday);
+  await publish(tuesday);
+
+  const outcomes = await make(denied);
+
+  expect(outcomes.map(({ kind }) => kind)).toEqual(['made', 'made']);
+  expect(warnings).toEqual([
+    `run ${monday.id} of calculations could not be tagged as what it is: replaced: tag calculations/dt=2026-11-16/run=${monday.id}/*: denied, AccessDenied`,
+  ]);
+});
+
+test('where objects have no tags, nothing is recorded of them', async () => {
+  const { tagAll: _, ...without } = store;
+  await publish(monday, { to: without });
+  await publish(tuesday, { to: without });
+
+  await make(without);
+
+  expect([...store.tags.keys()].filter((key) => key.includes('_tag'))).toEqual([]);
+});
