@@ -26,7 +26,7 @@ export async function loadPieces(
   { copies, diskBytes, signal, onReading }: LoadOptions,
 ): Promise<readonly LoadedTable[]> {
   const queue = new PQueue({ concurrency: AT_ONCE });
-  const each = needed.flatMap(({ pieces, needed: at }) => pieces.filter((_, index) => at.has(index)));
+  const each = needed.flatMap((table) => table.needed);
   const prepared = new Map(
     await queue.addAll(
       each.map((piece) => async () => {
@@ -51,15 +51,15 @@ export async function loadPieces(
       }),
     ),
   );
-  return needed.map(({ table, pieces, needed: at }) => ({
+  return needed.map(({ table, needed: pieces, excluded }) => ({
     table,
-    pieces: pieces.map((piece, index) => {
-      const ready = prepared.get(piece);
-      return {
-        values: piece.values,
-        files: at.has(index) ? ((ready && files.get(ready)) ?? []) : undefined,
-      };
-    }),
+    pieces: [
+      ...pieces.map((piece) => {
+        const ready = prepared.get(piece);
+        return { values: piece.values, files: (ready && files.get(ready)) ?? [] };
+      }),
+      ...excluded.map((values) => ({ values, files: undefined })),
+    ],
   }));
 }
 

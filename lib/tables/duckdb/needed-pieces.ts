@@ -1,21 +1,22 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { queryErrorOf } from './query-error.ts';
 import { identifier } from './quoted.ts';
-import { createEmpty, createOfPieces, PIECES, pieceName } from './schema.ts';
-import type { Piece, Table } from './table.ts';
+import { createEmpty, createOfPieces, type NamedPiece, PIECES, pieceName } from './schema.ts';
+import { columnsAfter, type Piece, type Table } from './table.ts';
 
-/** A table that a query reads, all of its pieces, and which of them it needs. */
+/** A table that a query reads, and which of its pieces it needs. */
 export type NeededPieces = {
   readonly table: Table;
-  readonly pieces: readonly Piece[];
-  /** Places in `pieces`. */
-  readonly needed: ReadonlySet<number>;
+  readonly needed: readonly Piece[];
+  /** What the values of the other pieces begin with: `[dt]` of a day that is not needed, `[dt, run]` of a run. */
+  readonly excluded: readonly (readonly string[])[];
 };
 
 /**
- * Finds out what a query reads, before anything is read: DuckDB plans it over tables without rows, one for each piece,
- * whose last columns are constants. What conditions on these columns exclude is not in the plan. `connection` has
- * all tables without rows. Throws `QueryError` if the SQL is wrong.
+ * Finds out what a query reads, before anything is read: DuckDB plans it over tables without rows whose last columns are
+ * constants. What conditions on these columns exclude is not in the plan. First there is one such table for each value of
+ * the first of these columns, then one for each of the first two of what is left, and so on: planning takes milliseconds a
+ * table. `connection` has all tables without rows. Throws `QueryError` if the SQL is wrong.
  */
 export async function neededPieces(
   connection: DuckDBConnection,
@@ -23,32 +24,63 @@ export async function neededPieces(
   sql: string,
 ): Promise<readonly NeededPieces[]> {
   const named = await tablesInPlan(connection, sql);
-  const wanted = tables.filter(({ name }) => named.has(`${PIECES}.${name}`));
-  const reads = (name: RegExp) => wanted.some((table) => name.test(table.name));
-  const read = await Promise.all(wanted.map(async (table) => ({ table, pieces: await table.pieces(reads) })));
-  const divided = read.filter(({ table, pieces }) => table.pieceColumns.length > 0 && pieces.length > 1);
-  for (const each of divided) await connection.run(divide(each));
-  const planned = divided.length === 0 ? named : await tablesInPlan(connection, sql);
-  return read.map(({ table, pieces }) => ({
-    table,
-    pieces,
-    needed: new Set(
-      [...pieces.keys()].filter(
-        (at) =>
-          !divided.some((each) => each.table === table) || planned.has(`${PIECES}.${pieceName(table, at)}`),
-      ),
-    ),
-  }));
+  const read = tables.filter(({ name }) => named.has(`${PIECES}.${name}`));
+  const reads = (name: RegExp) => read.some((table) => name.test(table.name));
+  let found: readonly NeededPieces[] = await Promise.all(
+    read.map(async (table) => ({ table, needed: await table.pieces(reads), excluded: [] })),
+  );
+  const levels = Math.max(0, ...read.map(({ pieceColumns }) => pieceColumns.length));
+  const views = new Set<Table>();
+  for (let level = 1; level <= levels; level += 1) {
+    const divided = found.flatMap((each) => dividedAt(level, each) ?? []);
+    if (divided.length === 0) continue;
+    for (const { table, create } of divided) {
+      // A table without rows at first, then a view over the groups of the level before.
+      const kind = views.has(table) ? 'VIEW' : 'TABLE';
+      await connection.run(`DROP ${kind} ${PIECES}.${identifier(table.name)};\n${create}`);
+      views.add(table);
+    }
+    const planned = await tablesInPlan(connection, sql);
+    const left = new Map(divided.map((each) => [each.table, leftOf(each, planned)]));
+    found = found.map((each) => left.get(each.table) ?? each);
+  }
+  return found;
 }
 
-/** SQL that replaces a table by one of pieces, each without rows. */
-function divide({ table, pieces }: Pick<NeededPieces, 'table' | 'pieces'>): string {
-  const named = pieces.map(({ values }, at) => ({ name: pieceName(table, at), values }));
-  return [
-    `DROP TABLE ${PIECES}.${identifier(table.name)}`,
-    ...named.map(({ name }) => createEmpty(`${PIECES}.${identifier(name)}`, table.columns)),
-    createOfPieces(table, named),
+/** A table whose pieces are put together by their first values, and the SQL that creates it of these groups. */
+type Divided = NeededPieces & {
+  readonly groups: readonly (NamedPiece & { readonly pieces: readonly Piece[] })[];
+  readonly create: string;
+};
+
+/** Undefined if there is nothing to tell apart. */
+function dividedAt(level: number, found: NeededPieces): Divided | undefined {
+  const { table, needed } = found;
+  const last = table.pieceColumns.length;
+  const byValues = Map.groupBy(needed, ({ values }) => JSON.stringify(values.slice(0, level)));
+  if (level > last || needed.length < 2 || (byValues.size < 2 && level < last)) return undefined;
+  const groups = [...byValues.values()].map((pieces, at) => {
+    const values = (pieces[0]?.values ?? []).slice(0, level);
+    return { name: pieceName(table, `${level}_${at}`), values, pieces };
+  });
+  return { ...found, groups, create: createGroups(table, groups) };
+}
+
+const createGroups = (table: Table, groups: readonly NamedPiece[]): string =>
+  [
+    ...groups.map(({ name, values }) =>
+      createEmpty(`${PIECES}.${identifier(name)}`, columnsAfter(table, values.length)),
+    ),
+    createOfPieces(table, groups),
   ].join(';\n');
+
+function leftOf({ table, excluded, groups }: Divided, planned: ReadonlySet<string>): NeededPieces {
+  const isNeeded = ({ name }: NamedPiece) => planned.has(`${PIECES}.${name}`);
+  return {
+    table,
+    needed: groups.filter(isNeeded).flatMap(({ pieces }) => pieces),
+    excluded: [...excluded, ...groups.filter((each) => !isNeeded(each)).map(({ values }) => values)],
+  };
 }
 
 /** Tables in the plan of a query, each as `SCHEMA.NAME`. */

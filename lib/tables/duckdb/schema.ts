@@ -4,15 +4,16 @@ import { duckDbMacros, duckDbSql } from '../duckdb-dialect.ts';
 import { duckDbType } from './duckdb-type.ts';
 import { type Macro, macros } from './macros.ts';
 import { identifier, literal } from './quoted.ts';
-import { type Column, columnsOf, type Table } from './table.ts';
+import { type Column, columnsAfter, type Table } from './table.ts';
 
 /** The schema of what is stored and of its pieces, so that `SHOW TABLES` lists what people see alone. */
 export const PIECES = 'pieces';
 
 /** The name in `PIECES` of a table's piece, by its place among all of the table's pieces. */
-export const pieceName = ({ name }: Pick<Table, 'name'>, index: number): string => `p${index}__${name}`;
+export const pieceName = ({ name }: Pick<Table, 'name'>, index: number | string): string =>
+  `p${index}__${name}`;
 
-/** A piece of a table in SQL: its name in `PIECES`, and the values of the table's last columns. */
+/** A piece of a table in SQL: its name in `PIECES`, and the values of the first of the table's piece columns. It has the others itself. */
 export type NamedPiece = { readonly name: string; readonly values: readonly string[] };
 
 /** Creates what people see, over what is stored: the views, the macros, and the functions of Trino that both use. */
@@ -52,7 +53,7 @@ export const createEmpty = (name: string, columns: readonly Column[]): string =>
 
 /** SQL that creates a table of pieces, which have its columns; without pieces it has no rows. */
 export function createOfPieces(table: Table, pieces: readonly NamedPiece[]): string {
-  if (pieces.length === 0) return createEmpty(`${PIECES}.${identifier(table.name)}`, columnsOf(table));
+  if (pieces.length === 0) return createEmpty(`${PIECES}.${identifier(table.name)}`, columnsAfter(table, 0));
   const rows = pieces.map(
     ({ name, values }) => `${selectPiece(table, values)} FROM ${PIECES}.${identifier(name)}`,
   );
@@ -60,8 +61,10 @@ export function createOfPieces(table: Table, pieces: readonly NamedPiece[]): str
 }
 
 function selectPiece({ columns, pieceColumns }: Table, values: readonly string[]): string {
-  const ofPiece = pieceColumns.map(
-    (column, at) => `CAST(${literal(values[at] ?? '')} AS VARCHAR) AS ${identifier(column)}`,
+  const ofPiece = pieceColumns.map((column, at) =>
+    at < values.length
+      ? `CAST(${literal(values[at] ?? '')} AS VARCHAR) AS ${identifier(column)}`
+      : identifier(column),
   );
   return `SELECT ${[...columns.map(({ name }) => identifier(name)), ...ofPiece].join(', ')}`;
 }

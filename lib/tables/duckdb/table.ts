@@ -44,8 +44,8 @@ export type Table = {
   readonly pieces: (reads: (name: RegExp) => boolean) => Promise<readonly Piece[]>;
 };
 
-/** All columns of a table in their order. */
-export const columnsOf = ({ columns, pieceColumns }: Pick<Table, 'columns' | 'pieceColumns'>) => [
+/** The columns of a table in their order, but for the first `constants` of its piece columns. */
+export const columnsAfter = ({ columns, pieceColumns }: Table, constants: number): readonly Column[] => [
   ...columns,
-  ...pieceColumns.map((name): Column => ({ name, type: 'VARCHAR' })),
+  ...pieceColumns.slice(constants).map((name): Column => ({ name, type: 'VARCHAR' })),
 ];

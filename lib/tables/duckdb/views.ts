@@ -2,9 +2,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { View } from '../catalog/view.ts';
 import { identifier, literal, literals } from './quoted.ts';
 import { createEmpty, createOfPieces, createShown, PIECES, pieceName, SCHEMA } from './schema.ts';
-import type { Column, DataFile, Piece, Table } from './table.ts';
+import { type Column, columnsAfter, type DataFile, type Piece, type Table } from './table.ts';
 
-/** A table with the files of the pieces that a query needs; those of the others are undefined. */
+/** A table with the files of the pieces that a query needs; those of the others, put together by their first values, are undefined. */
 export type LoadedTable = {
   readonly table: Table;
   readonly pieces: readonly (Pick<Piece, 'values'> & { readonly files: readonly DataFile[] | undefined })[];
@@ -25,7 +25,10 @@ export async function createViews(
   const made = tables.flatMap((table) => {
     const pieces = byTable.get(table) ?? [{ values: table.pieceColumns.map(() => ''), files: undefined }];
     const named = pieces.map(({ values, files }, at) => ({ name: pieceName(table, at), values, files }));
-    return [...named.map((piece) => createPiece(table, piece)), createOfPieces(table, named)];
+    return [
+      ...named.map((piece) => createPiece(columnsAfter(table, piece.values.length), piece)),
+      createOfPieces(table, named),
+    ];
   });
   await connection.run([SCHEMA, UNREAD, ...made].join(';\n'));
   await createShown(connection, views);
@@ -35,7 +38,7 @@ export async function createViews(
 const UNREAD = `CREATE TABLE ${PIECES}.unread AS SELECT 'this part of the query was not expected to be read' AS message`;
 
 function createPiece(
-  { columns }: Table,
+  columns: readonly Column[],
   { name, files }: { readonly name: string; readonly files: readonly DataFile[] | undefined },
 ): string {
   const piece = `${PIECES}.${identifier(name)}`;

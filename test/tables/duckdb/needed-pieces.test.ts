@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { openTables, type Tables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { scaled } from '../../scale.ts';
@@ -11,6 +12,14 @@ const DAYS = [1, 2, 3, 4, 5, 6];
 
 let read: string[] = [];
 let tables: Tables;
+
+/** One run on odd days, two on even ones. */
+function runsOn(day: number): readonly Run[] {
+  const morning = runOn('2026-10', day);
+  const later = (text: string) => text.replace('T09', 'T15');
+  const evening = { id: later(morning.id), startedAt: later(morning.startedAt) };
+  return day % 2 === 0 ? [morning, evening] : [morning];
+}
 
 /** A store whose reads of Parquet are recorded by their days: what is not made yet is made of a part first. */
 function recording(store: Store): Store {
@@ -26,10 +35,11 @@ function recording(store: Store): Store {
 beforeAll(async () => {
   const store = createMemoryStore();
   for (const day of DAYS)
-    await publishLines(store, {
-      run: runOn('2026-10', day),
-      lines: Array.from({ length: day }, (_, at) => calculation(at, `on ${day}`)),
-    });
+    for (const run of runsOn(day))
+      await publishLines(store, {
+        run,
+        lines: Array.from({ length: day }, (_, at) => calculation(at, `on ${day}`)),
+      });
   tables = await openTables(recording(store));
 });
 
@@ -65,6 +75,26 @@ describe('a query reads only the runs that it needs', () => {
   ])('%s', async (sql, days) => {
     expect(await daysReadBy(sql)).toEqual(days);
   });
+});
+
+test('of the runs of other days nothing is read, not even their manifests', async () => {
+  const store = createMemoryStore();
+  for (const day of DAYS)
+    for (const run of runsOn(day)) await publishLines(store, { run, lines: [calculation(day, 'a')] });
+  const manifests = new Set<string>();
+  const watched: Store = {
+    ...store,
+    get: (key, ...given) => {
+      if (key.endsWith('_manifest.json')) manifests.add(/run=([^/]+)/.exec(key)?.[1] ?? key);
+      return store.get(key, ...given);
+    },
+  };
+  await using fresh = await openTables(watched);
+
+  const rows = await rowsOf(fresh, "SELECT run FROM all_calculations WHERE dt = '2026-10-04' ORDER BY run");
+
+  expect(rows.flat()).toEqual(runsOn(4).map(({ id }) => id));
+  expect([...manifests].sort()).toEqual(rows.flat());
 });
 
 const day = fc.integer({ min: 0, max: 7 }).map((each) => `'2026-10-0${each}'`);
