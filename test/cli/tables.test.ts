@@ -63,7 +63,7 @@ test('only the places that are named are made, and one that is damaged is named'
       group: 'calculations',
       name: tuesday.id,
       kind: 'skipped',
-      why: expect.stringContaining('expected JSON'),
+      why: expect.stringContaining('expected a record as JSON'),
     },
     { group: 'calculations', name: monday.id, kind: 'made', files: 1, records: 1 },
   ]);
