@@ -30,7 +30,7 @@ export type RunToMake = {
   /** Its name, the key of its manifest, and the marks in its folder. */
   readonly run: PublishedKeys;
   readonly isLatest: boolean;
-  /** What is recorded in the folder of its Parquet: names. */
+  /** The names in the folder of its Parquet. */
   readonly made: ReadonlySet<string>;
   /** Runs that may have parts with the same bytes: what these have of them is copied. */
   readonly neighbours: readonly string[];
@@ -46,10 +46,13 @@ export type RunToMake = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Recorded once all of a run's Parquet and uses are made; and once its partitions are added. Other columns, other names. */
+/** Recorded once all of a run's Parquet, so many files, and uses are made; and once its partitions are added. Other columns, other names. */
 const marksOf = (place: Place) => {
   const format = `${parquetFormat(sourceDefinitions[sourceOf(place)].columns)}-${USES_FORMAT}`;
-  return { tables: `_tables-${format}.json`, partition: `_partition-${format}.json` };
+  return {
+    tables: (files: number) => `_tables-${format}-${files}.json`,
+    partition: `_partition-${format}.json`,
+  };
 };
 
 /**
@@ -61,12 +64,13 @@ const marksOf = (place: Place) => {
 export async function makeRun(options: RunToMake): Promise<MadeFolder | undefined> {
   const { place, run, made, partitions, isSparse = false, isDry } = options;
   const marks = marksOf(place);
-  const isDone = made.has(marks.tables) && (partitions === undefined || made.has(marks.partition));
+  const files = [...made].filter((name) => name.endsWith('.parquet')).length;
+  const isDone = made.has(marks.tables(files)) && (partitions === undefined || made.has(marks.partition));
   const making: Making = { ...options, at: runOfId(run.run), change: beginChange(options) };
-  const files = isSparse && isDone ? undefined : await makeFiles(making);
-  if (files === 'gone') return undefined;
-  if (!isDry && files?.isLeft !== true) await tagAsItIs(making);
-  return files;
+  const outcome = isSparse && isDone ? undefined : await makeFiles(making);
+  if (outcome === 'gone') return undefined;
+  if (!isDry && outcome?.isLeft !== true) await tagAsItIs(making);
+  return outcome;
 }
 
 type Making = RunToMake & { readonly at: Run; readonly change: Change };
@@ -118,7 +122,8 @@ async function makeFiles(making: Making): Promise<MadeFolder | 'gone' | undefine
     await change.begin();
     await store.put(`${folder}${name}`, printStored({ run: at.id }));
   };
-  if (manifest !== undefined && !made.has(marks.tables)) await mark(marks.tables);
+  const whole = marks.tables(manifest?.parts.length ?? 0);
+  if (manifest !== undefined && !made.has(whole)) await mark(whole);
   const isAdded = made.has(marks.partition) && (isSparse || isSource(place));
   if (manifest !== undefined && partitions !== undefined && (!isAdded || change.hasBegun())) {
     await partitions.add(place, at, manifest);

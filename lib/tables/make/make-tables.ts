@@ -120,7 +120,7 @@ async function itemsOfPlace(place: Place, options: TablesToMake): Promise<readon
   }));
 }
 
-/** What is recorded in the folders of the Parquet of a place's runs: names, by the run. */
+/** The names in the folders of the Parquet of a place's runs, by the run. */
 async function recordsOf(
   place: Place,
   { store, signal }: TablesToMake,
@@ -128,7 +128,7 @@ async function recordsOf(
   const found = new Map<string, Set<string>>();
   const folder = `parquet/${place}/`;
   for await (const { key } of store.list(folder, signal === undefined ? {} : { signal })) {
-    const [, run, name = ''] = /^dt=[^/]+\/run=([^/]+)\/(_[^/]*)$/.exec(key.slice(folder.length)) ?? [];
+    const [, run, name = ''] = /^dt=[^/]+\/run=([^/]+)\/([^/]+)$/.exec(key.slice(folder.length)) ?? [];
     if (run !== undefined) found.set(run, (found.get(run) ?? new Set()).add(name));
   }
   return found;

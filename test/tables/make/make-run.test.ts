@@ -254,6 +254,17 @@ describe('published runs without tables', () => {
     expect(await make(store)).toEqual([]);
   });
 
+  test('that have lost a file get it again although all is recorded as made', async () => {
+    await publish(store, monday, linesOf(1, 2, 3));
+    await make(store);
+    const before = await published(store);
+    await store.delete(`${parquetFolder('calculations', monday)}part-00001.parquet`);
+
+    expect(await make(store, { isSparse: true })).toMatchObject([{ kind: 'made', files: 1, records: 1 }]);
+
+    expect(await published(store)).toEqual(before);
+  });
+
   test('that have lost their uses get them again', async () => {
     await publish(store, monday, linesOf(1, 2, 3));
     await make(store);

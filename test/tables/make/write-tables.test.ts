@@ -83,7 +83,7 @@ test('a call for a place that was published makes its tables alone, and leaves w
   expect([...store.objects.keys()].filter((key) => key.startsWith('parquet/calculations'))).toEqual([
     expect.stringMatching(/^parquet\/calculations\.mine\/.*part-00000\.parquet$/),
     expect.stringMatching(/_made\.json$/),
-    expect.stringMatching(/_tables-[0-9a-f]{12}-[0-9a-f]{12}\.json$/),
+    expect.stringMatching(/_tables-[0-9a-f]{12}-[0-9a-f]{12}-1\.json$/),
   ]);
   expect(store.objects.get('work/tables-left.json')).toBe(left);
 });
