@@ -18,6 +18,18 @@ export const flagBits = {
 
 export type Flag = keyof typeof flagBits;
 
+/** What each flag says of a thing, for people. */
+export const flagMeanings: Readonly<Record<Flag, string>> = {
+  broken_links: 'A link of it says that it is not VALID.',
+  invalid: 'Its own status says that it is not VALID.',
+  missing_target: 'It uses a calculation or card that a whole snapshot does not hold.',
+  affected:
+    'It depends, over any number of steps, on another thing that has broken links or a missing target, or is invalid.',
+  unused: 'Nothing but itself uses it.',
+  same_name: 'Another one has the same name.',
+  same_links: 'Another one uses the same things, two at least.',
+};
+
 /** A bit of things whose record a snapshot holds. */
 export const HELD = 128;
 

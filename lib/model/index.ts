@@ -1,5 +1,8 @@
-export type { ModelColumns, SourceColumns } from './compute/columns-of.ts';
+export { createNumberedTexts } from './columns/numbered-texts.ts';
+export { asText, type RowGroup } from './columns/read-columns.ts';
+export { groupsOf, type ModelColumns, type SourceColumns } from './compute/columns-of.ts';
 export { computeModel, type Model, readUses } from './compute/compute-model.ts';
+export { peopleOf } from './compute/read-records.ts';
 export { type Flag, flagBits, HELD } from './flags.ts';
 export { adjacencyOf, reach } from './graph/closure.ts';
 export { createThings, type Things } from './graph/things.ts';
@@ -14,6 +17,7 @@ export {
 } from './stored/described.ts';
 export { type LastRun, lastRuns } from './stored/last-runs.ts';
 export { type ModelRow, modelRows } from './stored/model-rows.ts';
+export { type OpenedModel, openModel } from './stored/open-model.ts';
 export { isStating, type RunsToRead, usesOfRuns } from './stored/read-runs.ts';
 export { type CurrentModel, currentModel, renewModel } from './stored/renew-model.ts';
 export { findModel, isBehind, type StoredModel } from './stored/stored-model.ts';

@@ -1,3 +1,4 @@
+import { type Flag, flagBits } from '../model/flags.ts';
 import type { Graph } from './graph/graph.ts';
 
 /**
@@ -16,9 +17,12 @@ export type ReportFacts = {
   readonly snapshots: readonly SnapshotFacts[];
   /** What could not be read, in words: a damaged manifest, changes that have expired. The rest of the report holds. */
   readonly faults: readonly string[];
+  /** The sources of which no whole run is published: their places are shown instead, and there may be more. */
+  readonly narrowed: readonly { readonly source: string; readonly places: readonly string[] }[];
   readonly calculations: CalculationFacts | undefined;
   readonly cards: CardFacts | undefined;
   readonly datasets: DatasetFacts | undefined;
+  readonly owners: OwnerFacts | undefined;
   readonly files: FileFacts | undefined;
   readonly dataFiles: DataFileFacts | undefined;
   /** Which thing uses which, among the records that the lists above hold. */
@@ -111,38 +115,43 @@ export type FormulaUpdate = {
 
 /** What may be wrong with a calculation, or is worth knowing of it: a bit each in `CalculationFacts.list.columns.flags`. */
 export const calculationFlags = {
-  /** A link of it is not VALID. */
-  broken: 1,
-  /** No card and no other calculation uses it. */
-  unused: 2,
-  locked: 4,
-  archived: 8,
-  hidden: 16,
-  global: 32,
-  /** Another one has the same name. */
-  sameName: 64,
-  /** Another one has the same links, and at least two of them. */
-  sameLinks: 128,
+  ...flagBits,
+  locked: 256,
+  archived: 512,
+  hidden: 1024,
+  global: 2048,
   /** Among the hundred that were changed the longest time ago. */
-  oldest: 256,
-} as const;
+  oldest: 4096,
+} as const satisfies Readonly<Record<Flag, number>> & Readonly<Record<string, number>>;
 
 export type CalculationFlag = keyof typeof calculationFlags;
 
+/** The same of a card. */
+export const cardFlags = {
+  missing_target: flagBits.missing_target,
+  affected: flagBits.affected,
+  /** The token may not open it. */
+  without_access: 256,
+} as const;
+
+export type CardFlag = keyof typeof cardFlags;
+
+/** Calculations as the model has them: those with an id, each once. */
 export type CalculationFacts = {
   readonly total: number;
   readonly status: Counts;
   readonly flags: Readonly<Record<CalculationFlag, number>>;
-  readonly owners: Counts;
-  /** Links by their `valid`. */
+  /** The uses that calculations state, by what the link says of itself. */
   readonly links: Counts;
+  /** How many of these are not VALID: `ReportFacts.graph` has those among what is listed. */
+  readonly brokenLinks: number;
   /** By the month of the last change, `2026-11`, oldest first. */
   readonly lastModified: readonly (readonly [month: string, count: number])[];
-  /** If it is not whole: the first `MOST_LISTED` with each flag but `global` and `hidden`, in the order of their ids. */
+  /** If it is not whole: the first `MOST_LISTED`, and the first with each flag but `global` and `hidden`. */
   readonly list: Listed<{
     readonly id: readonly string[];
     readonly name: readonly string[];
-    /** Positions in `texts`. */
+    /** Positions in `texts`; of an owner, the id. */
     readonly owner: readonly number[];
     readonly status: readonly number[];
     readonly texts: readonly string[];
@@ -152,26 +161,26 @@ export type CalculationFacts = {
   }>;
 };
 
+/** Cards as the model has them. */
 export type CardFacts = {
   readonly total: number;
   readonly type: Counts;
   readonly chartType: Counts;
-  readonly owners: Counts;
-  readonly withoutAccess: number;
+  readonly flags: Readonly<Record<CardFlag, number>>;
+  /** If it is not whole: the first `MOST_LISTED`, and the first with each flag. */
   readonly list: Listed<{
     readonly id: readonly string[];
     readonly title: readonly string[];
-    /** Positions in `texts`. */
+    /** Positions in `texts`; of owners, the ids. */
     readonly type: readonly number[];
-    readonly owner: readonly number[];
+    readonly owners: readonly (readonly number[])[];
     readonly dataset: readonly number[];
     readonly texts: readonly string[];
-    /** The rows, from 0, of the cards that the token may not open. */
-    readonly withoutAccess: readonly number[];
+    readonly flags: readonly number[];
   }>;
 };
 
-/** Datasets are known by the links of calculations and by the cards on them: the platform lists none. */
+/** Datasets are known by what uses them: the platform lists none. */
 export type DatasetFacts = {
   readonly total: number;
   /** Most cards first. */
@@ -179,9 +188,38 @@ export type DatasetFacts = {
     readonly id: readonly string[];
     readonly cards: readonly number[];
     readonly calculations: readonly number[];
-    /** How many links to it are not VALID. */
-    readonly broken: readonly number[];
+    /** How many of these use it by a link that is not VALID. */
+    readonly brokenLinks: readonly number[];
   }>;
+};
+
+/** What is counted of what somebody owns. */
+export const ownedCounts = [
+  'calculations',
+  'cards',
+  'files',
+  'data_files',
+  'broken_links',
+  'invalid',
+  'missing_target',
+  'affected',
+  'unused',
+  'locked',
+] as const;
+
+/** Whoever owns a calculation, card, file or data file. */
+export type OwnerFacts = {
+  readonly total: number;
+  /** Those who own the most calculations and cards first. */
+  readonly list: Listed<
+    {
+      readonly id: readonly string[];
+      /** As a card gives it; empty if none does. */
+      readonly name: readonly string[];
+      /** When the calculation that was not touched for longest was last modified. */
+      readonly oldestModified: readonly (number | null)[];
+    } & Readonly<Record<(typeof ownedCounts)[number], readonly number[]>>
+  >;
 };
 
 export type FileFacts = {
@@ -204,7 +242,6 @@ export type FileFacts = {
 export type DataFileFacts = {
   readonly total: number;
   readonly scanState: Counts;
-  readonly owners: Counts;
   /** By age of the newest revision known, or of the file: `under 30 days`, `30 to 90 days`, `90 days to a year`, `over a year`, `unknown`. */
   readonly age: readonly (readonly [range: string, count: number])[];
   readonly list: Listed<{

@@ -16,14 +16,20 @@ export function printStaticCounts(facts: ReportFacts): string {
 </main>`;
 }
 
-const countsOf = ({ calculations, cards, datasets, files, dataFiles, jobs }: ReportFacts) =>
+const countsOf = ({ calculations, cards, datasets, owners, files, dataFiles, jobs }: ReportFacts) =>
   [
     ['Calculations', calculations?.total],
-    ['Calculations with a broken reference', calculations?.flags.broken],
+    ['Calculations with broken links', calculations?.flags.broken_links],
+    ['Calculations that are invalid', calculations?.flags.invalid],
+    ['Calculations with a missing target', calculations?.flags.missing_target],
+    ['Calculations that are affected by these', calculations?.flags.affected],
     ['Calculations that nothing uses', calculations?.flags.unused],
     ['Calculations that are locked', calculations?.flags.locked],
     ['Cards', cards?.total],
+    ['Cards with a missing target', cards?.flags.missing_target],
+    ['Cards that are affected', cards?.flags.affected],
     ['Datasets', datasets?.total],
+    ['Owners', owners?.total],
     ['Files', files?.total],
     ['Data files', dataFiles?.total],
     ['Jobs whose outcome is unknown', jobs.types.reduce((sum, { unknown }) => sum + unknown, 0)],

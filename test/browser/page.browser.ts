@@ -40,33 +40,33 @@ test('the counts on the page are those of the facts', async () => {
   const { calculations, cards, files } = facts;
 
   expect(await tile('files')).toBe(files?.total);
-  expect(await tile('with a broken reference')).toBe(calculations?.flags.broken);
+  expect(await tile('with broken links')).toBe(calculations?.flags.broken_links);
   expect(await tile('that nothing uses')).toBe(calculations?.flags.unused);
-  expect(await tile('cards without access')).toBe(cards?.withoutAccess);
+  expect(await tile('cards without access')).toBe(cards?.flags.without_access);
 
-  await page.getByRole('link', { name: 'with a broken reference' }).click();
+  await page.getByRole('link', { name: 'with broken links' }).click();
 
-  expect(await found(page)).toBe(`${calculations?.flags.broken} calculations of 20,000`);
-  expect(new URL(page.url()).hash).toBe('#calculations?flag=broken');
+  expect(await found(page)).toBe(`${calculations?.flags.broken_links} calculations of 20,000`);
+  expect(new URL(page.url()).hash).toBe('#calculations?flag=broken_links');
 
   await page.goBack();
   await page.getByRole('link', { name: 'cards without access' }).click();
 
-  expect(await found(page)).toBe(`${cards?.withoutAccess} cards of 3,000`);
+  expect(await found(page)).toBe(`${cards?.flags.without_access} cards of 3,000`);
   expect(misdeeds).toEqual([]);
   await page.context().close();
 });
 
-test('the seeded broken references are found by the search, and what they reach', async () => {
+test('the seeded broken links are found by the search, and what they reach', async () => {
   const { page, misdeeds } = await openReport(browser, report.url);
   const [edge = -1, valid = ''] = facts.graph.invalid[5] ?? [];
   const user = (facts.graph.user[edge] ?? 0) - facts.graph.datasets;
   const { id, name } = facts.calculations?.list.columns ?? { id: [], name: [] };
 
-  await page.getByRole('link', { name: /^Broken references/ }).click();
-  expect(await found(page)).toBe(`${facts.graph.invalid.length} broken references`);
-  await page.getByLabel('Search broken references').fill(id[user] ?? '');
-  await page.getByText('1 broken reference of').waitFor();
+  await page.getByRole('link', { name: /^Broken links/ }).click();
+  expect(await found(page)).toBe(`${facts.graph.invalid.length} broken links`);
+  await page.getByLabel('Search broken links').fill(id[user] ?? '');
+  await page.getByText('1 broken link of').waitFor();
   const row = page.getByRole('row').nth(1);
 
   expect(await row.textContent()).toContain(name[user]);
@@ -76,6 +76,28 @@ test('the seeded broken references are found by the search, and what they reach'
   await page.getByRole('heading', { name: name[user] ?? '' }).waitFor();
 
   expect(await page.getByText('1 reference is broken').count()).toBe(1);
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+test('each owner has a page of what they own, with as many things as the list of owners says', async () => {
+  const { page, misdeeds } = await openReport(browser, report.url);
+  const { id = [], name = [], affected = [] } = facts.owners?.list.columns ?? {};
+
+  await page.getByRole('link', { name: /^Owners/ }).click();
+  expect(await found(page)).toBe(`${id.length} owners`);
+  await page
+    .getByRole('row', { name: name[1] ?? '' })
+    .getByRole('link', { name: affected[1]?.toLocaleString('en') ?? '', exact: true })
+    .first()
+    .click();
+  await page.getByRole('heading', { name: 'What an owner has' }).waitFor();
+
+  expect(await found(page)).toBe(`${affected[1]} things of 23,000`);
+  expect(await page.getByRole('button', { name: `Owner: ${name[1]}` }).count()).toBe(1);
+  expect(await page.getByText('It depends, over any number of steps').filter({ visible: true }).count()).toBe(
+    1,
+  );
   expect(misdeeds).toEqual([]);
   await page.context().close();
 });

@@ -18,7 +18,7 @@ type Calculation = {
   }[];
 };
 
-test('the report over the reference platform shows what its snapshots hold, and the broken references in it', async () => {
+test('the report over the reference platform shows what its snapshots hold, and the broken links in it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'platform-sync-page-'));
   const file = join(folder, 'report.html');
   const sandbox = await startPlatform({ calculations: 4_000, fileSets: 0, dataFiles: 0 });
@@ -53,10 +53,10 @@ test('the report over the reference platform shows what its snapshots hold, and 
 
   expect(broken.length).toBeGreaterThan(100);
   expect(await tile('calculations')).toBe(calculations.length.toLocaleString('en'));
-  expect(await tile('with a broken reference')).toBe(broken.length.toLocaleString('en'));
+  expect(await tile('with broken links')).toBe(broken.length.toLocaleString('en'));
 
   for (const { id, name } of broken.slice(0, 3)) {
-    await page.evaluate('location.hash = "calculations?flag=broken"');
+    await page.evaluate('location.hash = "calculations?flag=broken_links"');
     await page.getByLabel('Search calculations').fill(String(id));
     const row = page
       .getByRole('row')

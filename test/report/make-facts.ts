@@ -1,5 +1,5 @@
 import type { CalculationFlag, ReportFacts, RunFacts } from '../../lib/report/facts.ts';
-import { calculationFlags } from '../../lib/report/facts.ts';
+import { calculationFlags, cardFlags } from '../../lib/report/facts.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -31,6 +31,8 @@ const OWNERS = [
   'Wang Fang',
   'Finance team',
 ];
+/** The last is a group, which no card names. */
+const OWNER_IDS = OWNERS.map((_, index) => String(41 + index));
 const TOPICS = ['Margin', 'Revenue', 'Churn', 'Headcount', 'Pipeline', 'Returns', 'Inventory', 'Refunds'];
 const SHAPES = [
   'rolling mean',
@@ -61,15 +63,24 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
     flags.filter((each) => (each & calculationFlags[flag]) !== 0).length;
   const modified = names.map(() => WRITTEN_AT - Math.floor(random() ** 2 * 900) * DAY_MS);
   const statuses = ['ACTIVE', 'DRAFT', 'ARCHIVED'];
-  const texts = [...OWNERS, ...statuses];
+  const texts = [...OWNER_IDS, ...statuses];
   const owner = names.map(() => below(OWNERS.length));
   const status = names.map(() => OWNERS.length + (random() < 0.8 ? 0 : random() < 0.7 ? 1 : 2));
   const datasetIds = ids(datasets, 90_001);
   const cardIds = ids(cards, 500_003);
   const types = ['KPI', 'CHART', 'TABLE', 'PIVOT'];
-  const cardTexts = [...types, ...OWNERS, ...datasetIds];
+  const cardTexts = [...types, ...OWNER_IDS, ...datasetIds];
   const cardType = cardIds.map(() => below(types.length));
-  const cardOwner = cardIds.map(() => types.length + below(OWNERS.length));
+  const cardOwners = cardIds.map((_, card) =>
+    (card % 9 === 0 ? [below(OWNERS.length), card % 7] : [below(OWNERS.length)]).map(
+      (at) => types.length + at,
+    ),
+  );
+  const cardBits = cardIds.map(
+    (_, card) =>
+      (card % 7 === 0 && card < 84 ? cardFlags.without_access : 0) |
+      (card % 31 === 0 ? cardFlags.affected : 0),
+  );
   const cardDataset = cardIds.map(
     (_, card) => types.length + OWNERS.length + (edges.datasetOfCard[card] ?? 0),
   );
@@ -79,6 +90,7 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
     platform: 'analytics.example.com',
     store: 's3://example-platform-sync',
     faults: [],
+    narrowed: [],
     snapshots: [
       snapshot('calculations', calculations, random),
       snapshot('cards', cards, random),
@@ -91,7 +103,6 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
       flags: Object.fromEntries(
         Object.keys(calculationFlags).map((flag) => [flag, countFlag(flag as CalculationFlag)]),
       ) as Record<CalculationFlag, number>,
-      owners: countsOf(owner.map((each) => texts[each] ?? '')),
       links: {
         values: [
           ['VALID', edges.user.length - edges.invalid.length],
@@ -99,6 +110,7 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
         ],
         others: 0,
       },
+      brokenLinks: edges.invalid.length,
       lastModified: [
         ...countsOf(modified.map((each) => new Date(each).toISOString().slice(0, 7))).values,
       ].sort(),
@@ -121,8 +133,11 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
       total: cards,
       type: countsOf(cardType.map((each) => types[each] ?? '')),
       chartType: countsOf(cardIds.map(() => pick(['line', 'bar', 'area', 'map', 'none']))),
-      owners: countsOf(cardOwner.map((each) => cardTexts[each] ?? '')),
-      withoutAccess: 12,
+      flags: {
+        missing_target: 0,
+        affected: cardBits.filter((bits) => (bits & cardFlags.affected) !== 0).length,
+        without_access: cardBits.filter((bits) => (bits & cardFlags.without_access) !== 0).length,
+      },
       list: {
         total: cards,
         isWhole: true,
@@ -133,10 +148,10 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
               HOSTILE[index] ?? `${pick(TOPICS)} by ${pick(['region', 'quarter', 'team'])} ${index}`,
           ),
           type: cardType,
-          owner: cardOwner,
+          owners: cardOwners,
           dataset: cardDataset,
           texts: cardTexts,
-          withoutAccess: Array.from({ length: 12 }, (_, index) => index * 7),
+          flags: cardBits,
         },
       },
     },
@@ -151,10 +166,16 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
           calculations: datasetIds.map(
             (_, index) => edges.datasetOfCalculation.filter((each) => each === index).length,
           ),
-          broken: datasetIds.map(() => (random() < 0.1 ? below(40) : 0)),
+          brokenLinks: datasetIds.map(() => (random() < 0.1 ? below(40) : 0)),
         },
       },
     },
+    owners: ownersOf(
+      owner.map((each, row) => ({ owner: each, flags: flags[row] ?? 0, modified: modified[row] ?? 0 })),
+      cardOwners.flatMap((owners, row) =>
+        [...new Set(owners)].map((each) => ({ owner: each - types.length, flags: cardBits[row] ?? 0 })),
+      ),
+    ),
     files: {
       total: 100_000,
       bytes: 734_000_000_000,
@@ -206,7 +227,6 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
         ],
         others: 0,
       },
-      owners: countsOf(Array.from({ length: 220 }, () => pick(OWNERS))),
       age: [
         ['under 30 days', 40],
         ['30 to 90 days', 61],
@@ -279,17 +299,66 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
   };
 }
 
+type Owned = { readonly owner: number; readonly flags: number };
+
+/** What is counted of each owner. */
+function ownersOf(
+  calculations: readonly (Owned & { readonly modified: number })[],
+  cards: readonly Owned[],
+): ReportFacts['owners'] {
+  const counts = (of: (index: number) => number) => OWNERS.map((_, index) => of(index));
+  const having = (bit: number) =>
+    counts((index) =>
+      [...calculations, ...cards].reduce(
+        (sum, { owner, flags }) => sum + (owner === index && (flags & bit) !== 0 ? 1 : 0),
+        0,
+      ),
+    );
+  return {
+    total: OWNERS.length,
+    list: {
+      total: OWNERS.length,
+      isWhole: true,
+      columns: {
+        id: OWNER_IDS,
+        name: OWNERS.map((name, index) => (index < 6 ? name : '')),
+        oldestModified: counts((index) =>
+          Math.min(...calculations.filter(({ owner }) => owner === index).map(({ modified }) => modified)),
+        ),
+        calculations: counts((index) => calculations.filter(({ owner }) => owner === index).length),
+        cards: counts((index) => cards.filter(({ owner }) => owner === index).length),
+        files: counts((index) => 100 * index),
+        data_files: counts((index) => 9 * index),
+        broken_links: having(calculationFlags.broken_links),
+        invalid: having(calculationFlags.invalid),
+        missing_target: having(calculationFlags.missing_target),
+        affected: having(calculationFlags.affected),
+        unused: having(calculationFlags.unused),
+        locked: counts(
+          (index) =>
+            calculations.filter(
+              ({ owner, flags }) => owner === index && (flags & calculationFlags.locked) !== 0,
+            ).length,
+        ),
+      },
+    },
+  };
+}
+
 function flagsOf(index: number, below: (most: number) => number, isBroken: boolean): number {
-  const { broken, unused, locked, archived, hidden, global, sameName, sameLinks, oldest } = calculationFlags;
+  const { broken_links, invalid, missing_target, affected, unused } = calculationFlags;
+  const { locked, archived, hidden, global, same_name, same_links, oldest } = calculationFlags;
   return (
-    (isBroken ? broken : 0) |
+    (isBroken ? broken_links | missing_target : 0) |
+    (below(200) === 0 ? invalid : 0) |
+    (below(70) === 0 ? affected : 0) |
     (below(9) === 0 ? unused : 0) |
     (below(40) === 0 ? locked : 0) |
     (below(30) === 0 ? archived : 0) |
     (below(50) === 0 ? hidden : 0) |
     (below(60) === 0 ? global : 0) |
-    (below(25) === 0 ? sameName : 0) |
-    (below(45) === 0 ? sameLinks : 0) |
+    (below(25) === 0 ? same_name : 0) |
+    (below(45) === 0 ? same_links : 0) |
     (index < 100 ? oldest : 0)
   );
 }

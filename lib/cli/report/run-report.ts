@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { writeTextFile } from '../../jobs/texts/output/text-file.ts';
 import type { ReportFacts } from '../../report/facts.ts';
+import { figuresOf } from '../../report/figures.ts';
 import { printReport } from '../../report/write-report.ts';
 import { duration } from '../duration.ts';
 import { openStoreToRead } from '../open-store-of.ts';
@@ -54,27 +55,36 @@ async function* linesOf(page: Buffer): AsyncGenerator<string> {
   yield page.toString();
 }
 
-const asJson = (output: string, bytes: number, { snapshots, faults }: ReportFacts, opened: boolean) => ({
+const asJson = (output: string, bytes: number, facts: ReportFacts, opened: boolean) => ({
   output,
   bytes,
   opened,
-  runs: snapshots.map(({ place, run, startedAt, records }) => ({
+  runs: facts.snapshots.map(({ place, run, startedAt, records }) => ({
     source: place,
     run,
     startedAt: new Date(startedAt).toISOString(),
     records,
   })),
-  faults,
+  narrowed: facts.narrowed,
+  faults: facts.faults,
+  ...figuresOf(facts),
 });
 
 /** What was written, in words. */
-function describe(output: string, bytes: number, { snapshots, writtenAt }: ReportFacts): readonly string[] {
+function describe(
+  output: string,
+  bytes: number,
+  { snapshots, narrowed, writtenAt }: ReportFacts,
+): readonly string[] {
   const ago = (ms: number) => duration(Math.max(0, Math.ceil((writtenAt - ms) / 1_000)));
   return [
     `${output}: ${Math.ceil(bytes / 1_000).toLocaleString('en')} KB, to be opened in a browser`,
     ...snapshots.map(
       ({ place, run, records, startedAt }) =>
         `  ${place}: ${records.toLocaleString('en')} ${records === 1 ? 'record' : 'records'} of run ${run}, begun ${ago(startedAt)} ago`,
+    ),
+    ...narrowed.map(
+      ({ source, places }) => `  no whole run of ${source} is published: the page shows ${places.join(', ')}`,
     ),
   ];
 }

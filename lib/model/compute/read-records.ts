@@ -59,7 +59,7 @@ export async function readCards(
     const people = await group.values('owners');
     await held.add(group, (row, node, isFirst) => {
       if (!isFirst) return;
-      const named = peopleIn(people[row]).map(({ id, displayname }) => {
+      const named = peopleOf(people[row]).map(({ id, displayname }) => {
         const user = owners.byValue(id);
         owners.name(user, displayname);
         return user;
@@ -124,7 +124,7 @@ const millisecondsIn = (value: unknown): number | undefined =>
 type Person = { readonly id?: unknown; readonly displayname?: unknown };
 
 /** The owners of a card that are no groups. */
-const peopleIn = (value: unknown): readonly Person[] =>
+export const peopleOf = (value: unknown): readonly Person[] =>
   (Array.isArray(value) ? value : []).filter(
     (each) => typeof each === 'object' && each !== null && String(each.type).toUpperCase() !== 'GROUP',
   );

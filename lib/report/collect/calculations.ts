@@ -1,108 +1,169 @@
-import { thing, type Use, usesOf } from '../../model/rules/index.ts';
+import { asText, HELD, type RowGroup, type UsesGraph } from '../../model/index.ts';
+import { canonicalId } from '../../model/rules/index.ts';
 import { type CalculationFacts, type CalculationFlag, calculationFlags } from '../facts.ts';
-import { validsIn } from './calculation-traits.ts';
+import { createCountedValues } from './counted-values.ts';
 import { createDistinctTexts } from './distinct-texts.ts';
-import type { EdgeSink } from './edge-sink.ts';
-import { type KnownCalculations, ownerOf, readCalculations } from './known-calculations.ts';
-import type { ListLimits } from './list-limits.ts';
-import { createPlaces, type Places } from './places.ts';
-import type { RunRecords } from './run-records.ts';
-import { enumIn, type Members, printMonth, shownText, textIn, timeIn } from './values.ts';
+import { heldGroups } from './held-groups.ts';
+import { createLargest } from './largest.ts';
+import { createChoice, createFlagCounts } from './listed.ts';
+import type { Shown, ThingsToShow } from './things-to-show.ts';
+import { NOT_STATED, shownText } from './values.ts';
 
-const NAMES = Object.keys(calculationFlags) as readonly CalculationFlag[];
+/** How many are called the oldest. */
+const OLDEST = 100;
 
-/** Flags that so many calculations have that nobody looks for those that have them. */
-const UNLISTED: readonly CalculationFlag[] = ['global', 'hidden'];
+/** Bits that so many calculations have that nobody looks for those that have them. */
+const UNLISTED: readonly CalculationFlag[] = ['global', 'hidden', 'oldest'];
+const LISTED = Object.entries(calculationFlags).flatMap(([name, bit]) =>
+  UNLISTED.some((each) => each === name) ? [] : bit,
+);
 
-/** A run of calculations that was read once. */
-export type CountedCalculations = {
-  readonly places: Places;
-  /** Reads the run again, for the list. */
-  readonly list: (sink: EdgeSink) => Promise<CalculationFacts>;
+/** A calculation that is listed, or may be. */
+type Row = {
+  readonly node: number;
+  readonly place: number;
+  /** In its row group. */
+  readonly row: number;
+  flags: number;
+  readonly modified: number | null;
+  said: {
+    readonly name: string;
+    readonly owner: string;
+    readonly status: string;
+    readonly created: number | null;
+  };
 };
 
-/** Reads a run of calculations; `visit` gets all edges. */
-export async function countCalculations(
-  run: RunRecords,
-  visit: (edge: Use) => void,
-  limits: ListLimits,
-): Promise<CountedCalculations> {
-  const known = await readCalculations(run, visit);
-  const chosen = chosenOf(known.flags, limits);
-  const places = createPlaces(known.ids, known.sortedIds, chosen);
-  return { places, list: (sink) => listCalculations(run, known, chosen, { sink, limits }) };
-}
+const NOTHING_SAID = { name: '', owner: '', status: '', created: null };
 
-/** One for each calculation that is listed, 0 for the others. */
-function chosenOf(flags: Uint16Array, { whole, top }: ListLimits): Uint8Array {
-  if (flags.length <= whole) return new Uint8Array(flags.length).fill(1);
-  const chosen = new Uint8Array(flags.length);
-  for (const name of NAMES.filter((each) => !UNLISTED.includes(each))) {
-    let left = top;
-    for (let number = 0; number < flags.length && left > 0; number += 1) {
-      if (((flags[number] ?? 0) & calculationFlags[name]) === 0) continue;
-      chosen[number] = 1;
-      left -= 1;
+/** Counts the calculations of the model, and lists them. */
+export async function readCalculations(options: ThingsToShow): Promise<Shown<CalculationFacts>> {
+  const { model, columns, recordsOf, limits, signal } = options;
+  const { things, calculations: nodes } = model;
+  const [source, records] = [columns.calculations, recordsOf('calculations')];
+  const [statuses, months] = [createCountedValues(), createMonths()];
+  const counts = createFlagCounts(calculationFlags);
+  const oldest = createLargest<Row>(OLDEST);
+  const isListed = createChoice(nodes.length, LISTED, limits);
+  const listed: Row[] = [];
+  let place = 0;
+  const held = heldGroups({ source, kind: 'calculation', things, nodes, records, signal });
+  for await (const { group, rows } of held) {
+    const own = await readOwn(group);
+    const status = await group.texts('status', (utf8) => statuses.numberOf(asText(utf8).toUpperCase()));
+    const modified = await group.values('lastmodified_at');
+    const before = place;
+    const wanted: Row[] = [];
+    for (const row of rows) {
+      const node = nodes[place] ?? 0;
+      const flags = ((model.flags[node] ?? 0) & ~HELD) | own(row);
+      const at = timeAt(modified, row);
+      statuses.add(status[row]);
+      counts.add(flags);
+      const isChosen = isListed(flags);
+      if (isChosen || (at !== null && oldest.mayAdd(-at))) {
+        const each: Row = { node, place, row, flags, modified: at, said: NOTHING_SAID };
+        if (isChosen) wanted.push(each);
+        if (at !== null) oldest.add(-at, each);
+      }
+      if (at !== null) months.add(at);
+      place += 1;
     }
+    listed.push(...wanted);
+    const old = oldest.values().filter((each) => each.place >= before);
+    if (wanted.length + old.length > 0) await readSaid(group, new Set([...wanted, ...old]));
   }
-  return chosen;
+  for (const row of oldest.values()) {
+    row.flags |= calculationFlags.oldest;
+    counts.add(calculationFlags.oldest);
+  }
+  const all = [...new Set([...listed, ...oldest.values()])].sort((a, b) => a.place - b.place);
+  const total = nodes.length;
+  const list = { total, isWhole: all.length === total, columns: columnsOf(all, options) };
+  const said = { status: statuses.counts(), flags: counts.counts, lastModified: months.counted() };
+  return { facts: { total, ...said, ...linksIn(model.graph), list }, nodes: all.map(({ node }) => node) };
 }
 
-async function listCalculations(
-  run: RunRecords,
-  known: KnownCalculations,
-  chosen: Uint8Array,
-  { sink, limits }: { readonly sink: EdgeSink; readonly limits: ListLimits },
-): Promise<CalculationFacts> {
-  const { total, flags, status, owners, links, months } = known;
-  const isUnnamed = [status.choose(), owners.choose(), links.choose()].includes(true);
+/** What the records of a row group say of themselves, as bits. */
+async function readOwn(group: RowGroup): Promise<(row: number) => number> {
+  const read = async (name: 'locked' | 'archived' | 'hidden' | 'global') => ({
+    bit: calculationFlags[name],
+    values: await group.values(name),
+  });
+  const columns = [await read('locked'), await read('archived'), await read('hidden'), await read('global')];
+  return (row) => columns.reduce((bits, { bit, values }) => (values[row] === true ? bits | bit : bits), 0);
+}
+
+async function readSaid(group: RowGroup, rows: Iterable<Row>): Promise<void> {
+  const name = await group.texts('name', asText);
+  const owner = await group.texts('owner', (utf8) => canonicalId(asText(utf8)));
+  const status = await group.texts('status', (utf8) => asText(utf8).toUpperCase());
+  const created = await group.values('created_at');
+  for (const each of rows)
+    each.said = {
+      name: shownText(name[each.row] ?? ''),
+      owner: shownText(owner[each.row] ?? ''),
+      status: shownText(status[each.row] || NOT_STATED),
+      created: timeAt(created, each.row),
+    };
+}
+
+const timeAt = (times: ArrayLike<unknown>, row: number): number | null => {
+  const time = times[row];
+  return typeof time === 'number' ? time : null;
+};
+
+function columnsOf(
+  rows: readonly Row[],
+  { model: { things } }: ThingsToShow,
+): CalculationFacts['list']['columns'] {
   const { texts, positionOf } = createDistinctTexts();
-  const columns = {
-    id: [] as string[],
-    name: [] as string[],
-    owner: [] as number[],
-    status: [] as number[],
-    texts,
-    created: [] as (number | null)[],
-    lastModified: [] as (number | null)[],
-    flags: [] as number[],
-  };
-  const wants = (number: number) => isUnnamed || chosen[number] === 1 || sink.isWanting();
-  await run.read((record, number) => {
-    if (isUnnamed) nameValues(record, known);
-    if (chosen[number] !== 1) {
-      if (sink.isWanting()) sink.other(usesOf('calculations', record));
-      return;
-    }
-    sink.listed(usesOf('calculations', record));
-    columns.id.push(shownText(thing('calculation', record['id'])?.id ?? ''));
-    columns.name.push(shownText(textIn(record['name']) ?? ''));
-    columns.owner.push(positionOf(shownText(ownerOf(record))));
-    columns.status.push(positionOf(shownText(enumIn(record['status']))));
-    columns.created.push(timeIn(record['created']) ?? null);
-    columns.lastModified.push(timeIn(record['lastModified']) ?? null);
-    columns.flags.push(flags[number] ?? 0);
-  }, wants);
   return {
-    total,
-    status: status.counts(),
-    flags: countFlags(flags),
-    owners: owners.counts(),
-    links: links.counts(),
-    lastModified: [...months].sort(([a], [b]) => a - b).map(([month, count]) => [printMonth(month), count]),
-    list: { total, isWhole: total <= limits.whole, columns },
+    id: rows.map(({ node }) => shownText(things.thingAt(node).id)),
+    name: rows.map(({ said }) => said.name),
+    owner: rows.map(({ said }) => positionOf(said.owner)),
+    status: rows.map(({ said }) => positionOf(said.status)),
+    texts,
+    created: rows.map(({ said }) => said.created),
+    lastModified: rows.map(({ modified }) => modified),
+    flags: rows.map(({ flags }) => flags),
   };
 }
 
-function nameValues(record: Members, { status, owners, links }: KnownCalculations): void {
-  status.name(enumIn(record['status']));
-  owners.name(ownerOf(record));
-  for (const valid of validsIn(record)) links.name(valid);
+/** What the links of calculations say of themselves. */
+function linksIn(graph: UsesGraph): Pick<CalculationFacts, 'links' | 'brokenLinks'> {
+  const values = createCountedValues();
+  const numbers = new Map<string | null, number>();
+  let brokenLinks = 0;
+  for (let edge = 0; edge < graph.user.length; edge += 1) {
+    const [relation, validity] = [graph.relationAt(edge), graph.validityAt(edge)];
+    if (relation === 'built on' || relation === 'drills from') continue;
+    const number = numbers.get(validity) ?? values.numberOf(validity?.toUpperCase() ?? '');
+    numbers.set(validity, number);
+    values.add(number);
+    if (graph.isBrokenAt(edge)) brokenLinks += 1;
+  }
+  return { links: values.counts(), brokenLinks };
 }
 
-function countFlags(flags: Uint16Array): CalculationFacts['flags'] {
-  const counts = Object.fromEntries(NAMES.map((name) => [name, 0])) as Record<CalculationFlag, number>;
-  for (const each of flags)
-    for (const name of NAMES) if ((each & calculationFlags[name]) !== 0) counts[name] += 1;
-  return counts;
+const DAY_MS = 86_400_000;
+
+/** Counts times by their months. */
+function createMonths() {
+  const days = new Map<number, number>();
+  return {
+    add(ms: number): void {
+      const day = Math.floor(ms / DAY_MS);
+      days.set(day, (days.get(day) ?? 0) + 1);
+    },
+    /** Oldest first. */
+    counted(): readonly (readonly [month: string, count: number])[] {
+      const months = new Map<string, number>();
+      for (const [day, count] of [...days].sort(([a], [b]) => a - b)) {
+        const month = new Date(day * DAY_MS).toISOString().slice(0, 7);
+        months.set(month, (months.get(month) ?? 0) + count);
+      }
+      return [...months];
+    },
+  };
 }

@@ -1,64 +1,43 @@
-import { freeMemory } from '../../bytes/free-memory.ts';
+import { growing } from '../../bytes/growing.ts';
+import { createNumberedTexts } from '../../model/index.ts';
 import type { Counts } from '../facts.ts';
-import { grown } from './hashes/grown.ts';
-import { createTextIndex } from './hashes/text-index.ts';
+import { createLargest } from './largest.ts';
+import { NOT_STATED, shownText } from './values.ts';
 
-/** Counts how often each value occurs, however many there are. Values are read twice if there are very many. */
+/** Counts how often each value occurs, however many there are. */
 export type CountedValues = {
-  readonly add: (value: string) => void;
-  /** Called when all were added: true if they must be read again, each by `name`. */
-  readonly choose: () => boolean;
-  readonly name: (value: string) => void;
+  /** The number of a value, which is a text. */
+  readonly numberOf: (value: string) => number;
+  /** Counts a value by its number; without one, as `NOT_STATED`. */
+  readonly add: (number: number | null | undefined) => void;
   readonly counts: () => Counts;
 };
 
-/** How many values are listed, and how many of the first are known at once. */
+/** How many values are listed. */
 const LISTED = 50;
-const KNOWN = 1_000;
 
 export function createCountedValues(): CountedValues {
-  const index = createTextIndex(KNOWN);
-  let counts = new Uint32Array(64);
+  const texts = createNumberedTexts();
+  const counted = growing(Uint32Array);
+  const numberOf = (value: string) => texts.numberOf(Buffer.from(value === '' ? NOT_STATED : value));
   let total = 0;
-  let chosen: readonly number[] = [];
   return {
-    add(value) {
-      const number = index.add(value);
-      counts = grown(counts, number);
-      counts[number] = (counts[number] ?? 0) + 1;
+    numberOf,
+    add(given) {
+      const number = given ?? numberOf('');
+      while (counted.length() <= number) counted.push(0);
+      counted.set(number, counted.at(number) + 1);
       total += 1;
     },
-    choose() {
-      chosen = highest(counts.subarray(0, index.size()), LISTED);
-      for (const number of chosen) index.want(number);
-      return index.isWanting();
-    },
-    name: (value) => index.name(value),
-    counts: () => {
-      const values = chosen.map((number) => [index.textOf(number), counts[number] ?? 0] as const);
+    counts() {
+      const most = createLargest<number>(LISTED);
+      for (let number = 0; number < counted.length(); number += 1)
+        if (counted.at(number) > 0) most.add(counted.at(number), number);
+      const values = most
+        .values()
+        .toSorted((a, b) => counted.at(b) - counted.at(a) || a - b)
+        .map((number) => [shownText(texts.textOf(number)), counted.at(number)] as const);
       return { values, others: total - values.reduce((sum, [, count]) => sum + count, 0) };
     },
   };
-}
-
-/** The places of the highest numbers, highest first; of equal ones, the first. */
-export function highest(numbers: Uint32Array | Float64Array, most: number): readonly number[] {
-  const limit = limitOf(numbers, most);
-  const above: number[] = [];
-  const equal: number[] = [];
-  for (let place = 0; place < numbers.length; place += 1) {
-    const number = numbers[place] ?? 0;
-    if (number > limit) above.push(place);
-    else if (number === limit && equal.length < most) equal.push(place);
-  }
-  return [...above.sort((a, b) => (numbers[b] ?? 0) - (numbers[a] ?? 0) || a - b), ...equal].slice(0, most);
-}
-
-/** The lowest of the `most` highest numbers; less than all of them if there are no more. */
-function limitOf(numbers: Uint32Array | Float64Array, most: number): number {
-  if (numbers.length <= most) return Number.NEGATIVE_INFINITY;
-  const sorted = numbers.slice().sort();
-  const limit = sorted[sorted.length - most] ?? 0;
-  freeMemory(sorted);
-  return limit;
 }

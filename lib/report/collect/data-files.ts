@@ -1,19 +1,8 @@
+import { asText, groupsOf } from '../../model/index.ts';
 import type { DataFileFacts } from '../facts.ts';
 import { createCountedValues } from './counted-values.ts';
-import type { ListLimits } from './list-limits.ts';
-import type { RunRecords } from './run-records.ts';
-import {
-  enumIn,
-  idIn,
-  listIn,
-  type Members,
-  membersOf,
-  NOT_STATED,
-  shownText,
-  sizeIn,
-  textIn,
-  timeIn,
-} from './values.ts';
+import type { RecordsToList } from './files.ts';
+import { enumIn, listIn, type Members, membersOf, NOT_STATED, shownText, sizeIn, timeIn } from './values.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -24,17 +13,16 @@ const RANGES = [
   ['over a year', Number.POSITIVE_INFINITY],
 ] as const;
 
-/** Reads a run of data files: once, and again only where there are very many values of a field. */
+/** Counts data files, and lists them: of very many the first. */
 export async function readDataFiles(
-  run: RunRecords,
-  { whole, top }: ListLimits,
+  { source, records, limits, signal }: RecordsToList,
   nowMs: number,
 ): Promise<DataFileFacts> {
-  const [scanState, owners] = [createCountedValues(), createCountedValues()];
+  const scanState = createCountedValues();
   const ages = new Map<string, number>(
     [...RANGES.map(([name]) => name), NOT_STATED].map((name) => [name, 0]),
   );
-  const most = run.manifest.records <= whole ? whole : top;
+  const most = records <= limits.whole ? limits.whole : limits.top;
   const columns = {
     id: [] as string[],
     name: [] as string[],
@@ -43,40 +31,40 @@ export async function readDataFiles(
     created: [] as (number | null)[],
   };
   let total = 0;
-  await run.read((file) => {
-    const revision = newestRevision(file);
-    const state = enumIn(revision['scanState']);
-    const created = timeIn(file['datetimeCreated']);
-    const range = rangeOf(timeOf(revision) ?? created, nowMs);
-    ages.set(range, (ages.get(range) ?? 0) + 1);
-    scanState.add(state);
-    owners.add(ownerOf(file));
-    total += 1;
-    if (columns.id.length >= most) return;
-    columns.id.push(shownText(idIn(file['dataFileId']) ?? ''));
-    columns.name.push(shownText(textIn(file['name']) ?? ''));
-    columns.scanState.push(shownText(state));
-    columns.sizeBytes.push(sizeIn(revision['sizeBytes']) ?? null);
-    columns.created.push(created ?? null);
-  });
-  if ([scanState.choose(), owners.choose()].includes(true))
-    await run.read((file) => {
-      scanState.name(enumIn(newestRevision(file)['scanState']));
-      owners.name(ownerOf(file));
-    });
+  for await (const group of groupsOf(source, 'records')) {
+    signal.throwIfAborted();
+    const id = await group.texts('datafileid', asText);
+    const name = await group.texts('name', asText);
+    const current = await group.values('currentrevision');
+    const revisions = await group.values('revisions');
+    const times = await group.values('datetimecreated');
+    for (let row = 0; row < group.rows; row += 1) {
+      const revision = newestRevision(current[row], revisions[row]);
+      const state = enumIn(revision['scanstate']);
+      const created = timeIn(times[row]);
+      const range = rangeOf(timeOf(revision) ?? created, nowMs);
+      ages.set(range, (ages.get(range) ?? 0) + 1);
+      scanState.add(scanState.numberOf(state));
+      total += 1;
+      if (columns.id.length >= most) continue;
+      columns.id.push(shownText(id[row] ?? ''));
+      columns.name.push(shownText(name[row] ?? ''));
+      columns.scanState.push(shownText(state));
+      columns.sizeBytes.push(sizeIn(revision['sizebytes']) ?? null);
+      columns.created.push(created ?? null);
+    }
+  }
   const list = { total, isWhole: total === columns.id.length, columns };
-  return { total, scanState: scanState.counts(), owners: owners.counts(), age: [...ages], list };
+  return { total, scanState: scanState.counts(), age: [...ages], list };
 }
 
-const ownerOf = (file: Members): string => idIn(file['responsibleUserId']) ?? NOT_STATED;
-
 const timeOf = (revision: Members): number | undefined =>
-  timeIn(revision['uploadTimeMillis']) ?? timeIn(revision['datetimeUploaded']);
+  timeIn(revision['uploadtimemillis']) ?? timeIn(revision['datetimeuploaded']);
 
 /** The current revision, or else the newest of all; no members if none is known. */
-function newestRevision({ currentRevision, revisions }: Members): Members {
-  const current = membersOf(currentRevision);
-  if (Object.keys(current).length > 0) return current;
+function newestRevision(current: unknown, revisions: unknown): Members {
+  const members = membersOf(current);
+  if (Object.values(members).some((value) => value != null)) return members;
   let newest: Members = {};
   for (const revision of listIn(revisions).map(membersOf))
     if ((timeOf(revision) ?? -1) >= (timeOf(newest) ?? -1)) newest = revision;

@@ -1,77 +1,95 @@
+import { growing } from '../../bytes/growing.ts';
+import {
+  asText,
+  createNumberedTexts,
+  groupsOf,
+  type RowGroup,
+  type SourceColumns,
+} from '../../model/index.ts';
 import type { FileFacts } from '../facts.ts';
 import { createCountedValues } from './counted-values.ts';
 import { createDistinctTexts } from './distinct-texts.ts';
-import { grown } from './hashes/grown.ts';
-import { createTextIndex } from './hashes/text-index.ts';
 import { createLargest } from './largest.ts';
 import type { ListLimits } from './list-limits.ts';
-import type { RunRecords } from './run-records.ts';
-import { idIn, type Members, NOT_STATED, shownText, sizeIn, textIn, timeIn } from './values.ts';
+import { NOT_STATED, shownText, sizeIn, timeIn } from './values.ts';
 
-/** A file as it is listed. */
-type ListedFile = {
-  readonly fileset: number;
-  readonly path: string;
-  readonly fileType: string;
-  readonly size: number | null;
-  readonly created: number | null;
+export type RecordsToList = {
+  readonly source: SourceColumns;
+  /** How many there are, as the manifests say. */
+  readonly records: number;
+  readonly limits: ListLimits;
+  readonly signal: AbortSignal;
 };
 
-/** Reads a run of files: once, and again only where there are very many values of a field. */
-export async function readFiles(run: RunRecords, { whole, top }: ListLimits): Promise<FileFacts> {
-  const isExpectedWhole = run.manifest.records <= whole;
-  const counted = { fileType: createCountedValues(), indexStatus: createCountedValues() };
-  const filesets = createFilesets();
-  const listed = createLargest<ListedFile>(isExpectedWhole ? whole : top);
+/** A file that is listed, or may be. */
+type ListedFile = {
+  readonly row: number;
+  readonly fileset: number;
+  readonly size: number | null;
+  said: { readonly path: string; readonly fileType: string; readonly created: number | null } | undefined;
+};
+
+/** Counts files, and lists them: of very many the largest. */
+export async function readFiles({ source, records, limits, signal }: RecordsToList): Promise<FileFacts> {
+  const isExpectedWhole = records <= limits.whole;
+  const [fileType, indexStatus, filesets] = [createCountedValues(), createCountedValues(), createFilesets()];
+  const listed = createLargest<ListedFile>(isExpectedWhole ? limits.whole : limits.top);
   let [total, bytes] = [0, 0];
-  await run.read((file) => {
-    const size = sizeIn(file['size']);
-    const fileset = filesets.add(filesetOf(file), size ?? 0);
-    counted.fileType.add(fileTypeOf(file));
-    counted.indexStatus.add(indexStatusOf(file));
-    total += 1;
-    bytes += size ?? 0;
-    // A whole list takes all, whatever their sizes.
-    const rank = isExpectedWhole ? 0 : (size ?? -1);
-    if (listed.mayAdd(rank)) listed.add(rank, listedFile(file, fileset, size));
-  });
-  const isUnnamed = [counted.fileType.choose(), counted.indexStatus.choose()].includes(true);
-  if (isUnnamed)
-    await run.read((file) => {
-      counted.fileType.name(fileTypeOf(file));
-      counted.indexStatus.name(indexStatusOf(file));
-    });
+  for await (const group of groupsOf(source, 'records')) {
+    signal.throwIfAborted();
+    const filesetOf = await group.texts('_filesetid', (utf8) => filesets.numberOf(asText(utf8)));
+    const types = await group.texts('filetype', (utf8) => fileType.numberOf(asText(utf8)));
+    const states = await group.texts('indexstatus', (utf8) => indexStatus.numberOf(asText(utf8)));
+    const sizes = await group.values('size');
+    for (let row = 0; row < group.rows; row += 1) {
+      const size = sizeIn(sizes[row]) ?? null;
+      const fileset = filesets.add(filesetOf[row], size ?? 0);
+      fileType.add(types[row]);
+      indexStatus.add(states[row]);
+      total += 1;
+      bytes += size ?? 0;
+      // A whole list takes all, whatever their sizes.
+      const rank = isExpectedWhole ? 0 : (size ?? -1);
+      if (listed.mayAdd(rank)) listed.add(rank, { row, fileset, size, said: undefined });
+    }
+    await readSaid(
+      group,
+      listed.values().filter(({ said }) => said === undefined),
+    );
+  }
   return {
     total,
     bytes,
-    fileType: counted.fileType.counts(),
-    indexStatus: counted.indexStatus.counts(),
+    fileType: fileType.counts(),
+    indexStatus: indexStatus.counts(),
     filesets: filesets.facts(),
-    list: { total, isWhole: isExpectedWhole && total <= whole, columns: columnsOf(listed.values()) },
+    list: { total, isWhole: isExpectedWhole && total <= limits.whole, columns: columnsOf(listed.values()) },
   };
 }
 
-const filesetOf = (file: Members): string => idIn(file['_filesetId']) ?? NOT_STATED;
-const fileTypeOf = (file: Members): string => textIn(file['fileType']) ?? NOT_STATED;
-const indexStatusOf = (file: Members): string => textIn(file['indexStatus']) ?? NOT_STATED;
-
-const listedFile = (file: Members, fileset: number, size: number | undefined): ListedFile => ({
-  fileset,
-  path: shownText(textIn(file['path']) ?? textIn(file['name']) ?? ''),
-  fileType: shownText(fileTypeOf(file)),
-  size: size ?? null,
-  created: timeIn(file['created']) ?? null,
-});
+async function readSaid(group: RowGroup, files: readonly ListedFile[]): Promise<void> {
+  if (files.length === 0) return;
+  const path = await group.texts('path', asText);
+  const name = await group.texts('name', asText);
+  const fileType = await group.texts('filetype', asText);
+  const created = await group.texts('created', asText);
+  for (const file of files)
+    file.said = {
+      path: shownText(path[file.row] || (name[file.row] ?? '')),
+      fileType: shownText(fileType[file.row] || NOT_STATED),
+      created: timeIn(created[file.row]) ?? null,
+    };
+}
 
 function columnsOf(files: readonly ListedFile[]): FileFacts['list']['columns'] {
   const { texts, positionOf } = createDistinctTexts();
   return {
     fileset: files.map(({ fileset }) => fileset),
-    path: files.map(({ path }) => path),
-    fileType: files.map(({ fileType }) => positionOf(fileType)),
+    path: files.map(({ said }) => said?.path ?? ''),
+    fileType: files.map(({ said }) => positionOf(said?.fileType ?? NOT_STATED)),
     texts,
     size: files.map(({ size }) => size),
-    created: files.map(({ created }) => created),
+    created: files.map(({ said }) => said?.created ?? null),
   };
 }
 
@@ -80,21 +98,23 @@ const MOST_FILESETS = 1_000;
 
 /** Counts files and bytes by FileSet. */
 function createFilesets() {
-  const index = createTextIndex(MOST_FILESETS);
-  let [files, bytes] = [new Float64Array(64), new Float64Array(64)];
+  const ids = createNumberedTexts();
+  const [files, bytes] = [growing(Float64Array), growing(Float64Array)];
+  const numberOf = (id: string) => ids.numberOf(Buffer.from(id));
   return {
-    add(id: string, size: number): number {
-      const at = Math.min(MOST_FILESETS, index.add(id));
-      [files, bytes] = [grown(files, at), grown(bytes, at)];
-      files[at] = (files[at] ?? 0) + 1;
-      bytes[at] = (bytes[at] ?? 0) + size;
+    numberOf,
+    add(given: number | null | undefined, size: number): number {
+      const at = Math.min(MOST_FILESETS, given ?? numberOf(NOT_STATED));
+      while (files.length() <= at) for (const each of [files, bytes]) each.push(0);
+      files.set(at, files.at(at) + 1);
+      bytes.set(at, bytes.at(at) + size);
       return at;
     },
     facts: () =>
-      Array.from({ length: Math.min(MOST_FILESETS + 1, index.size()) }, (_, at) => ({
-        id: at === MOST_FILESETS ? 'others' : index.textOf(at),
-        files: files[at] ?? 0,
-        bytes: bytes[at] ?? 0,
+      Array.from({ length: files.length() }, (_, at) => ({
+        id: at === MOST_FILESETS ? 'others' : shownText(ids.textOf(at)),
+        files: files.at(at),
+        bytes: bytes.at(at),
       })),
   };
 }

@@ -37,9 +37,6 @@ export function idIn(value: unknown): string | undefined {
   return Number.isSafeInteger(value) ? String(value) : textIn(value);
 }
 
-export const isTrue = (value: unknown): boolean =>
-  value === true || (typeof value === 'string' && value.toLowerCase() === 'true');
-
 /** A number of things or bytes; undefined if it is none. */
 export function sizeIn(value: unknown): number | undefined {
   const size = typeof value === 'bigint' || isDigits(value) ? Number(value) : value;
@@ -55,8 +52,8 @@ const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 /** A time in epoch milliseconds, sent as such or as ISO 8601 (UTC unless it says otherwise); undefined if it is none. */
 export function timeIn(value: unknown): number | undefined {
   const ms =
-    typeof value === 'number'
-      ? Math.trunc(value)
+    typeof value === 'number' || typeof value === 'bigint'
+      ? Math.trunc(Number(value))
       : typeof value === 'string'
         ? /^-?\d{1,15}$/.test(value)
           ? Number(value)
@@ -74,16 +71,6 @@ function parseIso(text: string): number {
   const [, hours, minutes = '00'] = /^([+-]\d\d):?(\d\d)?$/.exec(zone) ?? [];
   return Date.parse(`${day}T${time}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`);
 }
-
-/** The month of a time, as months since the year 0. */
-export function monthIn(ms: number): number {
-  const date = new Date(ms);
-  return 12 * date.getUTCFullYear() + date.getUTCMonth();
-}
-
-/** Such a month for people: `2026-11`. */
-export const printMonth = (month: number): string =>
-  `${String(Math.floor(month / 12)).padStart(4, '0')}-${String((month % 12) + 1).padStart(2, '0')}`;
 
 /** The members of a list; none if it is something else. */
 export const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -51,7 +51,17 @@ test('machines learn what was written, and what could not be read, which is exit
     bytes: (await readFile(file)).byteLength,
     opened: false,
     runs: [{ source: 'calculations', run: monday.id, startedAt: monday.startedAt, records: 1 }],
+    narrowed: [],
     faults: [expect.stringContaining('files/latest.json is not what platform-sync writes there')],
+    calculations: expect.objectContaining({ total: 1, unused: { count: 1, ids: ['1'] } }),
+    cards: null,
+    datasets: [],
+    datasets_total: 0,
+    owners: [],
+    owners_total: 0,
+    files: null,
+    data_files: null,
+    jobs: [],
   });
   expect(err()).toContain('files/latest.json');
 });

@@ -71,25 +71,6 @@ export const sandbox = byName(text);
 /** A list of rows: members are the columns that the SQL names. */
 export const query = z.array(byName(z.unknown()));
 
-const writtenReport = z.strictObject({
-  output: text,
-  bytes: count,
-  opened: z.boolean(),
-  runs: z.array(z.strictObject({ source: text, run: text, startedAt: moment, records: count })),
-  faults: z.array(text),
-});
-
-/** With `--link`. */
-const reportLink = z.strictObject({
-  link: text,
-  until: z.nullable(moment),
-  isTemporary: z.boolean(),
-  writtenAt: moment,
-  runs: byName(text),
-});
-
-export const report = z.union([writtenReport, reportLink]);
-
 /** What any command prints in place of its own value if it fails. */
 export const failure = z.strictObject({
   error: z.looseObject({

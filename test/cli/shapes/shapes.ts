@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import * as job from './job-shapes.ts';
 import * as other from './other-shapes.ts';
+import { report } from './report-shape.ts';
 import * as run from './run-shapes.ts';
 import { whereUsed } from './where-used-shape.ts';
 
@@ -14,7 +15,7 @@ export const shapes: Readonly<Record<string, z.ZodMiniType>> = {
   prune: run.prune,
   tables: run.tables,
   query: other.query,
-  report: other.report,
+  report,
   score: job.score,
   batches: job.batches,
   forget: job.forget,

@@ -37,18 +37,39 @@ test('a part that is missing is named, and the rest is counted', async () => {
   ]);
 });
 
-test('an altered part and a line that is no record are named once, though runs are read twice', async () => {
-  const store = await storeOf({ calculations: ['{"id":1}', '[1]', '{"id":2}', 'x'], cards: CARDS });
+test('a line that is no object is no thing, and a part with another line or altered is named once', async () => {
+  const store = await storeOf({
+    calculations: ['{"id":1}', '[1]', '{"id":2}'],
+    files: ['{"id":"a"}', 'x'],
+    cards: CARDS,
+  });
   const [part = ''] = keysOf(store, 'cards/dt=').filter((key) => key.includes('/part-'));
   store.objects.set(part, Buffer.concat([store.objects.get(part) ?? Buffer.alloc(0), Buffer.from('x')]));
 
-  const { calculations, cards, faults } = await collect(store);
+  const { calculations, cards, files, faults } = await collect(store);
 
   expect(calculations?.list.columns.id).toEqual(['1', '2']);
-  expect(given(cards).total).toBe(0);
-  expect(faults).toHaveLength(2);
-  expect(faults[0]).toMatch(/line 2: expected a record, got something else; 2 such lines left out/);
-  expect(faults[1]).toMatch(/^cards: .*part-00000/);
+  expect([cards?.total, files?.total]).toEqual([0, 0]);
+  expect(faults).toEqual([
+    expect.stringMatching(/^cards: .*part-00000/),
+    expect.stringMatching(/^files: .*part-00000.*line 2: expected a record as JSON/),
+  ]);
+});
+
+test('what a damaged part may hold is no missing target, and no model is stored', async () => {
+  const store = await storeOf({
+    calculations: [{ id: 1, functionTemplateDependencies: ['2'], activeLinks: { CARD: ['1', '7'] } }],
+    cards: CARDS,
+  });
+  const before = await collect(store);
+  for (const key of [...keysOf(store, 'cards/dt='), ...keysOf(store, 'model/')])
+    if (!key.endsWith('_manifest.json')) store.objects.delete(key);
+
+  const { calculations } = await collect(store);
+
+  expect(before.cards?.flags.affected).toBe(1);
+  expect(calculations?.flags).toMatchObject({ missing_target: 1, affected: 0 });
+  expect(keysOf(store, 'model/')).toEqual([]);
 });
 
 test.each(['{', '{"run":1}', 'null'])(
@@ -89,14 +110,14 @@ test('changes that have expired are said so', async () => {
   expect(faults).toEqual([`calculations: what changed in run ${wednesday.id} has expired`]);
 });
 
-test('without a run of the whole source, its newest narrowed one is shown', async () => {
+test('without a run of the whole source, all narrowed ones are shown', async () => {
   const store = createMemoryStore();
   await publishLines(store, { place: 'calculations.b', run: monday, lines: ['{"id":1}'] });
   await publishLines(store, { place: 'calculations.a', run: tuesday, lines: ['{"id":2}'] });
 
   const { calculations, snapshots } = await collect(store);
 
-  expect(calculations?.list.columns.id).toEqual(['2']);
+  expect(calculations?.list.columns.id).toEqual(['2', '1']);
   expect(snapshots.map(({ place }) => place)).toEqual(['calculations.a', 'calculations.b']);
 });
 
@@ -136,7 +157,7 @@ test('records of any shape and size are counted, and nothing of them grows witho
       {},
     ],
     files: [
-      { _filesetId: 'f', id: 'a', path: `${long}💥`, size: '12' },
+      { _filesetId: 'f', id: 'a', path: `${long}💥`, size: 12 },
       { size: -1, fileType: 3 },
     ],
     'data-files': [
@@ -148,17 +169,10 @@ test('records of any shape and size are counted, and nothing of them grows witho
   const facts = await collect(store);
 
   expect(facts.faults).toEqual([]);
-  expect(facts.calculations).toMatchObject({
-    total: 4,
-    links: {
-      values: [
-        ['NO', 10_000],
-        ['unknown', 3],
-      ],
-    },
-  });
-  expect(facts.calculations?.list.columns.id).toEqual(['1', '7', '', '']);
-  expect(facts.cards?.list.columns.id).toEqual(['12345678901234567890', '']);
+  expect(facts.calculations).toMatchObject({ total: 2, brokenLinks: 10_000 });
+  expect(facts.calculations?.links.values).toEqual([['NO', 10_000]]);
+  expect(facts.calculations?.list.columns.id).toEqual(['1', '7']);
+  expect(facts.cards?.list.columns.id).toEqual(['12345678901234567890']);
   expect(facts.graph.user).toHaveLength(10_001);
   expect(facts.files).toMatchObject({ total: 2, bytes: 12, list: { columns: { size: [12, null] } } });
   expect(facts.dataFiles?.list.columns).toMatchObject({

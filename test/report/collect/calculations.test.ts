@@ -22,7 +22,7 @@ test('a calculation is broken by a link that is not valid, in whatever letters',
 
   const { calculations } = await collect(store);
 
-  expect(flagged(given(calculations))).toEqual(['1', '2 broken', '3']);
+  expect(flagged(given(calculations))).toEqual(['1', '2 broken_links', '3']);
   expect(calculations?.links.values).toEqual([
     ['VALID', 1],
     ['ILLEGAL_REFERENCE', 1],
@@ -57,9 +57,10 @@ test('a calculation is used by cards and by other calculations, not by itself or
 });
 
 test('names and links make duplicates, in whatever order the links are', async () => {
-  const both = [link('DATA_SOURCE', 'd'), link('CARD', '9:1')];
+  const both = [link('DATA_SOURCE', 'd'), link('FUNCTION_TEMPLATE', '6')];
   const store = await storeOf({
     calculations: [
+      { id: 6, activeLinks: { CARD: ['9'] } },
       { id: 1, name: 'Revenue', links: both },
       { id: 2, name: 'Revenue', links: both.toReversed() },
       { id: 3, name: 'revenue', links: [both[1]] },
@@ -71,11 +72,12 @@ test('names and links make duplicates, in whatever order the links are', async (
   const { calculations } = await collect(store);
 
   expect(flagged(given(calculations))).toEqual([
-    '1 sameName sameLinks',
-    '2 sameName sameLinks',
-    '3',
-    '4',
-    '5',
+    '6',
+    '1 unused same_name same_links',
+    '2 unused same_name same_links',
+    '3 unused',
+    '4 unused',
+    '5 unused',
   ]);
 });
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { cardFlags } from '../../../lib/report/facts.ts';
 import { collect, given, storeOf } from './collect.ts';
 
 const CARDS = [
@@ -11,17 +12,18 @@ const CARDS = [
 test('a card in the lists of two datasets is one card, and built on both', async () => {
   const { cards, datasets, graph } = await collect(await storeOf({ cards: CARDS }));
 
-  expect(given(cards)).toMatchObject({ total: 3, withoutAccess: 1 });
-  expect(cards?.list.columns).toMatchObject({ id: ['1', '2', '3'], withoutAccess: [1] });
+  expect(given(cards)).toMatchObject({ total: 3, flags: { without_access: 1 } });
+  expect(cards?.list.columns).toMatchObject({ id: ['1', '2', '3'], flags: [0, cardFlags.without_access, 0] });
   expect(datasets?.list.columns).toMatchObject({ id: ['a', 'b'], cards: [2, 1] });
   expect(graph).toMatchObject({ datasets: 2, cards: 3, user: [2, 3, 3], used: [0, 0, 1] });
 });
 
-test('the owner of a card is the name that goes with its id, or the id', async () => {
-  const { cards } = await collect(await storeOf({ cards: CARDS }));
+test('a card has all owners that it names, and these their names', async () => {
+  const { cards, owners } = await collect(await storeOf({ cards: CARDS }));
 
-  const { texts, owner } = given(cards).list.columns;
-  expect(owner.map((at) => texts[at])).toEqual(['Ada', '7', 'unknown']);
+  const { texts, owners: positions } = given(cards).list.columns;
+  expect(positions.map((ats) => ats.map((at) => texts[at]))).toEqual([['7'], ['7', '8'], []]);
+  expect(given(owners).list.columns).toMatchObject({ id: ['7', '8'], name: ['Ada', 'Team'], cards: [2, 1] });
 });
 
 test('the list of many cards is cut, and edges to what is not in it are left out', async () => {
@@ -33,13 +35,13 @@ test('the list of many cards is cut, and edges to what is not in it are left out
 
   const { cards, graph } = await collect(store, { whole: 2, top: 1 });
 
-  expect(given(cards).list).toMatchObject({ total: 3, isWhole: false, columns: { id: ['1'] } });
+  expect(given(cards).list).toMatchObject({ total: 3, isWhole: false, columns: { id: ['1', '2'] } });
   expect(graph).toMatchObject({
     datasets: 2,
     calculations: 1,
-    cards: 1,
+    cards: 2,
     others: [{ kind: 'card', id: '99' }],
   });
-  expect(graph.user).toEqual([3, 4, 3]);
-  expect(graph.used).toEqual([2, 2, 0]);
+  expect(graph.user).toEqual([3, 5, 3, 4, 4]);
+  expect(graph.used).toEqual([2, 2, 0, 0, 1]);
 });

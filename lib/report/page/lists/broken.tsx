@@ -10,16 +10,12 @@ import type { Column, List } from './list.ts';
 export function brokenList(report: Report): List {
   const { calculations } = report.facts;
   const { broken } = report.graph;
-  const links = calculations?.links.values ?? [];
   const { user, used, columns } = columnsOf(report);
   return {
-    noun: ['broken reference', 'broken references'],
+    noun: ['broken link', 'broken links'],
     length: broken.length,
-    total: Math.max(
-      broken.length,
-      links.reduce((sum, [valid, many]) => sum + (valid === 'VALID' ? 0 : many), 0),
-    ),
-    isWhole: calculations?.list.isWhole ?? true,
+    total: calculations?.brokenLinks ?? broken.length,
+    isWhole: broken.length === calculations?.brokenLinks,
     columns,
     flags: [],
     textOf: (row) => [user(row), used(row)].map((node) => `${node?.name} ${node?.id}`).join(' '),
@@ -59,7 +55,14 @@ function columnsOf({ facts, nodes, graph: { broken, users } }: Report) {
         </>
       ),
     },
-    { name: 'valid', label: 'The link is', text: (row) => broken[row]?.valid ?? '', isFacet: true },
+    {
+      name: 'valid',
+      label: 'The link is',
+      text: (row) => broken[row]?.valid ?? '',
+      isFacet: true,
+      // Letters may come in any case, and are counted as one.
+      values: (row) => [broken[row]?.valid.toUpperCase() ?? ''],
+    },
     {
       name: 'reaches',
       label: 'Depend on it',

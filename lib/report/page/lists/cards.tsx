@@ -1,16 +1,20 @@
-import type { CardFacts } from '../../facts.ts';
+import { type CardFacts, cardFlags } from '../../facts.ts';
 import { NodeLink } from '../parts/node-link.tsx';
+import type { Report } from '../state/report.ts';
+import { flagged } from './flags.tsx';
 import type { List } from './list.ts';
+import { ownerColumn } from './owners.tsx';
 
-export function cardList({ list: { total, isWhole, columns } }: CardFacts): List {
+export function cardList({ list: { total, isWhole, columns } }: CardFacts, report: Report): List {
   const { id, title, texts } = columns;
-  const withoutAccess = new Set(columns.withoutAccess);
   const at = (positions: readonly number[], row: number) => texts[positions[row] ?? -1] ?? '';
+  const notes = flagged(cardFlags, (row) => columns.flags[row] ?? 0);
   return {
     noun: ['card', 'cards'],
     length: id.length,
     total,
     isWhole,
+    which: 'most notable',
     columns: [
       {
         name: 'title',
@@ -21,7 +25,7 @@ export function cardList({ list: { total, isWhole, columns } }: CardFacts): List
       },
       { name: 'id', label: 'Id', text: (row) => id[row] ?? '' },
       { name: 'type', label: 'Type', text: (row) => at(columns.type, row), isFacet: true },
-      { name: 'owner', label: 'Owner', text: (row) => at(columns.owner, row), isFacet: true },
+      ownerColumn((row) => (columns.owners[row] ?? []).map((position) => texts[position] ?? ''), report),
       {
         name: 'dataset',
         label: 'Dataset',
@@ -32,8 +36,9 @@ export function cardList({ list: { total, isWhole, columns } }: CardFacts): List
         },
         isFacet: true,
       },
+      notes.column,
     ],
-    flags: [{ name: 'withoutAccess', label: 'without access', has: (row) => withoutAccess.has(row) }],
+    flags: notes.flags,
     textOf: (row) => `${title[row]} ${id[row]}`,
     sort: 'title',
     empty: 'The last snapshot holds no card.',

@@ -6,7 +6,7 @@ import type { Column, List } from './list.ts';
 
 export function datasetList({ list: { total, isWhole, columns } }: DatasetFacts): List {
   const { id } = columns;
-  const counts = (name: 'cards' | 'calculations' | 'broken', label: string): Column => ({
+  const counts = (name: 'cards' | 'calculations' | 'brokenLinks', label: string): Column => ({
     name,
     label,
     text: (row) => count(columns[name][row] ?? 0),
@@ -34,10 +34,14 @@ export function datasetList({ list: { total, isWhole, columns } }: DatasetFacts)
         ),
       },
       counts('calculations', 'Calculations'),
-      counts('broken', 'Broken links to it'),
+      counts('brokenLinks', 'Broken links to it'),
     ],
     flags: [
-      { name: 'broken', label: 'broken', has: (row) => (columns.broken[row] ?? 0) > 0 },
+      {
+        name: 'broken_links',
+        label: 'broken links to it',
+        has: (row) => (columns.brokenLinks[row] ?? 0) > 0,
+      },
       { name: 'no-cards', label: 'without cards', has: (row) => columns.cards[row] === 0 },
     ],
     textOf: (row) => id[row] ?? '',

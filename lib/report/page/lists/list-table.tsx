@@ -27,7 +27,8 @@ export function ListTable({ view, list, params }: Props) {
   const rows = useMemo(() => {
     const flags = list.flags.filter(({ name }) => flag.split(',').includes(name));
     const passes = (row: number) =>
-      flags.every(({ has }) => has(row)) && facets.every(({ name, text }) => text(row) === params[name]);
+      flags.every(({ has }) => has(row)) &&
+      facets.every((facet) => hasValue(facet, row, params[facet.name] ?? ''));
     const found = matching(texts, q, passes);
     const column = list.columns.find(({ name }) => name === sort.name);
     return column === undefined ? found : sorted(found, column, sort.descending);
@@ -58,6 +59,9 @@ export function ListTable({ view, list, params }: Props) {
     </>
   );
 }
+
+const hasValue = ({ text, values }: Column, row: number, value: string): boolean =>
+  values === undefined ? text(row) === value : values(row).includes(value);
 
 function foundWords(
   { noun: [one, many], length, total, isWhole, which = 'first' }: List,
@@ -93,7 +97,7 @@ function ListTools({ list, params, facets, set }: ToolsProps) {
       />
       {list.flags.length > 0 && (
         <fieldset class="chips">
-          <legend>Only those that are</legend>
+          <legend>Only these</legend>
           {list.flags.map(({ name, label }) => (
             <button
               key={name}
@@ -106,9 +110,19 @@ function ListTools({ list, params, facets, set }: ToolsProps) {
           ))}
         </fieldset>
       )}
-      {facets.map(({ name, label }) => (
+      {list.flags.map(
+        ({ name, label, meaning }) =>
+          meaning !== undefined &&
+          selected.includes(name) && (
+            <p key={name} class="quiet-line meaning">
+              <strong>{label}</strong>: {meaning}
+            </p>
+          ),
+      )}
+      {facets.map(({ name, label, labelOf }) => (
         <button key={name} type="button" class="facet" onClick={() => set({ [name]: '' })}>
-          {label}: <Text of={params[name] ?? ''} most={60} /> <span aria-hidden="true">×</span>
+          {label}: <Text of={labelOf?.(params[name] ?? '') ?? params[name] ?? ''} most={60} />{' '}
+          <span aria-hidden="true">×</span>
           <span class="quiet">, remove</span>
         </button>
       ))}

@@ -9,14 +9,20 @@ export type Column = Sortable & {
   readonly isNumber?: boolean;
   /** True if `COLUMN=VALUE` in the address selects rows. */
   readonly isFacet?: boolean;
+  /** The values of a row by which it is selected. Default: the text. */
+  readonly values?: (row: number) => readonly string[];
+  /** What a value is called. Default: itself. */
+  readonly labelOf?: (value: string) => string;
   /** True if the cell names the row. One column of each list is. */
   readonly isHeading?: boolean;
 };
 
 /** A property that some rows have, by which they can be selected. */
-type Flag = {
+export type Flag = {
   readonly name: string;
   readonly label: string;
+  /** In a sentence. */
+  readonly meaning?: string;
   readonly has: (row: number) => boolean;
 };
 

@@ -10,23 +10,25 @@ type Props = {
   readonly total: number;
   /** Where a value leads: the list of those that have it. */
   readonly hrefOf?: (value: string) => string;
+  /** What a value is called. Default: itself. */
+  readonly labelOf?: (value: string) => string;
   /** How many to show at first. Default 6. */
   readonly most?: number;
 };
 
 /** How often each value occurs, as bars that are also a table. */
-export function CountsTable({ title, counts, total, hrefOf, most = 6 }: Props) {
+export function CountsTable({ title, counts, total, hrefOf, labelOf = itself, most = 6 }: Props) {
   const shown = counts.values.slice(0, most);
   const rest = counts.values.slice(most);
   const largest = Math.max(1, ...counts.values.map(([, each]) => each));
   const row = ([value, each]: readonly [string, number]) => (
     <tr key={value}>
-      <th scope="row" title={readable(value)}>
+      <th scope="row" title={readable(labelOf(value))}>
         {hrefOf === undefined ? (
-          <Text of={value} most={60} />
+          <Text of={labelOf(value)} most={60} />
         ) : (
           <a href={hrefOf(value)}>
-            <Text of={value} most={60} />
+            <Text of={labelOf(value)} most={60} />
           </a>
         )}
         <Bar share={each / largest} />
@@ -72,6 +74,8 @@ export function CountsTable({ title, counts, total, hrefOf, most = 6 }: Props) {
     </section>
   );
 }
+
+const itself = (value: string) => value;
 
 /** A bar that is `share` of its cell wide. */
 function Bar({ share: part }: { readonly share: number }) {

@@ -4,13 +4,14 @@ import { count } from '../text/numbers.ts';
 import { viewTitles } from '../views/titles.ts';
 
 const OVERVIEW = ['health', 'changes', 'where-used', 'batches', 'jobs'] as const;
-const LISTS = ['broken', 'calculations', 'cards', 'datasets', 'files', 'data-files'] as const;
+const LISTS = ['broken', 'owners', 'calculations', 'cards', 'datasets', 'files', 'data-files'] as const;
 
 /** Links to all parts of the page, the lists with how many there are. */
 export function Navigation({ view }: { readonly view: View }) {
-  const { facts, graph } = useReport();
+  const { facts } = useReport();
   const totals: Partial<Record<View, number | undefined>> = {
-    broken: graph.broken.length,
+    broken: facts.calculations?.brokenLinks,
+    owners: facts.owners?.total,
     calculations: facts.calculations?.total,
     cards: facts.cards?.total,
     datasets: facts.datasets?.total,

@@ -6,6 +6,8 @@ const views = [
   'batches',
   'jobs',
   'broken',
+  'owners',
+  'owned',
   'calculations',
   'cards',
   'datasets',
@@ -15,7 +17,7 @@ const views = [
 
 export type View = (typeof views)[number];
 
-/** What is shown, as the part of the address after `#` says it, so that it can be mailed: `calculations?flag=broken`. */
+/** What is shown, as the part of the address after `#` says it, so that it can be mailed: `calculations?flag=broken_links`. */
 export type Shown = { readonly view: View; readonly params: Readonly<Record<string, string>> };
 
 /** Reads an address's part after `#`, with or without it. Whatever it does not know is the first view. */

@@ -14,6 +14,8 @@ export type Report = {
   readonly nodes: readonly Node[];
   /** The number of a node by its key. */
   readonly numbers: ReadonlyMap<string, number>;
+  /** What an owner is called: the name, or else the id. */
+  readonly ownerOf: (id: string) => string;
   readonly graph: {
     readonly users: Adjacency;
     readonly used: Adjacency;
@@ -23,10 +25,13 @@ export type Report = {
 
 export function createReport(facts: ReportFacts): Report {
   const nodes = nodesOf(facts);
+  const { id: owners = [], name = [] } = facts.owners?.list.columns ?? {};
+  const names = new Map(owners.map((id, row) => [id, name[row] ?? '']));
   return {
     facts,
     nodes,
     numbers: new Map(nodes.map((node, index) => [nodeKey(node), index])),
+    ownerOf: (id) => names.get(id) || id,
     graph: {
       users: usersIn(facts.graph),
       used: usedIn(facts.graph),

@@ -1,3 +1,4 @@
+import { type Flag, flagMeanings } from '../../../model/flags.ts';
 import type { ReportFacts } from '../../facts.ts';
 import { MonthsChart } from '../charts/months-chart.tsx';
 import { CountsTable } from '../parts/counts-table.tsx';
@@ -17,6 +18,8 @@ export function HealthView() {
       <h2>Health</h2>
       <Faults facts={facts} />
       <Totals facts={facts} />
+      <Narrowed facts={facts} />
+      <Broken facts={facts} />
       <Attention facts={facts} />
       <CalculationPanels facts={facts} />
       <CardPanels facts={facts} />
@@ -49,15 +52,80 @@ function Faults({ facts }: Props) {
   );
 }
 
-function Totals({ facts: { calculations, cards, datasets, files, dataFiles } }: Props) {
+/** What may be missing. */
+function Narrowed({ facts: { narrowed } }: Props) {
+  if (narrowed.length === 0) return null;
+  return (
+    <section class="notice">
+      {narrowed.map(({ source, places }) => (
+        <p key={source}>
+          No whole run of <strong>{source}</strong> is published. This report shows what{' '}
+          <Text of={places.join(', ')} /> {places.length === 1 ? 'holds' : 'hold'}: what uses a thing, and
+          what is missing, may lie outside.
+        </p>
+      ))}
+    </section>
+  );
+}
+
+function Totals({ facts: { calculations, cards, datasets, owners, files, dataFiles } }: Props) {
   return (
     <ul class="tiles">
       {calculations && <Tile label="calculations" value={calculations.total} href={hashOf('calculations')} />}
       {cards && <Tile label="cards" value={cards.total} href={hashOf('cards')} />}
       {datasets && <Tile label="datasets" value={datasets.total} href={hashOf('datasets')} />}
+      {owners && <Tile label="owners" value={owners.total} href={hashOf('owners')} />}
       {files && <Tile label="files" value={files.total} href={hashOf('files')} note={bytes(files.bytes)} />}
       {dataFiles && <Tile label="data files" value={dataFiles.total} href={hashOf('data-files')} />}
     </ul>
+  );
+}
+
+const { broken_links, invalid, missing_target, affected } = flagMeanings;
+
+/** What is broken, each way by itself and in a sentence. */
+function Broken({ facts: { calculations, cards } }: Props) {
+  if (calculations === undefined && cards === undefined) return null;
+  const tile = (
+    view: 'calculations' | 'cards',
+    flag: Flag,
+    value: number | undefined,
+    label: string,
+    note: string,
+  ) =>
+    value !== undefined && (
+      <Tile label={`${view} ${label}`} value={value} href={hashOf(view, { flag })} note={note} tone="bad" />
+    );
+  return (
+    <>
+      <h3>Broken</h3>
+      <ul class="tiles">
+        {tile(
+          'calculations',
+          'broken_links',
+          calculations?.flags.broken_links,
+          'with broken links',
+          broken_links,
+        )}
+        {tile('calculations', 'invalid', calculations?.flags.invalid, 'that are invalid', invalid)}
+        {tile(
+          'calculations',
+          'missing_target',
+          calculations?.flags.missing_target,
+          'with a missing target',
+          missing_target,
+        )}
+        {tile('calculations', 'affected', calculations?.flags.affected, 'that are affected', affected)}
+        {tile(
+          'cards',
+          'missing_target',
+          cards?.flags.missing_target,
+          'with a missing target',
+          missing_target,
+        )}
+        {tile('cards', 'affected', cards?.flags.affected, 'that are affected', affected)}
+      </ul>
+    </>
   );
 }
 
@@ -65,31 +133,29 @@ function Attention({ facts: { calculations, cards, jobs } }: Props) {
   if (calculations === undefined) return null;
   const { flags, total } = calculations;
   const unknown = jobs.types.reduce((sum, each) => sum + each.unknown, 0);
-  const flagged = (flag: keyof typeof flags, label: string, tone?: 'bad') => (
+  const flagged = (flag: keyof typeof flags, label: string) => (
     <Tile
       label={label}
       value={flags[flag]}
       href={hashOf('calculations', { flag })}
       note={`${share(flags[flag], total)} of all`}
-      {...(tone === undefined ? {} : { tone })}
     />
   );
   return (
     <>
       <h3>Worth a look</h3>
       <ul class="tiles">
-        {flagged('broken', 'calculations with a broken reference', 'bad')}
-        {flagged('unused', 'that nothing uses')}
+        {flagged('unused', 'calculations that nothing uses')}
         {flagged('locked', 'locked')}
-        {flagged('sameName', 'share a name')}
-        {flagged('sameLinks', 'have the same links')}
+        {flagged('same_name', 'share a name')}
+        {flagged('same_links', 'have the same links')}
         {flagged('archived', 'archived')}
         {flagged('oldest', 'left unchanged the longest')}
-        {cards && cards.withoutAccess > 0 && (
+        {cards && cards.flags.without_access > 0 && (
           <Tile
-            label={cards.withoutAccess === 1 ? 'card without access' : 'cards without access'}
-            value={cards.withoutAccess}
-            href={hashOf('cards', { flag: 'withoutAccess' })}
+            label={cards.flags.without_access === 1 ? 'card without access' : 'cards without access'}
+            value={cards.flags.without_access}
+            href={hashOf('cards', { flag: 'without_access' })}
           />
         )}
         {unknown > 0 && (
@@ -100,9 +166,10 @@ function Attention({ facts: { calculations, cards, jobs } }: Props) {
   );
 }
 
-function CalculationPanels({ facts: { calculations, graph } }: Props) {
+function CalculationPanels({ facts }: Props) {
+  const { calculations, graph } = facts;
   if (calculations === undefined) return null;
-  const { total, status, owners, links, lastModified } = calculations;
+  const { total, status, links, lastModified } = calculations;
   const sumOfLinks = links.others + links.values.reduce((sum, [, each]) => sum + each, 0);
   return (
     <>
@@ -114,12 +181,7 @@ function CalculationPanels({ facts: { calculations, graph } }: Props) {
           total={total}
           hrefOf={(value) => hashOf('calculations', { status: value })}
         />
-        <CountsTable
-          title="By owner"
-          counts={owners}
-          total={total}
-          hrefOf={(value) => hashOf('calculations', { owner: value })}
-        />
+        <OwnersTable facts={facts} of="calculations" title="By owner" total={total} />
         <CountsTable
           title="Links by validity"
           counts={links}
@@ -139,7 +201,8 @@ function CalculationPanels({ facts: { calculations, graph } }: Props) {
   );
 }
 
-function CardPanels({ facts: { cards, datasets } }: Props) {
+function CardPanels({ facts }: Props) {
+  const { cards, datasets } = facts;
   if (cards === undefined) return null;
   const columns = datasets?.list.columns;
   const byCards = (columns?.id ?? []).map((id, row) => [id, columns?.cards[row] ?? 0] as const);
@@ -154,12 +217,7 @@ function CardPanels({ facts: { cards, datasets } }: Props) {
           hrefOf={(type) => hashOf('cards', { type })}
         />
         <CountsTable title="By chart" counts={cards.chartType} total={cards.total} />
-        <CountsTable
-          title="By owner"
-          counts={cards.owners}
-          total={cards.total}
-          hrefOf={(owner) => hashOf('cards', { owner })}
-        />
+        <OwnersTable facts={facts} of="cards" title="By owner" total={cards.total} />
         {columns !== undefined && (
           <CountsTable
             title="Datasets by cards"
@@ -173,7 +231,37 @@ function CardPanels({ facts: { cards, datasets } }: Props) {
   );
 }
 
-function FilePanels({ facts: { files, dataFiles } }: Props) {
+const MOST_OWNERS = 50;
+
+type OwnersProps = Props & {
+  readonly of: 'calculations' | 'cards' | 'data_files';
+  readonly title: string;
+  readonly total: number;
+};
+
+/** Who owns the most of something. A card may have several owners. */
+function OwnersTable({ facts: { owners }, of, title, total }: OwnersProps) {
+  const { ownerOf } = useReport();
+  const { id = [], [of]: counts = [] } = owners?.list.columns ?? {};
+  const all = id
+    .map((owner, row) => [owner, counts[row] ?? 0] as const)
+    .filter(([, many]) => many > 0)
+    .toSorted(([, a], [, b]) => b - a);
+  const values = all.slice(0, MOST_OWNERS);
+  const others = all.slice(MOST_OWNERS).reduce((sum, [, many]) => sum + many, 0);
+  return (
+    <CountsTable
+      title={title}
+      counts={{ values, others }}
+      total={total}
+      labelOf={ownerOf}
+      {...(of === 'data_files' ? {} : { hrefOf: (owner: string) => hashOf(of, { owner }) })}
+    />
+  );
+}
+
+function FilePanels({ facts }: Props) {
+  const { files, dataFiles } = facts;
   if (files === undefined && dataFiles === undefined) return null;
   return (
     <>
@@ -209,7 +297,7 @@ function FilePanels({ facts: { files, dataFiles } }: Props) {
               counts={{ values: dataFiles.age, others: 0 }}
               total={dataFiles.total}
             />
-            <CountsTable title="Data files by owner" counts={dataFiles.owners} total={dataFiles.total} />
+            <OwnersTable facts={facts} of="data_files" title="Data files by owner" total={dataFiles.total} />
           </>
         )}
       </div>

@@ -7,6 +7,8 @@ import { datasetList } from '../lists/datasets.tsx';
 import { dataFileList, fileList } from '../lists/files.ts';
 import type { List } from '../lists/list.ts';
 import { ListTable } from '../lists/list-table.tsx';
+import { ownedList } from '../lists/owned.tsx';
+import { ownerList } from '../lists/owners.tsx';
 import { Empty } from '../parts/empty.tsx';
 import type { View } from '../state/hash.ts';
 import { type Report, useReport } from '../state/report.ts';
@@ -16,12 +18,12 @@ type Lister = { readonly listOf: (report: Report) => List | undefined; readonly 
 
 const lister = <F,>(
   find: (facts: ReportFacts) => F | undefined,
-  list: (found: F) => List,
+  list: (found: F, report: Report) => List,
   command: string,
 ): Lister => ({
-  listOf: ({ facts }) => {
-    const found = find(facts);
-    return found === undefined ? undefined : list(found);
+  listOf: (report) => {
+    const found = find(report.facts);
+    return found === undefined ? undefined : list(found, report);
   },
   command,
 });
@@ -31,6 +33,8 @@ const listers: Partial<Readonly<Record<View, Lister>>> = {
     listOf: (report) => (report.facts.calculations === undefined ? undefined : brokenList(report)),
     command: 'platform-sync snapshot calculations',
   },
+  owners: lister(({ owners }) => owners, ownerList, 'platform-sync snapshot calculations'),
+  owned: { listOf: ownedList, command: 'platform-sync snapshot calculations' },
   calculations: lister(
     ({ calculations }) => calculations,
     calculationList,
