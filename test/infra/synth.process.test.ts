@@ -108,11 +108,16 @@ test('cdk-nag finds nothing that is not acknowledged with a reason', () => {
   ).toEqual([]);
 });
 
-test.each(['run-jobs', 'snapshot', 'split-texts', 'watch-snapshots', 'write-tables', 'write-report'])(
-  'the bundle of %s is below 900 KB',
-  (name) => {
-    const sizes = Object.values(bundleOf(name)).map(({ length }) => length);
+// The report reads and writes Parquet, for the model.
+test.each([
+  ['run-jobs', 900],
+  ['snapshot', 900],
+  ['split-texts', 900],
+  ['watch-snapshots', 900],
+  ['write-tables', 900],
+  ['write-report', 1_000],
+] as const)('the bundle of %s is below %d KB', (name, kilobytes) => {
+  const sizes = Object.values(bundleOf(name)).map(({ length }) => length);
 
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(900_000);
-  },
-);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(kilobytes * 1_000);
+});

@@ -449,9 +449,9 @@ test.for([
 });
 
 const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
-const refuses = async () => {
+async function refuses(): Promise<never> {
   throw new PlatformError({ kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' }, context);
-};
+}
 
 describe('a message that is not this worker’s to handle', () => {
   test.each([

@@ -66,9 +66,9 @@ function naiveAnswers(given: NaiveStore): Answers {
   };
 }
 
-const addFault = (fault: string) => {
+function addFault(fault: string): never {
   throw new Error(fault);
-};
+}
 
 const byModel: Door = async (store) => {
   const { runs } = await lastRuns(store, sources, addFault);
@@ -86,11 +86,11 @@ const byModel: Door = async (store) => {
 };
 
 /** The rows of a query, each as its values with spaces between them. */
-const linesOf = async (tables: Tables, sql: string, separator = ' ') => {
+async function linesOf(tables: Tables, sql: string, separator = ' ') {
   const { first, faults } = await tables.run(sql, { maxRows: 10_000 });
   expect({ sql, faults }).toEqual({ sql, faults: [] });
   return first.map((row) => row.map((value) => value ?? '').join(separator));
-};
+}
 
 const bySql: Door = async (store, given) => {
   await using tables = await openTables(store);

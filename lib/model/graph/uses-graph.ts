@@ -97,10 +97,12 @@ const EIGHT = 7;
 const kindNamed = (utf8: Uint8Array): Kind => kinds.find((kind) => kind === asText(utf8)) ?? 'other';
 
 /** The place of a text in a list; of any other, that of the last one. */
-const placeIn = (list: readonly string[]) => (utf8: Uint8Array) => {
-  const place = list.indexOf(asText(utf8));
-  return place === -1 ? list.length - 1 : place;
-};
+function placeIn(list: readonly string[]) {
+  return (utf8: Uint8Array) => {
+    const place = list.indexOf(asText(utf8));
+    return place === -1 ? list.length - 1 : place;
+  };
+}
 
 type AllUses = {
   readonly nodes: number;

@@ -49,7 +49,7 @@ async function bodyOf(options: ModelToRenew, table: ModelTable): Promise<Uint8Ar
   return again;
 }
 
-const bodyIn = async ({ store }: ModelToRenew, { tables }: CurrentModel, table: ModelTable) => {
+async function bodyIn({ store }: ModelToRenew, { tables }: CurrentModel, table: ModelTable) {
   const made = tables[table];
   return 'body' in made ? made.body : await storedParquet(store, made.key);
-};
+}

@@ -108,10 +108,10 @@ async function readSaid(group: RowGroup, rows: Iterable<Row>): Promise<void> {
     };
 }
 
-const timeAt = (times: ArrayLike<unknown>, row: number): number | null => {
+function timeAt(times: ArrayLike<unknown>, row: number): number | null {
   const time = times[row];
   return typeof time === 'number' ? time : null;
-};
+}
 
 function columnsOf(
   rows: readonly Row[],

@@ -14,13 +14,13 @@ type RecordTable<Field extends string> = {
 
 type FieldOf<S extends Source> = Exclude<keyof (typeof sourceDefinitions)[S]['columns'] & string, '_other'>;
 
-const canonical = 'coalesce(thing_id, id)';
+const CANONICAL_ID = 'coalesce(thing_id, id)';
 
 /** Where the model does not say how an id is written, it is as it was sent. */
 const plainIds = (columns: Readonly<Record<string, Made>>): Readonly<Record<string, Made>> =>
   Object.fromEntries(
     Object.entries(columns).flatMap(([name, [type, sql, about]]): [string, Made][] =>
-      sql === canonical ? [[name, [type, 'id', about]]] : [],
+      sql === CANONICAL_ID ? [[name, [type, 'id', about]]] : [],
     ),
   );
 
@@ -29,7 +29,11 @@ const recordTables: { readonly [S in Source]: RecordTable<FieldOf<S>> } = {
   calculations: {
     row: 'calculation',
     made: {
-      calculation_id: ['string', canonical, 'the id of the calculation, as text; uses have it as it is here'],
+      calculation_id: [
+        'string',
+        CANONICAL_ID,
+        'the id of the calculation, as text; uses have it as it is here',
+      ],
       owner_id: ['string', 'owner', 'the id of the user who owns it'],
       created_at: ['timestamp', 'created_at', 'when it was created, in UTC'],
       modified_at: ['timestamp', 'lastmodified_at', 'when it was last changed, in UTC'],
@@ -93,7 +97,7 @@ const recordTables: { readonly [S in Source]: RecordTable<FieldOf<S>> } = {
   cards: {
     row: 'card of a dataset',
     made: {
-      card_id: ['string', canonical, 'the id of the card; a card may be listed for several datasets'],
+      card_id: ['string', CANONICAL_ID, 'the id of the card; a card may be listed for several datasets'],
       owner_id: ['string', 'ownerid', 'the id of the user who owns it'],
       owner_name: [
         'string',

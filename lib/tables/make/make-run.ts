@@ -47,13 +47,13 @@ export type RunToMake = {
 };
 
 /** Recorded once all of a run's Parquet, so many files, and uses are made; and once its partitions are added. Other columns, other names. */
-const marksOf = (place: Place) => {
+function marksOf(place: Place) {
   const format = `${parquetFormat(sourceDefinitions[sourceOf(place)].columns)}-${USES_FORMAT}`;
   return {
     tables: (files: number) => `_tables-${format}-${files}.json`,
     partition: `_partition-${format}.json`,
   };
-};
+}
 
 /**
  * Makes what a published run lacks of its tables, part by part: its Parquet, its uses, its partitions, and the tag of a

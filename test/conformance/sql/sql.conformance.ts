@@ -209,5 +209,5 @@ describe('where nothing has been stored yet', () => {
   test('tables have no rows', async () => {
     for (const name of tables.names)
       expect([name, (await runTrino(endpoint, `SELECT * FROM ${name}`, empty)).rows]).toEqual([name, []]);
-  });
+  }, 240_000);
 });

@@ -73,7 +73,7 @@ export const groups = {
     ],
   },
   texts: {
-    mutate: ['lib/jobs/texts/**/*.ts'],
+    mutate: ['lib/jobs/texts/**/*.ts', 'lib/jobs/results/*.ts'],
     tests: [
       'test/jobs/texts/scoring/{stopping,text-gate,send-text,score-text,refusals,backlog}.test.ts',
       'test/jobs/texts/cache/*.test.ts',

@@ -239,7 +239,7 @@ export const texts: readonly LookedAt[] = [
     why: 'only faster: it would add none, and sort again',
   },
   {
-    file: 'lib/jobs/texts/batch/part.ts',
+    file: 'lib/jobs/results/part-rows.ts',
     code: '{ maxOutputLength: MOST_UNPACKED_BYTES }',
     to: ['{}'],
     why: 'it bounds memory: a test would unpack 256 MB',
