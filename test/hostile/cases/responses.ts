@@ -117,7 +117,13 @@ const statuses: readonly Case[] = [
   ['421', json('no', 421), 'the server responded with 421: no', 1],
   ['511, a login of the network', json('log in', 511), 'the server responded with 511: log in', 9],
   ['599', json('no', 599), 'the server responded with 599: no', 9],
-  ['999', raw('HTTP/1.1 999 No', 'content-length: 0', '', ''), 'the server responded with 999', 9],
+  // Or a retry might take the connection that the server is closing.
+  [
+    '999',
+    raw('HTTP/1.1 999 No', 'content-length: 0', 'connection: close', '', ''),
+    'the server responded with 999',
+    9,
+  ],
   ['000', raw('HTTP/1.1 000 No', 'content-length: 0', '', ''), 'the server responded with 0', 1],
   [
     'a status that is no number',

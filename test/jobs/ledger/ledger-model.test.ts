@@ -164,7 +164,11 @@ async function takeBack(world: World, ledger: Ledger, claim: Claim): Promise<voi
   for (;;) {
     const answer = await ledger.release(claim).catch(() => undefined);
     if (answer?.kind === 'lost') world.counts.unsure += 1;
-    if (answer?.kind === 'called-unknown') world.staged.set(claim.fence, neverSent);
+    if (answer?.kind === 'called-unknown') {
+      world.staged.set(claim.fence, neverSent);
+      // Until somebody claims the job by that, the try stays counted.
+      world.counts.unsure += 1;
+    }
     if (answer) return;
   }
 }
