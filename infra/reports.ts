@@ -41,7 +41,7 @@ export class Reports extends Construct {
       handler: 'write-report',
       description: 'Writes the report and sends digests',
       timeout: LONGEST,
-      // One whole processor; the memory of a million calculations is a fifth of it.
+      // One whole processor; the memory of a million calculations is less than a third of it.
       memoryMb: 1_769,
       // It looks again in ten minutes.
       retryAttempts: 0,

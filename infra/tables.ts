@@ -76,8 +76,8 @@ export class Tables extends Construct {
     });
   }
 
-  /** Whoever publishes moves `latest.json` last. */
-  private startPublished({ storage, rareDeadLetters: deadLetterQueue, resultsDays }: TablesProps): void {
+  /** Whoever publishes moves `latest.json` last. An event that is lost costs a day: the night finishes what lacks. */
+  private startPublished({ storage, resultsDays }: TablesProps): void {
     const keys = sources.map((source) => ({ wildcard: `${storage.root}${source}*/latest.json` }));
     new Rule(this, 'Published', {
       description: 'Runs that are published',
@@ -88,7 +88,6 @@ export class Tables extends Construct {
       },
       targets: [
         new LambdaFunction(this.write.function, {
-          deadLetterQueue,
           maxEventAge: Duration.hours(24),
           event: RuleTargetInput.fromObject({
             resultsDays,

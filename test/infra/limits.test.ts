@@ -65,7 +65,7 @@ describe('up to the limits it works', () => {
       resource.Type === 'AWS::SQS::QueuePolicy' ? [[id, resource.Properties['PolicyDocument']] as const] : [],
     );
 
-    for (const [, document] of policies) expect(sizeOf(document)).toBeLessThan(2_200);
+    for (const [, document] of policies) expect(sizeOf(document)).toBeLessThan(2_000);
     const fromRules = policies.filter(([, document]) =>
       JSON.stringify(document).includes('events.amazonaws.com'),
     );
