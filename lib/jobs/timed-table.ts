@@ -1,4 +1,4 @@
-import { createTableClock } from '../pace/table-clock.ts';
+import { createTableClock, reportDates } from '../pace/table-clock.ts';
 import type { Environment } from '../settings.ts';
 import type { Table } from '../table/table.ts';
 import { sleep } from '../time/sleep.ts';
@@ -15,12 +15,11 @@ export type TimedTable = {
  * SDK.
  */
 export async function openTimedTable(tableName: string, environment: Environment): Promise<TimedTable> {
-  const [{ createDynamoTable }, { createDynamoClient }, { reportDates, withDates }] = await Promise.all([
+  const [{ createDynamoTable }, { createDynamoClient }] = await Promise.all([
     import('../table/dynamo-table.ts'),
     import('../table/dynamo-client.ts'),
-    import('../pace/table-dates.ts'),
   ]);
-  const client = withDates(createDynamoClient(environment));
+  const client = createDynamoClient(environment);
   const clock = createTableClock({ now: Date.now, steady: () => performance.now(), sleep });
   reportDates(client, { now: Date.now, listener: clock.saw });
   return {

@@ -1,7 +1,6 @@
 import { type Budget, type BudgetItem, type BudgetWrite, believable } from './budget.ts';
-import { momentOf } from './moment.ts';
 import { createRecentLongest } from './recent-longest.ts';
-import type { Clock, Moment } from './slots.ts';
+import { type Clock, type Moment, momentOf } from './slots.ts';
 
 /** A worker's view of the budget: what the last response said, and how long responses take. */
 export type BudgetView = {

@@ -15,7 +15,7 @@ import {
   resetUpdate,
   toUpdateInput,
 } from './budget-updates.ts';
-import { reportDates, withDates } from './table-dates.ts';
+import { reportDates } from './table-clock.ts';
 
 export type DynamoBudgetOptions = {
   /** Its keys are the strings `pk` and `sk`. */
@@ -36,16 +36,16 @@ const TIMEOUT_MS = 1_000;
 
 /** The client for budgets. By default it does not retry: the caller knows whether a retry is worth it. */
 export const createBudgetClient = (environment: AwsEnvironment, attempts = 1): DynamoDBClient =>
-  withDates(
-    new DynamoDBClient({
-      ...awsClientConfig(environment, {
-        service: 'DYNAMODB',
-        connectionTimeoutMs: TIMEOUT_MS,
-        requestTimeoutMs: TIMEOUT_MS,
-      }),
-      maxAttempts: attempts,
+  new DynamoDBClient({
+    ...awsClientConfig(environment, {
+      service: 'DYNAMODB',
+      connectionTimeoutMs: TIMEOUT_MS,
+      requestTimeoutMs: TIMEOUT_MS,
     }),
-  );
+    maxAttempts: attempts,
+    // `reportDates` may come after its first requests.
+    cacheMiddleware: false,
+  });
 
 /** The budget of a host in a DynamoDB table: the item with the keys `pace#HOST` and `-`. */
 export function createDynamoBudget(options: DynamoBudgetOptions): BudgetItem {

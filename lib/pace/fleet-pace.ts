@@ -5,7 +5,7 @@ import type { BudgetItem } from './budget.ts';
 import { createFleetSlots } from './fleet-slots.ts';
 import { checkLimits, createGatedPace } from './gated-pace.ts';
 import type { Pace } from './pace.ts';
-import { createSetClock, type SetClock } from './set-clock.ts';
+import { createSetClock } from './set-clock.ts';
 import { type ClockOff, createTableClock } from './table-clock.ts';
 
 /** Options for the pace of one worker of a fleet. */
@@ -54,17 +54,7 @@ export function createFleetPace(options: FleetPaceOptions): Pace {
     onTableAway: options.onTableAway,
     onTableBack: options.onTableBack,
   });
-  const pace = createGatedPace({ source, inFlight: new PQueue({ concurrency }), maxWaitMs, clock });
-  return withClockSet(pace, setClock);
+  return createGatedPace({ source, inFlight: new PQueue({ concurrency }), maxWaitMs, clock });
 }
-
-/** A pace whose calls begin once the clock is set. */
-const withClockSet = (pace: Pace, setClock: SetClock): Pace => ({
-  ...pace,
-  async run(call, options = {}) {
-    await setClock(options.signal);
-    return pace.run(call, options);
-  },
-});
 
 const rest = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });

@@ -19,7 +19,6 @@ import {
 } from './held-block.ts';
 import { afterHit, afterMiss, type Lateness, PUNCTUAL, type WaitedFor } from './lateness.ts';
 import { isProbing } from './lowered.ts';
-import { momentOf } from './moment.ts';
 import type { PaceCounts, Slot } from './pace.ts';
 import { PaceWaitError } from './pace-wait-error.ts';
 import { createProof } from './proof.ts';
@@ -31,7 +30,14 @@ import {
   REFUSED_MS,
   type ReserveBlock,
 } from './reserve-block.ts';
-import type { ApproachRequest, Moment, SlotRequest, SlotSource } from './slots.ts';
+import {
+  type ApproachRequest,
+  type Moment,
+  momentOf,
+  type SlotRequest,
+  type SlotSource,
+  watchSteps,
+} from './slots.ts';
 import { createWorkerTally } from './tally.ts';
 
 /*
@@ -65,8 +71,8 @@ type Worker = Line &
     /** One reservation at a time: a second would replace the block of the first. */
     readonly reserving: PQueue;
     held: HeldBlock;
-    /** How often the clock had been set when the block was last looked at. */
-    steps: number;
+    /** Whether the clock was set since the block was last looked at. */
+    readonly wasSet: () => boolean;
     lateness: Lateness;
     isTableAway: boolean;
     /** A 429 that could not be reported, and until when it asks all to stop. */
@@ -84,7 +90,7 @@ export function createFleetSlots(options: FleetSlotsOptions): FleetSlots {
     reserveBlock: createReserver(line),
     reserving: new PQueue({ concurrency: 1 }),
     held: NO_BLOCK,
-    steps: 0,
+    wasSet: watchSteps(line.clock),
     lateness: PUNCTUAL,
     isTableAway: false,
     owed: undefined,
@@ -173,6 +179,7 @@ function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void
   const reserveOne = async () => {
     if (worker.held.kind !== 'none') return;
     await worker.setClock?.(request.signal);
+    worker.wasSet();
     await reportOwed(worker);
     await worker.reserveBlock({ ...request, outlook }, (block) => {
       worker.held = block;
@@ -246,10 +253,8 @@ function giveBack({ tally, proof }: Worker, slot: Slot): void {
 
 /** Drops slots that are too old to be used, or all if nobody knows how old they are; returns how many there were. */
 function dropLate(worker: Worker): number {
-  const { held, clock, steps } = worker;
-  const left = withoutLate(held, clock.now());
-  worker.steps = clock.steps?.() ?? 0;
-  return setHeld(worker, worker.steps === steps ? left : NO_BLOCK);
+  const { held, clock, wasSet } = worker;
+  return setHeld(worker, wasSet() ? NO_BLOCK : withoutLate(held, clock.now()));
 }
 
 /** Sets what is left of the block, and returns how many slots were dropped: they count as wasted. */

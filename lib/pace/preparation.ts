@@ -1,8 +1,7 @@
 import PQueue from 'p-queue';
 import { enqueue } from './enqueue.ts';
-import { momentOf } from './moment.ts';
 import { createRecentLongest } from './recent-longest.ts';
-import type { Clock, Moment, SlotRequest, SlotSource } from './slots.ts';
+import { type Clock, type Moment, momentOf, type SlotRequest, type SlotSource } from './slots.ts';
 
 /** What calls do before they may leave, shortly before their slots. */
 export type Preparation = {

@@ -1,6 +1,5 @@
-import { momentOf } from './moment.ts';
 import type { Slot } from './pace.ts';
-import type { Clock, Moment } from './slots.ts';
+import { type Clock, type Moment, momentOf } from './slots.ts';
 
 /** What a process knows from its own calls about whether the platform accepts any since the last 429. */
 export type Proof = {

@@ -52,10 +52,31 @@ export type Moment = () => number;
 export type Clock = {
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Grows each time that the clock was set. Default: it never is. */
-  readonly steps?: () => number;
-  /** By how much it has been set since it was made, in milliseconds. Default: nothing. */
-  readonly setByMs?: () => number;
+  /** Milliseconds on a clock that is never set. Default: this one never is. */
+  readonly steady?: (() => number) | undefined;
   /** How far off it may be, in either direction, beyond what the spacing of slots pays for. Default: not at all. */
   readonly doubtMs?: () => number;
 };
+
+/** The moment that is `atMs` by the clock now. Default: this one. */
+export function momentOf(clock: Clock, atMs = clock.now()): Moment {
+  const beforeMs = apartMs(clock);
+  return () => atMs + apartMs(clock) - beforeMs;
+}
+
+/** A clock that moves by more beside one that is never set was set, or its process stood still. */
+const STEP_MS = 50;
+
+/** Makes the function that returns whether the clock was set since the last time. */
+export function watchSteps(clock: Pick<Clock, 'now' | 'steady'>): () => boolean {
+  let lastMs = apartMs(clock);
+  return () => {
+    const beforeMs = lastMs;
+    lastMs = apartMs(clock);
+    return Math.abs(lastMs - beforeMs) > STEP_MS;
+  };
+}
+
+function apartMs({ now, steady = now }: Pick<Clock, 'now' | 'steady'>): number {
+  return now() - steady();
+}

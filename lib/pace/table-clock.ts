@@ -1,25 +1,21 @@
-import type { Clock } from './slots.ts';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { type Clock, watchSteps } from './slots.ts';
 
 /** A response of the table: its `Date`, in whole seconds, and when it was requested and received by the clock here. */
 export type DateSeen = { readonly dateMs: number; readonly sentMs: number; readonly receivedMs: number };
 
 /** The clock of a process, corrected by what the table's responses say of the time. All times in epoch milliseconds. */
-export type TableClock = Clock & {
+export type TableClock = Required<Clock> & {
+  readonly steady: () => number;
   saw(seen: DateSeen): void;
-  /** Between which bounds the table's time lies; `Infinity` before the first response and after the clock was set. */
+  /** Between which bounds the table's time lies; `Infinity` before a response is believed, and after a step. */
   uncertaintyMs(): number;
   /** How long until the table's next second most likely begins. */
   untilSecondMs(): number;
-  /** Grows each time that the clock here was set, by whomever, or the process stood still while it went on. */
-  steps(): number;
-  /** Corrections count, too. */
-  setByMs(): number;
-  /** How far off a corrected clock may still be, beyond what the spacing of slots pays for; 0 for one that agrees. */
-  doubtMs(): number;
 };
 
-export type TableClockOptions = Clock & {
-  /** Milliseconds on a clock that is never set. Default: there is none, and a step is seen by the next response only. */
+export type TableClockOptions = Pick<Clock, 'now' | 'sleep'> & {
+  /** Milliseconds on a clock that is never set. Default: `now`. */
   readonly steady?: (() => number) | undefined;
   /** Called when the clock here is found to be a minute or more off, and when that changes by as much. */
   readonly onClockOff?: ((off: ClockOff) => void) | undefined;
@@ -31,170 +27,119 @@ export type ClockOff = { readonly offMs: number; readonly table: string; readonl
 /** How much a clock may gain or lose on another one. */
 const DRIFT = 0.000_1;
 
-/** A server may write the second before for a little while, and the clocks of a fleet of servers differ a little. */
-const SLACK_MS = 2;
-
-/** Bounds that contradict each other by more are of different times. */
+/** Bounds that are further apart contradict each other: servers differ a little. */
 const CONTRADICTION_MS = 25;
 
-/** A first response that is no further from the clock here agrees with it. */
-const AGREES_MS = 1_000;
-
-/** So many responses in a row that agree with one another are believed, whatever was believed before. */
-const BELIEVED_IN_A_ROW = 3;
-
-/** A clock that moves by more than another one was set. */
-const STEP_MS = 50;
+/** The spacing of slots pays for so much; nor is more left empty for a clock that agrees to within `AGREED_MS`. */
+const PAID_MS = 9;
+const AGREED_MS = 40;
 
 /** From here on a clock is reported. */
 const REPORTED_MS = 60_000;
 
-/** How far off a clock may be: the spacing of slots pays for it. */
-const PAID_MS = 9;
+/** The table's time is the time here plus something between the two, as of `atMs`. */
+type Bounds = { readonly leastMs: number; readonly mostMs: number; readonly atMs: number };
 
-/** A clock that agrees with responses that bound it as closely is taken to be right. */
-const AGREED_MS = 40;
+type Belief = {
+  readonly known?: Bounds | undefined;
+  /** Responses in a row that contradict that and agree with one another, and the `Date` of the first. */
+  readonly row?: { readonly bounds: Bounds; readonly length: number; readonly dateMs: number };
+};
 
-/** One response bounds the difference to a second: half of that is the most that both ends of a block leave empty. */
-const MOST_DOUBT_MS = 500;
-
-/** What is known of the difference: the table's time is the time here plus something between the two, as of `atMs`. */
-type Known = { readonly leastMs: number; readonly mostMs: number; readonly atMs: number };
-
-const NOTHING: Known = { leastMs: Number.NEGATIVE_INFINITY, mostMs: Number.POSITIVE_INFINITY, atMs: 0 };
-
-/** The clock here is right. */
-const HERE: Known = { leastMs: 0, mostMs: 0, atMs: Number.POSITIVE_INFINITY };
-
-/** Responses in a row that contradict what is known and agree with one another, and the `Date` of the first. */
-type Row = { readonly known: Known; readonly length: number; readonly dateMs: number };
-
-/**
- * A clock that follows the table's. Each response bounds the difference by a second and the time it took; a response
- * just before the table's second ends and one just after narrow that down. As long as the clock here agrees with
- * everything seen it is left alone, so good clocks stay as they are; otherwise the middle of the bounds is used.
- */
-export function createTableClock({ now, sleep, steady, onClockOff }: TableClockOptions): TableClock {
-  const belief = createBelief();
-  const report = createReport(onClockOff);
-  let [offsetMs, stepped] = [0, 0];
-  let apartMs: number | undefined;
-
+/** A clock that follows the table's: the time here as long as that agrees with what was seen, else the middle of it. */
+export function createTableClock({ now, sleep, steady = now, onClockOff }: TableClockOptions): TableClock {
+  let belief: Belief = {};
+  let [offsetMs, reportedMs] = [0, 0];
+  const wasSet = watchSteps({ now, steady });
   const hereMs = () => {
-    const atMs = now();
-    if (steady === undefined) return atMs;
-    const nowApartMs = atMs - steady();
-    if (Math.abs(nowApartMs - (apartMs ?? nowApartMs)) > STEP_MS) {
-      belief.forget();
-      stepped += 1;
-    }
-    apartMs = nowApartMs;
-    return atMs;
+    if (wasSet()) belief = {};
+    return now();
   };
-
-  const uncertaintyMs = () => {
-    const { leastMs, mostMs } = widened(belief.known(), hereMs());
-    return mostMs - leastMs;
+  const bounds = (otherwise: Pick<Bounds, 'leastMs' | 'mostMs'>) => {
+    const atMs = hereMs();
+    return belief.known === undefined ? otherwise : widened(belief.known, atMs);
   };
 
   return {
     now: () => hereMs() + offsetMs,
     sleep,
-    saw(seen) {
+    steady,
+    saw({ dateMs, sentMs, receivedMs }) {
       hereMs();
-      const heard = belief.hear(seen);
-      if (heard === 'doubted') return;
-      if (heard === 'replaced') stepped += 1;
-      const { leastMs, mostMs } = belief.known();
-      const agrees = offsetMs === 0 && leastMs <= 0 && mostMs >= 0;
-      if (!agrees) offsetMs = (leastMs + mostMs) / 2;
-      report(seen.receivedMs, offsetMs);
+      const seen = { leastMs: dateMs - receivedMs, mostMs: dateMs + 1_000 - sentMs, atMs: receivedMs };
+      belief = heard(belief, seen, dateMs);
+      const { known, row } = belief;
+      if (known === undefined || row !== undefined) return;
+      const agrees = offsetMs === 0 && known.leastMs <= 0 && known.mostMs >= 0;
+      if (!agrees) offsetMs = (known.leastMs + known.mostMs) / 2;
+      if (Math.abs(offsetMs - reportedMs) < REPORTED_MS) return;
+      reportedMs = offsetMs;
+      onClockOff?.({
+        offMs: Math.round(-offsetMs),
+        table: iso(receivedMs + offsetMs),
+        here: iso(receivedMs),
+      });
     },
-    uncertaintyMs,
-    doubtMs: () => doubtOf(widened(belief.known(), hereMs()), offsetMs),
-    untilSecondMs: () => 1000 - ((hereMs() + middleOf(belief.known(), offsetMs)) % 1000),
-    steps: () => stepped,
-    setByMs: () => {
-      hereMs();
-      return offsetMs + (apartMs ?? 0);
+    uncertaintyMs() {
+      const { leastMs, mostMs } = bounds({ leastMs: 0, mostMs: Number.POSITIVE_INFINITY });
+      return mostMs - leastMs;
     },
-  };
-}
-
-function createReport(onClockOff: TableClockOptions['onClockOff']) {
-  let reportedMs = 0;
-  return (atMs: number, offsetMs: number) => {
-    if (Math.abs(offsetMs - reportedMs) < REPORTED_MS) return;
-    reportedMs = offsetMs;
-    const toISO = (ms: number) => new Date(ms).toISOString();
-    onClockOff?.({ offMs: Math.round(-offsetMs), table: toISO(atMs + offsetMs), here: toISO(atMs) });
-  };
-}
-
-const middleOf = ({ leastMs, mostMs }: Known, otherwiseMs: number): number =>
-  Number.isFinite(leastMs) ? (leastMs + mostMs) / 2 : otherwiseMs;
-
-/**
- * What is believed. A `Date` may be wrong: the first is believed if it agrees with the clock here to a second, a later one
- * if it agrees with what is known, and any other once three in a row agree with one another and, where something was
- * known, are not all the same: a `Date` from a cache, which stands still, is not followed.
- */
-function createBelief() {
-  let known = NOTHING;
-  let row: Row | undefined;
-  return {
-    known: () => known,
-    forget() {
-      [known, row] = [NOTHING, undefined];
+    doubtMs() {
+      const { leastMs, mostMs } = bounds({ leastMs: offsetMs, mostMs: offsetMs });
+      if (offsetMs === 0 && mostMs - leastMs <= AGREED_MS) return 0;
+      return Math.max(0, Math.max(offsetMs - leastMs, mostMs - offsetMs) - PAID_MS);
     },
-    hear(seen: DateSeen): 'agreed' | 'replaced' | 'doubted' {
-      const bounds = boundsOf(seen);
-      const isFirst = known === NOTHING;
-      if (isFirst ? isNear(HERE, bounds, AGREES_MS) : isNear(known, bounds)) {
-        [known, row] = [joined(known, bounds), undefined];
-        return 'agreed';
-      }
-      row =
-        row !== undefined && isNear(row.known, bounds)
-          ? { ...row, known: joined(row.known, bounds), length: row.length + 1 }
-          : { known: bounds, length: 1, dateMs: seen.dateMs };
-      const isMoving = isFirst || seen.dateMs !== row.dateMs;
-      if (row.length < BELIEVED_IN_A_ROW || !isMoving) return 'doubted';
-      [known, row] = [row.known, undefined];
-      return 'replaced';
+    untilSecondMs() {
+      const { leastMs, mostMs } = bounds({ leastMs: offsetMs, mostMs: offsetMs });
+      return 1_000 - ((now() + (leastMs + mostMs) / 2) % 1_000);
     },
   };
 }
 
-function doubtOf({ leastMs, mostMs }: Known, offsetMs: number): number {
-  // Nothing is known where responses have no `Date`.
-  if (!Number.isFinite(mostMs - leastMs)) return 0;
-  if (offsetMs === 0 && mostMs - leastMs <= AGREED_MS) return 0;
-  const mostOffMs = Math.max(offsetMs - leastMs, mostMs - offsetMs);
-  return Math.min(MOST_DOUBT_MS, Math.max(0, mostOffMs - PAID_MS));
+/** A first `Date` is believed if it agrees with the clock here, and one that contradicts once three in a row agree. */
+function heard({ known, row }: Belief, seen: Bounds, dateMs: number): Belief {
+  if (isNear(known ?? { leastMs: -1_000, mostMs: 1_000, atMs: seen.atMs }, seen))
+    return { known: joined(known ?? seen, seen) };
+  const begun = row !== undefined && isNear(row.bounds, seen) ? row : { bounds: seen, length: 0, dateMs };
+  const grown = { ...begun, bounds: joined(begun.bounds, seen), length: begun.length + 1 };
+  // Where the time was known, one that stands still comes from a cache.
+  const isBelieved = grown.length >= 3 && (known === undefined || dateMs !== grown.dateMs);
+  return isBelieved ? { known: grown.bounds } : { known, row: grown };
 }
 
-/** Drift widens what is known. */
-function widened({ leastMs, mostMs, atMs }: Known, nowMs: number): Known {
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+function widened({ leastMs, mostMs, atMs }: Bounds, nowMs: number): Bounds {
   const driftMs = Math.max(0, nowMs - atMs) * DRIFT;
   return { leastMs: leastMs - driftMs, mostMs: mostMs + driftMs, atMs: nowMs };
 }
 
-const boundsOf = ({ dateMs, sentMs, receivedMs }: DateSeen): Known => ({
-  leastMs: dateMs - receivedMs - SLACK_MS,
-  mostMs: dateMs + 1000 - sentMs + SLACK_MS,
-  atMs: receivedMs,
-});
-
-function isNear(known: Known, bounds: Known, mostMs = CONTRADICTION_MS): boolean {
-  const before = widened(known, bounds.atMs);
-  return Math.max(before.leastMs, bounds.leastMs) - Math.min(before.mostMs, bounds.mostMs) <= mostMs;
+function isNear(before: Bounds, seen: Bounds): boolean {
+  const { leastMs, mostMs } = widened(before, seen.atMs);
+  return Math.max(leastMs, seen.leastMs) - Math.min(mostMs, seen.mostMs) <= CONTRADICTION_MS;
 }
 
 /** What both say; the truth lies between two that are a little apart. */
-function joined(known: Known, bounds: Known): Known {
-  const before = widened(known, bounds.atMs);
-  const leastMs = Math.max(before.leastMs, bounds.leastMs);
-  const mostMs = Math.min(before.mostMs, bounds.mostMs);
-  return { leastMs: Math.min(leastMs, mostMs), mostMs: Math.max(leastMs, mostMs), atMs: bounds.atMs };
+function joined(before: Bounds, seen: Bounds): Bounds {
+  const { leastMs, mostMs } = widened(before, seen.atMs);
+  const inner = [Math.max(leastMs, seen.leastMs), Math.min(mostMs, seen.mostMs)];
+  return { leastMs: Math.min(...inner), mostMs: Math.max(...inner), atMs: seen.atMs };
+}
+
+type DateWatcher = { readonly now: () => number; readonly listener: (seen: DateSeen) => void };
+
+/** Reports when each response of a client was requested and received by `now`, and its `Date`; none that has an `Age`. */
+export function reportDates({ middlewareStack }: DynamoDBClient, { now, listener }: DateWatcher): void {
+  middlewareStack.add(
+    (next) => async (args) => {
+      const sentMs = now();
+      const result = await next(args);
+      const { date = '', age } = (result.response as { headers: Record<string, string | undefined> }).headers;
+      const dateMs = Date.parse(date);
+      if (age === undefined && !Number.isNaN(dateMs)) listener({ dateMs, sentMs, receivedMs: now() });
+      return result;
+    },
+    // Around the exchange alone, and before a refusal becomes an error.
+    { step: 'deserialize', priority: 'low' },
+  );
 }

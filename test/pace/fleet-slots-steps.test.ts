@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type Budget, type BudgetItem, emptyBudget } from '../../lib/pace/budget.ts';
 import { createFleetSlots } from '../../lib/pace/fleet-slots.ts';
-import { momentOf } from '../../lib/pace/moment.ts';
 import type { Slot } from '../../lib/pace/pace.ts';
-import type { ApproachRequest, Demand } from '../../lib/pace/slots.ts';
+import { type ApproachRequest, type Demand, momentOf } from '../../lib/pace/slots.ts';
 import { createMemoryBudget } from './memory-budget.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
@@ -25,8 +24,9 @@ function createWorker({
   responseMs = 40,
   lateness,
 }: Given = {}) {
-  const state = { steps: 0 };
-  const clock = { ...createVirtualClock({ lateness }), steps: () => state.steps };
+  const state = { setByMs: 0 };
+  const virtual = createVirtualClock({ lateness });
+  const clock = { ...virtual, steady: () => virtual.now() - state.setByMs };
   const memory = createMemoryBudget({ ...emptyBudget, ...budget });
   const log: string[] = [];
   const logged =
@@ -113,7 +113,7 @@ describe('a slot', () => {
     const { take, takeLog, memory, state } = createWorker({ lateness: () => late.shift() ?? 0 });
     await take();
     await memory.reset(9_000);
-    state.steps = 1;
+    state.setByMs = 100;
     takeLog();
 
     const { atMs } = await take();
@@ -138,7 +138,7 @@ describe('a slot', () => {
     const { take, state, slots } = createWorker();
     await take();
 
-    state.steps = 1;
+    state.setByMs = 100;
     await take();
 
     expect(slots.counts()).toMatchObject({ granted: 4, used: 2, wasted: 1 });

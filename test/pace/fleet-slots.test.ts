@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createFleetSlots } from '../../lib/pace/fleet-slots.ts';
-import { momentOf } from '../../lib/pace/moment.ts';
-import type { Demand } from '../../lib/pace/slots.ts';
+import { type Demand, momentOf } from '../../lib/pace/slots.ts';
 import { noTally } from '../../lib/pace/tally.ts';
 import { createMemoryBudget } from './memory-budget.ts';
 import { createVirtualClock } from './virtual-clock.ts';

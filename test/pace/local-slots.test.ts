@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createLocalSlots, type LocalSlotsOptions } from '../../lib/pace/local-slots.ts';
-import { momentOf } from '../../lib/pace/moment.ts';
 import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
-import type { Demand } from '../../lib/pace/slots.ts';
+import { type Demand, momentOf } from '../../lib/pace/slots.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const demand: Demand = { waiting: 1, queued: 0, arrived: 1, concurrency: 8, latencyMs: 20, leadMs: 0 };

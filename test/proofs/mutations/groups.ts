@@ -11,7 +11,7 @@ export const groups = {
     tests: [
       'test/pace/{recent-longest,lateness,held-block,tally,gated-pace,fleet-slots,table-clock}.test.ts',
       'test/pace/{table-clock-bounds,preparation}.test.ts',
-      'test/pace/{set-clock,set-clock-looks,enqueue,moment,dynamo-requests}.test.ts',
+      'test/pace/{set-clock,enqueue,slots,dynamo-requests}.test.ts',
       'test/pace/{effective-rate,after-refusal,budget,budget-updates,reserve-block}.test.ts',
       'test/pace/{fleet-breaker,fleet-slots-steps,proof,lowered,budget-view}.test.ts',
       'test/pace/{dynamo-budget-refusals,gcra,fair-order,fleet-pace,local-pace,local-slots,breaker}.test.ts',

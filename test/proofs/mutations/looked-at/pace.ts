@@ -81,16 +81,6 @@ export const pace: readonly LookedAt[] = [
     why: 'a signal is aborted once',
   },
   {
-    file: 'lib/pace/table-dates.ts',
-    code: "typeof response !== 'object' || response === null",
-    why: 'every response of the SDK is an object with headers; the check is for the compiler',
-  },
-  {
-    file: 'lib/pace/table-dates.ts',
-    code: "typeof headers !== 'object' || headers === null",
-    why: 'every response of the SDK has headers; the check is for the compiler',
-  },
-  {
     file: 'lib/pace/fleet-pace.ts',
     code: 'steady: options.steady ?? (options.now === undefined',
     to: [
@@ -117,12 +107,6 @@ export const pace: readonly LookedAt[] = [
     code: "result.kind === 'written' ?",
     to: ['true'],
     why: 'what is refused brings no budget',
-  },
-  {
-    file: 'lib/pace/table-clock.ts',
-    code: 'if (!Number.isFinite(mostMs - leastMs)) return 0;',
-    to: ['mostMs + leastMs'],
-    why: 'both are finite or neither is',
   },
   {
     file: 'lib/pace/preparation.ts',

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { momentOf } from '../../lib/pace/moment.ts';
 import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
+import { momentOf, watchSteps } from '../../lib/pace/slots.ts';
 
-/** A clock at 1,000 ms that was set by 100 ms before, and then by `by`. */
+/** A clock at 1,000 ms, beside one that is never set. */
 function clockSet() {
   const state = { by: 100 };
-  const clock = { now: () => 900 + state.by, sleep: async () => undefined, setByMs: () => state.by };
+  const clock = { now: () => 900 + state.by, sleep: async () => undefined, steady: () => 900 };
   return { state, clock };
 }
 
@@ -25,4 +25,24 @@ test('the error of a call that would wait too long differs from that of a paused
   expect(new PaceWaitError(1_500, 1_000, 'paused').message).toBe(
     'paused by `pace --pause`: nothing is sent until `pace --resume`',
   );
+});
+
+test('a clock that moves by more than 50 ms beside one that is never set was set, once', () => {
+  const { state, clock } = clockSet();
+  const wasSet = watchSteps(clock);
+  const after = (byMs: number) => {
+    state.by += byMs;
+    return wasSet();
+  };
+
+  expect([after(0), after(50), after(51), after(0), after(-51)]).toEqual([false, false, true, false, true]);
+});
+
+test('a clock without another one beside it is never set', () => {
+  const { state, clock } = clockSet();
+  const wasSet = watchSteps({ now: clock.now });
+
+  state.by = 5_000;
+
+  expect(wasSet()).toBe(false);
 });
