@@ -1,8 +1,8 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Logger } from 'pino';
 import { createLogger } from './logger.ts';
 import { once } from './once.ts';
 import type { OpenBreaker } from './pace/breaker.ts';
+import type { Budget, BudgetItem } from './pace/budget.ts';
 import type { Breaker } from './pace/fleet-breaker.ts';
 import { createLocalPace } from './pace/local-pace.ts';
 import { openedLater } from './pace/opened-later.ts';
@@ -11,7 +11,7 @@ import type { HoldLeft } from './platform/attempt.ts';
 import { createPlatform, type Platform } from './platform/client.ts';
 import { countCalls, notifyAll, type Observe } from './platform/events.ts';
 import { createBodyBudget } from './platform/http/body-budget.ts';
-import { type OpenBreakerOptions, openBreaker } from './platform/open-breaker.ts';
+import { openBreaker } from './platform/open-breaker.ts';
 import { callOutcome } from './platform/outage.ts';
 import type { RetryLimits } from './platform/retry.ts';
 import { fixedToken, type TokenSource } from './platform/token.ts';
@@ -69,13 +69,11 @@ export function openSession(given: SessionOptions): Session {
   const settings = readSettings(environment);
   const logger = createLogger(settings.LOG_LEVEL, given.log ?? err);
   const { observe, counts } = countCalls();
-  const budgetClient = once(async () =>
-    (await import('./pace/dynamo-budget.ts')).createBudgetClient(environment),
-  );
-  const onBreaker = (seen: OpenBreaker | undefined) => breaker.seen(seen);
+  const { host } = new URL(settings.PLATFORM_BASE_URL);
+  const budget = budgetOf(settings, environment, ({ breaker: seen }) => breaker.seen(seen));
   const ended: Observe = (event) =>
     event.kind === 'request' && breaker.ended(callOutcome(event.failure), event.durationMs);
-  const pace = paceOf(settings, { environment, logger, greed, onTableAway, budgetClient, onBreaker });
+  const pace = paceOf(settings, { host, logger, greed, onTableAway, budget });
   const options = {
     baseUrl: settings.PLATFORM_BASE_URL,
     token: tokenOf(settings, environment),
@@ -91,7 +89,7 @@ export function openSession(given: SessionOptions): Session {
     retry: given.screen === undefined ? {} : { unreachedMs: LONGEST_UNREACHED_MS },
   };
   const platform = createPlatform(options);
-  const breaker = breakerOf(settings, { client: budgetClient, call: platform.call, logger, onAway });
+  const breaker = breakerOf({ host, budget, call: platform.call, logger, onAway });
   return {
     environment,
     settings,
@@ -106,59 +104,62 @@ export function openSession(given: SessionOptions): Session {
   };
 }
 
-type BreakerParts = Pick<OpenBreakerOptions, 'client' | 'call'> & {
+/** The budget that the table holds, opened by the first call; undefined if no table is set. */
+function budgetOf(
+  { PLATFORM_BASE_URL, SYNC_TABLE: table }: Settings,
+  environment: Environment,
+  onBudget: (budget: Budget) => void,
+) {
+  if (table === undefined) return undefined;
+  const { host } = new URL(PLATFORM_BASE_URL);
+  return once(async () => {
+    const { openBudget } = await import('./pace/open-budget.ts');
+    return openBudget({ table, host, environment, onBudget });
+  });
+}
+
+type BreakerParts = {
+  readonly host: string;
+  readonly budget: ReturnType<typeof budgetOf>;
+  readonly call: Platform['call'];
   readonly logger: Logger;
   readonly onAway: SessionOptions['onAway'];
 };
 
-function breakerOf(settings: Settings, { logger, onAway, ...parts }: BreakerParts): Breaker {
-  const { host } = new URL(settings.PLATFORM_BASE_URL);
-  return openBreaker({
-    ...parts,
-    tableName: settings.SYNC_TABLE,
-    host,
+const breakerOf = ({ host, budget, call, logger, onAway }: BreakerParts): Breaker =>
+  openBreaker({
+    item: budget && (async () => (await budget()).breaker),
+    call,
     onOpen(open) {
       logger.warn({ host, open }, 'the platform is away: no jobs are taken');
       onAway?.(open);
     },
     onClosed: (open) => logger.info({ host, open }, 'the platform is back'),
   });
-}
 
 type PaceParts = {
-  readonly environment: Environment;
+  readonly host: string;
   readonly logger: Logger;
   readonly greed: 'one' | 'block';
   readonly onTableAway: () => void;
-  readonly budgetClient: () => Promise<DynamoDBClient>;
-  readonly onBreaker: (breaker: OpenBreaker | undefined) => void;
+  readonly budget: (() => Promise<BudgetItem>) | undefined;
 };
 
 /** The fleet's pace if there is a table to share it in, otherwise the process's own. */
 function paceOf(settings: Settings, parts: PaceParts): Pace {
-  const { environment, logger, greed, onTableAway, budgetClient, onBreaker } = parts;
-  const { SYNC_TABLE: tableName, PLATFORM_RATE: rate } = settings;
+  const { host, logger, greed, onTableAway, budget } = parts;
+  const { PLATFORM_RATE: rate } = settings;
   const limits = {
     rate,
     concurrency: settings.PLATFORM_CONCURRENCY,
     maxWaitMs: settings.PLATFORM_MAX_WAIT_MS,
   };
-  if (tableName === undefined) return createLocalPace(limits);
+  if (budget === undefined) return createLocalPace(limits);
   return openedLater(rate, async () => {
-    const [{ createDynamoBudget }, { createFleetPace }] = await Promise.all([
-      import('./pace/dynamo-budget.ts'),
-      import('./pace/fleet-pace.ts'),
-    ]);
-    const { host } = new URL(settings.PLATFORM_BASE_URL);
+    const { createFleetPace } = await import('./pace/fleet-pace.ts');
     return createFleetPace({
       ...limits,
-      item: createDynamoBudget({
-        tableName,
-        host,
-        environment,
-        client: await budgetClient(),
-        onBudget: (budget) => onBreaker(budget.breaker),
-      }),
+      item: await budget(),
       greed,
       onTableAway: (cause) => {
         logger.warn({ cause: String(cause) }, 'table away: nothing is sent');

@@ -144,17 +144,19 @@ const origin = z.string({ error: 'the instance’s origin, such as https://acme.
   ),
 );
 
-const TABLE_NAME = /^[A-Za-z0-9_.-]{3,255}$/;
+const TABLE = /^([A-Za-z0-9_.-]{3,255}|sqlite:.+)$/;
 
 const QUALIFIED_FUNCTION =
   /^(arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:)?[A-Za-z0-9_-]{1,64}:(\$LATEST|[A-Za-z0-9_-]{1,128})$/;
+
+const isQueue = (text: string) => /^sqlite:./.test(text) || isQueueUrl(text);
 
 const isQueueUrl = (text: string) =>
   URL.canParse(text) && /^https?:\/\/[^/]+\/./.test(text) && !text.includes('@');
 
 const queueUrl = z.string().check(
-  z.refine(isQueueUrl, {
-    error: 'the http or https URL of a queue, with a path and without a user',
+  z.refine(isQueue, {
+    error: 'the http or https URL of a queue, with a path and without a user, or sqlite:FILE',
   }),
 );
 
@@ -174,9 +176,11 @@ const settingsSchema = z.object({
   SYNC_COMPRESSION: z._default(z.enum(['gzip', 'zstd'], { error: 'gzip or zstd' }), 'gzip'),
   SYNC_PART_SECONDS: number(1, 3_600, 30),
   SYNC_TABLE: z.optional(
-    z
-      .string()
-      .check(z.regex(TABLE_NAME, { error: 'the name of a table, 3 to 255 letters, digits, _, . and -' })),
+    z.string().check(
+      z.regex(TABLE, {
+        error: 'the name of a table, 3 to 255 letters, digits, _, . and -, or sqlite:FILE',
+      }),
+    ),
   ),
   SYNC_QUEUE_URL: z.optional(queueUrl),
   SYNC_DEAD_LETTER_URL: z.optional(queueUrl),

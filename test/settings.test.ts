@@ -179,7 +179,7 @@ describe('the table and the queues', () => {
     '%s is refused as a table',
     (SYNC_TABLE) => {
       expect(faultsOf({ ...least, SYNC_TABLE })[0]).toMatch(
-        /^SYNC_TABLE: expected the name of a table, 3 to 255 letters, digits, _, \. and -, got "/,
+        /^SYNC_TABLE: expected the name of a table, 3 to 255 letters, digits, _, \. and -, or sqlite:FILE, got "/,
       );
     },
   );

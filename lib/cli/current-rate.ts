@@ -13,10 +13,10 @@ export async function currentRate(
   if (!environment['PLATFORM_BASE_URL']) return undefined;
   const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_RATE } = readPaceSettings(environment);
   if (tableName === undefined) return { rate: PLATFORM_RATE, isPaused: false };
-  const { createBudgetClient, createDynamoBudget } = await import('../pace/dynamo-budget.ts');
+  const { openBudget } = await import('../pace/open-budget.ts');
   const { host } = new URL(PLATFORM_BASE_URL);
-  const client = createBudgetClient(environment, ATTEMPTS);
-  const budget = await createDynamoBudget({ tableName, host, environment, client }).read();
+  const item = await openBudget({ table: tableName, host, environment, attempts: ATTEMPTS });
+  const budget = await item.read();
   const capped = cappedRate(budget.rate ?? PLATFORM_RATE, budget);
   return { rate: effectiveRate(capped, budget.lowered, now()), isPaused: budget.pausedAtMs !== undefined };
 }

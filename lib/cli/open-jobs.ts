@@ -3,7 +3,6 @@ import { type Allow, AllowError, readAllow } from '../jobs/allow.ts';
 import { createLedger } from '../jobs/ledger/create-ledger.ts';
 import type { Ledger } from '../jobs/ledger/ledger.ts';
 import { jobId } from '../jobs/message/fields.ts';
-import type { Queue } from '../jobs/queue/queue.ts';
 import type { BatchStorage } from '../jobs/texts/batch/batch.ts';
 import { openTimedTable } from '../jobs/timed-table.ts';
 import { type Environment, SettingsError } from '../settings.ts';
@@ -26,11 +25,6 @@ export async function openLedgerParts(
   const timed = await openTimedTable(tableName, environment);
   const { table, now } = timed;
   return { ledger: createLedger(timed), batches: { store, table, newToken: randomUUID, now } };
-}
-
-export async function openQueue(queueUrl: string, environment: Environment): Promise<Queue> {
-  const { createSqsClient, createSqsQueue } = await import('../jobs/queue/sqs-queue.ts');
-  return createSqsQueue(queueUrl, createSqsClient(queueUrl, environment));
 }
 
 /** What SYNC_ALLOW lets jobs use. Throws `SettingsError`. */

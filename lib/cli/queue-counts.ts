@@ -1,14 +1,19 @@
-import type { QueueCounts } from '../jobs/queue/queue.ts';
+import { openQueue } from '../jobs/queue/open-queue.ts';
+import type { Queue, QueueCounts } from '../jobs/queue/queue.ts';
 import { readSyncSettings } from '../settings.ts';
 import { shown, type Terminal } from './terminal.ts';
 
 /** What is on the queues that are set, in a line for each; SQS counts roughly, and up to a minute late. */
 export async function queueLines({ environment }: Pick<Terminal, 'environment'>): Promise<readonly string[]> {
   const { SYNC_QUEUE_URL: queue, SYNC_DEAD_LETTER_URL: dead } = readSyncSettings(environment);
+  const opened = (place: string | undefined, name: 'jobs' | 'dead') =>
+    place === undefined ? undefined : openQueue(place, environment, name);
   const lines = [
-    lineOf('on the queue', queue, environment, describeCounts),
-    lineOf('dead letters', dead, environment, ({ waiting, inFlight, delayed }) =>
-      about(waiting + inFlight + delayed),
+    lineOf('on the queue', () => opened(queue, 'jobs'), describeCounts),
+    lineOf(
+      'dead letters',
+      () => opened(dead, 'dead'),
+      ({ waiting, inFlight, delayed }) => about(waiting + inFlight + delayed),
     ),
   ];
   return (await Promise.all(lines)).filter((line) => line !== undefined);
@@ -16,14 +21,12 @@ export async function queueLines({ environment }: Pick<Terminal, 'environment'>)
 
 async function lineOf(
   name: string,
-  url: string | undefined,
-  environment: Terminal['environment'],
+  open: () => Promise<Queue> | undefined,
   describe: (counts: QueueCounts) => string,
 ): Promise<string | undefined> {
-  if (url === undefined) return undefined;
-  const { openQueue } = await import('./open-jobs.ts');
   try {
-    return `${name}: ${describe(await (await openQueue(url, environment)).counts())}`;
+    const queue = await open();
+    return queue && `${name}: ${describe(await queue.counts())}`;
   } catch (error) {
     return shown(`${name}: not known: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -1,7 +1,13 @@
 import { createTableClock, reportDates } from '../pace/table-clock.ts';
 import type { Environment } from '../settings.ts';
+import { sqlitePath } from '../table/sqlite-place.ts';
 import type { Table } from '../table/table.ts';
 import { sleep } from '../time/sleep.ts';
+import type { JobRow } from './ledger/job-row.ts';
+import type { CacheRow } from './texts/cache/cache-row.ts';
+
+/** The members of rows that say until when their writer holds them: of a job, and of a text. */
+const LEASES = ['leaseUntilMs', 'leaseEndsMs'] as const satisfies readonly (keyof JobRow | keyof CacheRow)[];
 
 export type TimedTable = {
   readonly table: Table;
@@ -11,10 +17,18 @@ export type TimedTable = {
 };
 
 /**
- * A table in DynamoDB, and its time: leases are compared by processes whose own clocks may be minutes apart. Loads the
- * SDK.
+ * The table that is set, and its time. Leases in DynamoDB are compared by processes whose own clocks may be minutes
+ * apart; those that share a file share a clock. Loads the modules of that kind of table alone.
  */
 export async function openTimedTable(tableName: string, environment: Environment): Promise<TimedTable> {
+  const path = sqlitePath(tableName);
+  if (path !== undefined) {
+    const [{ createSqliteTable }, { sqliteFile }] = await Promise.all([
+      import('../table/sqlite-table.ts'),
+      import('../table/sqlite-file.ts'),
+    ]);
+    return { table: createSqliteTable(sqliteFile(path), LEASES), now: Date.now, isTimeKnown: () => true };
+  }
   const [{ createDynamoTable }, { createDynamoClient }] = await Promise.all([
     import('../table/dynamo-table.ts'),
     import('../table/dynamo-client.ts'),

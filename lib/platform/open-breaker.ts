@@ -1,4 +1,3 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { once } from '../once.ts';
 import type { BreakerItem, OpenBreaker } from '../pace/breaker.ts';
 import { type Breaker, createFleetBreaker } from '../pace/fleet-breaker.ts';
@@ -8,12 +7,8 @@ import type { Call } from './call.ts';
 import { probePlatform } from './outage.ts';
 
 export type OpenBreakerOptions = {
-  /** The table that the fleet shares; without one the breaker is this process's own. */
-  readonly tableName: string | undefined;
-  /** The platform's host. */
-  readonly host: string;
-  /** The client for the table. */
-  readonly client: () => Promise<DynamoDBClient>;
+  /** Opens the one that the fleet shares; without it the breaker is this process's own. */
+  readonly item: (() => Promise<BreakerItem>) | undefined;
   /** Makes the probes. */
   readonly call: Call;
   readonly onOpen: (breaker: OpenBreaker) => void;
@@ -23,18 +18,15 @@ export type OpenBreakerOptions = {
 /** The breaker of a process. Reads nothing, and loads no SDK, until a job is about to be taken. */
 export const openBreaker = (options: OpenBreakerOptions): Breaker =>
   createFleetBreaker({
-    item: options.tableName === undefined ? createMemoryBreaker() : loadedLater(options.tableName, options),
+    item: options.item === undefined ? createMemoryBreaker() : loadedLater(options.item),
     probe: () => probePlatform(options.call),
     clock: { now: Date.now, sleep },
     onOpen: options.onOpen,
     onClosed: options.onClosed,
   });
 
-function loadedLater(tableName: string, { host, client }: OpenBreakerOptions): BreakerItem {
-  const loaded = once(async () => {
-    const { createDynamoBreaker } = await import('../pace/dynamo-breaker.ts');
-    return createDynamoBreaker({ tableName, host, client: await client() });
-  });
+function loadedLater(open: () => Promise<BreakerItem>): BreakerItem {
+  const loaded = once(open);
   return {
     read: async () => (await loaded()).read(),
     open: async (breaker) => (await loaded()).open(breaker),

@@ -31,7 +31,7 @@ export type WriteResult =
   | { readonly kind: 'other'; readonly current: StoredRow | undefined };
 
 /**
- * Rows that many processes share: DynamoDB, or memory for one process. Every change to a row is one conditional write,
+ * Rows that many processes share: DynamoDB, or SQLite for those of one host. Every change to a row is one conditional write,
  * against the token of the write before it. Reads see every write that got a response. Failures are thrown as
  * `TableError`; a write that throws may have been made all the same: its token shows whether it was.
  */

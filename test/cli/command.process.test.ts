@@ -38,16 +38,16 @@ test('an older Node exits 2 and says what to do', async () => {
   const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
   const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
 
-  expect(said).toContain('platform-sync needs Node 24 or newer, but was started by Node 20.1.0');
+  expect(said).toContain('platform-sync needs Node 24, or 26 or newer, but was started by Node 20.1.0');
   expect(said).toContain('npm ci');
   expect(code).toBe(2);
 });
 
 test.each([
-  ['22.14.0', 2],
-  ['22.15.0', 0],
-  ['23.11.0', 2],
+  ['22.20.0', 2],
   ['24.0.0', 0],
+  ['25.1.0', 2],
+  ['26.0.0', 0],
 ])('where there are no sources, Node %s is started with exit code %i', async (node, expected) => {
   const folder = await mkdtemp(join(tmpdir(), 'built-'));
   const file = join(folder, 'require-node.mjs');
@@ -59,5 +59,5 @@ test.each([
   await rm(folder, { recursive: true });
 
   expect(code).toBe(expected);
-  expect(said.includes('platform-sync needs Node 22.15, or 24 or newer')).toBe(expected === 2);
+  expect(said.includes('platform-sync needs Node 24, or 26 or newer')).toBe(expected === 2);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { emptyBudget } from '../../lib/pace/budget.ts';
+import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { createBudgetView } from '../../lib/pace/budget-view.ts';
-import { createMemoryBudget } from './memory-budget.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 /** A view whose requests take 40 ms each, or fail as often as `failures` says. */

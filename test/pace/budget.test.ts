@@ -9,8 +9,8 @@ import {
   incidentOf,
   lineSpacing,
 } from '../../lib/pace/budget.ts';
+import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { budgetSuite } from './budget-suite.ts';
-import { createMemoryBudget } from './memory-budget.ts';
 
 budgetSuite('a budget in memory', createMemoryBudget);
 

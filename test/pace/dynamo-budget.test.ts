@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BudgetItem } from '../../lib/pace/budget.ts';
+import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import type { DateSeen } from '../../lib/pace/table-clock.ts';
 import { noTally } from '../../lib/pace/tally.ts';
 import { startTestAws, type TestAws } from '../aws/start-test-aws.ts';
 import { budgetSuite } from './budget-suite.ts';
-import { createMemoryBudget } from './memory-budget.ts';
 
 let aws: TestAws;
 let hosts = 0;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { BudgetItem } from '../../lib/pace/budget.ts';
+import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
 import { createLocalPace } from '../../lib/pace/local-pace.ts';
 import { openedLater } from '../../lib/pace/opened-later.ts';
 import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
 import { TableError } from '../../lib/table/table-error.ts';
-import { createMemoryBudget } from './memory-budget.ts';
 import { paceSuite } from './pace-suite.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { type Budget, type BudgetItem, emptyBudget } from '../../lib/pace/budget.ts';
+import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { createFleetSlots } from '../../lib/pace/fleet-slots.ts';
 import type { Slot } from '../../lib/pace/pace.ts';
 import { type ApproachRequest, type Demand, momentOf } from '../../lib/pace/slots.ts';
-import { createMemoryBudget } from './memory-budget.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const demand: Demand = { waiting: 2, queued: 0, arrived: 2, concurrency: 8, latencyMs: 20, leadMs: 0 };

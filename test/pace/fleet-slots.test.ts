@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { createFleetSlots } from '../../lib/pace/fleet-slots.ts';
 import { type Demand, momentOf } from '../../lib/pace/slots.ts';
 import { noTally } from '../../lib/pace/tally.ts';
-import { createMemoryBudget } from './memory-budget.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const demand: Demand = { waiting: 2, queued: 0, arrived: 2, concurrency: 8, latencyMs: 20, leadMs: 0 };

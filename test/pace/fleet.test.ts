@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { emptyBudget, LATE_MS, lineSpacing } from '../../lib/pace/budget.ts';
+import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
 import { scaled } from '../scale.ts';
-import { createMemoryBudget } from './memory-budget.ts';
 import { type Departure, mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Budget, emptyBudget } from '../../lib/pace/budget.ts';
+import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { createSlidingWindow } from '../../lib/sandbox/platform/http/sliding-window.ts';
 import { scaled } from '../scale.ts';
-import { createMemoryBudget } from './memory-budget.ts';
 import {
   type Departure,
   EPOCH_MS,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Budget, type BudgetItem, emptyBudget, type Reservation } from '../../lib/pace/budget.ts';
+import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { createBudgetView } from '../../lib/pace/budget-view.ts';
 import type { HeldBlock } from '../../lib/pace/held-block.ts';
 import { createProof } from '../../lib/pace/proof.ts';
@@ -7,7 +8,6 @@ import { createReserver, type LineOptions, lineStartMs } from '../../lib/pace/re
 import { momentOf } from '../../lib/pace/slots.ts';
 import { createWorkerTally, noTally } from '../../lib/pace/tally.ts';
 import { TableError } from '../../lib/table/table-error.ts';
-import { createMemoryBudget } from './memory-budget.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const demand = { waiting: 2, queued: 0, arrived: 2, concurrency: 8, latencyMs: 20, leadMs: 0 };

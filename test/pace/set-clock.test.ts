@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { BudgetItem } from '../../lib/pace/budget.ts';
+import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { createSetClock } from '../../lib/pace/set-clock.ts';
 import { createTableClock, type DateSeen } from '../../lib/pace/table-clock.ts';
 import { TableError } from '../../lib/table/table-error.ts';
-import { createMemoryBudget } from './memory-budget.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const START_MS = 1_000_000_000_000;

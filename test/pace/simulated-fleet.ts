@@ -1,10 +1,10 @@
 import type { BudgetItem } from '../../lib/pace/budget.ts';
+import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
 import type { Pace, Slot } from '../../lib/pace/pace.ts';
 import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
 import type { ClockOff, DateSeen } from '../../lib/pace/table-clock.ts';
 import { TableError } from '../../lib/table/table-error.ts';
-import { createMemoryBudget } from './memory-budget.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 /** One worker: busy loops of calls from `startsMs` until `endsMs`, on a clock that is off by `skewMs`. */

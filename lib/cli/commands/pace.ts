@@ -57,10 +57,9 @@ async function showPace(flags: PaceFlags, terminal: Terminal): Promise<number> {
       'pace: expected SYNC_TABLE, the DynamoDB table that holds the budget, got nothing: without one each process has a budget of its own',
     );
   const { host } = new URL(PLATFORM_BASE_URL);
-  const { createBudgetClient, createDynamoBudget } = await import('../../pace/dynamo-budget.ts');
+  const { openBudget } = await import('../../pace/open-budget.ts');
   const { environment } = terminal;
-  const client = createBudgetClient(environment, ATTEMPTS);
-  const item = createDynamoBudget({ tableName, host, environment, client });
+  const item = await openBudget({ table: tableName, host, environment, attempts: ATTEMPTS });
   const budget = await changed(flags, item);
   const report = reportOf(budget, { host, rate: PLATFORM_RATE, nowMs: Date.now() });
   if (flags.json) terminal.out(JSON.stringify(report, undefined, 2));

@@ -35,7 +35,8 @@ async function redrive(
   const queueUrl = settingFor('redrive', settings, 'SYNC_QUEUE_URL');
   if (batch !== undefined && given.length > 0)
     throw new UsageError('redrive: expected ids of jobs or --batch, got both');
-  const { checkedJobIds, openLedgerParts, openQueue } = await import('../open-jobs.ts');
+  const { checkedJobIds, openLedgerParts } = await import('../open-jobs.ts');
+  const { openQueue } = await import('../../jobs/queue/open-queue.ts');
   const ids = checkedJobIds(given);
   const store = await openStoreOf(terminal);
   const { ledger, batches } = await openLedgerParts(tableName, environment, store);
@@ -95,9 +96,9 @@ async function moveBack(
   { environment, signal, polls }: Terminal,
 ): Promise<MovedDeadLetters | null> {
   if (url === undefined) return null;
-  const { openQueue } = await import('../open-jobs.ts');
+  const { openQueue } = await import('../../jobs/queue/open-queue.ts');
   const { moveDeadLetters } = await import('../../jobs/redrive.ts');
-  return moveDeadLetters({ from: await openQueue(url, environment), to: queue, polls, signal });
+  return moveDeadLetters({ from: await openQueue(url, environment, 'dead'), to: queue, polls, signal });
 }
 
 async function unknownIds(ledger: {

@@ -35,7 +35,8 @@ async function submit(given: string | undefined, flags: SubmitFlags, terminal: T
   const file = csv?.fromCsv ?? given ?? '-';
   const settings = readSyncSettings(terminal.environment);
   const queueUrl = flags.dryRun ? undefined : settingFor('submit', settings, 'SYNC_QUEUE_URL');
-  const { allowOf, openQueue } = await import('../open-jobs.ts');
+  const { allowOf } = await import('../open-jobs.ts');
+  const { openQueue } = await import('../../jobs/queue/open-queue.ts');
   const { faultsOfJobs, readJobs } = await import('../read-jobs.ts');
   const allow = allowOf(settings.SYNC_ALLOW);
   const read =

@@ -52,7 +52,8 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   const token = createTokenWatch(tokenIn(settings));
   const session = openSession({ ...terminal, ...(isWatched ? token.hooks : {}) });
   const queueUrl = settingFor('work', settings, 'SYNC_QUEUE_URL');
-  const { asSettingsError, openQueue } = await import('../open-jobs.ts');
+  const { asSettingsError } = await import('../open-jobs.ts');
+  const { openQueue } = await import('../../jobs/queue/open-queue.ts');
   const { openJobStorage } = await import('../../jobs/job-storage.ts');
   const { openWorker, renewedLease } = await import('../../jobs/open-worker.ts');
   const { work } = await import('../../jobs/work.ts');

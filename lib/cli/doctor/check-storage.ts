@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { openQueue } from '../open-jobs.ts';
+import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { type Check, failed, ok, skipped } from './check.ts';
 
 /** The store can be written to, read, listed and deleted from: an object of its own, which expires if it is left. */
@@ -26,7 +26,7 @@ export const checkQueue: Check = async ({ settings, environment }) => {
   const { waiting, inFlight, delayed } = await (await openQueue(jobs, environment)).counts();
   const words = `about ${waiting} waiting, ${inFlight} being worked on, ${delayed} delayed`;
   if (dead === undefined) return ok(`${words}; SYNC_DEAD_LETTER_URL is not set`);
-  const letters = await (await openQueue(dead, environment)).counts();
+  const letters = await (await openQueue(dead, environment, 'dead')).counts();
   return ok(`${words}, ${letters.waiting} dead letters`);
 };
 
@@ -37,8 +37,8 @@ const ROW_MS = 3_600_000;
 export const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environment, now }) => {
   if (tableName === undefined)
     return skipped('SYNC_TABLE is not set: each process has a rate of its own, and no ledger');
-  const { createDynamoTable } = await import('../../table/dynamo-table.ts');
-  const table = createDynamoTable({ tableName, environment });
+  const { openTimedTable } = await import('../../jobs/timed-table.ts');
+  const { table } = await openTimedTable(tableName, environment);
   const key = { partition: `doctor#${randomUUID()}`, sort: 'doctor' };
   const token = randomUUID();
   await table.put(key, { version: 1 }, { expected: null, token, expiresAtMs: now() + ROW_MS });

@@ -1,9 +1,10 @@
 import { parseMessage } from '../../jobs/message/message.ts';
+import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { once } from '../../once.ts';
 import type { Submission } from '../../report/mcp/context.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { currentRate } from '../current-rate.ts';
-import { allowOf, openQueue } from '../open-jobs.ts';
+import { allowOf } from '../open-jobs.ts';
 import { faultsOfJobs, readJobs } from '../read-jobs.ts';
 import { sendJobs } from '../send-jobs.ts';
 import { settingFor } from '../setting-for.ts';

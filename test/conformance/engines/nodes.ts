@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Engine } from './engine.ts';
 
-/** The oldest Node that the package runs on, the one of the checkout, and the newest. */
-const VERSIONS = ['22.15.0', '24.21.0', '26.10.0'] as const;
+/** The Node of the checkout, the oldest that the package runs on, and the newest. */
+const VERSIONS = ['24.21.0', '26.10.0'] as const;
 
 /** The Nodes that the package must run on, by the npm package `node`. */
 export const nodes: Engine = {

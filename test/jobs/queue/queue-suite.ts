@@ -7,8 +7,8 @@ export type QueuesUnderTest = {
   /** Its dead letters go to `dead` after the second receive. */
   readonly jobs: Queue;
   readonly dead: Queue;
-  /** A queue that nobody created. */
-  readonly missing: Queue;
+  /** A queue that nobody created; absent where the first message creates it. */
+  readonly missing?: Queue;
 } & AsyncDisposable;
 
 /** What a queue must do on each service that claims to be SQS. `open` makes empty queues. */
@@ -96,6 +96,7 @@ function describeMessages(open: () => Promise<QueuesUnderTest>): void {
 
   test('a missing queue is reported as missing', async () => {
     await using queues = await open();
+    if (queues.missing === undefined) return;
 
     const missing = { failure: { kind: 'missing' } };
     await expect(queues.missing.send(['a'])).rejects.toMatchObject(missing);

@@ -6,6 +6,7 @@ import { createScoreCache } from '../../../../lib/jobs/texts/cache/score-cache.t
 import { jobTypes, mustLastMs } from '../../../../lib/jobs/types/job-types.ts';
 import { scoreRunner } from '../../../../lib/jobs/types/score/runner.ts';
 import type { BudgetItem } from '../../../../lib/pace/budget.ts';
+import { createMemoryBudget } from '../../../../lib/pace/budget-changes.ts';
 import { createFleetPace } from '../../../../lib/pace/fleet-pace.ts';
 import { createCall } from '../../../../lib/platform/call.ts';
 import { operations } from '../../../../lib/platform/client.ts';
@@ -13,7 +14,6 @@ import { defaultRetryLimits } from '../../../../lib/platform/retry.ts';
 import { fixedToken } from '../../../../lib/platform/token.ts';
 import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
 import type { RowKey, Table } from '../../../../lib/table/table.ts';
-import { createMemoryBudget } from '../../../pace/memory-budget.ts';
 import { createVirtualClock } from '../../../pace/virtual-clock.ts';
 import { ok } from '../../../platform/fake-call.ts';
 import { createMemoryStore } from '../../../store/memory-store.ts';

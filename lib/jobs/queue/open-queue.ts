@@ -1,0 +1,29 @@
+import { userInfo } from 'node:os';
+import type { AwsEnvironment } from '../../aws/client-config.ts';
+import { sqlitePath } from '../../table/sqlite-place.ts';
+import type { Queue } from './queue.ts';
+
+/** As in SQS: only what could not even be refused is received as often. */
+const MOST_RECEIVES = 1_000;
+
+/**
+ * The queue that a setting names, in SQS or in a file of SQLite, or the dead-letter queue there. Loads the modules of that
+ * kind alone.
+ */
+export async function openQueue(
+  place: string,
+  environment: AwsEnvironment,
+  name: 'jobs' | 'dead' = 'jobs',
+): Promise<Queue> {
+  const path = sqlitePath(place);
+  if (path === undefined) {
+    const { createSqsClient, createSqsQueue } = await import('./sqs-queue.ts');
+    return createSqsQueue(place, createSqsClient(place, environment));
+  }
+  const [{ sqliteFile }, { createSqliteQueue }] = await Promise.all([
+    import('../../table/sqlite-file.ts'),
+    import('./sqlite-queue.ts'),
+  ]);
+  const deadLetters = name === 'dead' ? {} : { deadLetters: { name: 'dead', most: MOST_RECEIVES } };
+  return createSqliteQueue(sqliteFile(path), { name, sender: userInfo().username, ...deadLetters });
+}

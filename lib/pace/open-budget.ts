@@ -1,0 +1,39 @@
+import type { AwsEnvironment } from '../aws/client-config.ts';
+import { sqlitePath } from '../table/sqlite-place.ts';
+import type { BreakerItem } from './breaker.ts';
+import type { Budget, BudgetItem } from './budget.ts';
+
+export type OpenBudgetOptions = {
+  /** A DynamoDB table, or `sqlite:FILE`. */
+  readonly table: string;
+  /** The platform's host. */
+  readonly host: string;
+  readonly environment: AwsEnvironment;
+  /** How often a request to DynamoDB is made. Default: once, since a call waits for it. */
+  readonly attempts?: number;
+  /** Called with each budget that a response brings. */
+  readonly onBudget?: (budget: Budget) => void;
+};
+
+/** The budget of a host, and its breaker, in the table that is set. Loads the modules of that kind of table alone. */
+export async function openBudget(
+  options: OpenBudgetOptions,
+): Promise<BudgetItem & { readonly breaker: BreakerItem }> {
+  const { table, host, environment, attempts, onBudget } = options;
+  const seen = onBudget === undefined ? {} : { onBudget };
+  const path = sqlitePath(table);
+  if (path !== undefined) {
+    const [{ sqliteFile }, { createSqliteBudget }] = await Promise.all([
+      import('../table/sqlite-file.ts'),
+      import('./sqlite-budget.ts'),
+    ]);
+    return createSqliteBudget({ file: sqliteFile(path), host, ...seen });
+  }
+  const [{ createBudgetClient, createDynamoBudget }, { createDynamoBreaker }] = await Promise.all([
+    import('./dynamo-budget.ts'),
+    import('./dynamo-breaker.ts'),
+  ]);
+  const client = createBudgetClient(environment, attempts);
+  const place = { tableName: table, host, client };
+  return { ...createDynamoBudget({ ...place, environment, ...seen }), breaker: createDynamoBreaker(place) };
+}

@@ -1,0 +1,276 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, open } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import { once } from '../once.ts';
+import { networkOf } from './network-disk.ts';
+import { type Aliveness, createAliveness } from './sqlite-aliveness.ts';
+import { TableError, type TableFailure } from './table-error.ts';
+
+/*
+ * One file for the rows, the budget, and the queue of all processes of one host. A process has one connection to it,
+ * which every part of it shares: two would wait for each other. Nothing else in the process may open the file, since
+ * closing it would drop the locks of SQLite (POSIX: they are the process's, not the descriptor's).
+ */
+
+/** A file of SQLite that several processes of one host share. Failures are thrown as `TableError`. */
+export type SqliteFile = {
+  readonly path: string;
+  /** Looks something up; undefined, and nothing is created, if there is no file yet. */
+  read<T>(tried: string, look: (db: DatabaseSync) => T): Promise<T | undefined>;
+  /**
+   * Makes a change, whole or not at all. Changes of one turn of the event loop share a transaction, so `change` must not
+   * throw once it has written. Creates the file.
+   */
+  write<T>(tried: string, change: (db: DatabaseSync, self: string) => T): Promise<T>;
+  /** Whether the process of this name, which `write` passes to changes, may still be running. */
+  isAlive(process: string): boolean;
+  /** The file's own id; undefined if there is no file. */
+  id(): Promise<string | undefined>;
+  /** Writes everything that was erased over, in the log too. */
+  erase(): Promise<void>;
+  close(): void;
+};
+
+/** How long another process may hold the lock before the table counts as busy. */
+const PATIENCE_MS = 5_000;
+
+/** Marks the file as ours: `PSyn` in ASCII. */
+const APPLICATION_ID = 0x5053796e;
+const VERSION = 1;
+
+/** Below it, a reset of the log can lose writes. */
+const LEAST_SQLITE = '3.51.3';
+
+const SCHEMA = `
+  CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT;
+  CREATE TABLE rows (pk TEXT, sk TEXT, row TEXT NOT NULL, token TEXT NOT NULL, writer TEXT NOT NULL, expires INTEGER,
+    PRIMARY KEY (pk, sk)) WITHOUT ROWID, STRICT;
+  CREATE INDEX expiring ON rows (expires) WHERE expires IS NOT NULL;
+  CREATE TABLE budgets (host TEXT PRIMARY KEY, budget TEXT NOT NULL) WITHOUT ROWID, STRICT;
+  CREATE TABLE messages (id TEXT PRIMARY KEY, queue TEXT NOT NULL, body TEXT NOT NULL, sender TEXT NOT NULL,
+    sent INTEGER NOT NULL, visible INTEGER NOT NULL, receives INTEGER NOT NULL, receipt TEXT, holder TEXT) STRICT;
+  CREATE INDEX due ON messages (queue, visible);
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA user_version = ${VERSION};
+`;
+
+const files = new Map<string, SqliteFile>();
+
+/** The file at a path: the same for every caller in this process. Opens and creates nothing yet. */
+export function sqliteFile(given: string): SqliteFile {
+  const path = resolve(given);
+  if (files.size === 0) process.once('exit', closeAll);
+  const file = files.get(path) ?? createFile(path);
+  files.set(path, file);
+  return file;
+}
+
+function closeAll(): void {
+  for (const file of files.values()) file.close();
+}
+
+type Opened = { readonly db: DatabaseSync; readonly aliveness: Aliveness };
+
+type Waiting = {
+  readonly tried: string;
+  readonly make: (opened: Opened) => () => void;
+  readonly fail: (error: TableError) => void;
+};
+
+function createFile(path: string): SqliteFile {
+  const aliveness = createAliveness(`${path}-processes`);
+  let opened: Opened | undefined;
+  const connected = once(async () => {
+    opened = { db: await connect(path), aliveness };
+    return opened;
+  });
+  let waiting: Waiting[] = [];
+
+  const flush = async () => {
+    const given = waiting;
+    waiting = [];
+    try {
+      const ready = await connected();
+      // A process is known to live before anything says that it holds it.
+      aliveness.self();
+      await patiently(() => ready.db.exec('BEGIN IMMEDIATE'));
+      for (const settle of commit(ready, given)) settle();
+    } catch (error) {
+      for (const { tried, fail } of given) fail(asTableError(`${tried} in ${path}`, path, error));
+    }
+  };
+
+  return {
+    path,
+    async read(tried, look) {
+      try {
+        if (opened === undefined && !existsSync(path)) return undefined;
+        const { db } = await connected();
+        return await patiently(() => look(db));
+      } catch (error) {
+        throw asTableError(`${tried} in ${path}`, path, error);
+      }
+    },
+    write: (tried, change) =>
+      new Promise((settle, fail) => {
+        if (waiting.length === 0) setImmediate(flush);
+        const make = ({ db }: Opened) => {
+          const made = change(db, aliveness.self());
+          return () => settle(made);
+        };
+        waiting.push({ tried, make, fail });
+      }),
+    isAlive: aliveness.isAlive,
+    id() {
+      return this.read('read the id', (db) => factOf(db, 'id'));
+    },
+    async erase() {
+      await this.read('erase', (db) => void db.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
+    },
+    close() {
+      files.delete(path);
+      if (files.size === 0) process.off('exit', closeAll);
+      if (opened?.db.isOpen) opened.db.close();
+      aliveness.end();
+    },
+  };
+}
+
+/** All changes in one transaction, or none; returns what tells their callers. */
+function commit(ready: Opened, given: readonly Waiting[]): readonly (() => void)[] {
+  const { db } = ready;
+  try {
+    const settled = given.map(({ make }) => make(ready));
+    db.exec('COMMIT');
+    return settled;
+  } catch (error) {
+    // A full disk may have ended the transaction already.
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** Tries until no other process holds the lock, without blocking the event loop, which renews leases. */
+async function patiently<T>(work: () => T): Promise<T> {
+  const endMs = performance.now() + PATIENCE_MS;
+  for (let waitMs = 1; ; waitMs = Math.min(25, waitMs * 2)) {
+    try {
+      return work();
+    } catch (error) {
+      if (codeOf(error) !== BUSY || performance.now() > endMs) throw error;
+    }
+    await delay(waitMs * (0.5 + Math.random()));
+  }
+}
+
+async function connect(path: string): Promise<DatabaseSync> {
+  refuseOldSqlite();
+  await mkdir(dirname(path), { recursive: true });
+  const network = await networkOf(dirname(path));
+  if (network !== undefined)
+    throw refused(path, 'a disk of this machine: set SYNC_TABLE=sqlite:FILE to a file on one', network);
+  // SQLite gives the log and the shared memory the mode of the file.
+  await open(path, 'wx', 0o600).then(
+    (created) => created.close(),
+    () => undefined,
+  );
+  const db = new DatabaseSync(path, { timeout: 0 });
+  try {
+    await patiently(() => prepare(db, path));
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Begins a new file, or checks that it is ours; may be repeated while another process does the same. */
+function prepare(db: DatabaseSync, path: string): void {
+  const number = (name: string) => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+  const isNew = number('schema_version') === 0;
+  if (!isNew && number('application_id') !== APPLICATION_ID)
+    throw refused(path, 'a file that platform-sync made', 'one of another program');
+  if (!isNew && number('user_version') > VERSION)
+    throw refused(
+      path,
+      `version ${VERSION} of the file`,
+      `${number('user_version')}: a newer platform-sync made it`,
+    );
+  // The switch ignores any timeout, and fails while another process makes it.
+  db.exec('PRAGMA journal_mode = WAL');
+  db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
+  db.exec('PRAGMA secure_delete = ON; PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE');
+  try {
+    if (number('schema_version') === 0) begin(db);
+    const host = factOf(db, 'host');
+    if (host !== hostname())
+      throw refused(
+        path,
+        `this host, ${hostname()}`,
+        `a file of ${host}: set SYNC_TABLE=sqlite:FILE to a file of this one`,
+      );
+    db.prepare('DELETE FROM rows WHERE expires < ?').run(Date.now());
+    db.exec('COMMIT');
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function begin(db: DatabaseSync): void {
+  db.exec(SCHEMA);
+  const insert = db.prepare('INSERT INTO facts (name, value) VALUES (?, ?)');
+  insert.run('id', randomUUID());
+  insert.run('host', hostname());
+}
+
+const factOf = (db: DatabaseSync, name: string): string | undefined =>
+  db.prepare('SELECT value FROM facts WHERE name = ?').get(name)?.['value'] as string | undefined;
+
+function refuseOldSqlite(): void {
+  const [here = '', least] = [process.versions.sqlite, LEAST_SQLITE];
+  if (here.localeCompare(least, 'en', { numeric: true }) < 0)
+    throw new TableError('open SQLite', {
+      kind: 'bad-table',
+      table: 'SQLite',
+      expected: `SQLite ${least} or later, which a newer Node brings`,
+      got: here,
+    });
+}
+
+const refused = (table: string, expected: string, got: string): TableError =>
+  new TableError(`open ${table}`, { kind: 'bad-table', table, expected, got });
+
+// Result codes of SQLite: https://sqlite.org/rescode.html
+const BUSY = 5;
+const BUSY_CODES = { 5: 'SQLITE_BUSY', 10: 'SQLITE_IOERR', 13: 'SQLITE_FULL' } as const;
+const DENIED_CODES = { 3: 'SQLITE_PERM', 8: 'SQLITE_READONLY', 14: 'SQLITE_CANTOPEN' } as const;
+const DAMAGED_CODES = { 11: 'a damaged one', 26: 'one that is not SQLite’s' } as const;
+
+/** The primary code of SQLite; undefined for any other error. */
+const codeOf = (error: unknown): number | undefined =>
+  error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined;
+
+function asTableError(tried: string, path: string, error: unknown): TableError {
+  if (error instanceof TableError) return error;
+  return new TableError(tried, failureOf(path, error), { cause: error });
+}
+
+function failureOf(table: string, error: unknown): TableFailure {
+  const code = codeOf(error);
+  const nameIn = (names: Readonly<Record<number, string>>) => names[code ?? -1];
+  const [busy, denied, damaged] = [nameIn(BUSY_CODES), nameIn(DENIED_CODES), nameIn(DAMAGED_CODES)];
+  if (busy !== undefined) return { kind: 'busy', code: busy };
+  if (denied !== undefined) return { kind: 'denied', code: denied };
+  if (damaged !== undefined)
+    return { kind: 'bad-table', table, expected: 'a whole SQLite file', got: damaged };
+  const other = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+  if (other === 'ENOSPC') return { kind: 'busy', code: other };
+  return ['EACCES', 'EPERM', 'EROFS'].includes(other)
+    ? { kind: 'denied', code: other }
+    : { kind: 'other', code: code === undefined ? other : `SQLite ${code}` };
+}

@@ -1,0 +1,95 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { parseOwnJson } from '../json/json.ts';
+import { checkKey, checkRow } from './check-row.ts';
+import type { SqliteFile } from './sqlite-file.ts';
+import type { Row, RowKey, StoredRow, Table, WriteResult } from './table.ts';
+
+/**
+ * Rows in a file of SQLite that the processes of one host share. `leases` are the members that say until when the writer
+ * of a row holds it, in epoch milliseconds: they are read as 0 once that process has ended.
+ */
+export function createSqliteTable(file: SqliteFile, leases: readonly string[] = []): Table {
+  const stored = (found: Found | undefined): StoredRow | undefined =>
+    found && { row: withoutLeases(found), token: found.token };
+  const withoutLeases = ({ row: text, writer }: Found): Row => {
+    const row = parseRow(text);
+    const held = leases.filter((name) => Number(row[name] ?? 0) > Date.now());
+    if (held.length === 0 || file.isAlive(writer)) return row;
+    return { ...row, ...Object.fromEntries(held.map((name) => [name, 0])) };
+  };
+  return {
+    get(key) {
+      return checked('get', key, (tried) => file.read(tried, (db) => stored(found(db, key))));
+    },
+    put: (key, row, { expected, token, expiresAtMs }) =>
+      checked('put', key, (tried) => {
+        checkRow(tried, key, row);
+        const json = JSON.stringify(row);
+        return file.write(tried, (db, self): WriteResult => {
+          const current = found(db, key);
+          if (current?.token === token) return { kind: 'stored' };
+          if ((current?.token ?? null) !== expected) return { kind: 'other', current: stored(current) };
+          db.prepare(PUT).run(key.partition, key.sort, json, token, self, expiresAtMs ?? null);
+          return { kind: 'stored' };
+        });
+      }),
+    delete: (key, expected) =>
+      checked('delete', key, (tried) =>
+        file.write(tried, (db): WriteResult => {
+          const current = found(db, key);
+          if (current !== undefined && current.token !== expected)
+            return { kind: 'other', current: stored(current) };
+          db.prepare('DELETE FROM rows WHERE pk = ? AND sk = ?').run(key.partition, key.sort);
+          return { kind: 'stored' };
+        }),
+      ),
+    async *list(partition) {
+      const key = { partition, sort: '-' };
+      checkKey(`list ${partition}`, key);
+      yield* pages(file, { from: partition, within: 'pk = ?' });
+    },
+    scan: (prefix) => pages(file, { from: prefix, within: 'substr(pk, 1, length(?)) = ?1' }),
+  };
+}
+
+const parseRow = (text: string) => parseOwnJson(text) as Row;
+
+const PUT = `INSERT INTO rows (pk, sk, row, token, writer, expires) VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT (pk, sk) DO UPDATE SET row = excluded.row, token = excluded.token, writer = excluded.writer,
+  expires = excluded.expires`;
+
+type Found = {
+  readonly pk: string;
+  readonly sk: string;
+  readonly row: string;
+  readonly token: string;
+  readonly writer: string;
+};
+
+const found = (db: DatabaseSync, { partition, sort }: RowKey) =>
+  db.prepare('SELECT * FROM rows WHERE pk = ? AND sk = ?').get(partition, sort) as Found | undefined;
+
+async function checked<T>(act: string, key: RowKey, work: (tried: string) => Promise<T>): Promise<T> {
+  const tried = `${act} ${key.partition} ${key.sort}`;
+  checkKey(tried, key);
+  return work(tried);
+}
+
+/** Rows that are read at once: a scan must not hold the event loop. */
+const PAGE = 500;
+
+type Range = { readonly from: string; readonly within: string };
+
+async function* pages(file: SqliteFile, { from, within }: Range): ReturnType<Table['scan']> {
+  const query = `SELECT * FROM rows WHERE ${within} AND (pk, sk) > (?, ?) ORDER BY pk, sk LIMIT ${PAGE}`;
+  let last: Pick<Found, 'pk' | 'sk'> = { pk: '', sk: '' };
+  for (;;) {
+    const { pk, sk } = last;
+    const page = await file.read(`list ${from}`, (db) => db.prepare(query).all(from, pk, sk) as Found[]);
+    for (const each of page ?? [])
+      yield { key: { partition: each.pk, sort: each.sk }, row: parseRow(each.row), token: each.token };
+    const end = page?.at(-1);
+    if (page === undefined || end === undefined || page.length < PAGE) return;
+    last = end;
+  }
+}

@@ -1,0 +1,191 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { networkIn } from '../../lib/table/network-disk.ts';
+import { sqliteFile } from '../../lib/table/sqlite-file.ts';
+import { createSqliteTable } from '../../lib/table/sqlite-table.ts';
+
+let folder: string;
+let path: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sqlite-file-'));
+  path = join(folder, 'store', 'jobs.db');
+});
+afterEach(async () => {
+  sqliteFile(path).close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const key = { partition: 'job#a', sort: '-' };
+const put = (token: string, row = {}) =>
+  createSqliteTable(sqliteFile(path)).put(key, row, { expected: null, token });
+const SOURCE = new URL('../../lib/table/', import.meta.url).href;
+
+/** A program in a process of its own, with the file open as `file` and its table as `table`. */
+const program = (code: string) => [
+  '--input-type=module',
+  '-e',
+  `import { sqliteFile } from '${SOURCE}sqlite-file.ts';
+   import { createSqliteTable } from '${SOURCE}sqlite-table.ts';
+   const file = sqliteFile(${JSON.stringify(path)});
+   const table = createSqliteTable(file);
+   ${code}`,
+];
+
+test('reading creates nothing', async () => {
+  const table = createSqliteTable(sqliteFile(path));
+
+  expect(await table.get(key)).toBeUndefined();
+  expect(await Array.fromAsync(table.scan(''))).toEqual([]);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test.skipIf(process.platform === 'win32')('nobody else may read the file, its log or its index', async () => {
+  await put('t1');
+
+  for (const suffix of ['', '-wal', '-shm'])
+    expect((await stat(`${path}${suffix}`)).mode & 0o777).toBe(0o600);
+});
+
+test('six processes open a new file at once', { timeout: 60_000 }, async () => {
+  const code = `for (let i = 0; i < 20; i += 1)
+    await table.put({ partition: process.pid + '', sort: i + '' }, {}, { expected: null, token: 'a' });`;
+
+  await Promise.all(Array.from({ length: 6 }, () => promisify(execFile)(process.execPath, program(code))));
+
+  expect(await Array.fromAsync(createSqliteTable(sqliteFile(path)).scan(''))).toHaveLength(120);
+});
+
+test('a lock of another process is waited for while the event loop runs; after five seconds the table is busy', {
+  timeout: 20_000,
+}, async () => {
+  await put('t1');
+  const other = new DatabaseSync(path);
+  other.exec('BEGIN IMMEDIATE');
+  let turns = 0;
+  const turning = setInterval(() => {
+    turns += 1;
+  }, 10);
+
+  await expect(put('t2')).rejects.toMatchObject({ failure: { kind: 'busy', code: 'SQLITE_BUSY' } });
+  expect(turns).toBeGreaterThan(200);
+  const waiting = put('t1');
+  other.exec('ROLLBACK');
+  expect(await waiting).toEqual({ kind: 'stored' });
+
+  clearInterval(turning);
+  other.close();
+});
+
+test('writes of one turn share a transaction', async () => {
+  await put('t1');
+  const exec = vi.spyOn(DatabaseSync.prototype, 'exec');
+
+  await Promise.all(Array.from({ length: 16 }, (_, index) => put(`other-${index}`)));
+
+  expect(exec.mock.calls.filter(([sql]) => sql === 'COMMIT')).toHaveLength(1);
+  exec.mockRestore();
+});
+
+test('on a full disk the write is refused, reads go on, and the retry succeeds', async () => {
+  await put('t1');
+  const table = createSqliteTable(sqliteFile(path));
+  const big = { sort: 'big', partition: 'b' };
+  const row = { text: 'x'.repeat(300_000) };
+  await sqliteFile(path).read('fill', (db) => db.exec('PRAGMA max_page_count = 12'));
+
+  await expect(table.put(big, row, { expected: null, token: 't2' })).rejects.toMatchObject({
+    failure: { kind: 'busy', code: 'SQLITE_FULL' },
+  });
+  expect(await table.get(key)).toEqual({ row: {}, token: 't1' });
+  expect(await table.get(big)).toBeUndefined();
+  await sqliteFile(path).read('empty', (db) => db.exec('PRAGMA max_page_count = 100000'));
+  expect(await table.put(big, row, { expected: null, token: 't2' })).toEqual({ kind: 'stored' });
+});
+
+describe('a file that is not ours is refused by name', () => {
+  const refused = (got: unknown) => ({ failure: { kind: 'bad-table', table: path, got } });
+  const close = () => sqliteFile(path).close();
+
+  test.each([
+    ['zeroed', async () => writeFile(path, Buffer.alloc(8_192)), expect.stringContaining('not SQLite')],
+    ['cut', async () => truncate(path, 8_192), expect.stringContaining('damaged')],
+    [
+      'another program’s',
+      async () => {
+        await rm(path);
+        const other = new DatabaseSync(path);
+        other.exec('CREATE TABLE notes (text)');
+        other.close();
+      },
+      expect.stringContaining('another program'),
+    ],
+    ['newer', async () => change('PRAGMA user_version = 2'), expect.stringContaining('newer')],
+    [
+      'another host’s',
+      async () => change("UPDATE facts SET value = 'elsewhere' WHERE name = 'host'"),
+      expect.stringContaining('elsewhere'),
+    ],
+  ])('%s', async (_, damage, got) => {
+    await put('t1');
+    close();
+    await damage();
+
+    await expect(put('t2')).rejects.toMatchObject(refused(got));
+  });
+
+  async function change(sql: string): Promise<void> {
+    const db = new DatabaseSync(path);
+    db.exec(sql);
+    db.close();
+  }
+});
+
+test('what a killed process held is free at once, and what a running one holds is not', {
+  timeout: 30_000,
+}, async () => {
+  const leased = { leaseUntilMs: Date.now() + 3_600_000 };
+  const code = `await table.put(${JSON.stringify(key)}, ${JSON.stringify(leased)}, { expected: null, token: 'a' });
+    console.log('stored'); setInterval(() => {}, 1000);`;
+  const worker = spawn(process.execPath, program(code), { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(worker.stdout, 'data');
+  const table = createSqliteTable(sqliteFile(path), ['leaseUntilMs']);
+  const held = await table.get(key);
+
+  worker.kill('SIGKILL');
+  await once(worker, 'exit');
+
+  expect(held?.row).toEqual(leased);
+  await vi.waitFor(async () => expect((await table.get(key))?.row).toEqual({ leaseUntilMs: 0 }), {
+    timeout: 3_000,
+  });
+});
+
+test('what was erased is not in the file', async () => {
+  await put('t1', { text: 'a secret text' });
+  await createSqliteTable(sqliteFile(path)).delete(key, 't1');
+  await sqliteFile(path).erase();
+  sqliteFile(path).close();
+
+  const { readFile } = await import('node:fs/promises');
+  for (const name of [path, `${path}-wal`].filter((each) => existsSync(each)))
+    expect((await readFile(name)).includes('a secret text')).toBe(false);
+});
+
+test('macOS names network disks by their mounts', () => {
+  const mounts = [
+    '/dev/disk3s1 on / (apfs, sealed, local)',
+    '//a@host/share on /Volumes/share (smbfs, nodev)',
+    '/dev/disk4 on /Volumes/share/disk (apfs, local)',
+  ].join('\n');
+
+  expect(networkIn(mounts, '/Users/a')).toBeUndefined();
+  expect(networkIn(mounts, '/Volumes/share/a')).toBe('a network disk (smbfs)');
+  expect(networkIn(mounts, '/Volumes/share/disk/a')).toBeUndefined();
+});
