@@ -1,14 +1,12 @@
 import type { Context } from 'aws-lambda';
 import type { Logger } from 'pino';
 import { createLogger } from '../../lib/logger.ts';
-import { renewModel } from '../../lib/model/index.ts';
+import { type ModelToRenew, renewModel } from '../../lib/model/index.ts';
 import { once } from '../../lib/once.ts';
 import { afterPublishing, afterPublishingEvent } from '../../lib/report/after-publishing.ts';
 import { writeReport } from '../../lib/report/write-report.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { openStore } from '../../lib/store/open.ts';
-import type { Store } from '../../lib/store/store.ts';
-import { storeUntil } from '../../lib/store/until.ts';
 import { createInvocations } from '../invocations.ts';
 import { openAtStart } from '../open-at-start.ts';
 import { writeLine } from '../write-line.ts';
@@ -17,7 +15,6 @@ import { writeLine } from '../write-line.ts';
 export async function handler(event: unknown, context: Context) {
   return invocations.run(context, async (nearEnd) => {
     const { store, logger } = await ready();
-    await renew(store, logger, nearEnd);
     const done = await afterPublishing({
       ...afterPublishingEvent.parse(event),
       store,
@@ -26,6 +23,7 @@ export async function handler(event: unknown, context: Context) {
         if (faults.length > 0)
           logger.warn({ faults: faults.slice(0, MOST_FAULTS) }, 'report written with faults');
       },
+      renew: (options) => renew(options, logger),
       openSender,
       now: Date.now,
       warn: (what, err) => logger.warn({ err }, what),
@@ -39,16 +37,11 @@ export async function handler(event: unknown, context: Context) {
 /** What could not be read is in the report, too. */
 const MOST_FAULTS = 20;
 
-/** Renews what SQL in the account reads. Whoever fails is looked at again with the next event; the report goes out all the same. */
-async function renew(store: Store, logger: Logger, signal: AbortSignal): Promise<void> {
+/** Whoever fails is looked at again with the next event; the digests go out all the same. */
+async function renew(options: Omit<ModelToRenew, 'addFault'>, logger: Logger): Promise<void> {
   const faults: string[] = [];
   try {
-    await renewModel({
-      store: storeUntil(store, signal),
-      now: Date.now,
-      addFault: (fault) => faults.push(fault),
-      signal,
-    });
+    await renewModel({ ...options, addFault: (fault) => faults.push(fault) });
   } catch (err) {
     logger.warn({ err }, 'model not renewed');
   }

@@ -19,7 +19,7 @@ export { type LastRun, lastRuns } from './stored/last-runs.ts';
 export { type ModelRow, modelRows } from './stored/model-rows.ts';
 export { type OpenedModel, openModel } from './stored/open-model.ts';
 export { isStating, type RunsToRead, usesOfRuns } from './stored/read-runs.ts';
-export { type CurrentModel, currentModel, renewModel } from './stored/renew-model.ts';
+export { type CurrentModel, currentModel, type ModelToRenew, renewModel } from './stored/renew-model.ts';
 export { findModel, isBehind, type StoredModel } from './stored/stored-model.ts';
 export { storedParquet, storeUses, USES_FORMAT, usesKey } from './stored/uses-of-part.ts';
 export { createUsesMaker, makeUses } from './uses/make-uses.ts';

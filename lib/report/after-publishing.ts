@@ -15,6 +15,8 @@ export type AfterPublishingOptions = z.infer<typeof afterPublishingEvent> & {
   readonly store: Store;
   /** Writes the report into the store. */
   readonly write: (options: WriteOptions) => Promise<unknown>;
+  /** Renews what SQL in the account reads, if it is still behind: whoever writes the report has renewed it. Throws nothing. */
+  readonly renew: (options: WriteOptions) => Promise<void>;
   /** Opens the sender to topics, once there is something to send. */
   readonly openSender: (topics: readonly string[]) => Promise<SendDigest>;
   readonly now: () => number;
@@ -31,11 +33,11 @@ export type AfterPublishing = {
 };
 
 /**
- * What follows a publication, and is looked for every ten minutes: the report, and then the digests, which name it. A
- * report that fails does not hold up the digests. Throws the first error of both.
+ * What follows a publication, and is looked for every ten minutes: the report, the model where no report had to be written,
+ * and then the digests, which name the report. A report that fails does not hold up the rest. Throws the first error of both.
  */
 export async function afterPublishing(options: AfterPublishingOptions): Promise<AfterPublishing> {
-  const { places, digests, store, write, openSender, now, warn, signal } = options;
+  const { places, digests, store, write, renew, openSender, now, warn, signal } = options;
   const inTime = storeUntil(store, signal);
   const report = await settled(
     keepReport({
@@ -47,6 +49,7 @@ export async function afterPublishing(options: AfterPublishingOptions): Promise<
     }),
   );
   signal.throwIfAborted();
+  await renew({ store: inTime, now, signal });
   const sent = await settled(
     sendDigests({
       store: inTime,

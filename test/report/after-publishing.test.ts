@@ -33,6 +33,7 @@ async function follow(given: {
         happened.push('report');
         return write(options);
       },
+      renew: async () => void happened.push('model'),
       openSender: async (topics) => async (_digest: PrintedDigest) => void happened.push(`mail to ${topics}`),
       now: () => NOON,
       warn: (what) => void happened.push(what),
@@ -41,7 +42,7 @@ async function follow(given: {
   return { call, happened };
 }
 
-test('the report comes first and the digest, which names it, after it; then nothing until the next run', async () => {
+test('the report comes first, then the model, then the digest; then the model alone until the next run', async () => {
   const { call, happened } = await follow({});
 
   const first = await call();
@@ -49,22 +50,22 @@ test('the report comes first and the digest, which names it, after it; then noth
 
   expect(first).toEqual({ report: 'written', digests: [{ place: 'calculations', run: wednesday.id }] });
   expect(second).toEqual({ report: 'current', digests: [] });
-  expect(happened).toEqual(['report', 'mail to arn']);
+  expect(happened).toEqual(['report', 'model', 'mail to arn', 'model']);
 });
 
-test('a report that fails does not hold up the digest', async () => {
+test('a report that fails does not hold up the model and the digest', async () => {
   const { call, happened } = await follow({ write: () => Promise.reject(new Error('no memory')) });
 
   await expect(call()).rejects.toThrow('no memory');
 
-  expect(happened).toEqual(['report', 'mail to arn']);
+  expect(happened).toEqual(['report', 'model', 'mail to arn']);
 });
 
 test('nobody has a digest who has not asked for one', async () => {
   const { call, happened } = await follow({ digests: [] });
 
   expect(await call()).toEqual({ report: 'written', digests: [] });
-  expect(happened).toEqual(['report']);
+  expect(happened).toEqual(['report', 'model']);
 });
 
 test('when time is up the fault is recorded, and nothing else is begun', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { renewModel } from '../../lib/model/index.ts';
 import { findReport, REPORT_KEY, REPORT_PAGE_KEY } from '../../lib/report/stored-report.ts';
 import { writeReport } from '../../lib/report/write-report.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -31,6 +32,27 @@ test('the page is stored, and beside it which runs it shows', async () => {
     runs: { calculations: monday.id },
     bytes: store.objects.get(REPORT_PAGE_KEY)?.byteLength,
   });
+});
+
+test('the model that a report shows is stored: whoever renews it then reads no record', async () => {
+  const store = await published();
+  await write(store, 1_000);
+  const read: string[] = [];
+  const watched: Store = {
+    ...store,
+    get(key, options) {
+      read.push(key);
+      return store.get(key, options);
+    },
+  };
+
+  const model = await renewModel({ store: watched, now: () => 2_000, addFault: expect.unreachable });
+
+  expect(model).toMatchObject({
+    asOf: '1970-01-01T00:00:01.000Z',
+    runs: { calculations: { run: monday.id } },
+  });
+  expect(read.filter((key) => !key.endsWith('.json'))).toEqual([]);
 });
 
 test('a report replaces one that was begun before it, and leaves one that was begun after it', async () => {
