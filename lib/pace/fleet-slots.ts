@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { TableError } from '../table/table-error.ts';
 import { pauseAfter429 } from './after-refusal.ts';
-import { cappedRate, emptyBudget, incidentOf, lineSpacing } from './budget.ts';
+import { BLOCK_MS, cappedRate, emptyBudget, incidentOf, LATE_MS, lineSpacing } from './budget.ts';
 import { createBudgetView } from './budget-view.ts';
 import { effectiveRate } from './effective-rate.ts';
 import { enqueue } from './enqueue.ts';
@@ -17,7 +17,6 @@ import {
   useFirst,
   withoutLate,
 } from './held-block.ts';
-import { afterHit, afterMiss, type Lateness, PUNCTUAL, type WaitedFor } from './lateness.ts';
 import { isProbing } from './lowered.ts';
 import type { PaceCounts, Slot } from './pace.ts';
 import { PaceWaitError } from './pace-wait-error.ts';
@@ -73,7 +72,11 @@ type Worker = Line &
     held: HeldBlock;
     /** Whether the clock was set since the block was last looked at. */
     readonly wasSet: () => boolean;
-    lateness: Lateness;
+    /**
+     * How long after its time a slot may be used: a process whose timers are always late would miss every slot. The end
+     * of each block, which is left empty, pays for what is more than the least.
+     */
+    lateMs: number;
     isTableAway: boolean;
     /** A 429 that could not be reported, and until when it asks all to stop. */
     owed: { readonly slot: Slot; readonly until: Moment } | undefined;
@@ -91,7 +94,7 @@ export function createFleetSlots(options: FleetSlotsOptions): FleetSlots {
     reserving: new PQueue({ concurrency: 1 }),
     held: NO_BLOCK,
     wasSet: watchSteps(line.clock),
-    lateness: PUNCTUAL,
+    lateMs: LATE_MS,
     isTableAway: false,
     owed: undefined,
     arrived: { atFirst: 0, atLast: 0 },
@@ -111,29 +114,27 @@ export function createFleetSlots(options: FleetSlotsOptions): FleetSlots {
 async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
   // Slots that passed while no call waited are not misses.
   dropLate(worker);
-  let misses = 0;
-  for (let waitedFor: WaitedFor = 'response'; ; ) {
+  let wasLate = false;
+  for (;;) {
     request.signal?.throwIfAborted();
     if (dropLate(worker) > 0) {
-      misses += 1;
-      worker.lateness = afterMiss(worker.lateness, { waitedFor, misses });
+      // To be late once costs a slot, and to allow more lateness a part of every block.
+      if (wasLate) worker.lateMs = Math.min(BLOCK_MS, worker.lateMs * 2);
+      wasLate = true;
     }
     const { held, clock } = worker;
     switch (held.kind) {
       case 'none':
         await reserve(worker, request);
-        waitedFor = 'response';
         break;
       case 'held':
         await freshen(worker, held, request.signal);
-        waitedFor = 'response';
         break;
       case 'fresh':
       case 'begun': {
         const waitMs = dueMsOf(held) - clock.now();
         if (waitMs <= 0) return use(worker, held, request);
         await clock.sleep(waitMs, request.signal);
-        waitedFor = 'timer';
         break;
       }
       default:
@@ -155,7 +156,7 @@ async function approach(worker: Worker, request: ApproachRequest): Promise<void>
     const dueMs = dueAtMs(worker, calls);
     if (dueMs - calledAt() > maxWaitMs) throw new PaceWaitError(dueMs - calledAt(), maxWaitMs);
     const isHeld = calls < slotsOf(worker.held).length;
-    const waitMs = dueMs - (isHeld ? checkMs(worker) : responseMs(worker)) - leadMs() - clock.now();
+    const waitMs = dueMs - (isHeld ? checkMs(worker) : worker.view.leadMs()) - leadMs() - clock.now();
     if (waitMs <= 0) return;
     await proof.sleep(Math.min(waitMs, forMs, usedUpMs(worker, calls)), signal);
   }
@@ -170,10 +171,10 @@ function usedUpMs({ held, clock }: Worker, calls: number): number {
 
 /** Reserves a block unless one is held. `leadMs`: how long after the response its first slot can be used. */
 function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void> {
-  const { lateness, arrived } = worker;
+  const { lateMs, arrived } = worker;
   const outlook = () => ({
-    aheadMs: lateness.aheadMs + leadMs,
-    lateMs: lateness.lateMs,
+    aheadMs: leadMs,
+    lateMs,
     followers: arrived.atLast - arrived.atFirst,
   });
   const reserveOne = async () => {
@@ -216,11 +217,8 @@ async function onceBack(worker: Worker, { calledAt, signal }: SlotRequest, act: 
 const isAway = (error: unknown): boolean =>
   error instanceof TableError && ['busy', 'unreachable', 'other'].includes(error.failure.kind);
 
-/** How long a response of the table may take. */
-const responseMs = ({ view, lateness }: Worker): number => view.leadMs() + lateness.aheadMs;
-
 /** How long before the first slot of the block it must be checked, if it must. */
-const checkMs = (worker: Worker): number => (worker.held.kind === 'held' ? responseMs(worker) : 0);
+const checkMs = (worker: Worker): number => (worker.held.kind === 'held' ? worker.view.leadMs() : 0);
 
 /** Checks shortly before a block begins whether it is still valid. */
 async function freshen(worker: Worker, held: DistantBlock, signal: AbortSignal | undefined): Promise<void> {
@@ -232,10 +230,13 @@ async function freshen(worker: Worker, held: DistantBlock, signal: AbortSignal |
   setHeld(worker, isStillValid(held, budget) ? freshened(worker.held) : NO_BLOCK);
 }
 
+/** What a slot that was used leaves of the lateness that is allowed. */
+const LESS_LATE = 0.97;
+
 function use(worker: Worker, held: UsableBlock, { calledAt, demand }: SlotRequest): Slot {
   const { arrived } = demand();
   worker.held = useFirst(held);
-  worker.lateness = afterHit(worker.lateness);
+  worker.lateMs = Math.max(LATE_MS, worker.lateMs * LESS_LATE);
   worker.arrived = { atFirst: held.kind === 'fresh' ? arrived : worker.arrived.atFirst, atLast: arrived };
   const atMs = worker.clock.now();
   const waitedMs = atMs - calledAt();

@@ -34,7 +34,7 @@ const FIRST_LATE_MS = 250;
  */
 export function createPreparation({ source, clock, ready }: PreparationOptions): Preparation {
   const approaching = new PQueue({ concurrency: 1 });
-  const longest = createRecentLongest(0.9);
+  const longest = createRecentLongest();
   let isMeasured = false;
   const started = new Map<SlotRequest, Moment>();
 

@@ -6,7 +6,7 @@ export type RecentLongest = {
 };
 
 /** The share of the longest recent time that remains after each shorter one. */
-const FADE = 0.7;
+const FADE = 0.9;
 
 /**
  * What took longer says nothing about the next time: requests give up after 1 s, and after 1 s of connecting, so the
@@ -15,11 +15,11 @@ const FADE = 0.7;
 const LONGEST_MS = 2_000;
 
 /** The longest recent time; each shorter one lets it fade. */
-export function createRecentLongest(fade = FADE): RecentLongest {
+export function createRecentLongest(): RecentLongest {
   let longestMs = 0;
   return {
     add(tookMs) {
-      longestMs = Math.max(tookMs > LONGEST_MS ? 0 : tookMs, longestMs * fade);
+      longestMs = Math.max(tookMs > LONGEST_MS ? 0 : tookMs, longestMs * FADE);
     },
     ms: () => longestMs,
   };

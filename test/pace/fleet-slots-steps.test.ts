@@ -108,20 +108,6 @@ describe('a slot', () => {
     expect(takeLog()).toEqual(['look at 0', 'reserve at 40', 'look at 4955']);
   });
 
-  test('is looked at sooner once a response has come too late', async () => {
-    const late = [0, 160];
-    const { take, takeLog, memory, state } = createWorker({ lateness: () => late.shift() ?? 0 });
-    await take();
-    await memory.reset(9_000);
-    state.setByMs = 100;
-    takeLog();
-
-    const { atMs } = await take();
-
-    // As long before as a response takes, and by as much sooner as the process has learned to be.
-    expect([atMs, takeLog().at(-1)]).toEqual([8_995, 'look at 8938']);
-  });
-
   test('that a late timer misses is wasted, and the next is reserved further ahead', async () => {
     const late = [30, 30, 30, 30];
     const { take, slots } = createWorker({ responseMs: 0, lateness: () => late.pop() ?? 0 });

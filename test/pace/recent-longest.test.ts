@@ -10,5 +10,5 @@ test('the longest recent time fades with each shorter one, and what took over 2 
   });
 
   expect(createRecentLongest().ms()).toBe(0);
-  expect(seen).toEqual([100, 70, 90, 2_000, 1_400]);
+  expect(seen).toEqual([100, 90, 90, 2_000, 1_800]);
 });

@@ -9,7 +9,7 @@ export const groups = {
   pace: {
     mutate: ['lib/pace/*.ts'],
     tests: [
-      'test/pace/{recent-longest,lateness,held-block,tally,gated-pace,fleet-slots,table-clock}.test.ts',
+      'test/pace/{recent-longest,held-block,tally,gated-pace,fleet-slots,table-clock}.test.ts',
       'test/pace/{table-clock-bounds,preparation}.test.ts',
       'test/pace/{set-clock,enqueue,slots,dynamo-requests}.test.ts',
       'test/pace/{effective-rate,after-refusal,budget,budget-updates,reserve-block}.test.ts',
