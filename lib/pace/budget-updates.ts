@@ -1,5 +1,5 @@
 import type { AttributeValue, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
-import { breakerOf } from './breaker-attributes.ts';
+import type { OpenBreaker } from './breaker.ts';
 import type { Budget, Incident, LineKind, Reservation } from './budget.ts';
 import type { Lowered } from './lowered.ts';
 
@@ -141,8 +141,17 @@ export function toUpdateInput({ update, condition, values }: BudgetUpdate): Upda
   };
 }
 
+/** The breaker that a budget's item holds; undefined if it is closed. */
+export function breakerOf(item: Item): OpenBreaker | undefined {
+  const { breakerSince: since, breakerProbeAt: probeAt, breakerCause: cause } = item ?? {};
+  if (since?.N === undefined || probeAt?.N === undefined) return undefined;
+  return { sinceMs: Number(since.N), cause: cause?.S ?? 'unknown', probeAtMs: Number(probeAt.N) };
+}
+
+type Item = Readonly<Record<string, AttributeValue>> | undefined;
+
 /** The budget that an item holds; the empty budget if there is no item. */
-export function budgetOf(item: Readonly<Record<string, AttributeValue>> | undefined): Budget {
+export function budgetOf(item: Item): Budget {
   const number = (name: string) => (item?.[name]?.N === undefined ? undefined : Number(item[name].N));
   const count = (name: string) => number(name) ?? 0;
   return {

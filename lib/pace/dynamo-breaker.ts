@@ -8,7 +8,7 @@ import { explainDynamoError, isConditionFailed } from '../table/dynamo-failure.t
 import { TableError } from '../table/table-error.ts';
 import { checkKeysOnce } from '../table/table-keys.ts';
 import type { BreakerItem } from './breaker.ts';
-import { breakerOf } from './breaker-attributes.ts';
+import { breakerOf } from './budget-updates.ts';
 
 export type DynamoBreakerOptions = {
   readonly client: DynamoDBClient;
