@@ -15,6 +15,7 @@ type Flagged<F extends string> = {
 
 /** The figures of the report for machines; null where nothing is published. */
 export const figuresOf = ({
+  model,
   calculations,
   cards,
   datasets,
@@ -23,6 +24,9 @@ export const figuresOf = ({
   dataFiles,
   jobs,
 }: ReportFacts) => ({
+  /** As in SQL. */
+  as_of: model ? new Date(model.asOfMs).toISOString() : null,
+  as_of_runs: model?.runs ?? {},
   calculations: calculations
     ? { total: calculations.total, ...flagFigures(calculations, figuresOfCalculations) }
     : null,

@@ -90,6 +90,7 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
     platform: 'analytics.example.com',
     store: 's3://example-platform-sync',
     faults: [],
+    model: undefined,
     narrowed: [],
     snapshots: [
       snapshot('calculations', calculations, random),

@@ -15,6 +15,8 @@ export type OpenedModel = {
   readonly model: Model;
   /** What it was computed over. */
   readonly runs: readonly LastRun[];
+  /** When these were the last ones, in epoch milliseconds. */
+  readonly asOfMs: number;
   /** The columns of these, without the parts that are damaged. */
   readonly columns: ModelColumns;
 };
@@ -34,9 +36,11 @@ export async function openModel({ store, now, addFault, signal }: ModelToRenew):
     addFault(fault);
   });
   const model = await computeModel(columns);
-  if (isSound && (before.model === undefined || isBehind(before.model, runs)))
-    await unlessRefused(() => writeModel({ store, model, runs, asOfMs, before }));
-  return { model, runs, columns };
+  // What is stored over the same runs says the same, also of when.
+  if (isSound && before.model !== undefined && !isBehind(before.model, runs))
+    return { model, runs, asOfMs: Date.parse(before.model.asOf), columns };
+  if (isSound) await unlessRefused(() => writeModel({ store, model, runs, asOfMs, before }));
+  return { model, runs, asOfMs, columns };
 }
 
 function withoutDamage(columns: ModelColumns, addFault: (fault: string) => void): ModelColumns {

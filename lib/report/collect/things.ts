@@ -23,7 +23,7 @@ export type ThingsToRead = {
 
 type ThingFacts = Pick<
   ReportFacts,
-  'narrowed' | 'calculations' | 'cards' | 'datasets' | 'owners' | 'graph' | 'files' | 'dataFiles'
+  'model' | 'narrowed' | 'calculations' | 'cards' | 'datasets' | 'owners' | 'graph' | 'files' | 'dataFiles'
 >;
 
 /** What the model and the records that it is of say of things. Nothing if what is stored of them is damaged as a whole. */
@@ -38,6 +38,7 @@ export async function readThings(options: ThingsToRead): Promise<ThingFacts> {
 }
 
 const nothing: ThingFacts = {
+  model: undefined,
   narrowed: [],
   calculations: undefined,
   cards: undefined,
@@ -59,7 +60,7 @@ const nothing: ThingFacts = {
 
 async function readOpened(
   { limits, signal, now }: ThingsToRead,
-  { model, runs, columns }: OpenedModel,
+  { model, runs, asOfMs, columns }: OpenedModel,
 ): Promise<ThingFacts> {
   const recordsOf = (source: Source) =>
     runs.reduce((sum, run) => sum + (run.source === source ? run.manifest.records : 0), 0);
@@ -73,6 +74,7 @@ async function readOpened(
   };
   const [files, dataFiles] = [toList('files'), toList('data-files')];
   return {
+    model: { asOfMs, runs: Object.fromEntries(runs.map(({ place, manifest }) => [place, manifest.run])) },
     narrowed: sources.flatMap((source) => {
       const places = runs.filter((run) => run.source === source).map(({ place }) => place);
       return places.length === 0 || places.includes(source) ? [] : { source, places };

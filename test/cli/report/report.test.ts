@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runCommandLine } from '../../../lib/cli/command-line.ts';
 import { openerFor } from '../../../lib/cli/report/open-file.ts';
 import { runReport } from '../../../lib/cli/report/run-report.ts';
+import { findModel } from '../../../lib/model/index.ts';
 import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { createFakeTerminal } from '../fake-terminal.ts';
@@ -62,6 +63,8 @@ test('machines learn what was written, and what could not be read, which is exit
     files: null,
     data_files: null,
     jobs: [],
+    as_of: (await findModel(store)).model?.asOf,
+    as_of_runs: { calculations: monday.id },
   });
   expect(err()).toContain('files/latest.json');
 });

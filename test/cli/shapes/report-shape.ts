@@ -11,6 +11,8 @@ const each = <N extends string, S extends z.core.$ZodType>(names: readonly N[], 
   Object.fromEntries(names.map((name) => [name, schema])) as Record<N, S>;
 
 const figures = {
+  as_of: z.nullable(moment),
+  as_of_runs: byName(text),
   calculations: z.nullable(z.strictObject({ total: count, ...each(Object.keys(ofCalculations), figure) })),
   cards: z.nullable(z.strictObject({ total: count, ...each(Object.keys(cardFlags), figure) })),
   datasets: z.array(
