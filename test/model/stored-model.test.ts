@@ -110,28 +110,63 @@ describe('a model that is stored', () => {
     expect(keysIn('model/')).toEqual(['model/latest.json', ...keysOf(second), ...keysOf(third)].sort());
   });
 
-  test('is whole whenever its writer is killed', async () => {
+  test('is whole at whichever operation of the store its writer is killed', async () => {
     await publish('calculations', monday, revenue);
     const first = await renew();
     await publish('calculations', tuesday, revenue, margin);
 
-    for (let puts = 0; ; puts += 1) {
-      let left = puts;
-      const killed: Store = {
-        ...store,
-        put: async (...args) => {
-          left -= 1;
-          if (left < 0) throw new Error('killed');
-          return store.put(...args);
-        },
-      };
-      if ((await renew(killed).catch(() => undefined)) !== undefined) break;
-      expect((await findModel(store)).model).toEqual(first);
-      expect(await rowsOf('calculations')).toHaveLength(1);
+    let kills = 0;
+    for (; (await renew(killedAfter(kills)).catch(() => undefined)) === undefined; kills += 1) {
+      const { model } = await findModel(store);
+      expect(keysIn('model/')).toEqual(expect.arrayContaining(keysOf(model ?? first)));
+      expect(await rowsOf('calculations')).toHaveLength(
+        model?.runs['calculations']?.run === monday.id ? 1 : 2,
+      );
     }
 
+    expect(kills).toBeGreaterThan(10);
     expect(await rowsOf('calculations')).toHaveLength(2);
-    expect(keysIn('model/')).toHaveLength(1 + 2 * 5);
+  });
+
+  /** The store until so many operations were begun. */
+  function killedAfter(operations: number): Store {
+    let left = operations;
+    const count = () => {
+      left -= 1;
+      if (left < 0) throw new Error('killed');
+    };
+    return {
+      ...store,
+      get: async (...args) => {
+        count();
+        return store.get(...args);
+      },
+      put: async (...args) => {
+        count();
+        return store.put(...args);
+      },
+      delete: async (...args) => {
+        count();
+        return store.delete(...args);
+      },
+      list(...args) {
+        count();
+        return store.list(...args);
+      },
+    };
+  }
+
+  test('is made again with the uses if parquet/ and model/ are deleted', async () => {
+    await publish('calculations', monday, revenue, margin);
+    const first = await renew();
+    const rows = await rowsOf('uses');
+    for (const key of [...keysIn('parquet/'), ...keysIn('model/')]) store.objects.delete(key);
+
+    const again = await renew();
+
+    expect(again.runs).toEqual(first.runs);
+    expect(await rowsOf('uses')).toEqual(rows);
+    expect(keysIn('parquet/uses/')).toHaveLength(1);
   });
 
   test('is one of two that are written at once, with all that it names', async () => {
