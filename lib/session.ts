@@ -18,6 +18,7 @@ import { fixedToken, type TokenSource } from './platform/token.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
+import { isOfThisHost } from './table/default-place.ts';
 import type { InHand } from './time/in-hand.ts';
 
 /** What a command or a deployed function uses to work with the platform. */
@@ -50,6 +51,8 @@ export type SessionOptions = {
   readonly greed?: 'one' | 'block';
   /** Holds what is being done. Default: nothing does. */
   readonly inHand?: InHand;
+  /** Without SYNC_TABLE, the pace is this process's own. Default: it is that of all commands over the store. */
+  readonly isAlone?: boolean;
   /** Holds each call that has left and is not given up by a stop. Default: nothing does. */
   readonly holdLeft?: HoldLeft;
   /** Called for every event of every call. */
@@ -63,14 +66,22 @@ export type SessionOptions = {
 /** How long somebody waits to learn that the platform cannot be reached at its address. */
 const LONGEST_UNREACHED_MS = 6_000;
 
+/** What somebody must know whose store others may use. */
+const OF_THIS_HOST =
+  'SYNC_TABLE is not set: what is paid for and sent is recorded in a file of this host, which other hosts do not share';
+
 /** Makes a session from the environment. Throws `SettingsError` before anything is opened. */
 export function openSession(given: SessionOptions): Session {
   const { environment, err, greed = 'block', onTableAway = () => undefined, onAway } = given;
   const settings = readSettings(environment);
+  const isAlone = given.isAlone === true && !environment['SYNC_TABLE'];
+  if (!isAlone && isOfThisHost(environment)) err(`platform-sync: ${OF_THIS_HOST}`);
   const logger = createLogger(settings.LOG_LEVEL, given.log ?? err);
   const { observe, counts } = countCalls();
   const { host } = new URL(settings.PLATFORM_BASE_URL);
-  const budget = budgetOf(settings, environment, ({ breaker: seen }) => breaker.seen(seen));
+  const budget = isAlone
+    ? undefined
+    : budgetOf(settings, environment, ({ breaker: seen }) => breaker.seen(seen));
   const ended: Observe = (event) =>
     event.kind === 'request' && breaker.ended(callOutcome(event.failure), event.durationMs);
   const pace = paceOf(settings, { host, logger, greed, onTableAway, budget });

@@ -5,6 +5,7 @@ import { preview } from './json/faults.ts';
 import { hideUser } from './json/hide-user.ts';
 import { isOtherHeader, tokenHeader } from './platform/http/token-header.ts';
 import type { SettingName } from './setting-names.ts';
+import { DEFAULT_STORE, withPlaces } from './table/default-place.ts';
 
 /** An environment, or a part of one. */
 export type Environment = Readonly<Partial<Record<string, string>>>;
@@ -48,7 +49,8 @@ export const readPaceSettings = (environment: Environment): PaceSettings =>
 type Check = (given: Environment) => readonly string[];
 
 function read<T>(schema: z.ZodMiniType<T>, environment: Environment, checks: readonly Check[]): T {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const given: Environment = { ...set, ...withPlaces(set) };
   const parsed = schema.safeParse(given);
   const faults = [
     ...(parsed.success ? [] : parsed.error.issues.map((issue) => fault(issue, given))),
@@ -172,7 +174,7 @@ const settingsSchema = z.object({
   PLATFORM_MAX_WAIT_MS: number(0, 3_600_000, 20_000),
   PLATFORM_TIMEOUT_MS: number(1, 3_600_000, 60_000),
   PLATFORM_MAX_RESPONSE_BYTES: number(1_024, 2_147_483_647, 104_857_600),
-  SYNC_STORE: z._default(z.string(), './platform-sync-data'),
+  SYNC_STORE: z._default(z.string(), DEFAULT_STORE),
   SYNC_COMPRESSION: z._default(z.enum(['gzip', 'zstd'], { error: 'gzip or zstd' }), 'gzip'),
   SYNC_PART_SECONDS: number(1, 3_600, 30),
   SYNC_TABLE: z.optional(

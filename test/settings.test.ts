@@ -18,6 +18,8 @@ function faultsOf(
   }
 }
 
+const IN_STORE = 'sqlite:platform-sync-data/.store/jobs.db';
+
 test('two variables are enough; all the others have defaults', () => {
   expect(readSettings(least)).toEqual({
     ...least,
@@ -29,6 +31,9 @@ test('two variables are enough; all the others have defaults', () => {
     PLATFORM_MAX_RESPONSE_BYTES: 104_857_600,
     SYNC_STORE: './platform-sync-data',
     SYNC_COMPRESSION: 'gzip',
+    SYNC_TABLE: IN_STORE,
+    SYNC_QUEUE_URL: IN_STORE,
+    SYNC_DEAD_LETTER_URL: IN_STORE,
     SYNC_PART_SECONDS: 30,
     SYNC_STACK: 'local',
     LOG_LEVEL: 'info',

@@ -2,6 +2,7 @@ import { openStoredCache, type StoredCache } from '../jobs/texts/cache/stored-ca
 import { openTimedTable } from '../jobs/timed-table.ts';
 import type { Environment } from '../settings.ts';
 import type { Store } from '../store/store.ts';
+import { sqlitePath } from '../table/sqlite-place.ts';
 
 type ScoreTable = StoredCache & {
   /** The time of claims, in epoch milliseconds: the table's, so that workers with other clocks agree. */
@@ -16,5 +17,8 @@ export async function openScoreTable(
 ): Promise<ScoreTable> {
   if (tableName === undefined) return { ...(await openStoredCache(store)), now: Date.now };
   const { table, now } = await openTimedTable(tableName, environment);
-  return { table, now, flush: async () => undefined };
+  const path = sqlitePath(tableName);
+  if (path === undefined) return { table, now, flush: async () => undefined };
+  const { sqliteFile } = await import('../table/sqlite-file.ts');
+  return { table, now, flush: () => sqliteFile(path).erase() };
 }

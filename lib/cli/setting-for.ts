@@ -3,7 +3,7 @@ import type { SyncSettings } from '../settings.ts';
 import { UsageError } from './usage-error.ts';
 
 const MEANING = {
-  SYNC_TABLE: 'the DynamoDB table that holds the ledger of jobs',
+  SYNC_TABLE: 'the table that holds the ledger of the queue’s jobs',
   SYNC_QUEUE_URL: 'the URL of the jobs queue',
 } as const satisfies Partial<Record<SettingName, string>>;
 

@@ -21,5 +21,10 @@ export function openPlatform(
   environment: Environment,
   { onLog = () => undefined, observe }: OpenPlatformOptions = {},
 ): Platform {
-  return openSession({ environment, err: onLog, ...(observe === undefined ? {} : { observe }) }).platform;
+  return openSession({
+    environment,
+    err: onLog,
+    isAlone: true,
+    ...(observe === undefined ? {} : { observe }),
+  }).platform;
 }

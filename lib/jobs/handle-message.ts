@@ -62,8 +62,6 @@ export type Worker = {
   readonly onEnded?: ((job: EndedJob) => void) | undefined;
   /** Called for each message that is refused. */
   readonly onRefused?: () => void;
-  /** False for a job that this worker leaves to others: its message goes back at once, as it is. Absent: it takes all. */
-  readonly takes?: (job: Job) => boolean;
   readonly logger: Logger;
   /** Holds each message, and each job that runs. Absent: nothing does. */
   readonly inHand?: InHand | undefined;
@@ -123,7 +121,7 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
   if (parsed.kind === 'refused') return refuse(message, worker, parsed.faults);
   const { job, contentHash } = parsed;
   const { id, type } = job;
-  if (lease.stop?.aborted || worker.takes?.(job) === false) return { kind: 'later', delayMs: 0 };
+  if (lease.stop?.aborted) return { kind: 'later', delayMs: 0 };
   // A worker whose clock is ahead would hold its first jobs for that much longer, whatever happens to it.
   await worker.ledger.setTime();
   const request = { id, type, contentHash, sender: message.sender };

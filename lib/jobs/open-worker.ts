@@ -17,8 +17,6 @@ export type WorkerHooks = {
   readonly onFinished?: (event: JobFinished) => void;
   readonly onEnded?: Worker['onEnded'];
   readonly onRefused?: () => void;
-  /** False for a job that is left to other workers. Default: all are taken. */
-  readonly takes?: Worker['takes'];
   /** Called for each text that the platform scored: the response says what that used. */
   readonly onSentiment?: (response: Sentiment) => void;
 };
@@ -58,7 +56,6 @@ export async function openWorker(
     },
     onEnded: hooks.onEnded,
     ...(hooks.onRefused === undefined ? {} : { onRefused: hooks.onRefused }),
-    ...(hooks.takes === undefined ? {} : { takes: hooks.takes }),
   };
 }
 

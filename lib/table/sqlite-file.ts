@@ -97,8 +97,7 @@ function createFile(path: string): SqliteFile {
       const ready = await connected();
       // A process is known to live before anything says that it holds it.
       aliveness.self();
-      await patiently(() => ready.db.exec('BEGIN IMMEDIATE'));
-      for (const settle of commit(ready, given)) settle();
+      for (const settle of await patiently(() => commit(ready, given))) settle();
     } catch (error) {
       for (const { tried, fail } of given) fail(asTableError(`${tried} in ${path}`, path, error));
     }
@@ -143,6 +142,8 @@ function createFile(path: string): SqliteFile {
 /** All changes in one transaction, or none; returns what tells their callers. */
 function commit(ready: Opened, given: readonly Waiting[]): readonly (() => void)[] {
   const { db } = ready;
+  // From here to the end in one turn: the next one may bring other changes.
+  db.exec('BEGIN IMMEDIATE');
   try {
     const settled = given.map(({ make }) => make(ready));
     db.exec('COMMIT');

@@ -98,11 +98,8 @@ test('a job without a result is shown by its row in the ledger; an unknown one e
 });
 
 test.for([
-  [['jobs'], 'jobs: expected SYNC_TABLE, the DynamoDB table that holds the ledger of jobs, got nothing'],
-  [['jobs', 'cancel', 'a'], 'jobs cancel: expected SYNC_TABLE'],
   [['jobs', 'a b'], 'job id: expected 1 to 128 of A-Z a-z 0-9 . _ : -, got "a b"'],
   [['jobs', '--state', 'LOST'], 'Expected one of CLAIMED, SENT, DONE, FAILED, UNKNOWN, got "LOST"'],
-  [['redrive'], 'redrive: expected SYNC_TABLE'],
 ] as const)('%j without settings exits 2', async ([argv, expected]) => {
   await using jobs = await startJobs();
 

@@ -213,13 +213,6 @@ test('every command with a table sends within its budget', async () => {
   expect(JSON.parse(out).granted).toBeGreaterThan(0);
 });
 
-test('says that it needs a table if none is set', async () => {
-  const { code, err } = await pace([], { SYNC_TABLE: '' });
-
-  expect(code).toBe(2);
-  expect(err).toContain('pace: expected SYNC_TABLE, the DynamoDB table that holds the budget, got nothing');
-});
-
 test('reports a table that does not exist', async () => {
   const { code, err } = await pace([], { SYNC_TABLE: 'no-such-table' });
 

@@ -124,7 +124,7 @@ test('counts and prints the jobs that SQS accepted of a batch, and exits 1 for t
 });
 
 test.for([
-  [{}, 'submit: expected SYNC_QUEUE_URL, the URL of the jobs queue, got nothing'],
+  [{ SYNC_TABLE: 'ledger' }, 'submit: expected SYNC_QUEUE_URL, the URL of the jobs queue, got nothing'],
   [{ SYNC_QUEUE_URL: 'jobs' }, 'SYNC_QUEUE_URL: expected the http or https URL of a queue'],
   [{ SYNC_QUEUE_URL: 'http://127.0.0.1:1/q', SYNC_ALLOW: '[' }, 'SYNC_ALLOW: expected JSON'],
   [

@@ -1,5 +1,9 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { openStore } from '../../lib/store/open.ts';
 import { createFakeScreen } from './fake-screen.ts';
 import { countsOf, lines, startJobs } from './start-jobs.ts';
 
@@ -155,58 +159,42 @@ describe('on a terminal', () => {
   });
 });
 
-const formula = { type: 'update-formula', id: 'formula', calculationId: '1', expression: 'SUM(`a`)' };
-
-test.each([
-  ['run-function', adds('sum')],
-  ['update-formula', formula],
-])('without SYNC_TABLE leaves a %s on the queue as it is, ends, and exits 2', async (type, job) => {
-  await using jobs = await startJobs();
-  const { SYNC_TABLE: _, ...settings } = jobs.settings;
-  await jobs.run(['submit', '-'], lines([job]));
-
-  const { code, err } = await jobs.begin(['work'], settings).ended;
-
-  const { waiting, inFlight } = await countsOf(jobs.queue);
-  const counts = jobs.sandbox.counts();
-  expect(code).toBe(2);
-  expect(err).toContain(
-    `work: expected SYNC_TABLE, the DynamoDB table that holds the ledger of jobs, got nothing: without it, ${type} ${job.id} could run twice. It is back on the queue. To run such jobs all the same: --no-ledger`,
-  );
-  expect({ waiting, inFlight }).toEqual({ waiting: 1, inFlight: 0 });
-  expect([counts.executions, counts.formulaUpdates]).toEqual([[], {}]);
-});
-
-test('without SYNC_TABLE still scores texts, with a warning', async () => {
-  await using jobs = await startJobs();
-  const { SYNC_TABLE: _, ...settings } = jobs.settings;
-  const score = { type: 'score', id: 'texts', texts: [{ id: '1', text: 'This is wonderful.' }] };
-  await jobs.run(['submit', '-'], lines([score]));
-
-  const { code, err } = await jobs.begin(['work', '--drain'], settings).ended;
-
-  expect(code).toBe(0);
-  expect(err).toContain('functions and updates of formulas are left on the queue');
-});
-
-test('with --no-ledger works without SYNC_TABLE, with a warning', async () => {
+test('without SYNC_TABLE a queue in SQS is left alone, whose jobs other hosts may run', async () => {
   await using jobs = await startJobs();
   const { SYNC_TABLE: _, ...settings } = jobs.settings;
   await jobs.run(['submit', '-'], lines([adds('sum')]));
 
-  const { code, err } = await jobs.begin(['work', '--drain', '--no-ledger'], settings).ended;
-
-  expect(code).toBe(0);
-  expect(err).toContain('SYNC_TABLE is not set: the ledger is in the memory of this process');
-});
-
-test('without SYNC_QUEUE_URL exits 2 and says what is needed', async () => {
-  await using jobs = await startJobs();
-
-  const { code, err } = await jobs.begin(['work'], { ...jobs.settings, SYNC_QUEUE_URL: '' }).ended;
+  const { code, err } = await jobs.begin(['work'], settings).ended;
 
   expect(code).toBe(2);
-  expect(err).toContain('work: expected SYNC_QUEUE_URL, the URL of the jobs queue, got nothing');
+  expect(err).toContain('work: expected SYNC_TABLE, the table that holds the ledger of the queue’s jobs');
+  expect(await countsOf(jobs.queue)).toMatchObject({ waiting: 1, inFlight: 0 });
+});
+
+test('with nothing but a folder, jobs are submitted, run once, listed and left out of the store', async () => {
+  await using jobs = await startJobs();
+  const { SYNC_TABLE: _, SYNC_QUEUE_URL: __, SYNC_DEAD_LETTER_URL: ___, ...settings } = jobs.settings;
+  const folder = await mkdtemp(join(tmpdir(), 'folder-alone-'));
+  const alone = { ...settings, SYNC_STORE: folder };
+  const run = (argv: readonly string[], input?: string) => jobs.begin(argv, alone, input).ended;
+
+  const dry = await run(['submit', '-', '--dry-run'], lines([adds('sum')]));
+  const afterDry = await readdir(folder);
+  const submitted = await run(['submit', '-'], lines([adds('sum')]));
+  const worked = await Promise.all([run(['work', '--drain', '--json']), run(['work', '--drain', '--json'])]);
+  const listed = await run(['jobs', 'sum', '--json']);
+  const redriven = await run(['redrive', '--json']);
+  const paced = await run(['pace', '--json']);
+
+  expect([dry.code, submitted.code, listed.code, redriven.code, paced.code]).toEqual([0, 0, 0, 0, 0]);
+  expect(afterDry).toEqual([]);
+  expect(worked.map(({ code }) => code)).toEqual([0, 0]);
+  expect(jobs.sandbox.counts().executions).toHaveLength(1);
+  expect(JSON.parse(listed.out)).toMatchObject({ status: 'done' });
+  expect(JSON.parse(paced.out).granted).toBeGreaterThan(0);
+  const keys = (await Array.fromAsync((await openStore(folder)).list(''))).map(({ key }) => key);
+  expect(keys.filter((key) => key.includes('jobs.db'))).toEqual([]);
+  await rm(folder, { recursive: true });
 });
 
 test('an update that the platform stored as INVALID ends as failed, and says that it is stored', async () => {

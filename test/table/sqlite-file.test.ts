@@ -93,6 +93,17 @@ test('writes of one turn share a transaction', async () => {
   exec.mockRestore();
 });
 
+test('writes of many turns are each made', async () => {
+  const writes: Promise<unknown>[] = [];
+  for (let turn = 0; turn < 50; turn += 1) {
+    const own = { partition: 'turn', sort: `${turn}` };
+    writes.push(createSqliteTable(sqliteFile(path)).put(own, {}, { expected: null, token: 't' }));
+    await new Promise(setImmediate);
+  }
+
+  expect(await Promise.all(writes)).toEqual(Array.from({ length: 50 }, () => ({ kind: 'stored' })));
+});
+
 test('on a full disk the write is refused, reads go on, and the retry succeeds', async () => {
   await put('t1');
   const table = createSqliteTable(sqliteFile(path));

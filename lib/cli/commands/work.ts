@@ -1,6 +1,5 @@
 import { AwsError } from '../../aws/aws-error.ts';
 import type { Ledger } from '../../jobs/ledger/ledger.ts';
-import type { Job } from '../../jobs/types/job-types.ts';
 import type { WorkCounts } from '../../jobs/work.ts';
 import { readSettings, type Settings } from '../../settings.ts';
 import type { AddCommand } from '../command.ts';
@@ -14,8 +13,6 @@ import { createWorkView, wordsOfEnds } from '../work-view.ts';
 type WorkFlags = {
   readonly drain?: true;
   readonly concurrency?: number;
-  /** False for `--no-ledger`. */
-  readonly ledger: boolean;
   readonly json?: true;
 };
 
@@ -34,10 +31,6 @@ export const addWork: AddCommand = (program, terminal, finish) => {
       'the most jobs to run at once (default: PLATFORM_CONCURRENCY)',
       numberOption(1, 1_000),
     )
-    .option(
-      '--no-ledger',
-      'without SYNC_TABLE, run functions and update formulas all the same, although a message may run twice',
-    )
     .option('--json', 'print the counts as one JSON value')
     .action(async (flags: WorkFlags) => finish(await consume(flags, terminal)));
 };
@@ -52,6 +45,7 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   const token = createTokenWatch(tokenIn(settings));
   const session = openSession({ ...terminal, ...(isWatched ? token.hooks : {}) });
   const queueUrl = settingFor('work', settings, 'SYNC_QUEUE_URL');
+  settingFor('work', settings, 'SYNC_TABLE');
   const { asSettingsError } = await import('../open-jobs.ts');
   const { openQueue } = await import('../../jobs/queue/open-queue.ts');
   const { openJobStorage } = await import('../../jobs/job-storage.ts');
@@ -61,20 +55,15 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   const queue = await openQueue(queueUrl, terminal.environment);
   const storage = await openJobStorage(session);
   await refuseMissingTable(storage.ledger);
-  const hasLedger = settings.SYNC_TABLE !== undefined || !flags.ledger;
-  const { needsLedger } = await import('../../jobs/types/job-types.ts');
-  const left = createLeftJobs(needsLedger);
-  if (settings.SYNC_TABLE === undefined) terminal.err(hasLedger ? WITHOUT_LEDGER : WITHOUT_TABLE);
   // A failure of the queue itself ends the work, and is reported there.
   const counts = () => queue.counts().catch(() => undefined);
   using view = createWorkView({ ...terminal, counts, now: Date.now });
   const worker = await openWorker(session, storage, {
     onEnded: view.onEnded,
-    ...(hasLedger ? {} : { takes: left.takes }),
   }).catch((error: unknown) => {
     throw asSettingsError(error);
   });
-  const signal = AbortSignal.any([terminal.signal, left.signal, token.signal]);
+  const signal = AbortSignal.any([terminal.signal, token.signal]);
   const back = await work({
     worker,
     queue,
@@ -89,7 +78,7 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
     onRefused: view.onRefused,
   }).catch(refuseMissingQueue);
   view[Symbol.dispose]();
-  return report(summarize(back, view.counts()), left.fault() ?? token.fault(), { flags, terminal });
+  return report(summarize(back, view.counts()), token.fault(), { flags, terminal });
 }
 
 /** Throws `UsageError` if there is no such queue. */
@@ -131,36 +120,6 @@ const tokenIn = (settings: Settings) => ({
       ? `in ${settings.PLATFORM_TOKEN_SECRET}, which PLATFORM_TOKEN_SECRET names`
       : 'the one in PLATFORM_TOKEN',
 });
-
-const IN_MEMORY = 'platform-sync: SYNC_TABLE is not set: the ledger is in the memory of this process';
-const WITHOUT_LEDGER = `${IN_MEMORY}, so another process may run the same jobs again`;
-const WITHOUT_TABLE = `${IN_MEMORY}, so functions and updates of formulas are left on the queue`;
-
-/**
- * Leaves alone the jobs that need a ledger, and stops at the first: it would be received again and again, and meanwhile
- * be hidden from a worker that has a table.
- */
-function createLeftJobs(needsLedger: (job: Job) => boolean) {
-  const stop = new AbortController();
-  let left: string | undefined;
-  return {
-    signal: stop.signal,
-    takes(job: Job): boolean {
-      if (!needsLedger(job)) return true;
-      left ??= `${job.type} ${job.id}`;
-      stop.abort();
-      return false;
-    },
-    /** Undefined if there was none. */
-    fault: () =>
-      left === undefined
-        ? undefined
-        : {
-            words: `platform-sync: work: expected SYNC_TABLE, the DynamoDB table that holds the ledger of jobs, got nothing: without it, ${left} could run twice. It is back on the queue. To run such jobs all the same: --no-ledger`,
-            code: exitCodes.usage,
-          },
-  };
-}
 
 const summarize = (
   { later, failed }: WorkCounts,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
+import { sqlitePath } from '../../table/sqlite-place.ts';
 import { type Check, failed, ok, skipped } from './check.ts';
 
 /** The store can be written to, read, listed and deleted from: an object of its own, which expires if it is left. */
@@ -30,13 +31,17 @@ export const checkQueue: Check = async ({ settings, environment }) => {
   return ok(`${words}, ${letters.waiting} dead letters`);
 };
 
+/** What somebody with a backup must know. */
+const RESTORED =
+  '; a file that is restored from an older copy forgets what was sent since, and sends it again';
+
 /** A row that was left would be deleted by then. */
 const ROW_MS = 3_600_000;
 
 /** The table exists, has our keys, and can be written to, read and deleted from. */
 export const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environment, now }) => {
   if (tableName === undefined)
-    return skipped('SYNC_TABLE is not set: each process has a rate of its own, and no ledger');
+    return skipped('SYNC_TABLE is not set, and the queue is in SQS: `work` needs its table');
   const { openTimedTable } = await import('../../jobs/timed-table.ts');
   const { table } = await openTimedTable(tableName, environment);
   const key = { partition: `doctor#${randomUUID()}`, sort: 'doctor' };
@@ -45,6 +50,6 @@ export const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, e
   const read = await table.get(key);
   await table.delete(key, token);
   return read?.token === token
-    ? ok(`${tableName}: written, read and deleted`)
+    ? ok(`${tableName}: written, read and deleted${sqlitePath(tableName) === undefined ? '' : RESTORED}`)
     : failed(`${tableName}: what was written is not what is read`);
 };

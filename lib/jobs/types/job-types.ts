@@ -74,10 +74,6 @@ export const expand = (type: JobType, message: GivenMessage): ExpandedMessage =>
 export const mayRepeat = <Type extends JobType>(job: JobOf<Type>): boolean =>
   definitions[job.type].mayRepeat(job);
 
-/** True if the job must not be run without a ledger that all workers share. */
-export const needsLedger = <Type extends JobType>({ type }: JobOf<Type>): boolean =>
-  definitions[type].needsLedger;
-
 /** True if jobs of the type end between two sends once a person cancels them; false for an unknown type. */
 export const stopsWhenCancelled = (type: string): boolean =>
   isJobType(type) && definitions[type].stopsWhenCancelled;

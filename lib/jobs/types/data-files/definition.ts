@@ -5,7 +5,6 @@ import { type DataFilesInput, type DataFilesMessage, dataFilesChecks } from './m
 export const dataFiles: JobTypeDefinition<DataFilesMessage, DataFilesInput> = {
   checks: dataFilesChecks,
   mayRepeat: () => true,
-  needsLedger: false,
   stopsWhenCancelled: true,
   mustLastMs: (timeoutMs) => timeoutMs,
   allowFault: () => undefined,

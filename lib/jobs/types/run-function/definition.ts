@@ -7,7 +7,6 @@ import { type RunFunctionInput, type RunFunctionMessage, runFunctionChecks } fro
 export const runFunction: JobTypeDefinition<RunFunctionMessage, RunFunctionInput> = {
   checks: runFunctionChecks,
   mayRepeat: ({ onUnknown }) => onUnknown === 'retry',
-  needsLedger: true,
   stopsWhenCancelled: false,
   mustLastMs: (timeoutMs) => endpoint.timeoutMs ?? timeoutMs,
   allowFault: functionFault,

@@ -9,7 +9,6 @@ const TEXT = 'The delivery was late and the box was damaged. The support team wa
 export const score: JobTypeDefinition<ScoreMessage, ScoreInput> = {
   checks: scoreChecks,
   mayRepeat: () => true,
-  needsLedger: false,
   stopsWhenCancelled: true,
   isBulk: ({ batch }) => batch !== undefined,
   mustLastMs: (timeoutMs) => timeoutMs,

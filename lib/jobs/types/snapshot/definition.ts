@@ -6,7 +6,6 @@ import { snapshotChecks } from './message.ts';
 export const snapshot: JobTypeDefinition<SnapshotMessage> = {
   checks: snapshotChecks,
   mayRepeat: () => true,
-  needsLedger: false,
   stopsWhenCancelled: false,
   mustLastMs: (timeoutMs) => timeoutMs,
   allowFault: () => undefined,

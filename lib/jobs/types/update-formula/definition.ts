@@ -8,7 +8,6 @@ export const updateFormula: JobTypeDefinition<UpdateFormulaMessage, UpdateFormul
   checks: updateFormulaChecks,
   // A late repeat would undo somebody's newer formula.
   mayRepeat: () => false,
-  needsLedger: true,
   stopsWhenCancelled: false,
   mustLastMs: (timeoutMs) => timeoutMs,
   allowFault: () => undefined,
