@@ -12,13 +12,14 @@ export type BudgetUpdate = {
 
 /** Advances the line if it is as the reservation says and nobody has lowered the rate or paused it since. */
 export function reserveUpdate(reservation: Reservation): BudgetUpdate {
-  const { incidents, rate, tally, longestWaitMs } = reservation;
+  const { incidents, rate, tally, longestWaitMs, fromMs } = reservation;
   const { set, when, values, remove = '' } = changes[reservation.kind](reservation);
+  const longest = longestWaitMs === undefined ? {} : { longestWait: longestWaitMs, longestWaitAt: fromMs };
   const counts = Object.keys(tally).map((name) => `#${name} :${name}`);
   return {
-    update: `SET ${set}, #rate = :rate${longestWaitMs === undefined ? '' : ', #longestWait = :longestWait'}${remove} ADD ${counts.join(', ')}`,
+    update: `SET ${set}, #rate = :rate${longestWaitMs === undefined ? '' : ', #longestWait = :longestWait, #longestWaitAt = :longestWaitAt'}${remove} ADD ${counts.join(', ')}`,
     condition: `${when}attribute_not_exists(#pausedAt) AND ${still(incidents)}`,
-    values: { ...values, incidents, rate, ...given('longestWait', longestWaitMs), ...tally },
+    values: { ...values, incidents, rate, ...longest, ...tally },
   };
 }
 
@@ -162,6 +163,7 @@ export function budgetOf(item: Item): Budget {
     rate: number('rate'),
     breaker: breakerOf(item),
     longestWaitMs: number('longestWait'),
+    longestWaitAtMs: number('longestWaitAt'),
     capRate: number('capRate'),
     tally: {
       granted: count('granted'),

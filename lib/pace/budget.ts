@@ -35,6 +35,8 @@ export type Budget = {
   readonly breaker: OpenBreaker | undefined;
   /** The longest that a call of any process waits for its slot, in milliseconds; undefined before the first. */
   readonly longestWaitMs: number | undefined;
+  /** When a process that waits so long last said so. */
+  readonly longestWaitAtMs?: number | undefined;
   /** What an operator has set as the fleet's rate: it counts where it is below the configured one. */
   readonly capRate: number | undefined;
   /** For people to read: sums over all workers. What a worker did since its last reservation is missing. */
@@ -136,8 +138,14 @@ const WRONG_CLOCK_MS = 60_000;
 export const UNLIMITED_MS = 1_200_000;
 
 /** The latest end of the line that reservations explain: none is granted to a call that would wait for longer. */
-export const latestLineMs = ({ longestWaitMs = 0 }: Budget, maxWaitMs: number, nowMs: number): number =>
-  nowMs + Math.max(longestWaitMs, Number.isFinite(maxWaitMs) ? maxWaitMs : UNLIMITED_MS) + WRONG_CLOCK_MS;
+export const latestLineMs = (budget: Budget, maxWaitMs: number, nowMs: number): number =>
+  nowMs +
+  Math.max(longestWait(budget, nowMs), Number.isFinite(maxWaitMs) ? maxWaitMs : UNLIMITED_MS) +
+  WRONG_CLOCK_MS;
+
+/** The longest wait of the item; 0 once what was reserved by then is over. */
+export const longestWait = ({ longestWaitMs = 0, longestWaitAtMs = 0 }: Budget, nowMs: number): number =>
+  Math.abs(nowMs - longestWaitAtMs) <= longestWaitMs + WRONG_CLOCK_MS ? longestWaitMs : 0;
 
 /** The budget, or, if a wrong clock has written into it, one without throttling, whose line nothing explains. */
 export function believable(budget: Budget, nowMs: number): Budget {

@@ -10,6 +10,7 @@ import {
   type LineKind,
   latestLineMs,
   lineSpacing,
+  longestWait,
   type Reservation,
   UNLIMITED_MS,
 } from './budget.ts';
@@ -189,17 +190,21 @@ function planned(
     blockMs: toMicroseconds(blockLength(size, intervalMs, lateMs) + 2 * headMs),
     incidents: budget.incidents,
     rate,
-    ...longerWait(budget, maxWaitMs),
+    ...longerWait(budget, maxWaitMs, requestedAtMs),
     ...place,
   };
   return { reservation, size, intervalMs, toleranceMs, lateMs, headMs, requestedAtMs };
 }
 
-/** The item holds the longest wait of all processes. */
-function longerWait({ longestWaitMs = -1 }: Budget, maxWaitMs: number): Pick<Reservation, 'longestWaitMs'> {
+/** The item holds the longest wait of all processes, for as long as one of them repeats it twice a minute. */
+function longerWait(budget: Budget, maxWaitMs: number, nowMs: number): Pick<Reservation, 'longestWaitMs'> {
   const waitMs = Number.isFinite(maxWaitMs) ? maxWaitMs : UNLIMITED_MS;
-  return waitMs > longestWaitMs ? { longestWaitMs: waitMs } : {};
+  const longestMs = longestWait(budget, nowMs);
+  const isOld = Math.abs(nowMs - (budget.longestWaitAtMs ?? 0)) > REPEATED_MS;
+  return waitMs > longestMs || (waitMs === longestMs && isOld) ? { longestWaitMs: waitMs } : {};
 }
+
+const REPEATED_MS = 30_000;
 
 /** The budget as it will be once this worker's success is in it. */
 const withProof = (budget: Budget, { proof, clock }: Line): Budget =>

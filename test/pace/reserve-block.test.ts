@@ -144,6 +144,19 @@ describe('a block', () => {
     const longest = workers.map(({ reserved }) => reserved[0]?.longestWaitMs);
     expect(longest).toEqual([20_000, undefined, 1_200_000]);
   });
+
+  test('says it again after half a minute, since nobody counts it for longer than its slots last', async () => {
+    const said = [-30_000, -30_001, -80_001].map((longestWaitAtMs, at) =>
+      createWorker({
+        maxWaitMs: at < 2 ? 20_000 : 5_000,
+        budget: { longestWaitMs: 20_000, longestWaitAtMs },
+      }),
+    );
+
+    for (const { reserve } of said) await reserve();
+
+    expect(said.map(({ reserved }) => reserved[0]?.longestWaitMs)).toEqual([undefined, 20_000, 5_000]);
+  });
 });
 
 test('the line starts at its end, unless no wait explains how far ahead that is, or where a probe is due', () => {
@@ -157,6 +170,9 @@ test('the line starts at its end, unless no wait explains how far ahead that is,
   expect(lineStartMs({ ...emptyBudget, tatMs: 80_001 }, line)).toBeUndefined();
   expect(lineStartMs({ ...hour, tatMs: 3_660_000 }, line)).toBe(3_660_000);
   expect(lineStartMs({ ...hour, tatMs: 3_660_001 }, line)).toBeUndefined();
+  const later = { ...line, nowMs: 3_660_001 };
+  expect(lineStartMs({ ...hour, tatMs: 4_000_000 }, later)).toBeUndefined();
+  expect(lineStartMs({ ...hour, longestWaitAtMs: 1, tatMs: 4_000_000 }, later)).toBe(4_000_000);
   expect(lineStartMs({ ...emptyBudget, tatMs: 500, lowered }, line)).toBe(900);
   expect(lineStartMs({ ...emptyBudget, tatMs: 500, lowered: { ...lowered, succeededMs: 9 } }, line)).toBe(
     500,
