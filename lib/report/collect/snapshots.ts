@@ -2,7 +2,7 @@ import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
 import { placesIn } from '../../snapshot/history/places.ts';
 import { allRuns } from '../../snapshot/history/unpublished-runs.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
-import { type Latest, type Manifest, manifestOf, readLatest, readManifest } from '../../snapshot/manifest.ts';
+import { type Latest, type Manifest, manifestOf, readLatest } from '../../snapshot/manifest.ts';
 import type { Store } from '../../store/store.ts';
 import { MOST_LISTED, type RunFacts, type SnapshotFacts } from '../facts.ts';
 import { readChanges } from './changes.ts';
@@ -83,7 +83,8 @@ async function readHistory(place: Place, last: Manifest, { store, addFault, sign
   const history: RunFacts[] = [];
   for (const { run, manifest: key } of published.slice(0, RUNS)) {
     signal.throwIfAborted();
-    const manifest = run === last.run ? last : await orFault(() => readManifest(store, key), place, addFault);
+    const manifest =
+      run === last.run ? last : await orFault(() => manifestOf(store, key, { place, run }), place, addFault);
     if (manifest !== undefined) history.push(runFacts(manifest));
   }
   return { history: history.reverse(), published };

@@ -4,7 +4,7 @@ import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import { readLines } from '../changes/line-reader.ts';
 import { createRecordFields } from '../changes/record-fields.ts';
-import { type Part, readLatest, readManifest } from '../manifest.ts';
+import { manifestOf, type Part, readLatest, readManifest } from '../manifest.ts';
 import { isSamePlatform } from '../platform-host.ts';
 import { onceStored } from '../publish/stored-outcome.ts';
 import type { Source } from '../sources/sources.ts';
@@ -27,13 +27,13 @@ export type LinkedRunOptions = {
  */
 export async function linkedRun({ store, from, field, platform }: LinkedRunOptions): Promise<LinkedRun> {
   const latest = await replaceable(from, field, () => readLatest(store, from));
-  if (latest === undefined) {
+  if (latest === undefined)
     throw new StoredObjectError(
       'missing',
       `${store.location}: expected a published snapshot of ${from} to take ${field} from, got none`,
     );
-  }
-  const manifest = await replaceable(from, field, () => readManifest(store, latest.manifest));
+  const named = { place: from, run: latest.run };
+  const manifest = await replaceable(from, field, () => manifestOf(store, latest.manifest, named));
   if (isSamePlatform(manifest.platform, platform)) return { run: latest.run, manifest: latest.manifest };
   const got = `run ${latest.run} of ${manifest.platform}`;
   throw new StoredObjectError(

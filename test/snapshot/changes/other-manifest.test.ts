@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { findRuns } from '../../../lib/cli/list-runs.ts';
+import { readSnapshots } from '../../../lib/report/collect/snapshots.ts';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
 import { findRunPair } from '../../../lib/snapshot/changes/run-pair.ts';
 import { MANIFEST_NAME, publishedFolder } from '../../../lib/snapshot/keys.ts';
+import { linkedRun } from '../../../lib/snapshot/run/linked-ids.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { monday, publishLines, tuesday } from './publish-lines.ts';
 
@@ -20,4 +22,25 @@ test('the manifest of another run in a run’s folder is listed with its fault, 
   const fault = `expected the manifest of run ${tuesday.id} of calculations, got that of ${monday.id} of calculations`;
   expect(listed).toMatchObject([{ run: tuesday.id, fault: expect.stringContaining(fault) }, { fault: null }]);
   await expect(pair).rejects.toThrow(fault);
+});
+
+test('the manifest of another place is neither in the history of a report nor one to take ids from', async () => {
+  const store = createMemoryStore();
+  for (const run of [monday, tuesday]) await publishLines(store, { run });
+  const moveElsewhere = async (run: typeof monday) => {
+    const key = `${publishedFolder('calculations', run)}${MANIFEST_NAME}`;
+    const manifest = JSON.parse(String(store.objects.get(key))) as object;
+    await store.put(key, Buffer.from(JSON.stringify({ ...manifest, source: 'calculations.other' })));
+  };
+  const faults: string[] = [];
+  const addFault = (fault: string) => void faults.push(fault);
+
+  await moveElsewhere(monday);
+  const [snapshot] = await readSnapshots({ store, addFault, signal: new AbortController().signal });
+  await moveElsewhere(tuesday);
+  const linked = linkedRun({ store, from: 'calculations', field: 'datasets', platform: 'acme.example.com' });
+
+  await expect(linked).rejects.toThrow(`expected the manifest of run ${tuesday.id} of calculations, got`);
+  expect(snapshot?.facts.history.map(({ run }) => run)).toEqual([tuesday.id]);
+  expect(faults).toEqual([expect.stringContaining(`expected the manifest of run ${monday.id}`)]);
 });
