@@ -27,6 +27,7 @@ import { addPublish } from './commands/publish.ts';
 import { addQuery } from './commands/query.ts';
 import { addRedrive } from './commands/redrive.ts';
 import { addReport } from './commands/report.ts';
+import { addRun } from './commands/run.ts';
 import { addRuns } from './commands/runs.ts';
 import { addSandbox } from './commands/sandbox.ts';
 import { addScore } from './commands/score.ts';
@@ -136,6 +137,7 @@ const COMMANDS: readonly AddCommand[] = [
   addBatches,
   addCall,
   addFormula,
+  addRun,
   addSubmit,
   addWork,
   addJobs,

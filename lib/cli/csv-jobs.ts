@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Allow } from '../jobs/allow.ts';
-import { rowJobs } from '../jobs/from-csv/row-jobs.ts';
-import { readTemplate } from '../jobs/from-csv/template.ts';
+import { rowJobs } from '../jobs/file/row-jobs.ts';
+import { readTemplate } from '../jobs/file/template.ts';
 import { openTableFile } from '../jobs/texts/rows/csv-table.ts';
 import { RowsError } from '../jobs/texts/rows/rows-error.ts';
 import { parseJson } from '../json/json.ts';
@@ -47,7 +47,11 @@ export async function readCsvJobs(
   }
 }
 
-async function readTemplateFile(file: string, terminal: Pick<Terminal, 'readInput'>): Promise<unknown> {
+/** A template. Throws `UsageError` unless it is JSON. */
+export async function readTemplateFile(
+  file: string,
+  terminal: Pick<Terminal, 'readInput'>,
+): Promise<unknown> {
   const text = (await readText(file, terminal)).replace(/^\uFEFF/, '');
   try {
     return parseJson(text);
@@ -57,4 +61,21 @@ async function readTemplateFile(file: string, terminal: Pick<Terminal, 'readInpu
       { cause },
     );
   }
+}
+
+/** The file that a command takes jobs from. Throws `UsageError` unless it is one of jobs, or a CSV with a template. */
+export function fileOfJobs(
+  command: string,
+  file: string | undefined,
+  { fromCsv, template }: { readonly [name in 'fromCsv' | 'template']?: string | undefined },
+): string {
+  if ((file === undefined) === (fromCsv === undefined))
+    throw new UsageError(
+      `${command}: expected a file of jobs, or --from-csv, got ${file === undefined ? 'neither' : 'both'}`,
+    );
+  if ((fromCsv === undefined) !== (template === undefined))
+    throw new UsageError(
+      `${command}: expected --from-csv and --template together, got ${fromCsv === undefined ? '--template' : '--from-csv'} alone`,
+    );
+  return file ?? fromCsv ?? '-';
 }

@@ -56,6 +56,10 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     'formula set 1008 formula.txt --unless-changed-since 1763712000000 --name Revenue',
   ],
   'formula log': ['formula log 1008', 'formula log 1008 --at 20261122T184413239Z'],
+  run: [
+    'run jobs.ndjson --output results.ndjson',
+    'run --from-csv days.csv --template job.json --output days-done.csv',
+  ],
   submit: [
     'submit jobs.ndjson --dry-run',
     'submit -',

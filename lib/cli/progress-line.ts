@@ -15,6 +15,8 @@ export type Far = {
   readonly rate: number;
   /** Undefined if nobody knows. */
   readonly secondsLeft: number | undefined;
+  /** What else is to be said of them, such as how many failed. */
+  readonly also?: readonly string[] | undefined;
   /** The words for what is received and for what is sent. */
   readonly nouns: readonly [records: string, requests: string];
 };
@@ -62,6 +64,7 @@ const percent = (share: number) => `${Math.min(99, Math.floor(share * 100))}%`;
 
 const longWords = (far: Far): readonly string[] => [
   counted(far),
+  ...(far.also ?? []),
   `${number(far.requests)} ${far.nouns[1]}`,
   `${rateOf(far)} a second`,
   ...(far.throttled === 0 ? [] : [`${number(far.throttled)} throttled`]),
@@ -70,6 +73,7 @@ const longWords = (far: Far): readonly string[] => [
 
 const middleWords = (far: Far): readonly string[] => [
   counted(far),
+  ...(far.also ?? []),
   `${rateOf(far)} a second`,
   ...leftOf(far),
 ];

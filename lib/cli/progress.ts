@@ -25,7 +25,7 @@ export type ProgressOptions = {
 };
 
 export type Progress = {
-  readonly update: (progress: SnapshotProgress) => void;
+  readonly update: (progress: SnapshotProgress & Pick<Far, 'also'>) => void;
   /** Everything has been read, and is published now. */
   readonly publishing: () => void;
   /** Takes the line off the screen. */
@@ -40,12 +40,13 @@ export function createProgress(name: string, options: ProgressOptions): Progress
   const { screen, err, callCounts, now, recordsBefore = 0, every = onTimer } = options;
   const nouns = options.nouns ?? ['records', 'requests'];
   const startedMs = now();
-  let known: SnapshotProgress | undefined;
+  let known: Parameters<Progress['update']>[0] | undefined;
   let isPublishing = false;
   const line = () => {
     if (known === undefined) return screen === undefined ? `${name}: starting` : `${name}  starting`;
     if (isPublishing) return `${name}: ${known.records.toLocaleString('en')} ${nouns[0]}; publishing`;
-    const far = { name, nouns, ...callCounts(), ...farBy(known, recordsBefore, now() - startedMs) };
+    const { also } = known;
+    const far = { name, nouns, also, ...callCounts(), ...farBy(known, recordsBefore, now() - startedMs) };
     return screen === undefined ? progressLine(far) : screenLine(far, screen.columns());
   };
   const draw = () => (screen === undefined ? err(line()) : screen.show(line()));

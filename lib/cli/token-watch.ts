@@ -51,7 +51,7 @@ export function createTokenWatch({ host, from, isFixed }: TokenWatchOptions): To
     fault: () =>
       stop.signal.aborted
         ? {
-            words: `platform-sync: work: ${host} refused the token (401): is it correct, and neither expired nor revoked? It is ${from}. No job was done with it; all that were taken are back on the queue`,
+            words: `platform-sync: ${host} refused the token (401): is it correct, and neither expired nor revoked? It is ${from}. No job was done with it; all that were taken were put back`,
             code: exitCodes.failed,
           }
         : undefined,

@@ -23,7 +23,7 @@ export type WorkOptions = {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Waits between two extensions of a message's visibility timeout; rejects once the signal is aborted. Default: `sleep` of `lib/time`. */
   readonly rest?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Long polls if not given. */
+  /** Those of the queue if not given. */
   readonly polls?: Polls | undefined;
   /** Somebody watches, who would rather know at once that the queue cannot be reached. Default: false. */
   readonly isWatched?: boolean | undefined;
@@ -40,8 +40,8 @@ export type WorkCounts = { readonly done: number; readonly later: number; readon
  * does not exist, once all running jobs have finished.
  */
 export async function work(options: WorkOptions): Promise<WorkCounts> {
-  const { queue, visibilitySeconds, drain, signal, polls = LONG_POLLS } = options;
-  const { waitSeconds } = polls;
+  const { queue, visibilitySeconds, drain, signal, polls = queue.polls ?? LONG_POLLS } = options;
+  const { waitSeconds, areCountsExact } = polls;
   const running = new Set<Promise<void>>();
   const begun = createBegun(options);
   const isEmpty = createEmptyCheck(queue, polls);
@@ -54,7 +54,7 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
       const one = begun.add(message).finally(() => running.delete(one));
       running.add(one);
     }
-    const isQuiet = wasIdle && messages.length === 0 && !begun.isComingBack();
+    const isQuiet = wasIdle && messages.length === 0 && (areCountsExact || !begun.isComingBack());
     if (drain && (await isEmpty({ isQuiet }))) return 'empty';
     if (messages.length === 0 && waitSeconds === 0) await pause(CHECK_EVERY_MS, options);
     return 'polled';

@@ -31,8 +31,10 @@ export const addSubmit: AddCommand = (program, terminal, finish) => {
 };
 
 async function submit(given: string | undefined, flags: SubmitFlags, terminal: Terminal): Promise<number> {
-  const csv = csvFlags(given, flags);
-  const file = csv?.fromCsv ?? given ?? '-';
+  const { fileOfJobs, readCsvJobs } = await import('../csv-jobs.ts');
+  const file = fileOfJobs('submit', given, flags);
+  const { fromCsv, template } = flags;
+  const csv = fromCsv === undefined || template === undefined ? undefined : { ...flags, fromCsv, template };
   const settings = readSyncSettings(terminal.environment);
   const queueUrl = flags.dryRun ? undefined : settingFor('submit', settings, 'SYNC_QUEUE_URL');
   const { allowOf } = await import('../open-jobs.ts');
@@ -42,7 +44,7 @@ async function submit(given: string | undefined, flags: SubmitFlags, terminal: T
   const read =
     csv === undefined
       ? await readJobs(await readText(file, terminal), allow)
-      : await (await import('../csv-jobs.ts')).readCsvJobs(csv, allow, terminal);
+      : await readCsvJobs(csv, allow, terminal);
   if (read.kind === 'faults') {
     const faults = read.faults.map((fault) => `  ${fault}`).join('\n');
     const what = csv === undefined ? 'one job per line' : 'a job for each row';
@@ -57,22 +59,6 @@ async function submit(given: string | undefined, flags: SubmitFlags, terminal: T
     return showDryRun(read.jobs, flags, terminal);
   }
   return send(read.jobs, await openQueue(queueUrl, terminal.environment), flags, terminal);
-}
-
-/** The options of a CSV, or undefined for a file of jobs. Throws `UsageError` unless it is one of the two. */
-function csvFlags(
-  file: string | undefined,
-  { fromCsv, template, ...flags }: SubmitFlags,
-): CsvFlags | undefined {
-  if ((file === undefined) === (fromCsv === undefined))
-    throw new UsageError(
-      `submit: expected a file of jobs, or --from-csv, got ${file === undefined ? 'neither' : 'both'}`,
-    );
-  if ((fromCsv === undefined) !== (template === undefined))
-    throw new UsageError(
-      `submit: expected --from-csv and --template together, got ${fromCsv === undefined ? '--template' : '--from-csv'} alone`,
-    );
-  return fromCsv === undefined || template === undefined ? undefined : { ...flags, fromCsv, template };
 }
 
 /** How many jobs a dry run shows. */

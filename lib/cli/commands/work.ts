@@ -112,7 +112,7 @@ function report(
 }
 
 /** Whose token it is, for whoever is told that it is refused. */
-const tokenIn = (settings: Settings) => ({
+export const tokenIn = (settings: Settings) => ({
   host: new URL(settings.PLATFORM_BASE_URL).host,
   isFixed: settings.PLATFORM_TOKEN !== undefined,
   from:

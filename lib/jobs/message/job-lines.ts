@@ -1,5 +1,6 @@
 import { printJson } from '../../json/json.ts';
 import type { Allow } from '../allow.ts';
+import { compareIds, type IdComparison } from '../texts/rows/repeated-ids.ts';
 import { type ParsedMessage, parseMessage } from './message.ts';
 import { readMessageJson } from './message-json.ts';
 
@@ -39,30 +40,56 @@ export async function checkJobLines(
   { allow = {} }: { readonly allow?: Allow } = {},
 ): Promise<JobLines> {
   const messages: string[] = [];
-  const faults: string[] = [];
-  const seen: Seen = new Map();
-  let count = 0;
-  for await (const given of lines) {
-    const { line: number } = given;
-    const line = 'text' in given ? given.text.replace(/^\uFEFF/, '').trim() : undefined;
-    if (line === '') continue;
-    const read: Read =
-      'text' in given ? readLine(line ?? '', allow) : { kind: 'refused', faults: given.faults };
-    const found = read.kind === 'refused' ? read.faults : repetitions(read, number, seen);
-    for (const fault of found.slice(0, MOST_FAULTS - faults.length)) faults.push(`line ${number}: ${fault}`);
-    count += found.length;
-    if (read.kind === 'job' && count === 0) messages.push(read.text);
+  const checked = createLineCheck(allow);
+  for await (const line of lines) {
+    const read = checked.check(line);
+    if (read !== undefined && checked.isFaultless()) messages.push(read.text);
   }
-  if (count === 0) return { kind: 'messages', messages };
-  const others = count - faults.length;
-  return { kind: 'faults', faults: others === 0 ? faults : [...faults, `and ${others} more`] };
+  return checked.isFaultless()
+    ? { kind: 'messages', messages }
+    : { kind: 'faults', faults: checked.faults() };
+}
+
+/** Checks one line after the other, and holds what is wrong with them. */
+export function createLineCheck(allow: Allow) {
+  const faults: string[] = [];
+  const ids = compareIds();
+  let count = 0;
+  const add = (line: number, found: readonly string[]) => {
+    for (const fault of found.slice(0, MOST_FAULTS - faults.length)) faults.push(`line ${line}: ${fault}`);
+    count += found.length;
+  };
+  return {
+    add,
+    /** The message of a line; undefined for a blank one, and for one that has a fault. */
+    check(given: JobLine): CheckedLine | undefined {
+      const { line: number } = given;
+      if ('faults' in given) {
+        add(number, given.faults);
+        return undefined;
+      }
+      const line = given.text.replace(/^\uFEFF/, '').trim();
+      if (line === '') return undefined;
+      const read = readLine(line, allow);
+      const found = read.kind === 'refused' ? read.faults : repetitions(read, number, ids);
+      add(number, found);
+      return read.kind === 'refused' || found.length > 0 ? undefined : read;
+    },
+    isFaultless: () => count === 0,
+    /** Each begins with `line N: `. Of more than 50, the last text says how many others there are. */
+    faults: () => (count === faults.length ? faults : [...faults, `and ${count - faults.length} more`]),
+  };
 }
 
 /** A file of other data has a fault in each line. */
 const MOST_FAULTS = 50;
 
-type Read = Exclude<ParsedMessage, { kind: 'job' }> | (JobMessage & { readonly text: string });
 type JobMessage = Extract<ParsedMessage, { kind: 'job' }>;
+
+/** A message that may be sent, as compact JSON. */
+export type CheckedLine = JobMessage & { readonly text: string };
+
+type Read = Exclude<ParsedMessage, { kind: 'job' }> | CheckedLine;
 
 /** Stands for an id that the queue has yet to give: no message can have it. */
 const NO_ID_YET = '';
@@ -75,22 +102,13 @@ function readLine(line: string, allow: Allow): Read {
   return parsed.kind === 'job' ? { ...parsed, text } : parsed;
 }
 
-/** The line on which each id came first, and the content it had there. */
-type Seen = Map<string, { readonly line: number; readonly contentHash: string }>;
-
 function repetitions(
-  { job: { id }, contentHash, isNamed }: JobMessage,
+  { job: { id }, isNamed }: JobMessage,
   line: number,
-  seen: Seen,
+  ids: IdComparison,
 ): readonly string[] {
-  if (!isNamed) return [];
-  const before = seen.get(id);
-  if (before === undefined) {
-    seen.set(id, { line, contentHash });
-    return [];
-  }
-  const content = before.contentHash === contentHash ? 'the same' : 'different';
-  return [
-    `id: expected an id that no other line has, got ${id}, which line ${before.line} has with ${content} content`,
-  ];
+  const before = isNamed ? ids.add(id, line) : undefined;
+  return before === undefined
+    ? []
+    : [`id: expected an id that no other line has, got ${id}, which line ${before} has`];
 }

@@ -6,6 +6,8 @@ export type Polls = {
   readonly waitSeconds: number;
   /** How many polls in a row must return nothing before the queue may be called empty; at least 1. */
   readonly quiet: number;
+  /** The queue's counts are those of this moment, so what was put back is among them. Default: false. */
+  readonly areCountsExact?: boolean;
 };
 
 /**
@@ -14,7 +16,10 @@ export type Polls = {
  * messages that it was about to return for their visibility timeout.
  * Source: "Amazon SQS short and long polling", Amazon SQS Developer Guide.
  */
-export const LONG_POLLS = { waitSeconds: 2, quiet: 10 } as const satisfies Polls;
+export const LONG_POLLS: Polls = { waitSeconds: 2, quiet: 10 };
+
+/** For a queue of this host, which knows what it holds. */
+export const EXACT_POLLS: Polls = { waitSeconds: 2, quiet: 1, areCountsExact: true };
 
 /**
  * Says after each poll whether the queue is empty. The counts are approximate and may be a minute old, so they alone

@@ -1,3 +1,5 @@
+import type { Polls } from './empty-queue.ts';
+
 /** The most bytes of UTF-8 in a message, and in a batch of messages: SQS's limit. */
 export const MOST_MESSAGE_BYTES = 256 * 1024;
 
@@ -35,4 +37,6 @@ export type Queue = {
   /** The message is delivered again after `delayMs`; earlier if that is longer than the queue can hide it. */
   delay(receipt: string, delayMs: number): Promise<void>;
   counts(): Promise<QueueCounts>;
+  /** How whoever wants to empty it polls. Default: `LONG_POLLS`. */
+  readonly polls?: Polls;
 };

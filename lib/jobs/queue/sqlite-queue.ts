@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AwsError, entryError } from '../../aws/aws-error.ts';
 import type { SqliteFile } from '../../table/sqlite-file.ts';
 import { TableError } from '../../table/table-error.ts';
+import { EXACT_POLLS } from './empty-queue.ts';
 import { MOST_MESSAGE_BYTES, type Queue, type QueueMessage } from './queue.ts';
 import { sendable } from './sendable.ts';
 import { UnsentError, type UnsentMessage } from './unsent-error.ts';
@@ -30,6 +31,7 @@ export function createSqliteQueue(
     asQueueError(`${act} ${place}`, () => file.write(act, change));
 
   return {
+    polls: EXACT_POLLS,
     async send(bodies, { delayMs = 0 } = {}) {
       const { fitting, unsent } = fitted(bodies);
       await write('send to', (db) => insert(db, fitting, { name, sender, delayMs }));

@@ -58,6 +58,20 @@ export const redrive = z.looseObject({
   held: orNull(count),
 });
 
+export const run = z.union([
+  z.strictObject({ file: text, rows: count, dryRun: z.literal(true) }),
+  z.strictObject({
+    file: text,
+    rows: count,
+    done: count,
+    failed: count,
+    unknown: count,
+    left: count,
+    output: orNull(text),
+    notDone: z.array(z.strictObject({ id, status: z.enum(['failed', 'unknown']), reason: text })),
+  }),
+]);
+
 export const submit = z.union([
   z.strictObject({ dryRun: z.literal(true), sent: z.literal(0), ids: z.array(id) }),
   z.strictObject({ sent: count, ids: z.array(id), notSent: z.array(id) }),

@@ -23,6 +23,7 @@ export const shapes: Readonly<Record<string, z.ZodMiniType>> = {
   'formula set': other.formulaSet,
   'formula log': other.formulaLog,
   'formula check': other.formulaCheck,
+  run: job.run,
   submit: job.submit,
   work: job.work,
   jobs: job.jobs,

@@ -51,8 +51,8 @@ test('every fault of every line is reported at once, with the number of the line
       'line 3: message: expected JSON, got 1 characters that are not JSON, invalid at position 1 (line 1 column 2)',
       'line 4: version: expected 1, the version of the message format, got 2',
       'line 4: ids: expected a list of 1 to 100, got a list of 0',
-      'line 5: id: expected an id that no other line has, got a, which line 1 has with different content',
-      'line 6: id: expected an id that no other line has, got a, which line 1 has with the same content',
+      'line 5: id: expected an id that no other line has, got a, which line 1 has',
+      'line 6: id: expected an id that no other line has, got a, which line 1 has',
     ],
   });
 });
@@ -74,6 +74,6 @@ test('lines without an id are the same job, except for writes, which the queue d
 
   expect(await readJobLines(linesOf(call, call))).toEqual({ kind: 'messages', messages: [call, call] });
   expect(await readJobLines(linesOf(score, ` ${score}`))).toMatchObject({
-    faults: [expect.stringMatching(/^line 2: id: .* which line 1 has with the same content$/)],
+    faults: [expect.stringMatching(/^line 2: id: .* which line 1 has$/)],
   });
 });

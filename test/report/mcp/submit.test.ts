@@ -136,7 +136,7 @@ describe('submit', () => {
   });
 
   test('without a queue it says which setting is missing', async () => {
-    await using server = await start({});
+    await using server = await start({ SYNC_TABLE: 'ledger' });
 
     const { isError, text } = await server.call('submit', { jobs: FUNCTION });
 

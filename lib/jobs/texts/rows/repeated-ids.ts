@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { shortened } from '../../../json/faults.ts';
+import { createNumbersByText } from './numbers-by-text.ts';
 
 /** Rows whose id an earlier row has. */
 export type RepeatedIds = {
@@ -17,68 +17,32 @@ const LONGEST_NAMED = 100;
 
 /** The most ids that are compared: they take up to 100 MB. */
 const MOST_IDS = 2_000_000;
-const LEAST_SLOTS = 1_024;
 
 export type IdComparison = {
-  readonly add: (id: string, line: number) => void;
+  /** Returns the line on which the id came first; undefined if it is new. */
+  readonly add: (id: string, line: number) => number | undefined;
   readonly found: () => RepeatedIds;
 };
 
-/**
- * Compares ids by 64 bits of their hashes: of a million ids, two different ones are taken for the same once in 30 million
- * files. At most `mostIds` are held.
- */
+/** Compares ids by their hashes. At most `mostIds` are held. */
 export function compareIds(mostIds = MOST_IDS): IdComparison {
-  let slots = createSlots(LEAST_SLOTS);
-  let held = 0;
+  const lines = createNumbersByText();
   let rows = 0;
   let isFull = false;
   const first: RepeatedIds['first'][number][] = [];
   return {
     add(id, line) {
-      const digest = hash('sha256', JSON.stringify(id), 'buffer');
-      const at = slots.find(digest.readUInt32LE(0), digest.readUInt32LE(4));
-      const earlier = slots.lineAt(at);
-      if (earlier > 0) {
+      const earlier = lines.get(id);
+      if (earlier !== undefined) {
         rows += 1;
         if (first.length < MOST_NAMED)
           first.push({ id: shortened(id.toWellFormed(), LONGEST_NAMED), lines: [earlier, line] });
-        return;
+        return earlier;
       }
-      if (held === mostIds) {
-        isFull = true;
-        return;
-      }
-      slots.set(at, digest.readUInt32LE(0), digest.readUInt32LE(4), line);
-      held += 1;
-      if (2 * held > slots.size) slots = slots.doubled();
+      if (lines.count() === mostIds) isFull = true;
+      else lines.set(id, line);
+      return undefined;
     },
     found: () => ({ rows, first, ...(isFull ? { compared: mostIds } : {}) }),
-  };
-}
-
-/** A hash table with open addressing: two words of a hash, and the line, which is 0 in an empty slot. */
-function createSlots(size: number) {
-  const words = new Uint32Array(3 * size);
-  const find = (low: number, high: number) => {
-    let at = low & (size - 1);
-    while (words[3 * at + 2] !== 0 && (words[3 * at] !== low || words[3 * at + 1] !== high))
-      at = (at + 1) & (size - 1);
-    return at;
-  };
-  const set = (at: number, low: number, high: number, line: number) => words.set([low, high, line], 3 * at);
-  return {
-    size,
-    find,
-    set,
-    lineAt: (at: number) => words[3 * at + 2] ?? 0,
-    doubled() {
-      const larger = createSlots(2 * size);
-      for (let at = 0; at < size; at += 1) {
-        const [low = 0, high = 0, line = 0] = words.subarray(3 * at, 3 * at + 3);
-        if (line > 0) larger.set(larger.find(low, high), low, high, line);
-      }
-      return larger;
-    },
   };
 }

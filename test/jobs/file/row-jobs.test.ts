@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { rowJobs } from '../../../lib/jobs/from-csv/row-jobs.ts';
-import { readTemplate } from '../../../lib/jobs/from-csv/template.ts';
+import { rowJobs } from '../../../lib/jobs/file/row-jobs.ts';
+import { readTemplate } from '../../../lib/jobs/file/template.ts';
 
 const NAMES = ['order', 'price'];
 

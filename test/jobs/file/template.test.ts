@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readTemplate } from '../../../lib/jobs/from-csv/template.ts';
+import { readTemplate } from '../../../lib/jobs/file/template.ts';
 import { parseJson } from '../../../lib/json/json.ts';
 
 const COLUMNS = ['id', 'customer', 'price', 'a:number', 'really?', ''];

@@ -4,6 +4,7 @@ import { canonicalJson } from '../../json/canonical-json.ts';
 import { printJson } from '../../json/json.ts';
 import type { JobLine } from '../message/job-lines.ts';
 import type { CsvRow } from '../texts/rows/csv-rows.ts';
+import { createNumbersByText } from '../texts/rows/numbers-by-text.ts';
 import type { Template } from './template.ts';
 
 /**
@@ -18,7 +19,7 @@ export async function* rowJobs(
     names,
     template,
   }: { readonly file: string; readonly names: readonly string[]; readonly template: Template },
-): AsyncGenerator<JobLine> {
+): AsyncGenerator<JobLine & { readonly fields?: readonly string[] }> {
   const indexes = new Map(names.map((name, index) => [name, index]));
   const idOf = stableIds(file);
   for await (const row of rows) {
@@ -29,27 +30,32 @@ export async function* rowJobs(
     }
     const filled = template.fill((column) => row.fields[indexes.get(column) ?? -1] ?? '');
     if ('faults' in filled) yield { line, faults: filled.faults };
-    else yield { line, text: printJson(named(filled.value, idOf)) };
+    else yield { line, text: printJson(named(filled.value, idOf)), fields: row.fields };
   }
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A version is the same for all of them. Anything but an object is refused when it is checked. */
-function named(value: unknown, idOf: (message: object) => string): unknown {
-  if (!isRecord(value)) return value;
-  const message = { version: 1, ...value };
-  return 'id' in message ? message : { ...message, id: idOf(message) };
-}
+/** A version is the same for all of them. */
+const named = (value: unknown, idOf: (message: object) => string): unknown =>
+  withStableId(isRecord(value) ? { version: 1, ...value } : value, idOf);
+
+/** A message with an id. Anything but an object is refused when it is checked. */
+export const withStableId = (value: unknown, idOf: (message: object) => string): unknown =>
+  isRecord(value) && !('id' in value) ? { ...value, id: idOf(value) } : value;
 
 /** The most characters of a file's name in an id, which has at most 128. */
 const MOST_OF_FILE = 80;
 
-function stableIds(file: string): (message: object) => string {
+/**
+ * Gives messages ids that depend on the file's name, on what they say, and on how many equal ones come before, but not on
+ * the file's folder.
+ */
+export function stableIds(file: string): (message: object) => string {
   const name = basename(file);
-  const stem = name.replace(/\.(csv|tsv)(\.gz)?$/i, '').replaceAll(/[^A-Za-z0-9._-]+/g, '-');
-  const seen = new Map<string, number>();
+  const stem = name.replace(/\.(csv|tsv|ndjson|jsonl)(\.gz)?$/i, '').replaceAll(/[^A-Za-z0-9._-]+/g, '-');
+  const seen = createNumbersByText();
   return (message) => {
     const content = createHash('sha256')
       .update(canonicalJson([name, message]))

@@ -1,0 +1,221 @@
+import { userInfo } from 'node:os';
+import { checkJobFile, type JobFile } from '../jobs/file/job-file.ts';
+import type { EndedJob } from '../jobs/handle-message.ts';
+import { adviceWords } from '../jobs/job-advice.ts';
+import { openJobStorage } from '../jobs/job-storage.ts';
+import type { Outcome } from '../jobs/ledger/job-row.ts';
+import { openWorker, renewedLease } from '../jobs/open-worker.ts';
+import { createFileQueue } from '../jobs/queue/file-queue.ts';
+import { writeRunOutput } from '../jobs/results/run-output.ts';
+import { RowsError } from '../jobs/texts/rows/rows-error.ts';
+import { work } from '../jobs/work.ts';
+import { quoted } from '../json/shell-words.ts';
+import { openSession } from '../session.ts';
+import { readSettings, readSyncSettings } from '../settings.ts';
+import { sleep } from '../time/sleep.ts';
+import { tokenIn } from './commands/work.ts';
+import { readTemplateFile } from './csv-jobs.ts';
+import { allowOf, asSettingsError } from './open-jobs.ts';
+import { createProgress } from './progress.ts';
+import { checkedOutput, checkFile } from './score-files.ts';
+import { settingFor } from './setting-for.ts';
+import { exitCodes, shown, type Terminal } from './terminal.ts';
+import { createTokenWatch } from './token-watch.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The options of `run`. `file`: the jobs, or with a template the rows that they are made of. */
+export type RunFlags = {
+  readonly file: string;
+  readonly template?: string | undefined;
+  readonly encoding?: string;
+  readonly separator?: string;
+  readonly output?: string;
+  readonly concurrency?: number;
+  readonly dryRun?: true;
+  readonly json?: true;
+};
+
+/** Runs each job of a file to its one outcome, in this process, and returns the exit code. */
+export async function runJobs(flags: RunFlags, terminal: Terminal): Promise<number> {
+  await checkFile(flags.file);
+  const format = await checkedOutput(flags.file, flags.output);
+  const jobs = await checkedJobs(flags, terminal);
+  if (flags.dryRun) return showDryRun(jobs, flags, terminal);
+  const { counts, fault, storage } = await runAll(jobs, flags, terminal);
+  // After Ctrl-C too: what has ended is worth a file.
+  if (flags.output !== undefined && format !== undefined) {
+    terminal.err(shown(`writing ${flags.output}`));
+    await writeRunOutput(jobs, { ...storage, file: flags.output, format });
+  }
+  show(counts, jobs, flags, terminal);
+  if (fault !== undefined) {
+    terminal.err(shown(fault.words));
+    return fault.code;
+  }
+  return counts.done === jobs.count ? exitCodes.done : exitCodes.incomplete;
+}
+
+/** Throws `UsageError` with every fault, before anything is run. */
+async function checkedJobs(flags: RunFlags, terminal: Terminal): Promise<JobFile> {
+  const { file, template, encoding, separator } = flags;
+  const allow = allowOf(readSyncSettings(terminal.environment).SYNC_ALLOW);
+  const json = template === undefined ? {} : { template: await readTemplateFile(template, terminal) };
+  const checked = await checkJobFile({
+    file,
+    ...json,
+    encoding,
+    separator,
+    allow,
+    signal: terminal.signal,
+  }).catch((error: unknown) => {
+    if (error instanceof RowsError) throw new UsageError(`${file}: ${error.message}`, { cause: error });
+    throw error;
+  });
+  if (!('faults' in checked)) return checked;
+  const [where, expected] =
+    checked.in === 'template'
+      ? [template, `a job with columns of ${file}`]
+      : [file, template === undefined ? 'one job per line' : 'a job for each row'];
+  const faults = checked.faults.map((fault) => `  ${fault}`).join('\n');
+  throw new UsageError(`${where}: expected ${expected}; nothing was run:\n${faults}`);
+}
+
+/** The file as a queue does not hide what it has handed out, so nothing has to be extended. */
+const NEVER_SHOWN = { visibilitySeconds: 60, rest: untilAborted } as const;
+
+function untilAborted(_ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+}
+
+async function runAll(jobs: JobFile, { concurrency }: RunFlags, terminal: Terminal) {
+  const settings = readSettings(terminal.environment);
+  settingFor('run', settings, 'SYNC_TABLE');
+  const token = createTokenWatch(tokenIn(settings));
+  const session = openSession({ ...terminal, ...token.hooks });
+  const storage = await openJobStorage(session);
+  const { ledger } = storage;
+  const tally = createTally(jobs.count);
+  const progress = createProgress('run', {
+    ...terminal,
+    callCounts: session.callCounts,
+    nouns: ['rows', 'calls'],
+    now: () => performance.now(),
+  });
+  const onEnded = (job: Pick<EndedJob, 'id' | 'status' | 'error'>) => {
+    tally.add(job);
+    progress.update(tally.progress());
+  };
+  progress.update(tally.progress());
+  const worker = await openWorker(session, storage, { onEnded }).catch((error: unknown) => {
+    throw asSettingsError(error);
+  });
+  const queue = createFileQueue({
+    rows: jobs.rows,
+    ledger,
+    sender: userInfo().username,
+    onEndedElsewhere: ({ id, outcome }) => onEnded({ id, ...outcome }),
+    now: Date.now,
+  });
+  const signal = AbortSignal.any([terminal.signal, token.signal]);
+  try {
+    await work({
+      ...{ worker, queue, signal, sleep, ...NEVER_SHOWN },
+      lease: renewedLease(ledger, { stop: signal }),
+      concurrency: concurrency ?? settings.PLATFORM_CONCURRENCY,
+      drain: true,
+      onRefused: (id) => onEnded({ id, status: 'failed', error: OTHER_CONTENT }),
+    });
+  } finally {
+    progress.end();
+  }
+  return { counts: tally.counts(), fault: token.fault(), storage };
+}
+
+/** All rows were checked before they ran, so this is what a message of theirs is refused for. */
+const OTHER_CONTENT = { kind: 'other-content', message: 'another job has this id, with other content' };
+
+/** How many of the jobs that are not done are named, of each kind. */
+const MOST_NAMED = 20;
+
+type NotDone = { readonly id: string; readonly status: 'failed' | 'unknown'; readonly reason: string };
+
+function createTally(rows: number) {
+  const ended = { done: 0, failed: 0, unknown: 0 } satisfies Record<Outcome['status'], number>;
+  const notDone: NotDone[] = [];
+  const left = () => rows - ended.done - ended.failed - ended.unknown;
+  return {
+    add({ id, status, error }: Pick<EndedJob, 'id' | 'status' | 'error'>) {
+      ended[status] += 1;
+      if (status !== 'done' && ended[status] <= MOST_NAMED)
+        notDone.push({ id, status, reason: error?.message ?? '' });
+    },
+    progress: () => ({
+      records: rows - left(),
+      total: rows,
+      also: [`${ended.failed + ended.unknown} failed`, `${left()} left`],
+    }),
+    counts: () => ({ ...ended, left: left(), notDone }),
+  };
+}
+
+type Counts = ReturnType<ReturnType<typeof createTally>['counts']>;
+
+function show(counts: Counts, { count }: JobFile, flags: RunFlags, terminal: Terminal): void {
+  const { done, failed, unknown, left, notDone } = counts;
+  const { file, output, json } = flags;
+  if (json)
+    terminal.out(
+      JSON.stringify(
+        { file, rows: count, done, failed, unknown, left, output: output ?? null, notDone },
+        undefined,
+        2,
+      ),
+    );
+  else {
+    terminal.out(
+      shown(`${file}: ${rowsOf(count)}: ${done} done, ${failed} failed, ${unknown} unknown, ${left} left`),
+    );
+    for (const { id, status, reason } of notDone) terminal.out(shown(`  ${status}: ${id}: ${reason}`));
+    for (const status of ['failed', 'unknown'] as const) {
+      const first = notDone.find((each) => each.status === status);
+      if (first !== undefined) terminal.out(shown(`  ${adviceWords(first.id, status)}`));
+    }
+    if (output !== undefined) terminal.out(shown(`output: ${output}`));
+  }
+  if (left > 0) terminal.err(shown(`stopped; ${rowsOf(left)} left; to run the rest: ${commandOf(flags)}`));
+}
+
+function showDryRun(
+  { count, first }: JobFile,
+  { file, json, template }: RunFlags,
+  { out }: Terminal,
+): number {
+  if (json) {
+    out(JSON.stringify({ file, rows: count, dryRun: true }, undefined, 2));
+    return exitCodes.done;
+  }
+  if (template !== undefined) for (const text of first) out(shown(text));
+  if (template !== undefined && count > first.length) out(`and ${rowsOf(count - first.length)} more`);
+  out(`${rowsOf(count)} would be run; nothing was run`);
+  return exitCodes.done;
+}
+
+const rowsOf = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'row' : 'rows'}`;
+
+/** The command line that runs what is left: the ledger says what has ended. */
+function commandOf({ file, template, encoding, separator, output, concurrency }: RunFlags): string {
+  const given: readonly (readonly [string, string | number | undefined])[] = [
+    ['--template', template],
+    ['--encoding', encoding],
+    ['--separator', separator],
+    ['--output', output],
+    ['--concurrency', concurrency],
+  ];
+  const words = given.flatMap(([name, value]) => (value === undefined ? [] : [name, quoted(String(value))]));
+  return [
+    'platform-sync run',
+    ...(template === undefined ? [] : ['--from-csv']),
+    quoted(file),
+    ...words,
+  ].join(' ');
+}

@@ -1,0 +1,126 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { analyzeFormula } from '../../formula/analyze.ts';
+import { printJson } from '../../json/json.ts';
+import type { Allow } from '../allow.ts';
+import { createLineCheck, type JobLine } from '../message/job-lines.ts';
+import { parseMessage } from '../message/message.ts';
+import { readMessageJson } from '../message/message-json.ts';
+import { openTableFile } from '../texts/rows/csv-table.ts';
+import { findEncoding, SAMPLE_BYTES } from '../texts/rows/encoding.ts';
+import { openSource } from '../texts/rows/source-bytes.ts';
+import { sourceLines } from '../texts/rows/source-lines.ts';
+import { faultsHere } from '../types/job-types.ts';
+import { rowJobs, stableIds, withStableId } from './row-jobs.ts';
+import { readTemplate } from './template.ts';
+
+/** A file with a job on each line; or a CSV with one for each row, by a template. */
+export type JobFileOptions = {
+  readonly file: string;
+  /** A job with placeholders for columns. Absent: the file is NDJSON. */
+  readonly template?: unknown;
+  readonly separator?: string | undefined;
+  readonly encoding?: string | undefined;
+  readonly allow: Allow;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** A row of a file, and its job. */
+export type FileRow = {
+  readonly line: number;
+  readonly id: string;
+  readonly contentHash: string;
+  /** The message, with its id. */
+  readonly body: string;
+  /** The cells of a CSV; absent for NDJSON. */
+  readonly fields?: readonly string[] | undefined;
+};
+
+/** A file whose rows are all jobs. */
+export type JobFile = {
+  readonly count: number;
+  /** The first three messages. */
+  readonly first: readonly string[];
+  /** The columns of a CSV; absent for NDJSON. */
+  readonly columns?: readonly string[] | undefined;
+  /** All rows, from the beginning. Throws an error if the file is not the one that was checked. */
+  readonly rows: () => AsyncGenerator<FileRow>;
+};
+
+/** What is wrong with a template, or with the rows. */
+export type JobFaults = { readonly in: 'template' | 'rows'; readonly faults: readonly string[] };
+
+const SHOWN = 3;
+
+/**
+ * Checks all jobs of a file, which is read again for its rows: memory holds 50 bytes of each. A job without an id gets
+ * one by its content (see `stableIds`). Throws `RowsError`, and what the file system throws.
+ */
+export async function checkJobFile(options: JobFileOptions): Promise<JobFile | JobFaults> {
+  const { file, allow, signal } = options;
+  const stamp = await stampOf(file);
+  const check = createLineCheck(allow);
+  const first: string[] = [];
+  let [count, columns]: [number, readonly string[] | undefined] = [0, undefined];
+  for await (const line of jobLines(options)) {
+    if ('columns' in line) {
+      ({ columns } = line);
+      continue;
+    }
+    if ('templateFaults' in line) return { in: 'template', faults: line.templateFaults };
+    signal?.throwIfAborted();
+    const read = check.check(line);
+    if (read === undefined) continue;
+    check.add(line.line, faultsHere(read.job, { analyzeFormula }));
+    count += 1;
+    if (first.length < SHOWN) first.push(read.text);
+  }
+  if (!check.isFaultless()) return { in: 'rows', faults: check.faults() };
+  if (count === 0) return { in: 'rows', faults: ['expected at least one job, got none'] };
+  return { count, first, columns, rows: () => checkedRows(stamp, options) };
+}
+
+async function* checkedRows(stamp: string, options: JobFileOptions): AsyncGenerator<FileRow> {
+  const { file, allow } = options;
+  if ((await stampOf(file)) !== stamp) throw new Error(`${file}: has changed since its rows were checked`);
+  for await (const line of jobLines(options)) if ('text' in line) yield rowOf(line, allow);
+}
+
+async function stampOf(file: string): Promise<string> {
+  const { size, mtimeMs, ino } = await stat(file);
+  return `${size} ${mtimeMs} ${ino}`;
+}
+
+type Line = JobLine & { readonly fields?: readonly string[] };
+
+function rowOf({ line, text, fields }: Extract<Line, { readonly text: string }>, allow: Allow): FileRow {
+  const read = parseMessage(text, { messageId: '', allow });
+  if (read.kind === 'refused')
+    throw new Error(`line ${line}: was checked, and is refused: ${read.faults.join('; ')}`);
+  return { line, id: read.job.id, contentHash: read.contentHash, body: text, fields };
+}
+
+type Read = Line | { readonly columns: readonly string[] } | { readonly templateFaults: readonly string[] };
+
+async function* jobLines(options: JobFileOptions): AsyncGenerator<Read> {
+  const { file, template: json, separator, encoding } = options;
+  if (json === undefined) return yield* linesOfJson(options);
+  const given = { name: file, requested: [], separator, encoding };
+  await using table = await openTableFile(createReadStream(file), given);
+  const template = readTemplate(json, table.names);
+  if ('faults' in template) return yield { templateFaults: template.faults };
+  yield { columns: table.names };
+  yield* rowJobs(table.rows(), { file, names: table.names, template });
+}
+
+async function* linesOfJson({ file, encoding: requested }: JobFileOptions): AsyncGenerator<Line> {
+  const idOf = stableIds(file);
+  await using source = await openSource(createReadStream(file), SAMPLE_BYTES);
+  const encoding = findEncoding(source.head.subarray(0, SAMPLE_BYTES), requested);
+  for await (const { number: line, text, fault } of sourceLines(source.all(), encoding)) {
+    if (fault === undefined && text.trim() === '') continue;
+    const json = fault === undefined ? readMessageJson(text.trim()) : { kind: 'fault' as const, fault };
+    if (json.kind === 'fault') yield { line, faults: [json.fault] };
+    else yield { line, text: printJson(withStableId(json.value, idOf)) };
+  }
+}

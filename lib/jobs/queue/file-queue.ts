@@ -1,0 +1,124 @@
+import { parseJson } from '../../json/json.ts';
+import type { FileRow } from '../file/job-file.ts';
+import { type EndedJobRow, hasEnded } from '../ledger/job-row.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { isServiceAway } from '../service-away.ts';
+import type { Queue, QueueMessage } from './queue.ts';
+
+export type FileQueueOptions = {
+  /** All rows, from the beginning. */
+  readonly rows: () => AsyncIterable<FileRow>;
+  readonly ledger: Pick<Ledger, 'read'>;
+  readonly sender: string;
+  /** Called for each job that has ended before its row was received, or while another process had it. */
+  readonly onEndedElsewhere: (row: EndedJobRow) => void;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+};
+
+/** How many rows are looked up in the ledger at once. */
+const AT_ONCE = 16;
+
+/** How often it is looked whether another process has ended a job that it had, of how many at most. */
+const LOOK_EVERY_MS = 1_000;
+const MOST_LOOKED_AT = 100;
+
+/**
+ * The rows of a file as a queue: the ledger says which have ended, and the file what the others are, so nothing else is
+ * stored. Two processes share the rows, since a job that one has is put back by the other. Rows that were put back are
+ * read again from the file: memory holds their ids alone.
+ */
+export function createFileQueue(options: FileQueueOptions): Queue {
+  const { sender, now } = options;
+  const state: State = { dueAtMs: new Map(), isThrough: false };
+  const again = new Set<string>();
+  const next = wantedRows(state, options);
+  let lookedAtMs = 0;
+  return {
+    async receive({ most }) {
+      const messages: QueueMessage[] = [];
+      while (messages.length < most) {
+        const { value: row } = await next.next();
+        if (row === undefined) break;
+        const { id, body } = row;
+        messages.push({ messageId: id, receipt: id, body, sender, receives: state.dueAtMs.has(id) ? 2 : 1 });
+        state.dueAtMs.set(id, Number.POSITIVE_INFINITY);
+      }
+      if (messages.length === 0 && state.isThrough && now() - lookedAtMs >= LOOK_EVERY_MS) {
+        lookedAtMs = now();
+        await lookElsewhere(state, options);
+      }
+      return messages;
+    },
+    async delete(id) {
+      if (again.delete(id)) state.dueAtMs.set(id, now());
+      else state.dueAtMs.delete(id);
+    },
+    /** A message in hand is not delivered again, so this is called for one that is put back. */
+    async delay(id, delayMs) {
+      state.dueAtMs.set(id, now() + delayMs);
+    },
+    /** A message replaces that of its job: its row is read again. */
+    async send(bodies) {
+      for (const body of bodies) again.add((parseJson(body) as { readonly id: string }).id);
+    },
+    polls: { waitSeconds: 0, quiet: 1, areCountsExact: true },
+    counts: async () => ({ waiting: state.isThrough ? 0 : 1, inFlight: 0, delayed: state.dueAtMs.size }),
+  };
+}
+
+type State = {
+  /** Rows in hand, and those that were put back: when each is due again, which those in hand never are. */
+  readonly dueAtMs: Map<string, number>;
+  /** All rows have been read once. */
+  isThrough: boolean;
+};
+
+/** The rows to hand out, one by one; undefined where there is none for now. */
+async function* wantedRows(state: State, options: FileQueueOptions): AsyncGenerator<FileRow | undefined> {
+  const isDue = (atMs: number | undefined) => atMs !== undefined && atMs <= options.now();
+  for (;;) {
+    for await (const group of inGroups(options.rows())) {
+      const due = group.filter(({ id }) => !state.isThrough || isDue(state.dueAtMs.get(id)));
+      const ended = await Promise.all(due.map((row) => endedElsewhere(row, state, options)));
+      yield* due.filter((_, index) => !ended[index]);
+    }
+    state.isThrough = true;
+    do yield undefined;
+    while (!state.dueAtMs.values().some(isDue));
+  }
+}
+
+/** Whether the row's job has ended. The ledger has compared the content of one that was put back. */
+async function endedElsewhere(
+  { id, contentHash }: Pick<FileRow, 'id'> & Partial<FileRow>,
+  { dueAtMs }: State,
+  { ledger, onEndedElsewhere }: FileQueueOptions,
+): Promise<boolean> {
+  const row = await ledger.read(id).catch((error: unknown) => {
+    // Whoever handles the message waits until the table is back.
+    if (!isServiceAway(error)) throw error;
+  });
+  if (row === undefined || !hasEnded(row)) return false;
+  if (contentHash !== undefined && row.contentHash !== contentHash) return false;
+  dueAtMs.delete(id);
+  onEndedElsewhere(row);
+  return true;
+}
+
+/** Another process need not be waited for until the end of its lease. */
+async function lookElsewhere(state: State, options: FileQueueOptions): Promise<void> {
+  const back = state.dueAtMs.entries().filter(([, atMs]) => Number.isFinite(atMs));
+  await Promise.all([...back.take(MOST_LOOKED_AT)].map(([id]) => endedElsewhere({ id }, state, options)));
+}
+
+async function* inGroups(rows: AsyncIterable<FileRow>): AsyncGenerator<readonly FileRow[]> {
+  let group: FileRow[] = [];
+  for await (const row of rows) {
+    group.push(row);
+    if (group.length < AT_ONCE) continue;
+    yield group;
+    group = [];
+  }
+  yield group;
+}

@@ -1,0 +1,229 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { lines, startJobs } from './start-jobs.ts';
+
+const packageId = codePackages[0]?.id;
+const adds = (id: string, first: unknown = 40) => ({
+  type: 'run-function',
+  id,
+  packageId,
+  packageVersion: '1.0.0',
+  functionName: 'addNumbers',
+  inputVariables: { first, second: 2 },
+});
+
+const template = {
+  type: 'run-function',
+  packageId,
+  packageVersion: '1.0.0',
+  functionName: 'addNumbers',
+  inputVariables: { first: '{{n:number}}', second: 2 },
+};
+
+type Jobs = Awaited<ReturnType<typeof startJobs>>;
+
+async function fileIn({ folder }: Jobs, name: string, text: string): Promise<string> {
+  const file = join(folder, name);
+  await writeFile(file, text);
+  return file;
+}
+
+const ndjsonIn = async (file: string) =>
+  (await readFile(file, 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+test('each row of a CSV is run once, and the output has its columns and its outcome in the order of the file', async () => {
+  await using jobs = await startJobs();
+  const csv = await fileIn(jobs, 'numbers.csv', 'n,note,status\n1,one,a\n2,"two, too",b\n3,three,c\n');
+  const json = await fileIn(jobs, 'job.json', JSON.stringify(template));
+  const output = join(jobs.folder, 'out.csv');
+
+  const { code, out } = await jobs.run(['run', '--from-csv', csv, '--template', json, '--output', output]);
+
+  const [header, ...rows] = (await readFile(output, 'utf8')).trim().split('\n');
+  expect(code).toBe(0);
+  expect(out).toContain(`${csv}: 3 rows: 3 done, 0 failed, 0 unknown, 0 left`);
+  expect(header).toBe('n,note,status,job_id,status_2,response,error');
+  expect(
+    rows.map((row) => /^(.*?),numbers\.[0-9a-f]{32},done,.*""result"":(\d+)/.exec(row)?.slice(1)),
+  ).toEqual([
+    ['1,one,a', '3'],
+    ['2,"two, too",b', '4'],
+    ['3,three,c', '5'],
+  ]);
+  expect(jobs.sandbox.counts().executions).toHaveLength(3);
+});
+
+test('the same command again runs nothing that has ended, and writes the same output', async () => {
+  await using jobs = await startJobs();
+  const file = await fileIn(jobs, 'jobs.ndjson', lines([adds('a'), adds('b')]));
+  const output = join(jobs.folder, 'out.ndjson');
+  await jobs.run(['run', file, '--output', output]);
+  const before = await readFile(output, 'utf8');
+
+  const { code, out } = await jobs.run(['run', file, '--output', output, '--json']);
+
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ rows: 2, done: 2, failed: 0, unknown: 0, left: 0, notDone: [] });
+  expect(await readFile(output, 'utf8')).toBe(before);
+  expect(jobs.sandbox.counts().executions).toHaveLength(2);
+});
+
+test('a job without an id gets one by its content, so it is run once, and equal rows once each', async () => {
+  await using jobs = await startJobs();
+  const { id: _, ...unnamed } = adds('');
+  const file = await fileIn(jobs, 'jobs.ndjson', lines([unnamed, unnamed]));
+
+  await jobs.run(['run', file]);
+  const again = await jobs.run(['run', file]);
+
+  expect(again.code).toBe(0);
+  expect(jobs.sandbox.counts().executions).toHaveLength(2);
+});
+
+test('two at once share the rows, and each is run once', async () => {
+  await using jobs = await startJobs({ latencyMs: 50 });
+  const file = await fileIn(
+    jobs,
+    'jobs.ndjson',
+    lines(Array.from({ length: 40 }, (_, at) => adds(`job-${at}`))),
+  );
+  const argv = ['run', file, '--json', '--concurrency', '4'];
+
+  const both = await Promise.all([jobs.run(argv), jobs.run(argv)]);
+
+  expect(both.map(({ code }) => code)).toEqual([0, 0]);
+  for (const { out } of both) expect(JSON.parse(out)).toMatchObject({ done: 40, left: 0 });
+  expect(jobs.sandbox.counts().executions).toHaveLength(40);
+});
+
+test('a job that failed has its reason in the output, is named with what to do, and ends with exit 3', async () => {
+  await using jobs = await startJobs();
+  const file = await fileIn(jobs, 'jobs.ndjson', lines([adds('good'), adds('bad', 'no number')]));
+  const output = join(jobs.folder, 'out.ndjson');
+
+  const { code, out } = await jobs.run(['run', file, '--output', output]);
+
+  const [good, bad] = await ndjsonIn(output);
+  expect(code).toBe(3);
+  expect(out).toContain('2 rows: 1 done, 1 failed, 0 unknown, 0 left');
+  expect(out).toMatch(/^ {2}failed: bad: /m);
+  expect(out).toContain('platform-sync redrive bad');
+  expect(good).toMatchObject({
+    id: 'good',
+    functionName: 'addNumbers',
+    status: 'done',
+    response: { result: 42 },
+  });
+  expect(bad).toMatchObject({ id: 'bad', status: 'failed' });
+  expect(bad.error).toEqual(expect.any(String));
+});
+
+test('an id that another job has with other content is not run', async () => {
+  await using jobs = await startJobs();
+  const first = await fileIn(jobs, 'first.ndjson', lines([adds('a')]));
+  const second = await fileIn(jobs, 'second.ndjson', lines([adds('a', 41)]));
+  const output = join(jobs.folder, 'out.ndjson');
+  await jobs.run(['run', first]);
+
+  const { code, out } = await jobs.run(['run', second, '--output', output]);
+
+  expect(code).toBe(3);
+  expect(out).toContain('failed: a: another job has this id, with other content');
+  expect(await ndjsonIn(output)).toMatchObject([{ id: 'a', status: 'refused' }]);
+  expect(jobs.sandbox.counts().executions).toHaveLength(1);
+});
+
+test('Ctrl-C finishes what has left, writes the output, and says how to run the rest, with exit 3', async () => {
+  await using jobs = await startJobs({ latencyMs: 500 });
+  const file = await fileIn(jobs, 'jobs.ndjson', lines(['a', 'b', 'c', 'd'].map((id) => adds(id))));
+  const output = join(jobs.folder, 'out.ndjson');
+  const argv = ['run', file, '--output', output, '--concurrency', '1'];
+
+  const running = jobs.begin(argv, jobs.settings);
+  await vi.waitFor(() => expect(jobs.sandbox.counts().requests).toBe(1), { interval: 5, timeout: 10_000 });
+  running.interrupt();
+  const { code, err } = await running.ended;
+  const states = (await ndjsonIn(output)).map(({ status }) => status);
+  const again = await jobs.run(argv);
+
+  expect(code).toBe(3);
+  expect(states).toEqual(['done', 'left', 'left', 'left']);
+  expect(err).toContain(
+    `stopped; 3 rows left; to run the rest: platform-sync run ${file} --output ${output}`,
+  );
+  expect(again.code).toBe(0);
+  expect(jobs.sandbox.counts().executions).toHaveLength(4);
+});
+
+describe('before anything is run', () => {
+  test('every fault of every row is named with its line', async () => {
+    await using jobs = await startJobs();
+    const csv = await fileIn(jobs, 'numbers.csv', 'n\n1\ntwo\n\n3,4\n');
+    const json = await fileIn(jobs, 'job.json', JSON.stringify(template));
+
+    const { code, err } = await jobs.run(['run', '--from-csv', csv, '--template', json]);
+
+    expect(code).toBe(2);
+    expect(err).toContain('expected a job for each row; nothing was run:');
+    expect(err).toContain('line 3: column n: expected a number, got "two"');
+    expect(err).toMatch(/line 5: /);
+    expect(jobs.sandbox.counts().requests).toBe(0);
+  });
+
+  test.each([
+    ['{"type": 3}\n', 'line 1: '],
+    ['{"version":1\n', 'line 1: message: expected JSON'],
+    ['', 'expected at least one job, got none'],
+    [
+      lines([adds('a'), adds('b'), adds('a')]),
+      'line 3: id: expected an id that no other line has, got a, which line 1 has',
+    ],
+    [lines([{ type: 'update-formula', id: 'f', calculationId: '1', expression: 'SUM(' }]), 'line 1: '],
+  ])('a file of %j is refused', async (text, expected) => {
+    await using jobs = await startJobs();
+    const file = await fileIn(jobs, 'jobs.ndjson', text);
+
+    const { code, err } = await jobs.run(['run', file]);
+
+    expect(code).toBe(2);
+    expect(err).toContain(expected);
+    expect(jobs.sandbox.counts().requests).toBe(0);
+  });
+
+  test('a column that the CSV does not have is named with the nearest', async () => {
+    await using jobs = await startJobs();
+    const csv = await fileIn(jobs, 'numbers.csv', 'number\n1\n');
+    const json = await fileIn(jobs, 'job.json', JSON.stringify({ ...template, id: '{{numbr}}' }));
+
+    const { code, err } = await jobs.run(['run', '--from-csv', csv, '--template', json]);
+
+    expect(code).toBe(2);
+    expect(err).toContain('did you mean number?');
+  });
+
+  test('the input is not overwritten by the output', async () => {
+    await using jobs = await startJobs();
+    const file = await fileIn(jobs, 'jobs.ndjson', lines([adds('a')]));
+
+    const { code, err } = await jobs.run(['run', file, '--output', file]);
+
+    expect(code).toBe(2);
+    expect(err).toContain('--output');
+  });
+
+  test('--dry-run checks all, and runs nothing', async () => {
+    await using jobs = await startJobs();
+    const file = await fileIn(jobs, 'jobs.ndjson', lines([adds('a'), adds('b')]));
+
+    const { code, out } = await jobs.run(['run', file, '--dry-run']);
+
+    expect(code).toBe(0);
+    expect(out).toBe('2 rows would be run; nothing was run');
+    expect(jobs.sandbox.counts().requests).toBe(0);
+  });
+});
