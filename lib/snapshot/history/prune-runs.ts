@@ -13,6 +13,7 @@ import { refreshLatest } from '../publish/manifest-key.ts';
 import { CHECKPOINT_NAME } from '../run/checkpoint.ts';
 import type { Run } from '../run-id.ts';
 import type { RunToPrune } from './plan-prune.ts';
+import { withdrawLeft } from './withdraw-left.ts';
 
 export type PruneOptions = {
   readonly store: Store;
@@ -38,8 +39,8 @@ export type StillNeeded = { readonly run: string; readonly reason: string };
  * 3. The partition, then the manifests, so that nobody finds the run; then its parts, Parquet, changes and its folder
  *    under `work/`; the mark goes last.
  *
- * Each step may be repeated. A prune that was stopped is continued by the next one, which finds the mark. What a publisher
- * that was killed has left of a run goes with it, or when the run is published again; nobody reads it until then.
+ * Each step may be repeated. A prune that was stopped is continued by the next one, which finds the mark. At the end, what
+ * publishers that lost or were killed have left of runs that stay goes (`withdrawLeft`).
  */
 export async function pruneRuns(options: PruneOptions): Promise<readonly StillNeeded[]> {
   const { store, place, runs, onRemoved, signal } = options;
@@ -58,6 +59,7 @@ export async function pruneRuns(options: PruneOptions): Promise<readonly StillNe
     if (run.folder !== undefined) await store.delete(`${run.folder}${PRUNED_NAME}`);
     onRemoved(run);
   }
+  await withdrawLeft({ store, place, signal });
   return needed;
 }
 

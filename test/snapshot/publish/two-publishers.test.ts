@@ -196,7 +196,22 @@ test.for([
       await prune(world, 100);
       expect(await leftovers(store), said).toEqual([]);
 
-      // Nobody starts them again: what they left goes with what is old.
+      // Nobody starts them again: what they left of a run that stays goes when the place is pruned.
+      const pruned: World = { store: createMemoryStore(), athena: new Map(world.athena) };
+      for (const [key, body] of abandoned.store.objects) pruned.store.objects.set(key, body);
+      await prune(pruned, 100);
+      await read(pruned.store, schedule);
+      const listed = (await publishedRuns(pruned.store, PLACE)).map(({ run }) => run);
+      const hasManifest = (run: string) =>
+        [...pruned.store.objects.keys()].some((key) => key.includes(`/run=${run}/_manifest`));
+      // A run with a manifest that is not listed may have been published before others were forced back past it.
+      const left = (await leftovers(pruned.store)).filter((key) => {
+        const [, run = ''] = /\/run=([^/]+)\//.exec(key) ?? [];
+        return listed.includes(run) || !hasManifest(run);
+      });
+      expect(left, said).toEqual([]);
+
+      // And with what is old.
       // What a killed publisher left may have lost its parts to another one.
       await makeTables(abandoned, ['made', 'skipped']);
       await publish(abandoned, { run: thursday, force: true });
