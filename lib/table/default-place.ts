@@ -6,7 +6,9 @@ import { sqlitePath } from './sqlite-place.ts';
 
 /** The settings that say where tables and queues are. */
 export type Places = Readonly<
-  Partial<Record<'SYNC_STORE' | 'SYNC_TABLE' | 'SYNC_QUEUE_URL' | 'SYNC_DEAD_LETTER_URL', string>>
+  Partial<
+    Record<'SYNC_STORE' | 'SYNC_TABLE' | 'SYNC_QUEUE_URL' | 'SYNC_DEAD_LETTER_URL' | 'XDG_STATE_HOME', string>
+  >
 >;
 
 /** Where the store is if nothing says so. */
@@ -16,10 +18,10 @@ export const DEFAULT_STORE = './platform-sync-data';
  * The settings with the places of what is not set: a file in the store, or, for a store in S3, one of this host. The
  * queues are in the table's file. A queue in SQS has other workers, whose ledger the file would not be: then there is none.
  */
-export function withPlaces(given: Places, stateFolder = stateFolderOf): Places {
+export function withPlaces(given: Places): Places {
   const { SYNC_STORE: store = DEFAULT_STORE, SYNC_QUEUE_URL: queue } = given;
   const isSqs = queue !== undefined && sqlitePath(queue) === undefined;
-  const table = given.SYNC_TABLE ?? (isSqs ? undefined : `sqlite:${fileOf(store, stateFolder)}`);
+  const table = given.SYNC_TABLE ?? (isSqs ? undefined : `sqlite:${fileOf(store, given)}`);
   const jobs = queue ?? (table !== undefined && sqlitePath(table) !== undefined ? table : undefined);
   const dead = given.SYNC_DEAD_LETTER_URL ?? (jobs === undefined || isSqs ? undefined : jobs);
   return {
@@ -34,13 +36,14 @@ export function withPlaces(given: Places, stateFolder = stateFolderOf): Places {
 export const isOfThisHost = ({ SYNC_STORE: store = '', SYNC_TABLE: table }: Places): boolean =>
   store.startsWith('s3://') && !table && withPlaces({ SYNC_STORE: store }).SYNC_TABLE !== undefined;
 
-function fileOf(store: string, stateFolder: () => string): string {
+function fileOf(store: string, given: Places): string {
   if (!store.startsWith('s3://')) return join(store, RESERVED_FOLDER, 'jobs.db');
   const name = createHash('sha256').update(store.replace(/\/$/, '')).digest('hex').slice(0, 16);
-  return join(stateFolder(), 'platform-sync', `${name}.db`);
+  return join(stateFolderOf(given), 'platform-sync', `${name}.db`);
 }
 
-function stateFolderOf(): string {
+function stateFolderOf({ XDG_STATE_HOME: given }: Places): string {
+  if (given) return given;
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support');
   return process.platform === 'win32'
     ? join(homedir(), 'AppData', 'Local')

@@ -73,6 +73,9 @@ function closeAll(): void {
   for (const file of files.values()) file.close();
 }
 
+/** How often a process that keeps the file open deletes the rows whose lifetime is over. */
+const SWEEP_EVERY_MS = 3_600_000;
+
 type Opened = { readonly db: DatabaseSync; readonly aliveness: Aliveness };
 
 type Waiting = {
@@ -89,6 +92,18 @@ function createFile(path: string): SqliteFile {
     return opened;
   });
   let waiting: Waiting[] = [];
+  // It is done when the file is opened, too.
+  let sweptAtMs = performance.now();
+  const sweep: Waiting = {
+    tried: 'delete old rows',
+    make({ db }) {
+      deleteExpired(db);
+      return () => {
+        sweptAtMs = performance.now();
+      };
+    },
+    fail: () => undefined,
+  };
 
   const flush = async () => {
     const given = waiting;
@@ -97,7 +112,9 @@ function createFile(path: string): SqliteFile {
       const ready = await connected();
       // A process is known to live before anything says that it holds it.
       aliveness.self();
-      for (const settle of await patiently(() => commit(ready, given))) settle();
+      const isDue = performance.now() - sweptAtMs >= SWEEP_EVERY_MS;
+      const changes = isDue ? [sweep, ...given] : given;
+      for (const settle of await patiently(() => commit(ready, changes))) settle();
     } catch (error) {
       for (const { tried, fail } of given) fail(asTableError(`${tried} in ${path}`, path, error));
     }
@@ -214,13 +231,15 @@ function prepare(db: DatabaseSync, path: string): void {
         `this host, ${hostname()}`,
         `a file of ${host}: set SYNC_TABLE=sqlite:FILE to a file of this one`,
       );
-    db.prepare('DELETE FROM rows WHERE expires < ?').run(Date.now());
+    deleteExpired(db);
     db.exec('COMMIT');
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
   }
 }
+
+const deleteExpired = (db: DatabaseSync) => db.prepare('DELETE FROM rows WHERE expires < ?').run(Date.now());
 
 function begin(db: DatabaseSync): void {
   db.exec(SCHEMA);

@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { CreateBucketCommand, PutBucketVersioningCommand } from '@aws-sdk/client-s3';
 import {
   type AwsOptions,
@@ -34,7 +37,9 @@ export async function startTestAws(options: AwsOptions = {}): Promise<TestAws> {
   });
   started.defer(local.close);
   const credentials = credentialsOf(engines, local);
-  const settings = { ...local.settings, ...settingsOf(engines, credentials) };
+  const state = await mkdtemp(join(tmpdir(), 'state-'));
+  started.defer(() => rm(state, { recursive: true, force: true }));
+  const settings = { ...local.settings, ...settingsOf(engines, credentials), XDG_STATE_HOME: state };
   const named = new Map(
     buckets.map(nameOf).map((name) => [name, engines.s3 === undefined ? name : randomName(name)]),
   );

@@ -14,7 +14,8 @@ type Execution = {
   readonly name: string;
   readonly atMs: number;
   isKnown: boolean;
-  /** How many troubles its process had had by then. */
+  /** How many troubles its process had had when it was sent, and when its response was known. */
+  readonly troublesBefore: number;
   troubles: number;
 };
 
@@ -55,6 +56,7 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
       name: `${subject}#${count + 1}`,
       atMs: world.sinceStartMs(),
       isKnown: false,
+      troublesBefore: process.troubles,
       troubles: 0,
     };
     executions.push(execution);

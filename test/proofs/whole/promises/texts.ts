@@ -25,8 +25,11 @@ export async function checkTexts({ scene, broken }: Finished) {
       broken(
         `A text is paid for once: ${text} was scored ${own.length} times, and ${row.paidAgain} are reported as paid again`,
       );
-    // A response that reached a process without any trouble since is never paid for again.
-    const sound = own.filter(({ isKnown, process, troubles }) => isKnown && process.troubles === troubles);
+    // A response that reached a process without any trouble since it was sent is never paid for again; while a process
+    // stands still, its claim of a text ends.
+    const sound = own.filter(
+      ({ isKnown, process, troublesBefore }) => isKnown && process.troubles === troublesBefore,
+    );
     if (sound.length > 1)
       broken(`A text is paid for once: ${text} was scored ${sound.length} times without any fault`);
   }
