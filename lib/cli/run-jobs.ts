@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os';
+import { createFileQueue } from '../jobs/file/file-queue.ts';
 import { checkJobFile, type JobFile } from '../jobs/file/job-file.ts';
 import type { EndedJob } from '../jobs/handle-message.ts';
 import { adviceWords } from '../jobs/job-advice.ts';
 import { openJobStorage } from '../jobs/job-storage.ts';
 import type { Outcome } from '../jobs/ledger/job-row.ts';
 import { openWorker, renewedLease } from '../jobs/open-worker.ts';
-import { createFileQueue } from '../jobs/queue/file-queue.ts';
 import { writeRunOutput } from '../jobs/results/run-output.ts';
 import { RowsError } from '../jobs/texts/rows/rows-error.ts';
 import { work } from '../jobs/work.ts';

@@ -1,4 +1,4 @@
-import type { Polls } from '../jobs/queue/empty-queue.ts';
+import type { Polls } from '../jobs/queue/queue.ts';
 import { shownText } from '../json/shown-text.ts';
 import type { HoldLeft } from '../platform/attempt.ts';
 import type { Environment } from '../settings.ts';

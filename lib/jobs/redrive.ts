@@ -7,8 +7,8 @@ import { type EndedJobRow, isCancelled, type JobRow } from './ledger/job-row.ts'
 import type { Ledger, ReopenOptions } from './ledger/ledger.ts';
 import { parseMessage } from './message/message.ts';
 import { withId } from './message/with-id.ts';
-import { createEmptyCheck, LONG_POLLS, type Polls, total } from './queue/empty-queue.ts';
-import { MOST_MESSAGE_BYTES, type Queue, type QueueMessage } from './queue/queue.ts';
+import { createEmptyCheck, LONG_POLLS, total } from './queue/empty-queue.ts';
+import { MOST_MESSAGE_BYTES, type Polls, type Queue, type QueueMessage } from './queue/queue.ts';
 import { unsentOf } from './queue/unsent-error.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
 import { prepareReopen } from './types/job-types.ts';

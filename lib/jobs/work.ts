@@ -3,8 +3,8 @@ import { createComingBack } from './coming-back.ts';
 import type { Lease, Worker } from './handle-message.ts';
 import { type HandledOnce, handleOnce } from './handle-once.ts';
 import { createPlaces } from './places.ts';
-import { createEmptyCheck, LONG_POLLS, type Polls } from './queue/empty-queue.ts';
-import type { Queue, QueueMessage } from './queue/queue.ts';
+import { createEmptyCheck, LONG_POLLS } from './queue/empty-queue.ts';
+import type { Polls, Queue, QueueMessage } from './queue/queue.ts';
 import { createQueueOutage } from './queue/queue-outage.ts';
 import { untilServicesAreBack } from './until-services-are-back.ts';
 

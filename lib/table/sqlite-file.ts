@@ -290,6 +290,8 @@ function failureOf(table: string, error: unknown): TableFailure {
     return { kind: 'bad-table', table, expected: 'a whole SQLite file', got: damaged };
   const other = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
   if (other === 'ENOSPC') return { kind: 'busy', code: other };
+  if (['ENOTDIR', 'EEXIST'].includes(other))
+    return { kind: 'bad-table', table, expected: 'a file in a folder', got: other };
   return ['EACCES', 'EPERM', 'EROFS'].includes(other)
     ? { kind: 'denied', code: other }
     : { kind: 'other', code: code === undefined ? other : `SQLite ${code}` };

@@ -25,8 +25,13 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function run(argv: readonly string[], { input = '', store = folder } = {}) {
-  const environment = { PLATFORM_BASE_URL: sandbox.url, PLATFORM_TOKEN: sandbox.token, SYNC_STORE: store };
+async function run(argv: readonly string[], { input = '', store = folder, table = '' } = {}) {
+  const environment = {
+    PLATFORM_BASE_URL: sandbox.url,
+    PLATFORM_TOKEN: sandbox.token,
+    SYNC_STORE: store,
+    SYNC_TABLE: table,
+  };
   const { terminal, out, err } = createFakeTerminal(environment, input);
   const code = await runCommandLine(argv, terminal);
   return checkedShape(argv, { code, out: out(), err: err() });
@@ -149,13 +154,29 @@ test('warns if the formula was set but could not be stored', async () => {
   const file = join(folder, 'file');
   await writeFile(file, '');
 
-  const { code, out, err } = await run(['formula', 'set', id, '-'], { input: 'MAX(`Amount`)', store: file });
+  const { code, out, err } = await run(['formula', 'set', id, '-'], {
+    input: 'MAX(`Amount`)',
+    store: file,
+    table: `sqlite:${join(folder, 'jobs.db')}`,
+  });
 
   expect(code).toBe(1);
   expect(out).toContain(`calculation ${id}`);
   expect(err).toContain(
     'the formula is set, but could not be stored for formula log: open the store: expected a directory',
   );
+});
+
+test('sends nothing where the table of the store cannot be', async () => {
+  const file = join(folder, 'file');
+  await writeFile(file, '');
+  const before = sandbox.counts().requests;
+
+  const { code, err } = await run(['formula', 'set', id, '-'], { input: 'MAX(`Amount`)', store: file });
+
+  expect(code).toBe(2);
+  expect(err).toContain('expected a file in a folder');
+  expect(sandbox.counts().requests).toBe(before);
 });
 
 test('an invalid id exits 2', async () => {

@@ -1,14 +1,4 @@
-import type { Queue } from './queue.ts';
-
-/** How a queue is polled by who wants to empty it. */
-export type Polls = {
-  /** How long one poll waits for a message, 0 to 20. */
-  readonly waitSeconds: number;
-  /** How many polls in a row must return nothing before the queue may be called empty; at least 1. */
-  readonly quiet: number;
-  /** The queue's counts are those of this moment, so what was put back is among them. Default: false. */
-  readonly areCountsExact?: boolean;
-};
+import type { Polls, Queue } from './queue.ts';
 
 /**
  * Long polls, 20 s of them. A short poll asks only some of SQS's servers, so it may return nothing while messages wait;

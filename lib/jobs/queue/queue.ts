@@ -1,5 +1,3 @@
-import type { Polls } from './empty-queue.ts';
-
 /** The most bytes of UTF-8 in a message, and in a batch of messages: SQS's limit. */
 export const MOST_MESSAGE_BYTES = 256 * 1024;
 
@@ -19,6 +17,16 @@ export type QueueMessage = {
 
 /** Roughly how many messages a queue holds. */
 export type QueueCounts = { readonly waiting: number; readonly inFlight: number; readonly delayed: number };
+
+/** How a queue is polled by who wants to empty it. */
+export type Polls = {
+  /** How long one poll waits for a message, 0 to 20. */
+  readonly waitSeconds: number;
+  /** How many polls in a row must return nothing before the queue may be called empty; at least 1. */
+  readonly quiet: number;
+  /** The queue's counts are those of this moment, so what was put back is among them. Default: false. */
+  readonly areCountsExact?: boolean;
+};
 
 /** A queue of jobs. Failures are thrown as `AwsError`; a message that is not deleted is delivered again. */
 export type Queue = {

@@ -1,9 +1,9 @@
 import { parseJson } from '../../json/json.ts';
-import type { FileRow } from '../file/job-file.ts';
 import { type EndedJobRow, hasEnded } from '../ledger/job-row.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Queue, QueueMessage } from '../queue/queue.ts';
 import { isServiceAway } from '../service-away.ts';
-import type { Queue, QueueMessage } from './queue.ts';
+import type { FileRow } from './job-file.ts';
 
 export type FileQueueOptions = {
   /** All rows, from the beginning. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { createFileQueue } from '../../../lib/jobs/file/file-queue.ts';
 import type { FileRow } from '../../../lib/jobs/file/job-file.ts';
 import type { JobRow } from '../../../lib/jobs/ledger/job-row.ts';
-import { createFileQueue } from '../../../lib/jobs/queue/file-queue.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
 
 const rowOf = (id: string, line: number): FileRow => ({
