@@ -108,7 +108,6 @@ const PARSERS = [
   'lib/snapshot/changes/line-layout.ts',
   'lib/snapshot/changes/line-members.ts',
   'lib/snapshot/page/value-at.ts',
-  'lib/table/memory-table.ts',
   'lib/tables/parquet/reading.ts',
   'lib/tables/parquet/text-node.ts',
 ];

@@ -1,24 +1,23 @@
-import { openStoredCache, type StoredCache } from '../jobs/texts/cache/stored-cache.ts';
-import { openTimedTable } from '../jobs/timed-table.ts';
-import type { Environment } from '../settings.ts';
-import type { Store } from '../store/store.ts';
+import { openTimedTable, type TimedTable } from '../jobs/timed-table.ts';
+import { readSyncSettings } from '../settings.ts';
 import { sqlitePath } from '../table/sqlite-place.ts';
+import { settingFor } from './setting-for.ts';
+import type { Terminal } from './terminal.ts';
 
-type ScoreTable = StoredCache & {
-  /** The time of claims, in epoch milliseconds: the table's, so that workers with other clocks agree. */
-  readonly now: () => number;
+type ScoreTable = Pick<TimedTable, 'table' | 'now'> & {
+  /** Leaves nothing of deleted rows in a file. A table in DynamoDB does so by itself. */
+  readonly erase: () => Promise<void>;
 };
 
-/** Where scores are cached and chunks counted: the table that is set, or files in the store if there is none. */
+/** Where scores are cached and chunks counted. Throws a `UsageError` that names the command if there is no table. */
 export async function openScoreTable(
-  tableName: string | undefined,
-  store: Store,
-  environment: Environment,
+  command: string,
+  { environment }: Pick<Terminal, 'environment'>,
 ): Promise<ScoreTable> {
-  if (tableName === undefined) return { ...(await openStoredCache(store)), now: Date.now };
-  const { table, now } = await openTimedTable(tableName, environment);
+  const tableName = settingFor(command, readSyncSettings(environment), 'SYNC_TABLE');
+  const timed = await openTimedTable(tableName, environment);
   const path = sqlitePath(tableName);
-  if (path === undefined) return { table, now, flush: async () => undefined };
+  if (path === undefined) return { ...timed, erase: async () => undefined };
   const { sqliteFile } = await import('../table/sqlite-file.ts');
-  return { table, now, flush: () => sqliteFile(path).erase() };
+  return { ...timed, erase: () => sqliteFile(path).erase() };
 }

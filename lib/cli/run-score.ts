@@ -65,19 +65,14 @@ const TYPED_AS = { topics: '--topic', instructions: '--instructions', model: '--
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
-async function openParts(session: Session, { environment, signal }: Terminal) {
-  const {
-    PLATFORM_BASE_URL,
-    PLATFORM_RATE: rate,
-    PLATFORM_TIMEOUT_MS: attemptMs,
-    SYNC_TABLE: tableName,
-  } = session.settings;
+async function openParts(session: Session, terminal: Terminal) {
+  const { PLATFORM_BASE_URL, PLATFORM_RATE: rate, PLATFORM_TIMEOUT_MS: attemptMs } = session.settings;
   const store = await session.store();
-  const { table, flush, now } = await openScoreTable(tableName, store, environment);
+  const { table, now } = await openScoreTable('score', terminal);
   const { host } = new URL(PLATFORM_BASE_URL);
   const newToken = randomUUID;
   const cache = createScoreCache({ table, host, attemptMs, owner: randomUUID(), now, newToken });
-  return { session, store, table, flush, host, cache, newToken, now, rate, signal };
+  return { session, store, table, host, cache, newToken, now, rate, signal: terminal.signal };
 }
 
 async function preview(
@@ -103,7 +98,7 @@ type ScoredFlags = ScoreFlags & { readonly file: string; readonly outputFormat: 
 
 async function score(
   given: BatchRequest,
-  { session, flush, ...parts }: Parts,
+  { session, ...parts }: Parts,
   flags: ScoredFlags,
   terminal: Terminal,
 ): Promise<number> {
@@ -132,8 +127,6 @@ async function score(
     });
     progress.end();
     if (scored.kind === 'refused') return showRefusal(scored, flags, terminal);
-    // What was paid for is safe before a file is written that may fail.
-    await flush();
     const output = await writeOutput(scored.summary, parts, flags, terminal);
     return showSummary(scored.summary, parts.store, { ...flags, output }, terminal);
   } catch (error) {
@@ -142,8 +135,6 @@ async function score(
     if (!(error instanceof RowsError) && !(error instanceof BatchConflictError))
       terminal.err(`stopped; to resume: ${resumeCommand}`);
     throw error;
-  } finally {
-    await flush();
   }
 }
 

@@ -6,7 +6,6 @@ import {
   readBatchStatus,
 } from '../jobs/texts/batch/batch-status.ts';
 import { quoted } from '../json/shell-words.ts';
-import { readSyncSettings } from '../settings.ts';
 import { StoredObjectError } from '../store/stored-json.ts';
 import { inColumns } from './columns.ts';
 import { type CurrentRate, currentRate } from './current-rate.ts';
@@ -23,9 +22,8 @@ const NAMED = 20;
 const NAMED_JSON = 1_000;
 
 async function openStorage(terminal: Terminal) {
-  const { environment } = terminal;
   const store = await openStoreToRead(terminal);
-  const { table } = await openScoreTable(readSyncSettings(environment).SYNC_TABLE, store, environment);
+  const { table } = await openScoreTable('batches', terminal);
   return { store, table };
 }
 

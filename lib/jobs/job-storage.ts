@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../session.ts';
+import { SettingsError } from '../settings.ts';
 import type { Store } from '../store/store.ts';
-import { createMemoryTable } from '../table/memory-table.ts';
 import type { Table } from '../table/table.ts';
 import { createLedger } from './ledger/create-ledger.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -20,14 +20,13 @@ export type JobStorage = {
   readonly host: string;
 };
 
-/** Opens what jobs share, as the settings say: a table in DynamoDB, or in memory if none is set. */
+/** Opens what jobs share, as the settings say. Throws `SettingsError` if there is no table. */
 export async function openJobStorage(session: Session): Promise<JobStorage> {
   const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_TIMEOUT_MS: attemptMs } = session.settings;
+  if (tableName === undefined)
+    throw new SettingsError(['SYNC_TABLE: expected the table of the queue’s jobs, got nothing']);
   const store = await session.store();
-  const { table, now, isTimeKnown } =
-    tableName === undefined
-      ? { table: createMemoryTable(), now: Date.now, isTimeKnown: () => true }
-      : await openTimedTable(tableName, session.environment);
+  const { table, now, isTimeKnown } = await openTimedTable(tableName, session.environment);
   const { host } = new URL(PLATFORM_BASE_URL);
   const ours = { owner: randomUUID(), now, newToken: randomUUID };
   return {

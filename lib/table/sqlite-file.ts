@@ -92,18 +92,7 @@ function createFile(path: string): SqliteFile {
     return opened;
   });
   let waiting: Waiting[] = [];
-  // It is done when the file is opened, too.
-  let sweptAtMs = performance.now();
-  const sweep: Waiting = {
-    tried: 'delete old rows',
-    make({ db }) {
-      deleteExpired(db);
-      return () => {
-        sweptAtMs = performance.now();
-      };
-    },
-    fail: () => undefined,
-  };
+  const sweep = createSweep();
 
   const flush = async () => {
     const given = waiting;
@@ -112,8 +101,7 @@ function createFile(path: string): SqliteFile {
       const ready = await connected();
       // A process is known to live before anything says that it holds it.
       aliveness.self();
-      const isDue = performance.now() - sweptAtMs >= SWEEP_EVERY_MS;
-      const changes = isDue ? [sweep, ...given] : given;
+      const changes = sweep.isDue() ? [sweep.change, ...given] : given;
       for (const settle of await patiently(() => commit(ready, changes))) settle();
     } catch (error) {
       for (const { tried, fail } of given) fail(asTableError(`${tried} in ${path}`, path, error));
@@ -154,6 +142,22 @@ function createFile(path: string): SqliteFile {
       aliveness.end();
     },
   };
+}
+
+/** Deletes old rows with the next changes after an hour; it is done when the file is opened, too. */
+function createSweep() {
+  let sweptAtMs = performance.now();
+  const change: Waiting = {
+    tried: 'delete old rows',
+    make({ db }) {
+      deleteExpired(db);
+      return () => {
+        sweptAtMs = performance.now();
+      };
+    },
+    fail: () => undefined,
+  };
+  return { change, isDue: () => performance.now() - sweptAtMs >= SWEEP_EVERY_MS };
 }
 
 /** All changes in one transaction, or none; returns what tells their callers. */

@@ -5,8 +5,8 @@ import type { JobFinished, Lease, Worker } from '../../lib/jobs/handle-message.t
 import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { type JobType, jobTypes, type Runners } from '../../lib/jobs/types/job-types.ts';
-import { createMemoryTable } from '../../lib/table/memory-table.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
+import { createMemoryTable } from '../table/memory-table.ts';
 
 /**
  * A worker in memory, with the given runners; its clock stands still until it is moved. A disk would be slower than the

@@ -4,9 +4,9 @@ import { renewLease } from '../../lib/jobs/ledger/lease-renewal.ts';
 import { createPlaces } from '../../lib/jobs/places.ts';
 import type { Queue, QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { work } from '../../lib/jobs/work.ts';
-import { createMemoryTable } from '../../lib/table/memory-table.ts';
 import type { Table } from '../../lib/table/table.ts';
 import { createVirtualClock } from '../pace/virtual-clock.ts';
+import { createMemoryTable } from '../table/memory-table.ts';
 import { fakeWorker, runFunctionJob } from './fake-worker.ts';
 import { createMemoryStore } from './simulation/faulty-store.ts';
 

@@ -1,4 +1,4 @@
-import { createMemoryTable } from '../../lib/table/memory-table.ts';
+import { createMemoryTable } from './memory-table.ts';
 import { describeTable } from './table-suite.ts';
 
 describeTable('a table in memory', async () => createMemoryTable());

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Erased } from '../../jobs/texts/forget.ts';
-import { readSyncSettings } from '../../settings.ts';
 import type { AddCommand } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
@@ -24,8 +23,6 @@ async function forget({ textHash, batch, json }: ForgetFlags, terminal: Terminal
     throw new UsageError(
       `--text-hash and --batch: expected exactly one of them, got ${batch === undefined ? 'none' : 'both'}`,
     );
-  const { environment } = terminal;
-  const { SYNC_TABLE: tableName } = readSyncSettings(environment);
   const { checkedBatch, checkedHash } = await import('../score-names.ts');
   const hash = textHash === undefined ? undefined : checkedHash(textHash);
   const name = checkedBatch(batch ?? 'none');
@@ -33,10 +30,10 @@ async function forget({ textHash, batch, json }: ForgetFlags, terminal: Terminal
   const { forgetBatch, forgetText } = await import('../../jobs/texts/forget.ts');
   const { eraseOldVersions } = await import('../../jobs/texts/erase-old-versions.ts');
   const store = await openStoreOf(terminal);
-  const { table, flush, now } = await openScoreTable(tableName, store, environment);
+  const { table, erase, now } = await openScoreTable('forget', terminal);
   const storage = { store, table, newToken: randomUUID, now };
   const erased = await (hash === undefined ? forgetBatch(name, storage) : forgetText(hash, storage));
-  await flush();
+  await erase();
   const { forgetBatchParquet, forgetChangedParquet } = await import('../../tables/make/make-scores.ts');
   await (hash === undefined ? forgetBatchParquet(name, store) : forgetChangedParquet(store));
   // Only now is everything that was erased an old version.

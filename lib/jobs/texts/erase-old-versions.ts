@@ -10,7 +10,6 @@ import {
 import { parsePart } from './batch/part.ts';
 import { parseStaged } from './batch/staged-chunk.ts';
 import { textHashOf } from './cache/cache-row.ts';
-import { SEGMENTS_FOLDER } from './cache/stored-cache.ts';
 
 /** What was forgotten. */
 export type Forgotten = { readonly textHash: string } | { readonly batch: string };
@@ -34,13 +33,12 @@ export async function eraseOldVersions(forgotten: Forgotten, store: Store): Prom
 
 const prefixesOf = (forgotten: Forgotten): readonly string[] =>
   'batch' in forgotten
-    ? [stagedFolder(forgotten.batch), scoresFolder(forgotten.batch), SEGMENTS_FOLDER]
+    ? [stagedFolder(forgotten.batch), scoresFolder(forgotten.batch)]
     : [STAGED_FOLDER, SCORES_FOLDER];
 
-/** A segment of the cache is replaced only when something in it is forgotten. Other objects hold no texts. */
+/** Other objects hold no texts. */
 async function holdsText(version: OldVersion, textHash: string): Promise<boolean> {
   const { key } = version;
-  if (key.startsWith(SEGMENTS_FOLDER)) return true;
   if (chunkOfStaged(key) !== undefined)
     return parseStaged(key, await version.read()).rows.some(
       (row) => 'text' in row && textHashOf(row.text) === textHash,

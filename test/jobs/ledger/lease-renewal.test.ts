@@ -3,8 +3,8 @@ import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
 import type { Claim } from '../../../lib/jobs/ledger/job-row.ts';
 import { LeaseLostError, renewLease } from '../../../lib/jobs/ledger/lease-renewal.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
-import { createMemoryTable } from '../../../lib/table/memory-table.ts';
 import { createVirtualClock } from '../../pace/virtual-clock.ts';
+import { createMemoryTable } from '../../table/memory-table.ts';
 
 const request = { id: 'a', type: 'snapshot', contentHash: 'hash', sender: 'me' };
 const leaseMs = 30_000;

@@ -5,10 +5,10 @@ import type { Claim, JobRow, Outcome } from '../../../lib/jobs/ledger/job-row.ts
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import { fromRow } from '../../../lib/jobs/ledger/stored-row.ts';
 import { neverSent } from '../../../lib/jobs/ledger/transitions.ts';
-import { createMemoryTable } from '../../../lib/table/memory-table.ts';
 import type { Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
 import { scaled } from '../../scale.ts';
+import { createMemoryTable } from '../../table/memory-table.ts';
 
 const leaseMs = 30_000;
 const mustLastMs = 5_000;

@@ -1,4 +1,4 @@
-import { createMemoryTable } from '../../../lib/table/memory-table.ts';
+import { createMemoryTable } from '../../table/memory-table.ts';
 import { describeLedger } from './ledger-suite.ts';
 
 describeLedger('the ledger in memory', async () => createMemoryTable());

@@ -1,6 +1,6 @@
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
-import { createMemoryTable } from '../../../lib/table/memory-table.ts';
 import type { Table } from '../../../lib/table/table.ts';
+import { createMemoryTable } from '../../table/memory-table.ts';
 import { createMemoryStore, type SmallStore } from './faulty-store.ts';
 import { type Meddling, meddle, type Sent } from './people.ts';
 import { bodyOf, type Plan } from './plan.ts';

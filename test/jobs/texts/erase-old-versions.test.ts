@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { parsePart } from '../../../lib/jobs/texts/batch/part.ts';
 import { textHashOf } from '../../../lib/jobs/texts/cache/cache-row.ts';
-import { SEGMENTS_FOLDER } from '../../../lib/jobs/texts/cache/stored-cache.ts';
 import { eraseOldVersions } from '../../../lib/jobs/texts/erase-old-versions.ts';
 import { forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
 import type { OldVersion, Store } from '../../../lib/store/store.ts';
@@ -76,16 +75,6 @@ test('old versions without the forgotten text stay', async () => {
 
   expect(before.length).toBeGreaterThan(1);
   expect(store.texts()).toEqual(expect.arrayContaining(before));
-});
-
-test('an old segment of the cache is erased unread: it was replaced because something was forgotten', async () => {
-  const store = versionedStore();
-  const key = `${SEGMENTS_FOLDER}1.ndjson`;
-  await store.put(key, Buffer.from('no rows'));
-  await store.delete(key);
-
-  expect(await eraseOldVersions({ textHash: HASH }, store)).toBe(1);
-  expect(store.texts()).toEqual([]);
 });
 
 test('all old versions of a forgotten batch are erased, and none of another', async () => {

@@ -6,8 +6,8 @@ import type { SentimentRequest } from '../../../lib/platform/operations/analyze-
 import { PlatformError } from '../../../lib/platform/platform-error.ts';
 import type { Sentiment } from '../../../lib/platform/records.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { createMemoryTable } from '../../../lib/table/memory-table.ts';
 import type { Table } from '../../../lib/table/table.ts';
+import { createMemoryTable } from '../../table/memory-table.ts';
 
 export const HOST = 'acme.example.com';
 

@@ -3,10 +3,10 @@ import type { Budget, BudgetItem, BudgetWrite } from '../../../lib/pace/budget.t
 import { createMemoryBudget } from '../../../lib/pace/budget-changes.ts';
 import { createMemoryBreaker } from '../../../lib/pace/memory-breaker.ts';
 import type { DateSeen } from '../../../lib/pace/table-clock.ts';
-import { createMemoryTable } from '../../../lib/table/memory-table.ts';
 import type { RowKey, Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
 import type { Process } from '../../jobs/simulation/process.ts';
+import { createMemoryTable } from '../../table/memory-table.ts';
 import type { World } from './world.ts';
 
 /** The one table of a fleet: rows of jobs and texts, and the item with the budget and the breaker. */

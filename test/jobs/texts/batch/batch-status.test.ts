@@ -3,7 +3,7 @@ import { batchNames, failedRows, readBatchStatus } from '../../../../lib/jobs/te
 import { reopenChunk } from '../../../../lib/jobs/texts/batch/reopen-chunk.ts';
 import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
-import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
+import { createMemoryTable } from '../../../table/memory-table.ts';
 import { refusedText, row, scriptedAnalyze } from '../fakes.ts';
 import { batchOf, runBatch, world } from './batch-suite.ts';
 

@@ -5,9 +5,9 @@ import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { type SplitOptions, splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
 import type { ScoreJob } from '../../../../lib/jobs/types/score/message.ts';
 import type { Store } from '../../../../lib/store/store.ts';
-import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { createMemoryStore, type MemoryStore } from '../../../store/memory-store.ts';
+import { createMemoryTable } from '../../../table/memory-table.ts';
 import { HOST, row, rowsOf, scriptedAnalyze, worker } from '../fakes.ts';
 
 export const TOPICS = { topics: [{ topic: 'Price' }, { topic: 'Service' }] };

@@ -7,9 +7,9 @@ import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
 import { scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
 import { scoreChecks } from '../../../../lib/jobs/types/score/message.ts';
-import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { sampled, scaled } from '../../../scale.ts';
+import { createMemoryTable } from '../../../table/memory-table.ts';
 import { crashing, lost, refusedText, row, scriptedAnalyze } from '../fakes.ts';
 import {
   batchOf,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type CacheRow, cacheKey, textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import type { TextClaim } from '../../../../lib/jobs/texts/cache/text-claim.ts';
-import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
 import type { Table } from '../../../../lib/table/table.ts';
+import { createMemoryTable } from '../../../table/memory-table.ts';
 import { HOST, scriptedAnalyze, sentBy, sentimentOf, worker } from '../fakes.ts';
 
 const KEY = cacheKey(HOST, { text: 'good' });

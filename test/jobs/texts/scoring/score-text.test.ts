@@ -5,8 +5,8 @@ import type { Analyze } from '../../../../lib/jobs/texts/scoring/score-texts-opt
 import { createTextGate } from '../../../../lib/jobs/texts/scoring/text-gate.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';
-import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
 import type { Table } from '../../../../lib/table/table.ts';
+import { createMemoryTable } from '../../../table/memory-table.ts';
 import {
   busy,
   HOST,

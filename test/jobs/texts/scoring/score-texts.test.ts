@@ -6,9 +6,9 @@ import { createScoreCache } from '../../../../lib/jobs/texts/cache/score-cache.t
 import { type Scored, scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';
-import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { fakeCall, lost as lostResponse, ok, status } from '../../../platform/fake-call.ts';
+import { createMemoryTable } from '../../../table/memory-table.ts';
 import {
   busy,
   HOST,

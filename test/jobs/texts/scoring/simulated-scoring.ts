@@ -12,11 +12,11 @@ import { createCall } from '../../../../lib/platform/call.ts';
 import { operations } from '../../../../lib/platform/client.ts';
 import { defaultRetryLimits } from '../../../../lib/platform/retry.ts';
 import { fixedToken } from '../../../../lib/platform/token.ts';
-import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
 import type { RowKey, Table } from '../../../../lib/table/table.ts';
 import { createVirtualClock } from '../../../pace/virtual-clock.ts';
 import { ok } from '../../../platform/fake-call.ts';
 import { createMemoryStore } from '../../../store/memory-store.ts';
+import { createMemoryTable } from '../../../table/memory-table.ts';
 
 /** A fleet that works off score jobs, in virtual time. */
 export type ScoringPlan = {

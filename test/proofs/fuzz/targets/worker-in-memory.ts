@@ -5,8 +5,8 @@ import type { Allow } from '../../../../lib/jobs/allow.ts';
 import type { Worker } from '../../../../lib/jobs/handle-message.ts';
 import { createLedger } from '../../../../lib/jobs/ledger/create-ledger.ts';
 import { jobTypes, type Runners } from '../../../../lib/jobs/types/job-types.ts';
-import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
 import { createMemoryStore } from '../../../store/memory-store.ts';
+import { createMemoryTable } from '../../../table/memory-table.ts';
 
 const logger = pino({ level: 'silent' });
 

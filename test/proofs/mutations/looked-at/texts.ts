@@ -150,18 +150,6 @@ export const texts: readonly LookedAt[] = [
     why: 'it bounds how much is read ahead',
   },
   {
-    file: 'lib/jobs/texts/cache/stored-cache.ts',
-    code: 'at < keys.length',
-    to: ['at <= keys.length'],
-    why: 'one more group, of no segments',
-  },
-  {
-    file: 'lib/jobs/texts/cache/stored-cache.ts',
-    code: '(holders.get(nameOf(line)) ?? []).filter',
-    to: ['["Stryker was here"]'],
-    why: 'the row was just written to a segment, so there is a holder; the check is for the compiler',
-  },
-  {
     file: 'lib/jobs/texts/cache/own-row.ts',
     code: "written.kind === 'other' ? (written.current",
     to: ['true'],

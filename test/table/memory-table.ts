@@ -1,5 +1,5 @@
-import { checkKey, checkRow } from './check-row.ts';
-import type { RowKey, StoredRow, Table } from './table.ts';
+import { checkKey, checkRow } from '../../lib/table/check-row.ts';
+import type { RowKey, StoredRow, Table } from '../../lib/table/table.ts';
 
 /** A table for one process, gone when the process ends. Rows never expire. */
 export function createMemoryTable(): Table {
