@@ -14,7 +14,8 @@ export type BudgetUpdate = {
 export function reserveUpdate(reservation: Reservation): BudgetUpdate {
   const { incidents, rate, tally, longestWaitMs, fromMs } = reservation;
   const { set, when, values, remove = '' } = changes[reservation.kind](reservation);
-  const longest = longestWaitMs === undefined ? {} : { longestWait: longestWaitMs, longestWaitAt: fromMs };
+  const longest: Change['values'] =
+    longestWaitMs === undefined ? {} : { longestWait: longestWaitMs, longestWaitAt: fromMs };
   const counts = Object.keys(tally).map((name) => `#${name} :${name}`);
   return {
     update: `SET ${set}, #rate = :rate${longestWaitMs === undefined ? '' : ', #longestWait = :longestWait, #longestWaitAt = :longestWaitAt'}${remove} ADD ${counts.join(', ')}`,

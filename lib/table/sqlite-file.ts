@@ -28,8 +28,6 @@ export type SqliteFile = {
   write<T>(tried: string, change: (db: DatabaseSync, self: string) => T): Promise<T>;
   /** Whether the process of this name, which `write` passes to changes, may still be running. */
   isAlive(process: string): boolean;
-  /** The file's own id; undefined if there is no file. */
-  id(): Promise<string | undefined>;
   /** Writes everything that was erased over, in the log too. */
   erase(): Promise<void>;
   close(): void;
@@ -129,9 +127,6 @@ function createFile(path: string): SqliteFile {
         waiting.push({ tried, make, fail });
       }),
     isAlive: aliveness.isAlive,
-    id() {
-      return this.read('read the id', (db) => factOf(db, 'id'));
-    },
     async erase() {
       await this.read('erase', (db) => void db.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
     },
