@@ -33,6 +33,7 @@ function handlerAt(url: string, name: string, settings: Readonly<Record<string, 
       AWS_ENDPOINT_URL: url,
       PLATFORM_TOKEN: 'secret',
       SYNC_QUEUE_URL: `${url}/000000000000/jobs`,
+      SYNC_TABLE: 'ledger',
       ...settings,
     },
     timeoutMs: 6_000,
@@ -69,6 +70,7 @@ test('a worker that is killed at its limit has said which message it had in hand
   await using runJobs = handlerAt(silent.url, 'run-jobs', {
     PLATFORM_BASE_URL: silent.url,
     SYNC_STORE: store,
+    SYNC_TABLE: `sqlite:${join(store, 'jobs.db')}`,
   });
   // Too long for what is left: it is put back, for which the queue does not respond.
   const job = { version: 1, type: 'snapshot', id: 'nightly-1', source: 'calculations' };

@@ -1,4 +1,4 @@
-import { CACHE_FOLDER_NAME, SCORES_FOLDER } from '../../jobs/texts/batch/batch.ts';
+import { SCORES_FOLDER } from '../../jobs/texts/batch/batch.ts';
 import { keySegment } from '../../store/id-in-key.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
@@ -26,7 +26,6 @@ export async function segmentsOfBatches({ store }: Pick<ScoresToMake, 'store'>):
   const segments = new Set<string>();
   for (const root of [SCORES_FOLDER, SCORES_PARQUET])
     for await (const folder of store.folders(root)) segments.add(folder.slice(root.length));
-  segments.delete(CACHE_FOLDER_NAME);
   return [...segments].sort();
 }
 

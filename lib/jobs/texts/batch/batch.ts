@@ -26,12 +26,9 @@ export type ChunkId = { readonly batch: string; readonly chunk: number };
 /** The longest batch name: a chunk's job id is the name and `.chunk-9999999`, at most 128 characters in all. */
 export const LONGEST_BATCH_NAME = 114;
 
-/** Whether a batch may have this name; that of the cache's folder is reserved. */
+/** Whether a batch may have this name. */
 export const isBatchName = (name: string): boolean =>
-  batchName.safeParse(name).success && name.length <= LONGEST_BATCH_NAME && name !== CACHE_FOLDER_NAME;
-
-/** The folder of the cache, next to the folders of the batches. */
-export const CACHE_FOLDER_NAME = '_cache';
+  batchName.safeParse(name).success && name.length <= LONGEST_BATCH_NAME;
 
 /** The number of a chunk as it appears in names: five digits, or more if needed. */
 const numbered = (chunk: number) => String(chunk).padStart(5, '0');

@@ -114,7 +114,6 @@ describe('a batch', () => {
 
     expect(await named('b'.repeat(114))).toBe('accepted');
     expect(await named('b'.repeat(115))).toBe('refused');
-    expect(await named('_cache')).toBe('refused');
     expect(await named('a/b')).toBe('refused');
   });
 });

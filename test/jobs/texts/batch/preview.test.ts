@@ -88,7 +88,6 @@ test('equal texts do not count against the ten days', async () => {
 
 test.each([
   ['an invalid name', { batch: 'a/b' }],
-  ['the name of the cache', { batch: '_cache' }],
   ['a name that is too long', { batch: 'b'.repeat(115) }],
   ['a request that leaves no room for texts', { request: { instructions: 'x'.repeat(50_000) } }],
 ])('refuses %s', async (_, differences) => {
