@@ -75,10 +75,13 @@ async function checkedJobs(flags: RunFlags, terminal: Terminal): Promise<JobFile
   const [where, expected] =
     checked.in === 'template'
       ? [template, `a job with columns of ${file}`]
-      : [file, template === undefined ? 'one job per line' : 'a job for each row'];
+      : [file, template === undefined ? `one job per line${csvHint(file)}` : 'a job for each row'];
   const faults = checked.faults.map((fault) => `  ${fault}`).join('\n');
   throw new UsageError(`${where}: expected ${expected}; nothing was run:\n${faults}`);
 }
+
+const csvHint = (file: string) =>
+  /\.[ct]sv(\.gz)?$/i.test(file) ? ' (the rows of a CSV need --from-csv and --template)' : '';
 
 /** The file as a queue does not hide what it has handed out, so nothing has to be extended. */
 const NEVER_SHOWN = { visibilitySeconds: 60, rest: untilAborted } as const;

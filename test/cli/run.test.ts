@@ -195,6 +195,16 @@ describe('before anything is run', () => {
     expect(jobs.sandbox.counts().requests).toBe(0);
   });
 
+  test('a CSV without its options is named as one', async () => {
+    await using jobs = await startJobs();
+    const csv = await fileIn(jobs, 'numbers.csv', 'n\n1\n');
+
+    const { code, err } = await jobs.run(['run', csv]);
+
+    expect(code).toBe(2);
+    expect(err).toContain('the rows of a CSV need --from-csv and --template');
+  });
+
   test('a column that the CSV does not have is named with the nearest', async () => {
     await using jobs = await startJobs();
     const csv = await fileIn(jobs, 'numbers.csv', 'number\n1\n');
