@@ -67,6 +67,7 @@ async function invoked(event: unknown, { format, hasChannel }: Place): Promise<W
       PLATFORM_TOKEN: 'secret',
       SYNC_STORE: join(folder, 'store'),
       SYNC_QUEUE_URL: 'https://sqs.eu-central-1.amazonaws.com/1/jobs',
+      SYNC_TABLE: `sqlite:${join(folder, 'jobs.db')}`,
       SYNC_STACK: 'acme',
     },
   });
