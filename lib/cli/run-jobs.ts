@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { createFileQueue } from '../jobs/file/file-queue.ts';
 import { checkJobFile, type JobFile } from '../jobs/file/job-file.ts';
 import type { EndedJob } from '../jobs/handle-message.ts';
@@ -6,6 +5,7 @@ import { adviceWords } from '../jobs/job-advice.ts';
 import { openJobStorage } from '../jobs/job-storage.ts';
 import type { Outcome } from '../jobs/ledger/job-row.ts';
 import { openWorker, renewedLease } from '../jobs/open-worker.ts';
+import { senderHere } from '../jobs/queue/open-queue.ts';
 import { writeRunOutput } from '../jobs/results/run-output.ts';
 import { RowsError } from '../jobs/texts/rows/rows-error.ts';
 import { work } from '../jobs/work.ts';
@@ -13,7 +13,7 @@ import { quoted } from '../json/shell-words.ts';
 import { openSession } from '../session.ts';
 import { readSettings, readSyncSettings } from '../settings.ts';
 import { sleep } from '../time/sleep.ts';
-import { tokenIn } from './commands/work.ts';
+import { tokenIn, VISIBILITY_SECONDS } from './commands/work.ts';
 import { readTemplateFile } from './csv-jobs.ts';
 import { allowOf, asSettingsError } from './open-jobs.ts';
 import { createProgress } from './progress.ts';
@@ -83,13 +83,6 @@ async function checkedJobs(flags: RunFlags, terminal: Terminal): Promise<JobFile
 const csvHint = (file: string) =>
   /\.[ct]sv(\.gz)?$/i.test(file) ? ' (the rows of a CSV need --from-csv and --template)' : '';
 
-/** The file as a queue does not hide what it has handed out, so nothing has to be extended. */
-const NEVER_SHOWN = { visibilitySeconds: 60, rest: untilAborted } as const;
-
-function untilAborted(_ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-}
-
 async function runAll(jobs: JobFile, { concurrency }: RunFlags, terminal: Terminal) {
   const settings = readSettings(terminal.environment);
   settingFor('run', settings, 'SYNC_TABLE');
@@ -115,14 +108,14 @@ async function runAll(jobs: JobFile, { concurrency }: RunFlags, terminal: Termin
   const queue = createFileQueue({
     rows: jobs.rows,
     ledger,
-    sender: userInfo().username,
+    sender: senderHere(),
     onEndedElsewhere: ({ id, outcome }) => onEnded({ id, ...outcome }),
     now: Date.now,
   });
   const signal = AbortSignal.any([terminal.signal, token.signal]);
   try {
     await work({
-      ...{ worker, queue, signal, sleep, ...NEVER_SHOWN },
+      ...{ worker, queue, signal, sleep, visibilitySeconds: VISIBILITY_SECONDS },
       lease: renewedLease(ledger, { stop: signal }),
       concurrency: concurrency ?? settings.PLATFORM_CONCURRENCY,
       drain: true,

@@ -5,6 +5,7 @@ import { isStatus, isUnreached } from '../platform/failure.ts';
 import { PlatformError } from '../platform/platform-error.ts';
 import type { Environment } from '../settings.ts';
 import { StoreError, type StoreFailure } from '../store/error.ts';
+import { sqlitePath } from '../table/sqlite-place.ts';
 import { TableError, type TableFailure } from '../table/table-error.ts';
 
 /** Causes that are looked at: errors may be each other's. */
@@ -62,7 +63,9 @@ function aboutTable(failure: TableFailure, environment: Environment): string | u
     case 'bad-table':
       return failure.got === 'none' ? missing('the table', 'SYNC_TABLE', environment) : undefined;
     case 'denied':
-      return denied('SYNC_TABLE');
+      return sqlitePath(environment['SYNC_TABLE'] ?? 'sqlite:') === undefined
+        ? denied('SYNC_TABLE')
+        : 'check that you may write there, or set SYNC_TABLE to another file';
     case 'unreachable':
       return unreachable('DYNAMODB', environment);
     default:

@@ -147,9 +147,9 @@ function keepHidden(
   const keep = async () => {
     while (!stopped.signal.aborted) {
       await rest(visibilityMs / 3, stopped.signal);
-      await queue
-        .delay(receipt, visibilityMs)
-        .catch((err: unknown) => logger.warn({ messageId, err }, 'visibility not extended'));
+      const extended =
+        queue.extend === undefined ? queue.delay(receipt, visibilityMs) : queue.extend(receipt, visibilityMs);
+      await extended.catch((err: unknown) => logger.warn({ messageId, err }, 'visibility not extended'));
     }
   };
   // The sleep ends with the signal's reason.

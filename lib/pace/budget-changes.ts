@@ -76,7 +76,7 @@ function reserved(reservation: Reservation, budget: Budget): Budget | undefined 
     ...budget,
     ...(kind === 'probe' ? {} : { tatMs: exact(start + blockMs) }),
     incidents: kind === 'stray' ? incidents + 1 : incidents,
-    longestWaitMs: longestWaitMs ?? budget.longestWaitMs,
+    ...(longestWaitMs === undefined ? {} : { longestWaitMs, longestWaitAtMs: fromMs }),
     lowered: loweredAfter(reservation, budget),
     rate,
     tally: addTally(budget.tally, tally),

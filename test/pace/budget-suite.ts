@@ -200,7 +200,10 @@ export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | 
 
       // Slots that were reserved before are void.
       const set = { tatMs: nowMs + 242.4, incidents: 2, lowered: undefined };
-      expect(result).toMatchObject({ kind: 'written', budget: { ...set, longestWaitMs: 20_000 } });
+      expect(result).toMatchObject({
+        kind: 'written',
+        budget: { ...set, longestWaitMs: 20_000, longestWaitAtMs: stray.fromMs },
+      });
       expect(again).toEqual({ kind: 'refused' });
     });
 

@@ -36,7 +36,7 @@ export const addWork: AddCommand = (program, terminal, finish) => {
 };
 
 /** How long a received message is hidden from other workers, at a time. */
-const VISIBILITY_SECONDS = 60;
+export const VISIBILITY_SECONDS = 60;
 
 async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   const { openSession } = await import('../../session.ts');

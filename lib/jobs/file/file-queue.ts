@@ -30,19 +30,19 @@ const MOST_LOOKED_AT = 100;
  */
 export function createFileQueue(options: FileQueueOptions): Queue {
   const { sender, now } = options;
-  const state: State = { dueAtMs: new Map(), isThrough: false };
+  const state: State = { hidden: new Map(), isThrough: false };
   const again = new Set<string>();
   const next = wantedRows(state, options);
   let lookedAtMs = 0;
   return {
-    async receive({ most }) {
+    async receive({ most, visibilitySeconds }) {
       const messages: QueueMessage[] = [];
       while (messages.length < most) {
         const { value: row } = await next.next();
         if (row === undefined) break;
         const { id, body } = row;
-        messages.push({ messageId: id, receipt: id, body, sender, receives: state.dueAtMs.has(id) ? 2 : 1 });
-        state.dueAtMs.set(id, Number.POSITIVE_INFINITY);
+        messages.push({ messageId: id, receipt: id, body, sender, receives: state.hidden.has(id) ? 2 : 1 });
+        state.hidden.set(id, { untilMs: now() + visibilitySeconds * 1_000, isInHand: true });
       }
       if (messages.length === 0 && state.isThrough && now() - lookedAtMs >= LOOK_EVERY_MS) {
         lookedAtMs = now();
@@ -51,48 +51,52 @@ export function createFileQueue(options: FileQueueOptions): Queue {
       return messages;
     },
     async delete(id) {
-      if (again.delete(id)) state.dueAtMs.set(id, now());
-      else state.dueAtMs.delete(id);
+      if (again.delete(id)) state.hidden.set(id, { untilMs: now(), isInHand: false });
+      else state.hidden.delete(id);
     },
-    /** A message in hand is not delivered again, so this is called for one that is put back. */
     async delay(id, delayMs) {
-      state.dueAtMs.set(id, now() + delayMs);
+      state.hidden.set(id, { untilMs: now() + delayMs, isInHand: false });
+    },
+    async extend(id, visibleAfterMs) {
+      state.hidden.set(id, { untilMs: now() + visibleAfterMs, isInHand: true });
     },
     /** A message replaces that of its job: its row is read again. */
     async send(bodies) {
       for (const body of bodies) again.add((parseJson(body) as { readonly id: string }).id);
     },
     polls: { waitSeconds: 0, quiet: 1, areCountsExact: true },
-    counts: async () => ({ waiting: state.isThrough ? 0 : 1, inFlight: 0, delayed: state.dueAtMs.size }),
+    counts: async () => ({ waiting: state.isThrough ? 0 : 1, inFlight: 0, delayed: state.hidden.size }),
   };
 }
 
+type Hidden = { readonly untilMs: number; readonly isInHand: boolean };
+
 type State = {
-  /** Rows in hand, and those that were put back: when each is due again, which those in hand never are. */
-  readonly dueAtMs: Map<string, number>;
+  /** Rows in hand, and those that were put back. One that nobody could handle stays in hand until it is due. */
+  readonly hidden: Map<string, Hidden>;
   /** All rows have been read once. */
   isThrough: boolean;
 };
 
 /** The rows to hand out, one by one; undefined where there is none for now. */
 async function* wantedRows(state: State, options: FileQueueOptions): AsyncGenerator<FileRow | undefined> {
-  const isDue = (atMs: number | undefined) => atMs !== undefined && atMs <= options.now();
+  const isDue = (row: Hidden | undefined) => row !== undefined && row.untilMs <= options.now();
   for (;;) {
     for await (const group of inGroups(options.rows())) {
-      const due = group.filter(({ id }) => !state.isThrough || isDue(state.dueAtMs.get(id)));
+      const due = group.filter(({ id }) => !state.isThrough || isDue(state.hidden.get(id)));
       const ended = await Promise.all(due.map((row) => endedElsewhere(row, state, options)));
       yield* due.filter((_, index) => !ended[index]);
     }
     state.isThrough = true;
     do yield undefined;
-    while (!state.dueAtMs.values().some(isDue));
+    while (!state.hidden.values().some(isDue));
   }
 }
 
 /** Whether the row's job has ended. The ledger has compared the content of one that was put back. */
 async function endedElsewhere(
   { id, contentHash }: Pick<FileRow, 'id'> & Partial<FileRow>,
-  { dueAtMs }: State,
+  { hidden }: State,
   { ledger, onEndedElsewhere }: FileQueueOptions,
 ): Promise<boolean> {
   const row = await ledger.read(id).catch((error: unknown) => {
@@ -101,14 +105,14 @@ async function endedElsewhere(
   });
   if (row === undefined || !hasEnded(row)) return false;
   if (contentHash !== undefined && row.contentHash !== contentHash) return false;
-  dueAtMs.delete(id);
+  hidden.delete(id);
   onEndedElsewhere(row);
   return true;
 }
 
 /** Another process need not be waited for until the end of its lease. */
 async function lookElsewhere(state: State, options: FileQueueOptions): Promise<void> {
-  const back = state.dueAtMs.entries().filter(([, atMs]) => Number.isFinite(atMs));
+  const back = state.hidden.entries().filter(([, { isInHand }]) => !isInHand);
   await Promise.all([...back.take(MOST_LOOKED_AT)].map(([id]) => endedElsewhere({ id }, state, options)));
 }
 

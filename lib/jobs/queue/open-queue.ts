@@ -3,6 +3,15 @@ import type { AwsEnvironment } from '../../aws/client-config.ts';
 import { sqlitePath } from '../../table/sqlite-place.ts';
 import type { Queue } from './queue.ts';
 
+/** Who sends here: the user, or in a container whose user has no name, its number. */
+export function senderHere(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
 /** As in SQS: only what could not even be refused is received as often. */
 const MOST_RECEIVES = 1_000;
 
@@ -25,5 +34,5 @@ export async function openQueue(
     import('./sqlite-queue.ts'),
   ]);
   const deadLetters = name === 'dead' ? {} : { deadLetters: { name: 'dead', most: MOST_RECEIVES } };
-  return createSqliteQueue(sqliteFile(path), { name, sender: userInfo().username, ...deadLetters });
+  return createSqliteQueue(sqliteFile(path), { name, sender: senderHere(), ...deadLetters });
 }

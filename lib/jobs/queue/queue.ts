@@ -44,6 +44,8 @@ export type Queue = {
   delete(receipt: string): Promise<void>;
   /** The message is delivered again after `delayMs`; earlier if that is longer than the queue can hide it. */
   delay(receipt: string, delayMs: number): Promise<void>;
+  /** The message stays with who received it, hidden for so long from now. Default: `delay`. */
+  extend?(receipt: string, visibleAfterMs: number): Promise<void>;
   counts(): Promise<QueueCounts>;
   /** How whoever wants to empty it polls. Default: `LONG_POLLS`. */
   readonly polls?: Polls;

@@ -5,7 +5,7 @@ import { AwsError, entryError } from '../../aws/aws-error.ts';
 import type { SqliteFile } from '../../table/sqlite-file.ts';
 import { TableError } from '../../table/table-error.ts';
 import { EXACT_POLLS } from './empty-queue.ts';
-import { MOST_MESSAGE_BYTES, type Queue, type QueueMessage } from './queue.ts';
+import { MOST_MESSAGE_BYTES, type Queue, type QueueCounts, type QueueMessage } from './queue.ts';
 import { sendable } from './sendable.ts';
 import { UnsentError, type UnsentMessage } from './unsent-error.ts';
 
@@ -65,14 +65,19 @@ export function createSqliteQueue(
           receipt,
         );
       }),
-    async counts() {
-      const counted = await asQueueError(`count the messages on ${place}`, () =>
-        file.read('count', (db) => db.prepare(COUNTS).get({ name, now: Date.now() })),
-      );
-      const of = (state: string) => Number(counted?.[state] ?? 0);
-      return { waiting: of('waiting'), inFlight: of('inFlight'), delayed: of('delayed') };
-    },
+    extend: (receipt, visibleAfterMs) =>
+      write('extend a message on', (db) => {
+        const hidden = 'UPDATE messages SET visible = ? WHERE queue = ? AND receipt = ?';
+        db.prepare(hidden).run(Date.now() + visibleAfterMs, name, receipt);
+      }),
+    counts: () => asQueueError(`count the messages on ${place}`, () => countsIn(file, name)),
   };
+}
+
+async function countsIn(file: SqliteFile, name: string): Promise<QueueCounts> {
+  const counted = await file.read('count', (db) => db.prepare(COUNTS).get({ name, now: Date.now() }));
+  const of = (state: string) => Number(counted?.[state] ?? 0);
+  return { waiting: of('waiting'), inFlight: of('inFlight'), delayed: of('delayed') };
 }
 
 /** Whether `receive` would find a message: a look costs no lock and no write. */

@@ -59,7 +59,9 @@ test('rows come in the order of the file, and no row twice while it is in hand',
 
   expect(await receive(2)).toEqual(['a', 'b']);
   expect(await receive()).toEqual(['c']);
-  clock.nowMs += 3_600_000;
+  clock.nowMs += 59_000;
+  for (const id of ['a', 'b', 'c']) await queue.extend?.(id, 60_000);
+  clock.nowMs += 59_000;
   expect(await receive()).toEqual([]);
   expect(await queue.counts()).toEqual({ waiting: 0, inFlight: 0, delayed: 3 });
 });
@@ -73,6 +75,26 @@ test('a row that was put back comes again when it is due, and one that was delet
   expect(await receive()).toEqual([]);
   clock.nowMs += 5_000;
   expect(await receive()).toEqual(['b']);
+});
+
+test('a row that could not be handled comes again once it is visible', async () => {
+  const { receive, clock } = start(1);
+  await receive();
+
+  clock.nowMs += 60_000;
+
+  expect(await receive()).toEqual(['a']);
+});
+
+test('the job of a row in hand is not counted while it is in hand', async () => {
+  const { ledger, receive, endedElsewhere, clock } = start(1);
+  await receive();
+  ledger.set('a', endedRow('a', 'hash of a'));
+
+  clock.nowMs += 2_000;
+  await receive();
+
+  expect(endedElsewhere).toEqual([]);
 });
 
 test('a message that replaces that of its job is delivered at once', async () => {
