@@ -5,7 +5,7 @@ test('the page about hostile input names tests that exist, in every row', () => 
   // Tables are apart by an empty line; the others are figures.
   const tables = readFileSync('docs/hostile.md', 'utf8')
     .split('\n\n')
-    .filter((paragraph) => paragraph.startsWith('| tried '));
+    .filter((paragraph) => paragraph.startsWith('| tried |'));
   const rows = tables.flatMap((table) => table.trimEnd().split('\n').slice(2));
   const paths = rows.map((row) => row.match(/(?<=`)test\/[^`]+/g) ?? []);
 

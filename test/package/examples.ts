@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-const PAGES = ['docs/install.md', 'docs/operations.md'] as const;
+const PAGES = ['docs/install.md', 'docs/restore.md'] as const;
 
 const BLOCK = /<!-- test: (?<name>\w+) -->\n```\w+\n(?<code>[\s\S]*?)```\n/g;
 

@@ -10,7 +10,7 @@ import { monday } from '../snapshot/changes/publish-lines.ts';
 import { publishParquet } from './duckdb/publish-parquet.ts';
 
 /*
- * The examples of docs/tables.md, run as they are over a published run whose ids no double can hold. An example begins
+ * The examples of docs/parquet.md, run as they are over a published run whose ids no double can hold. An example begins
  * with a comment: the name of its reader, or `inexact`.
  */
 
@@ -23,7 +23,7 @@ const SPARK_MS = 300_000;
 const IDS = ['9007199254740995', '123456789012345678901234567890'];
 
 const examples = [
-  ...readFileSync('docs/tables.md', 'utf8').matchAll(/```python\n# ([^\n]*)\n([\s\S]*?)```/g),
+  ...readFileSync('docs/parquet.md', 'utf8').matchAll(/```python\n# ([^\n]*)\n([\s\S]*?)```/g),
 ].map(([, about = '', code = '']) => ({ about, code, isSpark: code.includes('pyspark') }));
 
 let folder: string;

@@ -1,11 +1,11 @@
 /** What work needs, each measured, by a rule of the code, or estimated, as it says. Whoever changes one changes it here. */
 export const counts = {
   /**
-   * Measured (docs/jobs.md): three writes and a put, and a write of the pace for about four calls. By rule: a message is
+   * Measured (docs/measurements.md): three writes and a put, and a write of the pace for about four calls. By rule: a message is
    * sent, received and deleted, and its end is an event. Estimated: a second for the call, and the lines of an invocation.
    */
   job: { writes: 3.25, puts: 1, events: 1, sqsRequests: 3, lambdaSeconds: 1, logBytes: 2_000 },
-  /** Measured with two workers (docs/jobs.md): 2.03 writes and 1.03 reads, and a share of the pace's writes. */
+  /** Measured with two workers (docs/measurements.md): 2.03 writes and 1.03 reads, and a share of the pace's writes. */
   text: { writes: 2.28, reads: 1.03, logBytes: 20 },
   /** By rule: a chunk is one message; its texts are staged, and it writes a part and an outcome. */
   textsInChunk: 100,
