@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aroundIn, faultsIn, lowered, measure, readBounds } from './sizes.ts';
+import { aroundIn, earlierIn, faultsIn, lowered, measure, readBounds, repeatedExports } from './sizes.ts';
 
 test('nothing is larger than its bound, and each bound follows what got smaller', () => {
   expect(faultsIn(measure(), readBounds())).toEqual([]);
@@ -35,4 +35,20 @@ test.each([
   ['./terminal.ts', []],
 ])('an import of %j from lib/cli is of the inside of %j', (of, rooms) => {
   expect(aroundIn('lib/cli/work.ts', `import { a } from '${of}';\nimport pino from 'pino';`)).toEqual(rooms);
+});
+
+test('a name that several files export is counted once for each file beyond the first', () => {
+  const texts = [
+    'export const places = 1;\nexport type Row = {};',
+    'export function places() {}\nexport async function readAhead() {}',
+    'export type Row = {};\nexport function* places() {}\nconst readAhead = 1;',
+  ];
+
+  expect(repeatedExports(texts)).toEqual(['places', 'Row', 'places']);
+});
+
+test('words of earlier versions are found', () => {
+  expect(
+    earlierIn('Formerly a file. It used to be read by legacy code; an older version of an object stays.'),
+  ).toEqual(['Formerly', 'used to be', 'legacy']);
 });

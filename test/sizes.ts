@@ -59,12 +59,29 @@ export const aroundIn = (file: string, text: string): readonly string[] =>
     .filter((of) => roomOf(of) !== roomOf(file) && !/^lib\/([^/]+\/index\.ts|[^/]+)$/.test(of))
     .flatMap((of) => roomOf(of) ?? []);
 
+const EXPORTED = /^export (?:async )?(?:const|function\*?|class|type|interface) (\w+)/gm;
+
+/** Names that several of these texts export, once for each text beyond the first: one name is to mean one thing. */
+export function repeatedExports(texts: readonly string[]): readonly string[] {
+  const names = texts.flatMap((text) => [
+    ...new Set([...text.matchAll(EXPORTED)].map(([, name = '']) => name)),
+  ]);
+  return names.filter((name, at) => names.indexOf(name) < at);
+}
+
+const EARLIER =
+  /\b(?:formerly|used to be|previously|legacy|deprecated|backwards?[- ]compatib\w*|(?:old|earlier|former) format)\b/gi;
+
+/** Words that speak of how it once was. Nothing was released, so nothing is remembered. */
+export const earlierIn = (text: string): readonly string[] => text.match(EARLIER) ?? [];
+
 /** Today's numbers. */
 export function measure(): Sizes {
   const files = globSync('lib/**/*.{ts,tsx}').sort();
   const rooms = Object.entries(Object.groupBy(files, (file) => roomOf(file) ?? ''));
   const outside = globSync('{functions,infra,build,bin}/**/*.{ts,js}');
-  const pages = ['README.md', ...globSync('docs/**/*.md').sort()]
+  const docs = ['README.md', ...globSync('docs/**/*.md').sort()];
+  const pages = docs
     .map((page) => ({ page, text: textOf(page) }))
     .filter(({ text }) => !text.startsWith('<!-- generated'))
     .map(({ page, text }) => ({ page, words: text.split(/\s+/).filter(Boolean).length }));
@@ -76,6 +93,11 @@ export function measure(): Sizes {
     ...Object.entries(Object.groupBy(around.sort(), (room) => room)).map(
       ([room, those = []]) => [`lib/${room}: imports around its index.ts`, those.length] as const,
     ),
+    ['lib: exports of one name', repeatedExports(files.map(textOf)).length],
+    [
+      'words of earlier versions',
+      [...files, ...outside, ...docs].flatMap((file) => earlierIn(textOf(file))).length,
+    ],
     ['test: lines', linesOf(globSync('test/**/*.{ts,tsx}'))],
     ['docs: words', pages.reduce((sum, { words }) => sum + words, 0)],
     ...pages
