@@ -91,8 +91,8 @@ export const storedTables = {
     columns: {
       change: 'string',
       key: 'string',
-      before: 'string',
-      after: 'string',
+      before: 'json',
+      after: 'json',
       fields: 'array<string>',
     },
     partitions: [

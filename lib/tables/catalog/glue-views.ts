@@ -1,6 +1,7 @@
 import type { HiveType } from '../../snapshot/sources/source-definition.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import { viewsOver } from './catalog.ts';
+import { trinoType } from './hive-type.ts';
 import type { View } from './view.ts';
 
 /** A view as Glue stores it for Athena and Trino. `text` says where its tables are: in this database. */
@@ -43,13 +44,3 @@ const overGlue = (sql: string): string =>
   );
 
 const componentOf = (name: string) => `regexp_extract("$path", '/${name}=([^/]+)/', 1) AS ${name}`;
-
-/** A type of Hive as Trino writes it. */
-const trinoType = (type: HiveType): string =>
-  type
-    .replaceAll(/\bstring\b/g, 'varchar')
-    .replaceAll(/\btimestamp\b/g, 'timestamp(3)')
-    .replaceAll(/(\w+):/g, '"$1" ')
-    .replaceAll('struct<', 'row(')
-    .replaceAll(/\b(array|map)</g, '$1(')
-    .replaceAll('>', ')');

@@ -1,5 +1,5 @@
 import type { Columns } from '../../snapshot/sources/source-definition.ts';
-import type { View } from './view.ts';
+import { momentOf, type View } from './view.ts';
 
 const columns = {
   place: { type: 'string', about: 'what was taken: a source, or a narrowed snapshot' },
@@ -28,9 +28,13 @@ const columns = {
   platform: { type: 'string', about: 'the host of the platform' },
 } as const satisfies View['columns'];
 
-/** The columns of what is stored of runs. */
+/** What is stored of a run: moments as text. */
 export const runColumns: Columns = Object.fromEntries(
-  Object.entries(columns).map(([name, { type }]) => [name, type]),
+  Object.entries(columns).map(([name, { type }]) => [name, type === 'timestamp' ? 'string' : type]),
+);
+
+const shown = Object.entries(columns).map(([name, { type }]) =>
+  type === 'timestamp' ? `${momentOf(name)} AS ${name}` : name,
 );
 
 /** The published runs of all places. */
@@ -38,5 +42,5 @@ export const runsView: View = {
   name: 'runs',
   about: 'a published run of any place',
   columns,
-  sql: `SELECT ${Object.keys(columns).join(', ')} FROM stored_runs`,
+  sql: `SELECT ${shown.join(', ')} FROM stored_runs`,
 };

@@ -2,8 +2,7 @@ import PQueue from 'p-queue';
 import type { LocalCopies } from './local-copies.ts';
 import type { NeededPieces } from './needed-pieces.ts';
 import { QueryError } from './query-error.ts';
-import type { DataFile, PreparedPiece } from './table.ts';
-import type { LoadedTable } from './views.ts';
+import type { LoadedTable } from './schema.ts';
 
 export type LoadOptions = {
   readonly copies: LocalCopies;
@@ -26,41 +25,27 @@ export async function loadPieces(
   { copies, diskBytes, signal, onReading }: LoadOptions,
 ): Promise<readonly LoadedTable[]> {
   const queue = new PQueue({ concurrency: AT_ONCE });
-  const each = needed.flatMap((table) => table.needed);
-  const prepared = new Map(
-    await queue.addAll(
-      each.map((piece) => async () => {
-        signal.throwIfAborted();
-        return [piece, await piece.prepare()] as const;
-      }),
-    ),
+  const each = needed.flatMap(({ table, pieces }) => pieces.map((piece) => ({ table, piece })));
+  const prepared = await queue.addAll(
+    each.map(({ table, piece: { values, prepare } }) => async () => {
+      signal.throwIfAborted();
+      return { table, values, ready: await prepare() };
+    }),
   );
-  const found = [...prepared.values()].filter((piece) => piece !== undefined);
-  const bytes = sum(found, (piece) => piece.bytes);
-  if (bytes >= MUCH_BYTES) onReading?.(`reads ${size(bytes)} of ${parts(found.length)}`);
-  await makeRoom(
-    copies,
-    sum(found, (piece) => piece.copiedBytes),
-    diskBytes,
+  const found = prepared.flatMap(({ ready }) => ready ?? []);
+  const sum = (name: 'bytes' | 'copiedBytes') => found.reduce((total, ready) => total + ready[name], 0);
+  if (sum('bytes') >= MUCH_BYTES)
+    onReading?.(
+      `reads ${size(sum('bytes'))} of ${found.length} ${found.length === 1 ? 'run or day' : 'runs or days'}`,
+    );
+  await makeRoom(copies, sum('copiedBytes'), diskBytes);
+  const loaded = await queue.addAll(
+    prepared.map(({ table, values, ready }) => async () => {
+      signal.throwIfAborted();
+      return { table, values, files: (await ready?.load()) ?? [] };
+    }),
   );
-  const files = new Map<PreparedPiece, readonly DataFile[]>(
-    await queue.addAll(
-      found.map((piece) => async () => {
-        signal.throwIfAborted();
-        return [piece, await piece.load()] as const;
-      }),
-    ),
-  );
-  return needed.map(({ table, needed: pieces, excluded }) => ({
-    table,
-    pieces: [
-      ...pieces.map((piece) => {
-        const ready = prepared.get(piece);
-        return { values: piece.values, files: (ready && files.get(ready)) ?? [] };
-      }),
-      ...excluded.map((values) => ({ values, files: undefined })),
-    ],
-  }));
+  return needed.map(({ table }) => ({ table, pieces: loaded.filter((piece) => piece.table === table) }));
 }
 
 /** Deletes the copies of earlier queries if there is too little room beside them. */
@@ -72,11 +57,6 @@ async function makeRoom(copies: LocalCopies, neededBytes: number, diskBytes: num
     { kind: 'too-large' },
   );
 }
-
-const sum = <T>(items: readonly T[], of: (item: T) => number) =>
-  items.reduce((total, item) => total + of(item), 0);
-
-const parts = (count: number) => `${count} ${count === 1 ? 'run or day' : 'runs or days'}`;
 
 const size = (bytes: number) =>
   bytes < 1e9 ? `${(bytes / 1e6).toFixed(0)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DataFile } from './table.ts';
+
+/** A file of Parquet on this machine. */
+export type DataFile = {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** True if something was missing or damaged and is not in it. Default: false. */
+  readonly isPartial?: boolean | undefined;
+};
 
 /** A file in the temporary folder that stands for something in the store; `undefined` if that is missing or damaged. */
 type Made = Promise<DataFile | undefined>;
@@ -21,16 +28,17 @@ export type LocalCopies = {
 /** Files in `folder`, without any at first. */
 export function createLocalCopies(folder: string): LocalCopies {
   const copies = new Map<string, Made>();
-  let sizeBytes = 0;
-  let users = 0;
+  const paths: string[] = [];
+  let [sizeBytes, users] = [0, 0];
   return {
     get(name, make) {
       const known = copies.get(name);
       if (known !== undefined) return known;
-      const path = join(folder, createHash('sha256').update(name).digest('hex').slice(0, 32));
+      const path = join(folder, createHash('sha256').update(`${paths.length} ${name}`).digest('hex'));
+      paths.push(path);
       const made = make(path).then((file) => {
         // What is damaged is reported to each query that reads it.
-        if (file === undefined) copies.delete(name);
+        if (file === undefined || file.isPartial === true) copies.delete(name);
         sizeBytes += file?.sizeBytes ?? 0;
         return file;
       });
@@ -49,12 +57,10 @@ export function createLocalCopies(folder: string): LocalCopies {
     },
     async clear() {
       if (users > 1) return false;
-      const all = await Promise.allSettled(copies.values());
+      await Promise.allSettled(copies.values());
       copies.clear();
       sizeBytes = 0;
-      for (const each of all)
-        if (each.status === 'fulfilled' && each.value !== undefined)
-          await rm(each.value.path, { force: true });
+      for (const path of paths.splice(0)) await rm(path, { force: true });
       return true;
     },
   };

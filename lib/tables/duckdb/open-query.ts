@@ -3,7 +3,7 @@ import type { Store } from '../../store/store.ts';
 import { viewsOver } from '../catalog/catalog.ts';
 import { NEEDS_MODEL, type View } from '../catalog/view.ts';
 import { checkReads, onlyStatement } from './check-statement.ts';
-import { type Database, openDatabase } from './database.ts';
+import { type Database, openDatabase, withInterrupt } from './database.ts';
 import { createExactValue, type ExactValue } from './exact-value.ts';
 import { type Executed, execute, RESULT, type ResultColumn } from './execute.ts';
 import type { DuckDb } from './load-duckdb.ts';
@@ -12,11 +12,9 @@ import type { LocalCopies } from './local-copies.ts';
 import { type NeededPieces, neededPieces } from './needed-pieces.ts';
 import { QueryError } from './query-error.ts';
 import { literal } from './quoted.ts';
-import { createSchema } from './schema.ts';
+import { createSchema, type LoadedTable } from './schema.ts';
 import type { Table } from './table.ts';
-import { placesIn, tablesOf } from './tables/tables.ts';
-import { createViews, filesOf, type LoadedTable } from './views.ts';
-import { withInterrupt } from './with-interrupt.ts';
+import { placesWithTables, tablesOf } from './tables/tables.ts';
 
 export type QueryContext = {
   readonly store: Store;
@@ -102,7 +100,7 @@ async function attemptQuery(
     report: (fault: string) => void reported.faults.add(fault),
     note: (words: string) => void reported.notes.add(words),
   };
-  const places = await placesIn(store);
+  const places = await placesWithTables(store);
   const tables = tablesOf(session, places);
   const views = viewsOver(places).map(({ withoutModel, ...view }) => ({
     ...view,
@@ -154,14 +152,15 @@ const executeOn = (
   { sql, tables, views, loaded, context }: ToExecute,
 ): Promise<Executed> =>
   withInterrupt(database.connection, context.signal, async () => {
-    await createViews(database.connection, { tables, views, loaded }).catch((cause: unknown) => {
+    await createSchema(database.connection, tables, views, loaded).catch((cause: unknown) => {
       throw new QueryError(
         cause instanceof Error ? cause.message : String(cause),
         { kind: 'other' },
         { cause },
       );
     });
-    await database.lock([...filesOf(loaded), outputIn(context)]);
+    const files = loaded.flatMap(({ pieces }) => pieces.flatMap((piece) => piece.files));
+    await database.lock([...files.map(({ path }) => path), outputIn(context)]);
     return await execute(database.connection, sql);
   });
 

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import type { Store } from '../../store/store.ts';
 import { createCleanups } from '../../time/cleanups.ts';
 import { viewsOver } from '../catalog/catalog.ts';
+import { duckDbType } from '../catalog/hive-type.ts';
 import type { View } from '../catalog/view.ts';
-import { duckDbType } from './duckdb-type.ts';
 import type { ExactValue } from './exact-value.ts';
+import type { ResultColumn } from './execute.ts';
 import { type DuckDb, loadDuckDb } from './load-duckdb.ts';
 import { createLocalCopies } from './local-copies.ts';
 import { openQuery, type QueryResult } from './open-query.ts';
 import { stopAfter } from './stop-after.ts';
-import type { Column } from './table.ts';
-import { placesIn } from './tables/tables.ts';
+import { placesWithTables } from './tables/tables.ts';
 import { makeTemporaryFolder } from './temporary-folder.ts';
 
 export type TablesOptions = {
@@ -49,7 +49,7 @@ export type FirstRows = Pick<QueryResult, 'columns' | 'faults' | 'notes' | 'rows
 
 /** A table as it is listed; types are DuckDB's. */
 export type TableInfo = Pick<View, 'name' | 'about'> & {
-  readonly columns: readonly (Column & { readonly about: string })[];
+  readonly columns: readonly (ResultColumn & { readonly about: string })[];
 };
 
 /** SQL over a store. Several queries may run at once. */
@@ -101,7 +101,7 @@ export async function openTables(store: Store, options: TablesOptions = {}): Pro
       const { columns, rows, faults, notes } = result;
       return { columns, rows, faults, notes, first: await firstOf(result, { maxRows, wants }) };
     },
-    list: async () => viewsOver(await placesIn(store)).map(listed),
+    list: async () => viewsOver(await placesWithTables(store)).map(listed),
     [Symbol.asyncDispose]: remove,
   };
 }

@@ -1,24 +1,119 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { compareKeys } from '../../store/key.ts';
+import { duckDbType } from '../catalog/hive-type.ts';
 import type { View } from '../catalog/view.ts';
 import { duckDbMacros, duckDbSql } from '../duckdb-dialect.ts';
-import { duckDbType } from './duckdb-type.ts';
+import type { DataFile } from './local-copies.ts';
 import { type Macro, macros } from './macros.ts';
-import { identifier, literal } from './quoted.ts';
-import { type Column, columnsAfter, type Table } from './table.ts';
+import { identifier, literal, literals } from './quoted.ts';
+import type { Piece, Table } from './table.ts';
 
-/** The schema of what is stored and of its pieces, so that `SHOW TABLES` lists what people see alone. */
+/** The schema of what is stored, so that `SHOW TABLES` lists what people see alone. */
 export const PIECES = 'pieces';
 
-/** The name in `PIECES` of a table's piece, by its place among all of the table's pieces. */
-export const pieceName = ({ name }: Pick<Table, 'name'>, index: number | string): string =>
-  `p${index}__${name}`;
+/** A table with the files of the pieces that a query needs. */
+export type LoadedTable = {
+  readonly table: Table;
+  readonly pieces: readonly (Pick<Piece, 'values'> & { readonly files: readonly DataFile[] })[];
+};
 
-/** A piece of a table in SQL: its name in `PIECES`, and the values of the first of the table's piece columns. It has the others itself. */
-export type NamedPiece = { readonly name: string; readonly values: readonly string[] };
+/**
+ * Creates what is stored, over the files that are loaded and else without rows, and what people see over it: the views,
+ * the macros, and the functions of Trino that both use.
+ */
+export async function createSchema(
+  connection: DuckDBConnection,
+  tables: readonly Table[],
+  views: readonly View[],
+  loaded: readonly LoadedTable[] = [],
+): Promise<void> {
+  const found = new Map(loaded.map((each) => [each.table, each]));
+  const stored = tables.flatMap((table) => [
+    createEmpty(rowsName(table), [...typesOf(table), [FILE, 'VARCHAR']]),
+    createEmpty(valuesName(table), valueColumns(table)),
+    createOver(table, inPieces(valuesName(table)), found.get(table)),
+  ]);
+  const shown = [...duckDbMacros, ...views.map(createView), ...macros.map(createMacro)];
+  await connection.run([`CREATE SCHEMA ${PIECES}`, ...stored, ...shown].join(';\n'));
+}
 
-/** Creates what people see, over what is stored: the views, the macros, and the functions of Trino that both use. */
-export async function createShown(connection: DuckDBConnection, views: readonly View[]): Promise<void> {
-  await connection.run([...duckDbMacros, ...views.map(createView), ...macros.map(createMacro)].join(';\n'));
+/** What says in which file a row is. */
+const FILE = 'file_of_row';
+
+const inPieces = (name: string) => `${PIECES}.${identifier(name)}`;
+
+/** The name in `PIECES` of a table's columns, without rows: a query reads the table if this is in its plan. */
+export const rowsName = ({ name }: Table): string => `rows_of_${name}`;
+const valuesName = ({ name }: Table) => `values_of_${name}`;
+
+const valueColumns = ({ pieceColumns }: Table) =>
+  [FILE, ...pieceColumns].map((name) => [name, 'VARCHAR'] as const);
+
+const typesOf = ({ columns }: Table) =>
+  Object.entries(columns).map(([name, type]) => [name.toLowerCase(), duckDbType(type)] as const);
+
+const createEmpty = (name: string, columns: readonly (readonly [name: string, type: string])[]): string =>
+  `CREATE OR REPLACE TABLE ${inPieces(name)} (${columns.map(([column, type]) => `${identifier(column)} ${type}`).join(', ')})`;
+
+/**
+ * SQL that creates a table over its rows and `values`: a relation that says of each file what the last columns of its rows
+ * are. `loaded` has both, if it has files.
+ */
+function createOver(table: Table, values: string, loaded?: LoadedTable): string {
+  const files = (loaded?.pieces ?? []).flatMap((piece) =>
+    piece.files.map(({ path }) => [path, ...piece.values]),
+  );
+  const names = valueColumns(table).map(([name]) => identifier(name));
+  const paths = literals(files.map(([path = '']) => path));
+  const given = files.map((each) => `(${each.map(literal).join(', ')})`).join(', ');
+  const [rows, ofFiles] =
+    files.length === 0
+      ? [inPieces(rowsName(table)), values]
+      : [
+          `read_parquet(${paths}, filename = ${literal(FILE)}, hive_partitioning = false)`,
+          `(SELECT * FROM (VALUES ${given}) AS given (${names.join(', ')}))`,
+        ];
+  const columns = Object.entries(table.columns).map(([name, type]) => {
+    const column = identifier(name.toLowerCase());
+    return `${type === 'json' ? plainText(`r.${column}`) : `r.${column}`} AS ${column}`;
+  });
+  const ofPiece = table.pieceColumns.map((name) => `f.${identifier(name)}`);
+  const joined = ofPiece.length === 0 ? '' : ` JOIN ${ofFiles} AS f USING (${identifier(FILE)})`;
+  return `CREATE OR REPLACE VIEW ${inPieces(table.name)} AS SELECT ${[...columns, ...ofPiece].join(', ')} FROM ${rows} AS r${joined}`;
+}
+
+/** JSON that is a text without its quotes, if DuckDB can have that text: half of a surrogate pair stays JSON. */
+const plainText = (column: string) =>
+  `CASE WHEN ${column} LIKE '"%' THEN coalesce(TRY(json_extract_string(${column}, '$')), ${column}) ELSE ${column} END`;
+
+/** Pieces of a table that are together in a plan, or not. */
+export type PieceGroup = { readonly name: string; readonly pieces: readonly Piece[] };
+
+/** The name in `PIECES` of a table's group, by its place among all of them. */
+export const groupName = ({ name }: Table, index: number): string => `group${index}_of_${name}`;
+
+/**
+ * SQL that creates a table over groups of its pieces, of which none has rows: of one piece the last columns are constants,
+ * of several they lie between bounds.
+ */
+export function createOfGroups(table: Table, groups: readonly PieceGroup[]): string {
+  const { pieceColumns } = table;
+  const selects = groups.map(({ name, pieces }) => {
+    const [only, ...others] = pieces;
+    const constant = (column: string, at: number) =>
+      `CAST(${literal(only?.values[at] ?? '')} AS VARCHAR) AS ${identifier(column)}`;
+    if (others.length === 0)
+      return `SELECT ${[identifier(FILE), ...pieceColumns.map(constant)].join(', ')} FROM ${inPieces(name)}`;
+    const bounds = pieceColumns.map((column, at) => {
+      const sorted = pieces.map(({ values }) => values[at] ?? '').sort(compareKeys);
+      return `${identifier(column)} BETWEEN ${literal(sorted[0] ?? '')} AND ${literal(sorted.at(-1) ?? '')}`;
+    });
+    return `SELECT * FROM ${inPieces(name)} WHERE ${bounds.join(' AND ')}`;
+  });
+  return [
+    ...groups.map(({ name }) => createEmpty(name, valueColumns(table))),
+    createOver(table, `(${selects.join(' UNION ALL ')})`),
+  ].join(';\n');
 }
 
 function createView({ name, sql, columns }: View): string {
@@ -28,43 +123,7 @@ function createView({ name, sql, columns }: View): string {
   return `CREATE VIEW ${identifier(name)} AS SELECT ${typed.join(', ')} FROM (${overStored(sql)})`;
 }
 
-/** What is stored is in a schema of its own, so that `SHOW TABLES` lists what people see. */
 const overStored = (sql: string): string => duckDbSql(sql).replaceAll(/\bstored_\w+/g, `${PIECES}.$&`);
 
 const createMacro = ({ name, parameters, sql }: Macro): string =>
   `CREATE MACRO ${identifier(name)}(${parameters.join(', ')}) AS TABLE ${sql}`;
-
-/** Creates all tables without rows, and what people see over them. */
-export async function createSchema(
-  connection: DuckDBConnection,
-  tables: readonly Table[],
-  views: readonly View[],
-): Promise<void> {
-  await connection.run([SCHEMA, ...tables.map((table) => createOfPieces(table, []))].join(';\n'));
-  await createShown(connection, views);
-}
-
-/** SQL that creates the schema of pieces. */
-export const SCHEMA = `CREATE SCHEMA ${PIECES}`;
-
-/** SQL that creates a table without rows. `name` is quoted. */
-export const createEmpty = (name: string, columns: readonly Column[]): string =>
-  `CREATE TABLE ${name} (${columns.map((column) => `${identifier(column.name)} ${column.type}`).join(', ')})`;
-
-/** SQL that creates a table of pieces, which have its columns; without pieces it has no rows. */
-export function createOfPieces(table: Table, pieces: readonly NamedPiece[]): string {
-  if (pieces.length === 0) return createEmpty(`${PIECES}.${identifier(table.name)}`, columnsAfter(table, 0));
-  const rows = pieces.map(
-    ({ name, values }) => `${selectPiece(table, values)} FROM ${PIECES}.${identifier(name)}`,
-  );
-  return `CREATE VIEW ${PIECES}.${identifier(table.name)} AS\n${rows.join('\nUNION ALL\n')}`;
-}
-
-function selectPiece({ columns, pieceColumns }: Table, values: readonly string[]): string {
-  const ofPiece = pieceColumns.map((column, at) =>
-    at < values.length
-      ? `CAST(${literal(values[at] ?? '')} AS VARCHAR) AS ${identifier(column)}`
-      : identifier(column),
-  );
-  return `SELECT ${[...columns.map(({ name }) => identifier(name)), ...ofPiece].join(', ')}`;
-}

@@ -1,14 +1,11 @@
 import type { Store } from '../../store/store.ts';
-import type { DuckDb } from './load-duckdb.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
 import type { LocalCopies } from './local-copies.ts';
 
 /** What the tables of one query work with. */
 export type Session = {
   readonly store: Store;
-  readonly duckDb: DuckDb;
   readonly copies: LocalCopies;
-  /** For files that only this query needs. */
-  readonly folder: string;
   /** Reports something that is missing or damaged and was left out, in words. */
   readonly report: (fault: string) => void;
   /** Reports something that is damaged but was found elsewhere, in words. */
@@ -18,3 +15,17 @@ export type Session = {
   /** Aborted when the query is to stop. */
   readonly signal: AbortSignal;
 };
+
+/** Waits for something in the store; reports it, and returns undefined, if it is missing or damaged. */
+export async function orReport<T>(
+  { report }: Pick<Session, 'report'>,
+  found: Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (!(error instanceof StoredObjectError)) throw error;
+    report(error.message);
+    return undefined;
+  }
+}

@@ -1,15 +1,5 @@
-/** A column of a table of SQL; `type` is DuckDB's. */
-export type Column = { readonly name: string; readonly type: string };
-
-/** A file on this machine that DuckDB reads rows from. */
-export type DataFile = {
-  readonly path: string;
-  readonly sizeBytes: number;
-  /** The most bytes of a line, for lines of JSON whose values are text, lists of text, or null; absent: it is Parquet. */
-  readonly longestLine?: number;
-  /** Columns of Parquet with any JSON, of which the table has a text as it is. Default: none. */
-  readonly jsonColumns?: readonly string[];
-};
+import type { Columns } from '../../snapshot/sources/source-definition.ts';
+import type { DataFile } from './local-copies.ts';
 
 /**
  * Rows of a table that are read together or not at all: a run, the jobs of a day. All of them have the same values in
@@ -28,7 +18,7 @@ export type PreparedPiece = {
   readonly bytes: number;
   /** How much of it needs room in the temporary folder, in bytes, as far as that is known before. */
   readonly copiedBytes: number;
-  /** Its rows as files on this machine. What is missing or damaged is reported and left out. */
+  /** Its rows as files of Parquet on this machine. What is missing or damaged is reported and left out. */
   readonly load: () => Promise<readonly DataFile[]>;
 };
 
@@ -37,15 +27,9 @@ export type Table = {
   /** Begins with `stored_`. */
   readonly name: string;
   /** Without `pieceColumns`. */
-  readonly columns: readonly Column[];
+  readonly columns: Columns;
   /** The names of its last columns, of text, which are the same in all rows of a piece. */
   readonly pieceColumns: readonly string[];
   /** Its pieces now; `reads` is true if the query reads a table with such a name. */
   readonly pieces: (reads: (name: RegExp) => boolean) => Promise<readonly Piece[]>;
 };
-
-/** The columns of a table in their order, but for the first `constants` of its piece columns. */
-export const columnsAfter = ({ columns, pieceColumns }: Table, constants: number): readonly Column[] => [
-  ...columns,
-  ...pieceColumns.slice(constants).map((name): Column => ({ name, type: 'VARCHAR' })),
-];

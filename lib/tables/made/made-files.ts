@@ -65,20 +65,21 @@ export async function filesIn(
   return found;
 }
 
-const NOTHING: Made = { isWhole: false, files: [] };
+/** What is recorded of a folder of which nothing is made. */
+export const NOTHING_MADE: RecordedMade = { isWhole: false, files: [], etag: undefined, isKnown: false };
 
 /** Reads what is recorded of a folder, which ends in a slash. */
 export async function readMade(store: Pick<Store, 'get'>, folder: string): Promise<RecordedMade> {
   const key = `${folder}${MADE_NAME}`;
   const stored = await store.get(key);
-  if (stored === undefined) return { ...NOTHING, etag: undefined, isKnown: false };
+  if (stored === undefined) return NOTHING_MADE;
   const { etag } = stored;
   try {
     const { isWhole, files } = parseStored(key, stored.body, madeSchema);
     return { isWhole, files, etag, isKnown: true };
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
-    return { ...NOTHING, etag, isKnown: false };
+    return { ...NOTHING_MADE, etag };
   }
 }
 

@@ -10,7 +10,7 @@ import {
   readMade,
   writeMade,
 } from '../made/made-files.ts';
-import type { ParquetOfLines } from './parquet-of-lines.ts';
+import type { MadeParquet } from '../made/make-parquet.ts';
 
 /** A file that a folder is to have. */
 export type FileToMake = Pick<MadeFile, 'of' | 'upTo'>;
@@ -20,7 +20,7 @@ export type FolderToMake<File extends FileToMake> = {
   /** Ends in a slash. */
   readonly folder: string;
   /** Makes a file; undefined if nothing goes in. Throws `SourceChangedError` if something is gone that was there before. */
-  readonly make: (file: File) => Promise<ParquetOfLines | undefined>;
+  readonly make: (file: File) => Promise<MadeParquet | undefined>;
   /** The files that it is to have, in order, given what is recorded of it. They may be asked for again. */
   readonly files: (recorded: RecordedMade) => AsyncIterable<File> | Iterable<File>;
   /** Whether a file that has just been stored may stay. If not, it is deleted, and the folder is made again. Default: yes. */

@@ -2,8 +2,8 @@ import type { ListedObject, Store } from '../../store/store.ts';
 import { parquetFormat } from '../parquet/parquet-format.ts';
 import { resultColumns } from './columns.ts';
 import { type MadeFolder, makeFolder } from './make-folder.ts';
-import { parquetOfLines } from './parquet-of-lines.ts';
-import { type ResultFile, type ResultFilesOptions, resultFiles } from './result-files.ts';
+import { type LinesToMake, parquetOfLines } from './parquet-of-lines.ts';
+import { type ResultFilesOptions, resultFiles } from './result-files.ts';
 import { type WithParquet, withParquet } from './with-parquet.ts';
 
 export type ResultsToMake = {
@@ -69,12 +69,14 @@ export async function makeDay(day: DayOfResults, options: ResultsToMake): Promis
   const { store, isOver, isDry, signal, most } = options;
   const listed = () => store.list(sourceFolder(day), signal === undefined ? {} : { signal });
   const reading = { store, format: parquetFormat(resultColumns), signal, most };
-  return makeFolder<ResultFile>({
+  return makeFolder<LinesToMake>({
     store,
     folder: parquetFolder(day),
     // The folders say the type.
     make: ({ lines }) =>
-      parquetOfLines(lines(), resultColumns, { version: '1', type: JSON.stringify(day.type) }),
+      parquetOfLines(lines(), resultColumns, {
+        known: { version: '1', type: JSON.stringify(day.type) },
+      }),
     files: (recorded) => resultFiles({ ...reading, objects: listed() }, recorded),
     isOver,
     isDry,
@@ -86,7 +88,7 @@ export const storedResults = (
   day: DayOfResults,
   objects: readonly ListedObject[],
   { store, signal }: Pick<ResultsToMake, 'store' | 'signal'>,
-): Promise<readonly WithParquet<ResultFile>[]> =>
+): Promise<readonly WithParquet<LinesToMake>[]> =>
   withParquet(store, parquetFolder(day), (recorded) =>
     resultFiles({ store, objects, format: parquetFormat(resultColumns), signal }, recorded),
   );

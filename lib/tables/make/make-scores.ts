@@ -6,8 +6,8 @@ import { readMade } from '../made/made-files.ts';
 import { parquetFormat } from '../parquet/parquet-format.ts';
 import { scoreColumns } from './columns.ts';
 import { type MadeFolder, makeFolder } from './make-folder.ts';
-import { parquetOfLines } from './parquet-of-lines.ts';
-import { type ScoreFile, scoreFiles } from './score-files.ts';
+import { type LinesToMake, parquetOfLines } from './parquet-of-lines.ts';
+import { scoreFiles } from './score-files.ts';
 import { type BatchParts, partsOfBatch } from './score-parts.ts';
 import { type WithParquet, withParquet } from './with-parquet.ts';
 
@@ -44,7 +44,7 @@ export async function makeBatch(segment: string, options: ScoresToMake): Promise
     if (!isDry) await deleteFolder(store, folder);
     return NOTHING;
   }
-  const made = await makeFolder<ScoreFile>({
+  const made = await makeFolder<LinesToMake>({
     store,
     folder,
     make: ({ lines }) => parquetOfLines(lines(), scoreColumns),
@@ -67,7 +67,7 @@ export const storedScores = (
   segment: string,
   parts: BatchParts,
   { store, signal }: Pick<ScoresToMake, 'store' | 'signal'>,
-): Promise<readonly WithParquet<ScoreFile>[]> =>
+): Promise<readonly WithParquet<LinesToMake>[]> =>
   withParquet(store, `${SCORES_PARQUET}${segment}/`, () =>
     scoreFiles({ store, format: parquetFormat(scoreColumns), signal }, parts),
   );

@@ -1,14 +1,24 @@
 import { gatherBytes } from '../../bytes/gathered-bytes.ts';
-import type { Line } from '../../snapshot/changes/line-reader.ts';
+import { lineOf } from '../../snapshot/changes/line-reader.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
+import type { MadeParquet } from '../made/make-parquet.ts';
 import type { KnownMembers, TableColumns } from '../parquet/fit-lines.ts';
 import { createParquetFile } from '../parquet/parquet-writer.ts';
+import type { FileToMake } from './make-folder.ts';
 
-/** A line, and where it is, for messages. */
-export type PlacedLine = { readonly line: Line; readonly place: string };
+/** A line of JSON, and where it is, for messages. */
+export type PlacedLine = { readonly json: Buffer; readonly place: string };
 
-/** A Parquet file in memory. `other`: how many members are in `_other`. */
-export type ParquetOfLines = { readonly body: Buffer; readonly records: number; readonly other: number };
+/** Receives what is missing or damaged, and left out; without it, that is thrown. */
+export type Report = ((fault: string) => void) | undefined;
+
+/** A file to make of lines. */
+export type LinesToMake = FileToMake & {
+  /** The bytes of what goes in. */
+  readonly bytes: number;
+  /** What goes in. Throws `SourceChangedError` if something is gone that was there before. */
+  readonly lines: (report?: Report) => AsyncIterable<PlacedLine>;
+};
 
 /**
  * Makes a Parquet file of JSON lines; undefined if there are none. Memory holds it and one row group. Throws
@@ -17,16 +27,19 @@ export type ParquetOfLines = { readonly body: Buffer; readonly records: number; 
 export async function parquetOfLines(
   lines: AsyncIterable<PlacedLine>,
   columns: TableColumns,
-  known: KnownMembers = {},
-): Promise<ParquetOfLines | undefined> {
+  { known = {}, report }: { readonly known?: KnownMembers; readonly report?: Report } = {},
+): Promise<MadeParquet | undefined> {
   const file = createParquetFile(columns, known);
   const gathered = gatherBytes();
-  for await (const { line, place } of lines) {
+  for await (const { json, place } of lines) {
+    const line = lineOf(json);
     try {
       file.add(line.json, line.start, line.end);
     } catch (cause) {
       if (!(cause instanceof SyntaxError)) throw cause;
-      throw new StoredObjectError('invalid', `${place}: expected JSON, got ${cause.message}`, { cause });
+      const fault = `${place}: expected JSON, got ${cause.message}`;
+      if (report === undefined) throw new StoredObjectError('invalid', fault, { cause });
+      report(fault);
     }
     if (file.isFull()) gathered.add(file.flush());
   }

@@ -6,9 +6,8 @@ import type { Part } from '../../snapshot/manifest.ts';
 import { type Run, runOfId } from '../../snapshot/run-id.ts';
 import { sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
-import { createParquetMaker } from '../made/make-parquet.ts';
+import { createParquetMaker, type MadeParquet } from '../made/make-parquet.ts';
 import { madeOf, type RecordedParquet, recordedParquet } from '../made/parquet-of-run.ts';
-import type { ParquetOfLines } from './parquet-of-lines.ts';
 
 export type PartFilesOptions = {
   readonly store: Store;
@@ -43,7 +42,7 @@ export async function openPartFiles({ store, place, at, neighbours, beforePut, s
   return {
     lacksUses,
     /** The Parquet of a part, to be stored. If its uses are missing, they are taken from the same lines, and stored. */
-    async parquet(part: Part): Promise<ParquetOfLines> {
+    async parquet(part: Part): Promise<MadeParquet> {
       await beforePut();
       const equal = (await known()).parquet.get(madeOf(place, part));
       const body = equal && (await store.get(equal.key))?.body;

@@ -1,19 +1,10 @@
 import { createHash } from 'node:crypto';
 import { bytesOfResult } from '../../jobs/results/stored-results.ts';
-import { lineOf } from '../../snapshot/changes/line-reader.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import { compareKeys } from '../../store/key.ts';
 import type { ListedObject, Store } from '../../store/store.ts';
 import type { RecordedMade } from '../made/made-files.ts';
-import type { FileToMake } from './make-folder.ts';
-import type { PlacedLine } from './parquet-of-lines.ts';
-
-/** A file, and the results that go into it. */
-export type ResultFile = FileToMake & {
-  /** What goes in. Throws `SourceChangedError` if something is gone that was there before. */
-  readonly lines: () => AsyncIterable<PlacedLine>;
-  readonly objects: readonly ListedObject[];
-};
+import type { LinesToMake, PlacedLine } from './parquet-of-lines.ts';
 
 export type ResultFilesOptions = {
   readonly store: Pick<Store, 'get'>;
@@ -37,13 +28,13 @@ const MOST = { results: 20_000, bytes: 64_000_000 } as const;
 export async function* resultFiles(
   { store, objects: all, format, signal, most = MOST }: ResultFilesOptions,
   { files, isWhole }: RecordedMade,
-): AsyncGenerator<ResultFile> {
+): AsyncGenerator<LinesToMake> {
   // The last file of all has no end.
   const ends = (isWhole ? files.slice(0, -1) : files).map(({ upTo = '' }) => upTo);
   const isEndless = (file: number) => isWhole && file === files.length - 1;
   let [index, bytes] = [0, 0];
   let objects: ListedObject[] = [];
-  const cut = (): ResultFile => {
+  const cut = (): LinesToMake => {
     const file = fileOf(objects, ends[index], { store, format, signal });
     index += 1;
     bytes = 0;
@@ -63,7 +54,7 @@ export async function* resultFiles(
 
 type Reading = Pick<ResultFilesOptions, 'store' | 'format' | 'signal'>;
 
-function fileOf(objects: readonly ListedObject[], end: string | undefined, reading: Reading): ResultFile {
+function fileOf(objects: readonly ListedObject[], end: string | undefined, reading: Reading): LinesToMake {
   const hash = createHash('sha256').update(`${reading.format}\n`);
   for (const { key, mark } of objects) hash.update(`${key} ${mark}\n`);
   const upTo = end ?? objects.at(-1)?.key;
@@ -71,7 +62,7 @@ function fileOf(objects: readonly ListedObject[], end: string | undefined, readi
     of: hash.digest('hex'),
     ...(upTo === undefined ? {} : { upTo }),
     lines: () => readResults(objects, reading),
-    objects,
+    bytes: objects.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
   };
 }
 
@@ -93,8 +84,7 @@ async function* readResults(
       read: async ({ key }, aborted) => ({ key, body: await bytesOfResult(store, key, aborted) }),
     });
     // One that was deleted meanwhile is not in the next listing either.
-    for await (const { key, body } of bodies)
-      if (body !== undefined) yield { line: lineOf(body), place: key };
+    for await (const { key, body } of bodies) if (body !== undefined) yield { json: body, place: key };
   }
 }
 

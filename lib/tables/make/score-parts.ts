@@ -1,10 +1,10 @@
 import { findSummary } from '../../jobs/results/summary.ts';
 import { chunkOfPart, SUMMARY_NAME } from '../../jobs/texts/batch/batch.ts';
-import type { Store } from '../../store/store.ts';
+import type { ListedObject, Store } from '../../store/store.ts';
 import { missingObject } from '../../store/stored-json.ts';
 
 /** A part of a batch. */
-export type ScorePart = { readonly key: string };
+export type ScorePart = Pick<ListedObject, 'key' | 'sizeBytes'>;
 
 /** The parts of a finished batch, in order. */
 export type BatchParts = { readonly parts: readonly ScorePart[] };
@@ -15,23 +15,20 @@ export type BatchParts = { readonly parts: readonly ScorePart[] };
  * `folder` ends in a slash. Throws `StoredObjectError` if a part is gone.
  */
 export async function partsOfBatch(store: Store, folder: string): Promise<BatchParts | undefined> {
-  const listed = new Set<string>();
-  const byChunk = new Map<number, string[]>();
-  for await (const { key } of store.list(folder)) {
+  const byChunk = new Map<number, ScorePart[]>();
+  for await (const { key, sizeBytes } of store.list(folder)) {
     const chunkId = chunkOfPart(key);
-    if (chunkId !== undefined) {
-      listed.add(key);
-      byChunk.set(chunkId.chunk, [...(byChunk.get(chunkId.chunk) ?? []), key]);
-    }
+    if (chunkId !== undefined)
+      byChunk.set(chunkId.chunk, [...(byChunk.get(chunkId.chunk) ?? []), { key, sizeBytes }]);
   }
   const summary = await findSummary(store, `${folder}${SUMMARY_NAME}`);
   if (summary === undefined) return undefined;
   const parts = summary.parts.map(({ key }): ScorePart => {
     const chunk = chunkOfPart(key)?.chunk;
-    const [only, ...others] = byChunk.get(chunk ?? -1) ?? [];
-    const found = listed.has(key) ? key : others.length === 0 ? only : undefined;
-    if (chunk === undefined || found === undefined) throw missingObject(store, key, 'a part');
-    return { key: found };
+    const listed = byChunk.get(chunk ?? -1) ?? [];
+    const found = listed.find((part) => part.key === key) ?? (listed.length === 1 ? listed[0] : undefined);
+    if (found === undefined) throw missingObject(store, key, 'a part');
+    return found;
   });
   return { parts };
 }

@@ -3,7 +3,7 @@ import { fileName, filesIn, isMade, type RecordedMade, readMade } from '../made/
 import type { ParquetInStore } from '../made/parquet-of-run.ts';
 import type { FileToMake } from './make-folder.ts';
 
-/** A file that a folder is to have, and its Parquet if that has the same rows as the lines, all in their columns. */
+/** A file that a folder is to have, and its Parquet if that has the same rows as the lines. */
 export type WithParquet<File> = { readonly file: File; readonly parquet: ParquetInStore | undefined };
 
 /** The files that a folder of Parquet is to have, with those that it has as they would be made now. */
@@ -19,9 +19,9 @@ export async function withParquet<File extends FileToMake>(
     const index = found.length;
     const key = `${folder}${fileName(index)}`;
     const known = recorded.files[index];
-    const sha256 = known?.other === 0 ? known.sha256 : null;
+    const { sha256 = null, bytes = 0 } = known ?? {};
     const isUsable = sha256 !== null && isMade(store, known, { of: file.of, stored: stored.get(key) });
-    found.push({ file, parquet: isUsable ? { key, bytes: known?.bytes ?? 0, sha256 } : undefined });
+    found.push({ file, parquet: isUsable ? { key, bytes, sha256 } : undefined });
   }
   return found;
 }

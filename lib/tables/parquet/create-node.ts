@@ -1,5 +1,5 @@
+import type { ColumnType } from '../catalog/hive-type.ts';
 import { createBooleanLeaf } from './boolean-leaf.ts';
-import type { ColumnType } from './column-type.ts';
 import { namesOf } from './find-name.ts';
 import type { FittedNode } from './fitted-node.ts';
 import { createIntegerLeaf } from './integer-leaf.ts';

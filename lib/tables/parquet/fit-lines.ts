@@ -5,7 +5,7 @@ import {
   skipSpace,
   unexpected,
 } from '../../snapshot/page/json-bytes.ts';
-import { parseColumnType } from './column-type.ts';
+import { parseColumnType } from '../catalog/hive-type.ts';
 import { createNode } from './create-node.ts';
 import { type Members, type RecordField, readRecord, recordReader } from './fit-record.ts';
 import { addInteger, createIntegerLeaf, type IntegerLeaf, lastInteger } from './integer-leaf.ts';

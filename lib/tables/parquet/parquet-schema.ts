@@ -1,6 +1,6 @@
 import type { SchemaElement } from 'hyparquet-writer';
-import type { ColumnType } from './column-type.ts';
-import { parseColumnType } from './column-type.ts';
+import type { ColumnType } from '../catalog/hive-type.ts';
+import { parseColumnType } from '../catalog/hive-type.ts';
 import type { TableColumns } from './fit-lines.ts';
 
 /**

@@ -1,8 +1,18 @@
+import { tmpdir } from 'node:os';
+import * as duckDb from '@duckdb/node-api';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
+import { sources } from '../../../lib/snapshot/sources/sources.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { viewsOver } from '../../../lib/tables/catalog/catalog.ts';
+import { openDatabase } from '../../../lib/tables/duckdb/database.ts';
+import { createLocalCopies } from '../../../lib/tables/duckdb/local-copies.ts';
+import { neededPieces } from '../../../lib/tables/duckdb/needed-pieces.ts';
 import { openTables, type Tables } from '../../../lib/tables/duckdb/open-tables.ts';
+import { createSchema } from '../../../lib/tables/duckdb/schema.ts';
+import type { Table } from '../../../lib/tables/duckdb/table.ts';
+import { tablesOf } from '../../../lib/tables/duckdb/tables/tables.ts';
 import { scaled } from '../../scale.ts';
 import { publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
@@ -74,6 +84,57 @@ describe('a query reads only the runs that it needs', () => {
     ],
   ])('%s', async (sql, days) => {
     expect(await daysReadBy(sql)).toEqual(days);
+  });
+});
+
+describe('of hundreds of runs', () => {
+  const days = Array.from({ length: 300 }, (_, at) => new Date(at * 86_400_000).toISOString().slice(0, 10));
+  const session = {
+    store: createMemoryStore(),
+    copies: createLocalCopies(tmpdir()),
+    report: () => undefined,
+    note: () => undefined,
+    verifies: false,
+    signal: AbortSignal.timeout(60_000),
+  };
+  const table: Table = {
+    name: 'stored_many',
+    columns: { id: 'string' },
+    pieceColumns: ['dt', 'run'],
+    pieces: async () =>
+      days.map((dt) => ({ values: [dt, `run of ${dt}`], prepare: () => Promise.reject(new Error('read')) })),
+  };
+
+  test.each([
+    ["dt = '1970-05-04'", (day: string) => day === '1970-05-04'],
+    ["run >= 'run of 1970-10-20'", (day: string) => day >= '1970-10-20'],
+    ["left(dt, 7) IN ('1970-02', '1970-03')", (day: string) => /^1970-0[23]/.test(day)],
+    [
+      "dt = '1970-01-01' OR (dt > '1970-10-25' AND id = '7')",
+      (day: string) => day === '1970-01-01' || day > '1970-10-25',
+    ],
+    ["dt = '1970-07-01' OR id = '7'", () => true],
+    ["dt BETWEEN '1971' AND '1972'", () => false],
+  ])('%s needs those that it may be true of', async (where, isNeeded) => {
+    using database = await openDatabase(duckDb, {
+      memoryMb: 500,
+      threads: 1,
+      folder: tmpdir(),
+      diskBytes: 0,
+    });
+    const { connection } = database;
+    await createSchema(connection, [...tablesOf(session, sources), table], viewsOver(sources));
+    await connection.run(
+      "SET disabled_optimizers = 'statistics_propagation'; SET explain_output = 'optimized_only'",
+    );
+
+    const [found] = await neededPieces(
+      connection,
+      [table],
+      `SELECT id FROM pieces.stored_many WHERE ${where}`,
+    );
+
+    expect((found?.pieces ?? []).map(({ values }) => values[0])).toEqual(days.filter(isNeeded));
   });
 });
 

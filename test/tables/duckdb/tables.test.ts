@@ -64,7 +64,7 @@ beforeAll(async () => {
     body: '{',
   });
   const part = gzipSync(
-    '{"id":"7","line":2,"columns":{"channel":"mail"},"textHash":"h","topicSentiments":{"price":"NEGATIVE"},"sentiment":"NEUTRAL"}\n{"line":3,"error":"empty"}\n',
+    '{"batch":"may","chunk":3,"id":"7","line":2,"columns":{"channel":"mail"},"textHash":"h","topicSentiments":{"price":"NEGATIVE"},"sentiment":"NEUTRAL"}\n{"batch":"may","chunk":3,"line":3,"error":"empty"}\n',
   );
   await store.put(`scores/may/part-00003-${hash('sha256', part).slice(0, 12)}.ndjson.gz`, part);
   tables = await openTables(store);

@@ -1,5 +1,5 @@
 import { own } from '../../../lib/json/own.ts';
-import { parseColumnType } from '../../../lib/tables/parquet/column-type.ts';
+import { parseColumnType } from '../../../lib/tables/catalog/hive-type.ts';
 import type { TableColumns } from '../../../lib/tables/parquet/fit-lines.ts';
 
 type ColumnType = ReturnType<typeof parseColumnType>;

@@ -1,13 +1,10 @@
-import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type CurrentModel, currentModel, type ModelTable, modelColumns } from '../../../model/index.ts';
 import { StoredObjectError } from '../../../store/stored-json.ts';
-import { fetchFile, fileInPlace } from '../fetch-file.ts';
-import { orReport } from '../or-report.ts';
-import { duckDbColumns } from '../record-columns.ts';
-import type { Session } from '../session.ts';
-import type { DataFile, Table } from '../table.ts';
+import type { DataFile } from '../local-copies.ts';
+import { orReport, type Session } from '../session.ts';
+import { storedFile } from '../stored-files.ts';
+import type { Table } from '../table.ts';
 
 /** The model that a query reads: the same one in all of its tables. */
 export type QueryModel = {
@@ -18,18 +15,10 @@ export type QueryModel = {
 };
 
 export function createQueryModel(session: Session): QueryModel {
+  const { store, report: addFault, signal } = session;
   let found: Promise<CurrentModel | undefined> | undefined;
   const renewed = (damaged?: CurrentModel) =>
-    orReport(
-      session,
-      currentModel({
-        store: session.store,
-        now: Date.now,
-        addFault: session.report,
-        signal: session.signal,
-        damaged,
-      }),
-    );
+    orReport(session, currentModel({ store, now: Date.now, addFault, signal, damaged }));
   const current = () => {
     found ??= renewed();
     return found;
@@ -53,24 +42,19 @@ export function createQueryModel(session: Session): QueryModel {
   };
 }
 
-async function fileOf(session: Session, table: CurrentModel['tables'][ModelTable]): Promise<DataFile> {
-  if (!('body' in table)) {
-    const inPlace = await fileInPlace(session, table);
-    const copy = inPlace ?? (await session.copies.get(table.key, (path) => fetchFile(session, table, path)));
-    if (copy === undefined)
-      throw new StoredObjectError('missing', `${table.key}: expected a table, got none`);
-    return copy;
-  }
-  const path = join(session.folder, `model-${createHash('sha256').update(table.sha256).digest('hex')}`);
-  await writeFile(path, table.body);
-  return { path, sizeBytes: table.bytes };
+async function fileOf(session: Session, table: CurrentModel['tables'][ModelTable]) {
+  if (!('body' in table)) return await storedFile(session, table);
+  return await session.copies.get(`model ${table.sha256}`, async (path) => {
+    await writeFile(path, table.body);
+    return { path, sizeBytes: table.bytes };
+  });
 }
 
 /** The tables of the model, of one piece each. */
 export const modelTables = (model: QueryModel): readonly Table[] =>
   (Object.keys(modelColumns) as ModelTable[]).map((table) => ({
     name: `stored_model_${table}`,
-    columns: duckDbColumns(modelColumns[table]),
+    columns: modelColumns[table],
     pieceColumns: [],
     pieces: async () => [
       {

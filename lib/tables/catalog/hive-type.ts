@@ -1,3 +1,5 @@
+import type { HiveType } from '../../snapshot/sources/source-definition.ts';
+
 /** A type of Hive's, or `json`: text that is a value's JSON, byte for byte. Names are as on the platform. */
 export type ColumnType =
   | { readonly kind: 'string' | 'bigint' | 'boolean' | 'timestamp' | 'json' }
@@ -8,7 +10,7 @@ export type ColumnType =
 type StructField = { readonly name: string; readonly type: ColumnType };
 
 /** Parses a type in Hive's notation. Keys of maps are text. Throws `TypeError` on one that no column has. */
-export function parseColumnType(hive: string): ColumnType {
+export function parseColumnType(hive: HiveType): ColumnType {
   const [, kind, inner = ''] = /^(array|map|struct)<(.*)>$/.exec(hive) ?? [];
   switch (kind) {
     case 'array':
@@ -25,7 +27,37 @@ export function parseColumnType(hive: string): ColumnType {
   }
 }
 
-function plainKind(hive: string) {
+/** A type in Hive's notation as one of DuckDB's; fields of structs are in lower case. Throws as `parseColumnType` does. */
+export const duckDbType = (hive: HiveType): string => duckDbTypeOf(parseColumnType(hive));
+
+function duckDbTypeOf(type: ColumnType): string {
+  switch (type.kind) {
+    case 'array':
+      return `${duckDbTypeOf(type.element)}[]`;
+    case 'map':
+      return `MAP(VARCHAR, ${duckDbTypeOf(type.value)})`;
+    case 'struct':
+      return `STRUCT(${type.fields.map((field) => `"${field.name.toLowerCase()}" ${duckDbTypeOf(field.type)}`).join(', ')})`;
+    // JSON is text, since its numbers may be of any size.
+    case 'string':
+    case 'json':
+      return 'VARCHAR';
+    default:
+      return type.kind.toUpperCase();
+  }
+}
+
+/** The same as one of Trino's. */
+export const trinoType = (hive: HiveType): string =>
+  hive
+    .replaceAll(/\bstring\b/g, 'varchar')
+    .replaceAll(/\btimestamp\b/g, 'timestamp(3)')
+    .replaceAll(/(\w+):/g, '"$1" ')
+    .replaceAll('struct<', 'row(')
+    .replaceAll(/\b(array|map)</g, '$1(')
+    .replaceAll('>', ')');
+
+function plainKind(hive: HiveType) {
   switch (hive) {
     case 'string':
     case 'bigint':
@@ -58,5 +90,5 @@ function splitOutside(list: string): readonly string[] {
 
 const unknownType = (hive: string) =>
   new TypeError(
-    `expected string, bigint, boolean, timestamp, json, array<…>, map<string,…> or struct<…>, got ${hive}`,
+    `expected a type of Hive's: string, bigint, boolean, timestamp, json, array<…>, map<string,…> or struct<…>, got ${hive}`,
   );

@@ -1,0 +1,224 @@
+import { publishedKeys } from '../../../snapshot/changes/published-runs.ts';
+import { type Place, sourceOf } from '../../../snapshot/keys.ts';
+import { type Manifest, manifestOf, readLatest } from '../../../snapshot/manifest.ts';
+import { readAhead } from '../../../snapshot/sources/read-ahead.ts';
+import { sourceDefinitions } from '../../../snapshot/sources/sources.ts';
+import { StoreError } from '../../../store/error.ts';
+import { StoredObjectError } from '../../../store/stored-json.ts';
+import { gluePartitionKeys } from '../../catalog/glue-tables.ts';
+import { runColumns } from '../../catalog/runs-view.ts';
+import { makeParquet } from '../../made/make-parquet.ts';
+import { parquetOfRun } from '../../made/parquet-of-run.ts';
+import { changesColumns, withOther } from '../../make/columns.ts';
+import { SourceChangedError } from '../../make/make-folder.ts';
+import { makeRun } from '../../make/make-run.ts';
+import { parquetOfLines } from '../../make/parquet-of-lines.ts';
+import { storedTables } from '../../stored-tables.ts';
+import { orReport, type Session } from '../session.ts';
+import { type FileToRead, loadFiles, preparedFiles } from '../stored-files.ts';
+import type { Piece, PreparedPiece, Table } from '../table.ts';
+import type { QueryModel } from './model.ts';
+
+/** A published run, by the key of its manifest. */
+type RunAt = { readonly run: string; readonly manifest: string };
+
+/** What is stored of a place, by the name of its table: its latest run, and all of its published runs. */
+export function runTables(session: Session, model: QueryModel, place: Place, name: string): readonly Table[] {
+  const shared = {
+    columns: sourceDefinitions[sourceOf(place)].columns,
+    pieceColumns: gluePartitionKeys,
+  };
+  const pieceOf = (at: RunAt): Piece => ({
+    values: [dayOf(at), at.run],
+    prepare: () => prepareRun(session, place, at),
+  });
+  /** Of a query that reads the model, the run that it was computed over. */
+  const latest = async (isOfModel: boolean) =>
+    (isOfModel ? (await model.current())?.runs[place] : undefined) ??
+    (await orReport(session, readLatest(session.store, place)));
+  return [
+    {
+      ...shared,
+      name: `stored_latest_${name}`,
+      pieces: async (reads) =>
+        [await latest(reads(/^stored_model_/))].flatMap((run) => run ?? []).map(pieceOf),
+    },
+    {
+      ...shared,
+      name: `stored_${name}`,
+      pieces: async () => (await runsOf(session, place)).map(pieceOf),
+    },
+  ];
+}
+
+const runsOf = async (session: Session, place: Place): Promise<readonly RunAt[]> =>
+  (await orReport(session, publishedKeys(session.store, place, session))) ?? [];
+
+/** The day of a run is in the key of its manifest. */
+const dayOf = ({ manifest }: RunAt): string => /\/dt=([^/]+)\//.exec(manifest)?.[1] ?? '';
+
+const manifestAt = ({ store, ...session }: Session, place: Place, { run, manifest }: RunAt) =>
+  orReport(session, manifestOf(store, manifest, { place, run }));
+
+/**
+ * A run's parts as files of Parquet. Parquet that is not made yet is made, or if the store takes nothing, made for this
+ * query. Undefined, and reported, if the manifest is missing or damaged.
+ */
+async function prepareRun(session: Session, place: Place, at: RunAt): Promise<PreparedPiece | undefined> {
+  const manifest = await manifestAt(session, place, at);
+  if (manifest === undefined) return undefined;
+  const found = await filesOfRun(session, place, manifest);
+  return preparedFiles(session, found, async () => {
+    if (found.every(({ parquet }) => parquet !== undefined)) return await loadFiles(session, found);
+    await makeParquetOf(session, place, at);
+    return await loadFiles(session, await filesOfRun(session, place, manifest));
+  });
+}
+
+async function filesOfRun(
+  { store, signal }: Session,
+  place: Place,
+  manifest: Manifest,
+): Promise<readonly FileToRead[]> {
+  const { columns } = sourceDefinitions[sourceOf(place)];
+  const parquet = await parquetOfRun(store, place, manifest);
+  return manifest.parts.map((part, at) => ({
+    parquet: parquet[at],
+    name: part.key,
+    from: part.key,
+    bytes: part.bytes,
+    make: async () => (await makeParquet({ store, part, signal }, columns)).body,
+  }));
+}
+
+/** Makes the Parquet that a run lacks, as far as that can be stored. */
+async function makeParquetOf({ store, note, signal }: Session, place: Place, at: RunAt): Promise<void> {
+  try {
+    await makeRun({
+      store,
+      place,
+      run: { ...at, marks: new Set() },
+      // Its tags are for others to set.
+      isLatest: true,
+      made: new Set(),
+      neighbours: [],
+      isOver: () => false,
+      isDry: false,
+      warn: note,
+      signal,
+    });
+  } catch (error) {
+    const known = [StoreError, StoredObjectError, SourceChangedError];
+    if (!known.some((each) => error instanceof each)) throw error;
+  }
+}
+
+/** What each published run changed against the run before, a piece for each run. */
+export const changesTable = (session: Session, places: readonly Place[]): Table => ({
+  name: 'stored_changes',
+  columns: storedTables.changes.columns,
+  pieceColumns: ['place', 'dt', 'run'],
+  async pieces() {
+    const ofPlaces = places.map(async (place) =>
+      (await runsOf(session, place)).map((at) => ({
+        values: [place, dayOf(at), at.run],
+        prepare: () => prepareChanges(session, place, at),
+      })),
+    );
+    return (await Promise.all(ofPlaces)).flat();
+  },
+});
+
+/** That changes which a manifest names are gone is reported: no rows would be a wrong answer. */
+async function prepareChanges(session: Session, place: Place, at: RunAt): Promise<PreparedPiece | undefined> {
+  const { store, signal } = session;
+  const changes = (await manifestAt(session, place, at))?.changes;
+  if (!changes) return undefined;
+  const { key } = changes;
+  const { value: object } = await store.list(key).next();
+  const make = async () => (await makeParquet({ store, part: { key }, signal }, changesColumns)).body;
+  return preparedFiles(session, [
+    { parquet: undefined, name: key, from: key, bytes: object?.sizeBytes ?? 0, make },
+  ]);
+}
+
+/** How many manifests are read at once. */
+const READ_AHEAD = 16;
+
+/** The published runs of all places, from their manifests. */
+export const runsTable = (session: Session, places: readonly Place[]): Table => ({
+  name: 'stored_runs',
+  columns: runColumns,
+  pieceColumns: [],
+  pieces: async () => [
+    {
+      values: [],
+      prepare: async () => {
+        const make = (report: Session['report']) =>
+          parquetOfLines(linesOfRuns({ ...session, report }, places), withOther(runColumns));
+        const name = `runs ${Date.now()}`;
+        const file = { parquet: undefined, name, from: 'manifests', bytes: 0 };
+        return preparedFiles(session, [{ ...file, make: async (report) => (await make(report))?.body }]);
+      },
+    },
+  ],
+});
+
+async function* linesOfRuns(session: Session, places: readonly Place[]) {
+  for (const place of places) {
+    const latest = await orReport(session, readLatest(session.store, place));
+    const rows = readAhead({
+      items: await runsOf(session, place),
+      concurrency: READ_AHEAD,
+      signal: session.signal,
+      read: async (at) => {
+        const manifest = await manifestAt(session, place, at);
+        return (
+          manifest && (await rowOfRun(session, place, { at, manifest, isLatest: at.run === latest?.run }))
+        );
+      },
+    });
+    for await (const row of rows)
+      if (row !== undefined) yield { json: Buffer.from(JSON.stringify(row)), place: row.run };
+  }
+}
+
+type FoundRun = { readonly at: RunAt; readonly manifest: Manifest; readonly isLatest: boolean };
+
+async function rowOfRun({ store }: Session, place: Place, { at, manifest, isLatest }: FoundRun) {
+  const { run, startedAt, finishedAt, changes, parts, calls, forced } = manifest;
+  const parquet = await parquetOfRun(store, place, manifest);
+  return {
+    place,
+    source: sourceOf(place),
+    run,
+    dt: dayOf(at),
+    latest: isLatest,
+    startedat: startedAt,
+    finishedat: finishedAt,
+    records: manifest.records,
+    missing: manifest.missing.length,
+    consistency: manifest.consistency,
+    against: changes?.against,
+    added: changes?.added,
+    removed: changes?.removed,
+    changed: changes?.changed,
+    parts: parts.length,
+    bytes: parts.reduce((sum, part) => sum + part.bytes, 0),
+    parquetbytes: total(parquet.map((file) => file?.bytes)),
+    other: total(parquet.map((file) => file?.other)),
+    requests: calls.requests,
+    retries: calls.retries,
+    throttled: calls.throttled,
+    forced,
+    refused: manifest.refused,
+    platform: manifest.platform,
+  };
+}
+
+/** Undefined if one is not known. */
+const total = (counts: readonly (number | undefined)[]): number | undefined =>
+  counts.reduce<number | undefined>(
+    (sum, count) => (sum === undefined || count === undefined ? undefined : sum + count),
+    0,
+  );
