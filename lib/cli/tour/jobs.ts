@@ -3,34 +3,80 @@ import { join } from 'node:path';
 import { sampleMessages } from '../../jobs/types/job-types.ts';
 import { codePackages } from '../../sandbox/platform/functions/packages.ts';
 import type { Sandbox } from '../../sandbox/platform/start-platform.ts';
-import type { TourAws } from './aws.ts';
+import { openLedgerFor } from '../open-ledger-for.ts';
+import type { Terminal } from '../terminal.ts';
+import type { Instance } from './instance.ts';
+import { drainByTwo, UNDER_WAY_MS } from './killed-worker.ts';
 import type { Narration } from './narration.ts';
 import { formulaFor, sampleRecords } from './samples.ts';
 
 /** The most characters of a job that are shown. */
 const SHOWN = 96;
 
-/** Runs one job of every type through the queue, by the bundle that is deployed, in a process of its own. */
+/** Long enough for a worker to be killed while a call of its is under way. */
+const LATENCY_MS = 3 * UNDER_WAY_MS;
+
+/** Functions that are run besides one job of every type. */
+const SUMS = 7;
+
+/** Runs jobs of every type from the queue in the store's folder, by two workers, one of which is killed. */
 export async function tellJobs(
   { run, say }: Narration,
-  platform: Sandbox,
+  instance: Instance,
+  terminal: Terminal,
   folder: string,
-  aws: TourAws,
 ): Promise<void> {
-  const messages = sampleMessages({
-    ...sampleRecords(platform),
-    packageId: codePackages[0]?.id ?? '',
-    ...formulaFor(platform),
-  });
+  await instance.restart({ latencyMs: LATENCY_MS });
+  const { platform } = instance;
+  const packageId = codePackages[0]?.id ?? '';
+  const sums = Array.from({ length: SUMS }, (_, index) => sumOf(packageId, index + 1));
+  const samples = sampleMessages({ ...sampleRecords(platform), packageId, ...formulaFor(platform) });
   const file = join(folder, 'jobs.ndjson');
-  const lines = messages.map((message) => JSON.stringify(message));
+  const lines = [...sums, ...samples].map((message) => JSON.stringify(message));
   await writeFile(file, lines.map((line) => `${line}\n`).join(''));
-  say(`\n${file}:`);
-  for (const line of lines) say(`  ${line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line}`);
-  const { settings } = aws;
-  await run(['submit', file], { settings });
-  say('\nThe function takes them from the queue, in a process of its own.');
-  await aws.runJobs(messages.map(({ id }) => id));
-  await run(['jobs'], { settings });
-  await run(['jobs', messages[0]?.id ?? ''], { settings });
+  say(`\n${file} has ${SUMS} more functions, and one job of each type:`);
+  for (const line of lines.slice(SUMS)) say(`  ${line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line}`);
+  await run(['submit', file], { shows: false });
+  say('\n$ platform-sync work --drain & platform-sync work --drain');
+  await drainByTwo(terminal);
+  say('One of the two was killed (kill -9) in the middle of a job; the other has done the rest.');
+  await run(['jobs']);
+  const sent = sentTo(platform);
+  say(
+    `\nThe platform ran ${sent.functions}, set ${sent.formulas} and scored ${sent.texts}: ${sent.twice} twice.`,
+  );
+  const ledger = await openLedgerFor('jobs', terminal);
+  for await (const { id, state } of ledger.list()) {
+    if (state !== 'UNKNOWN') continue;
+    const word = sent.has(sums.find((sum) => sum.id === id)?.inputVariables) ? 'done' : 'failed';
+    await run(['jobs', 'resolve', id, word, '--note', 'I looked on the platform']);
+  }
+  await instance.restart();
 }
+
+const sumOf = (packageId: string, first: number) => ({
+  version: 1,
+  type: 'run-function',
+  id: `sum-${first}`,
+  packageId,
+  packageVersion: '1.0.0',
+  functionName: 'addNumbers',
+  inputVariables: { first, second: 100 },
+});
+
+/** What arrived at the platform, in words, and how much of it did so more than once. */
+function sentTo(platform: Sandbox) {
+  const { executions, formulaUpdates, sentimentCalls } = platform.counts();
+  const inputs = executions.map(({ inputVariables }) => JSON.stringify(inputVariables));
+  const [formulas, texts] = [Object.values(formulaUpdates), Object.values(sentimentCalls)];
+  const repeats = [...formulas, ...texts].filter((times) => times > 1).length;
+  return {
+    functions: counted(inputs.length, 'function'),
+    formulas: counted(formulas.length, 'formula'),
+    texts: counted(texts.length, 'text'),
+    twice: repeats + inputs.length - new Set(inputs).size || 'nothing',
+    has: (input: unknown) => inputs.includes(JSON.stringify(input)),
+  };
+}
+
+const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,32 +1,28 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { readCheckpoint } from '../../snapshot/run/checkpoint.ts';
 import { openStore } from '../../store/open.ts';
 import { sleep } from '../../time/sleep.ts';
 import type { Terminal } from '../terminal.ts';
+import { startCommand } from './command-process.ts';
 
 /** Slow enough to be killed in the middle, with a part of the run stored each second. */
 const SLOWLY = { PLATFORM_RATE: '2', SYNC_PART_SECONDS: '1' } as const;
 
 const LOOK_EVERY_MS = 20;
 
-/** The command as a process of its own, as people start it. */
-const COMMAND = fileURLToPath(new URL('../bin.js', import.meta.url));
-
 /**
  * Starts `snapshot calculations` in a process of its own and kills it (`kill -9`) as soon as a part of the run is stored.
  * Returns how many records were. Throws if it ends by itself.
  */
 export async function killRun({ environment, err, signal }: Terminal, location: string): Promise<number> {
-  const child = spawn(process.execPath, [COMMAND, 'snapshot', 'calculations'], {
-    env: { ...environment, ...SLOWLY },
-    stdio: ['ignore', 'ignore', 'pipe'],
+  const child = startCommand(['snapshot', 'calculations'], {
+    environment: { ...environment, ...SLOWLY },
     signal,
-    killSignal: 'SIGKILL',
   });
   const ended = once(child, 'exit');
+  // Whoever stops the tour ends it, before anybody waits for that.
+  ended.catch(() => undefined);
   const [line] = (await Promise.race([once(createInterface(child.stderr), 'line'), ended])) as unknown[];
   const [, run = ''] = /: run (\S+)$/.exec(String(line)) ?? [];
   err(String(line));

@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
-import { startTourAws, type TourAws } from './aws.ts';
 import { type Instance, startInstance } from './instance.ts';
 import { TOUR_STEPS } from './introduction.ts';
 import { tellJobs } from './jobs.ts';
@@ -14,7 +13,7 @@ import { sampleRecords } from './samples.ts';
 /** Not the store that commands use by default, so that a tour never touches a user's own runs. */
 const FOLDER = './platform-sync-data/tour';
 
-/** Requests a second, for commands and for the function. */
+/** Requests a second. */
 const RATE = 200;
 
 /** Records that the platform changes between two runs. */
@@ -22,8 +21,8 @@ const CHANGES = 300;
 
 /**
  * The main job on real input, as a story: all sources copied, a run killed and resumed, what changed, a run refused, a 429
- * obeyed, texts scored, jobs of every type run by the bundle that is deployed. Returns the exit code: 0 if every command
- * ended as the story says. Throws the reason of a stop.
+ * obeyed, jobs of every type run by two workers, texts scored. Returns the exit code: 0 if every command ended as the
+ * story says. Throws the reason of a stop.
  */
 export async function tour(given: Terminal): Promise<number> {
   const terminal = untilStopped(given);
@@ -33,17 +32,6 @@ export async function tour(given: Terminal): Promise<number> {
   await rm(FOLDER, { recursive: true, force: true });
   await mkdir(FOLDER, { recursive: true });
   await using instance = await startInstance();
-  // Meanwhile, since it takes longest.
-  const starting = startTourAws({ platform: instance.platform, store: FOLDER, rate: RATE, signal });
-  starting.catch(() => undefined);
-  await using _ = {
-    [Symbol.asyncDispose]: () =>
-      starting.then(
-        (aws) => aws[Symbol.asyncDispose](),
-        () => undefined,
-      ),
-  };
-
   const inTour = { ...terminal, environment: environmentOf(terminal, instance) };
   const narration = createNarration(inTour, TOUR_STEPS);
   await tellCopy(narration, instance);
@@ -51,8 +39,8 @@ export async function tour(given: Terminal): Promise<number> {
   await tellChanges(narration);
   await tellRefusal(narration, instance);
   await tellLimit(narration, instance);
+  await tellWork(narration, instance, inTour);
   await tellScores(narration);
-  await tellFunction(narration, instance, starting);
   await tellReport(narration);
   for (const line of ending()) out(line);
   for (const { command, code } of narration.unexpected)
@@ -150,6 +138,14 @@ async function tellLimit({ step, run }: Narration, instance: Instance): Promise<
   await instance.restart();
 }
 
+async function tellWork(narration: Narration, instance: Instance, terminal: Terminal): Promise<void> {
+  narration.step(
+    'Run jobs from a queue',
+    'The queue is a file in the folder. Two workers share it; one dies; each job has one outcome, and none is sent twice.',
+  );
+  await tellJobs(narration, instance, terminal, FOLDER);
+}
+
 const REVIEWS = [
   'id,comment',
   '1,The delivery was late and the box was damaged.',
@@ -161,15 +157,13 @@ const REVIEWS = [
 const SCORES =
   "SELECT id, columns['comment'] AS comment, topicsentiments->>'delivery' AS delivery, topicsentiments->>'support' AS support FROM scores ORDER BY id";
 
-async function tellScores({ step, run, say }: Narration): Promise<void> {
+async function tellScores({ step, run }: Narration): Promise<void> {
   step(
     'Score texts from a file',
     'Each text is paid for once (2 and 4 are equal), and the same command resumes a batch that was interrupted.',
   );
   const file = join(FOLDER, 'reviews.csv');
   await writeFile(file, `${REVIEWS.join('\n')}\n`);
-  say(`\n${file}:`);
-  for (const line of REVIEWS) say(`  ${line}`);
   const topics = ['delivery', 'support', 'price'].flatMap((topic) => ['--topic', topic]);
   await run([
     'score',
@@ -187,18 +181,6 @@ async function tellScores({ step, run, say }: Narration): Promise<void> {
   await run(['query', SCORES]);
 }
 
-async function tellFunction(
-  narration: Narration,
-  { platform }: Instance,
-  starting: Promise<TourAws>,
-): Promise<void> {
-  narration.step(
-    'Run jobs from a queue',
-    'One of each type, by the Lambda function as `cdk synth` bundles it. Each ends in one outcome, and none is sent twice.',
-  );
-  await tellJobs(narration, platform, FOLDER, await starting);
-}
-
 const REPORT = join(FOLDER, 'report.html');
 
 async function tellReport({ step, run }: Narration): Promise<void> {
@@ -212,7 +194,7 @@ async function tellReport({ step, run }: Narration): Promise<void> {
 const ending = (): readonly string[] => [
   `\n${'─'.repeat(100)}\nTry this next`,
   `     ${'SYNC_STORE=platform-sync-data/tour npx platform-sync query'.padEnd(62)}SQL over what you have just seen`,
-  `     ${'npx platform-sync sandbox > sandbox.env'.padEnd(62)}a platform and an AWS of your own to play with`,
+  `     ${'npx platform-sync sandbox > sandbox.env'.padEnd(62)}a platform of your own to play with`,
   `     ${'npx platform-sync --help'.padEnd(62)}all commands`,
   `     ${'docs/recipes.md'.padEnd(62)}a copy every night, a CSV, a function on an event, a fleet`,
   `\nThe report:      ${pathToFileURL(resolve(REPORT))}`,
