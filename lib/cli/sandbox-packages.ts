@@ -5,8 +5,6 @@ import { UsageError } from './usage-error.ts';
 export const sandboxPackages = {
   '@hono/node-server': '2.1.8',
   '@jitl/quickjs-wasmfile-release-sync': '0.32.0',
-  dynalite: '4.0.0',
-  fauxqs: '2.4.1',
   hono: '4.13.19',
   'quickjs-emscripten-core': '0.32.0',
   'vader-sentiment': '1.1.3',

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { PaceCounts } from '../../lib/pace/pace.ts';
 import { sleep } from '../../lib/time/sleep.ts';
 import type { WorkerFaults } from './pace-scenarios.ts';
-import { type SandboxProcess, startSandboxProcess } from './sandbox-process.ts';
+import { type SandboxProcess, startLocalAwsProcess, startSandboxProcess } from './sandbox-process.ts';
 
 /** How a worker decides when to send: by the fleet's budget, by its share of the rate, or by its own 429s. */
 export type Mode = 'fleet' | 'static' | 'adaptive';
@@ -16,7 +16,7 @@ export type WorkerPlan = {
   readonly concurrency: number;
   /** How many calls run at once, each followed by the next. */
   readonly loops: number;
-  /** As the sandbox printed them. */
+  /** As the sandbox and the local AWS printed them. */
   readonly settings: Readonly<Record<string, string>>;
   readonly faults?: WorkerFaults;
 };
@@ -70,9 +70,10 @@ export async function runFleet(plan: FleetPlan): Promise<FleetRun> {
   const { rate, seconds } = plan;
   const limit = String(rate * HEADROOM);
   await using sandbox = await startSandboxProcess('--calculations', '100', '--rate', limit);
+  await using aws = await startLocalAwsProcess();
   const workers = plan.busy + plan.idle + plan.dying;
   const shared = { mode: plan.mode, rate, workers, concurrency: CONCURRENCY, loops: CONCURRENCY };
-  const { settings } = sandbox;
+  const settings = { ...aws.settings, ...sandbox.settings };
   const children: Child[] = [];
   const start = async (kind: WorkerPlan['kind']) => {
     const child = await startWorker({ ...shared, kind, settings });

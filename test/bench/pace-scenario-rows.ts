@@ -4,7 +4,7 @@ import { bounded, percent, type Row } from './bench.ts';
 import { type Child, startWorker, type WorkerStart } from './pace-fleet.ts';
 import { type PaceScenario, type Span, scenarios } from './pace-scenarios.ts';
 import { type Arrival, startStandIn } from './platform-stand-in.ts';
-import { startSandboxProcess } from './sandbox-process.ts';
+import { startLocalAwsProcess } from './sandbox-process.ts';
 
 const CONCURRENCY = 8;
 
@@ -61,9 +61,9 @@ const isIn = (atMs: number, { fromMs, untilMs }: Span): boolean => atMs >= fromM
 
 async function runScenario(scenario: PaceScenario) {
   const { rate, workers, seconds, refuses, faults, skewsMs = [0], burners = 0 } = scenario;
-  await using sandbox = await startSandboxProcess('--calculations', '100');
+  await using aws = await startLocalAwsProcess();
   await using platform = await startStandIn(refuses);
-  const settings = { ...sandbox.settings, PLATFORM_BASE_URL: platform.url };
+  const settings = { ...aws.settings, PLATFORM_BASE_URL: platform.url, PLATFORM_TOKEN: 'any' };
   const plan = {
     mode: 'fleet',
     kind: 'busy',

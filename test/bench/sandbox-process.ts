@@ -13,18 +13,29 @@ export type SandboxProcess = AsyncDisposable & {
 
 /** Starts `platform-sync sandbox` with these flags. */
 export async function startSandboxProcess(...flags: readonly string[]): Promise<SandboxProcess> {
-  const child = spawn(process.execPath, ['lib/cli/bin.js', 'sandbox', '--json', ...flags], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const { settings, ...started } = await startServers('lib/cli/bin.js', 'sandbox', '--json', ...flags);
+  return {
+    ...started,
+    settings,
+    counts: async () => (await fetch(`${settings['PLATFORM_BASE_URL']}/_sandbox/counts`)).json() as never,
+  };
+}
+
+/** Starts the local AWS in a process of its own. */
+export const startLocalAwsProcess = () => startServers('test/local-aws/run.ts', '--json');
+
+/** Starts a program that prints the settings that reach its servers as one JSON value. */
+async function startServers(
+  ...words: readonly string[]
+): Promise<AsyncDisposable & Pick<SandboxProcess, 'settings'>> {
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'ignore'] });
   let printed = '';
   for await (const chunk of child.stdout) {
     printed += chunk;
     if (printed.trimEnd().endsWith('}')) break;
   }
-  const settings = JSON.parse(printed) as Record<string, string>;
   return {
-    settings,
-    counts: async () => (await fetch(`${settings['PLATFORM_BASE_URL']}/_sandbox/counts`)).json() as never,
+    settings: JSON.parse(printed),
     async [Symbol.asyncDispose]() {
       child.kill('SIGTERM');
       if (child.exitCode === null) await once(child, 'exit');

@@ -15,18 +15,12 @@ type SandboxFlags = {
   readonly json?: true;
 };
 
-/** `sandbox`: the reference platform and the local S3, SQS and DynamoDB, until Ctrl-C. */
+/** `sandbox`: the reference platform, until Ctrl-C. */
 export const addSandbox: AddCommand = (program, terminal, finish) => {
   program
     .command('sandbox')
-    .description(
-      'Start the reference platform and local S3, SQS and DynamoDB on loopback, and print the settings that reach them.',
-    )
-    .option(
-      '--seed <n>',
-      'the seed of its records, and of what fails in the local AWS (default: 1)',
-      numberOption(0, 4_294_967_295),
-    )
+    .description('Start the reference platform on loopback, and print the settings that reach it.')
+    .option('--seed <n>', 'the seed of its records (default: 1)', numberOption(0, 4_294_967_295))
     .option(
       '--calculations <n>',
       'how many calculations it has (default: 20000)',
@@ -59,45 +53,20 @@ export const addSandbox: AddCommand = (program, terminal, finish) => {
     });
 };
 
-const BUCKET = 'platform-sync-sandbox';
-const QUEUE = 'platform-sync-jobs';
-const DEAD_LETTER_QUEUE = 'platform-sync-dead-letters';
-const TABLE = 'platform-sync';
-/** For the jobs queue. The ledger counts attempts; receives only limit crashes. */
-const MAX_RECEIVE_COUNT = 1_000;
-
 async function serve(
   { latency, json, ...options }: SandboxFlags,
   { out, err, signal }: Terminal,
 ): Promise<void> {
   requireSandboxPackages();
-  // Loaded here: no other command needs the servers.
+  // Loaded here: no other command needs the server.
   const { startPlatform } = await import('../../sandbox/platform/start-platform.ts');
-  const { startAws } = await import('../../sandbox/aws/services/start-aws.ts');
   await using platform = await startPlatform({
     ...options,
     ...(latency === undefined ? {} : { latencyMs: latency }),
   });
-  await using aws = await startAws({
-    ...(options.seed === undefined ? {} : { seed: options.seed }),
-    buckets: [BUCKET],
-    queues: [
-      {
-        name: QUEUE,
-        deadLetter: { queue: DEAD_LETTER_QUEUE, maxReceiveCount: MAX_RECEIVE_COUNT },
-      },
-      { name: DEAD_LETTER_QUEUE },
-    ],
-    tables: [TABLE],
-  });
   const settings = {
     PLATFORM_BASE_URL: platform.url,
     PLATFORM_TOKEN: platform.token,
-    SYNC_STORE: `s3://${BUCKET}`,
-    SYNC_TABLE: TABLE,
-    SYNC_QUEUE_URL: aws.queueUrl(QUEUE),
-    SYNC_DEAD_LETTER_URL: aws.queueUrl(DEAD_LETTER_QUEUE),
-    ...aws.settings,
   } satisfies Partial<Record<SettingName, string>>;
   if (json) out(JSON.stringify(settings, undefined, 2));
   else for (const [name, value] of Object.entries(settings)) out(`export ${name}=${value}`);
