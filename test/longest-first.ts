@@ -11,13 +11,13 @@ const LONGEST: readonly string[] = [
   'infra/synth.process.test.ts',
   'jobs/killed-worker.process.test.ts',
   'cli/jobs.test.ts',
-  'sandbox/aws/functions/event-source-mapping.process.test.ts',
+  'local-aws/functions/event-source-mapping.process.test.ts',
   'cli/work.test.ts',
   'snapshot/killed.process.test.ts',
   'functions/split-texts.process.test.ts',
   'cli/broken-states.test.ts',
   'store/directory.test.ts',
-  'sandbox/aws/functions/create-handler.process.test.ts',
+  'local-aws/functions/create-handler.process.test.ts',
 ];
 
 /** Begins with the files that take longest, so that no worker is idle while another runs the last of them. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { type LoopbackServer, startLoopbackServer } from '../../lib/sandbox/aws/services/loopback-server.ts';
+import { type LoopbackServer, startLoopbackServer } from '../local-aws/services/loopback-server.ts';
 import { createDynamoInMemory } from './dynamo-in-memory.ts';
 
 export type AwsInMemory = LoopbackServer & {

@@ -7,8 +7,8 @@ import type { Reservation } from '../../lib/pace/budget.ts';
 import { createDynamoBreaker } from '../../lib/pace/dynamo-breaker.ts';
 import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import { noTally } from '../../lib/pace/tally.ts';
-import { type LocalAws, startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { type LocalAws, startAws } from '../local-aws/services/start-aws.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 

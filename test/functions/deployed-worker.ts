@@ -1,10 +1,10 @@
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
-import { createHandlerProcess } from '../../lib/sandbox/aws/functions/create-handler-process.ts';
-import { startEventSourceMapping } from '../../lib/sandbox/aws/functions/event-source-mapping.ts';
 import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { startTestAws } from '../aws/start-test-aws.ts';
 import { bareEnvironment, compileCache } from '../compile-cache.ts';
+import { createHandlerProcess } from '../local-aws/functions/create-handler-process.ts';
+import { startEventSourceMapping } from '../local-aws/functions/event-source-mapping.ts';
 
 /** As deployed: above the 330 s that a code function may take, with the visibility timeout above that. */
 const TIMEOUT_MS = 350_000;

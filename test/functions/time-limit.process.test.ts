@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createHandlerProcess } from '../../lib/sandbox/aws/functions/create-handler-process.ts';
 import { bareEnvironment, compileCache } from '../compile-cache.ts';
+import { createHandlerProcess } from '../local-aws/functions/create-handler-process.ts';
 
 /** Accepts every request, and never responds. */
 async function startSilentServer() {

@@ -2,20 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { glueTableOf, jobTypes, settingNames, sources } from '../../lib/contract.ts';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
-import { sometimes } from '../../lib/sandbox/aws/functions/lambda-rules.ts';
-import { objectCreated } from '../../lib/sandbox/aws/stack/object-created.ts';
-import { type LocalStack, startStack } from '../../lib/sandbox/aws/stack/start-stack.ts';
-import { synthStack } from '../../lib/sandbox/aws/stack/synth-stack.ts';
-import {
-  readStack,
-  resourcesOf,
-  type StackToRun,
-  type Template,
-} from '../../lib/sandbox/aws/stack/template.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { sometimes } from '../local-aws/functions/lambda-rules.ts';
+import { objectCreated } from '../local-aws/stack/object-created.ts';
+import { type LocalStack, startStack } from '../local-aws/stack/start-stack.ts';
+import { synthStack } from '../local-aws/stack/synth-stack.ts';
+import { readStack, resourcesOf, type StackToRun, type Template } from '../local-aws/stack/template.ts';
 import { refusalsOf } from './grants.ts';
 import { needsOf } from './needed-actions.ts';
 

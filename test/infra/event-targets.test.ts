@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { targetsOf } from '../../lib/sandbox/aws/stack/event-targets.ts';
-import type { Template } from '../../lib/sandbox/aws/stack/template.ts';
-import { templateValues } from '../../lib/sandbox/aws/stack/template-values.ts';
+import { targetsOf } from '../local-aws/stack/event-targets.ts';
+import type { Template } from '../local-aws/stack/template.ts';
+import { templateValues } from '../local-aws/stack/template-values.ts';
 import { full, least, templateOf } from './instances.ts';
 
 const template = templateOf({ ...least, eventRules: full.eventRules.slice(1) }).toJSON() as Template;

@@ -1,6 +1,6 @@
-import type { ServiceRequest } from '../../lib/sandbox/aws/services/gateway.ts';
-import { resourcesOf, type Template } from '../../lib/sandbox/aws/stack/template.ts';
-import type { Resolve } from '../../lib/sandbox/aws/stack/template-values.ts';
+import type { ServiceRequest } from '../local-aws/services/gateway.ts';
+import { resourcesOf, type Template } from '../local-aws/stack/template.ts';
+import type { Resolve } from '../local-aws/stack/template-values.ts';
 import { type Need, needsOf } from './needed-actions.ts';
 
 type Statement = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { startGateway } from '../../lib/sandbox/aws/services/gateway.ts';
-import { startExecutions } from '../../lib/sandbox/aws/services/start-executions.ts';
-import { templateValues } from '../../lib/sandbox/aws/stack/template-values.ts';
+import { startGateway } from '../local-aws/services/gateway.ts';
+import { startExecutions } from '../local-aws/services/start-executions.ts';
+import { templateValues } from '../local-aws/stack/template-values.ts';
 
 describe('values of a template', () => {
   const resolve = templateValues(

@@ -1,5 +1,5 @@
-import { ACCOUNT, REGION } from '../../lib/sandbox/aws/identity.ts';
-import type { ServiceRequest } from '../../lib/sandbox/aws/services/gateway.ts';
+import { ACCOUNT, REGION } from '../local-aws/identity.ts';
+import type { ServiceRequest } from '../local-aws/services/gateway.ts';
 
 /** What a request requires of its caller. */
 export type Need = {

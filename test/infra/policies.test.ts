@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PlatformSync } from '../../infra/index.ts';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
-import { type LocalStack, startStack } from '../../lib/sandbox/aws/stack/start-stack.ts';
-import type { Template } from '../../lib/sandbox/aws/stack/template.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { createFakeTerminal } from '../cli/fake-terminal.ts';
+import { type LocalStack, startStack } from '../local-aws/stack/start-stack.ts';
+import type { Template } from '../local-aws/stack/template.ts';
 import { refusalsOfPeople } from './grants.ts';
 import { appOf, full, least, resourcesOf, templateOf } from './instances.ts';
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundleOf, mapsOf } from '../../infra/bundles.ts';
 import { resolveStack } from '../../infra/resolve-stack.ts';
-import { createHandlerProcess } from '../../lib/sandbox/aws/functions/create-handler-process.ts';
 import { bareEnvironment } from '../compile-cache.ts';
+import { createHandlerProcess } from '../local-aws/functions/create-handler-process.ts';
 
 let folder: string;
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { processTerminal } from '../../lib/cli/process-terminal.ts';
 import type { SettingName } from '../../lib/contract.ts';
-import { startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
+import { startAws } from './services/start-aws.ts';
 
 /*
  * `npm run local-aws`: S3, SQS and DynamoDB on loopback until Ctrl-C; prints the settings that reach them, with `--json` as

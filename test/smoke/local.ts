@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
-import type { LocalStack } from '../../lib/sandbox/aws/stack/start-stack.ts';
 import { openStore } from '../../lib/store/open.ts';
+import type { LocalStack } from '../local-aws/stack/start-stack.ts';
 import type { Deployment } from './deployment.ts';
 
 /** A stack on this machine, whose queues are polled. It has neither Athena nor CloudWatch. */

@@ -1,8 +1,8 @@
-import { startStack } from '../../lib/sandbox/aws/stack/start-stack.ts';
-import { synthStack } from '../../lib/sandbox/aws/stack/synth-stack.ts';
-import { readStack } from '../../lib/sandbox/aws/stack/template.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { startStack } from '../local-aws/stack/start-stack.ts';
+import { synthStack } from '../local-aws/stack/synth-stack.ts';
+import { readStack } from '../local-aws/stack/template.ts';
 import type { Deployment, SmokeInputs } from './deployment.ts';
 import { localDeployment } from './local.ts';
 

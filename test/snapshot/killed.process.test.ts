@@ -4,10 +4,10 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { type LocalAws, startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { readLatest, readManifest } from '../../lib/snapshot/manifest.ts';
 import { openStore } from '../../lib/store/open.ts';
+import { type LocalAws, startAws } from '../local-aws/services/start-aws.ts';
 import { scaled, scaledTimeout } from '../scale.ts';
 
 const STORE = 's3://killed/runs';

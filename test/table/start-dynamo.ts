@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { OffRules } from '../../lib/sandbox/aws/documented/layer.ts';
-import { startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { createTestTable } from '../aws/create-test-table.ts';
 import { enginesOf } from '../aws/engines.ts';
+import type { OffRules } from '../local-aws/documented/layer.ts';
+import { startAws } from '../local-aws/services/start-aws.ts';
 
 export type TestDynamo = AsyncDisposable & {
   /** Where it listens: `http://127.0.0.1:PORT`. */

@@ -1,5 +1,5 @@
-import { refuse } from '../../../lib/sandbox/aws/documented/reply.ts';
 import type { Random } from '../../../lib/sandbox/platform/records/random.ts';
+import { refuse } from '../../local-aws/documented/reply.ts';
 import type { ProxiedReply, ProxiedRequest, Treatment } from './faulty-proxy.ts';
 import type { ServiceName, SpellKind } from './plan.ts';
 

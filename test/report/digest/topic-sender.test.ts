@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createTopicSender } from '../../../lib/report/digest/topic-sender.ts';
-import { startTopics } from '../../../lib/sandbox/aws/services/start-topics.ts';
+import { startTopics } from '../../local-aws/services/start-topics.ts';
 
 const TOPIC = 'arn:aws:sns:eu-central-1:000000000000:digests';
 const OTHER = 'arn:aws:sns:eu-central-1:000000000000:gone';

@@ -5,10 +5,10 @@ import { readFollowers } from '../../../../lib/jobs/types/snapshot/followers.ts'
 import type { SnapshotJob } from '../../../../lib/jobs/types/snapshot/message.ts';
 import { openSnapshots } from '../../../../lib/jobs/types/snapshot/open-snapshots.ts';
 import { executionName, startSnapshotRunner } from '../../../../lib/jobs/types/snapshot/start-snapshot.ts';
-import { type LocalLambda, startLambda } from '../../../../lib/sandbox/aws/services/start-lambda.ts';
 import { openSession } from '../../../../lib/session.ts';
 import { lambdaExecutions } from '../../../../lib/snapshot/durable/start-execution.ts';
 import { createDirectoryStore } from '../../../../lib/store/directory.ts';
+import { type LocalLambda, startLambda } from '../../../local-aws/services/start-lambda.ts';
 
 let lambda: LocalLambda;
 

@@ -1,0 +1,104 @@
+import type { AwsRequest } from '../aws-request.ts';
+import { escapeXml, type Reply, toXml, unescapeXml } from '../reply.ts';
+import type { Ask, Rule } from '../rule.ts';
+import { placeOf } from './s3-operation.ts';
+
+const LARGEST_PAGE = 1_000;
+
+/**
+ * Pages in the order of the keys' UTF-8 bytes. By itself, fauxqs sorts by locale but pages by code unit, so a listing of
+ * over 1,000 keys loses some where the two orders differ: "B" after "a".
+ * test/local-aws/documented/s3/listing.test.ts fails once fauxqs does this itself.
+ */
+export const listing = {
+  service: 's3',
+  kind: 'strict',
+  says: 'Objects are listed in the order of the UTF-8 bytes of their keys, at most 1,000 keys and common prefixes a page.',
+  page: 'https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html',
+  create:
+    ({ ask }) =>
+    async (request, next) => {
+      if (request.operation !== 'ListObjects') return next(request);
+      const all = await listAll(request, ask, request.query.get('prefix') ?? '');
+      return all === undefined ? next(request) : toPage(all, request);
+    },
+} as const satisfies Rule;
+
+export type Listed = { readonly key: string; readonly bytes: Buffer; readonly xml: string };
+
+/** All objects under a prefix, in order; undefined if the stand-in refuses to list them. */
+export async function listAll(
+  request: AwsRequest,
+  ask: Ask,
+  prefix: string,
+): Promise<readonly Listed[] | undefined> {
+  const reply = await ask({
+    ...request,
+    operation: 'ListObjects',
+    method: 'GET',
+    path: `/${encodeURIComponent(placeOf(request).bucket)}`,
+    // fauxqs cannot parse `all` as a number, and so does not limit the listing.
+    query: new URLSearchParams({ 'list-type': '2', 'max-keys': 'all', prefix }),
+    body: Buffer.alloc(0),
+  });
+  if (reply.status !== 200) return undefined;
+  const entries = reply.body.toString('utf8').matchAll(/<Contents><Key>(.*?)<\/Key>.*?<\/Contents>/gs);
+  return [...entries]
+    .map(([xml, escaped = '']) => ({ key: unescapeXml(escaped), xml }))
+    .map(({ key, xml }) => ({ key, bytes: Buffer.from(key), xml }))
+    .sort((a, b) => Buffer.compare(a.bytes, b.bytes));
+}
+
+function toPage(all: readonly Listed[], { path, query }: AwsRequest): Reply {
+  const isFirstVersion = query.get('list-type') !== '2';
+  const most = Math.min(Number(query.get('max-keys') ?? LARGEST_PAGE), LARGEST_PAGE);
+  const rest = grouped(all, query).filter(({ bytes }) => Buffer.compare(bytes, startOf(query)) > 0);
+  const page = rest.slice(0, most);
+  const last = page.length < rest.length ? page.at(-1) : undefined;
+  const next = isFirstVersion
+    ? xmlOf('NextMarker', last?.bytes.toString('utf8'))
+    : xmlOf('NextContinuationToken', last?.bytes.toString('base64'));
+  return toXml(
+    [
+      '<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">',
+      xmlOf('Name', placeOf({ path }).bucket),
+      xmlOf('Prefix', query.get('prefix') ?? ''),
+      xmlOf('Delimiter', query.get('delimiter')),
+      xmlOf('MaxKeys', most),
+      isFirstVersion ? '' : xmlOf('KeyCount', page.length),
+      xmlOf('IsTruncated', last !== undefined),
+      next,
+      ...page.map(({ xml }) => xml),
+      '</ListBucketResult>',
+    ].join(''),
+  );
+}
+
+/** An element, or nothing if it has no value. */
+export const xmlOf = (name: string, value: string | number | boolean | null | undefined): string =>
+  value === null || value === undefined ? '' : `<${name}>${escapeXml(String(value))}</${name}>`;
+
+/** Every key or common prefix after this one is on the page or on a later one. */
+function startOf(query: URLSearchParams): Buffer {
+  const token = query.get('continuation-token');
+  if (token !== null) return Buffer.from(token, 'base64');
+  return Buffer.from(query.get('start-after') ?? query.get('marker') ?? '');
+}
+
+type Grouped = Pick<Listed, 'bytes' | 'xml'>;
+
+/** Keys that go on after the delimiter are replaced by what they have up to it. */
+function grouped(all: readonly Listed[], query: URLSearchParams): readonly Grouped[] {
+  const delimiter = query.get('delimiter') ?? '';
+  if (delimiter === '') return all;
+  const from = (query.get('prefix') ?? '').length;
+  const groups = new Map<string, Grouped>();
+  for (const { key, bytes, xml } of all) {
+    const at = key.indexOf(delimiter, from);
+    const common = key.slice(0, at + delimiter.length);
+    const group = `<CommonPrefixes>${xmlOf('Prefix', common)}</CommonPrefixes>`;
+    if (at < 0) groups.set(key, { bytes, xml });
+    else groups.set(common, { bytes: Buffer.from(common), xml: group });
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,317 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { describe, expect, test, vi } from 'vitest';
+import { runScript } from '../run-script.ts';
+import { createHandlerProcess } from './create-handler-process.ts';
+
+const file = `${import.meta.dirname}/handlers.ts`;
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** As `ps` shows it: T for a process that is stopped. */
+const stateOf = async (pid: unknown) =>
+  (await promisify(execFile)('ps', ['-o', 'stat=', '-p', String(pid)])).stdout.trim();
+
+describe('a handler process', () => {
+  test('runs the handler in its own process, the same one each time, and ends it on close', async () => {
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
+
+    const pids = [await lambda.invoke({ command: 'pid' }), await lambda.invoke({ command: 'pid' })];
+    await lambda.close();
+
+    expect(pids[0]).toBe(pids[1]);
+    expect(pids[0]).not.toBe(process.pid);
+    expect(isRunning(Number(pids[0]))).toBe(false);
+  });
+
+  test("gives Lambda's context and only the configured environment", async () => {
+    const environment = { PLATFORM_RATE: '2', AWS_REGION: 'eu-west-1' };
+    await using lambda = createHandlerProcess({ file, environment, timeoutMs: 10_000, memoryMb: 512 });
+
+    const context = await lambda.invoke({ command: 'context' });
+
+    expect(context).toMatchObject({
+      awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      functionName: 'handlers',
+      invokedFunctionArn: 'arn:aws:lambda:eu-west-1:000000000000:function:handlers',
+      memoryLimitInMB: '512',
+      remainingMs: expect.toSatisfy((left: number) => left > 0 && left <= 10_000),
+    });
+    expect(context).toHaveProperty('environment', expect.arrayContaining(['PLATFORM_RATE', 'AWS_REGION']));
+    expect(context).toHaveProperty('environment', expect.not.arrayContaining(['PATH', 'VITEST']));
+  });
+
+  test('returns null if the handler returns nothing', async () => {
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
+
+    expect(await lambda.invoke({ command: 'nothing' })).toBeNull();
+  });
+
+  test('reports what the handler threw and continues in the same process', async () => {
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
+    const before = await lambda.invoke({ command: 'pid' });
+
+    const thrown = lambda.invoke({ command: 'throw' });
+
+    await expect(thrown).rejects.toMatchObject({
+      message: 'invoke handlers: threw RangeError: out of range',
+      failure: { kind: 'threw', error: { trace: expect.arrayContaining(['RangeError: out of range']) } },
+    });
+    expect(await lambda.invoke({ command: 'pid' })).toBe(before);
+  });
+
+  test('throws if the result is not JSON', async () => {
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
+
+    await expect(lambda.invoke({ command: 'cyclic' })).rejects.toMatchObject({ failure: { kind: 'threw' } });
+  });
+
+  test('reports a crash and continues in a new process', async () => {
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
+    const before = await lambda.invoke({ command: 'pid' });
+
+    const died = lambda.invoke({ command: 'exit' });
+
+    await expect(died).rejects.toThrow('invoke handlers: its process ended: exit code 3');
+    expect(await lambda.invoke({ command: 'pid' })).not.toBe(before);
+  });
+
+  test.for(['forever', 'spin'])(
+    'kills the process of a handler that exceeds its time limit: %s',
+    async (command) => {
+      const lines: string[] = [];
+      const onLog = (line: string) => lines.push(line);
+      await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 1_000, onLog });
+      const before = await lambda.invoke({ command: 'pid' });
+
+      const late = lambda.invoke({ command });
+
+      await expect(late).rejects.toThrow('invoke handlers: timed out after 1000 ms');
+      expect(lines).toEqual([expect.stringMatching(/Z [0-9a-f-]{36} Task timed out after 1\.00 seconds$/)]);
+      expect(isRunning(Number(before))).toBe(false);
+      expect(await lambda.invoke({ command: 'pid' })).not.toBe(before);
+    },
+  );
+
+  test('accepts the result of a process that exits right after it', async () => {
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
+
+    expect(await lambda.invoke({ command: 'exit soon' })).toEqual({ batchItemFailures: [] });
+  });
+
+  test('survives a Ctrl-C, which reaches it too', async () => {
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
+    const pid = Number(await lambda.invoke({ command: 'pid' }));
+
+    const inHand = lambda.invoke({ command: 'slow' });
+    process.kill(pid, 'SIGINT');
+
+    expect(await inHand).toEqual({ batchItemFailures: [] });
+  });
+
+  test('ends with its parent process, however that ends', async () => {
+    const script = `
+      import { createHandlerProcess } from './test/local-aws/functions/create-handler-process.ts';
+      const lambda = createHandlerProcess({ file: '${file}', environment: {}, timeoutMs: 60_000 });
+      process.stdout.write(String(await lambda.invoke({ command: 'pid' })));
+      void lambda.invoke({ command: 'forever' });
+      setTimeout(() => process.kill(process.pid, 'SIGKILL'), 50);`;
+
+    const { out } = await runScript(script);
+
+    expect(Number(out)).toBeGreaterThan(0);
+    await vi.waitFor(() => expect(isRunning(Number(out))).toBe(false), { timeout: 5_000 });
+  });
+
+  test('takes calls one by one', async () => {
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
+
+    const order: string[] = [];
+    await Promise.all([
+      lambda.invoke({ command: 'slow' }).then(() => order.push('slow')),
+      lambda.invoke({ command: 'nothing' }).then(() => order.push('quick')),
+    ]);
+
+    expect(order).toEqual(['slow', 'quick']);
+  });
+
+  test('passes on what the handler writes, line by line', async () => {
+    const lines: string[] = [];
+    const lambda = createHandlerProcess({
+      file,
+      environment: {},
+      timeoutMs: 10_000,
+      onLog: (line) => lines.push(line),
+    });
+
+    await lambda.invoke({ command: 'log' });
+
+    expect(lines.toSorted()).toEqual(['one', 'three', 'two']);
+    await lambda.close();
+  });
+
+  test('on close, waits for the current call and refuses others', async () => {
+    const lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
+
+    const inHand = lambda.invoke({ command: 'slow' });
+    const closed = lambda.close();
+    const refused = lambda.invoke({ command: 'pid' });
+
+    await expect(refused).rejects.toMatchObject({ failure: { kind: 'closed' } });
+    expect(await inHand).toEqual({ batchItemFailures: [] });
+    await closed;
+  });
+
+  test('on close, kills what outlasts the grace period', async () => {
+    const lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 60_000 });
+    const pid = Number(await lambda.invoke({ command: 'pid' }));
+
+    const inHand = lambda.invoke({ command: 'spin' });
+    const queued = lambda.invoke({ command: 'pid' });
+    const outcomes = Promise.allSettled([inHand, queued]);
+    await lambda.close(100);
+
+    expect(await outcomes).toMatchObject([
+      { status: 'rejected', reason: { failure: { kind: 'closed' } } },
+      { status: 'rejected', reason: { failure: { kind: 'closed' } } },
+    ]);
+    expect(isRunning(pid)).toBe(false);
+  });
+
+  test('closes without ever having been called', async () => {
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 1 });
+
+    await expect(lambda.close()).resolves.toBeUndefined();
+  });
+
+  test.for([
+    ['nowhere.ts', /load nowhere: threw Error: Cannot find module/],
+    ['../../../lib/contract.ts', /load contract: threw TypeError: .*expected an export handler/],
+  ] as const)('reports why %s cannot be loaded', async ([name, expected]) => {
+    const broken = `${import.meta.dirname}/${name}`;
+    await using lambda = createHandlerProcess({ file: broken, environment: {}, timeoutMs: 1_000 });
+
+    await expect(lambda.invoke({})).rejects.toThrow(expected);
+  });
+});
+
+describe('a process between invocations', () => {
+  test('is stopped: what the handler left running continues in the next invocation', async () => {
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
+    const pid = await lambda.invoke({ command: 'pid' });
+    await lambda.invoke({ command: 'tick' });
+
+    await delay(500);
+    const state = await stateOf(pid);
+    const ticks = Number(await lambda.invoke({ command: 'tick' }));
+
+    expect(state).toMatch(/^T/);
+    // Running, it would have ticked 50 times.
+    expect(ticks).toBeLessThan(20);
+  });
+
+  test('is stopped after an error too', async () => {
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
+    const pid = await lambda.invoke({ command: 'pid' });
+
+    await lambda.invoke({ command: 'throw' }).catch(() => undefined);
+
+    expect(await stateOf(pid)).toMatch(/^T/);
+  });
+
+  test('ends with its parent process, and with its folder, though it is stopped', async () => {
+    const script = `
+      import { createHandlerProcess } from './test/local-aws/functions/create-handler-process.ts';
+      const lambda = createHandlerProcess({ file: '${file}', environment: {}, timeoutMs: 60_000 });
+      const found = [await lambda.invoke({ command: 'pid' }), await lambda.invoke({ command: 'write' })];
+      process.stdout.write(JSON.stringify(found), () => process.kill(process.pid, 'SIGKILL'));`;
+
+    const { out } = await runScript(script);
+    const [pid, folder] = JSON.parse(out);
+
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 5_000 });
+    await vi.waitFor(() => expect(existsSync(folder)).toBe(false), { timeout: 5_000 });
+  });
+
+  test('is replaced now and then, though it is healthy', async () => {
+    const sometimes = (rule: string) => rule === 'recycles';
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000, sometimes });
+
+    const pids = [await lambda.invoke({ command: 'pid' }), await lambda.invoke({ command: 'pid' })];
+
+    expect(pids[0]).not.toBe(pids[1]);
+    expect(isRunning(Number(pids[0]))).toBe(false);
+  });
+});
+
+describe('the file system of a handler', () => {
+  test('has a temporary folder of its own, which ends with the process', async () => {
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
+
+    const folder = String(await lambda.invoke({ command: 'write' }));
+    const written = await readFile(join(folder, 'written'), 'utf8');
+    await lambda.close();
+
+    expect(written).toBe('x');
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test('is read-only elsewhere, except in folders that stand in for a service', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'lambda-test-'));
+    const [inside, beside] = [join(folder, 'store', 'a'), join(folder, 'b')];
+    const writable = [join(folder, 'store')];
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000, writable });
+
+    const denied = lambda.invoke({ command: 'write', path: beside });
+
+    await expect(denied).rejects.toThrow('Access to this API has been restricted');
+    await expect(lambda.invoke({ command: 'write', path: inside })).rejects.toThrow('ENOENT');
+    await lambda.invoke({ command: 'write', path: '/dev/null' });
+    expect(existsSync(beside)).toBe(false);
+    await rm(folder, { recursive: true });
+  });
+
+  test('cannot be escaped through another process', async () => {
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
+
+    await expect(lambda.invoke({ command: 'spawn' })).rejects.toThrow('--allow-child-process');
+  });
+});
+
+describe('a handler that takes too long to load', () => {
+  const lines: string[] = [];
+  const slow = { file, environment: {}, initMs: 1, onLog: (line: string) => lines.push(line) };
+
+  test('is loaded once more, by the invocation', async () => {
+    lines.length = 0;
+    await using lambda = createHandlerProcess({ ...slow, timeoutMs: 30_000 });
+
+    expect(await lambda.invoke({ command: 'nothing' })).toBeNull();
+    expect(lines).toEqual(['INIT_REPORT Init Duration: 1.00 ms\tPhase: init\tStatus: timeout']);
+  });
+
+  test('fails the invocation at its time limit', async () => {
+    lines.length = 0;
+    await using lambda = createHandlerProcess({ ...slow, timeoutMs: 5 });
+
+    await expect(lambda.invoke({})).rejects.toThrow('load handlers: timed out after 5 ms');
+    expect(lines.at(-1)).toMatch(/ Task timed out after 0\.01 seconds$/);
+  });
+});
+
+test.for([0, 1.5, 900_001])('a time limit of %s ms is refused', (timeoutMs) => {
+  expect(() => createHandlerProcess({ file, environment: {}, timeoutMs })).toThrow(
+    `timeoutMs: expected a whole number from 1 to 900000, got ${timeoutMs}`,
+  );
+});

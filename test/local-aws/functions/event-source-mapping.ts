@@ -1,0 +1,129 @@
+import type { Message } from '@aws-sdk/client-sqs';
+import { sleep } from '../../../lib/time/sleep.ts';
+import type { LocalAws } from '../services/start-aws.ts';
+import {
+  createHandlerProcess,
+  type HandlerProcess,
+  type HandlerProcessOptions,
+} from './create-handler-process.ts';
+import { failedMessageIds } from './failed-message-ids.ts';
+import { type Sometimes, sometimes } from './lambda-rules.ts';
+import { createQueueReader, type QueueReader } from './queue-reader.ts';
+import { settlesWithin } from './settles-within.ts';
+import { toSqsEvent } from './sqs-event.ts';
+
+/** The handler's own options, and more; `timeoutMs` must not exceed the queue's visibility timeout. */
+export type EventSourceMappingOptions = HandlerProcessOptions & {
+  readonly aws: Pick<LocalAws, 'endpoint' | 'region' | 'credentials'>;
+  readonly queueUrl: string;
+  /** The most messages in one invocation, 1 to 10; 10 if absent. */
+  readonly batchSize?: number;
+  /** The most invocations at once, each in its own process, 1 to 100; 2 if absent. */
+  readonly maximumConcurrency?: number;
+};
+
+export type EventSourceMapping = {
+  /**
+   * Receives no further messages, waits at most `graceMs` (10,000) for the current batches, kills what is still running,
+   * and ends the processes. The messages of a killed batch become visible again after their visibility timeout.
+   */
+  close(graceMs?: number): Promise<void>;
+} & AsyncDisposable;
+
+/**
+ * Polls a queue and calls a handler with batches, like Lambda's event source mapping with ReportBatchItemFailures.
+ * Messages that succeed are deleted; those that fail stay hidden until their visibility timeout ends, and the queue's
+ * own redrive policy sends them to the dead-letter queue. Now and then a batch holds a message twice. Failures of a batch or of the queue are reported as a line to
+ * `onLog`. Throws a `TypeError` on wrong options, and the error of SQS if there is no such queue.
+ */
+export async function startEventSourceMapping(
+  options: EventSourceMappingOptions,
+): Promise<EventSourceMapping> {
+  const { aws, queueUrl, batchSize = 10, maximumConcurrency = 2, ...given } = options;
+  // One for all processes: each would otherwise be recycled at the same invocation.
+  const handler = { ...given, sometimes: given.sometimes ?? sometimes(SEED) };
+  checkRange('batchSize', batchSize, 10);
+  checkRange('maximumConcurrency', maximumConcurrency, 100);
+  const processes = Array.from({ length: maximumConcurrency }, () => createHandlerProcess(handler));
+  const queue = createQueueReader(aws, queueUrl);
+  const stopping = new AbortController();
+  const source = {
+    queue,
+    arn: await describeQueue(queue, handler.timeoutMs),
+    batchSize,
+    onLog: handler.onLog ?? (() => undefined),
+    sometimes: handler.sometimes,
+    signal: stopping.signal,
+  };
+  // A lane polls only when its process is free: no received message waits for a process.
+  const lanes = Promise.all(processes.map((process) => runLane(source, process)));
+  const close = async (graceMs = DEFAULT_GRACE_MS): Promise<void> => {
+    stopping.abort();
+    const inTime = await settlesWithin(lanes, graceMs);
+    await Promise.all(processes.map((process) => process.close(inTime ? graceMs : 0)));
+    await lanes.finally(() => queue.close());
+  };
+  return { close, [Symbol.asyncDispose]: () => close() };
+}
+
+const DEFAULT_GRACE_MS = 10_000;
+const PAUSE_MS = 1_000;
+const SEED = 1;
+
+function checkRange(name: string, value: number, most: number): void {
+  if (!Number.isInteger(value) || value < 1 || value > most)
+    throw new TypeError(`${name}: expected a whole number from 1 to ${most}, got ${value}`);
+}
+
+/** The queue's ARN. AWS refuses a mapping whose messages would reappear while their batch is still running. */
+async function describeQueue(queue: QueueReader, timeoutMs: number): Promise<string> {
+  try {
+    const { arn, visibilityMs } = await queue.describe();
+    if (visibilityMs < timeoutMs)
+      throw new TypeError(
+        `timeoutMs: expected at most the queue's visibility timeout, ${visibilityMs}, got ${timeoutMs}`,
+      );
+    return arn;
+  } catch (error) {
+    queue.close();
+    throw error;
+  }
+}
+
+type Source = {
+  readonly queue: QueueReader;
+  readonly arn: string;
+  readonly batchSize: number;
+  readonly onLog: (line: string) => void;
+  readonly sometimes: Sometimes;
+  readonly signal: AbortSignal;
+};
+
+async function runLane(source: Source, process: HandlerProcess): Promise<void> {
+  while (!source.signal.aborted) {
+    try {
+      const messages = await source.queue.receive(source.batchSize);
+      if (messages.length > 0) await runBatch(source, process, messages);
+    } catch (error) {
+      source.onLog(`event source mapping: ${error}`);
+      await sleep(PAUSE_MS, source.signal).catch(() => undefined);
+    }
+  }
+}
+
+async function runBatch(
+  { queue, arn, batchSize, onLog, sometimes: occurs }: Source,
+  process: HandlerProcess,
+  messages: readonly Message[],
+): Promise<void> {
+  const ids = new Set(messages.map(({ MessageId = '' }) => MessageId));
+  const repeated = messages.length < batchSize && occurs('repeats-messages') ? messages.slice(0, 1) : [];
+  const failed = await process
+    .invoke(toSqsEvent([...messages, ...repeated], arn))
+    .then((result) => failedMessageIds(result, ids))
+    .catch((error: unknown) => {
+      onLog(`event source mapping: ${error}`);
+      return ids;
+    });
+  await queue.remove(messages.filter(({ MessageId = '' }) => !failed.has(MessageId)));
+}

@@ -1,0 +1,120 @@
+import { buildApp } from 'fauxqs';
+import { createCleanups } from '../../../lib/time/cleanups.ts';
+import { createLayer, type OffRules } from '../documented/layer.ts';
+import type { Ask } from '../documented/rule.ts';
+import { serveLayer } from '../documented/serve-layer.ts';
+import { askFauxqs, askServer, type FauxqsApp } from '../documented/stand-ins.ts';
+import { ACCOUNT, credentials, REGION } from '../identity.ts';
+import { createQueue, type QueueOptions } from './create-queue.ts';
+import { startDynamoDb } from './start-dynamo-db.ts';
+
+/** A bucket by its name; with versioning if it says so. */
+export type BucketOptions = string | { readonly name: string; readonly versioned: boolean };
+
+/** What is created at the start, and how the local AWS behaves. */
+export type AwsOptions = {
+  readonly buckets?: readonly BucketOptions[];
+  readonly queues?: readonly QueueOptions[];
+  /** Their keys are `pk` and `sk`, both strings. */
+  readonly tables?: readonly string[];
+  /** A free one if absent. */
+  readonly port?: number;
+  /** The seed of what fails now and then; 1 if absent. */
+  readonly seed?: number;
+  /** Rules of AWS that are off, each with the reason. */
+  readonly off?: OffRules;
+  /** The clock of the rules, in epoch milliseconds; the machine's if absent. */
+  readonly now?: () => number;
+};
+
+export type LocalAws = {
+  /** `http://127.0.0.1:PORT`, for all three services. */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  /** The SDK's environment variables for all of these services, for `createS3Client` or another process. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** The URL of a queue that was created at the start; throws if there is none with that name. */
+  queueUrl(name: string): string;
+  close(): Promise<void>;
+} & AsyncDisposable;
+
+/**
+ * S3 and SQS by fauxqs and DynamoDB by dynalite, in this process's memory, on one port of loopback; nothing remains after
+ * `close`. In front of them stand the rules of docs/local-aws.md: AWS's limits, and its documented weaknesses. Any
+ * credentials will do. Requests to S3 may have at most 11 MiB, parts of an upload at most 10 MiB. A long poll of a queue
+ * must not be aborted: it would hide the next message for one visibility timeout. Throws if a name is not valid in AWS, a
+ * dead-letter queue is not among the queues, or the port is taken.
+ */
+export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
+  const { buckets = [], queues = [], tables = [], port = 0, seed = 1, off, now = Date.now } = options;
+  checkDeadLetters(queues);
+  await using started = createCleanups();
+  const app = buildApp({ logger: false, defaultRegion: REGION });
+  started.defer(async () => void (await app.close()));
+  const dynamoDb = await startDynamoDb(tables);
+  started.defer(dynamoDb.close);
+  const fauxqs = askFauxqs(app);
+  const dynalite = askServer(dynamoDb.endpoint);
+  started.defer(dynalite.close);
+  const ask = createLayer({ standIns: { s3: fauxqs, sqs: fauxqs, dynamodb: dynalite.ask }, seed, off, now });
+  for (const bucket of buckets) await createBucket(app, ask, bucket);
+  for (const queue of queues) await createQueue(app, queue);
+  const { endpoint, close } = await serveLayer(ask, port);
+  started.defer(close);
+  const running = started.move();
+  return {
+    ...describe(endpoint, new Set(queues.map(({ name }) => name))),
+    close: () => running[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+  };
+}
+
+function checkDeadLetters(queues: readonly QueueOptions[]): void {
+  const names = new Set(queues.map(({ name }) => name));
+  for (const { name, deadLetter } of queues)
+    if (deadLetter !== undefined && !names.has(deadLetter.queue))
+      throw new TypeError(
+        `create the queue ${name}: expected a dead-letter queue among the queues, got ${deadLetter.queue}`,
+      );
+}
+
+async function createBucket(app: FauxqsApp, ask: Ask, bucket: BucketOptions): Promise<void> {
+  const { name, versioned } = typeof bucket === 'string' ? { name: bucket, versioned: false } : bucket;
+  const path = `/${encodeURIComponent(name)}`;
+  const response = await app.inject({ method: 'PUT', url: path });
+  if (response.statusCode !== 200)
+    throw new Error(`create the bucket ${name}: ${response.statusCode} ${response.body}`);
+  if (versioned) await enableVersioning(ask, path);
+}
+
+async function enableVersioning(ask: Ask, path: string): Promise<void> {
+  const { status } = await ask({
+    service: 's3',
+    operation: 'PutBucketVersioning',
+    method: 'PUT',
+    path,
+    query: new URLSearchParams('versioning'),
+    headers: {},
+    body: Buffer.from('<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>'),
+  });
+  // Any request may be refused now and then.
+  if (status !== 200) await enableVersioning(ask, path);
+}
+
+const describe = (endpoint: string, queues: ReadonlySet<string>) => ({
+  endpoint,
+  region: REGION,
+  credentials,
+  settings: {
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_REGION: REGION,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  },
+  // Not the URL that fauxqs returns: its host does not resolve.
+  queueUrl: (name: string): string => {
+    if (!queues.has(name)) throw new TypeError(`expected one of the queues ${[...queues]}, got ${name}`);
+    return `${endpoint}/${ACCOUNT}/${name}`;
+  },
+});

@@ -1,0 +1,114 @@
+import { matchesPattern } from '../../../lib/event-pattern/match-event.ts';
+import { parsePattern } from '../../../lib/event-pattern/parse-pattern.ts';
+import type { PatternFault } from '../../../lib/event-pattern/pattern.ts';
+import { ACCOUNT } from '../identity.ts';
+import { type Resource, resourcesOf, type Template } from './template.ts';
+import type { Resolve } from './template-values.ts';
+
+/** Where an event goes: to a function as it is, or to a queue, by its name, as a message. */
+export type EventTarget =
+  | { readonly kind: 'function'; readonly id: string; readonly event: object }
+  | { readonly kind: 'queue'; readonly queue: string; readonly body: string };
+
+type RuleProperties = {
+  readonly EventBusName?: string;
+  readonly EventPattern: object;
+  readonly Targets: readonly Target[];
+};
+
+type Target = {
+  readonly Arn: string;
+  readonly InputTransformer?: { readonly InputTemplate: string; readonly InputPathsMap?: object };
+};
+
+/**
+ * The targets of all rules that match an event on a bus, by default that of the account. Throws if EventBridge would refuse a rule, or may not use a target, and
+ * for a template with variables that are not known here.
+ */
+export function targetsOf(
+  event: object,
+  template: Template,
+  resolve: Resolve,
+  bus = 'default',
+): readonly EventTarget[] {
+  return resourcesOf(template, 'AWS::Events::Rule').flatMap(([id, { Properties }]) => {
+    const { EventBusName = 'default', EventPattern, Targets } = resolve(Properties) as RuleProperties;
+    if (EventBusName !== bus) return [];
+    const parsed = parsePattern(EventPattern);
+    if (parsed.kind === 'faults') throw new Error(`${id}: ${parsed.faults.map(faultText).join('; ')}`);
+    if (!matchesPattern(parsed.pattern, JSON.stringify(event))) return [];
+    const rule = String(resolve({ 'Fn::GetAtt': [id, 'Arn'] }));
+    return Targets.map((target) => {
+      const found = targetOf(target, event);
+      const may = found.kind === 'function' ? mayInvoke : maySend;
+      const permissions = resourcesOf(template, PERMISSIONS[found.kind]).map(([, each]) => each);
+      if (!permissions.some((each) => may(resolve(each.Properties) as Resource['Properties'], target, rule)))
+        throw new Error(`${id}: expected a target that ${rule} may use, got ${target.Arn}`);
+      return found;
+    });
+  });
+}
+
+const PERMISSIONS = { function: 'AWS::Lambda::Permission', queue: 'AWS::SQS::QueuePolicy' } as const;
+
+function targetOf({ Arn, InputTransformer }: Target, event: object): EventTarget {
+  const [, service, name = ''] = /^arn:aws:(lambda|sqs):[^:]+:\d+:(?:function:)?([^:]+)$/.exec(Arn) ?? [];
+  if (service === 'lambda' && InputTransformer === undefined) return { kind: 'function', id: name, event };
+  if (service !== 'sqs') throw new Error(`expected a function without a transformer, or a queue, got ${Arn}`);
+  return { kind: 'queue', queue: name, body: bodyOf(InputTransformer, event) };
+}
+
+/** The message: the template, with the JSON of the whole event in place of its variable. */
+function bodyOf(transformer: Target['InputTransformer'], event: object): string {
+  if (transformer === undefined) return JSON.stringify(event);
+  const { InputTemplate, InputPathsMap } = transformer;
+  if (InputPathsMap !== undefined) throw new Error('expected a template without paths of its own');
+  const body = InputTemplate.replaceAll(/"?<([^<>]*)>"?/g, (variable) => {
+    if (variable !== '<aws.events.event.json>')
+      throw new Error(`expected <aws.events.event.json>, got ${variable}`);
+    return JSON.stringify(event);
+  });
+  // What EventBridge makes of a template that is not JSON is not documented.
+  JSON.parse(body);
+  return body;
+}
+
+const PRINCIPAL = 'events.amazonaws.com';
+
+function mayInvoke(permission: Resource['Properties'], { Arn }: Target, rule: string): boolean {
+  const { FunctionName, SourceArn, Principal } = permission;
+  return FunctionName === Arn && SourceArn === rule && Principal === PRINCIPAL;
+}
+
+type Statement = {
+  readonly Effect: string;
+  readonly Principal?: { readonly Service?: string };
+  readonly Action: string | readonly string[];
+  readonly Resource: string;
+  readonly Condition?: {
+    readonly StringEquals?: { readonly 'aws:SourceAccount'?: string };
+    readonly ArnLike?: { readonly 'aws:SourceArn'?: string | readonly string[] };
+  };
+};
+
+function maySend(policy: Resource['Properties'], { Arn }: Target, rule: string): boolean {
+  const { Statement: statements } = policy['PolicyDocument'] as { readonly Statement: readonly Statement[] };
+  return statements.some(({ Effect, Principal, Action, Resource: queue, Condition }) => {
+    const account = Condition?.StringEquals?.['aws:SourceAccount'] ?? ACCOUNT;
+    const isFromRule = [Condition?.ArnLike?.['aws:SourceArn'] ?? '*'].flat().some((form) => {
+      const [start = '', ...more] = form.split('*');
+      return rule.startsWith(start) && (more.length > 0 || rule === start);
+    });
+    return (
+      Effect === 'Allow' &&
+      Principal?.Service === PRINCIPAL &&
+      [Action].flat().includes('sqs:SendMessage') &&
+      queue === Arn &&
+      account === ACCOUNT &&
+      isFromRule
+    );
+  });
+}
+
+const faultText = ({ path, expected, got }: PatternFault) =>
+  `${['EventPattern', ...path].join('.')}: expected ${expected}, got ${JSON.stringify(got)}`;

@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
+import { createHandlerProcess, type HandlerProcess } from '../functions/create-handler-process.ts';
+import { startEventSourceMapping } from '../functions/event-source-mapping.ts';
+import { type Sometimes, sometimes } from '../functions/lambda-rules.ts';
+import { ACCOUNT, REGION } from '../identity.ts';
+import type { ServiceRequest } from '../services/gateway.ts';
+import type { PutEvent } from '../services/start-events.ts';
+import type { EndedExecution } from '../services/start-executions.ts';
+import type { Glue } from '../services/start-glue.ts';
+import type { Lambda } from '../services/start-lambda.ts';
+import type { Published } from '../services/start-topics.ts';
+import { type EventTarget, targetsOf } from './event-targets.ts';
+import { type StackServices, startStackServices } from './stack-services.ts';
+import { resourcesOf, type StackToRun } from './template.ts';
+import { type Resolve, templateValues } from './template-values.ts';
+
+export type StackOptions = StackToRun & {
+  /** Texts of the template to replace, such as the platform's origin, and their replacements. */
+  readonly texts?: Readonly<Record<string, string>>;
+  /** The value of the stack's secrets. */
+  readonly secret: string;
+  /** Environment variables that override those of the template. */
+  readonly overrides?: Readonly<Record<string, string>>;
+  /** Called with every line that a function writes, and with Lambda's own about time limits. */
+  readonly onLog?: (line: string) => void;
+  /** Folders that the functions may write to, apart from their temporary ones: a store, say. None if absent. */
+  readonly writable?: readonly string[];
+  /** Decides what happens only now and then; by the odds of `lambdaRules` and always with the same seed, if absent. */
+  readonly sometimes?: Sometimes;
+};
+
+export type LocalStack = {
+  /** The SDK's environment variables that reach its services from outside. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly resolve: Resolve;
+  /** An output of the template. */
+  output(name: string): string;
+  /** Every request so far. Those of a function are `by` its logical id. */
+  readonly requests: readonly ServiceRequest[];
+  readonly events: readonly PutEvent[];
+  readonly published: readonly Published[];
+  readonly glue: Pick<Glue, 'partitions'>;
+  readonly lambda: Pick<Lambda, 'requests'>;
+  /** Passes the messages of queues to functions, as the template's mappings say, until it is disposed of. */
+  poll(): Promise<AsyncDisposable>;
+  /**
+   * Sends the event to the targets of every rule whose pattern matches it, now and then twice. Returns the first results
+   * of those that are functions, and the messages to queues.
+   */
+  emit(event: object): Promise<readonly unknown[]>;
+  /** Invokes the function that a schedule starts, named by its logical id, as at its time. Returns its result. */
+  runSchedule(id: string): Promise<unknown>;
+  /**
+   * Runs a requested execution to its end. `timeoutMs` is the time limit of an invocation: the function's own if absent.
+   */
+  runExecution(name: string, timeoutMs?: number): Promise<EndedExecution>;
+} & AsyncDisposable;
+
+/**
+ * A stack on this machine as it would be deployed: the functions from their assets, each with the environment from the
+ * template and what Lambda adds, over local services behind one endpoint. A function's access key id is its logical id.
+ * Throws for anything in the template that it does not know.
+ */
+export async function startStack(options: StackOptions): Promise<LocalStack> {
+  const { template, texts = {}, secret } = options;
+  const services = await startStackServices(template, secret);
+  const resolve = templateValues(template, { endpoint: services.endpoint, texts });
+  const running = new AsyncDisposableStack();
+  running.use(services);
+  const stack = { ...options, services, resolve, sometimes: options.sometimes ?? sometimes(SEED) };
+  const processes = new Map<string, HandlerProcess>();
+  const processOf = (id: string, given: { readonly timeoutMs?: number } = {}) => {
+    const key = `${id} ${given.timeoutMs}`;
+    const process =
+      processes.get(key) ?? running.use(createHandlerProcess({ ...handlerOf(id, stack), ...given }));
+    processes.set(key, process);
+    return process;
+  };
+  const send = (target: EventTarget) =>
+    target.kind === 'function' ? processOf(target.id).invoke(target.event) : sendToQueue(target, services);
+  const deliver = async (target: EventTarget) => {
+    const result = await send(target);
+    if (stack.sometimes('repeats-events')) await send(target);
+    return result;
+  };
+  return {
+    settings: services.settings,
+    resolve,
+    output: (name) => String(resolve(template.Outputs?.[name]?.Value)),
+    requests: services.requests,
+    events: services.events,
+    published: services.published,
+    glue: services.glue,
+    lambda: services.lambda,
+    poll: () => startMappings(stack),
+    emit: (event) => Promise.all(targetsOf(event, template, resolve).map(deliver)),
+    runSchedule: (id) => invokeScheduled(id, stack, processOf),
+    runExecution(name, timeoutMs) {
+      const requested = services.lambda.requests.find((request) => request.name === name);
+      if (requested === undefined) throw new Error(`expected a request for the execution ${name}`);
+      const [id = ''] = lastOf(requested.function, 'function:').split(':');
+      return services.executions.run({
+        // The ARN has the version that the alias points to.
+        arn: `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${id}:1/durable-execution/${name}/${randomUUID()}`,
+        input: JSON.stringify(requested.input),
+        invoke: (event) => processOf(id, timeoutMs === undefined ? {} : { timeoutMs }).invoke(event),
+      });
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+/** Its first process is recycled at once, so that even a short run shows it. */
+const SEED = 2;
+
+type Stack = StackOptions & {
+  readonly services: StackServices;
+  readonly resolve: Resolve;
+  readonly sometimes: Sometimes;
+};
+
+async function sendToQueue(
+  { queue, body }: Extract<EventTarget, { kind: 'queue' }>,
+  { endpoint, settings }: StackServices,
+): Promise<string> {
+  const url = `${endpoint}/${ACCOUNT}/${queue}`;
+  const client = createSqsClient(url, settings);
+  await createSqsQueue(url, client).send([body]);
+  client.destroy();
+  return body;
+}
+
+type FunctionProperties = {
+  readonly Code: { readonly S3Key: string };
+  readonly Handler: string;
+  readonly Timeout: number;
+  readonly MemorySize: number;
+  readonly Environment: { readonly Variables: Readonly<Record<string, string>> };
+};
+
+/** How a function is run. Its handler names the file in its asset. */
+function handlerOf(id: string, { template, assets, overrides, services, resolve, ...stack }: Stack) {
+  const { Code, Handler, Timeout, MemorySize, Environment } = resolve(
+    template.Resources[id]?.Properties,
+  ) as FunctionProperties;
+  const folder = assets.get(Code.S3Key);
+  const [, file] = /^([\w-]+)\.handler$/.exec(Handler) ?? [];
+  if (folder === undefined || file === undefined)
+    throw new Error(`${id}: expected an asset ${Code.S3Key} and FILE.handler, got ${Handler}`);
+  return {
+    file: join(folder, `${file}.mjs`),
+    functionName: String(resolve({ Ref: id })),
+    environment: {
+      ...services.settings,
+      AWS_ACCESS_KEY_ID: id,
+      ...Environment.Variables,
+      ...overrides,
+    },
+    timeoutMs: Timeout * 1_000,
+    memoryMb: MemorySize,
+    sometimes: stack.sometimes,
+    ...(stack.writable === undefined ? {} : { writable: stack.writable }),
+    ...(stack.onLog === undefined ? {} : { onLog: stack.onLog }),
+  };
+}
+
+/** Starts the function of a schedule with what the schedule says. */
+function invokeScheduled(
+  id: string,
+  { template, resolve }: Stack,
+  processOf: (id: string) => HandlerProcess,
+): Promise<unknown> {
+  const { Target } = resolve(template.Resources[id]?.Properties) as ScheduleProperties;
+  return processOf(lastOf(Target.Arn, ':')).invoke(JSON.parse(Target.Input));
+}
+
+type ScheduleProperties = { readonly Target: { readonly Arn: string; readonly Input: string } };
+
+type MappingProperties = {
+  readonly FunctionName: string;
+  readonly EventSourceArn: string;
+  readonly BatchSize?: number;
+  readonly FunctionResponseTypes?: readonly string[];
+  readonly ScalingConfig?: { readonly MaximumConcurrency: number };
+};
+
+async function startMappings(stack: Stack): Promise<AsyncDisposable> {
+  await using started = new AsyncDisposableStack();
+  for (const [id, { Properties }] of resourcesOf(stack.template, 'AWS::Lambda::EventSourceMapping')) {
+    const mapping = stack.resolve(Properties) as MappingProperties;
+    if (mapping.FunctionResponseTypes?.join() !== 'ReportBatchItemFailures')
+      throw new Error(`${id}: expected ReportBatchItemFailures, got ${mapping.FunctionResponseTypes}`);
+    const { endpoint, settings } = stack.services;
+    const handler = handlerOf(mapping.FunctionName, stack);
+    const credentials = {
+      // Lambda polls the queue with the function's own role.
+      accessKeyId: mapping.FunctionName,
+      secretAccessKey: settings['AWS_SECRET_ACCESS_KEY'] ?? '',
+    };
+    started.use(
+      await startEventSourceMapping({
+        ...handler,
+        aws: { endpoint, region: REGION, credentials },
+        queueUrl: `${endpoint}/${ACCOUNT}/${lastOf(mapping.EventSourceArn, ':')}`,
+        ...(mapping.BatchSize === undefined ? {} : { batchSize: mapping.BatchSize }),
+        ...(mapping.ScalingConfig === undefined
+          ? {}
+          : { maximumConcurrency: mapping.ScalingConfig.MaximumConcurrency }),
+      }),
+    );
+  }
+  return started.move();
+}
+
+const lastOf = (text: string, separator: string): string => text.split(separator).at(-1) ?? '';
