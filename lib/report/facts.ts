@@ -1,5 +1,5 @@
 import { type Flag, flagBits } from '../model/flags.ts';
-import type { Graph } from './graph/graph.ts';
+import type { Kind as ThingKind } from '../model/rules/index.ts';
 
 /**
  * Everything that the page shows, as one JSON value that the page carries. Texts are the platform's, as it sent them:
@@ -138,6 +138,25 @@ export const cardFlags = {
 
 export type CardFlag = keyof typeof cardFlags;
 
+/** The kinds of things that use one another. */
+export type Kind = Extract<ThingKind, 'dataset' | 'calculation' | 'card'>;
+
+/**
+ * Which thing uses which. Nodes are numbered: the datasets of `DatasetFacts.list`, then the calculations of
+ * `CalculationFacts.list`, then the cards of `CardFacts.list`, then `others`. Edge `i` says that node `user[i]` uses node
+ * `used[i]`, so it breaks if that is deleted.
+ */
+export type Graph = {
+  /** Things that links name and no snapshot holds: what a broken reference names, or what the token may not see. */
+  readonly others: readonly { readonly kind: Kind; readonly id: string }[];
+  readonly user: readonly number[];
+  readonly used: readonly number[];
+  /** Positions in `relations` of the model. */
+  readonly relation: readonly number[];
+  /** Edges whose link is not VALID: what it is instead. */
+  readonly invalid: readonly (readonly [edge: number, valid: string])[];
+};
+
 /** Calculations as the model has them: those with an id, each once. */
 export type CalculationFacts = {
   readonly total: number;
@@ -153,12 +172,10 @@ export type CalculationFacts = {
   readonly list: Listed<{
     readonly id: readonly string[];
     readonly name: readonly string[];
-    /** Positions in `texts`; of an owner, the id. */
-    readonly owner: readonly number[];
-    readonly status: readonly number[];
-    readonly texts: readonly string[];
-    readonly created: readonly (number | null)[];
-    readonly lastModified: readonly (number | null)[];
+    /** The id. */
+    readonly owner: readonly string[];
+    readonly status: readonly string[];
+    readonly modified: readonly (number | null)[];
     readonly flags: readonly number[];
   }>;
 };
@@ -173,11 +190,10 @@ export type CardFacts = {
   readonly list: Listed<{
     readonly id: readonly string[];
     readonly title: readonly string[];
-    /** Positions in `texts`; of owners, the ids. */
-    readonly type: readonly number[];
-    readonly owners: readonly (readonly number[])[];
-    readonly dataset: readonly number[];
-    readonly texts: readonly string[];
+    readonly type: readonly string[];
+    /** The ids. */
+    readonly owner: readonly (readonly string[])[];
+    readonly dataset: readonly string[];
     readonly flags: readonly number[];
   }>;
 };
@@ -191,7 +207,7 @@ export type DatasetFacts = {
     readonly cards: readonly number[];
     readonly calculations: readonly number[];
     /** How many of these use it by a link that is not VALID. */
-    readonly brokenLinks: readonly number[];
+    readonly broken_links: readonly number[];
   }>;
 };
 
@@ -219,7 +235,7 @@ export type OwnerFacts = {
       /** As a card gives it; empty if none does. */
       readonly name: readonly string[];
       /** When the calculation that was not touched for longest was last modified. */
-      readonly oldestModified: readonly (number | null)[];
+      readonly oldest_modified: readonly (number | null)[];
     } & Readonly<Record<(typeof ownedCounts)[number], readonly number[]>>
   >;
 };
@@ -232,10 +248,9 @@ export type FileFacts = {
   readonly filesets: readonly { readonly id: string; readonly files: number; readonly bytes: number }[];
   /** If it is not whole: the largest. */
   readonly list: Listed<{
-    readonly fileset: readonly number[];
+    readonly fileset: readonly string[];
     readonly path: readonly string[];
-    readonly fileType: readonly number[];
-    readonly texts: readonly string[];
+    readonly type: readonly string[];
     readonly size: readonly (number | null)[];
     readonly created: readonly (number | null)[];
   }>;
@@ -249,8 +264,8 @@ export type DataFileFacts = {
   readonly list: Listed<{
     readonly id: readonly string[];
     readonly name: readonly string[];
-    readonly scanState: readonly string[];
-    readonly sizeBytes: readonly (number | null)[];
+    readonly scan: readonly string[];
+    readonly size: readonly (number | null)[];
     readonly created: readonly (number | null)[];
   }>;
 };

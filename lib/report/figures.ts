@@ -1,5 +1,5 @@
 import { flagBits } from '../model/flags.ts';
-import { calculationFlags, cardFlags, MOST_LISTED, ownedCounts, type ReportFacts } from './facts.ts';
+import { calculationFlags, cardFlags, MOST_LISTED, type ReportFacts } from './facts.ts';
 
 /** The flags of which the list has the first. */
 const { locked, archived, oldest } = calculationFlags;
@@ -55,21 +55,19 @@ function flagFigures<F extends string>(
 
 /** The columns of `datasets` in SQL. */
 const datasetsOf = (datasets: ReportFacts['datasets']) =>
-  (datasets?.list.columns.id ?? []).map((dataset_id, row) => ({
-    dataset_id,
-    cards: datasets?.list.columns.cards[row] ?? 0,
-    calculations: datasets?.list.columns.calculations[row] ?? 0,
-    broken_links: datasets?.list.columns.brokenLinks[row] ?? 0,
-  }));
+  rowsOf(datasets?.list.columns).map(({ id: dataset_id, ...counts }) => ({ dataset_id, ...counts }));
 
 /** The columns of `owners` in SQL. */
 const ownersOf = (owners: ReportFacts['owners']) =>
-  (owners?.list.columns.id ?? []).map((user_id, row) => ({
-    user_id,
-    name: owners?.list.columns.name[row] || null,
-    ...(Object.fromEntries(ownedCounts.map((name) => [name, owners?.list.columns[name][row] ?? 0])) as Record<
-      (typeof ownedCounts)[number],
-      number
-    >),
-    oldest_modified: owners?.list.columns.oldestModified[row] ?? null,
+  rowsOf(owners?.list.columns).map(({ id: user_id, name, ...counts }) => ({
+    ...{ user_id, name: name || null },
+    ...counts,
   }));
+
+type RowOf<C> = { readonly [Name in keyof C]: C[Name] extends readonly (infer Value)[] ? Value : never };
+
+const rowsOf = <C extends { readonly id: readonly string[] }>(columns: C | undefined): readonly RowOf<C>[] =>
+  (columns?.id ?? []).map((_, row) => {
+    const cells = Object.entries(columns ?? {}).map(([name, values]) => [name, values[row]]);
+    return Object.fromEntries(cells) as RowOf<C>;
+  });

@@ -60,7 +60,7 @@ test('the counts on the page are those of the facts', async () => {
 test('the seeded broken links are found by the search, and what they reach', async () => {
   const { page, misdeeds } = await openReport(browser, report.url);
   const [edge = -1, valid = ''] = facts.graph.invalid[5] ?? [];
-  const user = (facts.graph.user[edge] ?? 0) - facts.graph.datasets;
+  const user = (facts.graph.user[edge] ?? 0) - (facts.datasets?.total ?? 0);
   const { id, name } = facts.calculations?.list.columns ?? { id: [], name: [] };
 
   await page.getByRole('link', { name: /^Broken links/ }).click();
@@ -110,7 +110,7 @@ test('before anything is asked, what most things use is named', async () => {
     ({ used }) => used,
   );
   const counts = Array.from(
-    { length: graph.datasets },
+    { length: facts.datasets?.total ?? 0 },
     (_, dataset) => new Set(usersOf.get(dataset)?.map(({ user }) => user)).size,
   );
 
@@ -122,14 +122,9 @@ test('before anything is asked, what most things use is named', async () => {
 
 test('where-used leads from a dataset to a known card, in the picture and in the list', async () => {
   const { page, misdeeds } = await openReport(browser, `${report.url}#where-used`);
-  const { id, title, dataset, texts } = facts.cards?.list.columns ?? {
-    id: [],
-    title: [],
-    dataset: [],
-    texts: [],
-  };
+  const { id = [], title = [], dataset = [] } = facts.cards?.list.columns ?? {};
   const card = 40;
-  const its = texts[dataset[card] ?? -1] ?? '';
+  const its = dataset[card] ?? '';
 
   await page.getByLabel('Search datasets').fill(`dataset ${its}`);
   await page.locator('.matches').getByRole('link', { name: its, exact: true }).click();

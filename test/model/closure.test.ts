@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { adjacencyOf, type Reach, reach } from '../../lib/model/graph/closure.ts';
-import type { Graph } from '../../lib/report/graph/graph.ts';
-import { usedIn, usersIn } from '../../lib/report/graph/graph-edges.ts';
 
 /** Edges as pairs: from, to. */
 const edgesOf = (nodes: number, pairs: readonly (readonly [number, number])[]) =>
@@ -128,26 +126,4 @@ test('equals a naive search, on any graph, with circles, at any bound', () => {
       expect([...found.edges].sort((a, b) => a - b)).toEqual(ways);
     }),
   );
-});
-
-describe('a graph', () => {
-  // Dataset 0; calculations 1 and 2; card 3; another dataset, which is gone, 4.
-  const graph: Graph = {
-    datasets: 1,
-    calculations: 2,
-    cards: 1,
-    others: [{ kind: 'dataset', id: 'gone' }],
-    user: [1, 2, 3, 1, 2],
-    used: [0, 1, 2, 4, 4],
-    relation: [0, 2, 3, 0, 0],
-    invalid: [
-      [3, 'ILLEGAL_REFERENCE'],
-      [4, 'ILLEGAL_REFERENCE'],
-    ],
-  };
-
-  test('shows what would break without a thing, and what the thing uses', () => {
-    expect(byHop(reach(usersIn(graph), [0]))).toEqual([[1], [2], [3]]);
-    expect(byHop(reach(usedIn(graph), [3]))).toEqual([[2], [1, 4], [0]]);
-  });
 });

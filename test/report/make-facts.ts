@@ -31,6 +31,7 @@ const OWNERS = [
   'Wang Fang',
   'Finance team',
 ];
+const FILESETS = ['landing', 'curated', 'exports'];
 /** The last is a group, which no card names. */
 const OWNER_IDS = OWNERS.map((_, index) => String(41 + index));
 const TOPICS = ['Margin', 'Revenue', 'Churn', 'Headcount', 'Pipeline', 'Returns', 'Inventory', 'Refunds'];
@@ -63,27 +64,21 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
     flags.filter((each) => (each & calculationFlags[flag]) !== 0).length;
   const modified = names.map(() => WRITTEN_AT - Math.floor(random() ** 2 * 900) * DAY_MS);
   const statuses = ['ACTIVE', 'DRAFT', 'ARCHIVED'];
-  const texts = [...OWNER_IDS, ...statuses];
   const owner = names.map(() => below(OWNERS.length));
-  const status = names.map(() => OWNERS.length + (random() < 0.8 ? 0 : random() < 0.7 ? 1 : 2));
+  const status = names.map(() => statuses[random() < 0.8 ? 0 : random() < 0.7 ? 1 : 2] ?? '');
   const datasetIds = ids(datasets, 90_001);
   const cardIds = ids(cards, 500_003);
   const types = ['KPI', 'CHART', 'TABLE', 'PIVOT'];
-  const cardTexts = [...types, ...OWNER_IDS, ...datasetIds];
-  const cardType = cardIds.map(() => below(types.length));
+  const cardType = cardIds.map(() => types[below(types.length)] ?? '');
   const cardOwners = cardIds.map((_, card) =>
-    (card % 9 === 0 ? [below(OWNERS.length), card % 7] : [below(OWNERS.length)]).map(
-      (at) => types.length + at,
-    ),
+    card % 9 === 0 ? [below(OWNERS.length), card % 7] : [below(OWNERS.length)],
   );
   const cardBits = cardIds.map(
     (_, card) =>
       (card % 7 === 0 && card < 84 ? cardFlags.without_access : 0) |
       (card % 31 === 0 ? cardFlags.affected : 0),
   );
-  const cardDataset = cardIds.map(
-    (_, card) => types.length + OWNERS.length + (edges.datasetOfCard[card] ?? 0),
-  );
+  const cardDataset = cardIds.map((_, card) => datasetIds[edges.datasetOfCard[card] ?? 0] ?? '');
   return {
     version: 1,
     writtenAt: WRITTEN_AT,
@@ -100,7 +95,7 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
     ],
     calculations: {
       total: calculations,
-      status: countsOf(status.map((each) => texts[each] ?? '')),
+      status: countsOf(status),
       flags: Object.fromEntries(
         Object.keys(calculationFlags).map((flag) => [flag, countFlag(flag as CalculationFlag)]),
       ) as Record<CalculationFlag, number>,
@@ -121,18 +116,16 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
         columns: {
           id: ids(calculations, 1_001),
           name: names,
-          owner,
+          owner: owner.map((each) => OWNER_IDS[each] ?? ''),
           status,
-          texts,
-          created: modified.map((each) => each - 40 * DAY_MS),
-          lastModified: modified,
+          modified,
           flags,
         },
       },
     },
     cards: {
       total: cards,
-      type: countsOf(cardType.map((each) => types[each] ?? '')),
+      type: countsOf(cardType),
       chartType: countsOf(cardIds.map(() => pick(['line', 'bar', 'area', 'map', 'none']))),
       flags: {
         missing_target: 0,
@@ -149,9 +142,8 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
               HOSTILE[index] ?? `${pick(TOPICS)} by ${pick(['region', 'quarter', 'team'])} ${index}`,
           ),
           type: cardType,
-          owners: cardOwners,
+          owner: cardOwners.map((owners) => owners.map((each) => OWNER_IDS[each] ?? '')),
           dataset: cardDataset,
-          texts: cardTexts,
           flags: cardBits,
         },
       },
@@ -167,14 +159,14 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
           calculations: datasetIds.map(
             (_, index) => edges.datasetOfCalculation.filter((each) => each === index).length,
           ),
-          brokenLinks: datasetIds.map(() => (random() < 0.1 ? below(40) : 0)),
+          broken_links: datasetIds.map(() => (random() < 0.1 ? below(40) : 0)),
         },
       },
     },
     owners: ownersOf(
       owner.map((each, row) => ({ owner: each, flags: flags[row] ?? 0, modified: modified[row] ?? 0 })),
       cardOwners.flatMap((owners, row) =>
-        [...new Set(owners)].map((each) => ({ owner: each - types.length, flags: cardBits[row] ?? 0 })),
+        [...new Set(owners)].map((each) => ({ owner: each, flags: cardBits[row] ?? 0 })),
       ),
     ),
     files: {
@@ -197,7 +189,7 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
         ],
         others: 0,
       },
-      filesets: ['landing', 'curated', 'exports'].map((id, index) => ({
+      filesets: FILESETS.map((id, index) => ({
         id,
         files: [70_000, 22_000, 8_000][index] ?? 0,
         bytes: 2e11,
@@ -206,13 +198,12 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
         total: 100_000,
         isWhole: false,
         columns: {
-          fileset: Array.from({ length: 1_000 }, (_, index) => index % 3),
+          fileset: Array.from({ length: 1_000 }, (_, index) => FILESETS[index % 3] ?? ''),
           path: Array.from(
             { length: 1_000 },
             (_, index) => `${pick(TOPICS).toLowerCase()}/2026/${index}/part-${below(99_999)}.parquet`,
           ),
-          fileType: Array.from({ length: 1_000 }, (_, index) => index % 2),
-          texts: ['csv', 'parquet'],
+          type: Array.from({ length: 1_000 }, (_, index) => ['csv', 'parquet'][index % 2] ?? ''),
           size: Array.from({ length: 1_000 }, (_, index) => 9_000_000_000 - index * 8_000_000),
           created: Array.from({ length: 1_000 }, () => WRITTEN_AT - below(700) * DAY_MS),
         },
@@ -240,18 +231,13 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
         columns: {
           id: ids(220, 700_001),
           name: ids(220, 1).map((id) => `upload-${id}.csv`),
-          scanState: ids(220, 1).map((_, index) =>
-            index < 204 ? 'CLEAN' : index < 216 ? 'PENDING' : 'INFECTED',
-          ),
-          sizeBytes: ids(220, 1).map(() => below(90_000_000)),
+          scan: ids(220, 1).map((_, index) => (index < 204 ? 'CLEAN' : index < 216 ? 'PENDING' : 'INFECTED')),
+          size: ids(220, 1).map(() => below(90_000_000)),
           created: ids(220, 1).map(() => WRITTEN_AT - below(700) * DAY_MS),
         },
       },
     },
     graph: {
-      datasets,
-      calculations,
-      cards,
       others: edges.others,
       user: edges.user,
       used: edges.used,
@@ -323,7 +309,7 @@ function ownersOf(
       columns: {
         id: OWNER_IDS,
         name: OWNERS.map((name, index) => (index < 6 ? name : '')),
-        oldestModified: counts((index) =>
+        oldest_modified: counts((index) =>
           Math.min(...calculations.filter(({ owner }) => owner === index).map(({ modified }) => modified)),
         ),
         calculations: counts((index) => calculations.filter(({ owner }) => owner === index).length),

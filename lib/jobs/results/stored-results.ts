@@ -13,6 +13,8 @@ export type StoredResult = {
 export type ResultsWanted = {
   /** One type of job; default: all. */
   readonly type?: string | undefined;
+  /** The day on which a job was first claimed, `2026-11-22`, with `type`; default: all. */
+  readonly day?: string | undefined;
   /** Epoch milliseconds: results of jobs that ended then or later. Default: all. */
   readonly sinceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -33,9 +35,9 @@ const LONGEST_JOB_MS = 31 * 24 * 3_600_000;
  */
 export async function* storedResults(
   store: Pick<Store, 'list' | 'get'>,
-  { type, sinceMs, signal }: ResultsWanted,
+  { sinceMs, signal, ...wanted }: ResultsWanted,
 ): AsyncGenerator<StoredResult | { readonly key: string; readonly value: undefined }> {
-  const keys = wantedKeys(store, { type, sinceMs, signal });
+  const keys = wantedKeys(store, { ...wanted, sinceMs, signal });
   const ahead: ReturnType<typeof readResult>[] = [];
   const begin = async () => {
     const next = await keys.next();
@@ -60,11 +62,12 @@ export async function* storedResults(
 
 async function* wantedKeys(
   store: Pick<Store, 'list'>,
-  { type, sinceMs, signal }: ResultsWanted,
+  { type, day: only, sinceMs, signal }: ResultsWanted,
 ): AsyncGenerator<string> {
   const firstDay =
     sinceMs === undefined ? '' : new Date(Math.max(0, sinceMs - LONGEST_JOB_MS)).toISOString().slice(0, 10);
-  const prefix = type === undefined ? 'results/' : `results/${type}/`;
+  const folder = only === undefined ? '' : `dt=${only}/`;
+  const prefix = type === undefined ? 'results/' : `results/${type}/${folder}`;
   for await (const { key } of store.list(prefix, signal === undefined ? {} : { signal })) {
     const day = /^results\/[^/]+\/dt=([^/]+)\//.exec(key)?.[1];
     if (day !== undefined && day >= firstDay && key.endsWith('.json')) yield key;

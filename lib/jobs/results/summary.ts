@@ -1,8 +1,10 @@
 import * as z from 'zod/mini';
+import { recordOf } from '../../json/record-schema.ts';
 import type { Store } from '../../store/store.ts';
 import { findStored, MOST_LIST_BYTES } from '../../store/stored-json.ts';
 
 const count = z.number();
+const counts = recordOf(count);
 
 /** What is read of the summary of a batch (`Summary`). */
 const summarySchema = z.object({
@@ -13,6 +15,9 @@ const summarySchema = z.object({
   cancelled: z.optional(count),
   bad: count,
   erased: count,
+  cached: count,
+  tokens: z.object({ total: count }),
+  sentiments: z.object({ overall: counts, topics: recordOf(counts) }),
   parts: z.array(z.object({ key: z.string() })),
 });
 

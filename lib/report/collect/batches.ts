@@ -1,15 +1,13 @@
+import { findSummary } from '../../jobs/results/summary.ts';
 import { summaryKey } from '../../jobs/texts/batch/batch.ts';
 import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
 import { parsePart } from '../../jobs/texts/batch/part.ts';
-import { parseJson } from '../../json/json.ts';
+import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import type { Store } from '../../store/store.ts';
-import { getBounded, MOST_LIST_BYTES, StoredObjectError } from '../../store/stored-json.ts';
-import { type BatchFacts, MOST_LISTED } from '../facts.ts';
-import { readAhead } from './ahead.ts';
-import { damageIn } from './damage.ts';
-import { createScoredRows } from './scored-rows.ts';
-import { sentimentsOf } from './sentiments.ts';
-import { listIn, type Members, membersOf, shownText, sizeIn, textIn } from './values.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
+import { type BatchFacts, MOST_LISTED, type Sentiments } from '../facts.ts';
+import { createScoredRows, noSentiments, sentimentName } from './scored-rows.ts';
+import { damageIn, membersOf, shownText } from './values.ts';
 
 export type BatchesToRead = {
   readonly store: Store;
@@ -24,6 +22,7 @@ const MOST_TOPICS = 200;
 /** The most parts that are read of one batch, and of all: the first of each, of 100 texts each. */
 const MOST_PARTS = 1_000;
 const MOST_OF_ALL = 3_000;
+const AT_ONCE = 16;
 
 /** The batches that have ended, the latest first as far as that is known, then by their names. */
 export async function readBatches(options: BatchesToRead): Promise<readonly BatchFacts[]> {
@@ -50,70 +49,48 @@ type Room = { parts: number };
 
 /** Undefined as long as it has no summary: it has not ended. */
 async function readBatch(batch: string, room: Room, options: BatchesToRead): Promise<BatchFacts | undefined> {
-  const { store, ends } = options;
-  const key = summaryKey(batch);
-  const stored = await getBounded(store, key, MOST_LIST_BYTES);
-  if (stored === undefined) return undefined;
-  const summary = membersIn(key, stored.body);
-  const { overall, topics } = membersOf(summary['sentiments']);
-  const named = Object.entries(membersOf(topics)).slice(0, MOST_TOPICS);
-  const count = (name: string) => sizeIn(summary[name]) ?? 0;
+  const summary = await findSummary(options.store, summaryKey(batch));
+  if (summary === undefined) return undefined;
+  const { rows, scored, failed, bad, cached, tokens, sentiments, parts } = summary;
+  const topics = Object.entries(sentiments.topics).slice(0, MOST_TOPICS);
+  const all = topics.length === 0 ? [['', sentiments.overall] as const] : topics;
+  const keys = parts.map(({ key }) => key);
+  const read = keys.slice(0, Math.min(MOST_PARTS, room.parts));
+  room.parts -= read.length;
   return {
-    batch: shownText(batch),
-    finishedAt: ends.get(batch),
-    texts: count('rows'),
-    scored: count('scored'),
-    failed: count('failed') + count('bad'),
-    cached: count('cached'),
-    tokens: sizeIn(membersOf(summary['tokens'])['total']) ?? 0,
-    topics:
-      named.length === 0
-        ? [{ topic: '', sentiments: sentimentsOf(membersOf(overall)) }]
-        : named.map(([topic, counts]) => ({
-            topic: shownText(topic),
-            sentiments: sentimentsOf(membersOf(counts)),
-          })),
-    ...(await readParts(batch, summary, room, options)),
+    ...{ batch: shownText(batch), finishedAt: options.ends.get(batch) },
+    ...{ texts: rows, scored, failed: failed + bad, cached, tokens: tokens.total },
+    topics: all.map(([topic, counts]) => ({ topic: shownText(topic), sentiments: sentimentsOf(counts) })),
+    isCut: read.length < keys.length,
+    ...(await readParts(batch, read, options)),
   };
 }
 
-function membersIn(key: string, body: Buffer): Members {
-  try {
-    const value = parseJson(body.toString());
-    if (typeof value === 'object' && value !== null) return membersOf(value);
-  } catch {
-    // The same as any other value.
-  }
-  throw new StoredObjectError('invalid', `${key}: expected the summary of a batch, got something else`);
+/** Counts by sentiment, as a summary has them. */
+function sentimentsOf(counts: Readonly<Record<string, number>>): Sentiments {
+  const sum = noSentiments();
+  for (const [sentiment, count] of Object.entries(counts)) sum[sentimentName(sentiment)] += count;
+  return sum;
 }
 
-/** Reads the parts of a batch; of very many, the first. */
 async function readParts(
   batch: string,
-  summary: Members,
-  room: Room,
+  items: readonly string[],
   { store, addFault, signal }: BatchesToRead,
 ) {
-  const keys = listIn(summary['parts']).flatMap((part) => textIn(membersOf(part)['key']) ?? []);
-  const read = keys.slice(0, Math.min(MOST_PARTS, room.parts));
-  room.parts -= read.length;
   const rows = createScoredRows();
   const faults: string[] = [];
-  const parts = readAhead(read, async (key) => {
-    signal.throwIfAborted();
-    return readPart(store, key).catch(damageIn);
-  });
-  for await (const part of parts)
+  const read = (key: string) => readPart(store, key).catch(damageIn);
+  for await (const part of readAhead({ items, read, concurrency: AT_ONCE, signal }))
     if (typeof part === 'string') faults.push(part);
     else for (const row of part) rows.add(membersOf(row));
-  const name = `batch ${shownText(batch)}`;
   if (faults.length > 0)
-    addFault(`${name}: ${faults[0]}; ${faults.length} of its parts are not in the report`);
-  return { isCut: read.length < keys.length, ...rows.facts() };
+    addFault(`batch ${shownText(batch)}: ${faults[0]}; ${faults.length} of its parts are not in the report`);
+  return rows.facts();
 }
 
 async function readPart(store: Store, key: string): Promise<readonly unknown[]> {
-  const stored = await getBounded(store, key, MOST_LIST_BYTES);
+  const stored = await store.get(key);
   if (stored === undefined) throw new StoredObjectError('missing', `${key}: expected a part, got nothing`);
   return parsePart(key, stored.body);
 }

@@ -7,8 +7,7 @@ import { sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import { type ChangeFacts, type ChangesFacts, MOST_LISTED } from '../facts.ts';
-import { damageIn } from './damage.ts';
-import { shownText } from './values.ts';
+import { damageIn, shownText } from './values.ts';
 
 export type ChangesToRead = {
   readonly store: Store;

@@ -1,12 +1,16 @@
+import { type OpenedModel, openModel } from '../../model/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
+import { type Source, sources } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
 import type { ReportFacts } from '../facts.ts';
 import { readBatches } from './batches.ts';
 import { readFormulas } from './formulas.ts';
-import { readJobs } from './job-results.ts';
-import { type ListLimits, listLimits } from './list-limits.ts';
+import { readJobs } from './jobs.ts';
+import { type ListLimits, listLimits } from './listed.ts';
+import { readDataFiles, readFiles } from './records.ts';
 import { readSnapshots } from './snapshots.ts';
-import { readThings } from './things.ts';
+import { graphOf, listDatasets, listOwners, readCalculations, readCards } from './things.ts';
 
 export type FactsToCollect = {
   readonly store: Store;
@@ -28,11 +32,11 @@ export const collectFacts = (options: FactsToCollect): Promise<ReportFacts> =>
   );
 
 async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
-  const { store, now, signal, limits = listLimits } = options;
+  const { store, now, signal } = options;
   const faults = new Set<string>();
   const addFault = (fault: string) => void faults.add(fault);
   const snapshots = await readSnapshots({ store, addFault, signal });
-  const things = await readThings({ store, now, addFault, signal, limits });
+  const things = await readThings({ ...options, addFault });
   const { jobs, batchEnds } = await readJobs({ store, nowMs: now(), addFault, signal });
   const others = {
     formulas: await readFormulas({ store, addFault, signal }),
@@ -49,5 +53,52 @@ async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
     ...things,
     ...others,
     faults: [...faults],
+  };
+}
+
+type ThingsToRead = FactsToCollect & { readonly addFault: (fault: string) => void };
+
+type ThingFacts = Pick<
+  ReportFacts,
+  'model' | 'narrowed' | 'calculations' | 'cards' | 'datasets' | 'owners' | 'graph' | 'files' | 'dataFiles'
+>;
+
+/** What the model and the records that it is of say of things. Nothing if what is stored of them is damaged as a whole. */
+async function readThings(options: ThingsToRead): Promise<ThingFacts> {
+  try {
+    return await readOpened(options, await openModel(options));
+  } catch (error) {
+    if (!(error instanceof StoredObjectError)) throw error;
+    options.addFault(error.message);
+    const none = { calculations: undefined, cards: undefined, datasets: undefined, owners: undefined };
+    const graph = { others: [], user: [], used: [], relation: [], invalid: [] };
+    return { model: undefined, narrowed: [], ...none, graph, files: undefined, dataFiles: undefined };
+  }
+}
+
+async function readOpened(
+  { limits = listLimits, signal, now }: ThingsToRead,
+  { model, runs, asOfMs, columns }: OpenedModel,
+): Promise<ThingFacts> {
+  const recordsOf = (source: Source) =>
+    runs.reduce((sum, run) => sum + (run.source === source ? run.manifest.records : 0), 0);
+  const show = { model, columns, recordsOf, limits, signal };
+  const calculations = columns.calculations && (await readCalculations(show));
+  const cards = columns.cards && (await readCards(show));
+  const datasets = listDatasets(model, limits);
+  const nodes = [...datasets.nodes, ...(calculations?.nodes ?? []), ...(cards?.nodes ?? [])];
+  return {
+    model: { asOfMs, runs: Object.fromEntries(runs.map(({ place, manifest }) => [place, manifest.run])) },
+    narrowed: sources.flatMap((source) => {
+      const places = runs.filter((run) => run.source === source).map(({ place }) => place);
+      return places.length === 0 || places.includes(source) ? [] : { source, places };
+    }),
+    calculations: calculations?.facts,
+    cards: cards?.facts,
+    datasets: calculations === undefined && cards === undefined ? undefined : datasets.facts,
+    owners: runs.length === 0 ? undefined : listOwners(model, limits),
+    graph: graphOf(model, nodes),
+    files: columns.files && (await readFiles(show)),
+    dataFiles: columns['data-files'] && (await readDataFiles(show, now())),
   };
 }

@@ -1,12 +1,9 @@
-import { parseJson } from '../../json/json.ts';
-import { StoreError } from '../../store/error.ts';
+import { findFormula, formulaKeys } from '../../jobs/types/update-formula/formula-log.ts';
+import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import type { Store } from '../../store/store.ts';
-import { getBounded } from '../../store/stored-json.ts';
 import type { FormulaUpdate } from '../facts.ts';
-import { readAhead } from './ahead.ts';
-import { damageIn } from './damage.ts';
-import { createLargest } from './largest.ts';
-import { type Members, membersOf, shownText, textIn, timeIn } from './values.ts';
+import { createLargest } from './listed.ts';
+import { damageIn, type Members, shownText, textIn } from './values.ts';
 
 export type FormulasToRead = {
   readonly store: Store;
@@ -17,15 +14,13 @@ export type FormulasToRead = {
 };
 
 const MOST_UPDATES = 1_000;
+const AT_ONCE = 16;
 
 /** The most characters of a formula, and of all together: the newest come first. */
 const LONGEST_FORMULA = 20_000;
 const MOST_CHARACTERS = 1_000_000;
 
-/** The most bytes of a calculation that is read. */
-const MOST_BYTES = 4 * 1024 * 1024;
-
-/** An update of a calculation, and the one before it. */
+/** An update of a calculation, and the key of the one before it. */
 type Update = {
   readonly key: string;
   readonly earlier: string | undefined;
@@ -35,75 +30,59 @@ type Update = {
 
 /** The formulas that were stored when we set them, newest first. */
 export async function readFormulas(options: FormulasToRead): Promise<readonly FormulaUpdate[]> {
+  const { store, addFault, signal } = options;
   const found: FormulaUpdate[] = [];
   const odd: string[] = [];
   let characters = 0;
-  const updates = (await newestUpdates(options)).toSorted((a, b) => b.at - a.at);
-  for await (const { update, calculation, before } of readAhead(updates, (each) =>
-    readUpdate(each, options),
-  )) {
-    if (calculation === undefined) continue;
-    const after = textIn(calculation['expression']);
-    if (after === undefined) {
-      odd.push(update.key);
-      continue;
-    }
+  const items = (await newestUpdates(options)).toSorted((a, b) => b.at - a.at);
+  const read = async (update: Update) => ({
+    ...update,
+    calculation: await calculationOf(store, update.key),
+    before: textIn((await calculationOf(store, update.earlier))?.['expression']) ?? null,
+  });
+  for await (const { key, id, at, calculation, before } of readAhead({
+    items,
+    read,
+    concurrency: AT_ONCE,
+    signal,
+  })) {
+    const after = textIn(calculation?.['expression']);
+    // Without a calculation: it was deleted meanwhile.
+    if (calculation !== undefined && after === undefined) odd.push(key);
+    if (after === undefined) continue;
     const formulas = {
       before: before === null ? null : shownText(before, LONGEST_FORMULA),
       after: shownText(after, LONGEST_FORMULA),
     };
     characters += formulas.after.length + (formulas.before?.length ?? 0);
     if (characters > MOST_CHARACTERS) break;
-    const name = shownText(textIn(calculation['name']) ?? '');
-    found.push({ calculationId: shownText(update.id), name, at: update.at, ...formulas });
+    const name = shownText(textIn(calculation?.['name']) ?? '');
+    found.push({ calculationId: shownText(id), name, at, ...formulas });
   }
   if (odd.length > 0)
-    options.addFault(
+    addFault(
       `${odd[0]}: expected a calculation with its formula, got something else; ${odd.length} such objects are left out`,
     );
   return found;
 }
 
 /** Lists all updates, and holds the newest. */
-async function newestUpdates({
-  store,
-  signal,
-  most = MOST_UPDATES,
-}: FormulasToRead): Promise<readonly Update[]> {
+async function newestUpdates({ store, signal, most = MOST_UPDATES }: FormulasToRead) {
   const newest = createLargest<Update>(most);
   let last: { readonly id: string; readonly key: string } | undefined;
-  for await (const { key } of store.list('formulas/', { signal })) {
-    const [, id, time] = KEY.exec(key) ?? [];
-    const at = time === undefined ? undefined : timeIn(time.replace(COMPACT, '$1-$2-$3T$4:$5:$6.$7Z'));
-    if (id === undefined || at === undefined) continue;
-    // Keys are listed by calculation and then by time.
+  for await (const { key, id, at } of formulaKeys(store, signal)) {
     if (newest.mayAdd(at)) newest.add(at, { key, id, at, earlier: last?.id === id ? last.key : undefined });
     last = { id, key };
   }
   return newest.values();
 }
 
-const KEY = /^formulas\/([^/]+)\/(\d{8}T\d{9}Z)\.json$/;
-const COMPACT = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z$/;
-
-/** Without a calculation: it was deleted meanwhile. */
-async function readUpdate(update: Update, options: FormulasToRead) {
-  const [calculation, earlier] = await Promise.all([
-    readCalculation(update.key, options),
-    update.earlier === undefined ? undefined : readCalculation(update.earlier, options),
-  ]);
-  return { update, calculation, before: textIn(earlier?.['expression']) ?? null };
-}
-
 /** No members if it is something else. */
-async function readCalculation(key: string, { store, signal }: FormulasToRead): Promise<Members | undefined> {
-  signal.throwIfAborted();
+async function calculationOf(store: Store, key: string | undefined): Promise<Members | undefined> {
   try {
-    const stored = await getBounded(store, key, MOST_BYTES);
-    return stored && membersOf(parseJson(stored.body.toString()));
+    return key === undefined ? undefined : (await findFormula(store, key))?.calculation;
   } catch (error) {
-    // Of what is not JSON, too.
-    if (error instanceof StoreError) damageIn(error);
+    damageIn(error);
     return {};
   }
 }

@@ -1,4 +1,58 @@
-import type { ListLimits } from './list-limits.ts';
+import { growing } from '../../bytes/growing.ts';
+import { createNumberedTexts, groupsOf, type ModelColumns, type RowGroup } from '../../model/index.ts';
+import type { Source } from '../../snapshot/sources/sources.ts';
+import { type Counts, MOST_LISTED, MOST_WHOLE } from '../facts.ts';
+import { NOT_STATED, shownText } from './values.ts';
+
+/** How many records a list may have and still be whole, and how many a list has that is not. */
+export type ListLimits = { readonly whole: number; readonly top: number };
+
+export const listLimits: ListLimits = { whole: MOST_WHOLE, top: MOST_LISTED };
+
+/** The records of a source, and how many of them to list. */
+export type RecordsToShow = {
+  readonly columns: ModelColumns;
+  /** How many records a source has, as its manifests say. */
+  readonly recordsOf: (source: Source) => number;
+  readonly limits: ListLimits;
+  readonly signal: AbortSignal;
+};
+
+/** A row group, and the rows of it that count. */
+type Rows = { readonly group: RowGroup; readonly rows: Uint32Array };
+
+/** All records of a source. */
+export async function* allRows({ columns, signal }: RecordsToShow, source: Source): AsyncGenerator<Rows> {
+  for await (const group of groupsOf(columns[source], 'records')) {
+    signal.throwIfAborted();
+    yield { group, rows: Uint32Array.from({ length: group.rows }, (_, row) => row) };
+  }
+}
+
+/**
+ * The rows that `see` returns something for (it gets their places among the rows too), with what `read` makes of them. `read` is called once for a group with any
+ * such row: so columns that are only listed are not read of others.
+ */
+export async function chosenRows<Seen extends object, Said extends object>(
+  { group, rows }: Rows,
+  see: (row: number, place: number) => Seen | undefined,
+  read: (group: RowGroup) => Promise<(row: number) => Said>,
+): Promise<readonly (Seen & Said)[]> {
+  const chosen: { readonly row: number; readonly seen: Seen }[] = [];
+  for (const [place, row] of rows.entries()) {
+    const seen = see(row, place);
+    if (seen !== undefined) chosen.push({ row, seen });
+  }
+  if (chosen.length === 0) return [];
+  const saidAt = await read(group);
+  return chosen.map(({ row, seen }) => ({ ...seen, ...saidAt(row) }));
+}
+
+/** The members of rows as columns. */
+export const columnsOf = <R extends object, N extends keyof R>(rows: readonly R[], names: readonly N[]) =>
+  Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])) as unknown as {
+    readonly [Name in N]: readonly R[Name][];
+  };
 
 /**
  * Says of one thing after another whether it is listed: all are if there are at most `whole`, or else the first `top`,
@@ -27,6 +81,63 @@ export function createFlagCounts<F extends string>(bits: Readonly<Record<F, numb
     counts: counts as Readonly<Record<F, number>>,
     add(flags: number): void {
       for (const name of names) if ((flags & bits[name]) !== 0) counts[name] += 1;
+    },
+  };
+}
+
+/** How many values are listed. */
+const LISTED = 50;
+
+/** Counts how often each value occurs, however many there are. A value is a text, and is counted by its number. */
+export function createCountedValues() {
+  const texts = createNumberedTexts();
+  const counted = growing(Uint32Array);
+  const numberOf = (value: string) => texts.numberOf(Buffer.from(value === '' ? NOT_STATED : value));
+  let total = 0;
+  return {
+    numberOf,
+    /** Without a number, counts it as `NOT_STATED`. */
+    add(given: number | null | undefined): void {
+      const number = given ?? numberOf('');
+      while (counted.length() <= number) counted.push(0);
+      counted.set(number, counted.at(number) + 1);
+      total += 1;
+    },
+    counts(): Counts {
+      const most = createLargest<number>(LISTED);
+      for (let number = 0; number < counted.length(); number += 1)
+        if (counted.at(number) > 0) most.add(counted.at(number), number);
+      const values = most
+        .values()
+        .toSorted((a, b) => counted.at(b) - counted.at(a) || a - b)
+        .map((number) => [shownText(texts.textOf(number)), counted.at(number)] as const);
+      return { values, others: total - values.reduce((sum, [, count]) => sum + count, 0) };
+    },
+  };
+}
+
+/** Holds the `most` entries of the highest size; of equal ones, those that came first. */
+export function createLargest<T>(most: number) {
+  const held: { readonly size: number; readonly at: number; readonly value: T }[] = [];
+  let [added, limit] = [0, Number.NEGATIVE_INFINITY];
+  const trim = () => {
+    held.sort((a, b) => b.size - a.size || a.at - b.at);
+    held.length = Math.min(held.length, most);
+    if (held.length === most) limit = held.at(-1)?.size ?? limit;
+  };
+  return {
+    /** True if an entry of this size would be held now. */
+    mayAdd: (size: number) => size > limit || held.length < most,
+    add(size: number, value: T) {
+      held.push({ size, at: added, value });
+      added += 1;
+      // Sorted now and then, so that an entry costs little.
+      if (held.length >= 2 * most + 16) trim();
+    },
+    /** The largest, in the order in which they came. */
+    values(): readonly T[] {
+      trim();
+      return held.toSorted((a, b) => a.at - b.at).map(({ value }) => value);
     },
   };
 }

@@ -1,8 +1,6 @@
-import type { BatchFacts } from '../facts.ts';
-import { dayIn } from './day-in.ts';
-import { createLargest } from './largest.ts';
-import { noSentiments, type SentimentCounts, sentimentName } from './sentiments.ts';
-import { idIn, type Members, membersOf, shownText, textIn } from './values.ts';
+import type { BatchFacts, Sentiments } from '../facts.ts';
+import { createLargest } from './listed.ts';
+import { idIn, type Members, membersOf, shownText, textIn, timeIn } from './values.ts';
 
 /** What the rows of a batch say beyond its summary. */
 export type ScoredRows = {
@@ -95,3 +93,43 @@ function createDays() {
     },
   };
 }
+
+type Name = keyof Sentiments;
+
+export type SentimentCounts = { -readonly [N in Name]: number };
+
+export const noSentiments = (): SentimentCounts => ({
+  positive: 0,
+  negative: 0,
+  neutral: 0,
+  not_applicable: 0,
+  other: 0,
+});
+
+/** The name that a sentiment is counted under. */
+export function sentimentName(sentiment: string): Name {
+  const name = sentiment.toLowerCase();
+  return name === 'positive' || name === 'negative' || name === 'neutral' || name === 'not_applicable'
+    ? name
+    : 'other';
+}
+
+const DOTTED = /^(\d{1,2})\.(\d{1,2})\.(\d{4})\b/;
+const SLASHED = /^(\d{4})\/(\d\d)\/(\d\d)\b/;
+
+/**
+ * The day that a cell of a table holds, `2026-11-22`; undefined if it holds none. Day and month of `11/12/2026` cannot be
+ * told apart, and a number may be anything, but for one that is the milliseconds of these decades.
+ */
+export function dayIn(cell: string): string | undefined {
+  const text = cell.trim();
+  if (text.length < 8 || text.length > 64) return undefined;
+  if (/^\d+$/.test(text)) return /^1[0-9]\d{11}$/.test(text) ? dayOf(Number(text)) : undefined;
+  const [, day = '', month = '', year] = DOTTED.exec(text) ?? [];
+  if (year !== undefined) return dayOf(timeIn(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`));
+  const slashed = SLASHED.exec(text);
+  return dayOf(timeIn(slashed === null ? text : `${slashed[1]}-${slashed[2]}-${slashed[3]}`));
+}
+
+const dayOf = (ms: number | undefined): string | undefined =>
+  ms === undefined ? undefined : new Date(ms).toISOString().slice(0, 10);

@@ -6,8 +6,7 @@ import { type Latest, type Manifest, manifestOf, readLatest } from '../../snapsh
 import type { Store } from '../../store/store.ts';
 import { MOST_LISTED, type RunFacts, type SnapshotFacts } from '../facts.ts';
 import { readChanges } from './changes.ts';
-import { damageIn } from './damage.ts';
-import { timeIn } from './values.ts';
+import { damageIn, timeIn } from './values.ts';
 
 export type SnapshotsToRead = {
   readonly store: Store;

@@ -1,94 +1,296 @@
-import { type OpenedModel, openModel } from '../../model/index.ts';
-import { type Source, sources } from '../../snapshot/sources/sources.ts';
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
-import type { ReportFacts } from '../facts.ts';
-import { readCalculations } from './calculations.ts';
-import { readCards } from './cards.ts';
-import { readDataFiles } from './data-files.ts';
-import { listDatasets } from './datasets.ts';
-import { readFiles } from './files.ts';
-import { graphOf } from './graph.ts';
-import type { ListLimits } from './list-limits.ts';
-import { listOwners } from './owners.ts';
+import {
+  asText,
+  groupsOf,
+  HELD,
+  type Model,
+  peopleOf,
+  type RowGroup,
+  type UsesGraph,
+} from '../../model/index.ts';
+import { canonicalId, relations } from '../../model/rules/index.ts';
+import {
+  type CalculationFacts,
+  type CardFacts,
+  calculationFlags,
+  cardFlags,
+  type DatasetFacts,
+  type Graph,
+  type OwnerFacts,
+  ownedCounts,
+} from '../facts.ts';
+import {
+  chosenRows,
+  columnsOf,
+  createChoice,
+  createCountedValues,
+  createFlagCounts,
+  createLargest,
+  type ListLimits,
+  type RecordsToShow,
+} from './listed.ts';
+import { NOT_STATED, shownText } from './values.ts';
 
-export type ThingsToRead = {
-  readonly store: Store;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-  readonly addFault: (fault: string) => void;
-  readonly limits: ListLimits;
-  readonly signal: AbortSignal;
-};
+/** The model, and the records that it is of. */
+export type ThingsToShow = RecordsToShow & { readonly model: Model };
 
-type ThingFacts = Pick<
-  ReportFacts,
-  'model' | 'narrowed' | 'calculations' | 'cards' | 'datasets' | 'owners' | 'graph' | 'files' | 'dataFiles'
->;
+/** What is shown, and the nodes of what is listed, in the order of the list. */
+type Shown<F> = { readonly facts: F; readonly nodes: readonly number[] };
 
-/** What the model and the records that it is of say of things. Nothing if what is stored of them is damaged as a whole. */
-export async function readThings(options: ThingsToRead): Promise<ThingFacts> {
-  try {
-    return await readOpened(options, await openModel(options));
-  } catch (error) {
-    if (!(error instanceof StoredObjectError)) throw error;
-    options.addFault(error.message);
-    return nothing;
+/** The records by which the model knows calculations or cards, the first of each, with their nodes in the same order. */
+async function* heldRows(
+  { model, columns, recordsOf, signal }: ThingsToShow,
+  source: 'calculations' | 'cards',
+  kind: 'calculation' | 'card',
+) {
+  const { [source]: nodes, things } = model;
+  const isEach = recordsOf(source) === nodes.length;
+  let next = 0;
+  for await (const group of groupsOf(columns[source], 'records')) {
+    signal.throwIfAborted();
+    const first = next;
+    const ids = isEach ? [] : await group.texts('id', (utf8) => things.nodeOfId(kind, utf8));
+    const rows = new Uint32Array(group.rows);
+    for (let row = 0; row < group.rows; row += 1)
+      if (isEach || (next < nodes.length && ids[row] === nodes[next])) {
+        rows[next - first] = row;
+        next += 1;
+      }
+    yield { group, rows: rows.subarray(0, next - first), nodes: nodes.subarray(first, next) };
   }
 }
 
-const nothing: ThingFacts = {
-  model: undefined,
-  narrowed: [],
-  calculations: undefined,
-  cards: undefined,
-  datasets: undefined,
-  owners: undefined,
-  graph: {
-    datasets: 0,
-    calculations: 0,
-    cards: 0,
-    others: [],
-    user: [],
-    used: [],
-    relation: [],
-    invalid: [],
-  },
-  files: undefined,
-  dataFiles: undefined,
+/** A calculation that is listed, or may be. */
+type Calculation = {
+  readonly node: number;
+  readonly place: number;
+  readonly flags: number;
+  readonly modified: number | null;
+  readonly isChosen: boolean;
+  readonly name: string;
+  readonly owner: string;
+  readonly status: string;
 };
 
-async function readOpened(
-  { limits, signal, now }: ThingsToRead,
-  { model, runs, asOfMs, columns }: OpenedModel,
-): Promise<ThingFacts> {
-  const recordsOf = (source: Source) =>
-    runs.reduce((sum, run) => sum + (run.source === source ? run.manifest.records : 0), 0);
-  const show = { model, columns, recordsOf, limits, signal };
-  const calculations = columns.calculations && (await readCalculations(show));
-  const cards = columns.cards && (await readCards(show));
-  const datasets = listDatasets(model, limits);
-  const toList = (name: Source) => {
-    const source = columns[name];
-    return source && { source, records: recordsOf(name), limits, signal };
-  };
-  const [files, dataFiles] = [toList('files'), toList('data-files')];
+/** How many are called the oldest. */
+const OLDEST = 100;
+
+/** So many calculations are global or hidden that nobody looks for those that are. */
+const { global: _, hidden: __, oldest: OLD, ...listedFlags } = calculationFlags;
+
+/** Counts the calculations of the model, and lists them. */
+export async function readCalculations(options: ThingsToShow): Promise<Shown<CalculationFacts>> {
+  const { model, limits } = options;
+  const total = model.calculations.length;
+  const [statuses, months] = [createCountedValues(), createMonths()];
+  const { counts, add } = createFlagCounts(calculationFlags);
+  const isListed = createChoice(total, Object.values(listedFlags), limits);
+  const oldest = createLargest<Calculation>(OLDEST);
+  const listed: Calculation[] = [];
+  let before = 0;
+  for await (const { nodes, ...held } of heldRows(options, 'calculations', 'calculation')) {
+    const own = await readOwn(held.group);
+    const status = await held.group.texts('status', (utf8) => statuses.numberOf(asText(utf8).toUpperCase()));
+    const modified = await held.group.values('lastmodified_at');
+    const see = (row: number, at: number) => {
+      const node = nodes[at] ?? 0;
+      const flags = ((model.flags[node] ?? 0) & ~HELD) | own(row);
+      const time = modified[row];
+      const ms = typeof time === 'number' ? time : null;
+      statuses.add(status[row]);
+      add(flags);
+      if (ms !== null) months.add(ms);
+      const isChosen = isListed(flags);
+      if (!isChosen && (ms === null || !oldest.mayAdd(-ms))) return undefined;
+      return { node, place: before + at, flags, modified: ms, isChosen };
+    };
+    for (const row of await chosenRows(held, see, readCalculation)) {
+      if (row.isChosen) listed.push(row);
+      if (row.modified !== null) oldest.add(-row.modified, row);
+    }
+    before += nodes.length;
+  }
+  const old = new Set(oldest.values());
+  for (const _ of old) add(OLD);
+  const rows = [...new Set([...listed, ...old])]
+    .sort((a, b) => a.place - b.place)
+    .map((row) => ({ ...row, id: idAt(model, row.node), flags: row.flags | (old.has(row) ? OLD : 0) }));
+  const columns = columnsOf(rows, ['id', 'name', 'owner', 'status', 'modified', 'flags']);
+  const list = { total, isWhole: rows.length === total, columns };
+  const said = { status: statuses.counts(), flags: counts, lastModified: months.counted() };
+  return { facts: { total, ...said, ...linksIn(model.graph), list }, nodes: rows.map(({ node }) => node) };
+}
+
+const idAt = ({ things }: Model, node: number): string => shownText(things.thingAt(node).id);
+
+/** What the records of a row group say of themselves, as bits. */
+async function readOwn(group: RowGroup): Promise<(row: number) => number> {
+  const columns: { readonly bit: number; readonly values: ArrayLike<unknown> }[] = [];
+  for (const name of ['locked', 'archived', 'hidden', 'global'] as const)
+    columns.push({ bit: calculationFlags[name], values: await group.values(name) });
+  return (row) => columns.reduce((bits, { bit, values }) => (values[row] === true ? bits | bit : bits), 0);
+}
+
+async function readCalculation(group: RowGroup) {
+  const name = await group.texts('name', asText);
+  const owner = await group.texts('owner', (utf8) => canonicalId(asText(utf8)));
+  const status = await group.texts('status', (utf8) => asText(utf8).toUpperCase());
+  return (row: number) => ({
+    name: shownText(name[row] ?? ''),
+    owner: shownText(owner[row] ?? ''),
+    status: shownText(status[row] || NOT_STATED),
+  });
+}
+
+/** What the links of calculations say of themselves. */
+function linksIn(graph: UsesGraph): Pick<CalculationFacts, 'links' | 'brokenLinks'> {
+  const values = createCountedValues();
+  const numbers = new Map<string | null, number>();
+  let brokenLinks = 0;
+  for (let edge = 0; edge < graph.user.length; edge += 1) {
+    const [relation, validity] = [graph.relationAt(edge), graph.validityAt(edge)];
+    if (relation === 'built on' || relation === 'drills from') continue;
+    const number = numbers.get(validity) ?? values.numberOf(validity?.toUpperCase() ?? '');
+    numbers.set(validity, number);
+    values.add(number);
+    if (graph.isBrokenAt(edge)) brokenLinks += 1;
+  }
+  return { links: values.counts(), brokenLinks };
+}
+
+const DAY_MS = 86_400_000;
+
+/** Counts times by their months. */
+function createMonths() {
+  const days = new Map<number, number>();
   return {
-    model: { asOfMs, runs: Object.fromEntries(runs.map(({ place, manifest }) => [place, manifest.run])) },
-    narrowed: sources.flatMap((source) => {
-      const places = runs.filter((run) => run.source === source).map(({ place }) => place);
-      return places.length === 0 || places.includes(source) ? [] : { source, places };
-    }),
-    calculations: calculations?.facts,
-    cards: cards?.facts,
-    datasets: calculations === undefined && cards === undefined ? undefined : datasets.facts,
-    owners: runs.length === 0 ? undefined : listOwners(model, limits),
-    graph: graphOf(model, {
-      dataset: datasets.nodes,
-      calculation: calculations?.nodes ?? [],
-      card: cards?.nodes ?? [],
-    }),
-    files: files && (await readFiles(files)),
-    dataFiles: dataFiles && (await readDataFiles(dataFiles, now())),
+    add(ms: number): void {
+      const day = Math.floor(ms / DAY_MS);
+      days.set(day, (days.get(day) ?? 0) + 1);
+    },
+    /** Oldest first. */
+    counted(): CalculationFacts['lastModified'] {
+      const months = new Map<string, number>();
+      for (const [day, count] of [...days].sort(([a], [b]) => a - b)) {
+        const month = new Date(day * DAY_MS).toISOString().slice(0, 7);
+        months.set(month, (months.get(month) ?? 0) + count);
+      }
+      return [...months];
+    },
   };
+}
+
+const CARD_BITS = cardFlags.missing_target | cardFlags.affected;
+
+/** Counts the cards of the model, and lists them. A card that several datasets list is as its first record says. */
+export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>> {
+  const { model, limits } = options;
+  const total = model.cards.length;
+  const [types, chartTypes] = [createCountedValues(), createCountedValues()];
+  const { counts, add } = createFlagCounts(cardFlags);
+  const isListed = createChoice(total, Object.values(cardFlags), limits);
+  const rows: (Awaited<ReturnType<Awaited<ReturnType<typeof readCard>>>> & CardSeen)[] = [];
+  for await (const { nodes, ...held } of heldRows(options, 'cards', 'card')) {
+    const type = await held.group.texts('type', (utf8) => types.numberOf(asText(utf8)));
+    const chartType = await held.group.texts('charttype', (utf8) => chartTypes.numberOf(asText(utf8)));
+    const access = await held.group.values('access');
+    const see = (row: number, at: number): CardSeen | undefined => {
+      const node = nodes[at] ?? 0;
+      const own = access[row] === false ? cardFlags.without_access : 0;
+      const flags = ((model.flags[node] ?? 0) & CARD_BITS) | own;
+      types.add(type[row]);
+      chartTypes.add(chartType[row]);
+      add(flags);
+      return isListed(flags) ? { node, id: idAt(model, node), flags } : undefined;
+    };
+    rows.push(...(await chosenRows(held, see, readCard)));
+  }
+  const columns = columnsOf(rows, ['id', 'title', 'type', 'owner', 'dataset', 'flags']);
+  const list = { total, isWhole: rows.length === total, columns };
+  const said = { type: types.counts(), chartType: chartTypes.counts(), flags: counts };
+  return { facts: { total, ...said, list }, nodes: rows.map(({ node }) => node) };
+}
+
+type CardSeen = { readonly node: number; readonly id: string; readonly flags: number };
+
+async function readCard(group: RowGroup) {
+  const title = await group.texts('title', asText);
+  const type = await group.texts('type', asText);
+  const owner = await group.texts('ownerid', (utf8) => canonicalId(asText(utf8)));
+  const people = await group.values('owners');
+  const datasource = await group.texts('datasourceid', (utf8) => canonicalId(asText(utf8)));
+  const dataset = await group.texts('_datasetid', (utf8) => canonicalId(asText(utf8)));
+  return (row: number) => {
+    const owners = new Set([owner[row], ...peopleOf(people[row]).map(({ id }) => canonicalId(id))]);
+    return {
+      title: shownText(title[row] ?? ''),
+      type: shownText(type[row] || NOT_STATED),
+      owner: [...owners].flatMap((id) => (id == null ? [] : shownText(id))),
+      dataset: shownText(datasource[row] ?? dataset[row] ?? ''),
+    };
+  };
+}
+
+/** Lists the datasets that are used, those with the most cards first. */
+export function listDatasets({ datasets, things }: Model, { whole, top }: ListLimits): Shown<DatasetFacts> {
+  const total = datasets.length;
+  const listed = datasets
+    .toSorted((a, b) => b.cards - a.cards || b.calculations - a.calculations)
+    .slice(0, total <= whole ? total : top);
+  const rows = listed.map((dataset) => ({ ...dataset, id: shownText(dataset.dataset_id) }));
+  const columns = columnsOf(rows, ['id', 'cards', 'calculations', 'broken_links']);
+  return {
+    facts: { total, list: { total, isWhole: total <= whole, columns } },
+    nodes: listed.map(({ dataset_id }) => things.find({ kind: 'dataset', id: dataset_id }) ?? -1),
+  };
+}
+
+/** Lists whoever owns something, those who own the most calculations and cards first. */
+export function listOwners({ owners }: Model, { whole, top }: ListLimits): OwnerFacts {
+  const total = owners.length;
+  const rows = owners
+    .toSorted((a, b) => b.calculations + b.cards - a.calculations - a.cards)
+    .slice(0, total <= whole ? total : top)
+    .map((owner) => ({ ...owner, id: shownText(owner.user_id), name: shownText(owner.name ?? '') }));
+  const columns = columnsOf(rows, ['id', 'name', 'oldest_modified', ...ownedCounts]);
+  return { total, list: { total, isWhole: total <= whole, columns } };
+}
+
+/** The most edges of a graph, and the most things in it that no snapshot holds. */
+const MOST_EDGES = 1_000_000;
+const MOST_OTHERS = 50_000;
+
+/**
+ * The uses among what is listed, whose nodes are given in the order of the lists, and of things that no snapshot holds.
+ * What is in a snapshot, but not in its list, is left out, and so are uses beyond the first million.
+ */
+export function graphOf({ graph, things, flags }: Model, listed: readonly number[]): Graph {
+  // Of each node its number in the graph, and 1 more: 0 is none.
+  const numbers = new Uint32Array(things.count());
+  for (const [number, node] of listed.entries()) numbers[node] = number + 1;
+  const others: Graph['others'][number][] = [];
+  // A dataset is held by no snapshot.
+  const isOther = (node: number) => things.kindAt(node) !== 'dataset' && ((flags[node] ?? 0) & HELD) === 0;
+  const isShown = (node: number) => (numbers[node] ?? 0) !== 0 || isOther(node);
+
+  function numberOf(node: number): number | undefined {
+    if (numbers[node] !== 0) return (numbers[node] ?? 0) - 1;
+    const { kind, id } = things.thingAt(node);
+    if (others.length >= MOST_OTHERS || (kind !== 'calculation' && kind !== 'card')) return undefined;
+    numbers[node] = listed.length + others.push({ kind, id: shownText(id) });
+    return numbers[node] - 1;
+  }
+
+  const [user, used, relation]: [number[], number[], number[]] = [[], [], []];
+  const invalid: (readonly [number, string])[] = [];
+  for (let edge = 0; edge < graph.user.length && user.length < MOST_EDGES; edge += 1) {
+    const [by, of] = [graph.user[edge] ?? 0, graph.used[edge] ?? 0];
+    if (!isShown(by) || !isShown(of)) continue;
+    const [from, to] = [numberOf(by), numberOf(of)];
+    if (from === undefined || to === undefined) continue;
+    if (graph.isBrokenAt(edge)) invalid.push([user.length, shownText(graph.validityAt(edge) ?? '')]);
+    user.push(from);
+    used.push(to);
+    relation.push(relations.indexOf(graph.relationAt(edge)));
+  }
+  return { others, user, used, relation, invalid };
 }

@@ -1,3 +1,6 @@
+import { StoreError } from '../../store/error.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
+
 /*
  * What a record says, whatever it sends: each value of another type counts as absent.
  */
@@ -74,3 +77,13 @@ function parseIso(text: string): number {
 
 /** The members of a list; none if it is something else. */
 export const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** What of a store's failures lies with the object, or its name, and not with the store. */
+const OF_THE_OBJECT: readonly string[] = ['bad-key', 'key-conflict', 'too-large'];
+
+/** What is wrong with an object that is missing or damaged, in words. Throws any other error. */
+export function damageIn(error: unknown): string {
+  if (error instanceof StoredObjectError) return error.message;
+  if (error instanceof StoreError && OF_THE_OBJECT.includes(error.failure.kind)) return error.message;
+  throw error;
+}

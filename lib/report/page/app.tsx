@@ -1,19 +1,16 @@
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ReportFacts } from '../facts.ts';
-import { useWidth, WidthContext } from './charts/use-width.ts';
-import { Navigation } from './parts/navigation.tsx';
-import { ThemeButton } from './parts/theme-button.tsx';
-import type { View } from './state/hash.ts';
+import { useWidth, WidthContext } from './charts/chart.tsx';
+import { hashOf, type View, viewTitles } from './state/hash.ts';
 import { createReport, ReportContext } from './state/report.ts';
 import { useShown } from './state/use-shown.ts';
-import { age, counted, time } from './text/numbers.ts';
+import { age, count, counted, time } from './text/numbers.ts';
 import { Text } from './text/text.tsx';
 import { BatchesView } from './views/batches.tsx';
 import { ChangesView } from './views/changes.tsx';
 import { HealthView } from './views/health.tsx';
 import { JobsView } from './views/jobs.tsx';
 import { ListView } from './views/list-view.tsx';
-import { viewTitles } from './views/titles.ts';
 import { WhereUsedView } from './views/where-used.tsx';
 
 /** The whole page. What is printed without being shown is there too, but hidden. */
@@ -32,13 +29,13 @@ export function App({ facts }: { readonly facts: ReportFacts }) {
         </a>
         <Header facts={facts} />
         <div class="columns">
-          <Navigation view={view} />
+          <Navigation view={view} facts={facts} />
           <main id="content" ref={main} tabIndex={-1}>
             <Essential is="health" shown={view}>
               <HealthView />
             </Essential>
             <Essential is="changes" shown={view}>
-              <ChangesView params={params} isShown={view === 'changes'} />
+              <ChangesView params={params} />
             </Essential>
             {view === 'where-used' && <WhereUsedView params={params} />}
             <Essential is="batches" shown={view}>
@@ -87,6 +84,74 @@ function Header({ facts }: { readonly facts: ReportFacts }) {
       <ThemeButton />
     </header>
   );
+}
+
+const OVERVIEW = ['health', 'changes', 'where-used', 'batches', 'jobs'] as const;
+const LISTS = ['broken', 'owners', 'calculations', 'cards', 'datasets', 'files', 'data-files'] as const;
+
+type NavigationProps = { readonly view: View; readonly facts: ReportFacts };
+
+/** Links to all parts of the page, the lists with how many there are. */
+function Navigation({ view, facts }: NavigationProps) {
+  const totals: Partial<Record<View, number | undefined>> = {
+    broken: facts.calculations?.brokenLinks,
+    owners: facts.owners?.total,
+    calculations: facts.calculations?.total,
+    cards: facts.cards?.total,
+    datasets: facts.datasets?.total,
+    files: facts.files?.total,
+    'data-files': facts.dataFiles?.total,
+  };
+  const link = (each: View) => (
+    <li key={each}>
+      <a href={hashOf(each)} aria-current={each === view ? 'page' : undefined}>
+        {viewTitles[each]}
+        {totals[each] !== undefined && <span class="total">{count(totals[each])}</span>}
+      </a>
+    </li>
+  );
+  return (
+    <nav aria-label="Parts of the report">
+      <ul>{OVERVIEW.map(link)}</ul>
+      <h2>Lists</h2>
+      <ul>{LISTS.map(link)}</ul>
+    </nav>
+  );
+}
+
+const themes = { auto: 'As the system', light: 'Light', dark: 'Dark' } as const;
+const THEMES = Object.keys(themes) as (keyof typeof themes)[];
+const THEME_KEY = 'platform-report-theme';
+
+/** Switches between the system's colours, light and dark, and remembers it where the browser lets a file do so. */
+function ThemeButton() {
+  const [theme, setTheme] = useState(() =>
+    ifAllowed(() => THEMES.find((each) => each === localStorage.getItem(THEME_KEY))),
+  );
+  const shown = theme ?? 'auto';
+  useEffect(() => {
+    document.documentElement.dataset['theme'] = shown;
+    ifAllowed(() => localStorage.setItem(THEME_KEY, shown));
+  }, [shown]);
+  return (
+    <button
+      type="button"
+      class="theme"
+      onClick={() => setTheme(THEMES[(THEMES.indexOf(shown) + 1) % THEMES.length])}
+    >
+      <span class="quiet">Colours: </span>
+      {themes[shown]}
+    </button>
+  );
+}
+
+/** A browser may keep a file from its storage. */
+function ifAllowed<T>(use: () => T): T | undefined {
+  try {
+    return use();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Names the window after the view, and takes the focus to it once the reader has chosen another one. */

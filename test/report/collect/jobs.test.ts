@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readJobs } from '../../../lib/report/collect/job-results.ts';
+import { readJobs } from '../../../lib/report/collect/jobs.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 
 const NOON = Date.parse('2026-11-18T12:00:00.000Z');
@@ -75,7 +75,7 @@ test('only thirty days are read', async () => {
   expect(new Date(sinceMs).toISOString()).toBe('2026-10-20T00:00:00.000Z');
 });
 
-test('of more results than are read, the newest days count, and no type hides another', async () => {
+test('of more results of a type than are read, the newest days count, and no type hides another', async () => {
   const store = createMemoryStore();
   for (const at of Array.from({ length: 9 }).keys()) {
     await put(
@@ -95,7 +95,7 @@ test('of more results than are read, the newest days count, and no type hides an
   const { types, isCut, sinceMs } = await read(store, 4);
 
   expect(types).toEqual([
-    { type: 'run-function', done: 3, failed: 0, unknown: 0 },
+    { type: 'run-function', done: 4, failed: 0, unknown: 0 },
     { type: 'snapshot', done: 1, failed: 0, unknown: 0 },
   ]);
   expect([isCut, sinceMs]).toEqual([true, Date.parse('2026-11-18T00:00:00.000Z')]);

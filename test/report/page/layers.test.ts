@@ -1,13 +1,9 @@
 import { expect, test } from 'vitest';
-import { usersIn } from '../../../lib/report/graph/graph-edges.ts';
 import { layersOf } from '../../../lib/report/page/parts/layers.ts';
-import { reachedFrom } from '../../../lib/report/page/state/reached.ts';
+import { edgesOf, reachedFrom } from '../../../lib/report/page/state/nodes.ts';
 
 /** A dataset that twelve calculations are saved on; a card uses the last of them. */
 const graph = {
-  datasets: 1,
-  calculations: 12,
-  cards: 1,
   others: [],
   user: [...Array.from({ length: 12 }, (_, index) => index + 1), 13],
   used: [...Array.from({ length: 12 }, () => 0), 12],
@@ -15,7 +11,7 @@ const graph = {
   invalid: [],
 };
 
-const reached = reachedFrom(usersIn(graph), 0);
+const reached = reachedFrom(edgesOf(graph, 14).users, 0);
 
 test('everything that is reached comes once, nearest first, with the edge that leads to it', () => {
   expect(reached).toHaveLength(13);
@@ -36,7 +32,26 @@ test('a picture has ten boxes a layer, says how many more there are, and every l
 });
 
 test('a circle ends', () => {
-  const circle = { ...graph, calculations: 2, cards: 0, user: [1, 2, 0], used: [0, 1, 2] };
+  const circle = { ...graph, user: [1, 2, 0], used: [0, 1, 2] };
 
-  expect(reachedFrom(usersIn(circle), 0).map(({ node }) => node)).toEqual([1, 2]);
+  expect(reachedFrom(edgesOf(circle, 3).users, 0).map(({ node }) => node)).toEqual([1, 2]);
+});
+
+test('a graph leads from a thing to what would break without it, and to what it uses', () => {
+  // Dataset 0; calculations 1 and 2; card 3; another dataset, which is gone, 4.
+  const { users, used } = edgesOf({ ...graph, user: [1, 2, 3, 1, 2], used: [0, 1, 2, 4, 4] }, 5);
+  const hopsFrom = (edges: typeof users, start: number) =>
+    reachedFrom(edges, start).map(({ node, hop }) => [node, hop]);
+
+  expect(hopsFrom(users, 0)).toEqual([
+    [1, 1],
+    [2, 2],
+    [3, 3],
+  ]);
+  expect(hopsFrom(used, 3)).toEqual([
+    [2, 1],
+    [1, 2],
+    [4, 2],
+    [0, 3],
+  ]);
 });

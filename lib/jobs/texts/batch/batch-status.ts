@@ -95,7 +95,8 @@ async function* chunkRows(batch: string, { table }: Storage): AsyncGenerator<Chu
 async function statusOfSummary(batch: string, { store }: Storage): Promise<BatchStatus | undefined> {
   const found = await findSummary(store, summaryKey(batch));
   if (found === undefined) return undefined;
-  const { chunks, cancelled = 0, parts: _, ...counts } = found;
+  const { chunks, cancelled = 0, rows, scored, failed, bad, erased } = found;
+  const counts = { rows, scored, failed, bad, erased };
   return { batch, status: 'done', chunks, chunksEnded: chunks, rowsLeft: 0, cancelled, ...counts };
 }
 

@@ -1,6 +1,6 @@
 import { anyRecord } from '../../../json/record-schema.ts';
 import type { Store } from '../../../store/store.ts';
-import { getBounded, MOST_LIST_BYTES, parseStored } from '../../../store/stored-json.ts';
+import { findStored, MOST_LIST_BYTES } from '../../../store/stored-json.ts';
 
 const folderOf = (calculationId: string) => `formulas/${calculationId}/`;
 
@@ -38,9 +38,29 @@ export type FormulaLogEntry = {
 /** The responses to our updates of a calculation, oldest first. Throws `StoredObjectError` for one that is no object. */
 export async function* readFormulaLog(store: Store, calculationId: string): AsyncGenerator<FormulaLogEntry> {
   for await (const { key } of store.list(folderOf(calculationId))) {
-    const stored = await getBounded(store, key, MOST_LIST_BYTES);
-    const time = key.slice(key.lastIndexOf('/') + 1, -'.json'.length);
-    if (stored === undefined) continue;
-    yield { key, time, calculation: parseStored(key, stored.body, anyRecord(), MOST_LIST_BYTES) };
+    const entry = await findFormula(store, key);
+    if (entry !== undefined) yield entry;
   }
 }
+
+/** The response under a key; undefined if it was deleted. Throws `StoredObjectError` for one that is no object. */
+export async function findFormula(
+  store: Pick<Store, 'get'>,
+  key: string,
+): Promise<FormulaLogEntry | undefined> {
+  const stored = await findStored(store, key, anyRecord(), MOST_LIST_BYTES);
+  const time = key.slice(key.lastIndexOf('/') + 1, -'.json'.length);
+  return stored && { key, time, calculation: stored.value };
+}
+
+/** The keys of all responses by calculation and then by time, with their times in epoch milliseconds. */
+export async function* formulaKeys(store: Pick<Store, 'list'>, signal: AbortSignal) {
+  for await (const { key } of store.list(folderOf('').slice(0, -1), { signal })) {
+    const [, id, time] = KEY.exec(key) ?? [];
+    const at = Date.parse(time?.replace(TIME_NAME, '$1-$2-$3T$4:$5:$6.$7Z') ?? '');
+    if (id !== undefined && !Number.isNaN(at)) yield { key, id, at };
+  }
+}
+
+const KEY = /^formulas\/([^/]+)\/(\d{8}T\d{9}Z)\.json$/;
+const TIME_NAME = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z$/;

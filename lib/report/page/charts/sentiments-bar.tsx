@@ -1,6 +1,6 @@
 import type { Sentiments } from '../../facts.ts';
 import { count, share } from '../text/numbers.ts';
-import { colours } from './colours.ts';
+import { colours } from './chart.tsx';
 
 export const sentiments = ['positive', 'neutral', 'negative', 'not_applicable', 'other'] as const;
 
@@ -11,6 +11,9 @@ export const sentimentNames: Readonly<Record<(typeof sentiments)[number], string
   not_applicable: 'not applicable',
   other: 'other',
 };
+
+export const sentimentLegend = (of: readonly (typeof sentiments)[number][]) =>
+  of.map((each) => ({ name: sentimentNames[each], colour: colours[each] }));
 
 /** How many have any sentiment. */
 export const sumOf = (of: Sentiments): number => sentiments.reduce((sum, each) => sum + of[each], 0);

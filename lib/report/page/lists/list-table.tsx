@@ -1,15 +1,12 @@
 import { useMemo } from 'preact/hooks';
-import { Scrolled } from '../parts/scrolled.tsx';
-import { SearchBox } from '../parts/search-box.tsx';
+import { Chips, SearchBox } from '../parts/parts.tsx';
 import type { View } from '../state/hash.ts';
 import { show } from '../state/use-shown.ts';
 import { count, counted } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
-import { matching, parseSort, printSort, type Sort, searchable, sorted } from './find.ts';
+import { matching, parseSort, printSort, searchable } from './find.ts';
 import type { Column, List } from './list.ts';
-import { Pages } from './pages.tsx';
-
-const PAGE = 50;
+import { Table } from './table.tsx';
 
 type Props = {
   readonly view: View;
@@ -19,45 +16,41 @@ type Props = {
 
 /** A list that is searched, selected from, sorted and paged. What is shown is in the address. */
 export function ListTable({ view, list, params }: Props) {
-  const texts = useMemo(() => searchable(list.length, list.textOf), [list]);
-  const { q = '', flag = '', page = '1' } = params;
-  const sort = parseSort(params['sort'] ?? list.sort);
+  const texts = useMemo(() => searchable(list.length, list.textOf ?? namesIn(list)), [list]);
+  const { q = '', flag = '', page = '1', sort = list.sort } = params;
   const facets = list.columns.filter(({ name, isFacet }) => isFacet && params[name] !== undefined);
   const facetKey = facets.map(({ name }) => `${name}=${params[name]}`).join('&');
   const rows = useMemo(() => {
-    const flags = list.flags.filter(({ name }) => flag.split(',').includes(name));
+    const flags = list.flags?.filter(({ name }) => flag.split(',').includes(name)) ?? [];
     const passes = (row: number) =>
       flags.every(({ has }) => has(row)) &&
       facets.every((facet) => hasValue(facet, row, params[facet.name] ?? ''));
-    const found = matching(texts, q, passes);
-    const column = list.columns.find(({ name }) => name === sort.name);
-    return column === undefined ? found : sorted(found, column, sort.descending);
-  }, [list, texts, q, flag, facetKey, sort.name, sort.descending]);
+    return matching(texts, q, passes);
+  }, [list, texts, q, flag, facetKey]);
   const set = (changes: Readonly<Record<string, string>>, replace = false) =>
     show({ view, params: { ...params, page: '', ...changes } }, { replace });
-  const pages = Math.max(1, Math.ceil(rows.length / PAGE));
-  const number = Math.min(pages, Math.max(1, Number.parseInt(page, 10) || 1));
   return (
     <>
       <ListTools list={list} params={params} facets={facets} set={set} />
       <p class="found" role="status">
         {foundWords(list, rows.length)}
       </p>
-      {rows.length > 0 && (
-        <Scrolled label={`Table of ${list.noun[1]}`}>
-          <table class="list">
-            <Heads columns={list.columns} sort={sort} onSort={(next) => set({ sort: printSort(next) })} />
-            <tbody>
-              {rows.slice((number - 1) * PAGE, number * PAGE).map((row) => (
-                <Row key={row} row={row} columns={list.columns} />
-              ))}
-            </tbody>
-          </table>
-        </Scrolled>
-      )}
-      <Pages number={number} pages={pages} onPage={(next) => set({ page: String(next) })} />
+      <Table
+        label={list.noun[1]}
+        columns={list.columns}
+        rows={rows}
+        sort={parseSort(sort)}
+        onSort={(next) => set({ sort: printSort(next) })}
+        page={Number.parseInt(page, 10) || 1}
+        onPage={(next) => set({ page: String(next) })}
+      />
     </>
   );
+}
+
+function namesIn({ columns }: List): (row: number) => string {
+  const searched = columns.filter(({ name, isHeading }) => isHeading || name === 'id');
+  return (row) => searched.map(({ text }) => text(row)).join(' ');
 }
 
 const hasValue = ({ text, values }: Column, row: number, value: string): boolean =>
@@ -84,33 +77,22 @@ type ToolsProps = {
   readonly set: (changes: Readonly<Record<string, string>>, replace?: boolean) => void;
 };
 
-function ListTools({ list, params, facets, set }: ToolsProps) {
+function ListTools({ list: { noun, flags = [] }, params, facets, set }: ToolsProps) {
   const selected = (params['flag'] ?? '').split(',').filter(Boolean);
   const toggle = (name: string) =>
     selected.includes(name) ? selected.filter((each) => each !== name) : [...selected, name];
   return (
     <search class="tools">
-      <SearchBox
-        label={`Search ${list.noun[1]}`}
-        value={params['q'] ?? ''}
-        onValue={(q) => set({ q }, true)}
-      />
-      {list.flags.length > 0 && (
-        <fieldset class="chips">
-          <legend>Only these</legend>
-          {list.flags.map(({ name, label }) => (
-            <button
-              key={name}
-              type="button"
-              aria-pressed={selected.includes(name)}
-              onClick={() => set({ flag: toggle(name).join(',') })}
-            >
-              {label}
-            </button>
-          ))}
-        </fieldset>
+      <SearchBox label={`Search ${noun[1]}`} value={params['q'] ?? ''} onValue={(q) => set({ q }, true)} />
+      {flags.length > 0 && (
+        <Chips
+          legend="Only these"
+          chips={flags}
+          isPressed={(name) => selected.includes(name)}
+          onPress={(name) => set({ flag: toggle(name).join(',') })}
+        />
       )}
-      {list.flags.map(
+      {flags.map(
         ({ name, label, meaning }) =>
           meaning !== undefined &&
           selected.includes(name) && (
@@ -127,63 +109,5 @@ function ListTools({ list, params, facets, set }: ToolsProps) {
         </button>
       ))}
     </search>
-  );
-}
-
-type HeadsProps = {
-  readonly columns: readonly Column[];
-  readonly sort: Sort;
-  readonly onSort: (sort: Sort) => void;
-};
-
-/** The heads of a table, each a button that sorts by it, and in the other direction when it does already. */
-export function Heads({ columns, sort, onSort }: HeadsProps) {
-  return (
-    <thead>
-      <tr>
-        {columns.map(({ name, label, isNumber = false }) => {
-          const isSorted = name === sort.name;
-          const direction = sort.descending ? 'descending' : 'ascending';
-          return (
-            <th
-              key={name}
-              scope="col"
-              class={isNumber ? 'number' : undefined}
-              aria-sort={isSorted ? direction : undefined}
-            >
-              <button
-                type="button"
-                onClick={() => onSort({ name, descending: isSorted ? !sort.descending : isNumber })}
-              >
-                {label}
-                <span aria-hidden="true" class="arrow">
-                  {isSorted ? (sort.descending ? '↓' : '↑') : '↕'}
-                </span>
-              </button>
-            </th>
-          );
-        })}
-      </tr>
-    </thead>
-  );
-}
-
-/** A row of a table, named by one of its cells. */
-export function Row({ row, columns }: { readonly row: number; readonly columns: readonly Column[] }) {
-  return (
-    <tr>
-      {columns.map(({ name, text, cell, isNumber, isHeading }) => {
-        const content = cell === undefined ? <Text of={text(row)} most={120} /> : cell(row);
-        return isHeading ? (
-          <th key={name} scope="row">
-            {content}
-          </th>
-        ) : (
-          <td key={name} class={isNumber ? 'number' : undefined}>
-            {content}
-          </td>
-        );
-      })}
-    </tr>
   );
 }

@@ -36,9 +36,9 @@ export type List = {
   /** Which are listed, if not all: `the largest`. */
   readonly which?: string;
   readonly columns: readonly Column[];
-  readonly flags: readonly Flag[];
-  /** What the search looks into. */
-  readonly textOf: (row: number) => string;
+  readonly flags?: readonly Flag[];
+  /** What the search looks into. Default: the heading and the id. */
+  readonly textOf?: (row: number) => string;
   /** Which order it has at first, as in an address. */
   readonly sort: string;
   /** What to read where there is nothing. */

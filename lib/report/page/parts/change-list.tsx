@@ -1,17 +1,17 @@
 import type { ChangeFacts, ChangesFacts, SnapshotFacts } from '../../facts.ts';
 import { show } from '../state/use-shown.ts';
-import { TextDiff } from '../text/formula-diff.tsx';
 import { count, counted, day } from '../text/numbers.ts';
-import { Text } from '../text/text.tsx';
-import { NodeLink } from './node-link.tsx';
+import { Text, TextDiff } from '../text/text.tsx';
+import { Chips, NodeLink } from './parts.tsx';
 
 const PAGE = 20;
+
+const KINDS = ['added', 'changed', 'removed'].map((name) => ({ name, label: name }));
 
 type Props = {
   readonly of: SnapshotFacts;
   readonly changes: ChangesFacts;
   readonly params: Readonly<Record<string, string>>;
-  readonly isShown: boolean;
 };
 
 /** The single changes of a run; more of them are shown when they are asked for. */
@@ -25,19 +25,12 @@ export function ChangeList({ of: { place, source }, changes, params }: Props) {
     show({ view: 'changes', params: { ...params, [`${place}.${name}`]: value } }, { replace: true });
   return (
     <>
-      <fieldset class="chips">
-        <legend>Only what was</legend>
-        {(['added', 'changed', 'removed'] as const).map((each) => (
-          <button
-            key={each}
-            type="button"
-            aria-pressed={kind === each}
-            onClick={() => set('kind', kind === each ? '' : each)}
-          >
-            {each}
-          </button>
-        ))}
-      </fieldset>
+      <Chips
+        legend="Only what was"
+        chips={KINDS}
+        isPressed={(name) => name === kind}
+        onPress={(name) => set('kind', kind === name ? '' : name)}
+      />
       <p class="found" role="status">
         {listed.length < total
           ? `The first ${count(listed.length)} of ${counted(total, 'change')} are listed`
@@ -101,23 +94,19 @@ type Values = { readonly before: string | null; readonly after: string | null };
 function FieldChange({ before, after }: Values) {
   if (before !== null && after !== null && before.length + after.length > 120)
     return <TextDiff before={plain(before)} after={plain(after)} />;
+  const value = (of: string | null, As: 'del' | 'ins') =>
+    of === null ? (
+      <em>absent</em>
+    ) : (
+      <As>
+        <Text of={plain(of)} />
+      </As>
+    );
   return (
     <span class="values">
-      {before === null ? (
-        <em>absent</em>
-      ) : (
-        <del>
-          <Text of={plain(before)} />
-        </del>
-      )}
+      {value(before, 'del')}
       <span aria-hidden="true"> → </span>
-      {after === null ? (
-        <em>absent</em>
-      ) : (
-        <ins>
-          <Text of={plain(after)} />
-        </ins>
-      )}
+      {value(after, 'ins')}
     </span>
   );
 }

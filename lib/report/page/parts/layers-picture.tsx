@@ -1,12 +1,12 @@
 import { useMemo } from 'preact/hooks';
 import { hashOf } from '../state/hash.ts';
+import type { Reached } from '../state/nodes.ts';
 import { nodeKey } from '../state/nodes.ts';
-import type { Reached } from '../state/reached.ts';
 import type { Report } from '../state/report.ts';
 import { count } from '../text/numbers.ts';
 import { readable, shortened } from '../text/shown.ts';
 import { BOX_HEIGHT, BOX_WIDTH, type Box, type Line, layersOf } from './layers.ts';
-import { Scrolled } from './scrolled.tsx';
+import { Scrolled } from './parts.tsx';
 
 type Props = {
   readonly start: number;
@@ -53,15 +53,9 @@ function curve({ from, to }: Line): string {
   return `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`;
 }
 
-function BoxOf({
-  box,
-  report,
-  isStart,
-}: {
-  readonly box: Box;
-  readonly report: Report;
-  readonly isStart: boolean;
-}) {
+type BoxProps = { readonly box: Box; readonly report: Report; readonly isStart: boolean };
+
+function BoxOf({ box, report, isStart }: BoxProps) {
   const node = box.node === undefined ? undefined : report.nodes[box.node];
   const place = `translate(${box.x} ${box.y})`;
   if (node === undefined)

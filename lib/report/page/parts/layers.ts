@@ -1,4 +1,4 @@
-import type { Reached } from '../state/reached.ts';
+import type { Reached } from '../state/nodes.ts';
 
 /** A box of the picture: a node, or how many more there are in its layer. Places and sizes are in pixels. */
 export type Box = {

@@ -1,21 +1,21 @@
-/** The parts of the page, in the order of its navigation. */
-const views = [
-  'health',
-  'changes',
-  'where-used',
-  'batches',
-  'jobs',
-  'broken',
-  'owners',
-  'owned',
-  'calculations',
-  'cards',
-  'datasets',
-  'files',
-  'data-files',
-] as const;
+/** What each part of the page is called. */
+export const viewTitles = {
+  health: 'Health',
+  changes: 'What changed',
+  'where-used': 'Where used',
+  batches: 'Sentiment',
+  jobs: 'Jobs and pace',
+  broken: 'Broken links',
+  owners: 'Owners',
+  owned: 'What an owner has',
+  calculations: 'Calculations',
+  cards: 'Cards',
+  datasets: 'Datasets',
+  files: 'Files',
+  'data-files': 'Data files',
+} as const;
 
-export type View = (typeof views)[number];
+export type View = keyof typeof viewTitles;
 
 /** What is shown, as the part of the address after `#` says it, so that it can be mailed: `calculations?flag=broken_links`. */
 export type Shown = { readonly view: View; readonly params: Readonly<Record<string, string>> };
@@ -23,8 +23,8 @@ export type Shown = { readonly view: View; readonly params: Readonly<Record<stri
 /** Reads an address's part after `#`, with or without it. Whatever it does not know is the first view. */
 export function parseHash(hash: string): Shown {
   const [, name = '', query = ''] = /^#?([^?]*)\??(.*)$/s.exec(hash) ?? [];
-  const view = views.find((each) => each === name);
-  return { view: view ?? 'health', params: Object.fromEntries(new URLSearchParams(query)) };
+  const view = Object.hasOwn(viewTitles, name) ? (name as View) : 'health';
+  return { view, params: Object.fromEntries(new URLSearchParams(query)) };
 }
 
 /** The address of what is shown, with `#`. Parameters that are empty are left out. */

@@ -1,5 +1,5 @@
-import type { ReportFacts } from '../../facts.ts';
-import type { Kind } from '../../graph/graph.ts';
+import { type Adjacency, adjacencyOf, reach } from '../../../model/graph/closure.ts';
+import type { Graph, Kind, ReportFacts } from '../../facts.ts';
 
 /** A dataset, calculation or card. `name` is empty if none is known; `isKnown` is false if no snapshot holds it. */
 export type Node = {
@@ -11,17 +11,39 @@ export type Node = {
 
 /** Whatever the graph's numbers stand for, in their order. */
 export function nodesOf({ datasets, calculations, cards, graph }: ReportFacts): readonly Node[] {
-  const nodes: Node[] = [];
-  const add = (kind: Kind, most: number, ids: readonly string[] = [], names: readonly string[] = []) => {
-    for (const [index, id] of ids.slice(0, most).entries())
-      nodes.push({ kind, id, name: names[index] ?? '', isKnown: true });
-  };
-  add('dataset', graph.datasets, datasets?.list.columns.id);
-  add('calculation', graph.calculations, calculations?.list.columns.id, calculations?.list.columns.name);
-  add('card', graph.cards, cards?.list.columns.id, cards?.list.columns.title);
-  for (const { kind, id } of graph.others) nodes.push({ kind, id, name: '', isKnown: false });
-  return nodes;
+  const nodes = (kind: Kind, ids: readonly string[] = [], names: readonly string[] = []): Node[] =>
+    ids.map((id, row) => ({ kind, id, name: names[row] ?? '', isKnown: true }));
+  return [
+    ...nodes('dataset', datasets?.list.columns.id),
+    ...nodes('calculation', calculations?.list.columns.id, calculations?.list.columns.name),
+    ...nodes('card', cards?.list.columns.id, cards?.list.columns.title),
+    ...graph.others.map((other) => ({ ...other, name: '', isKnown: false })),
+  ];
 }
 
 /** How an address names a node: `card:1234`. */
 export const nodeKey = ({ kind, id }: Pick<Node, 'kind' | 'id'>): string => `${kind}:${id}`;
+
+/** From each node to those that use it, what would break without it, and to those that it uses. Edges have the graph's numbers. */
+export const edgesOf = ({ user, used }: Graph, nodes: number) => ({
+  users: adjacencyOf({ nodes, from: used, to: user }),
+  used: adjacencyOf({ nodes, from: user, to: used }),
+});
+
+/** A node that was reached: over which edge, one of those on a shortest way, and in how many hops. */
+export type Reached = { readonly node: number; readonly hop: number; readonly edge: number };
+
+/** Everything that can be reached from a node, nearest first, each once; without the node. */
+export function reachedFrom(adjacency: Adjacency, start: number): readonly Reached[] {
+  const { nodes, hops, edges } = reach(adjacency, [start]);
+  const edgeTo = new Map<number, number>();
+  for (const edge of edges) {
+    const node = adjacency.to[edge] ?? 0;
+    if (!edgeTo.has(node)) edgeTo.set(node, edge);
+  }
+  return Array.from(nodes, (node, place) => ({
+    node,
+    hop: hops[place] ?? 0,
+    edge: edgeTo.get(node) ?? -1,
+  }));
+}

@@ -1,12 +1,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { Adjacency } from '../../../model/graph/closure.ts';
 import type { ReportFacts } from '../../facts.ts';
-import { usedIn, usersIn } from '../../graph/graph-edges.ts';
-import { type Node, nodeKey, nodesOf } from './nodes.ts';
-
-/** A link that is not VALID: an edge of the graph. */
-type Broken = { readonly edge: number; readonly valid: string };
+import { edgesOf, type Node, nodeKey, nodesOf } from './nodes.ts';
 
 /** The facts, and what is made from them once. */
 export type Report = {
@@ -16,10 +11,9 @@ export type Report = {
   readonly numbers: ReadonlyMap<string, number>;
   /** What an owner is called: the name, or else the id. */
   readonly ownerOf: (id: string) => string;
-  readonly graph: {
-    readonly users: Adjacency;
-    readonly used: Adjacency;
-    readonly broken: readonly Broken[];
+  readonly graph: ReturnType<typeof edgesOf> & {
+    /** The links that are not VALID. */
+    readonly broken: readonly { readonly edge: number; readonly valid: string }[];
   };
 };
 
@@ -33,8 +27,7 @@ export function createReport(facts: ReportFacts): Report {
     numbers: new Map(nodes.map((node, index) => [nodeKey(node), index])),
     ownerOf: (id) => names.get(id) || id,
     graph: {
-      users: usersIn(facts.graph),
-      used: usedIn(facts.graph),
+      ...edgesOf(facts.graph, nodes.length),
       broken: facts.graph.invalid.map(([edge, valid]) => ({ edge, valid })),
     },
   };

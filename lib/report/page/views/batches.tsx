@@ -1,9 +1,7 @@
 import type { BatchFacts } from '../../facts.ts';
-import { colours } from '../charts/colours.ts';
-import { DaysChart } from '../charts/days-chart.tsx';
-import { SentimentsBar, sentimentNames, sentiments, sumOf } from '../charts/sentiments-bar.tsx';
-import { Empty } from '../parts/empty.tsx';
-import { Scrolled } from '../parts/scrolled.tsx';
+import { DaysChart } from '../charts/charts.tsx';
+import { SentimentsBar, sentimentLegend, sentiments, sumOf } from '../charts/sentiments-bar.tsx';
+import { Empty, Legend, NumbersTable, Scrolled } from '../parts/parts.tsx';
 import { useReport } from '../state/report.ts';
 import { count, counted, share, time } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
@@ -34,15 +32,7 @@ function Batch({ of }: { readonly of: BatchFacts }) {
       </h3>
       {finishedAt !== undefined && <p class="quiet-line">Finished {time(finishedAt)}</p>}
       <dl class="numbers-line">
-        {(
-          [
-            ['texts', texts],
-            ['scored', scored],
-            ['from the cache', cached],
-            ['failed', failed],
-            ['tokens', tokens],
-          ] as const
-        ).map(([name, value]) => (
+        {Object.entries({ texts, scored, 'from the cache': cached, failed, tokens }).map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
             <dd>{count(value)}</dd>
@@ -64,90 +54,55 @@ function Batch({ of }: { readonly of: BatchFacts }) {
   );
 }
 
-function Topics({ topics }: Pick<BatchFacts, 'topics'>) {
-  return (
-    <div class="panel">
-      <ul class="legend">
-        {sentiments.map((each) => (
-          <li key={each}>
-            <span class="swatch" style={{ background: colours[each] }} aria-hidden="true" />
-            {sentimentNames[each]}
-          </li>
-        ))}
-      </ul>
-      <Scrolled label="Sentiments by topic">
-        <table class="counts topics">
-          <caption class="quiet">Sentiments by topic</caption>
-          <thead>
-            <tr>
-              <th scope="col">Topic</th>
-              <td />
-              <th scope="col" class="number">
-                Positive
-              </th>
-              <th scope="col" class="number">
-                Negative
-              </th>
-              <th scope="col" class="number">
-                Texts
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {topics.map(({ topic, sentiments: of }) => (
-              <tr key={topic}>
-                <th scope="row">{topic === '' ? 'Overall' : <Text of={topic} most={60} />}</th>
-                <td class="bar-cell">
-                  <SentimentsBar of={of} />
-                </td>
-                <td class="number">{share(of.positive, sumOf(of))}</td>
-                <td class="number">{share(of.negative, sumOf(of))}</td>
-                <td class="number">{count(sumOf(of))}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scrolled>
-    </div>
-  );
-}
+const Topics = ({ topics }: Pick<BatchFacts, 'topics'>) => (
+  <div class="panel">
+    <Legend of={sentimentLegend(sentiments)} />
+    <Scrolled label="Sentiments by topic">
+      <NumbersTable
+        kind="counts topics"
+        caption="Sentiments by topic"
+        heads={['Topic', '', 'Positive', 'Negative', 'Texts']}
+        rows={topics.map(({ topic, sentiments: of }) => [
+          topic === '' ? 'Overall' : <Text of={topic} most={60} />,
+          <SentimentsBar key={topic} of={of} />,
+          share(of.positive, sumOf(of)),
+          share(of.negative, sumOf(of)),
+          sumOf(of),
+        ])}
+      />
+    </Scrolled>
+  </div>
+);
 
 function MostNegative({ of: { mostNegative } }: { readonly of: BatchFacts }) {
   if (mostNegative.length === 0) return null;
+  const texts = mostNegative.map(({ id, topics }) => {
+    const named = topics.filter((topic) => topic !== '');
+    return (
+      <li key={id}>
+        <Text of={id} most={60} />
+        {named.length > 0 && (
+          <span class="quiet-line">
+            {' '}
+            negative on <Text of={named.join(', ')} most={120} />
+          </span>
+        )}
+      </li>
+    );
+  });
   return (
     <section class="panel">
       <h4>The most negative texts</h4>
-      <ol class="ids">
-        {mostNegative.slice(0, 10).map((each) => (
-          <NegativeText key={each.id} of={each} />
-        ))}
-      </ol>
-      {mostNegative.length > 10 && (
+      <ol class="ids">{texts.slice(0, 10)}</ol>
+      {texts.length > 10 && (
         <details>
-          <summary>{count(mostNegative.length - 10)} more</summary>
+          <summary>{count(texts.length - 10)} more</summary>
           <ol class="ids" start={11}>
-            {mostNegative.slice(10).map((each) => (
-              <NegativeText key={each.id} of={each} />
-            ))}
+            {texts.slice(10)}
           </ol>
         </details>
       )}
     </section>
-  );
-}
-
-function NegativeText({ of: { id, topics } }: { readonly of: BatchFacts['mostNegative'][number] }) {
-  const named = topics.filter((topic) => topic !== '');
-  return (
-    <li>
-      <Text of={id} most={60} />
-      {named.length > 0 && (
-        <span class="quiet-line">
-          {' '}
-          negative on <Text of={named.join(', ')} most={120} />
-        </span>
-      )}
-    </li>
   );
 }
 

@@ -1,17 +1,15 @@
 import type { FormulaUpdate, SnapshotFacts } from '../../facts.ts';
-import { HistoryChart } from '../charts/history-chart.tsx';
+import { HistoryChart } from '../charts/charts.tsx';
 import { ChangeList } from '../parts/change-list.tsx';
-import { Empty } from '../parts/empty.tsx';
-import { NodeLink } from '../parts/node-link.tsx';
+import { Empty, NodeLink } from '../parts/parts.tsx';
 import { useReport } from '../state/report.ts';
-import { TextDiff } from '../text/formula-diff.tsx';
 import { count, counted, time } from '../text/numbers.ts';
-import { Text } from '../text/text.tsx';
+import { Text, TextDiff } from '../text/text.tsx';
 
-type Props = { readonly params: Readonly<Record<string, string>>; readonly isShown: boolean };
+type Props = { readonly params: Readonly<Record<string, string>> };
 
 /** What the last run of each place changed, and the last thirty, and which formulas were updated. */
-export function ChangesView({ params, isShown }: Props) {
+export function ChangesView({ params }: Props) {
   const { facts } = useReport();
   const compared = facts.snapshots.filter(
     ({ changes, history }) => changes !== undefined || history.length > 1,
@@ -28,7 +26,7 @@ export function ChangesView({ params, isShown }: Props) {
         </Empty>
       )}
       {compared.map((snapshot) => (
-        <PlaceChanges key={snapshot.place} of={snapshot} params={params} isShown={isShown} />
+        <PlaceChanges key={snapshot.place} of={snapshot} params={params} />
       ))}
       <h3>Formulas</h3>
       {facts.formulas.length === 0 ? (
@@ -42,7 +40,7 @@ export function ChangesView({ params, isShown }: Props) {
   );
 }
 
-function PlaceChanges({ of, params, isShown }: Props & { readonly of: SnapshotFacts }) {
+function PlaceChanges({ of, params }: Props & { readonly of: SnapshotFacts }) {
   const { place, changes, history } = of;
   return (
     <section>
@@ -64,9 +62,7 @@ function PlaceChanges({ of, params, isShown }: Props & { readonly of: SnapshotFa
             <strong>{count(changes.changed)}</strong> and removed <strong>{count(changes.removed)}</strong>,
             against <Text of={changes.against} />.
           </p>
-          {changes.listed.length > 0 && (
-            <ChangeList of={of} changes={changes} params={params} isShown={isShown} />
-          )}
+          {changes.listed.length > 0 && <ChangeList of={of} changes={changes} params={params} />}
         </>
       )}
     </section>

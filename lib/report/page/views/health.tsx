@@ -1,10 +1,9 @@
-import { type Flag, flagMeanings } from '../../../model/flags.ts';
-import type { ReportFacts } from '../../facts.ts';
-import { MonthsChart } from '../charts/months-chart.tsx';
+import { flagMeanings } from '../../../model/flags.ts';
+import type { Counts, ReportFacts } from '../../facts.ts';
+import { MonthsChart } from '../charts/charts.tsx';
 import { CountsTable } from '../parts/counts-table.tsx';
-import { Empty } from '../parts/empty.tsx';
+import { Empty, Tile } from '../parts/parts.tsx';
 import { Snapshots } from '../parts/snapshots.tsx';
-import { Tile } from '../parts/tile.tsx';
 import { hashOf } from '../state/hash.ts';
 import { useReport } from '../state/report.ts';
 import { bytes, count, share } from '../text/numbers.ts';
@@ -36,13 +35,13 @@ export function HealthView() {
 
 type Props = { readonly facts: ReportFacts };
 
-function Faults({ facts }: Props) {
-  if (facts.faults.length === 0) return null;
+function Faults({ facts: { faults } }: Props) {
+  if (faults.length === 0) return null;
   return (
     <section class="notice" aria-labelledby="faults">
       <h3 id="faults">This report could not read everything</h3>
       <ul>
-        {facts.faults.map((fault) => (
+        {faults.map((fault) => (
           <li key={fault}>
             <Text of={fault} />
           </li>
@@ -81,80 +80,73 @@ function Totals({ facts: { calculations, cards, datasets, owners, files, dataFil
   );
 }
 
-const { broken_links, invalid, missing_target, affected } = flagMeanings;
+const broken = [
+  ['calculations', 'broken_links', 'with broken links'],
+  ['calculations', 'invalid', 'that are invalid'],
+  ['calculations', 'missing_target', 'with a missing target'],
+  ['calculations', 'affected', 'that are affected'],
+  ['cards', 'missing_target', 'with a missing target'],
+  ['cards', 'affected', 'that are affected'],
+] as const;
 
 /** What is broken, each way by itself and in a sentence. */
-function Broken({ facts: { calculations, cards } }: Props) {
-  if (calculations === undefined && cards === undefined) return null;
-  const tile = (
-    view: 'calculations' | 'cards',
-    flag: Flag,
-    value: number | undefined,
-    label: string,
-    note: string,
-  ) =>
-    value !== undefined && (
-      <Tile label={`${view} ${label}`} value={value} href={hashOf(view, { flag })} note={note} tone="bad" />
-    );
+function Broken({ facts }: Props) {
+  if (facts.calculations === undefined && facts.cards === undefined) return null;
   return (
     <>
       <h3>Broken</h3>
       <ul class="tiles">
-        {tile(
-          'calculations',
-          'broken_links',
-          calculations?.flags.broken_links,
-          'with broken links',
-          broken_links,
-        )}
-        {tile('calculations', 'invalid', calculations?.flags.invalid, 'that are invalid', invalid)}
-        {tile(
-          'calculations',
-          'missing_target',
-          calculations?.flags.missing_target,
-          'with a missing target',
-          missing_target,
-        )}
-        {tile('calculations', 'affected', calculations?.flags.affected, 'that are affected', affected)}
-        {tile(
-          'cards',
-          'missing_target',
-          cards?.flags.missing_target,
-          'with a missing target',
-          missing_target,
-        )}
-        {tile('cards', 'affected', cards?.flags.affected, 'that are affected', affected)}
+        {broken.map(([view, flag, label]) => {
+          const flags: Readonly<Partial<Record<typeof flag, number>>> | undefined = facts[view]?.flags;
+          return (
+            flags?.[flag] !== undefined && (
+              <Tile
+                key={`${view} ${flag}`}
+                label={`${view} ${label}`}
+                value={flags[flag]}
+                href={hashOf(view, { flag })}
+                note={flagMeanings[flag]}
+                tone="bad"
+              />
+            )
+          );
+        })}
       </ul>
     </>
   );
 }
 
+const worthALook = [
+  ['unused', 'calculations that nothing uses'],
+  ['locked', 'locked'],
+  ['same_name', 'share a name'],
+  ['same_links', 'have the same links'],
+  ['archived', 'archived'],
+  ['oldest', 'left unchanged the longest'],
+] as const;
+
 function Attention({ facts: { calculations, cards, jobs } }: Props) {
   if (calculations === undefined) return null;
   const { flags, total } = calculations;
   const unknown = jobs.types.reduce((sum, each) => sum + each.unknown, 0);
-  const flagged = (flag: keyof typeof flags, label: string) => (
-    <Tile
-      label={label}
-      value={flags[flag]}
-      href={hashOf('calculations', { flag })}
-      note={`${share(flags[flag], total)} of all`}
-    />
-  );
+  const shut = cards?.flags.without_access ?? 0;
   return (
     <>
       <h3>Worth a look</h3>
       <ul class="tiles">
-        {flagged('unused', 'calculations that nothing uses')}
-        {flagged('locked', 'locked')}
-        {flagged('same_name', 'share a name')}
-        {flagged('same_links', 'have the same links')}
-        {flagged('archived', 'archived')}
-        {flagged('oldest', 'left unchanged the longest')}
-        {cards && cards.flags.without_access > 0 && (
+        {worthALook.map(([flag, label]) => (
           <Tile
-            label={cards.flags.without_access === 1 ? 'card without access' : 'cards without access'}
-            value={cards.flags.without_access}
+            key={flag}
+            label={label}
+            value={flags[flag]}
+            href={hashOf('calculations', { flag })}
+            note={`${share(flags[flag], total)} of all`}
+          />
+        ))}
+        {shut > 0 && (
+          <Tile
+            label={shut === 1 ? 'card without access' : 'cards without access'}
+            value={shut}
             href={hashOf('cards', { flag: 'without_access' })}
           />
         )}
@@ -171,6 +163,8 @@ function CalculationPanels({ facts }: Props) {
   if (calculations === undefined) return null;
   const { total, status, links, lastModified } = calculations;
   const sumOfLinks = links.others + links.values.reduce((sum, [, each]) => sum + each, 0);
+  const hrefOf = (value: string) =>
+    value === 'VALID' ? hashOf('calculations') : hashOf('broken', { valid: value });
   return (
     <>
       <h3>Calculations</h3>
@@ -186,12 +180,7 @@ function CalculationPanels({ facts }: Props) {
           title="Links by validity"
           counts={links}
           total={sumOfLinks}
-          {...(graph.invalid.length === 0
-            ? {}
-            : {
-                hrefOf: (value: string) =>
-                  value === 'VALID' ? hashOf('calculations') : hashOf('broken', { valid: value }),
-              })}
+          {...(graph.invalid.length > 0 && { hrefOf })}
         />
       </div>
       {lastModified.length > 0 && (
@@ -201,11 +190,12 @@ function CalculationPanels({ facts }: Props) {
   );
 }
 
+const whole = (values: Counts['values']): Counts => ({ values, others: 0 });
+
 function CardPanels({ facts }: Props) {
   const { cards, datasets } = facts;
   if (cards === undefined) return null;
-  const columns = datasets?.list.columns;
-  const byCards = (columns?.id ?? []).map((id, row) => [id, columns?.cards[row] ?? 0] as const);
+  const { id = [], cards: counts = [] } = datasets?.list.columns ?? {};
   return (
     <>
       <h3>Cards</h3>
@@ -218,10 +208,10 @@ function CardPanels({ facts }: Props) {
         />
         <CountsTable title="By chart" counts={cards.chartType} total={cards.total} />
         <OwnersTable facts={facts} of="cards" title="By owner" total={cards.total} />
-        {columns !== undefined && (
+        {datasets !== undefined && (
           <CountsTable
             title="Datasets by cards"
-            counts={{ values: byCards.slice(0, 12), others: 0 }}
+            counts={whole(id.slice(0, 12).map((dataset, row) => [dataset, counts[row] ?? 0]))}
             total={cards.total}
             hrefOf={(dataset) => hashOf('cards', { dataset })}
           />
@@ -247,15 +237,14 @@ function OwnersTable({ facts: { owners }, of, title, total }: OwnersProps) {
     .map((owner, row) => [owner, counts[row] ?? 0] as const)
     .filter(([, many]) => many > 0)
     .toSorted(([, a], [, b]) => b - a);
-  const values = all.slice(0, MOST_OWNERS);
   const others = all.slice(MOST_OWNERS).reduce((sum, [, many]) => sum + many, 0);
   return (
     <CountsTable
       title={title}
-      counts={{ values, others }}
+      counts={{ values: all.slice(0, MOST_OWNERS), others }}
       total={total}
       labelOf={ownerOf}
-      {...(of === 'data_files' ? {} : { hrefOf: (owner: string) => hashOf(of, { owner }) })}
+      {...(of !== 'data_files' && { hrefOf: (owner: string) => hashOf(of, { owner }) })}
     />
   );
 }
@@ -278,7 +267,7 @@ function FilePanels({ facts }: Props) {
             <CountsTable title="Files by index status" counts={files.indexStatus} total={files.total} />
             <CountsTable
               title={`Files by FileSet, ${bytes(files.bytes)} in ${count(files.filesets.length)}`}
-              counts={{ values: files.filesets.map((each) => [each.id, each.files]), others: 0 }}
+              counts={whole(files.filesets.map((each) => [each.id, each.files]))}
               total={files.total}
               hrefOf={(fileset) => hashOf('files', { fileset })}
             />
@@ -292,11 +281,7 @@ function FilePanels({ facts }: Props) {
               total={dataFiles.total}
               hrefOf={(scan) => hashOf('data-files', { scan })}
             />
-            <CountsTable
-              title="Data files by age"
-              counts={{ values: dataFiles.age, others: 0 }}
-              total={dataFiles.total}
-            />
+            <CountsTable title="Data files by age" counts={whole(dataFiles.age)} total={dataFiles.total} />
             <OwnersTable facts={facts} of="data_files" title="Data files by owner" total={dataFiles.total} />
           </>
         )}

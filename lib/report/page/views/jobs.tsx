@@ -1,7 +1,6 @@
 import type { JobFacts } from '../../facts.ts';
-import { PaceChart } from '../charts/pace-chart.tsx';
-import { Empty } from '../parts/empty.tsx';
-import { Scrolled } from '../parts/scrolled.tsx';
+import { PaceChart } from '../charts/charts.tsx';
+import { Empty, NumbersTable, Scrolled } from '../parts/parts.tsx';
 import { useReport } from '../state/report.ts';
 import { count, time } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
@@ -82,33 +81,11 @@ function Types({ jobs: { types, sinceMs, isCut } }: { readonly jobs: JobFacts })
         {isCut && ', the newest of them: there are more than were read'}
       </p>
       <Scrolled label="Jobs by type and outcome">
-        <table class="list">
-          <caption class="quiet">Jobs by type and outcome</caption>
-          <thead>
-            <tr>
-              <th scope="col">Type</th>
-              <th scope="col" class="number">
-                Unknown
-              </th>
-              <th scope="col" class="number">
-                Failed
-              </th>
-              <th scope="col" class="number">
-                Done
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {types.map(({ type, unknown, failed, done }) => (
-              <tr key={type}>
-                <th scope="row">{type}</th>
-                <td class="number">{count(unknown)}</td>
-                <td class="number">{count(failed)}</td>
-                <td class="number">{count(done)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <NumbersTable
+          caption="Jobs by type and outcome"
+          heads={['Type', 'Unknown', 'Failed', 'Done']}
+          rows={types.map(({ type, unknown, failed, done }) => [type, unknown, failed, done])}
+        />
       </Scrolled>
     </>
   );

@@ -1,13 +1,13 @@
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { relations } from '../../../model/rules/index.ts';
-import { matching } from '../lists/find.ts';
-import { Empty } from '../parts/empty.tsx';
+import { columnKinds } from '../lists/columns.tsx';
+import { matching, parseSort, type Sort } from '../lists/find.ts';
+import type { Column } from '../lists/list.ts';
+import { Table } from '../lists/table.tsx';
 import { LayersPicture } from '../parts/layers-picture.tsx';
-import { NodeLink } from '../parts/node-link.tsx';
-import { ReachedTable } from '../parts/reached-table.tsx';
-import { SearchBox } from '../parts/search-box.tsx';
+import { Chips, Empty, NodeLink, SearchBox } from '../parts/parts.tsx';
 import type { Node } from '../state/nodes.ts';
-import { reachedFrom } from '../state/reached.ts';
+import { type Reached, reachedFrom } from '../state/nodes.ts';
 import { type Report, useReport } from '../state/report.ts';
 import { show } from '../state/use-shown.ts';
 import { count, counted } from '../text/numbers.ts';
@@ -52,48 +52,50 @@ export function WhereUsedView({ params }: Props) {
 
 const MOST_FOUND = 10;
 
-function Found({ q, report }: { readonly q: string; readonly report: Report }) {
+type Match = { readonly node: Node; readonly words: string };
+
+/** Things, each with a word or two. */
+const Matches = ({ of }: { readonly of: readonly Match[] }) => (
+  <ul class="matches">
+    {of.map(({ node, words }) => (
+      <li key={`${node.kind} ${node.id}`}>
+        <NodeLink {...node} /> <span class="quiet-line">{words}</span>
+      </li>
+    ))}
+  </ul>
+);
+
+function Found({ q, report: { nodes } }: { readonly q: string; readonly report: Report }) {
   const texts = useMemo(
-    () => report.nodes.map(({ kind, id, name }) => `${name} ${kind} ${id}`.toLowerCase()),
-    [report],
+    () => nodes.map(({ kind, id, name }) => `${name} ${kind} ${id}`.toLowerCase()),
+    [nodes],
   );
   const found = useMemo(() => (q.trim() === '' ? [] : matching(texts, q, () => true)), [texts, q]);
+  const of = found.slice(0, MOST_FOUND).flatMap((number) => {
+    const node = nodes[number];
+    return node === undefined ? [] : { node, words: `${node.kind} ${node.id}` };
+  });
   return (
     <>
       <p class="found" role="status">
         {q.trim() !== '' &&
           `${found.length === 0 ? 'Nothing matches' : counted(found.length, 'thing matches', 'things match')}${found.length > MOST_FOUND ? `, the first ${MOST_FOUND}` : ''}`}
       </p>
-      {found.length > 0 && (
-        <ul class="matches">
-          {found.slice(0, MOST_FOUND).map((number) => {
-            const node = report.nodes[number];
-            return (
-              node && (
-                <li key={number}>
-                  <NodeLink {...node} /> <span class="quiet-line">{`${node.kind} ${node.id}`}</span>
-                </li>
-              )
-            );
-          })}
-        </ul>
-      )}
+      {of.length > 0 && <Matches of={of} />}
     </>
   );
 }
 
 const kinds = ['dataset', 'calculation', 'card'] as const;
 
-function mostUsed(kind: (typeof kinds)[number], { nodes, graph: { users } }: Report) {
-  const usersOf = (node: number) =>
-    new Set(
-      Array.from(users.edges.subarray(users.starts[node], users.starts[node + 1]), (edge) => users.to[edge]),
-    );
+function mostUsed(kind: (typeof kinds)[number], { nodes, graph: { users } }: Report): readonly Match[] {
+  const usersOf = (node: number) => (users.starts[node + 1] ?? 0) - (users.starts[node] ?? 0);
   return nodes
-    .flatMap((node, number) => (node.kind === kind ? [{ node, users: usersOf(number).size }] : []))
+    .flatMap((node, number) => (node.kind === kind ? [{ node, users: usersOf(number) }] : []))
     .filter((each) => each.users > 0)
     .toSorted((a, b) => b.users - a.users)
-    .slice(0, MOST_FOUND);
+    .slice(0, MOST_FOUND)
+    .map((each) => ({ node: each.node, words: `by ${count(each.users)}` }));
 }
 
 /** Where nobody has asked yet: of each kind, what most things use directly. */
@@ -106,13 +108,7 @@ function MostUsed({ report }: { readonly report: Report }) {
         .map(({ kind, found }) => (
           <section key={kind} aria-label={`The most used ${kind}s`}>
             <h3>The most used {kind}s</h3>
-            <ul class="matches">
-              {found.map(({ node, users }) => (
-                <li key={node.id}>
-                  <NodeLink {...node} /> <span class="quiet-line">by {count(users)}</span>
-                </li>
-              ))}
-            </ul>
+            <Matches of={found} />
           </section>
         ))}
     </div>
@@ -126,7 +122,7 @@ function Impact({ node, report, params }: ImpactProps) {
   const reached = useMemo(() => reachedFrom(report.graph[direction], node), [report, direction, node]);
   const of = report.nodes[node];
   if (of === undefined) return null;
-  const turn = (way: string) => show({ view: 'where-used', params: { ...params, way } });
+  const found = reached.map((each) => report.nodes[each.node]);
   return (
     <article class="impact">
       <h3>
@@ -137,34 +133,69 @@ function Impact({ node, report, params }: ImpactProps) {
         {!of.isKnown && 'No snapshot holds it: it was deleted, or the token may not see it.'}
       </p>
       <BrokenLinks node={node} report={report} />
-      <fieldset class="chips">
-        <legend>Show</legend>
-        <button type="button" aria-pressed={direction === 'users'} onClick={() => turn('')}>
-          what uses it
-        </button>
-        <button type="button" aria-pressed={direction === 'used'} onClick={() => turn('uses')}>
-          what it uses
-        </button>
-      </fieldset>
+      <Chips
+        legend="Show"
+        chips={[
+          { name: 'users', label: 'what uses it' },
+          { name: 'used', label: 'what it uses' },
+        ]}
+        isPressed={(way) => way === direction}
+        onPress={(way) =>
+          show({ view: 'where-used', params: { ...params, way: way === 'used' ? 'uses' : '' } })
+        }
+      />
       <p class="lead" role="status">
-        {impactWords(
-          reached.map((each) => report.nodes[each.node]),
-          direction,
-        )}
+        {impactWords(found, direction)}
       </p>
       {reached.length > 0 && (
         <>
           <LayersPicture start={node} reached={reached} report={report} direction={direction} />
-          <ReachedTable
-            key={`${node} ${direction}`}
-            reached={reached}
-            report={report}
-            direction={direction}
-          />
+          <ReachedTable key={`${node} ${direction}`} {...{ reached, report, direction }} />
         </>
       )}
     </article>
   );
+}
+
+type ReachedProps = {
+  readonly reached: readonly Reached[];
+  readonly report: Report;
+  readonly direction: 'users' | 'used';
+};
+
+/** Everything that was reached, as a list that is sorted by any of its columns. */
+function ReachedTable({ reached, report, direction }: ReachedProps) {
+  const [sort, setSort] = useState<Sort>(parseSort('hop'));
+  const [page, setPage] = useState(1);
+  const columns = useMemo(() => columnsOf({ reached, report, direction }), [reached]);
+  const rows = useMemo(() => reached.map((_, row) => row), [reached]);
+  return (
+    <Table
+      label="what was found"
+      caption={direction === 'users' ? 'What uses it' : 'What it uses'}
+      {...{ columns, rows, sort, page }}
+      onSort={setSort}
+      onPage={setPage}
+    />
+  );
+}
+
+function columnsOf({ reached, report: { nodes, facts }, direction }: ReachedProps): readonly Column[] {
+  const { user, used, relation } = facts.graph;
+  const isUsers = direction === 'users';
+  const found = reached.map(({ node }) => nodes[node]);
+  const before = reached.map(({ edge }) => nodes[(isUsers ? used : user)[edge] ?? -1]);
+  const how = reached.map(({ edge }) => relations[relation[edge] ?? -1]);
+  const hops = reached.map(({ hop }) => hop);
+  const texts = (of: readonly unknown[]) => columnKinds.text(of);
+  return [
+    { name: 'name', label: 'Name', ...columnKinds.node(found), isHeading: true },
+    { name: 'kind', label: 'Kind', ...texts(found.map((node) => node?.kind)) },
+    { name: 'relation', label: isUsers ? 'How' : 'How it is used', ...texts(how) },
+    { name: 'via', label: isUsers ? 'What' : 'By what', ...columnKinds.node(before) },
+    { name: 'hop', label: 'Hops', ...columnKinds.number(hops) },
+    { name: 'id', label: 'Id', ...texts(found.map((node) => node?.id)) },
+  ];
 }
 
 /** The broken links that a node has, or that lead to it. */
@@ -196,10 +227,10 @@ function BrokenLinks({ node, report: { facts, nodes, graph } }: Omit<ImpactProps
 
 /** What would happen if it were deleted, or what it stands on. */
 function impactWords(nodes: readonly (Node | undefined)[], direction: 'users' | 'used'): string {
-  const countOf = (kind: Node['kind']) => nodes.filter((each) => each?.kind === kind).length;
-  const parts = (['dataset', 'calculation', 'card'] as const)
-    .filter((kind) => countOf(kind) > 0)
-    .map((kind) => counted(countOf(kind), kind));
+  const parts = kinds.flatMap((kind) => {
+    const many = nodes.filter((each) => each?.kind === kind).length;
+    return many === 0 ? [] : counted(many, kind);
+  });
   const list = parts.length > 1 ? `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}` : parts.join('');
   if (direction === 'used') return list === '' ? 'It uses nothing that is known.' : `It stands on ${list}.`;
   return list === ''

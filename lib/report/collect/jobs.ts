@@ -1,0 +1,138 @@
+import { adviceWords, batchOfJob } from '../../jobs/job-advice.ts';
+import { storedResults } from '../../jobs/results/stored-results.ts';
+import type { Store } from '../../store/store.ts';
+import { type JobFacts, MOST_LISTED } from '../facts.ts';
+import { createLargest } from './listed.ts';
+import { idIn, type Members, membersOf, NOT_STATED, shownText, sizeIn, textIn, timeIn } from './values.ts';
+
+export type JobsToRead = {
+  readonly store: Store;
+  readonly nowMs: number;
+  readonly addFault: (fault: string) => void;
+  readonly signal: AbortSignal;
+  /** The most results that are read of each type. Default: 5,000. */
+  readonly most?: number;
+};
+
+export type JobsRead = {
+  readonly jobs: JobFacts;
+  /** When the last job of each batch ended, as far as their results were read. */
+  readonly batchEnds: ReadonlyMap<string, number>;
+};
+
+type Attention = JobFacts['attention'][number];
+type Status = 'done' | 'failed' | 'unknown';
+
+const DAY_MS = 86_400_000;
+
+/** Of how many days results are read, by the day on which a job was first claimed, and how many of each type. */
+const RESULT_DAYS = 30;
+const MOST_RESULTS = 5_000;
+
+/** The results of jobs of the last thirty days, of each type the newest days. */
+export async function readJobs({
+  store,
+  nowMs,
+  addFault,
+  signal,
+  most = MOST_RESULTS,
+}: JobsToRead): Promise<JobsRead> {
+  const jobs = createJobs();
+  const odd: string[] = [];
+  const today = Math.floor(nowMs / DAY_MS) * DAY_MS;
+  let [sinceMs, isCut] = [today - (RESULT_DAYS - 1) * DAY_MS, false];
+  for await (const folder of store.folders('results/', { signal })) {
+    let read = 0;
+    // A clock may be ahead, so a day may have begun elsewhere.
+    for (let dayMs = today + DAY_MS; dayMs >= sinceMs && read <= most; dayMs -= DAY_MS) {
+      const wanted = { type: folder.split('/')[1], day: new Date(dayMs).toISOString().slice(0, 10), signal };
+      for await (const { key, value = {} } of storedResults(withoutResponses(store), wanted)) {
+        read += 1;
+        if (read > most) {
+          [sinceMs, isCut] = [dayMs, true];
+          break;
+        }
+        if (!jobs.add(value)) odd.push(key);
+      }
+    }
+  }
+  if (odd.length > 0)
+    addFault(
+      `${odd[0]}: expected the result of a job, got something else; ${odd.length} such objects are left out`,
+    );
+  return { jobs: { sinceMs, isCut, ...jobs.facts() }, batchEnds: jobs.batchEnds };
+}
+
+/** Counts the results of jobs, and lists those that somebody must look at. */
+function createJobs() {
+  const types = new Map<string, Record<Status, number>>();
+  const attention = createLargest<Attention>(MOST_LISTED);
+  const batchEnds = new Map<string, number>();
+  return {
+    batchEnds,
+    /** False for what is no result. */
+    add(result: Members): boolean {
+      const status = textIn(result['status'])?.toLowerCase();
+      if (status !== 'done' && status !== 'failed' && status !== 'unknown') return false;
+      const type = shownText(textIn(result['type']) ?? NOT_STATED);
+      const counts = types.get(type) ?? { done: 0, failed: 0, unknown: 0 };
+      counts[status] += 1;
+      types.set(type, counts);
+      const finishedAt = timeIn(result['finishedAt']) ?? 0;
+      const batch = batchOfJob(textIn(result['id']) ?? '');
+      if (batch !== undefined) batchEnds.set(batch, Math.max(finishedAt, batchEnds.get(batch) ?? 0));
+      if (status !== 'done')
+        attention.add(rankOf({ status, finishedAt }), attentionOf(result, { type, status, finishedAt }));
+      return true;
+    },
+    facts: () => ({
+      types: [...types].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, counts]) => ({ type, ...counts })),
+      attention: attention.values().toSorted((a, b) => rankOf(b) - rankOf(a)),
+    }),
+  };
+}
+
+/** Unknown ones before all failed ones, each newest first. */
+const rankOf = ({ status, finishedAt }: Pick<Attention, 'status' | 'finishedAt'>): number =>
+  finishedAt + (status === 'unknown' ? 1e15 : 0);
+
+function attentionOf(
+  { id, attempts, error }: Members,
+  known: Pick<Attention, 'type' | 'status' | 'finishedAt'>,
+): Attention {
+  const { kind, message } = membersOf(error);
+  const name = shownText(idIn(id) ?? '');
+  return {
+    id: name,
+    ...known,
+    attempts: sizeIn(attempts) ?? 0,
+    reason: shownText([textIn(kind), textIn(message)].filter((each) => each !== undefined).join(': ')),
+    advice: adviceWords(name, known.status),
+  };
+}
+
+/** What of a result is read: its response, which may be large, comes last. */
+const MOST_BYTES = 256 * 1024;
+
+/** A text in JSON cannot hold this: its quotes would be escaped. */
+const RESPONSE = Buffer.from(',"response":');
+
+/** A store whose results end where their responses begin. */
+const withoutResponses = (store: Store): Pick<Store, 'list' | 'get'> => ({
+  list: store.list,
+  async get(key, { signal } = {}) {
+    const enough = new AbortController();
+    const signals = signal === undefined ? [enough.signal] : [enough.signal, signal];
+    const stream = await store.stream(key, { signal: AbortSignal.any(signals) });
+    if (stream === undefined) return undefined;
+    let body = Buffer.alloc(0);
+    for await (const piece of stream) {
+      body = Buffer.concat([body, piece]);
+      const end = body.indexOf(RESPONSE);
+      if (end >= 0) body = Buffer.concat([body.subarray(0, end), Buffer.from('}')]);
+      if (end >= 0 || body.byteLength >= MOST_BYTES) break;
+    }
+    enough.abort();
+    return { body, etag: '' };
+  },
+});

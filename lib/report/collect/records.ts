@@ -1,0 +1,156 @@
+import { growing } from '../../bytes/growing.ts';
+import { asText, createNumberedTexts, type RowGroup } from '../../model/index.ts';
+import type { DataFileFacts, FileFacts } from '../facts.ts';
+import {
+  allRows,
+  chosenRows,
+  columnsOf,
+  createCountedValues,
+  createLargest,
+  type RecordsToShow,
+} from './listed.ts';
+import { enumIn, listIn, type Members, membersOf, NOT_STATED, shownText, sizeIn, timeIn } from './values.ts';
+
+/** Counts files, and lists them: of very many the largest. */
+export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
+  const { whole, top } = options.limits;
+  const isWhole = options.recordsOf('files') <= whole;
+  const [fileType, indexStatus, filesets] = [createCountedValues(), createCountedValues(), createFilesets()];
+  const listed = createLargest<FileRow>(isWhole ? whole : top);
+  // A whole list takes all, whatever their sizes.
+  const rankOf = ({ size }: Pick<FileRow, 'size'>) => (isWhole ? 0 : (size ?? -1));
+  let [total, bytes] = [0, 0];
+  for await (const all of allRows(options, 'files')) {
+    const { group } = all;
+    const filesetOf = await group.texts('_filesetid', (utf8) => filesets.numberOf(asText(utf8)));
+    const types = await group.texts('filetype', (utf8) => fileType.numberOf(asText(utf8)));
+    const states = await group.texts('indexstatus', (utf8) => indexStatus.numberOf(asText(utf8)));
+    const sizes = await group.values('size');
+    const see = (row: number) => {
+      const size = sizeIn(sizes[row]) ?? null;
+      const fileset = filesets.add(filesetOf[row], size ?? 0);
+      fileType.add(types[row]);
+      indexStatus.add(states[row]);
+      total += 1;
+      bytes += size ?? 0;
+      return listed.mayAdd(rankOf({ size })) ? { fileset: filesets.idOf(fileset), size } : undefined;
+    };
+    for (const file of await chosenRows(all, see, readFile)) listed.add(rankOf(file), file);
+  }
+  const columns = columnsOf(listed.values(), ['path', 'fileset', 'type', 'size', 'created']);
+  return {
+    ...{ total, bytes, fileType: fileType.counts(), indexStatus: indexStatus.counts() },
+    filesets: filesets.facts(),
+    list: { total, isWhole: isWhole && total <= whole, columns },
+  };
+}
+
+type FileRow =
+  Awaited<ReturnType<typeof readFile>> extends (row: number) => infer Said
+    ? Said & { readonly fileset: string; readonly size: number | null }
+    : never;
+
+async function readFile(group: RowGroup) {
+  const path = await group.texts('path', asText);
+  const name = await group.texts('name', asText);
+  const type = await group.texts('filetype', asText);
+  const created = await group.texts('created', asText);
+  return (row: number) => ({
+    path: shownText(path[row] || (name[row] ?? '')),
+    type: shownText(type[row] || NOT_STATED),
+    created: timeIn(created[row]) ?? null,
+  });
+}
+
+/** So many FileSets are listed, in the order in which they come; the others as one. */
+const MOST_FILESETS = 1_000;
+
+/** Counts files and bytes by FileSet. */
+function createFilesets() {
+  const ids = createNumberedTexts();
+  const [files, bytes] = [growing(Float64Array), growing(Float64Array)];
+  const numberOf = (id: string) => ids.numberOf(Buffer.from(id));
+  const idOf = (at: number) => (at === MOST_FILESETS ? 'others' : shownText(ids.textOf(at)));
+  return {
+    numberOf,
+    idOf,
+    add(given: number | null | undefined, size: number): number {
+      const at = Math.min(MOST_FILESETS, given ?? numberOf(NOT_STATED));
+      while (files.length() <= at) for (const each of [files, bytes]) each.push(0);
+      files.set(at, files.at(at) + 1);
+      bytes.set(at, bytes.at(at) + size);
+      return at;
+    },
+    facts: () =>
+      Array.from(files.values(), (count, at) => ({ id: idOf(at), files: count, bytes: bytes.at(at) })),
+  };
+}
+
+const DAY_MS = 86_400_000;
+
+const RANGES = [
+  ['under 30 days', 30 * DAY_MS],
+  ['30 to 90 days', 90 * DAY_MS],
+  ['90 days to a year', 365 * DAY_MS],
+  ['over a year', Number.POSITIVE_INFINITY],
+] as const;
+
+/** Counts data files, and lists them: of very many the first. */
+export async function readDataFiles(options: RecordsToShow, nowMs: number): Promise<DataFileFacts> {
+  const { whole, top } = options.limits;
+  const most = options.recordsOf('data-files') <= whole ? whole : top;
+  const scanState = createCountedValues();
+  const ages = new Map<string, number>(
+    [...RANGES.map(([name]) => name), NOT_STATED].map((name) => [name, 0]),
+  );
+  const rows: { id: string; name: string; scan: string; size: number | null; created: number | null }[] = [];
+  let total = 0;
+  for await (const all of allRows(options, 'data-files')) {
+    const current = await all.group.values('currentrevision');
+    const revisions = await all.group.values('revisions');
+    const times = await all.group.values('datetimecreated');
+    const see = (row: number) => {
+      const revision = newestRevision(current[row], revisions[row]);
+      const state = enumIn(revision['scanstate']);
+      const created = timeIn(times[row]);
+      const range = rangeOf(timeOf(revision) ?? created, nowMs);
+      ages.set(range, (ages.get(range) ?? 0) + 1);
+      scanState.add(scanState.numberOf(state));
+      total += 1;
+      if (total > most) return undefined;
+      return {
+        scan: shownText(state),
+        size: sizeIn(revision['sizebytes']) ?? null,
+        created: created ?? null,
+      };
+    };
+    rows.push(...(await chosenRows(all, see, readDataFile)));
+  }
+  const columns = columnsOf(rows, ['id', 'name', 'scan', 'size', 'created']);
+  const list = { total, isWhole: total === rows.length, columns };
+  return { total, scanState: scanState.counts(), age: [...ages], list };
+}
+
+async function readDataFile(group: RowGroup) {
+  const id = await group.texts('datafileid', asText);
+  const name = await group.texts('name', asText);
+  return (row: number) => ({ id: shownText(id[row] ?? ''), name: shownText(name[row] ?? '') });
+}
+
+const timeOf = (revision: Members): number | undefined =>
+  timeIn(revision['uploadtimemillis']) ?? timeIn(revision['datetimeuploaded']);
+
+/** The current revision, or else the newest of all; no members if none is known. */
+function newestRevision(current: unknown, revisions: unknown): Members {
+  const members = membersOf(current);
+  if (Object.values(members).some((value) => value != null)) return members;
+  let newest: Members = {};
+  for (const revision of listIn(revisions).map(membersOf))
+    if ((timeOf(revision) ?? -1) >= (timeOf(newest) ?? -1)) newest = revision;
+  return newest;
+}
+
+function rangeOf(ms: number | undefined, nowMs: number): string {
+  if (ms === undefined) return NOT_STATED;
+  return RANGES.find(([, below]) => nowMs - ms < below)?.[0] ?? NOT_STATED;
+}

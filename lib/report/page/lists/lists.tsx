@@ -1,0 +1,277 @@
+import { reach } from '../../../model/graph/closure.ts';
+import { relations } from '../../../model/rules/index.ts';
+import { calculationFlags, cardFlags, ownedCounts } from '../../facts.ts';
+import { hashOf, type View } from '../state/hash.ts';
+import type { Report } from '../state/report.ts';
+import { columnKinds, type Rows } from './columns.tsx';
+import { flagWords } from './flags.ts';
+import type { Column, Flag, List } from './list.ts';
+
+type Columns = Readonly<Record<string, readonly unknown[]>>;
+
+type Listed = { readonly total: number; readonly isWhole: boolean; readonly columns: Columns };
+
+type Definition = Pick<List, 'noun' | 'which' | 'sort' | 'empty' | 'textOf'> & {
+  /** What is listed; undefined where no snapshot of it is published. */
+  readonly of: (report: Report) => Listed | undefined;
+  /** The source whose snapshot holds it. Default: `calculations`. */
+  readonly source?: string;
+  /** What the rows are, where all are of one kind. */
+  readonly kind?: ReturnType<Rows['kindAt']>;
+  /** The first names the row. */
+  readonly columns: readonly (readonly [name: string, label: string, kind: keyof typeof columnKinds])[];
+  /** The flags that the column `flags` has, as bits. */
+  readonly bits?: Readonly<Partial<Record<keyof typeof flagWords, number>>>;
+  /** Other properties by which rows can be selected. */
+  readonly flags?: readonly Readonly<Pick<Flag, 'name' | 'label' | 'meaning'> & { readonly has: Has }>[];
+  readonly hrefOf?: (name: string, valueIn: (name: string) => unknown) => string | undefined;
+};
+
+type Has = (valueIn: (name: string) => unknown) => boolean;
+
+/** What may be wrong with what somebody owns. Cards have the model's flags alone. */
+const { broken_links, invalid, missing_target, affected, unused, locked } = calculationFlags;
+const ownedBits = { broken_links, invalid, missing_target, affected, unused, locked };
+const CARD_BITS = missing_target | affected;
+const WRONG = ['broken_links', 'invalid', 'missing_target', 'affected'] as const;
+
+const titleOf = (name: string): string =>
+  name.replace('_', ' ').replace(/^./, (first) => first.toUpperCase());
+
+const definitions: Partial<Readonly<Record<View, Definition>>> = {
+  calculations: {
+    of: ({ facts }) => facts.calculations?.list,
+    noun: ['calculation', 'calculations'],
+    kind: 'calculation',
+    which: 'most notable',
+    columns: [
+      ['name', 'Name', 'thing'],
+      ['id', 'Id', 'text'],
+      ['status', 'Status', 'facet'],
+      ['owner', 'Owner', 'owner'],
+      ['modified', 'Last changed', 'day'],
+      ['flags', 'Notes', 'flags'],
+    ],
+    bits: calculationFlags,
+    sort: 'name',
+    empty: 'The last snapshot holds no calculation.',
+  },
+  cards: {
+    of: ({ facts }) => facts.cards?.list,
+    source: 'cards',
+    noun: ['card', 'cards'],
+    kind: 'card',
+    which: 'most notable',
+    columns: [
+      ['title', 'Title', 'thing'],
+      ['id', 'Id', 'text'],
+      ['type', 'Type', 'facet'],
+      ['owner', 'Owner', 'owner'],
+      ['dataset', 'Dataset', 'dataset'],
+      ['flags', 'Notes', 'flags'],
+    ],
+    bits: cardFlags,
+    sort: 'title',
+    empty: 'The last snapshot holds no card.',
+  },
+  datasets: {
+    of: ({ facts }) => facts.datasets?.list,
+    noun: ['dataset', 'datasets'],
+    kind: 'dataset',
+    which: 'most used',
+    columns: [
+      ['id', 'Id', 'thing'],
+      ['cards', 'Cards', 'count'],
+      ['calculations', 'Calculations', 'count'],
+      ['broken_links', 'Broken links to it', 'count'],
+    ],
+    flags: [
+      { name: 'broken_links', label: 'broken links to it', has: (valueIn) => valueIn('broken_links') !== 0 },
+      { name: 'no-cards', label: 'without cards', has: (valueIn) => valueIn('cards') === 0 },
+    ],
+    hrefOf: (name, valueIn) =>
+      name === 'cards' ? hashOf('cards', { dataset: String(valueIn('id')) }) : undefined,
+    sort: '-cards',
+    empty: 'No calculation and no card names a dataset.',
+  },
+  files: {
+    of: ({ facts }) => facts.files?.list,
+    source: 'files',
+    noun: ['file', 'files'],
+    which: 'largest',
+    columns: [
+      ['path', 'Path', 'text'],
+      ['fileset', 'FileSet', 'facet'],
+      ['type', 'Type', 'facet'],
+      ['size', 'Size', 'bytes'],
+      ['created', 'Created', 'day'],
+    ],
+    sort: '-size',
+    empty: 'The last snapshot holds no file.',
+  },
+  'data-files': {
+    of: ({ facts }) => facts.dataFiles?.list,
+    source: 'data-files',
+    noun: ['data file', 'data files'],
+    columns: [
+      ['name', 'Name', 'text'],
+      ['id', 'Id', 'text'],
+      ['scan', 'Scan state', 'facet'],
+      ['size', 'Size', 'bytes'],
+      ['created', 'Created', 'day'],
+    ],
+    sort: 'name',
+    empty: 'The last snapshot holds no data file.',
+  },
+  owners: {
+    of: ({ facts: { owners } }) =>
+      owners && { ...owners.list, columns: { ...owners.list.columns, name: owners.list.columns.id } },
+    noun: ['owner', 'owners'],
+    columns: [
+      ['name', 'Owner', 'owner'],
+      ['id', 'Id', 'text'],
+      ...ownedCounts.map((name) => [name, titleOf(name), 'count'] as const),
+      ['oldest_modified', 'Oldest change', 'day'],
+    ],
+    flags: [
+      {
+        name: 'wrong',
+        label: 'something wrong',
+        meaning: 'Something that they own has broken links or a missing target, is invalid, or is affected.',
+        has: (valueIn) => WRONG.some((name) => valueIn(name) !== 0),
+      },
+    ],
+    // What is wrong is selected from what they own.
+    hrefOf: (name, valueIn) =>
+      name in ownedBits && valueIn(name) !== 0
+        ? hashOf('owned', { owner: String(valueIn('id')), flag: name })
+        : undefined,
+    sort: '-calculations',
+    empty: 'No record names an owner.',
+  },
+  owned: {
+    of: ownedIn,
+    noun: ['thing', 'things'],
+    which: 'most notable',
+    columns: [
+      ['name', 'Name', 'thing'],
+      ['kind', 'Kind', 'facet'],
+      ['id', 'Id', 'text'],
+      ['owner', 'Owner', 'owner'],
+      ['modified', 'Last changed', 'day'],
+      ['flags', 'Notes', 'flags'],
+    ],
+    bits: ownedBits,
+    sort: '-flags',
+    empty: 'The last snapshots hold no calculation and no card.',
+  },
+  broken: {
+    of: brokenIn,
+    noun: ['broken link', 'broken links'],
+    columns: [
+      ['user', 'Who refers', 'node'],
+      ['relation', 'How', 'facet'],
+      ['used', 'To what', 'kindAndNode'],
+      ['valid', 'The link is', 'word'],
+      ['reaches', 'Depend on it', 'count'],
+    ],
+    sort: '-reaches',
+    empty: 'Every link of every calculation is valid.',
+  },
+};
+
+/** The calculations and cards that somebody owns, with what is wrong with them. */
+function ownedIn({ facts: { calculations, cards } }: Report): Listed | undefined {
+  if (calculations === undefined && cards === undefined) return undefined;
+  const [own, other] = [calculations?.list.columns, cards?.list.columns];
+  const both = <T,>(first: readonly T[] = [], second: readonly T[] = []) => [...first, ...second];
+  const columns = {
+    kind: both(
+      own?.id.map(() => 'calculation'),
+      other?.id.map(() => 'card'),
+    ),
+    id: both(own?.id, other?.id),
+    name: both(own?.name, other?.title),
+    owner: both<string | readonly string[]>(own?.owner, other?.owner),
+    modified: own?.modified ?? [],
+    flags: both(
+      own?.flags,
+      other?.flags.map((bits) => bits & CARD_BITS),
+    ),
+  };
+  const total = (calculations?.total ?? 0) + (cards?.total ?? 0);
+  return { total, isWhole: columns.id.length === total, columns };
+}
+
+/** The links that are not VALID: whose they are, what they name, and how much depends on whoever has them. */
+function brokenIn({ facts, nodes, graph: { broken, users } }: Report): Listed | undefined {
+  if (facts.calculations === undefined) return undefined;
+  const { user, used, relation } = facts.graph;
+  const total = facts.calculations.brokenLinks;
+  // Counted once for each node.
+  const known = new Map<number, number>();
+  const reachesOf = (node: number) => {
+    const many = known.get(node) ?? reach(users, [node]).nodes.length;
+    known.set(node, many);
+    return many;
+  };
+  const columns = {
+    user: broken.map(({ edge }) => nodes[user[edge] ?? -1]),
+    relation: broken.map(({ edge }) => relations[relation[edge] ?? -1]),
+    used: broken.map(({ edge }) => nodes[used[edge] ?? -1]),
+    valid: broken.map(({ valid }) => valid),
+    reaches: broken.map(({ edge }) => reachesOf(user[edge] ?? 0)),
+    id: broken.map(({ edge }) =>
+      [user, used].map((ends) => `${nodes[ends[edge] ?? -1]?.name} ${nodes[ends[edge] ?? -1]?.id}`).join(' '),
+    ),
+  };
+  return { total, isWhole: broken.length === total, columns };
+}
+
+/** A list of the page, and the command that makes what it is of; undefined for a view that is none. */
+export function listOf(
+  view: View,
+  report: Report,
+): { readonly list?: List; readonly command: string } | undefined {
+  const definition = definitions[view];
+  if (definition === undefined) return undefined;
+  const command = `platform-sync snapshot ${definition.source ?? 'calculations'}`;
+  const found = definition.of(report);
+  return found === undefined ? { command } : { command, list: made(definition, found, report) };
+}
+
+function made(definition: Definition, { total, isWhole, columns }: Listed, { ownerOf }: Report): List {
+  const { bits = {}, kind, flags = [], hrefOf, columns: shown } = definition;
+  const names = Object.keys(bits) as (keyof typeof flagWords)[];
+  const valueAt = (row: number) => (name: string) => columns[name]?.[row];
+  const rows: Rows = {
+    ownerOf,
+    idAt: (row) => String(columns['id']?.[row]),
+    kindAt: (row) => kind ?? (columns['kind']?.[row] as ReturnType<Rows['kindAt']>),
+    flagsIn: (of) => names.filter((name) => (of & (bits[name] ?? 0)) !== 0),
+    hrefOf: hrefOf && ((name, row) => hrefOf(name, valueAt(row))),
+  };
+  const column = ([name, label, how]: Definition['columns'][number], at: number): Column => ({
+    name,
+    label,
+    isHeading: at === 0,
+    ...columnKinds[how]((columns[name] ?? []) as never, rows, name),
+  });
+  const heading = column(shown[0] ?? ['', '', 'text'], 0);
+  return {
+    ...definition,
+    length: columns[heading.name]?.length ?? 0,
+    total,
+    isWhole,
+    columns: shown.map(column),
+    flags: [
+      ...flags.map(({ has, ...flag }) => ({ ...flag, has: (row: number) => has(valueAt(row)) })),
+      ...names.map((name) => ({
+        name,
+        ...flagWords[name],
+        has: (row: number) => (Number(columns['flags']?.[row]) & (bits[name] ?? 0)) !== 0,
+      })),
+    ],
+    textOf: (row) => `${heading.text(row)} ${columns['id']?.[row] ?? ''}`,
+  };
+}

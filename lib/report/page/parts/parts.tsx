@@ -1,0 +1,194 @@
+import type { ComponentChildren } from 'preact';
+import { useId, useState } from 'preact/hooks';
+import type { Kind } from '../../facts.ts';
+import { flagWords } from '../lists/flags.ts';
+import { hashOf } from '../state/hash.ts';
+import { nodeKey } from '../state/nodes.ts';
+import { count } from '../text/numbers.ts';
+import { Text } from '../text/text.tsx';
+
+/** What stands where there is nothing yet, with the command that makes something. */
+export function Empty({ children, command }: Parent & { readonly command?: string }) {
+  return (
+    <div class="empty">
+      <p>{children}</p>
+      {command !== undefined && (
+        <p>
+          <code>{command}</code>
+        </p>
+      )}
+    </div>
+  );
+}
+
+type Parent = { readonly children: ComponentChildren };
+
+/** What is wider than a narrow window scrolls on its own, also by keyboard, so that the page never does. */
+export function Scrolled({ label, kind = '', children }: Parent & { label: string; kind?: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <section class={`scrolled ${kind}`} aria-label={label} tabIndex={0}>
+      {children}
+    </section>
+  );
+}
+
+type NodeProps = { readonly kind: Kind; readonly id: string; readonly name: string };
+
+/** A thing's name, or its id if it has none, which leads to what depends on it. */
+export function NodeLink({ kind, id, name }: NodeProps) {
+  return (
+    <a href={hashOf('where-used', { id: nodeKey({ kind, id }) })}>
+      <Text of={name === '' ? id : name} most={120} />
+    </a>
+  );
+}
+
+/** What is wrong with a thing, or worth knowing of it. */
+export function Badges({ names }: { readonly names: readonly (keyof typeof flagWords)[] }) {
+  return names.map((name) => (
+    <span key={name} class={`badge badge-${name}`} title={flagWords[name].meaning}>
+      {flagWords[name].label}{' '}
+    </span>
+  ));
+}
+
+type TileProps = {
+  readonly label: string;
+  readonly value: number;
+  /** What it counts, as a list. */
+  readonly href: string;
+  /** `bad`: something to look at, if it is not 0. */
+  readonly tone?: 'bad' | 'plain';
+  readonly note?: string | undefined;
+};
+
+/** One number, large, that leads to what it counts. */
+export function Tile({ label, value, href, tone = 'plain', note }: TileProps) {
+  return (
+    <li>
+      <a class={`tile ${tone === 'bad' && value > 0 ? 'tile-bad' : ''}`} href={href}>
+        <span class="tile-value">{count(value)}</span>
+        <span class="tile-label">{label}</span>
+        {note !== undefined && <span class="tile-note">{note}</span>}
+      </a>
+    </li>
+  );
+}
+
+type ChipsProps = {
+  readonly legend: string;
+  readonly chips: readonly { readonly name: string; readonly label: string }[];
+  readonly isPressed: (name: string) => boolean;
+  readonly onPress: (name: string) => void;
+};
+
+/** Buttons that stay pressed, by which something is selected. */
+export function Chips({ legend, chips, isPressed, onPress }: ChipsProps) {
+  return (
+    <fieldset class="chips">
+      <legend>{legend}</legend>
+      {chips.map(({ name, label }) => (
+        <button key={name} type="button" aria-pressed={isPressed(name)} onClick={() => onPress(name)}>
+          {label}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+type SearchProps = {
+  readonly label: string;
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+};
+
+/** What was typed is shown at once; what is found follows 120 ms after the last key. */
+export function SearchBox({ label, value, onValue }: SearchProps) {
+  const id = useId();
+  const [typed, setTyped] = useState<string>();
+  const [timer, setTimer] = useState<ReturnType<typeof setTimeout>>();
+  const typing = (text: string) => {
+    clearTimeout(timer);
+    setTyped(text);
+    setTimer(
+      setTimeout(() => {
+        onValue(text);
+        setTyped(undefined);
+      }, 120),
+    );
+  };
+  return (
+    <div class="search">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="search"
+        autocomplete="off"
+        spellcheck={false}
+        value={typed ?? value}
+        onInput={(event) => typing(event.currentTarget.value)}
+      />
+    </div>
+  );
+}
+
+export type Numbers = {
+  readonly caption: string;
+  readonly heads: readonly string[];
+  /** The first of each row names it. */
+  readonly rows: readonly (readonly [ComponentChildren, ...ComponentChildren[]])[];
+};
+
+/** A table of numbers. A column without a head has bars. */
+export function NumbersTable({ caption, heads, rows, kind = 'list' }: Numbers & { readonly kind?: string }) {
+  const classOf = (head: string | undefined) => (head === '' ? 'bar-cell' : 'number');
+  return (
+    <table class={kind}>
+      <caption class="quiet">{caption}</caption>
+      <thead>
+        <tr>
+          {heads.map((head, at) =>
+            head === '' ? (
+              <td key={head} />
+            ) : (
+              <th key={head} scope="col" class={at > 0 ? 'number' : undefined}>
+                {head}
+              </th>
+            ),
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([name, ...values], row) => (
+          <tr key={row}>
+            <th scope="row">{name}</th>
+            {values.map((value, at) => (
+              <td key={heads[at + 1]} class={classOf(heads[at + 1])}>
+                {typeof value === 'number' ? count(value) : value}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Which colour stands for what. */
+export function Legend({
+  of,
+}: {
+  readonly of: readonly { readonly name: string; readonly colour: string }[];
+}) {
+  return (
+    <ul class="legend">
+      {of.map(({ name, colour }) => (
+        <li key={name}>
+          <span class="swatch" style={{ background: colour }} aria-hidden="true" />
+          {name}
+        </li>
+      ))}
+    </ul>
+  );
+}
