@@ -100,6 +100,10 @@ export const isManifestKey = (key: string): boolean => /(?:^|\/)_manifest(?:-[0-
 /** The mark of a run that is being removed (`pruneRuns`). No manifest, and no record for SQL engines. */
 export const PRUNED_NAME = '_manifest-pruned.json';
 
-/** Recorded in the folder of a run for good before any of it gets the tag of replaced runs; and once all of it has it. */
-export const TAG_BEGUN_NAME = '_tag-begun.json';
+/** The key of the mark of a manifest that was published: `latest.json` named it, and was about to be moved on. */
+export const wasLatestKey = (manifest: string): string => manifest.replace(/\.json$/, '-was-latest.json');
+
+export const isWasLatestKey = (key: string): boolean => key.endsWith('-was-latest.json');
+
+/** Recorded in the folder of a run once all of it has the tag of replaced runs. */
 export const TAGGED_NAME = '_tagged.json';

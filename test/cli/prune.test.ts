@@ -71,12 +71,12 @@ test('--keep N leaves the newest, and removes all that the others have', async (
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({
     dryRun: false,
-    runs: [{ source: PLACE, run: monday.id, state: 'published', objects: 5 }],
+    runs: [{ source: PLACE, run: monday.id, state: 'published', objects: 6 }],
     kept: [],
-    objects: 5,
+    objects: 6,
   });
   expect(keysOf(monday)).toEqual([]);
-  expect(keysOf(tuesday)).toHaveLength(5);
+  expect(keysOf(tuesday)).toHaveLength(6);
   expect(await published()).toEqual([wednesday.id, tuesday.id]);
 });
 
@@ -94,7 +94,7 @@ test('--older-than removes those that started before; the newest stays, however 
 
   expect([some.code, all.code]).toEqual([0, 0]);
   expect(some.out).toMatch(
-    /^removed calculations 20261116\S+ \(published\): 5 objects, .* kB\n1 run, 5 objects/,
+    /^removed calculations 20261116\S+ \(published\): 6 objects, .* kB\n1 run, 6 objects/,
   );
   expect(all.out).toContain(tuesday.id);
   expect(await published()).toEqual([wednesday.id]);
@@ -107,9 +107,9 @@ test('--dry-run says what would be removed, and removes nothing', async () => {
 
   expect(code).toBe(0);
   expect(out.split('\n')).toEqual([
-    expect.stringContaining(`would remove calculations ${tuesday.id} (published): 5 objects`),
+    expect.stringContaining(`would remove calculations ${tuesday.id} (published): 6 objects`),
     expect.stringContaining(`would remove calculations ${monday.id}`),
-    expect.stringMatching(/^2 runs, 10 objects, .* kB; nothing was removed$/),
+    expect.stringMatching(/^2 runs, 12 objects, .* kB; nothing was removed$/),
   ]);
   expect([...store.objects.keys()]).toEqual(before);
 });
@@ -173,7 +173,7 @@ describe('runs that are not published', () => {
 
     expect(JSON.parse(out)).toMatchObject({ runs: [{ run: tuesday.id }], kept: [{ run: monday.id }] });
     expect(err).toBe(`${PLACE}: ${monday.id} stays: an unfinished run takes its ids from it`);
-    expect(keysOf(monday)).toHaveLength(5);
+    expect(keysOf(monday)).toHaveLength(6);
   });
 });
 
@@ -226,7 +226,7 @@ test('killed at any of its changes, it continues when it is repeated, and no hal
     );
     const listed = await published();
     if (listed.includes(monday.id))
-      expect(keysOf(monday).filter((key) => !key.includes('pruned'))).toHaveLength(5);
+      expect(keysOf(monday).filter((key) => !key.includes('pruned'))).toHaveLength(6);
     await execute();
 
     expect(keysOf(monday)).toEqual([]);

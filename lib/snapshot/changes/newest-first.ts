@@ -6,11 +6,14 @@ export type Begun = { readonly run: string; readonly startedAt: string; readonly
 /**
  * Names of runs, newest first: each before those that it came after, whatever the clocks said. First `latest`, the run it
  * replaced, the one published when it began, and what these came after. Of all others, the one that started last comes
- * next: just before the newest run that it came after; where all of those are gone, after the last one that did not start earlier.
- *
- * `published`: `latest` and what it came after, and all others that are behind one of those that started later.
+ * next: just before the newest run that it came after; where all of those are gone, after the last one that did not start
+ * earlier. None that is published comes before `latest`.
  */
-export function newestFirst(runs: readonly Begun[], latest: string | undefined) {
+export function newestFirst(
+  runs: readonly Begun[],
+  latest: string | undefined,
+  isPublished: (run: string) => boolean = () => true,
+): readonly string[] {
   const known = new Map(runs.map((each) => [each.run, each]));
   const startOf = (run: string) => known.get(run)?.startedAt ?? runOfId(run).startedAt;
   const order: string[] = [];
@@ -28,22 +31,16 @@ export function newestFirst(runs: readonly Begun[], latest: string | undefined) 
     return line;
   };
   if (latest !== undefined) order.push(...lineFrom(latest));
-  const past = new Set(order);
   for (const head of [...known.keys()].sort((a, b) => compare(startOf(b), startOf(a)) || compare(b, a))) {
     if (placed.has(head)) continue;
     const line = lineFrom(head);
     const after = new Set(line.flatMap((run) => known.get(run)?.after ?? []));
     const at = order.findIndex((run) => after.has(run));
     const behind = order.findLastIndex((run) => startOf(run) >= startOf(head)) + 1;
-    order.splice(at < 0 ? behind : at, 0, ...line);
+    const least = latest !== undefined && isPublished(head) ? 1 : 0;
+    order.splice(Math.max(least, at < 0 ? behind : at), 0, ...line);
   }
-  let last = '';
-  const published: string[] = [];
-  for (const run of order) {
-    if (past.has(run) && startOf(run) > last) last = startOf(run);
-    if (known.has(run) && (past.has(run) || startOf(run) < last)) published.push(run);
-  }
-  return { order: order.filter((run) => known.has(run)), published };
+  return order.filter((run) => known.has(run));
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,6 +1,6 @@
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
-import { isManifestKey, type Place, PRUNED_NAME } from '../keys.ts';
+import { isManifestKey, type Place, PRUNED_NAME, wasLatestKey } from '../keys.ts';
 import { type Latest, type Manifest, readLatest, readManifest } from '../manifest.ts';
 import { runOfId } from '../run-id.ts';
 import { readAhead } from '../sources/read-ahead.ts';
@@ -38,33 +38,34 @@ export async function publishedKeys(
   return (await publishedRuns(store, place, options)).flatMap(({ run }) => byName.get(run) ?? []);
 }
 
-/** The runs of a place that have a manifest, without those that are being removed. */
+/** The published runs of a place, without those that are being removed (`publishedRuns`). */
 async function listedRuns(
   store: Store,
   place: Place,
   { latest, signal }: Listing & { readonly latest: Latest },
 ): Promise<readonly PublishedKeys[]> {
-  const named = { run: latest.run, manifest: latest.manifest, marks: new Set<string>() };
-  const found = new Map([[named.run, named]]);
+  const folders = new Map([[latest.run, { folder: '', marks: new Set<string>() }]]);
   for await (const { key } of store.list(`${place}/`, signal === undefined ? {} : { signal })) {
     const [, run, name = ''] = /^dt=[^/]+\/run=([^/]+)\/(_[^/]*)$/.exec(key.slice(place.length + 1)) ?? [];
     if (run === undefined) continue;
-    const each = found.get(run) ?? { run, manifest: '', marks: new Set<string>() };
-    found.set(run, each);
+    const each = folders.get(run) ?? { folder: '', marks: new Set<string>() };
+    folders.set(run, each);
+    each.folder = key.slice(0, -name.length);
     each.marks.add(name);
-    // The manifest that is named wins; of others, the first: the one that replaced a killed publisher's.
-    if (each.manifest === '' && isManifestKey(name)) each.manifest = key;
   }
-  return [...found.values()].filter(
-    ({ run, manifest, marks }) => run === latest.run || (manifest !== '' && !marks.has(PRUNED_NAME)),
-  );
+  return [...folders].flatMap(([run, { folder, marks }]) => {
+    if (run === latest.run) return [{ run, manifest: latest.manifest, marks }];
+    // In the order of the listing `_manifest-TOKEN.json` comes first: it replaced `_manifest.json`.
+    const name = [...marks].find((each) => isManifestKey(each) && marks.has(wasLatestKey(each)));
+    return name === undefined || marks.has(PRUNED_NAME) ? [] : [{ run, manifest: `${folder}${name}`, marks }];
+  });
 }
 
 /**
- * The published runs of a place, newest first (`newestFirst`); none before the first publication. A run is published once
- * `latest.json` has been moved to it or past it. Any other run in the folder is either being published or was left by a
- * publisher that was killed, so it is left out; so is one that `pruneRuns` has marked, since it is going. Throws
- * `StoredObjectError` if `latest.json` is damaged.
+ * The published runs of a place, newest first (`newestFirst`); none before the first publication. A run is published if
+ * `latest.json` names its manifest, or has named it: whoever moves it on marks that first (`wasLatestKey`). Any other run in
+ * the folder is either being published or was left by a publisher that lost or was killed, so it is left out; so is one
+ * that `pruneRuns` has marked, since it is going. Throws `StoredObjectError` if `latest.json` is damaged.
  */
 export async function publishedRuns(
   store: Store,
@@ -79,7 +80,7 @@ export async function publishedRuns(
   for await (const begun of readAhead({ items: runs, read, concurrency: READ_AHEAD, signal }))
     if (begun.run === latest.run) found.set(begun.run, { ...begun, startedAt: latest.startedAt });
     else if (!begun.isMissing) found.set(begun.run, begun);
-  return newestFirst([...found.values()], latest.run).published.flatMap((run) => found.get(run) ?? []);
+  return newestFirst([...found.values()], latest.run).flatMap((run) => found.get(run) ?? []);
 }
 
 /** A damaged manifest must not hide its run, nor the others: whoever reads it names it. */

@@ -51,7 +51,8 @@ export async function allRuns({
   const names = new Set(published.map(({ run }) => run));
   const unpublished = await Array.fromAsync(unpublishedRuns({ ...options, published: names }));
   const found = new Map([...published, ...unpublished].map((each) => [each.run, each]));
-  return newestFirst([...found.values()], options.latest?.run).order.flatMap((run) => found.get(run) ?? []);
+  const order = newestFirst([...found.values()], options.latest?.run, (run) => names.has(run));
+  return order.flatMap((run) => found.get(run) ?? []);
 }
 
 const isRun = (name: string) => /^\d{8}T\d{6}Z-[0-9a-f]{6}$/.test(name);

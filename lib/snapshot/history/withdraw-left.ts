@@ -1,6 +1,6 @@
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
-import { publishedRuns } from '../changes/published-runs.ts';
+import { publishedKeys } from '../changes/published-runs.ts';
 import { isManifestKey, type Place } from '../keys.ts';
 import { type Manifest, manifestOf } from '../manifest.ts';
 import { readLastPublication } from '../publish/last-publication.ts';
@@ -11,29 +11,33 @@ import { runOfId } from '../run-id.ts';
 type PlaceToClear = { readonly store: Store; readonly place: Place; readonly signal: AbortSignal };
 
 /**
- * Deletes what publishers that lost, or were killed, left of runs that stay: second manifests of published runs, and
- * parts and changes that no manifest names. `latest.json` is stored again before a manifest goes: a publisher that stored
- * one read it before that, and cannot move it any more. If it was moved meanwhile, or what it names is damaged, all stays.
- * So does a run with a manifest that is not listed as published: it may have been, before others were forced back past it.
+ * Deletes what publishers that lost, or were killed, have left: manifests that were never published, or were replaced, and
+ * parts and changes that no manifest names. Before a manifest goes, `latest.json` is stored again: its publisher has read
+ * that before, and cannot move it any more; if it was faster, its manifest counts as published from then on. If what
+ * `latest.json` names is damaged, all stays.
  */
 export async function withdrawLeft({ store, place, signal }: PlaceToClear): Promise<void> {
   const { latest, broken } = await readLastPublication(store, place);
   if (latest === undefined || broken !== undefined) return;
-  const runs = await publishedRuns(store, place, { signal });
-  const published = new Map(runs.map(({ run, manifest }) => [run, manifest]));
-  const found = new Set<string>();
-  const others: string[] = [];
+  const manifests = new Map<string, readonly string[]>();
   for (const prefix of [`${place}/`, `changes/${place}/`])
     for await (const { key } of store.list(prefix, { signal })) {
       const [, run] = /^dt=[^/]+\/run=([^/]+)\//.exec(key.slice(prefix.length)) ?? [];
       if (run === undefined) continue;
-      found.add(run);
-      if (isManifestKey(key) && (published.get(run) ?? key) !== key) others.push(key);
+      const known = manifests.get(run) ?? [];
+      manifests.set(run, isManifestKey(key) ? [...known, key] : known);
     }
-  if (others.length > 0 && (await refreshLatest({ store, place, signal }))?.manifest !== latest.manifest)
-    return;
-  for (const key of others) await store.delete(key);
-  for (const id of found) {
+  const listPublished = async () =>
+    new Map((await publishedKeys(store, place, { signal })).map(({ run, manifest }) => [run, manifest]));
+  let published = await listPublished();
+  const others = () =>
+    [...manifests].flatMap(([run, keys]) => keys.filter((key) => key !== published.get(run)));
+  if (others().length > 0) {
+    await refreshLatest({ store, place, signal });
+    published = await listPublished();
+    for (const key of others()) await store.delete(key);
+  }
+  for (const id of manifests.keys()) {
     signal.throwIfAborted();
     const run = runOfId(id);
     const series = await seriesToPublish(store, place, run);

@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Store } from '../../store/store.ts';
-import { parseStored, StoredObjectError } from '../../store/stored-json.ts';
-import { isManifestKey, latestKey, MANIFEST_NAME, type Place, publishedFolder } from '../keys.ts';
+import { parseStored, printStored, StoredObjectError } from '../../store/stored-json.ts';
+import {
+  isManifestKey,
+  isWasLatestKey,
+  latestKey,
+  MANIFEST_NAME,
+  type Place,
+  publishedFolder,
+  wasLatestKey,
+} from '../keys.ts';
 import { type Latest, latestSchema, MOST_LATEST_BYTES } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 
@@ -14,14 +22,45 @@ export async function manifestKeys(store: Store, place: Place, run: Run): Promis
 
 /**
  * Stores the manifest of one publication of a run under a key that no other publication has, and returns the key:
- * `_manifest.json`, or `_manifest-TOKEN.json` if there is one already.
+ * `_manifest.json`, or `_manifest-TOKEN.json` if there is one already, or was.
  */
 export async function storeManifest(store: Store, place: Place, run: Run, body: Uint8Array): Promise<string> {
   const folder = publishedFolder(place, run);
-  for (let name = MANIFEST_NAME; ; name = `_manifest-${randomBytes(4).toString('hex')}.json`) {
+  for (let isFirst = !(await wasLatest(store, place, run)); ; isFirst = false) {
+    const name = isFirst ? MANIFEST_NAME : `_manifest-${randomBytes(4).toString('hex')}.json`;
     const put = await store.put(`${folder}${name}`, body, { condition: { ifAbsent: true } });
     if (put.kind === 'stored') return `${folder}${name}`;
   }
+}
+
+/** Deletes a manifest that was never published. First its mark, should it have one (`markLatest`). */
+export async function deleteManifest(store: Store, key: string): Promise<void> {
+  await store.delete(wasLatestKey(key));
+  await store.delete(key);
+}
+
+/** True if the run was published, and then another one. */
+export async function wasLatest(store: Store, place: Place, run: Run): Promise<boolean> {
+  for await (const { key } of store.list(`${publishedFolder(place, run)}_manifest`))
+    if (isWasLatestKey(key)) return true;
+  return false;
+}
+
+/**
+ * Marks what is published now, before `latest.json` is moved from it to the manifest `next`. If nobody can read what that
+ * is, every run with a manifest counts as published.
+ */
+export async function markLatest(
+  store: Store,
+  place: Place,
+  { latest, next }: { readonly latest: Latest | undefined; readonly next: string },
+): Promise<void> {
+  const manifests = latest === undefined ? [] : [latest.manifest];
+  if (latest === undefined)
+    for await (const { key } of store.list(`${place}/dt=`)) if (isManifestKey(key)) manifests.push(key);
+  for (const key of manifests)
+    if (key !== next && isManifestKey(key) && key.startsWith(`${place}/`))
+      await store.put(wasLatestKey(key), printStored({ manifest: key }), { condition: { ifAbsent: true } });
 }
 
 type AtPlace = { readonly store: Store; readonly place: Place; readonly signal?: AbortSignal | undefined };

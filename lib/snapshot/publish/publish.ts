@@ -22,7 +22,13 @@ import type { Run } from '../run-id.ts';
 import { damagedPart } from './damaged-part.ts';
 import { type GatedRun, isFuture, refusals } from './gates.ts';
 import { type LastPublication, readLastPublication } from './last-publication.ts';
-import { manifestKeys, storeManifest, withdrawManifests } from './manifest-key.ts';
+import {
+  deleteManifest,
+  manifestKeys,
+  markLatest,
+  storeManifest,
+  withdrawManifests,
+} from './manifest-key.ts';
 import { storeRun } from './store-run.ts';
 import { untagLatest } from './tag-runs.ts';
 import type { Warn } from './warn.ts';
@@ -233,16 +239,17 @@ async function moveLatest(
   const { store, source, run, signal } = options;
   const key = await storeManifest(store, source, run, printStored(manifest));
   if (await isWithdrawn(options)) {
-    await store.delete(key);
+    await deleteManifest(store, key);
     return 'lost-race';
   }
   if (await isBeingPruned(store, source, run)) {
-    await store.delete(key);
+    await deleteManifest(store, key);
     throw new StoredObjectError(
       'invalid',
       `run ${run.id} of ${source} is being removed by platform-sync prune`,
     );
   }
+  await markLatest(store, source, { latest: last.latest, next: key });
   // Else the newest run might expire.
   await untagLatest({ store, place: source, run });
   const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
@@ -259,7 +266,7 @@ async function moveLatest(
     await untagLatest({ store, place: source, run });
     return await asPublished(options, { manifest, key });
   }
-  await store.delete(key);
+  await deleteManifest(store, key);
   return 'lost-race';
 }
 

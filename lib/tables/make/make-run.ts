@@ -1,12 +1,12 @@
 import { USES_FORMAT } from '../../model/index.ts';
 import type { PublishedKeys } from '../../snapshot/changes/published-runs.ts';
 import {
+  isWasLatestKey,
   type Place,
   PRUNED_NAME,
   parquetFolder,
   publishedFolder,
   sourceOf,
-  TAG_BEGUN_NAME,
   TAGGED_NAME,
 } from '../../snapshot/keys.ts';
 import { type Manifest, manifestOf, type Part } from '../../snapshot/manifest.ts';
@@ -161,7 +161,8 @@ async function withdraw({ store, place, at, partitions }: Making): Promise<void>
 async function tagAsItIs({ store, place, at, run, isLatest, change, warn }: Making): Promise<void> {
   const hasTags = run.marks.has(TAGGED_NAME) && !change.hasBegun();
   try {
-    if (isLatest && run.marks.has(TAG_BEGUN_NAME)) await untagLatest({ store, place, run: at });
+    const wasReplaced = [...run.marks].some(isWasLatestKey);
+    if (isLatest && wasReplaced) await untagLatest({ store, place, run: at });
     if (!isLatest && !hasTags) await tagReplaced({ store, place, run: at });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;

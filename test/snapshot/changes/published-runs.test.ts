@@ -19,10 +19,10 @@ beforeEach(() => {
   store = createMemoryStore();
 });
 
-function publish(run: Run, to: Store = store) {
+function publish(run: Run, to: Store = store, force = false) {
   const { id, startedAt } = run;
   const finished = { ...publishedManifest({ run: id, startedAt }), scanRefused: [] };
-  return publishRun({ store: to, source: 'calculations', run, finished, force: false });
+  return publishRun({ store: to, source: 'calculations', run, finished, force });
 }
 
 /** A publisher that is killed just before it moves `latest.json`. */
@@ -70,12 +70,34 @@ test('nor is one that started in the same second as the last published run, what
   expect((await listed()).toSorted()).toEqual([first.id, third.id, second.id]);
 });
 
-test('a run is published once latest.json has been moved past it', async () => {
+test('nor once another run that started later was published', async () => {
   await publish(monday);
   await publishKilled(tuesday);
   await publish(wednesday);
 
-  expect(await listed()).toEqual([wednesday.id, tuesday.id, monday.id]);
+  expect(await listed()).toEqual([wednesday.id, monday.id]);
+});
+
+test('a run past which others were forced back and forth is listed all the same', async () => {
+  for (const run of [monday, tuesday, wednesday]) await publish(run);
+  for (const run of [monday, tuesday, monday, tuesday, monday]) await publish(run, store, true);
+
+  const runs = await listed();
+
+  expect(runs[0]).toBe(monday.id);
+  expect(runs.toSorted()).toEqual([monday.id, tuesday.id, wednesday.id]);
+});
+
+test('where latest.json is lost or damaged, every run with a manifest counts as published', async () => {
+  for (const run of [monday, tuesday]) await publish(run);
+  await store.put(latestKey('calculations'), Buffer.from('{'));
+  await publish(wednesday, store, true);
+  const damaged = await listed();
+  await store.delete(latestKey('calculations'));
+  await publish(first);
+
+  expect(damaged).toEqual([wednesday.id, tuesday.id, monday.id]);
+  expect(await listed()).toEqual([first.id, wednesday.id, tuesday.id, monday.id]);
 });
 
 /** A run that a machine took whose clock was two days back: it began after Wednesday's. */

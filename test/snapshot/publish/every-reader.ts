@@ -6,7 +6,7 @@ import { changesBetween } from '../../../lib/snapshot/changes/changes-between.ts
 import { collectChanges } from '../../../lib/snapshot/changes/collect-changes.ts';
 import { type PublishedRun, publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
 import { findRunPair } from '../../../lib/snapshot/changes/run-pair.ts';
-import { foldersOf, isManifestKey } from '../../../lib/snapshot/keys.ts';
+import { foldersOf, isManifestKey, isWasLatestKey } from '../../../lib/snapshot/keys.ts';
 import { type Manifest, manifestOf, readManifest } from '../../../lib/snapshot/manifest.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createFakeTerminal } from '../../cli/fake-terminal.ts';
@@ -72,7 +72,9 @@ export async function leftovers(store: Store): Promise<readonly string[]> {
   for (const prefix of [parquet, uses])
     for await (const { key } of store.list(prefix))
       if (!runs.some((run) => key.includes(`${run}/`))) keys.push(key);
-  return keys.filter((key) => !named.has(key));
+  const isMark = (key: string) =>
+    isWasLatestKey(key) && folders.some((folder) => key.startsWith(`${folder}/`));
+  return keys.filter((key) => !named.has(key) && !isMark(key));
 }
 
 async function commandLine(store: Store, ...argv: readonly string[]): Promise<string> {

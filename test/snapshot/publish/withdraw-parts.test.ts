@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { isManifestKey } from '../../../lib/snapshot/keys.ts';
 import { readLatest, readManifest } from '../../../lib/snapshot/manifest.ts';
 import { type FinishedRun, publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
@@ -155,8 +156,8 @@ test('it can be published by force afterwards', async () => {
 
 test('a published run that is older than the last keeps its parts when it is published again', async () => {
   await publish(monday);
-  const before = await keysOf(monday);
   await publish(tuesday);
+  const before = await keysOf(monday);
 
   const again = await publish(monday);
 
@@ -272,7 +273,7 @@ describe('a run is superseded while another publisher forces it', () => {
 
           const latest = await readLatest(store, 'calculations');
           await expectWhole(latest?.run === monday.id ? monday : tuesday);
-          const manifest = (await keysOf(monday)).find((key) => key.includes('_manifest'));
+          const manifest = (await keysOf(monday)).find(isManifestKey);
           const { parts } = manifest === undefined ? { parts: [] } : await readManifest(store, manifest);
           expect(await partsOf(monday)).toEqual(parts.map(({ key }) => key));
         }),

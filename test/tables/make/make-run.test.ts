@@ -5,7 +5,7 @@ import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
 import { makeTables, type TablesToMake } from '../../../lib/tables/make/make-tables.ts';
-import { publishLines } from '../../snapshot/changes/publish-lines.ts';
+import { moveLatest, publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { storeRun } from '../../snapshot/changes/stored-run.ts';
 import { publishedManifest } from '../../snapshot/published-manifest.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
@@ -30,7 +30,7 @@ async function publish(store: Store, run: Run, lines: readonly string[]): Promis
   const manifest = publishedManifest({ ...about, parts });
   await store.put(manifestKey(run), printStored(manifest));
   const latest = { run: run.id, manifest: manifestKey(run), startedAt: run.startedAt };
-  await store.put(latestKey('calculations'), printStored(latest));
+  await moveLatest(store, 'calculations', latest);
   return manifest;
 }
 
