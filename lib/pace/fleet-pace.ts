@@ -5,8 +5,7 @@ import type { BudgetItem } from './budget.ts';
 import { createFleetSlots } from './fleet-slots.ts';
 import { checkLimits, createGatedPace } from './gated-pace.ts';
 import type { Pace } from './pace.ts';
-import { createSetClock } from './set-clock.ts';
-import { type ClockOff, createTableClock } from './table-clock.ts';
+import { type ClockOff, createFindTime, createTableClock } from './table-clock.ts';
 
 /** Options for the pace of one worker of a fleet. */
 export type FleetPaceOptions = {
@@ -47,7 +46,8 @@ export function createFleetPace(options: FleetPaceOptions): Pace {
     sleep: options.sleep ?? sleep,
     onClockOff: options.onClockOff,
   });
-  const setClock = createSetClock({ item, clock, rest: options.sleep ?? rest });
+  item.onDate?.(clock.saw);
+  const setClock = item.onDate && createFindTime({ clock, look: item.read, rest: options.sleep ?? rest });
   const source = createFleetSlots({
     ...{ item, rate, maxWaitMs, greed, clock, setClock, random: options.random },
     onSetBack: options.onLineSetBack,

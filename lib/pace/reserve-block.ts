@@ -33,7 +33,7 @@ export type LineOptions = {
   /** Epoch milliseconds: the workers' clocks should agree. */
   readonly clock: Clock;
   /** Sets the clock by the table's if that is necessary, before anything is reserved. Default: it never is. */
-  readonly setClock?: (signal: AbortSignal | undefined) => Promise<void>;
+  readonly setClock?: ((signal?: AbortSignal) => Promise<void>) | undefined;
   /** Called when this worker has set back a line that a wrong clock had moved. */
   readonly onSetBack?: (() => void) | undefined;
   /** From 0 up to 1. Default: `Math.random`. */

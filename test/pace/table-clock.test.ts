@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type ClockOff, createTableClock } from '../../lib/pace/table-clock.ts';
+import {
+  type ClockOff,
+  createFindTime,
+  createTableClock,
+  type TableClock,
+} from '../../lib/pace/table-clock.ts';
+
+const isKnown = (clock: TableClock) => clock.uncertaintyMs() < Number.POSITIVE_INFINITY;
 
 /** A clock that is `offMs` ahead of the table's, and responses that take 10 ms there and 10 ms back. */
 function createClocks(offMs: number) {
@@ -8,7 +15,7 @@ function createClocks(offMs: number) {
   const clock = createTableClock({
     now: () => state.tableMs + state.offMs,
     steady: () => state.steadyMs,
-    sleep: async () => undefined,
+    sleep: async (ms) => pass(ms),
     onClockOff: (off) => reports.push(off),
   });
   const pass = (ms: number) => {
@@ -39,15 +46,13 @@ describe('a clock that agrees with the table', () => {
 
     respondFor(10_000, 43);
 
-    expect(errorMs()).toBe(0);
-    expect(clock.uncertaintyMs()).toBeLessThan(60);
+    expect([errorMs(), clock.doubtMs()]).toEqual([0, 0]);
   });
 
   test('is believed before the first response, though nothing is known', () => {
     const { clock, errorMs } = createClocks(0);
 
-    expect(clock.uncertaintyMs()).toBe(Number.POSITIVE_INFINITY);
-    expect(errorMs()).toBe(0);
+    expect([errorMs(), clock.doubtMs(), isKnown(clock)]).toEqual([0, 0, false]);
   });
 });
 
@@ -128,10 +133,10 @@ describe('a clock that somebody sets', () => {
 
     state.offMs = -2_000;
     clock.now();
-    const openMs = clock.uncertaintyMs();
+    const wasKnown = isKnown(clock);
     respondFor(5_000, 43);
 
-    expect(openMs).toBe(Number.POSITIVE_INFINITY);
+    expect(wasKnown).toBe(false);
     expect(Math.abs(errorMs())).toBeLessThan(25);
   });
 
@@ -156,7 +161,7 @@ test('a process that stood still for an hour knows less, and keeps what it knew'
   pass(3_600_000);
 
   expect(errorMs()).toBe(before);
-  expect(clock.uncertaintyMs()).toBeGreaterThan(500);
+  expect(clock.doubtMs()).toBeGreaterThan(50);
 });
 
 test('a clock that drifts is followed', () => {
@@ -232,6 +237,82 @@ test('a server whose Date is a little late now and then does not undo what is kn
   const atMs = state.tableMs + 30;
   clock.saw({ dateMs: Math.floor(atMs / 1000) * 1000 - 1000, sentMs: atMs, receivedMs: atMs + 20 });
 
-  expect(errorMs()).toBe(0);
-  expect(clock.uncertaintyMs()).toBeLessThan(60);
+  expect([errorMs(), clock.doubtMs()]).toEqual([0, 0]);
+});
+
+describe('looks for the time', () => {
+  /** A process whose clock is off, and that looks, each time as `look` does. */
+  const lookingWith = (offMs: number, look?: (respond: () => void, looks: number) => Promise<void>) => {
+    const clocks = createClocks(offMs);
+    const looked = { looks: 0 };
+    const find = createFindTime({
+      clock: clocks.clock,
+      look: async () => {
+        looked.looks += 1;
+        await (look === undefined ? clocks.respond() : look(clocks.respond, looked.looks));
+      },
+      rest: () => new Promise(() => {}),
+    });
+    return { ...clocks, looked, find };
+  };
+
+  test.each([0, 300, -700, 300_000])('find it within a second: by %i ms off', async (offMs) => {
+    const { find, errorMs, state, looked } = lookingWith(offMs);
+
+    await find();
+
+    expect(state.steadyMs).toBeLessThan(1_200);
+    expect(looked.looks).toBeLessThan(50);
+    expect(Math.abs(errorMs())).toBeLessThan(30);
+  });
+
+  test('are not repeated until somebody sets the clock', async () => {
+    const { find, looked, state, errorMs } = lookingWith(300);
+    await find();
+    const first = looked.looks;
+    await find();
+    const second = looked.looks;
+
+    state.offMs = -5_000;
+    await find();
+
+    expect(second).toBe(first);
+    expect(looked.looks).toBeGreaterThan(first);
+    expect(Math.abs(errorMs())).toBeLessThan(30);
+  });
+
+  test('are over soon where responses have no Date, and not made again', async () => {
+    const { find, looked, state } = lookingWith(300, async () => undefined);
+
+    await find();
+    await find();
+
+    expect(looked.looks).toBe(3);
+    expect(state.steadyMs).toBeLessThan(200);
+  });
+
+  test('are made once more where a connection has died', async () => {
+    const { find, errorMs } = lookingWith(300, async (respond, looks) => {
+      if (looks % 3 === 1) throw new Error('away');
+      respond();
+    });
+
+    await find();
+
+    expect(Math.abs(errorMs())).toBeLessThan(30);
+  });
+
+  test('leave it to the caller that the table is away', async () => {
+    const { find, looked } = lookingWith(300, () => Promise.reject(new Error('away')));
+
+    await expect(find()).rejects.toThrow('away');
+
+    expect(looked.looks).toBe(2);
+  });
+
+  test('end with the abort', async () => {
+    const { find } = lookingWith(300);
+
+    await expect(find(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
+  });
 });

@@ -10,8 +10,8 @@ export const groups = {
     mutate: ['lib/pace/*.ts'],
     tests: [
       'test/pace/{recent-longest,held-block,tally,gated-pace,fleet-slots,table-clock}.test.ts',
-      'test/pace/{table-clock-bounds,preparation}.test.ts',
-      'test/pace/{set-clock,enqueue,slots,dynamo-requests}.test.ts',
+      'test/pace/preparation.test.ts',
+      'test/pace/{enqueue,slots,dynamo-requests}.test.ts',
       'test/pace/{effective-rate,after-refusal,budget,budget-updates,reserve-block}.test.ts',
       'test/pace/{fleet-breaker,fleet-slots-steps,proof,lowered,budget-view}.test.ts',
       'test/pace/{dynamo-budget-refusals,gcra,fair-order,fleet-pace,local-pace,local-slots,breaker}.test.ts',
