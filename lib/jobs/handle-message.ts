@@ -8,7 +8,7 @@ import type { Allow } from './allow.ts';
 import { findLateOutcome, stageLateOutcome } from './late-outcome.ts';
 import type { Claim, EndedJobRow, JobError, Outcome } from './ledger/job-row.ts';
 import type { JobRequest, Ledger } from './ledger/ledger.ts';
-import { neverSent } from './ledger/transitions.ts';
+import { neverSent, runsAgain } from './ledger/transitions.ts';
 import { parseMessage } from './message/message.ts';
 import { withId } from './message/with-id.ts';
 import { persist } from './persist.ts';
@@ -336,5 +336,5 @@ async function settle(
   logger.info({ job: ended.id, type: job.type, status, attempts: ended.attempts }, 'job ended');
   const tookMs = sinceMs === undefined ? undefined : worker.now() - sinceMs;
   worker.onEnded?.({ id: ended.id, type: job.type, status, tookMs, error });
-  return DONE;
+  return runsAgain(ended) ? { kind: 'later', delayMs: 0 } : DONE;
 }

@@ -56,6 +56,22 @@ describe('a job that is done', () => {
     expect((await fake.store.get(RESULT))?.body.toString()).toBe(first);
   });
 
+  test('is not run again if it failed', async () => {
+    let runs = 0;
+    await using fake = await fakeWorker({
+      'run-function': async () => {
+        runs += 1;
+        return { status: 'failed', error: { kind: 'execution', message: 'it ended with FAILED' } };
+      },
+    });
+
+    await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+    const again = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+
+    expect(again).toEqual({ kind: 'done' });
+    expect(runs).toBe(1);
+  });
+
   test('has a large response stored outside the ledger, and complete in its result', async () => {
     const response = JSON.stringify({ text: 'x'.repeat(500_000) });
     await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response }) });
@@ -96,6 +112,21 @@ describe('a job whose response was lost', () => {
       attempts: 1,
       error: { kind: 'connection' },
     });
+  });
+
+  test('is unknown too if it was lost by a fault of the worker’s own', async () => {
+    await using fake = await fakeWorker({
+      'run-function': async (_, turn) => {
+        await turn.beforeSend();
+        turn.onLeave();
+        throw new TypeError('a fault');
+      },
+    });
+
+    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+
+    expect(handled).toEqual({ kind: 'done' });
+    expect(await fake.stored(RESULT)).toMatchObject({ status: 'unknown', error: { kind: 'internal' } });
   });
 
   test('is run again if its message says that this does no harm', async () => {

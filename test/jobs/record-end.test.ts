@@ -311,9 +311,10 @@ describe('a lease that is lost while the response is on its way', () => {
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', attempts: 1 });
   });
 
-  test('or before the request left, until another worker has called the job unknown: it runs again', async () => {
+  /** A job that another worker calls unknown between SENT and the request, and that its own worker proves unsent. */
+  async function calledUnknown() {
     let runs = 0;
-    await using fake: Fake = await fakeWorker({
+    const fake: Fake = await fakeWorker({
       'run-function': async (_, turn) => {
         runs += 1;
         await turn.beforeSend();
@@ -323,16 +324,35 @@ describe('a lease that is lost while the response is on its way', () => {
       },
     });
     const lease = lossy(fake, new AbortController());
-
     const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lease);
-    const row = await fake.ledger.read('job-1');
-    await delivered(fake);
+    return { fake, handled, runs: () => runs };
+  }
 
-    const body = JSON.stringify(runFunctionJob);
-    expect(handled).toEqual({ kind: 'replace', body, isLast: true });
-    expect(row).toMatchObject({ state: 'UNKNOWN', attempts: 1 });
-    expect(fake.finished.map(({ status }) => status)).toEqual(['unknown', 'done']);
+  test('or before the request left, and another worker has called the job unknown: it fails, and runs again', async () => {
+    const { fake, handled } = await calledUnknown();
+    expect(handled).toEqual({ kind: 'replace', body: JSON.stringify(runFunctionJob), isLast: true });
+    expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'UNKNOWN', attempts: 1 });
+
+    const proved = await delivered(fake);
+
+    expect(proved).toEqual({ kind: 'later', delayMs: 0 });
+    expect(await fake.stored(RESULT)).toMatchObject({ status: 'failed', error: { kind: 'never-sent' } });
+    expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'FAILED', attempts: 0 });
+    await delivered(fake);
+    expect(fake.finished.map(({ status }) => status)).toEqual(['unknown', 'failed', 'done']);
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', attempts: 1 });
+  });
+
+  test('or so, and a person has cancelled the job since: it does not run again', async () => {
+    const { fake, runs } = await calledUnknown();
+    await delivered(fake);
+    await fake.ledger.cancel('job-1');
+
+    const handled = await delivered(fake);
+
+    expect(handled).toEqual({ kind: 'done' });
+    expect(await fake.stored(RESULT)).toMatchObject({ status: 'failed' });
+    expect(runs()).toBe(1);
   });
 
   test('or once the request has left leaves the job sent: it is unknown, and does not run again', async () => {

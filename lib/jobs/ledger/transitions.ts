@@ -54,11 +54,14 @@ import type {
  * SENT, lease expired         UNKNOWN           anyone; error `answer-lost`                                 claim
  * SENT, lease expired         CLAIMED, fence+1  anyone who may repeat; takeovers+1, at most 10              claim
  * SENT, lease expired         UNKNOWN           anyone, after 10 takeovers; error `workers-died`            claim
- * UNKNOWN                     CLAIMED, fence+1  anyone who finds the staged proof that it never left        claim
+ * UNKNOWN                     FAILED            anyone who finds the staged proof that it never left;       claim
+ *                                               error `never-sent`
  * SENT, lease expired         an end            anyone who finds the outcome that the holder staged         claim
  * UNKNOWN; CLAIMED, sent      DONE              anyone who finds the outcome that the fence that            claim
  *   before, no lease or expired                 sent staged
  * UNKNOWN                     DONE, FAILED      a person; a note, or error `resolved`                     resolve
+ * FAILED, never sent, and     CLAIMED, fence+1  anyone                                                      claim
+ *   not cancelled
  * FAILED                      FAILED            a person; cancelled                                        cancel
  * FAILED, and not cancelled   CLAIMED, no lease anyone; attempts, tries and takeovers 0, fence+1           reopen
  * FAILED, cancelled           CLAIMED, no lease a person who names it; the same                            reopen
@@ -96,7 +99,7 @@ export function decideClaim(
   if ((row.contentHash ?? request.contentHash) !== request.contentHash)
     return { answer: { kind: 'other-content' } };
   // A row that `cancel` created does not know its message.
-  const known: JobRow = { ...factsOf(request), ...(isProvedUnsent(row, late) ? opened(row) : row) };
+  const known: JobRow = { ...factsOf(request), ...(runsAgain(row) ? opened(row) : row) };
   if (hasEnded(known) && known.state !== 'UNKNOWN') return { answer: { kind: 'ended', row: known } };
   const { leaseUntilMs: untilMs, fence, takeovers } = known;
   const next: JobRow = { ...known, state: 'CLAIMED', fence: fence + 1, startedAt: known.startedAt ?? nowMs };
@@ -121,13 +124,11 @@ function endAsFound(
   const sent = { id, createdAt, fence };
   if (!isSentBy(row, late)) return { answer: { kind: 'look', sent } };
   if (late.outcome === undefined) return undefined;
-  const isHolders = isHeldBy(row, sent);
-  return isHolders || late.outcome.status === 'done' ? ended(row, late.outcome, nowMs) : undefined;
+  if (isNeverSent(late.outcome))
+    return ended({ ...withoutSend(row), attempts: row.attempts - 1 }, late.outcome, nowMs);
+  const mayEnd = isHeldBy(row, sent) || late.outcome.status === 'done';
+  return mayEnd ? ended(row, late.outcome, nowMs) : undefined;
 }
-
-/** Whether a job was called unknown although the worker that sent it has proved that nothing left. */
-const isProvedUnsent = (row: JobRow, late: LateOutcome | undefined): row is EndedJobRow =>
-  row.state === 'UNKNOWN' && isSentBy(row, late) && late.outcome?.error?.kind === neverSent.error?.kind;
 
 const isSentBy = ({ sentFence, createdAt }: JobRow, late: LateOutcome | undefined): late is LateOutcome =>
   late?.sent.fence === sentFence && late?.sent.createdAt === createdAt;
@@ -300,10 +301,12 @@ const withoutLease = ({ leaseUntilMs: _, ...row }: JobRow): JobRow => row;
 const withoutSend = ({ sentFence: _, earlierSentFence, ...row }: JobRow): JobRow =>
   earlierSentFence === undefined ? row : { ...row, sentFence: earlierSentFence };
 
-/** The row of a job that was never sent, as if nobody had called it unknown. */
-function opened(row: EndedJobRow): JobRow {
-  const { outcome: _, finishedAt: _f, ...rest } = withoutSend(row);
-  return { ...rest, state: 'CLAIMED', attempts: row.attempts - 1, earlierFinishedAt: row.finishedAt };
+/** Whether a job runs again by itself: it was called unknown, was never sent, and nobody has cancelled it since. */
+export const runsAgain = (row: JobRow): row is EndedJobRow =>
+  row.state === 'FAILED' && row.outcome !== undefined && isNeverSent(row.outcome) && !isCancelled(row);
+
+function opened({ outcome: _, finishedAt, ...row }: EndedJobRow): JobRow {
+  return { ...row, state: 'CLAIMED', earlierFinishedAt: finishedAt };
 }
 
 const blankRow = (id: string, nowMs: number): JobRow => ({
@@ -349,6 +352,8 @@ export const neverSent = failure(
   'never-sent',
   'the worker was held up before the request left, and the job was called unknown: it runs again',
 );
+
+const isNeverSent = ({ error }: Outcome): boolean => error?.kind === neverSent.error?.kind;
 
 const workersDied = ({ takeovers, sentFence }: JobRow): Outcome =>
   failure(

@@ -4,7 +4,7 @@ import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
 import type { Claim, JobRow, Outcome } from '../../../lib/jobs/ledger/job-row.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import { fromRow } from '../../../lib/jobs/ledger/stored-row.ts';
-import { neverSent } from '../../../lib/jobs/ledger/transitions.ts';
+import { neverSent, runsAgain } from '../../../lib/jobs/ledger/transitions.ts';
 import type { Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
 import { scaled } from '../../scale.ts';
@@ -114,10 +114,12 @@ function checkChange(
   after: JobRow,
   { nowMs, worker, staged }: { readonly nowMs: number; readonly worker: Worker; readonly staged: Staged },
 ): void {
-  if (before?.state === 'FAILED') expect(after).toEqual({ ...before, cancelled: true });
+  if (before !== undefined && runsAgain(before) && after.cancelled !== true)
+    expect(after).toMatchObject({ state: 'CLAIMED', fence: before.fence + 1, attempts: before.attempts });
+  else if (before?.state === 'FAILED') expect(after).toEqual({ ...before, cancelled: true });
   else if (endStates.includes(before?.state)) {
     const found = staged.get(before?.sentFence ?? 0);
-    expect([before?.state, after.state]).toEqual(['UNKNOWN', found?.status === 'done' ? 'DONE' : 'CLAIMED']);
+    expect([before?.state, after.state]).toEqual(['UNKNOWN', found?.status === 'done' ? 'DONE' : 'FAILED']);
     expect(found).toBeDefined();
   }
   expect(after.fence).toBeGreaterThanOrEqual(before?.fence ?? 0);

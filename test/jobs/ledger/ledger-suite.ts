@@ -347,7 +347,7 @@ function describeSends(makeLedger: MakeLedger): void {
     expect(second).not.toHaveProperty('sentFence');
   });
 
-  test('that never left makes the job that was called unknown run again, once that is staged', async () => {
+  test('that never left makes the job that was called unknown fail, once that is staged', async () => {
     const { ledger, clock } = await makeLedger();
     const sent = await send(ledger);
     clock.nowMs += leaseMs;
@@ -357,8 +357,8 @@ function describeSends(makeLedger: MakeLedger): void {
     const second = await ledger.claim(request, { leaseMs, findOutcome: async () => neverSent });
 
     expect(answer).toEqual({ kind: 'called-unknown' });
-    expect(second).toMatchObject({ kind: 'claimed', claim: { state: 'CLAIMED', fence: 2, attempts: 0 } });
-    expect(await ledger.release(sent)).toMatchObject({ kind: 'lost', row: { fence: 2 } });
+    expect(second).toMatchObject({ kind: 'ended', row: { state: 'FAILED', outcome: neverSent } });
+    expect(await ledger.release(sent)).toMatchObject({ kind: 'lost', row: { state: 'FAILED' } });
   });
 
   test('is not taken back by a worker that lost the job', async () => {

@@ -62,16 +62,30 @@ describe('a job that another worker has called unknown, and whose request never 
     decideClaim(row, request, { leaseMs: 1_000, nowMs: 62_000, late });
   const sent = { id: 'a', createdAt: 1, fence: 3 };
 
-  test('is claimed by who finds the proof, as if nothing had been sent', () => {
+  test('fails by the word of who finds the proof, and that is its latest end', () => {
     const { answer } = claim(unknown, { sent, outcome: neverSent });
 
     expect(release(unknown)).toEqual({ answer: { kind: 'called-unknown' } });
     expect(answer).toMatchObject({
+      kind: 'ended',
+      row: { state: 'FAILED', attempts: 0, outcome: neverSent },
+    });
+    expect('row' in answer && answer.row?.finishedAt).toBeGreaterThan(60_000);
+  });
+
+  test('is then claimed as if nothing had been sent, unless a person has cancelled it', () => {
+    const { answer } = claim(unknown, { sent, outcome: neverSent });
+    const failed = 'row' in answer ? (answer.row as EndedJobRow) : unknown;
+
+    const again = claim(failed, { sent, outcome: undefined }).answer;
+
+    expect(again).toMatchObject({
       kind: 'claimed',
-      claim: { fence: 4, attempts: 0, earlierFinishedAt: 60_000 },
+      claim: { fence: 4, attempts: 0, earlierFinishedAt: 62_000 },
     });
     for (const name of ['outcome', 'finishedAt', 'sentFence'])
-      expect('claim' in answer && answer.claim).not.toHaveProperty(name);
+      expect('claim' in again && again.claim).not.toHaveProperty(name);
+    expect(claim({ ...failed, cancelled: true }, { sent, outcome: undefined }).answer.kind).toBe('ended');
   });
 
   test('stays unknown for the proof of another send, or of an earlier job of its id', () => {
@@ -101,9 +115,12 @@ describe('a job that another worker has called unknown, and whose request never 
     expect(release(resolved)).toEqual({ answer: { kind: 'lost', row: resolved } });
   });
 
-  test('is not run again once a person has settled it', () => {
+  test('stays as a person has settled it', () => {
     const settled: EndedJobRow = { ...unknown, state: 'FAILED' };
 
-    expect(claim(settled, { sent, outcome: neverSent }).answer).toMatchObject({ kind: 'ended' });
+    expect(claim(settled, { sent, outcome: neverSent }).answer).toMatchObject({
+      kind: 'ended',
+      row: settled,
+    });
   });
 });

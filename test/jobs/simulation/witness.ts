@@ -17,6 +17,8 @@ export function createWitness(world: World, broken: (what: string) => void) {
   const leases = new Map<string, number>();
   const holders = new Map<string, { readonly process: Process; readonly sinceMs: number }>();
   const cancelled = new Set<string>();
+  const reopened = new Set<string>();
+  const isMeddledWith = ({ id }: { readonly id: string }) => cancelled.has(id) || reopened.has(id);
   /** Responses that workers have tried to record, accepted or not. */
   const offered = new Set<string>();
   const ends: WrittenEnd[] = [];
@@ -27,7 +29,7 @@ export function createWitness(world: World, broken: (what: string) => void) {
   const watch = (ledger: Ledger, process: Process): Ledger => {
     const lose = (holder: { readonly id: string; readonly fence: number }) => {
       const untilMs = leases.get(nameOf(holder));
-      if (untilMs !== undefined && world.now() < untilMs && !cancelled.has(holder.id))
+      if (untilMs !== undefined && world.now() < untilMs && !isMeddledWith(holder))
         broken(`${nameOf(holder)} was lost while its lease lasted`);
     };
     return {
@@ -64,9 +66,14 @@ export function createWitness(world: World, broken: (what: string) => void) {
         leases.delete(nameOf(holder));
         const answer = await ledger.end(holder, outcome);
         if (answer.kind === 'ended') ends.push({ ...holder, response });
-        else if (untilMs !== undefined && world.now() < untilMs && !cancelled.has(holder.id))
+        else if (untilMs !== undefined && world.now() < untilMs && !isMeddledWith(holder))
           broken(`${nameOf(holder)} could not end while its lease lasted`);
         return answer;
+      },
+      // What a person reopens had ended, although its worker may not have heard of that.
+      async reopen(id, options) {
+        reopened.add(id);
+        return ledger.reopen(id, options);
       },
       async cancel(id, options) {
         cancelled.add(id);

@@ -1,9 +1,9 @@
-import { type Handled, handleMessage, type Lease, type Worker } from '../../../lib/jobs/handle-message.ts';
+import type { Lease, Worker } from '../../../lib/jobs/handle-message.ts';
+import { handleOnce } from '../../../lib/jobs/handle-once.ts';
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
 import { renewLease } from '../../../lib/jobs/ledger/lease-renewal.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
-import { replaceMessage } from '../../../lib/jobs/queue/replace-message.ts';
 import { runBatch } from '../../../lib/jobs/run-batch.ts';
 import type { Table } from '../../../lib/table/table.ts';
 import { settledTable } from '../../proofs/exploration/settled-table.ts';
@@ -106,6 +106,9 @@ async function invoke(
   const worker = workerOf(process, scene);
   const ran = runBatch(messages, { worker, lease, queue: queueOf(process, scene), concurrency: 2 });
   const failed = await Promise.race([ran, died]);
+  // Of what is due at one time, its end may come last.
+  if (now() > deadlineMs) world.crash(process, 'at its time limit');
+  if (!process.isAlive) return died;
   world.log(process.name, `ends, failed: ${failed.join(' ') || 'none'}`);
   world.end(process);
   return failed;
@@ -164,18 +167,11 @@ async function handleOne(
     }
   };
   const hiding = keepHidden().catch(() => undefined);
-  const end = await handleMessage(message, worker, lease).catch(() => undefined);
-  handled.abort();
-  await hiding;
-  await act(message, end, queueOf(process, scene)).catch(() => undefined);
-}
-
-async function act(
-  message: QueueMessage,
-  end: Handled | undefined,
-  queue: ReturnType<typeof queueOf>,
-): Promise<void> {
-  if (end?.kind === 'done') await queue.delete(message.receipt);
-  if (end?.kind === 'later') await queue.delay(message.receipt, end.delayMs);
-  if (end?.kind === 'replace') await replaceMessage(message, end.body, queue);
+  const stopHiding = async () => {
+    handled.abort();
+    await hiding;
+  };
+  const own = queueOf(process, scene);
+  const { kind } = await handleOnce(message, { worker, lease, queue: own, stopHiding });
+  if (kind === 'done') await own.delete(receipt).catch(() => undefined);
 }

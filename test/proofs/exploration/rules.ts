@@ -1,5 +1,6 @@
 import { type EndedJobRow, hasEnded, isCancelled, type JobRow } from '../../../lib/jobs/ledger/job-row.ts';
 import { fromRow } from '../../../lib/jobs/ledger/stored-row.ts';
+import { runsAgain } from '../../../lib/jobs/ledger/transitions.ts';
 import type { StoredRow } from '../../../lib/table/table.ts';
 import type { Ask } from './asks.ts';
 import type { Begun } from './explored-code.ts';
@@ -77,12 +78,13 @@ function checkEnded(
 ): Verdict {
   if (hasEnded(to)) {
     const stays = from.state === to.state && from.outcome.error?.kind === to.outcome.error?.kind;
-    return stays || (from.state === 'UNKNOWN' && to.state === 'DONE')
+    const isKnownNow = to.state === 'DONE' || (runsAgain(to) && isProvedUnsent(state));
+    return stays || (from.state === 'UNKNOWN' && isKnownNow)
       ? undefined
       : `a job was ${from.state}, and then ${to.state}`;
   }
-  if (from.state === 'UNKNOWN' && isProvedUnsent(state)) return undefined;
   if (from.state !== 'FAILED') return `a job that was ${from.state} was reopened`;
+  if (by === 'delivery' && !runsAgain(from)) return 'a failed job was reopened, and nobody asked';
   return isCancelled(from) && by !== 'redrive by id'
     ? 'a cancelled job was reopened, and nobody named it'
     : undefined;
