@@ -3,7 +3,7 @@ import { recordOf } from '../../json/record-schema.ts';
 import { isKey } from '../../store/key.ts';
 import type { Store } from '../../store/store.ts';
 import { parseStored, printStored, StoredObjectError } from '../../store/stored-json.ts';
-import { parquetFormat } from '../../tables/parquet/parquet-format.ts';
+import { parquetFormat } from '../../tables/parquet/parquet-schema.ts';
 import { type ModelTable, modelColumns } from '../model-columns.ts';
 import type { LastRun } from './last-runs.ts';
 

@@ -1,7 +1,7 @@
 import type { Part } from '../../snapshot/manifest.ts';
 import { StoreError } from '../../store/error.ts';
 import type { Store } from '../../store/store.ts';
-import { parquetFormat } from '../../tables/parquet/parquet-format.ts';
+import { parquetFormat } from '../../tables/parquet/parquet-schema.ts';
 import { isParquet } from '../columns/read-columns.ts';
 import type { StatingSource } from '../rules/index.ts';
 import type { LinesToRead } from '../uses/each-line.ts';

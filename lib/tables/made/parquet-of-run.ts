@@ -2,7 +2,7 @@ import { type Place, parquetFolder, sourceOf } from '../../snapshot/keys.ts';
 import type { Manifest, Part } from '../../snapshot/manifest.ts';
 import { sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
-import { parquetFormat } from '../parquet/parquet-format.ts';
+import { parquetFormat } from '../parquet/parquet-schema.ts';
 import { fileName, type MadeFile, readMade } from './made-files.ts';
 
 /** A file of Parquet in the store. */

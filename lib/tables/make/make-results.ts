@@ -1,5 +1,5 @@
 import type { ListedObject, Store } from '../../store/store.ts';
-import { parquetFormat } from '../parquet/parquet-format.ts';
+import { parquetFormat } from '../parquet/parquet-schema.ts';
 import { resultColumns } from './columns.ts';
 import { type MadeFolder, makeFolder } from './make-folder.ts';
 import { type LinesToMake, parquetOfLines } from './parquet-of-lines.ts';

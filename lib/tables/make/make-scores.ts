@@ -3,7 +3,7 @@ import { keySegment } from '../../store/id-in-key.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import { readMade } from '../made/made-files.ts';
-import { parquetFormat } from '../parquet/parquet-format.ts';
+import { parquetFormat } from '../parquet/parquet-schema.ts';
 import { scoreColumns } from './columns.ts';
 import { type MadeFolder, makeFolder } from './make-folder.ts';
 import { type LinesToMake, parquetOfLines } from './parquet-of-lines.ts';

@@ -1,9 +1,7 @@
 import { gatherBytes } from '../../bytes/gathered-bytes.ts';
 import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
-import { addBoolean, createBooleanLeaf } from './boolean-leaf.ts';
-import { addInteger, createIntegerLeaf } from './integer-leaf.ts';
-import type { Leaf, LeafPlace } from './leaf.ts';
-import { addLevels } from './levels.ts';
+import { addLevels, type Leaf, type LeafPlace } from './leaf.ts';
+import { addBoolean, addInteger, createBooleanLeaf, createIntegerLeaf } from './number-leaves.ts';
 import { createRowGroups } from './parquet-writer.ts';
 import { addSpan, createTextLeaf } from './text-leaf.ts';
 

@@ -6,12 +6,10 @@ import {
   unexpected,
 } from '../../snapshot/page/json-bytes.ts';
 import { parseColumnType } from '../catalog/hive-type.ts';
-import { createNode } from './create-node.ts';
-import { type Members, type RecordField, readRecord, recordReader } from './fit-record.ts';
-import { addInteger, createIntegerLeaf, type IntegerLeaf, lastInteger } from './integer-leaf.ts';
-import type { Leaf } from './leaf.ts';
-import { addLevels, addToEach } from './levels.ts';
-import type { Reading } from './reading.ts';
+import { addLevels, addToEach, type Leaf } from './leaf.ts';
+import { createNode, type NamedNode, type Reading, structOf } from './nodes.ts';
+import { addInteger, createIntegerLeaf, lastInteger, type NumberLeaf } from './number-leaves.ts';
+import { type Members, readObject } from './read-node.ts';
 import { addUtf8, createTextLeaf } from './text-leaf.ts';
 
 /** The columns of a table, in order: their names as on the platform, and their types in Hive's notation. */
@@ -47,8 +45,8 @@ const OTHER = '_other';
  */
 export function createLineFitter(table: TableColumns, known: KnownMembers = {}): LineFitter {
   const { leaves, fields, moments, other } = columnsOf(table, known);
-  const reader = recordReader(fields);
-  const { members } = reader;
+  const record = structOf(fields, 0);
+  const members: Members = { count: 0, starts: [], ends: [], isOther: [] };
   /** How many places each leaf has before the line. */
   const places = new Int32Array(leaves.length);
   const levels = leaves.map((leaf) => leaf.levels);
@@ -57,9 +55,8 @@ export function createLineFitter(table: TableColumns, known: KnownMembers = {}):
   /** Reads the value of a line, and returns the index behind it. */
   function readLine(at: number, isCareful: boolean): number {
     const { json } = reading;
-    reading.isCareful = isCareful;
-    reading.repeats = false;
-    if (json.bytes[at] === OPEN_OBJECT) return readRecord(reader, reading, at);
+    [reading.isCareful, reading.repeats, members.count] = [isCareful, false, 0];
+    if (json.bytes[at] === OPEN_OBJECT) return readObject(record, reading, at, 0, members);
     for (const { node } of fields) addToEach(node.levels, 0, 0);
     const end = skipDeepValue(json, at, 0);
     [members.count, members.starts[0], members.ends[0]] = [0, at, end];
@@ -113,9 +110,9 @@ const NO_BYTES: JsonBytes = { bytes: Buffer.alloc(0), view: new DataView(new Arr
 function columnsOf(table: TableColumns, known: KnownMembers) {
   if (table[OTHER] !== 'string') throw new TypeError(`expected a column ${OTHER} of type string`);
   const leaves: Leaf[] = [];
-  const fields: RecordField[] = [];
+  const fields: NamedNode[] = [];
   const moments: (() => void)[] = [];
-  const integers = new Map<string, IntegerLeaf>();
+  const integers = new Map<string, NumberLeaf>();
   const otherLeaf = createTextLeaf({ path: [OTHER], definition: 1, repetition: 0 });
   for (const [name, type] of Object.entries(table)) {
     const path = [name.toLowerCase()];
@@ -132,7 +129,7 @@ function columnsOf(table: TableColumns, known: KnownMembers) {
       const node = createNode(parseColumnType(type), { path, definition: 0, repetition: 0 }, leaves);
       fields.push({ name, node });
       const leaf = leaves.at(-1);
-      if (type === 'bigint') integers.set(name, leaf as IntegerLeaf);
+      if (type === 'bigint') integers.set(name, leaf as NumberLeaf);
     }
   }
   for (const [name, json] of Object.entries(known))
@@ -144,7 +141,7 @@ function columnsOf(table: TableColumns, known: KnownMembers) {
 const [FIRST_MS, LAST_MS] = [-62_135_596_800_000, 253_402_300_799_999];
 
 /** Adds the moment of the epoch milliseconds in the row that was added last. */
-function addMoment(leaf: IntegerLeaf, of: IntegerLeaf): void {
+function addMoment(leaf: NumberLeaf, of: NumberLeaf): void {
   const epochMs = lastInteger(of.values);
   if (epochMs !== undefined && epochMs >= FIRST_MS && epochMs <= LAST_MS) addInteger(leaf.values, 0, epochMs);
   else addLevels(leaf.levels, 0, 0);

@@ -1,5 +1,4 @@
 import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
-import type { Levels } from './levels.ts';
 
 /** Where a leaf column is in the schema. */
 export type LeafPlace = {
@@ -36,3 +35,56 @@ export type EncodedValues = {
   /** Bounds of the values; none if there are no values, or they are too long to be bounds. */
   readonly bounds?: { readonly min: Bound; readonly max: Bound } | undefined;
 };
+
+/** The levels of a leaf column's places, as Parquet has them (Dremel). */
+export type Levels = {
+  /**
+   * A byte a place. The upper half: in which list of its path it is not the first; 0 begins a row. The lower half: how much
+   * of its path is there, up to the leaf's most, which is a value.
+   */
+  places: Uint8Array;
+  count: number;
+};
+
+/** Neither level may be above. */
+export const MOST_LEVEL = 15;
+
+/** How many bits of a place are below each of its levels. */
+export const SHIFTS = { repetition: 4, definition: 0 } as const;
+
+/** The room that leaves begin with. */
+export const FIRST_COUNT = 1_024;
+
+export const noLevels = (): Levels => ({ places: new Uint8Array(FIRST_COUNT), count: 0 });
+
+export function addLevels(levels: Levels, repetition: number, definition: number): void {
+  const { count } = levels;
+  if (count === levels.places.length) {
+    const more = new Uint8Array(2 * count);
+    more.set(levels.places);
+    levels.places = more;
+  }
+  levels.places[count] = (repetition << SHIFTS.repetition) | definition;
+  levels.count = count + 1;
+}
+
+/** The same place in several leaves. */
+export function addToEach(leaves: readonly Levels[], repetition: number, definition: number): void {
+  for (const levels of leaves) addLevels(levels, repetition, definition);
+}
+
+/** Forgets all places but the first `kept`. Returns how many of the others had a value, whose level is `most`. */
+export function takeBack(levels: Levels, kept: number, most: number): number {
+  let values = 0;
+  for (let place = kept; place < levels.count; place += 1)
+    if (((levels.places[place] ?? 0) & MOST_LEVEL) === most) values += 1;
+  levels.count = kept;
+  return values;
+}
+
+/** The same numbers, and as much room behind them. */
+export function withRoom(values: Int32Array): Int32Array {
+  const more = new Int32Array(2 * values.length);
+  more.set(values);
+  return more;
+}

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { SchemaElement } from 'hyparquet-writer';
 import type { ColumnType } from '../catalog/hive-type.ts';
 import { parseColumnType } from '../catalog/hive-type.ts';
@@ -47,3 +48,13 @@ function elementsOf(name: string, type: ColumnType): readonly SchemaElement[] {
       return type satisfies never;
   }
 }
+
+/** Goes up when the same lines and columns give other rows. */
+const VERSION = 1;
+
+/** Names what the Parquet of a part depends on besides the part: 12 characters, other ones for other columns. */
+export const parquetFormat = (columns: TableColumns): string =>
+  createHash('sha256')
+    .update(JSON.stringify([VERSION, Object.entries(columns)]))
+    .digest('hex')
+    .slice(0, 12);

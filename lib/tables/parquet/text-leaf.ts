@@ -1,10 +1,26 @@
 import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
 import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
-import type { EncodedValues, Leaf, LeafPlace } from './leaf.ts';
-import { addLevels, type Levels, noLevels, takeBack } from './levels.ts';
+import {
+  addLevels,
+  type EncodedValues,
+  type Leaf,
+  type LeafPlace,
+  type Levels,
+  noLevels,
+  takeBack,
+} from './leaf.ts';
 import { bitsOf, writePackedRuns } from './packed-runs.ts';
-import { addQuoted } from './quoted-texts.ts';
-import { addText, clearTexts, hashOf, noTexts, plainAt, rollBackTexts, type Texts, textAt } from './texts.ts';
+import {
+  addQuoted,
+  addText,
+  clearTexts,
+  hashOf,
+  noTexts,
+  plainAt,
+  rollBackTexts,
+  type Texts,
+  textAt,
+} from './texts.ts';
 
 /** The texts of a leaf, and their places. */
 export type TextColumn = {
@@ -90,35 +106,22 @@ function indexPage({ indexes: values, count }: Texts, bits: number, memory: Byte
   return memory.getBytes();
 }
 
+/** The distinct texts that come before and after all others, in the order of their bytes. */
 function boundsOf(texts: Texts): EncodedValues['bounds'] {
   if (texts.count === 0) return undefined;
-  const [min, max] = [textAt(texts, firstOf(texts)), textAt(texts, lastOf(texts))];
+  let [first, last] = [0, 0];
+  let firstPrefix = prefixAt(texts, 0);
+  let lastPrefix = firstPrefix;
+  for (let index = 1; index < texts.distinct; index += 1) {
+    const prefix = prefixAt(texts, index);
+    if (prefix < firstPrefix || (prefix === firstPrefix && isBefore(texts, index, first)))
+      [first, firstPrefix] = [index, prefix];
+    else if (prefix > lastPrefix || (prefix === lastPrefix && isBefore(texts, last, index)))
+      [last, lastPrefix] = [index, prefix];
+  }
+  const [min, max] = [textAt(texts, first), textAt(texts, last)];
   if (min.length > LONGEST_BOUND || max.length > LONGEST_BOUND) return undefined;
   return { min: min.toString('utf8'), max: max.toString('utf8') };
-}
-
-/** The distinct text that comes before all others, in the order of their bytes. */
-function firstOf(texts: Texts): number {
-  let first = 0;
-  let prefix = prefixAt(texts, 0);
-  for (let index = 1; index < texts.distinct; index += 1) {
-    const other = prefixAt(texts, index);
-    if (other > prefix || (other === prefix && !isBefore(texts, index, first))) continue;
-    [first, prefix] = [index, other];
-  }
-  return first;
-}
-
-/** The one that comes after all others. */
-function lastOf(texts: Texts): number {
-  let last = 0;
-  let prefix = prefixAt(texts, 0);
-  for (let index = 1; index < texts.distinct; index += 1) {
-    const other = prefixAt(texts, index);
-    if (other < prefix || (other === prefix && !isBefore(texts, last, index))) continue;
-    [last, prefix] = [index, other];
-  }
-  return last;
 }
 
 /** The first four bytes of a distinct text as a number: that of an earlier text is not above that of a later one. */

@@ -1,4 +1,5 @@
-import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
+import { type JsonBytes, QUOTE } from '../../snapshot/page/json-bytes.ts';
+import { FIRST_COUNT, withRoom } from './leaf.ts';
 
 /** Texts in UTF-8: each distinct one once, and which of them comes where. */
 export type Texts = {
@@ -24,7 +25,6 @@ export type Texts = {
 };
 
 const FIRST_BYTES = 16 * 1024;
-const FIRST_COUNT = 1_024;
 const LENGTH_BYTES = 4;
 
 /** A longer text is not looked for: it is hardly ever there twice. */
@@ -66,7 +66,7 @@ export function addText(texts: Texts, source: JsonBytes, start: number, end: num
 
 function addIndex(texts: Texts, index: number, length: number): void {
   const { count } = texts;
-  if (count === texts.indexes.length) texts.indexes = larger(texts.indexes);
+  if (count === texts.indexes.length) texts.indexes = withRoom(texts.indexes);
   if (index !== count) texts.isEachOnce = false;
   texts.indexes[count] = index;
   texts.count = count + 1;
@@ -74,13 +74,13 @@ function addIndex(texts: Texts, index: number, length: number): void {
 }
 
 /** Room for a text of this length: where its bytes go. It is added by `addCopied` once they are there. */
-export function roomFor(texts: Texts, length: number): number {
+function roomFor(texts: Texts, length: number): number {
   makeRoom(texts, length + LENGTH_BYTES);
   return texts.sizeBytes + LENGTH_BYTES;
 }
 
 /** Adds the text whose bytes are where `roomFor` said. None is looked for: `isShared` must be false. */
-export const addCopied = (texts: Texts, length: number): void =>
+const addCopied = (texts: Texts, length: number): void =>
   addIndex(texts, addDistinct(texts, length, 0), length);
 
 /** Stores each text once more for each time that it was added: from now on none is looked for. */
@@ -108,7 +108,7 @@ export function hashOf({ bytes, view }: JsonBytes, start: number, end: number): 
 }
 
 /** A hash of what has this hash, and then these bytes. */
-export function mixed(hash: number, bytes: number): number {
+function mixed(hash: number, bytes: number): number {
   const next = Math.imul(hash ^ bytes, 0x9e3779b1);
   return next ^ (next >>> 15);
 }
@@ -191,8 +191,8 @@ function store(texts: Texts, source: JsonBytes, start: number, end: number, hash
 function addDistinct(texts: Texts, length: number, hash: number): number {
   const { view, sizeBytes, distinct } = texts;
   if (distinct === texts.starts.length) {
-    texts.starts = larger(texts.starts);
-    texts.hashes = larger(texts.hashes);
+    texts.starts = withRoom(texts.starts);
+    texts.hashes = withRoom(texts.hashes);
   }
   texts.starts[distinct] = sizeBytes;
   texts.hashes[distinct] = hash;
@@ -222,8 +222,71 @@ function rehash(texts: Texts): void {
   texts.table = table;
 }
 
-function larger(values: Int32Array): Int32Array {
-  const more = new Int32Array(2 * values.length);
-  more.set(values);
-  return more;
+const BACKSLASH = 0x5c;
+
+/** Longer strings are not stored while they are read: they need room first. */
+const MOST_COPIED = 1_024;
+
+/**
+ * Adds the string that begins at `start`, behind its quote, if it has no escapes. Returns where its other quote is; -1 if it
+ * has an escape or a control character, and is not added.
+ */
+export function addQuoted(texts: Texts, source: JsonBytes, start: number): number {
+  if (texts.isShared) return addRead(texts, source, start);
+  const end = addAsRead(texts, source, start);
+  return end === -1 ? addRead(texts, source, start) : end;
 }
+
+/** Reads a string, and then adds it: four bytes at a time are hashed, and looked through for the end as `skipText` does. */
+function addRead(texts: Texts, source: JsonBytes, start: number): number {
+  const { bytes, view } = source;
+  const last = bytes.length - 4;
+  let hash = 0;
+  let at = start;
+  for (; at <= last; at += 4) {
+    const word = view.getInt32(at, true);
+    const marks = marksIn(word);
+    if (marks !== 0) {
+      const length = firstOf(marks);
+      const end = at + length;
+      if (bytes[end] !== QUOTE) return -1;
+      addText(texts, source, start, end, mixed(hash, word & ((1 << (8 * length)) - 1)));
+      return end;
+    }
+    hash = mixed(hash, word);
+  }
+  let rest = 0;
+  for (let shift = 0; bytes[at] !== QUOTE; at += 1, shift += 8) {
+    const byte = bytes[at] ?? 0;
+    if (byte === BACKSLASH || byte < 0x20) return -1;
+    rest |= byte << shift;
+  }
+  addText(texts, source, start, at, mixed(hash, rest));
+  return at;
+}
+
+/** Stores each four bytes as they are read, where no text is looked for. Also -1 for a long string, or one at the end. */
+function addAsRead(texts: Texts, { bytes, view }: JsonBytes, start: number): number {
+  const first = roomFor(texts, MOST_COPIED);
+  const stored = texts.view;
+  const last = Math.min(bytes.length - 4, start + MOST_COPIED - 4);
+  for (let at = start; at <= last; at += 4) {
+    const word = view.getInt32(at, true);
+    const marks = marksIn(word);
+    stored.setInt32(first + at - start, word, true);
+    if (marks !== 0) {
+      const end = at + firstOf(marks);
+      if (bytes[end] !== QUOTE) return -1;
+      addCopied(texts, end - start);
+      return end;
+    }
+  }
+  return -1;
+}
+
+/** See `skipText`: the lowest mark is at a quote, a backslash or a control character. */
+const marksIn = (word: number): number =>
+  (((word ^ 0x02020202) - 0x21212121) | ((word ^ 0x5c5c5c5c) - 0x01010101)) & ~word & 0x80808080;
+
+/** The byte, of four, that has the lowest mark. */
+const firstOf = (marks: number): number => (31 - Math.clz32(marks & -marks)) >> 3;

@@ -3,8 +3,7 @@ import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
 import type { writeColumn } from 'hyparquet-writer/src/column.js';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { freeMemory } from '../../bytes/free-memory.ts';
-import type { EncodedValues, Leaf } from './leaf.ts';
-import { SHIFTS } from './levels.ts';
+import { type EncodedValues, type Leaf, SHIFTS } from './leaf.ts';
 import { bitsOf, writePackedRuns } from './packed-runs.ts';
 
 /** What the footer says of a leaf in a row group. */

@@ -1,5 +1,5 @@
-import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
-import { type Reading, readName } from './reading.ts';
+import { type JsonBytes, skipName, skipText } from '../../snapshot/page/json-bytes.ts';
+import type { Reading } from './nodes.ts';
 
 /** The names of members that have a place. */
 export type Names = {
@@ -42,4 +42,13 @@ export const lengthOf = ({ quoted }: Names, index: number): number => quoted[ind
 export function findName({ indexes }: Names, reading: Reading, at: number): number {
   const name = readName(reading, at);
   return name === undefined ? -1 : (indexes.get(name) ?? -1);
+}
+
+/** Reads a member's name; undefined for one that UTF-8 cannot express. Its value is at `behindName`. */
+export function readName(reading: Reading, at: number): string | undefined {
+  const { json } = reading;
+  reading.behindName = skipName(json, at);
+  const text = json.bytes.toString('utf8', at, skipText(json, at));
+  const name = text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
+  return name.isWellFormed() ? name : undefined;
 }

@@ -1,0 +1,133 @@
+import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
+import type { ColumnType } from '../catalog/hive-type.ts';
+import { type Leaf, type LeafPlace, type Levels, MOST_LEVEL } from './leaf.ts';
+import { type Names, namesOf } from './names.ts';
+import { createBooleanLeaf, createIntegerLeaf, type Numbers } from './number-leaves.ts';
+import { createTextLeaf, type TextColumn } from './text-leaf.ts';
+
+/** A column, or a part of one. It is data, and what reads it are functions of a module: those are compiled best. */
+export type FittedNode =
+  | NodeOf<'text', TextColumn>
+  /** Text that is a value's JSON. */
+  | NodeOf<'json', TextColumn>
+  | NodeOf<'integer', Numbers>
+  | NodeOf<'boolean', Numbers>
+  | NodeOf<'array', { readonly element: FittedNode; readonly place: Place }>
+  | NodeOf<'map', MapParts>
+  | NodeOf<'struct', StructParts>
+  /** A value that is known, by its JSON: it has no column, and any other value does not fit. */
+  | NodeOf<'known', Buffer>;
+
+/** `levels`: of its leaves, which get something at every place. */
+type NodeOf<Kind, Parts> = {
+  readonly kind: Kind;
+  readonly levels: readonly Levels[];
+  readonly parts: Parts;
+};
+
+/** Of a list, a map or a struct that is there. */
+type Place = Pick<LeafPlace, 'definition' | 'repetition'>;
+
+export type MapParts = {
+  readonly key: TextColumn;
+  readonly value: FittedNode;
+  readonly place: Place;
+  /** Memory for where the keys of the map that is being read begin, and end. */
+  readonly starts: number[];
+  readonly ends: number[];
+};
+
+export type StructParts = {
+  readonly fields: readonly FittedNode[];
+  readonly names: Names;
+  /** The definition level of what is there of the path of a field that is missing. */
+  readonly definition: number;
+  /** Memory for the member of each field in the object that is being read, by its place among all, and where its value is. */
+  readonly memberOf: number[];
+  readonly valueAt: number[];
+  /** The field that mostly follows each: objects of one platform have their members in one order, which may be another. */
+  readonly after: number[];
+};
+
+/** What reading a line has found so far. */
+export type Reading = {
+  json: JsonBytes;
+  /** Becomes false when something does not fit. */
+  fits: boolean;
+  /**
+   * False at first: names are read as if none came twice. If one does, `repeats` becomes true, what was written is wrong,
+   * and the line has to be read again with care.
+   */
+  isCareful: boolean;
+  repeats: boolean;
+  /** Behind the colon of the name that was read last. */
+  behindName: number;
+};
+
+/**
+ * Makes the node of a type at a place whose parent has the levels of `place`, and adds its leaves to `leaves`. Throws
+ * `TypeError` if a type is nested too deeply.
+ */
+export function createNode(type: ColumnType, place: LeafPlace, leaves: Leaf[]): FittedNode {
+  const here = { ...place, definition: place.definition + 1 };
+  if (here.definition > MOST_LEVEL) throw new TypeError(`expected at most ${MOST_LEVEL} levels of a column`);
+  const added = <L extends Leaf>(leaf: L): L => {
+    leaves.push(leaf);
+    return leaf;
+  };
+  switch (type.kind) {
+    case 'string':
+    case 'json': {
+      const { column } = added(createTextLeaf(here));
+      return { kind: type.kind === 'json' ? 'json' : 'text', levels: [column.levels], parts: column };
+    }
+    case 'bigint':
+    case 'timestamp': {
+      const { values } = added(createIntegerLeaf(here));
+      return { kind: 'integer', levels: [values.levels], parts: values };
+    }
+    case 'boolean': {
+      const { values } = added(createBooleanLeaf(here));
+      return { kind: 'boolean', levels: [values.levels], parts: values };
+    }
+    case 'array': {
+      const element = createNode(type.element, inList(here, ['list', 'element']), leaves);
+      return { kind: 'array', levels: element.levels, parts: { element, place: here } };
+    }
+    case 'map': {
+      const { column: key } = added(createTextLeaf(inList(here, ['key_value', 'key'])));
+      const value = createNode(type.value, inList(here, ['key_value', 'value']), leaves);
+      const parts = { key, value, place: here, starts: [], ends: [] };
+      return { kind: 'map', levels: [key.levels, ...value.levels], parts };
+    }
+    case 'struct': {
+      const fields = type.fields.map((field) => ({
+        name: field.name,
+        node: createNode(field.type, { ...here, path: [...here.path, field.name.toLowerCase()] }, leaves),
+      }));
+      const levels = fields.flatMap(({ node }) => node.levels);
+      return { kind: 'struct', levels, parts: structOf(fields, here.definition) };
+    }
+    default:
+      return type satisfies never;
+  }
+}
+
+/** A field of an object: its name as on the platform. */
+export type NamedNode = { readonly name: string; readonly node: FittedNode };
+
+export const structOf = (fields: readonly NamedNode[], definition: number): StructParts => ({
+  fields: fields.map(({ node }) => node),
+  names: namesOf(fields.map(({ name }) => name)),
+  definition,
+  memberOf: fields.map(() => -1),
+  valueAt: fields.map(() => 0),
+  after: fields.map((_, index) => index + 1),
+});
+
+/** The place of what is in each entry of a list or map. */
+const inList = ({ path, definition, repetition }: LeafPlace, names: readonly string[]): LeafPlace => ({
+  path: [...path, ...names],
+  definition: definition + 1,
+  repetition: repetition + 1,
+});
