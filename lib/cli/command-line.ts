@@ -11,33 +11,32 @@ import { StoreError } from '../store/error.ts';
 import { TableError } from '../table/table-error.ts';
 import { DuckDbMissingError } from '../tables/duckdb/load-duckdb.ts';
 import { QueryError } from '../tables/duckdb/query-error.ts';
-import type { AddCommand, Finish } from './command.ts';
-import { addBatches } from './commands/batches.ts';
-import { addCall } from './commands/call.ts';
-import { addCompletion } from './commands/completion.ts';
-import { addDiff } from './commands/diff.ts';
-import { addDoctor } from './commands/doctor.ts';
-import { addForget } from './commands/forget.ts';
-import { addFormula } from './commands/formula.ts';
-import { addJobs } from './commands/jobs.ts';
-import { addMcp } from './commands/mcp.ts';
-import { addPace } from './commands/pace.ts';
-import { addPrune } from './commands/prune.ts';
-import { addPublish } from './commands/publish.ts';
-import { addQuery } from './commands/query.ts';
-import { addRedrive } from './commands/redrive.ts';
-import { addReport } from './commands/report.ts';
-import { addRun } from './commands/run.ts';
-import { addRuns } from './commands/runs.ts';
-import { addSandbox } from './commands/sandbox.ts';
-import { addScore } from './commands/score.ts';
-import { addSnapshot } from './commands/snapshot.ts';
-import { addSubmit } from './commands/submit.ts';
-import { addTables } from './commands/tables.ts';
-import { addWhereUsed } from './commands/where-used.ts';
-import { addWork } from './commands/work.ts';
+import { addCommand, type CommandDefinition, type Finish } from './command.ts';
+import { batches } from './commands/batches.ts';
+import { call } from './commands/call.ts';
+import { completion } from './commands/completion.ts';
+import { diff } from './commands/diff.ts';
+import { doctor } from './commands/doctor.ts';
+import { forget } from './commands/forget.ts';
+import { formula } from './commands/formula.ts';
+import { jobs } from './commands/jobs.ts';
+import { mcp } from './commands/mcp.ts';
+import { pace } from './commands/pace.ts';
+import { prune } from './commands/prune.ts';
+import { publish } from './commands/publish.ts';
+import { query } from './commands/query.ts';
+import { redrive } from './commands/redrive.ts';
+import { report } from './commands/report.ts';
+import { run } from './commands/run.ts';
+import { runs } from './commands/runs.ts';
+import { sandbox } from './commands/sandbox.ts';
+import { score } from './commands/score.ts';
+import { snapshot } from './commands/snapshot.ts';
+import { submit } from './commands/submit.ts';
+import { tables } from './commands/tables.ts';
+import { whereUsed } from './commands/where-used.ts';
+import { work } from './commands/work.ts';
 import { type ErrorJson, factsOf } from './error-json.ts';
-import { addExamples } from './examples.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { createLogLines } from './log-lines.ts';
 import { OutputError } from './process-output.ts';
@@ -115,40 +114,40 @@ export function createProgram(terminal: Terminal, finish: Finish): Command {
     // An option after a command's name belongs to that command, even if its parent has one of the same name.
     .enablePositionalOptions();
   const escaping = escapingJson(program, terminal);
-  for (const add of COMMANDS) add(program, escaping, finish);
+  for (const [name, definition] of Object.entries(COMMANDS))
+    addCommand(program, name, { definition, terminal: escaping, finish });
   addSettingsOptions(program);
-  addExamples(program);
   configure(program, terminal);
   return program;
 }
 
 /** In the order in which help lists them. */
-const COMMANDS: readonly AddCommand[] = [
-  addDoctor,
-  addSnapshot,
-  addPublish,
-  addRuns,
-  addDiff,
-  addWhereUsed,
-  addPrune,
-  addQuery,
-  addReport,
-  addScore,
-  addBatches,
-  addCall,
-  addFormula,
-  addRun,
-  addSubmit,
-  addWork,
-  addJobs,
-  addRedrive,
-  addTables,
-  addForget,
-  addMcp,
-  addPace,
-  addSandbox,
-  addCompletion,
-];
+const COMMANDS: Readonly<Record<string, CommandDefinition>> = {
+  doctor,
+  snapshot,
+  publish,
+  runs,
+  diff,
+  'where-used': whereUsed,
+  prune,
+  query,
+  report,
+  score,
+  batches,
+  call,
+  formula,
+  run,
+  submit,
+  work,
+  jobs,
+  redrive,
+  tables,
+  forget,
+  mcp,
+  pace,
+  sandbox,
+  completion,
+};
 
 /** The terminal for commands. With `--json` they print JSON, which is made safe to show here for all of them. */
 function escapingJson(program: Command, terminal: Terminal): Terminal {

@@ -1,23 +1,18 @@
-import type { Command } from 'commander';
 import { idDigits } from '../platform/id.ts';
 import { collected, readText } from './options.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The options that declare ids as expected to be missing, as commander reads them. */
-export type ExpectFlags = {
-  readonly expectMissing?: readonly string[];
-  readonly expectMissingFrom?: string;
-};
+/** The options that declare ids as expected to be missing. */
+export const EXPECT_MISSING = [
+  [
+    '--expect-missing <id>',
+    'an id that may be missing: the exit code is not 3 because of it; may be repeated',
+    (text: string, before?: readonly string[]) => collected(text, before),
+  ],
+  ['--expect-missing-from <file>', 'a file with one such id a line; - reads standard input'],
+] as const;
 
-/** Adds the options that declare ids as expected to be missing. */
-export const addExpectMissing = (command: Command): Command =>
-  command
-    .option(
-      '--expect-missing <id>',
-      'an id that may be missing: the exit code is not 3 because of it; may be repeated',
-      (text: string, before?: readonly string[]) => collected(text, before),
-    )
-    .option('--expect-missing-from <file>', 'a file with one such id a line; - reads standard input');
+type ExpectFlags = { readonly expectMissing?: readonly string[]; readonly expectMissingFrom?: string };
 
 /** Says whether an id was declared as expected to be missing. A file may have no ids. */
 export async function readExpected(

@@ -8,7 +8,7 @@ const EXPECTED = 'a time ago such as 12h, 7d or 4w, or a date such as 2026-11-21
 
 /** An option's value as a moment of the past, in epoch milliseconds: so long ago, or a date (its start in UTC) or time. */
 export const momentOption =
-  (now: () => number = Date.now) =>
+  (now: () => number = () => Date.now()) =>
   (text: string): number => {
     const [, count, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
     const nowMs = now();

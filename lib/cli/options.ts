@@ -18,12 +18,19 @@ export const numberOption =
 
 /** An option's value as one of a few names; upper and lower case are the same. */
 export const choiceOption =
-  <Name extends string>(names: readonly Name[]) =>
-  (text: string): Name => {
+  <const Names extends readonly string[]>(names: Names) =>
+  (text: string): Names[number] => {
     const name = names.find((each) => each.toLowerCase() === text.toLowerCase());
     if (name !== undefined) return name;
     throw new InvalidArgumentError(`Expected one of ${names.join(', ')}, got ${JSON.stringify(text)}.`);
   };
+
+/** How many jobs a command runs at once. */
+export const CONCURRENCY = [
+  '--concurrency <n>',
+  'the most jobs to run at once (default: PLATFORM_CONCURRENCY)',
+  numberOption(1, 1_000),
+] as const;
 
 /** Collects the values of an option that may be repeated. */
 export const collected = <Value>(value: Value, before: readonly Value[] = []): readonly Value[] => [

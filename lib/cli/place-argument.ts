@@ -21,3 +21,7 @@ export function placeArgument(text: string): Place {
   const expected = `one of ${sources.join(', ')}, or SOURCE.NAME`;
   throw new InvalidArgumentError(`Expected ${expected}, got ${JSON.stringify(text)}.`);
 }
+
+/** An argument that names a place, or nothing for all of them, which `all` says in words. */
+export const placeOf = (all: string) =>
+  ['[source]', `one of ${sources.join(', ')}, or SOURCE.NAME (default: ${all})`, placeArgument] as const;

@@ -14,10 +14,9 @@ import { collected, readLines } from './options.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Adds the options of a source's command. */
-export function addRequestOptions(command: Command, source: Source): void {
-  for (const option of sourceDefinitions[source].options) command.addOption(optionOf(option));
-}
+/** The options of a source's command that select its records. */
+export const requestOptions = (source: Source): readonly Option[] =>
+  sourceDefinitions[source].options.map(optionOf);
 
 /** The names of the source's options that were given to the command. */
 export const optionsGiven = (command: Command, source: Source): readonly string[] =>

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { addDiff } from '../../lib/cli/commands/diff.ts';
+import { addCommand } from '../../lib/cli/command.ts';
+import { diff as definition } from '../../lib/cli/commands/diff.ts';
 import { changesKey } from '../../lib/snapshot/keys.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -26,9 +27,10 @@ async function diff(...argv: readonly string[]) {
   const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: folder });
   const program = new Command('platform-sync');
   let code: number | undefined;
-  addDiff(program, terminal, (finished) => {
+  const finish = (finished: number) => {
     code = finished;
-  });
+  };
+  addCommand(program, 'diff', { definition, terminal, finish });
   for (const command of [program, ...program.commands])
     command.exitOverride().configureOutput({ writeErr: terminal.err });
   await program.parseAsync(['diff', ...argv], { from: 'user' });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { pathOf } from '../../lib/cli/command.ts';
 import { createProgram } from '../../lib/cli/command-line.ts';
-import { pathOf } from '../../lib/cli/examples.ts';
 import { argumentsOf, parseLine } from '../docs/shell.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 import { faultsOfLine, withAllBelow } from './parse-only.ts';

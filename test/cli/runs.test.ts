@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { addCommand } from '../../lib/cli/command.ts';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
-import { addRuns } from '../../lib/cli/commands/runs.ts';
+import { runs as definition } from '../../lib/cli/commands/runs.ts';
 import type { Place } from '../../lib/snapshot/keys.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { startRun } from '../../lib/snapshot/run/take-run.ts';
@@ -31,9 +32,10 @@ async function runs(...argv: readonly string[]) {
   const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: folder });
   const program = new Command('platform-sync');
   let code: number | undefined;
-  addRuns(program, terminal, (finished) => {
+  const finish = (finished: number) => {
     code = finished;
-  });
+  };
+  addCommand(program, 'runs', { definition, terminal, finish });
   await program.parseAsync(['runs', ...argv], { from: 'user' });
   return checkedShape(['runs', ...argv], { code, out: out(), err: err() });
 }

@@ -1,5 +1,5 @@
 import { Argument } from 'commander';
-import type { AddCommand } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { bashCompletion } from '../completion/bash.ts';
 import { fishCompletion } from '../completion/fish.ts';
 import { type Place, placesOf } from '../completion/words.ts';
@@ -14,13 +14,12 @@ const shells = {
 } as const satisfies Readonly<Record<string, (places: readonly Place[]) => string>>;
 
 /** `completion SHELL`: a script that completes commands and options, made of the commands as they are. */
-export const addCompletion: AddCommand = (program, { out }, finish) => {
-  program
-    .command('completion')
-    .description('Print a script with which a shell completes commands, options and sources.')
-    .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(shells)))
-    .action((shell: keyof typeof shells) => {
-      out(shells[shell](placesOf(program)));
-      finish(exitCodes.done);
-    });
-};
+export const completion = defineCommand({
+  does: 'Print a script with which a shell completes commands, options and sources.',
+  arguments: [new Argument('<shell>', 'the shell').choices(Object.keys(shells))],
+  examples: ['completion bash', 'completion zsh', 'completion fish'],
+  run([shell], _, { out }, { parent }) {
+    if (parent !== null) out(shells[shell as keyof typeof shells](placesOf(parent)));
+    return exitCodes.done;
+  },
+});

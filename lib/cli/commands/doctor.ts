@@ -1,25 +1,22 @@
-import type { AddCommand } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import type { Checked } from '../doctor/examine.ts';
 import { exitCodes, shownLines } from '../terminal.ts';
 
 /** `doctor`: checks in order what the settings name, and says what to do about each that is not well. */
-export const addDoctor: AddCommand = (program, terminal, finish) => {
-  program
-    .command('doctor')
-    .description(
-      'Check settings, host, token, clock, bucket, queue, table and rights, in this order, and say what to do.',
-    )
-    .option('--json', 'print the checks as one JSON value')
-    .action(async ({ json }: { readonly json?: true }) => {
-      const { examine } = await import('../doctor/examine.ts');
-      const all = await examine(terminal, (checked) => {
-        if (!json) terminal.out(shownLines(textOf(checked)));
-      });
-      const isWell = all.every(({ status }) => status !== 'failed');
-      if (json) terminal.out(JSON.stringify({ well: isWell, checks: all }, undefined, 2));
-      finish(isWell ? exitCodes.done : exitCodes.failed);
+export const doctor = defineCommand({
+  does: 'Check settings, host, token, clock, bucket, queue, table and rights, in this order, and say what to do.',
+  options: [['--json', 'print the checks as one JSON value']],
+  examples: ['doctor', 'doctor --profile acme', 'doctor --json'],
+  async run(_, { json }, terminal) {
+    const { examine } = await import('../doctor/examine.ts');
+    const all = await examine(terminal, (checked) => {
+      if (!json) terminal.out(shownLines(textOf(checked)));
     });
-};
+    const isWell = all.every(({ status }) => status !== 'failed');
+    if (json) terminal.out(JSON.stringify({ well: isWell, checks: all }, undefined, 2));
+    return isWell ? exitCodes.done : exitCodes.failed;
+  },
+});
 
 const WIDTH = 10;
 

@@ -1,24 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import type { Erased } from '../../jobs/texts/forget.ts';
-import type { AddCommand } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
+/** `forget`: erases a text, or a batch, from cache, staged chunks, scores and their Parquet. Does not need the platform. */
+export const forget = defineCommand({
+  does: 'Erase one text, or a whole batch: texts, scores and cache rows.',
+  options: [
+    ['--text-hash <hash>', 'the SHA-256 of the text in hex, as recorded in the parts'],
+    ['--batch <name>', 'the batch, with all its texts'],
+    ['--json', 'print what was erased as one JSON value'],
+  ],
+  examples: [
+    'forget --batch may',
+    'forget --text-hash 0d57f29f8eef9365dbfd4e45528098967ed655efa0ce95494945350bfafbabb0',
+  ],
+  run: (_, flags, terminal) => forgetWhat(flags, terminal),
+});
+
 type ForgetFlags = { readonly textHash?: string; readonly batch?: string; readonly json?: true };
 
-/** `forget`: erases a text, or a batch, from cache, staged chunks, scores and their Parquet. Does not need the platform. */
-export const addForget: AddCommand = (program, terminal, finish) => {
-  program
-    .command('forget')
-    .description('Erase one text, or a whole batch: texts, scores and cache rows.')
-    .option('--text-hash <hash>', 'the SHA-256 of the text in hex, as recorded in the parts')
-    .option('--batch <name>', 'the batch, with all its texts')
-    .option('--json', 'print what was erased as one JSON value')
-    .action(async (flags: ForgetFlags) => finish(await forget(flags, terminal)));
-};
-
-async function forget({ textHash, batch, json }: ForgetFlags, terminal: Terminal): Promise<number> {
+async function forgetWhat({ textHash, batch, json }: ForgetFlags, terminal: Terminal): Promise<number> {
   if ((textHash === undefined) === (batch === undefined))
     throw new UsageError(
       `--text-hash and --batch: expected exactly one of them, got ${batch === undefined ? 'none' : 'both'}`,

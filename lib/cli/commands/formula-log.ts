@@ -1,26 +1,12 @@
-import type { Command } from 'commander';
 import type { FormulaLogEntry } from '../../jobs/types/update-formula/formula-log.ts';
 import { printJson } from '../../json/json.ts';
 import { idDigits } from '../../platform/id.ts';
 import type { Store } from '../../store/store.ts';
 import { inColumns } from '../columns.ts';
-import type { Finish } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { openStoreToRead } from '../open-store-of.ts';
-import { exitCodes, shown, type Terminal } from '../terminal.ts';
+import { exitCodes, shown } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
-
-type LogFlags = { readonly at?: string; readonly json?: true };
-
-/** `formula log ID`: the calculation after each of our updates. Needs only the store, not the platform. */
-export function addFormulaLog(formula: Command, terminal: Terminal, finish: Finish): void {
-  formula
-    .command('log')
-    .description('Show a calculation as it was after each of our updates, newest last.')
-    .argument('<id>', 'the id of the calculation', calculationId)
-    .option('--at <time>', 'print only the expression stored at this time, ready to be set again')
-    .option('--json', 'print the whole list, or with --at that calculation, as one JSON value')
-    .action(async (id: string, flags: LogFlags) => finish(await showLog(id, flags, terminal)));
-}
 
 /** The digits of a calculation's id, as typed. Throws `UsageError`. */
 export function calculationId(given: string): string {
@@ -29,24 +15,34 @@ export function calculationId(given: string): string {
   throw new UsageError(`id: expected the digits of an integer, got ${JSON.stringify(given)}`);
 }
 
-async function showLog(id: string, { at, json }: LogFlags, terminal: Terminal): Promise<number> {
-  const store = await openStoreToRead(terminal);
-  const entries = await readEntries(store, id, terminal.signal);
-  if (at !== undefined) {
-    const { calculation } = entryAt(entries, at, id);
-    // Not made safe to show: the expression must stay exact, character by character, so that it can be set again.
-    terminal.out(json ? printJson(calculation, 2) : expressionOf(calculation, at));
+/** `formula log ID`: the calculation after each of our updates. Needs only the store, not the platform. */
+export const formulaLog = defineCommand({
+  does: 'Show a calculation as it was after each of our updates, newest last.',
+  arguments: [['<id>', 'the id of the calculation', calculationId]],
+  options: [
+    ['--at <time>', 'print only the expression stored at this time, ready to be set again'],
+    ['--json', 'print the whole list, or with --at that calculation, as one JSON value'],
+  ],
+  examples: ['formula log 1008', 'formula log 1008 --at 20261122T184413239Z'],
+  async run([id], { at, json }, terminal) {
+    const store = await openStoreToRead(terminal);
+    const entries = await readEntries(store, id, terminal.signal);
+    if (at !== undefined) {
+      const { calculation } = entryAt(entries, at, id);
+      // Not made safe to show: the expression must stay exact, character by character, so that it can be set again.
+      terminal.out(json ? printJson(calculation, 2) : expressionOf(calculation, at));
+      return exitCodes.done;
+    }
+    if (json) terminal.out(printJson(entries, 2));
+    else if (entries.length === 0)
+      terminal.out(`no update of calculation ${id} is stored in ${shown(store.location)}`);
+    else for (const line of inColumns(HEADER, entries.map(cells))) terminal.out(line);
+    terminal.err(
+      `the formula of calculation ${id} before our first update cannot be recovered: the platform has no history`,
+    );
     return exitCodes.done;
-  }
-  if (json) terminal.out(printJson(entries, 2));
-  else if (entries.length === 0)
-    terminal.out(`no update of calculation ${id} is stored in ${shown(store.location)}`);
-  else for (const line of inColumns(HEADER, entries.map(cells))) terminal.out(line);
-  terminal.err(
-    `the formula of calculation ${id} before our first update cannot be recovered: the platform has no history`,
-  );
-  return exitCodes.done;
-}
+  },
+});
 
 async function readEntries(
   store: Store,

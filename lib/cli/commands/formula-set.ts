@@ -1,14 +1,39 @@
-import type { Command } from 'commander';
 import { printJson } from '../../json/json.ts';
 import { quoted } from '../../json/shell-words.ts';
 import type { Calculation } from '../../platform/records.ts';
-import type { Finish } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula-text.ts';
 import { numberOption, readText } from '../options.ts';
 import { sendOnce } from '../sent-once.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { calculationId } from './formula-log.ts';
+
+/** `formula set ID FILE`: sets the formula of a calculation, or shows what that would change. */
+export const formulaSet = defineCommand({
+  does: 'Set the formula of a calculation. The update is sent only once, whatever happens.',
+  arguments: [
+    ['<id>', 'the id of the calculation'],
+    ['<file>', 'the file that holds the formula; - for standard input'],
+  ],
+  options: [
+    ['--strict', 'have the platform refuse a formula that it cannot parse'],
+    ['--dry-run', 'look the calculation up and show what would change, but change nothing'],
+    ['--force', 'send a formula that does not parse here'],
+    [
+      '--unless-changed-since <ms>',
+      'stop if the calculation was changed after this time, in epoch milliseconds; needs --name',
+      numberOption(0, Number.MAX_SAFE_INTEGER),
+    ],
+    ['--name <name>', 'the name of the calculation, which the search finds it by'],
+    ['--json', 'print the updated calculation as one JSON value'],
+  ],
+  examples: [
+    'formula set 1008 formula.txt --dry-run',
+    'formula set 1008 formula.txt --unless-changed-since 1763712000000 --name Revenue',
+  ],
+  run: ([id, file], flags, terminal) => setFormula(id, file, flags, terminal),
+});
 
 type SetFlags = {
   readonly strict?: true;
@@ -18,28 +43,6 @@ type SetFlags = {
   readonly name?: string;
   readonly json?: true;
 };
-
-/** `formula set ID FILE`: sets the formula of a calculation, or shows what that would change. */
-export function addFormulaSet(formula: Command, terminal: Terminal, finish: Finish): void {
-  formula
-    .command('set')
-    .description('Set the formula of a calculation. The update is sent only once, whatever happens.')
-    .argument('<id>', 'the id of the calculation')
-    .argument('<file>', 'the file that holds the formula; - for standard input')
-    .option('--strict', 'have the platform refuse a formula that it cannot parse')
-    .option('--dry-run', 'look the calculation up and show what would change, but change nothing')
-    .option('--force', 'send a formula that does not parse here')
-    .option(
-      '--unless-changed-since <ms>',
-      'stop if the calculation was changed after this time, in epoch milliseconds; needs --name',
-      numberOption(0, Number.MAX_SAFE_INTEGER),
-    )
-    .option('--name <name>', 'the name of the calculation, which the search finds it by')
-    .option('--json', 'print the updated calculation as one JSON value')
-    .action(async (id: string, file: string, flags: SetFlags) =>
-      finish(await setFormula(id, file, flags, terminal)),
-    );
-}
 
 /** The `update-formula` message that would do the same. Throws `UsageError`. */
 async function messageOf(id: string, file: string, flags: SetFlags, terminal: Terminal) {

@@ -1,38 +1,34 @@
-import type { Command } from 'commander';
 import { isCancelled } from '../../jobs/ledger/job-row.ts';
 import type { CancelAnswer } from '../../jobs/ledger/ledger.ts';
 import { readSyncSettings } from '../../settings.ts';
-import type { Finish } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { openLedgerFor } from '../open-ledger-for.ts';
 import { openStoreOf } from '../open-store-of.ts';
 import { settingFor } from '../setting-for.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
-type CancelFlags = { readonly batch?: string; readonly json?: true };
-
 /** `jobs cancel ID...`: cancels what has not been sent. Does not need the platform. */
-export function addCancel(jobs: Command, terminal: Terminal, finish: Finish): void {
-  jobs
-    .command('cancel')
-    .description(
-      'Cancel jobs that have not been sent, even if their messages have not been seen yet. A job that sends many texts stops between two of them, within seconds.',
-    )
-    .argument('[id...]', 'the ids of the jobs')
-    .option('--batch <name>', 'cancel all chunks of this batch that have not ended')
-    .option('--json', 'print what happened to each job as one JSON value')
-    .action(async (ids: readonly string[], flags: CancelFlags) => finish(await cancel(ids, flags, terminal)));
-}
+export const cancel = defineCommand({
+  does: 'Cancel jobs that have not been sent, even if their messages have not been seen yet. A job that sends many texts stops between two of them, within seconds.',
+  arguments: [['[id...]', 'the ids of the jobs']],
+  options: [
+    ['--batch <name>', 'cancel all chunks of this batch that have not ended'],
+    ['--json', 'print what happened to each job as one JSON value'],
+  ],
+  examples: ['jobs cancel nightly-1 nightly-2', 'jobs cancel --batch may'],
+  async run([given], flags, terminal) {
+    const { checkedJobIds } = await import('../open-jobs.ts');
+    const ids = checkedJobIds(given);
+    if ((flags.batch === undefined) === (ids.length === 0))
+      throw new UsageError('jobs cancel: expected ids of jobs, or --batch, and not both');
+    return flags.batch === undefined
+      ? cancelJobs(ids, flags, terminal)
+      : cancelOneBatch(flags.batch, flags, terminal);
+  },
+});
 
-async function cancel(given: readonly string[], flags: CancelFlags, terminal: Terminal): Promise<number> {
-  const { checkedJobIds } = await import('../open-jobs.ts');
-  const ids = checkedJobIds(given);
-  if ((flags.batch === undefined) === (ids.length === 0))
-    throw new UsageError('jobs cancel: expected ids of jobs, or --batch, and not both');
-  return flags.batch === undefined
-    ? cancelJobs(ids, flags, terminal)
-    : cancelOneBatch(flags.batch, flags, terminal);
-}
+type CancelFlags = { readonly json?: true };
 
 async function cancelJobs(
   ids: readonly string[],

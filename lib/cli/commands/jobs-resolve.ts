@@ -1,53 +1,39 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import type { EndedJobRow } from '../../jobs/ledger/job-row.ts';
 import type { Resolution } from '../../jobs/ledger/ledger.ts';
 import { readSyncSettings } from '../../settings.ts';
-import type { Finish } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { openLedgerFor } from '../open-ledger-for.ts';
 import { openStoreOf } from '../open-store-of.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
-
-type ResolveFlags = { readonly note: string; readonly json?: true };
-
-/** `jobs resolve ID done|failed --note TEXT`: settles an unknown job by a person's word. Does not need the platform. */
-export function addResolve(jobs: Command, terminal: Terminal, finish: Finish): void {
-  jobs
-    .command('resolve')
-    .description('Settle a job whose outcome is unknown, after you have looked on the platform.')
-    .argument('<id>', 'the id of the job')
-    .argument(
-      '<status>',
-      'done: it was executed; failed: it was not, and `redrive ID` may reopen it',
-      asStatus,
-    )
-    .requiredOption('--note <text>', 'how you know: it is stored in the result')
-    .option('--json', 'print what happened to the job as one JSON value')
-    .action(async (id: string, status: Resolution['status'], flags: ResolveFlags) =>
-      finish(await resolve(id, status, flags, terminal)),
-    );
-}
 
 function asStatus(text: string): Resolution['status'] {
   if (text === 'done' || text === 'failed') return text;
   throw new InvalidArgumentError(`Expected done or failed, got ${JSON.stringify(text)}.`);
 }
 
-async function resolve(
-  given: string,
-  status: Resolution['status'],
-  { note, json }: ResolveFlags,
-  terminal: Terminal,
-): Promise<number> {
-  const { checkedJobIds } = await import('../open-jobs.ts');
-  const [id = ''] = checkedJobIds([given]);
-  const ledger = await openLedgerFor('jobs resolve', terminal);
-  const { kind, row } = await ledger.resolve(id, { status, note });
-  if (kind === 'resolved') await publish(row, terminal);
-  const state = row?.state ?? 'not known';
-  if (json) terminal.out(JSON.stringify({ id, became: kind, state }, undefined, 2));
-  else terminal.out(shown(`${id}: ${kind === 'resolved' ? `settled as ${state}` : refusal(state)}`));
-  return kind === 'resolved' ? exitCodes.done : exitCodes.incomplete;
-}
+/** `jobs resolve ID done|failed --note TEXT`: settles an unknown job by a person's word. Does not need the platform. */
+export const resolve = defineCommand({
+  does: 'Settle a job whose outcome is unknown, after you have looked on the platform.',
+  arguments: [
+    ['<id>', 'the id of the job'],
+    ['<status>', 'done: it was executed; failed: it was not, and `redrive ID` may reopen it', asStatus],
+  ],
+  required: [['--note <text>', 'how you know: it is stored in the result']],
+  options: [['--json', 'print what happened to the job as one JSON value']],
+  examples: ['jobs resolve nightly-1 failed --note "it is not in the list of executions"'],
+  async run([given, status], { note, json }, terminal) {
+    const { checkedJobIds } = await import('../open-jobs.ts');
+    const [id = ''] = checkedJobIds([given]);
+    const ledger = await openLedgerFor('jobs resolve', terminal);
+    const { kind, row } = await ledger.resolve(id, { status, note });
+    if (kind === 'resolved') await publish(row, terminal);
+    const state = row?.state ?? 'not known';
+    if (json) terminal.out(JSON.stringify({ id, became: kind, state }, undefined, 2));
+    else terminal.out(shown(`${id}: ${kind === 'resolved' ? `settled as ${state}` : refusal(state)}`));
+    return kind === 'resolved' ? exitCodes.done : exitCodes.incomplete;
+  },
+});
 
 const refusal = (state: string) => `${state}; only a job whose outcome is unknown can be settled`;
 

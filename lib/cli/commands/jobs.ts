@@ -1,38 +1,38 @@
 import type { JobRow, JobState } from '../../jobs/ledger/job-row.ts';
 import { shownJson } from '../../json/shown-json.ts';
 import { inColumns } from '../columns.ts';
-import type { AddCommand } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { openLedgerFor } from '../open-ledger-for.ts';
 import { openStoreOf } from '../open-store-of.ts';
 import { choiceOption, numberOption } from '../options.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
-import { addCancel } from './jobs-cancel.ts';
-import { addResolve } from './jobs-resolve.ts';
-import { addResults } from './jobs-results.ts';
+import { cancel } from './jobs-cancel.ts';
+import { resolve } from './jobs-resolve.ts';
+import { results } from './jobs-results.ts';
 
 type JobsFlags = { readonly limit: number; readonly state?: JobState; readonly json?: true };
 
 const STATES = ['CLAIMED', 'SENT', 'DONE', 'FAILED', 'UNKNOWN'] as const satisfies readonly JobState[];
 
+const readState = choiceOption(STATES);
+
 /** `jobs [ID]`: what the ledger holds; `jobs cancel`, `jobs resolve`. Does not need the platform. */
-export const addJobs: AddCommand = (program, terminal, finish) => {
-  const jobs = program
-    .command('jobs')
-    .description(
-      'List the jobs in the ledger, newest first, and count those on the queue; or show the result of one.',
-    )
-    .enablePositionalOptions()
-    .argument('[id]', 'the job to show: its result, or its row in the ledger if it has no result yet')
-    .option('--limit <n>', 'the most jobs to list', numberOption(1, 10_000), 20)
-    .option('--state <state>', `only jobs in this state: one of ${STATES.join(', ')}`, choiceOption(STATES))
-    .option('--json', 'print the jobs as one JSON value')
-    .action(async (id: string | undefined, flags: JobsFlags) =>
-      finish(await (id === undefined ? listJobs(flags, terminal) : showJob(id, terminal))),
-    );
-  addResults(jobs, terminal, finish);
-  addCancel(jobs, terminal, finish);
-  addResolve(jobs, terminal, finish);
-};
+export const jobs = defineCommand({
+  does: 'List the jobs in the ledger, newest first, and count those on the queue; or show the result of one.',
+  arguments: [['[id]', 'the job to show: its result, or its row in the ledger if it has no result yet']],
+  options: [
+    ['--limit <n>', 'the most jobs to list', numberOption(1, 10_000), 20],
+    ['--state <state>', `only jobs in this state: one of ${STATES.join(', ')}`, readState],
+    ['--json', 'print the jobs as one JSON value'],
+  ],
+  examples: [
+    'jobs --state UNKNOWN',
+    'jobs nightly-1',
+    'jobs resolve nightly-1 done --note "seen on the platform"',
+  ],
+  below: { results, cancel, resolve },
+  run: ([id], flags, terminal) => (id === undefined ? listJobs(flags, terminal) : showJob(id, terminal)),
+});
 
 async function listJobs({ limit, state, json }: JobsFlags, terminal: Terminal): Promise<number> {
   const ledger = await openLedgerFor('jobs', terminal);

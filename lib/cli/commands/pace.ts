@@ -1,10 +1,9 @@
-import type { Command } from 'commander';
 import { type Budget, type BudgetItem, cappedRate, lineSpacing } from '../../pace/budget.ts';
 import { effectiveRate } from '../../pace/effective-rate.ts';
 import { isProbing } from '../../pace/lowered.ts';
 import { lineStartMs } from '../../pace/reserve-block.ts';
 import { readPaceSettings } from '../../settings.ts';
-import type { AddCommand } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { numberOption } from '../options.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -24,31 +23,30 @@ const CHANGES = ['pause', 'resume', 'reset', 'rate'] as const satisfies readonly
  * `pace [--pause | --resume | --reset | --rate N]`: the fleet's budget and what it has used. Reads the table, not the
  * platform.
  */
-export const addPace: AddCommand = (program, terminal, finish) => {
-  program
-    .command('pace')
-    .description(
-      'Show the budget that all senders share and how much of it they have used; pause or resume them, forget throttling, or cap their rate.',
-    )
-    .option('--pause', 'stop every sender, within a second or so, until --resume')
-    .option('--resume', 'let every sender send again')
-    .option('--reset', 'forget throttling: the full rate, from a second on')
-    .option(
+export const pace = defineCommand({
+  does: 'Show the budget that all senders share and how much of it they have used; pause or resume them, forget throttling, or cap their rate.',
+  options: [
+    ['--pause', 'stop every sender, within a second or so, until --resume'],
+    ['--resume', 'let every sender send again'],
+    ['--reset', 'forget throttling: the full rate, from a second on'],
+    [
       '--rate <n>',
       'requests a second that all senders together may send at most; where PLATFORM_RATE is lower, it counts',
       numberOption(0.001, 10_000, { whole: false }),
-    )
-    .option('--json', 'print the budget as one JSON value')
-    .action(async (flags: PaceFlags, command: Command) => {
-      const given = CHANGES.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
-      if (given.length > 1)
-        command.error(
-          `error: expected one of ${given.join(' and ')}, got ${given.length === 2 ? 'both' : 'all'}`,
-          { exitCode: exitCodes.usage },
-        );
-      finish(await showPace(flags, terminal));
-    });
-};
+    ],
+    ['--json', 'print the budget as one JSON value'],
+  ],
+  examples: ['pace', 'pace --pause', 'pace --rate 1'],
+  run(_, flags, terminal, command) {
+    const given = CHANGES.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
+    if (given.length > 1)
+      command.error(
+        `error: expected one of ${given.join(' and ')}, got ${given.length === 2 ? 'both' : 'all'}`,
+        { exitCode: exitCodes.usage },
+      );
+    return showPace(flags, terminal);
+  },
+});
 
 async function showPace(flags: PaceFlags, terminal: Terminal): Promise<number> {
   const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_RATE } = readPaceSettings(terminal.environment);

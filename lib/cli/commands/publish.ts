@@ -4,7 +4,7 @@ import type { Place } from '../../snapshot/keys.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
 import type { Warn } from '../../snapshot/publish/warn.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
-import type { AddCommand } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { openStoreToRead } from '../open-store-of.ts';
 import { placeArgument, runArgument } from '../place-argument.ts';
 import { showPublication } from '../show-publication.ts';
@@ -13,24 +13,30 @@ import { shownLines, type Terminal } from '../terminal.ts';
 import { asUsage } from '../usage-error.ts';
 import { snapshotCommand, withWayOut } from '../with-way-out.ts';
 
+/** `publish SOURCE RUN`: publishes a finished run that was refused. */
+export const publish = defineCommand({
+  does: 'Publish a finished run that was refused.',
+  arguments: [
+    ['<source>', 'the source of the run, or SOURCE.NAME if it has a place of its own', placeArgument],
+    ['<run>', 'the run, such as 20261121T091500Z-3fa9c1', runArgument],
+  ],
+  options: [
+    ['--force', 'publish even if a gate refuses; the manifest says so'],
+    NO_TABLES,
+    ['--json', 'print the manifest, and whether the run was published, as one JSON value'],
+  ],
+  examples: ['publish calculations 20261121T091500Z-3fa9c1 --force'],
+  run: ([source, run], flags, terminal) => publishAgain(source, run, flags, terminal),
+});
+
 type PublishFlags = TablesFlag & { readonly force?: true; readonly json?: true };
 
-/** `publish SOURCE RUN`: publishes a finished run that was refused. */
-export const addPublish: AddCommand = (program, terminal, finish) => {
-  program
-    .command('publish')
-    .description('Publish a finished run that was refused.')
-    .argument('<source>', 'the source of the run, or SOURCE.NAME if it has a place of its own', placeArgument)
-    .argument('<run>', 'the run, such as 20261121T091500Z-3fa9c1', runArgument)
-    .option('--force', 'publish even if a gate refuses; the manifest says so')
-    .option(...NO_TABLES)
-    .option('--json', 'print the manifest, and whether the run was published, as one JSON value')
-    .action(async (source: Place, run: string, flags: PublishFlags) =>
-      finish(await publish(source, run, flags, terminal)),
-    );
-};
-
-async function publish(source: Place, run: string, flags: PublishFlags, terminal: Terminal): Promise<number> {
+async function publishAgain(
+  source: Place,
+  run: string,
+  flags: PublishFlags,
+  terminal: Terminal,
+): Promise<number> {
   const store = await openStoreToRead(terminal);
   const { publishRun, readFinishedRun } = await import('../../snapshot/publish/publish.ts');
   const warn: Warn = (what, reason) => terminal.err(shownLines(`warning: ${what}: ${reason.message}`));

@@ -1,58 +1,47 @@
 import type { Queue } from '../../jobs/queue/queue.ts';
 import type { MovedDeadLetters, Redriven, RedriveParts } from '../../jobs/redrive.ts';
 import { readSyncSettings, type SyncSettings } from '../../settings.ts';
-import type { AddCommand } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
 import { settingFor } from '../setting-for.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
-type RedriveFlags = { readonly batch?: string; readonly json?: true };
-
 /** `redrive [ID...]`: reopens failed jobs and moves dead letters back. Does not need the platform. */
-export const addRedrive: AddCommand = (program, terminal, finish) => {
-  program
-    .command('redrive')
-    .description(
-      'Reopen failed jobs, never unknown ones, and cancelled ones only by id; without ids, also move dead letters back to the queue.',
-    )
-    .argument('[id...]', 'the ids of the jobs (default: all failed jobs)')
-    .option('--batch <name>', 'score the rows of this batch that have no score, cancelled ones too')
-    .option('--json', 'print what happened to them as one JSON value')
-    .action(async (ids: readonly string[], flags: RedriveFlags) =>
-      finish(await redrive(ids, flags, terminal)),
-    );
-};
-
-async function redrive(
-  given: readonly string[],
-  { batch, json }: RedriveFlags,
-  terminal: Terminal,
-): Promise<number> {
-  const { environment, signal } = terminal;
-  const settings = readSyncSettings(environment);
-  const tableName = settingFor('redrive', settings, 'SYNC_TABLE');
-  const queueUrl = settingFor('redrive', settings, 'SYNC_QUEUE_URL');
-  if (batch !== undefined && given.length > 0)
-    throw new UsageError('redrive: expected ids of jobs or --batch, got both');
-  const { checkedJobIds, openLedgerParts } = await import('../open-jobs.ts');
-  const { openQueue } = await import('../../jobs/queue/open-queue.ts');
-  const ids = checkedJobIds(given);
-  const store = await openStoreOf(terminal);
-  const { ledger, batches } = await openLedgerParts(tableName, environment, store);
-  const queue = await openQueue(queueUrl, environment);
-  const parts = { store, ledger, batches, queue, signal };
-  const report =
-    batch === undefined
-      ? await redriveJobs(ids, parts, settings, terminal)
-      : await redriveOne(batch, parts, terminal);
-  if (report === undefined) return exitCodes.failed;
-  terminal.out(json ? JSON.stringify(report, undefined, 2) : shownLines(describe(report)));
-  const isAll = batch === undefined && ids.length === 0;
-  return report.notSent.length === 0 && !report.held && (isAll || report.left.length === 0)
-    ? exitCodes.done
-    : exitCodes.incomplete;
-}
+export const redrive = defineCommand({
+  does: 'Reopen failed jobs, never unknown ones, and cancelled ones only by id; without ids, also move dead letters back to the queue.',
+  arguments: [['[id...]', 'the ids of the jobs (default: all failed jobs)']],
+  options: [
+    ['--batch <name>', 'score the rows of this batch that have no score, cancelled ones too'],
+    ['--json', 'print what happened to them as one JSON value'],
+  ],
+  examples: ['redrive', 'redrive nightly-1', 'redrive --batch may'],
+  async run([given], { batch, json }, terminal) {
+    const { environment, signal } = terminal;
+    const settings = readSyncSettings(environment);
+    const tableName = settingFor('redrive', settings, 'SYNC_TABLE');
+    const queueUrl = settingFor('redrive', settings, 'SYNC_QUEUE_URL');
+    if (batch !== undefined && given.length > 0)
+      throw new UsageError('redrive: expected ids of jobs or --batch, got both');
+    const { checkedJobIds, openLedgerParts } = await import('../open-jobs.ts');
+    const { openQueue } = await import('../../jobs/queue/open-queue.ts');
+    const ids = checkedJobIds(given);
+    const store = await openStoreOf(terminal);
+    const { ledger, batches } = await openLedgerParts(tableName, environment, store);
+    const queue = await openQueue(queueUrl, environment);
+    const parts = { store, ledger, batches, queue, signal };
+    const report =
+      batch === undefined
+        ? await redriveJobs(ids, parts, settings, terminal)
+        : await redriveOne(batch, parts, terminal);
+    if (report === undefined) return exitCodes.failed;
+    terminal.out(json ? JSON.stringify(report, undefined, 2) : shownLines(describe(report)));
+    const isAll = batch === undefined && ids.length === 0;
+    return report.notSent.length === 0 && !report.held && (isAll || report.left.length === 0)
+      ? exitCodes.done
+      : exitCodes.incomplete;
+  },
+});
 
 async function redriveJobs(
   ids: readonly string[],

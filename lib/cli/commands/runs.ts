@@ -1,45 +1,33 @@
-import type { Place } from '../../snapshot/keys.ts';
-import { sources } from '../../snapshot/sources/sources.ts';
 import { inColumns } from '../columns.ts';
-import type { AddCommand } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { type FoundRuns, findRuns, type ListedRun } from '../list-runs.ts';
 import { openStoreToRead } from '../open-store-of.ts';
 import { numberOption } from '../options.ts';
-import { placeArgument } from '../place-argument.ts';
-import { exitCodes, shown, type Terminal } from '../terminal.ts';
-
-type RunsFlags = { readonly all?: true; readonly limit: number; readonly json?: true };
+import { placeOf } from '../place-argument.ts';
+import { exitCodes, shown } from '../terminal.ts';
 
 /** `runs [SOURCE]`: the published runs, newest first; with `--all` every other one, too. Needs only the store. */
-export const addRuns: AddCommand = (program, terminal, finish) => {
-  program
-    .command('runs')
-    .description('List the published runs, newest first.')
-    .argument(
-      '[source]',
-      `one of ${sources.join(', ')}, or SOURCE.NAME (default: every source; with --all also every SOURCE.NAME)`,
-      placeArgument,
-    )
-    .option('--all', 'also list unfinished, refused and superseded runs')
-    .option('--limit <n>', 'the most runs to list for each source', numberOption(1, 10_000), 20)
-    .option('--json', 'print the runs as one JSON value')
-    .action(async (place: Place | undefined, flags: RunsFlags) =>
-      finish(await listRuns(place, flags, terminal)),
-    );
-};
-
-async function listRuns(place: Place | undefined, flags: RunsFlags, terminal: Terminal): Promise<number> {
-  const store = await openStoreToRead(terminal);
-  const all = flags.all === true;
-  const found = await findRuns({ store, place, all, limit: flags.limit }, terminal);
-  const { listed, broken, left } = found;
-  if (flags.json) terminal.out(JSON.stringify(listed, undefined, 2));
-  else for (const line of describeRuns(found, all, store.location)) terminal.out(line);
-  if (left > 0)
-    terminal.err(`${left} earlier ${left === 1 ? 'run' : 'runs'} not listed; use --limit to list more`);
-  for (const line of broken) terminal.err(shown(line));
-  return broken.length > 0 ? exitCodes.incomplete : exitCodes.done;
-}
+export const runs = defineCommand({
+  does: 'List the published runs, newest first.',
+  arguments: [placeOf('every source; with --all also every SOURCE.NAME')],
+  options: [
+    ['--all', 'also list unfinished, refused and superseded runs'],
+    ['--limit <n>', 'the most runs to list for each source', numberOption(1, 10_000), 20],
+    ['--json', 'print the runs as one JSON value'],
+  ],
+  examples: ['runs', 'runs calculations --limit 5', 'runs --all'],
+  async run([place], { all = false, limit, json }, terminal) {
+    const store = await openStoreToRead(terminal);
+    const found = await findRuns({ store, place, all, limit }, terminal);
+    const { listed, broken, left } = found;
+    if (json) terminal.out(JSON.stringify(listed, undefined, 2));
+    else for (const line of describeRuns(found, all, store.location)) terminal.out(line);
+    if (left > 0)
+      terminal.err(`${left} earlier ${left === 1 ? 'run' : 'runs'} not listed; use --limit to list more`);
+    for (const line of broken) terminal.err(shown(line));
+    return broken.length > 0 ? exitCodes.incomplete : exitCodes.done;
+  },
+});
 
 function describeRuns({ listed, broken }: FoundRuns, all: boolean, location: string): readonly string[] {
   // A run that cannot be read is named after the list.

@@ -1,75 +1,50 @@
 import { once } from 'node:events';
 import type { SettingName } from '../../contract.ts';
-import type { AddCommand } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { numberOption } from '../options.ts';
 import { requireSandboxPackages } from '../sandbox-packages.ts';
-import { exitCodes, type Terminal } from '../terminal.ts';
-
-type SandboxFlags = {
-  readonly seed?: number;
-  readonly calculations?: number;
-  readonly latency?: number;
-  readonly rate?: number;
-  readonly faults?: number;
-  readonly churn?: number;
-  readonly json?: true;
-};
+import { exitCodes } from '../terminal.ts';
 
 /** `sandbox`: the reference platform, until Ctrl-C. */
-export const addSandbox: AddCommand = (program, terminal, finish) => {
-  program
-    .command('sandbox')
-    .description('Start the reference platform on loopback, and print the settings that reach it.')
-    .option('--seed <n>', 'the seed of its records (default: 1)', numberOption(0, 4_294_967_295))
-    .option(
-      '--calculations <n>',
-      'how many calculations it has (default: 20000)',
-      numberOption(0, 10_000_000),
-    )
-    .option(
-      '--latency <ms>',
-      'milliseconds to delay every response by (default: 0)',
-      numberOption(0, 600_000),
-    )
-    .option(
+export const sandbox = defineCommand({
+  does: 'Start the reference platform on loopback, and print the settings that reach it.',
+  options: [
+    ['--seed <n>', 'the seed of its records (default: 1)', numberOption(0, 4_294_967_295)],
+    ['--calculations <n>', 'how many calculations it has (default: 20000)', numberOption(0, 10_000_000)],
+    ['--latency <ms>', 'milliseconds to delay every response by (default: 0)', numberOption(0, 600_000)],
+    [
       '--rate <n>',
       'requests a second that it accepts; it responds to any more with 429 (default: no limit)',
       numberOption(0.01, 100_000, { whole: false }),
-    )
-    .option(
+    ],
+    [
       '--faults <p>',
       'the share of requests that fail in some way, from 0 to 1 (default: 0)',
       numberOption(0, 1, { whole: false }),
-    )
-    .option(
+    ],
+    [
       '--churn <n>',
       'records added, changed or deleted per second (default: 0)',
       numberOption(0, 10_000, { whole: false }),
-    )
-    .option('--json', 'print the settings as one JSON value')
-    .action(async (flags: SandboxFlags) => {
-      await serve(flags, terminal);
-      finish(exitCodes.done);
+    ],
+    ['--json', 'print the settings as one JSON value'],
+  ],
+  examples: ['sandbox > sandbox.env', 'sandbox --rate 5 --faults 0.02 --latency 100'],
+  async run(_, { latency, json, ...options }, { out, err, signal }) {
+    requireSandboxPackages();
+    const { startPlatform } = await import('../../sandbox/platform/start-platform.ts');
+    await using platform = await startPlatform({
+      ...options,
+      ...(latency === undefined ? {} : { latencyMs: latency }),
     });
-};
-
-async function serve(
-  { latency, json, ...options }: SandboxFlags,
-  { out, err, signal }: Terminal,
-): Promise<void> {
-  requireSandboxPackages();
-  // Loaded here: no other command needs the server.
-  const { startPlatform } = await import('../../sandbox/platform/start-platform.ts');
-  await using platform = await startPlatform({
-    ...options,
-    ...(latency === undefined ? {} : { latencyMs: latency }),
-  });
-  const settings = {
-    PLATFORM_BASE_URL: platform.url,
-    PLATFORM_TOKEN: platform.token,
-  } satisfies Partial<Record<SettingName, string>>;
-  if (json) out(JSON.stringify(settings, undefined, 2));
-  else for (const [name, value] of Object.entries(settings)) out(`export ${name}=${value}`);
-  err(`Running until Ctrl-C. Its OpenAPI document: ${platform.url}/openapi.json`);
-  if (!signal.aborted) await once(signal, 'abort');
-}
+    const settings = {
+      PLATFORM_BASE_URL: platform.url,
+      PLATFORM_TOKEN: platform.token,
+    } satisfies Partial<Record<SettingName, string>>;
+    if (json) out(JSON.stringify(settings, undefined, 2));
+    else for (const [name, value] of Object.entries(settings)) out(`export ${name}=${value}`);
+    err(`Running until Ctrl-C. Its OpenAPI document: ${platform.url}/openapi.json`);
+    if (!signal.aborted) await once(signal, 'abort');
+    return exitCodes.done;
+  },
+});

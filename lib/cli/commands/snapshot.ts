@@ -1,48 +1,63 @@
 import type { Command } from 'commander';
 import { placeOf } from '../../snapshot/keys.ts';
 import { type Source, sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
-import type { AddCommand, Finish } from '../command.ts';
-import { addExpectMissing, type ExpectFlags, readExpected } from '../expected-missing.ts';
+import { type CommandDefinition, defineCommand } from '../command.ts';
+import { EXPECT_MISSING, readExpected } from '../expected-missing.ts';
 import { runOrLast } from '../place-argument.ts';
-import { addRequestOptions, checkPlaceName, optionsGiven, readRequest } from '../request-options.ts';
-import type { RunFlags, RunToTake } from '../run-snapshot.ts';
+import { checkPlaceName, optionsGiven, readRequest, requestOptions } from '../request-options.ts';
+import type { RunToTake } from '../run-snapshot.ts';
 import { NO_TABLES } from '../tables-after.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** `snapshot SOURCE`: copies all records of a source into the store and publishes them. */
-export const addSnapshot: AddCommand = (program, terminal, finish) => {
-  const snapshot = program
-    .command('snapshot')
-    .description('Copy all records of a source into the store, and publish them.');
-  for (const source of sources) addSource(snapshot.command(source), source, terminal, finish);
-};
-
-type SnapshotFlags = Pick<RunFlags, 'force' | 'json' | 'tables'> &
-  ExpectFlags & { readonly as?: string; readonly resume?: string };
-
-function addSource(command: Command, source: Source, terminal: Terminal, finish: Finish): void {
-  command.description(sourceDefinitions[source].takes);
-  addRequestOptions(command, source);
-  addExpectMissing(command)
-    .option('--as <name>', 'give a narrowed snapshot a place of its own: SOURCE.NAME/')
-    .option('--resume <run>', 'resume a run that was stopped; last: the one that started last', runOrLast)
-    .option('--force', 'publish even if a gate refuses; the manifest says so')
-    .option(...NO_TABLES)
-    .option('--json', 'print the manifest, and whether the run was published, as one JSON value')
-    .action(async (flags: SnapshotFlags) => {
+const snapshotOf = (source: Source) =>
+  defineCommand({
+    does: sourceDefinitions[source].takes,
+    more: requestOptions(source),
+    options: [
+      ...EXPECT_MISSING,
+      ['--as <name>', 'give a narrowed snapshot a place of its own: SOURCE.NAME/'],
+      ['--resume <run>', 'resume a run that was stopped; last: the one that started last', runOrLast],
+      ['--force', 'publish even if a gate refuses; the manifest says so'],
+      NO_TABLES,
+      ['--json', 'print the manifest, and whether the run was published, as one JSON value'],
+    ],
+    examples: EXAMPLES[source],
+    async run(_, flags, terminal, command) {
       const isExpected = await readExpected(flags, terminal);
       const taken = await runToTake(command, source, flags, terminal);
-      // Loaded only when it is needed, so that the other commands start without it.
       const { runSnapshot } = await import('../run-snapshot.ts');
-      finish(await runSnapshot(taken, { ...flags, isExpected }, terminal));
-    });
-}
+      return runSnapshot(taken, { ...flags, isExpected }, terminal);
+    },
+  });
+
+const FILESET = '5ab50524-9b3d-4a75-b88a-f20ea274b5d8';
+
+const EXAMPLES = {
+  calculations: [
+    'snapshot calculations',
+    'snapshot calculations --name Revenue --as revenue',
+    'snapshot calculations --resume last',
+  ],
+  files: [
+    `snapshot files --fileset ${FILESET}`,
+    `snapshot files --fileset ${FILESET} --directory /reports --since 2026-11-01 --as reports`,
+  ],
+  cards: ['snapshot cards', 'snapshot cards --dataset cd27b9a0-a9d4-446b-9b16-02103df7f112 --no-drill'],
+  'data-files': ['snapshot data-files --id 40009 --id 40030', 'snapshot data-files --ids-from ids.txt'],
+} as const satisfies Record<Source, readonly string[]>;
+
+/** `snapshot SOURCE`: copies all records of a source into the store and publishes them. */
+export const snapshot: CommandDefinition = {
+  does: 'Copy all records of a source into the store, and publish them.',
+  examples: ['snapshot calculations', 'snapshot calculations --resume last'],
+  below: Object.fromEntries(sources.map((source) => [source, snapshotOf(source)])),
+};
 
 async function runToTake(
   command: Command,
   source: Source,
-  { as, resume: run }: SnapshotFlags,
+  { as, resume: run }: { readonly as?: string; readonly resume?: string },
   { readInput }: Terminal,
 ): Promise<RunToTake> {
   if (run === undefined) return { kind: 'new', ...(await readRequest(command, source, { as, readInput })) };

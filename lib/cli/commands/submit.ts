@@ -1,6 +1,6 @@
 import type { Queue } from '../../jobs/queue/queue.ts';
 import { readSyncSettings } from '../../settings.ts';
-import type { AddCommand } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import type { CsvFlags } from '../csv-jobs.ts';
 import { readText } from '../options.ts';
 import type { ReadJob } from '../read-jobs.ts';
@@ -8,29 +8,36 @@ import { settingFor } from '../setting-for.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
-type SubmitFlags = Partial<CsvFlags> & { readonly dryRun?: true; readonly json?: true };
-
 /**
  * `submit JOBS.ndjson`: puts jobs on the queue, one per line; `--from-csv`: one for each row. All of them are checked before
  * any is sent.
  */
-export const addSubmit: AddCommand = (program, terminal, finish) => {
-  program
-    .command('submit')
-    .description('Put jobs on the queue; every line is checked before any is sent.')
-    .argument('[file]', 'the jobs as JSON, one per line; - for standard input')
-    .option('--from-csv <file>', 'make a job of each row of this CSV, by --template')
-    .option('--template <file>', 'a job as JSON, in which {{column}} stands for a cell; - for standard input')
-    .option('--encoding <label>', 'the encoding of the CSV (default: detected)')
-    .option('--separator <character>', 'the separator of the CSV (default: detected from its header)')
-    .option('--dry-run', 'check everything, formulas too, but send nothing')
-    .option('--json', 'print how many were sent, and their ids, as one JSON value')
-    .action(async (file: string | undefined, flags: SubmitFlags) =>
-      finish(await submit(file, flags, terminal)),
-    );
-};
+export const submit = defineCommand({
+  does: 'Put jobs on the queue; every line is checked before any is sent.',
+  arguments: [['[file]', 'the jobs as JSON, one per line; - for standard input']],
+  options: [
+    ['--from-csv <file>', 'make a job of each row of this CSV, by --template'],
+    ['--template <file>', 'a job as JSON, in which {{column}} stands for a cell; - for standard input'],
+    ['--encoding <label>', 'the encoding of the CSV (default: detected)'],
+    ['--separator <character>', 'the separator of the CSV (default: detected from its header)'],
+    ['--dry-run', 'check everything, formulas too, but send nothing'],
+    ['--json', 'print how many were sent, and their ids, as one JSON value'],
+  ],
+  examples: [
+    'submit jobs.ndjson --dry-run',
+    'submit -',
+    'submit --from-csv days.csv --template job.json --dry-run',
+  ],
+  run: ([file], flags, terminal) => checkAndSend(file, flags, terminal),
+});
 
-async function submit(given: string | undefined, flags: SubmitFlags, terminal: Terminal): Promise<number> {
+type SubmitFlags = Partial<CsvFlags> & { readonly dryRun?: true; readonly json?: true };
+
+async function checkAndSend(
+  given: string | undefined,
+  flags: SubmitFlags,
+  terminal: Terminal,
+): Promise<number> {
   const { fileOfJobs, readCsvJobs } = await import('../csv-jobs.ts');
   const file = fileOfJobs('submit', given, flags);
   const { fromCsv, template } = flags;

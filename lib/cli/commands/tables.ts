@@ -2,36 +2,40 @@ import { InvalidArgumentError } from 'commander';
 import { readSyncSettings } from '../../settings.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import type { TableGroup, TableOutcome } from '../../tables/make/make-tables.ts';
-import type { AddCommand } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { openStoreToRead } from '../open-store-of.ts';
 import { numberOption } from '../options.ts';
 import { placeArgument } from '../place-argument.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
 
-type TablesFlags = { readonly dryRun?: true; readonly json?: true; readonly resultsDays: number };
-
 /** `tables [PLACE…]`: makes the tables that are missing. Needs only the store, not the platform. */
-export const addTables: AddCommand = (program, terminal, finish) => {
-  program
-    .command('tables')
-    .description('Make the tables that published runs, scored batches and past days of results lack.')
-    .argument(
+export const tables = defineCommand({
+  does: 'Make the tables that published runs, scored batches and past days of results lack.',
+  arguments: [
+    [
       '[place...]',
       `any of ${sources.join(', ')}, SOURCE.NAME, scores, results (default: all)`,
-      (text: string, before: readonly TableGroup[] | undefined) => [...(before ?? []), groupArgument(text)],
-    )
-    .option('--dry-run', 'only list what is missing')
-    .option(
+      (text: string, before: readonly TableGroup[] | undefined): readonly TableGroup[] => [
+        ...(before ?? []),
+        groupArgument(text),
+      ],
+    ],
+  ],
+  options: [
+    ['--dry-run', 'only list what is missing'],
+    [
       '--results-days <n>',
       'how long results stay, in days: older days are left as they are',
       numberOption(1, 100_000),
       90,
-    )
-    .option('--json', 'print what was done as one JSON value')
-    .action(async (groups: readonly TableGroup[], flags: TablesFlags) =>
-      finish(await writeTables(groups, flags, terminal)),
-    );
-};
+    ],
+    ['--json', 'print what was done as one JSON value'],
+  ],
+  examples: ['tables --dry-run', 'tables calculations scores'],
+  run: ([groups], flags, terminal) => writeTables(groups, flags, terminal),
+});
+
+type TablesFlags = { readonly dryRun?: true; readonly json?: true; readonly resultsDays: number };
 
 function groupArgument(text: string): TableGroup {
   if (text === 'scores' || text === 'results') return text;

@@ -2,37 +2,32 @@ import { AwsError } from '../../aws/aws-error.ts';
 import type { Ledger } from '../../jobs/ledger/ledger.ts';
 import type { WorkCounts } from '../../jobs/work.ts';
 import { readSettings, type Settings } from '../../settings.ts';
-import type { AddCommand } from '../command.ts';
-import { numberOption } from '../options.ts';
+import { defineCommand } from '../command.ts';
+import { CONCURRENCY } from '../options.ts';
 import { settingFor } from '../setting-for.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { createTokenWatch } from '../token-watch.ts';
 import { UsageError } from '../usage-error.ts';
 import { createWorkView, wordsOfEnds } from '../work-view.ts';
 
+/**
+ * `work`: consumes the queue here, as the deployed worker would, until Ctrl-C or, with `--drain`, until it is empty.
+ */
+export const work = defineCommand({
+  does: 'Run the jobs on the queue in this process; Ctrl-C waits for requests that have left, and puts the other jobs back.',
+  options: [
+    ['--drain', 'stop when the queue is empty'],
+    CONCURRENCY,
+    ['--json', 'print the counts as one JSON value'],
+  ],
+  examples: ['work', 'work --drain --concurrency 4'],
+  run: (_, flags, terminal) => consume(flags, terminal),
+});
+
 type WorkFlags = {
   readonly drain?: true;
   readonly concurrency?: number;
   readonly json?: true;
-};
-
-/**
- * `work`: consumes the queue here, as the deployed worker would, until Ctrl-C or, with `--drain`, until it is empty.
- */
-export const addWork: AddCommand = (program, terminal, finish) => {
-  program
-    .command('work')
-    .description(
-      'Run the jobs on the queue in this process; Ctrl-C waits for requests that have left, and puts the other jobs back.',
-    )
-    .option('--drain', 'stop when the queue is empty')
-    .option(
-      '--concurrency <n>',
-      'the most jobs to run at once (default: PLATFORM_CONCURRENCY)',
-      numberOption(1, 1_000),
-    )
-    .option('--json', 'print the counts as one JSON value')
-    .action(async (flags: WorkFlags) => finish(await consume(flags, terminal)));
 };
 
 /** How long a received message is hidden from other workers, at a time. */
@@ -50,7 +45,7 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   const { openQueue } = await import('../../jobs/queue/open-queue.ts');
   const { openJobStorage } = await import('../../jobs/job-storage.ts');
   const { openWorker, renewedLease } = await import('../../jobs/open-worker.ts');
-  const { work } = await import('../../jobs/work.ts');
+  const jobs = await import('../../jobs/work.ts');
   const { sleep } = await import('../../time/sleep.ts');
   const queue = await openQueue(queueUrl, terminal.environment);
   const storage = await openJobStorage(session);
@@ -64,19 +59,21 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
     throw asSettingsError(error);
   });
   const signal = AbortSignal.any([terminal.signal, token.signal]);
-  const back = await work({
-    worker,
-    queue,
-    lease: renewedLease(storage.ledger, { stop: signal }),
-    concurrency: flags.concurrency ?? settings.PLATFORM_CONCURRENCY,
-    visibilitySeconds: VISIBILITY_SECONDS,
-    drain: flags.drain === true,
-    signal,
-    isWatched,
-    polls: terminal.polls,
-    sleep,
-    onRefused: view.onRefused,
-  }).catch(refuseMissingQueue);
+  const back = await jobs
+    .work({
+      worker,
+      queue,
+      lease: renewedLease(storage.ledger, { stop: signal }),
+      concurrency: flags.concurrency ?? settings.PLATFORM_CONCURRENCY,
+      visibilitySeconds: VISIBILITY_SECONDS,
+      drain: flags.drain === true,
+      signal,
+      isWatched,
+      polls: terminal.polls,
+      sleep,
+      onRefused: view.onRefused,
+    })
+    .catch(refuseMissingQueue);
   view[Symbol.dispose]();
   return report(summarize(back, view.counts()), token.fault(), { flags, terminal });
 }

@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 import { sources } from '../../snapshot/sources/sources.ts';
-import { pathOf } from '../examples.ts';
+import { pathOf } from '../command.ts';
 
 /** A word that may come next, and what it means. */
 export type Word = { readonly word: string; readonly means: string };
