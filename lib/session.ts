@@ -4,7 +4,6 @@ import { once } from './once.ts';
 import type { OpenBreaker } from './pace/breaker.ts';
 import type { Budget, BudgetItem } from './pace/budget.ts';
 import type { Breaker } from './pace/fleet-breaker.ts';
-import { createLocalPace } from './pace/local-pace.ts';
 import { openedLater } from './pace/opened-later.ts';
 import type { Pace, PaceCounts } from './pace/pace.ts';
 import type { HoldLeft } from './platform/attempt.ts';
@@ -165,8 +164,8 @@ function paceOf(settings: Settings, parts: PaceParts): Pace {
     concurrency: settings.PLATFORM_CONCURRENCY,
     maxWaitMs: settings.PLATFORM_MAX_WAIT_MS,
   };
-  if (budget === undefined) return createLocalPace(limits);
   return openedLater(rate, async () => {
+    if (budget === undefined) return (await import('./pace/local-pace.ts')).createLocalPace(limits);
     const { createFleetPace } = await import('./pace/fleet-pace.ts');
     return createFleetPace({
       ...limits,

@@ -72,7 +72,7 @@ const breaches = (forbidden: (each: Import) => boolean) =>
 describe('the rooms', () => {
   test('the check reads real import lines', () => {
     expect(imports).toContainEqual({ from: 'lib/cli/command-line.ts', of: 'lib/cli/terminal.ts' });
-    expect(imports).toContainEqual({ from: 'lib/pace/local-pace.ts', of: 'p-queue' });
+    expect(imports).toContainEqual({ from: 'lib/pace/fleet-pace.ts', of: 'p-queue' });
   });
 
   test('every file is in a room', () => {

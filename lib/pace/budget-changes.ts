@@ -1,9 +1,9 @@
 import type { BreakerItem, OpenBreaker } from './breaker.ts';
 import {
   type Budget,
-  type BudgetItem,
   type BudgetWrite,
   emptyBudget,
+  type HostItem,
   type Incident,
   type Reservation,
 } from './budget.ts';
@@ -19,8 +19,8 @@ export type ChangeBudget = (
   change: (budget: Budget) => Budget | undefined,
 ) => Promise<BudgetWrite>;
 
-/** The budget of one process, in its memory. */
-export function createMemoryBudget(start: Budget = emptyBudget): BudgetItem {
+/** The budget of one process, and the breaker in it, in its memory. */
+export function createMemoryBudget(start: Budget = emptyBudget): HostItem {
   let budget = start;
   return budgetBy({
     read: async () => budget,
@@ -33,20 +33,17 @@ export function createMemoryBudget(start: Budget = emptyBudget): BudgetItem {
   });
 }
 
+type BudgetParts = { readonly read: () => Promise<Budget>; readonly change: ChangeBudget };
+
 /** A budget with exactly the conditions of the item in DynamoDB. */
-export function budgetBy({
-  read,
-  change,
-}: {
-  readonly read: () => Promise<Budget>;
-  readonly change: ChangeBudget;
-}): BudgetItem {
+export function budgetBy({ read, change }: BudgetParts): HostItem {
   const always = async (act: string, next: (budget: Budget) => Budget) => {
     const written = await change(act, next);
     return written.kind === 'written' ? written.budget : read();
   };
   return {
     read,
+    breaker: breakerBy({ read, change }),
     reserve: (reservation) => change('reserve', (budget) => reserved(reservation, budget)),
     lower: ({ incidents, fromMs, lowered }: Incident) =>
       change('lower', (budget) =>
@@ -110,13 +107,7 @@ function loweredAfter({ kind, fromMs, nextProbeMs }: Reservation, { lowered }: B
 const exact = (ms: number) => Math.round(ms * 1000) / 1000;
 
 /** The breaker that lies in a budget. */
-export function breakerBy({
-  read,
-  change,
-}: {
-  readonly read: () => Promise<Budget>;
-  readonly change: ChangeBudget;
-}): BreakerItem {
+function breakerBy({ read, change }: BudgetParts): BreakerItem {
   const still = (budget: Budget, { sinceMs }: OpenBreaker) => budget.breaker?.sinceMs === sinceMs;
   return {
     read: async () => (await read()).breaker,

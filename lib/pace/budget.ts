@@ -1,5 +1,5 @@
 import { afterRefusal, LEAST_PAUSE_MS, pauseAfter429 } from './after-refusal.ts';
-import type { OpenBreaker } from './breaker.ts';
+import type { BreakerItem, OpenBreaker } from './breaker.ts';
 import { effectiveSpacing } from './effective-rate.ts';
 import { type Spacing, spacingFor } from './gcra.ts';
 import type { Lowered } from './lowered.ts';
@@ -39,6 +39,8 @@ export type Budget = {
   readonly longestWaitAtMs?: number | undefined;
   /** What an operator has set as the fleet's rate: it counts where it is below the configured one. */
   readonly capRate: number | undefined;
+  /** How much the calls of its workers may drift apart. Absent: as much as those of different machines. */
+  readonly driftMs?: number | undefined;
   /** For people to read: sums over all workers. What a worker did since its last reservation is missing. */
   readonly tally: Tally;
 };
@@ -107,6 +109,9 @@ export type BudgetItem = {
   onDate?(listener: (seen: DateSeen) => void): void;
 };
 
+/** The item with the breaker in it. */
+export type HostItem = BudgetItem & { readonly breaker: BreakerItem };
+
 export const emptyBudget: Budget = {
   tatMs: undefined,
   incidents: 0,
@@ -158,13 +163,16 @@ export function believable(budget: Budget, nowMs: number): Budget {
 
 /** The current spacing of the line, for a worker configured with this rate. */
 export function lineSpacing(rate: number, budget: Budget, nowMs: number): Spacing {
-  const lateMs = LATE_MS + MACHINES_DRIFT_MS;
-  return effectiveSpacing(cappedRate(rate, budget), { lowered: budget.lowered, nowMs, lateMs });
+  const { lowered } = budget;
+  return effectiveSpacing(cappedRate(rate, budget), { lowered, nowMs, lateMs: paidMs(budget) });
 }
 
 /** The spacing of the line before throttling took anything of its rate. */
 export const fullSpacing = (rate: number, budget: Budget): Spacing =>
-  spacingFor(cappedRate(rate, budget), LATE_MS + MACHINES_DRIFT_MS);
+  spacingFor(cappedRate(rate, budget), paidMs(budget));
+
+/** What the spacing pays for: late calls, and clocks that drift. */
+const paidMs = ({ driftMs = MACHINES_DRIFT_MS }: Budget): number => LATE_MS + driftMs;
 
 /**
  * How many slots to request: one for each waiting call, and for the calls that will follow as many as will be ready in

@@ -1,7 +1,6 @@
 import type { AwsEnvironment } from '../aws/client-config.ts';
 import { sqlitePath } from '../table/sqlite-place.ts';
-import type { BreakerItem } from './breaker.ts';
-import type { Budget, BudgetItem } from './budget.ts';
+import type { Budget, HostItem } from './budget.ts';
 
 export type OpenBudgetOptions = {
   /** A DynamoDB table, or `sqlite:FILE`. */
@@ -16,9 +15,7 @@ export type OpenBudgetOptions = {
 };
 
 /** The budget of a host, and its breaker, in the table that is set. Loads the modules of that kind of table alone. */
-export async function openBudget(
-  options: OpenBudgetOptions,
-): Promise<BudgetItem & { readonly breaker: BreakerItem }> {
+export async function openBudget(options: OpenBudgetOptions): Promise<HostItem> {
   const { table, host, environment, attempts, onBudget } = options;
   const seen = onBudget === undefined ? {} : { onBudget };
   const path = sqlitePath(table);

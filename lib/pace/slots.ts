@@ -29,7 +29,7 @@ export type ApproachRequest = SlotRequest & {
   readonly leadMs: () => number;
 };
 
-/** Where slots come from: the process's own clock or a fleet's budget. Only one call takes a slot at a time. */
+/** Where slots come from. Only one call takes a slot at a time. */
 export type SlotSource = {
   /** Waits for the next slot. Throws `PaceWaitError` if it is too far off. */
   take(request: SlotRequest): Promise<Slot>;

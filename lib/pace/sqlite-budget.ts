@@ -1,9 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parseOwnJson } from '../json/json.ts';
 import type { SqliteFile } from '../table/sqlite-file.ts';
-import type { BreakerItem } from './breaker.ts';
-import { type Budget, type BudgetItem, type BudgetWrite, emptyBudget } from './budget.ts';
-import { breakerBy, budgetBy, type ChangeBudget } from './budget-changes.ts';
+import { type Budget, type BudgetWrite, emptyBudget, type HostItem } from './budget.ts';
+import { budgetBy, type ChangeBudget } from './budget-changes.ts';
 
 export type SqliteBudgetOptions = {
   readonly file: SqliteFile;
@@ -14,9 +13,7 @@ export type SqliteBudgetOptions = {
 };
 
 /** The budget of a host, and the breaker in it, for the processes that share a file of SQLite. */
-export function createSqliteBudget({ file, host, onBudget }: SqliteBudgetOptions): BudgetItem & {
-  readonly breaker: BreakerItem;
-} {
+export function createSqliteBudget({ file, host, onBudget }: SqliteBudgetOptions): HostItem {
   const seen = (budget: Budget) => {
     onBudget?.(budget);
     return budget;
@@ -36,7 +33,7 @@ export function createSqliteBudget({ file, host, onBudget }: SqliteBudgetOptions
     if (written.kind === 'written') seen(written.budget);
     return written;
   };
-  return { ...budgetBy({ read, change }), breaker: breakerBy({ read, change }) };
+  return budgetBy({ read, change });
 }
 
 function storedBudget(db: DatabaseSync, host: string): Budget {

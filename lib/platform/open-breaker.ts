@@ -1,7 +1,7 @@
 import { once } from '../once.ts';
 import type { BreakerItem, OpenBreaker } from '../pace/breaker.ts';
+import { createMemoryBudget } from '../pace/budget-changes.ts';
 import { type Breaker, createFleetBreaker } from '../pace/fleet-breaker.ts';
-import { createMemoryBreaker } from '../pace/memory-breaker.ts';
 import { sleep } from '../time/sleep.ts';
 import type { Call } from './call.ts';
 import { probePlatform } from './outage.ts';
@@ -18,7 +18,7 @@ export type OpenBreakerOptions = {
 /** The breaker of a process. Reads nothing, and loads no SDK, until a job is about to be taken. */
 export const openBreaker = (options: OpenBreakerOptions): Breaker =>
   createFleetBreaker({
-    item: options.item === undefined ? createMemoryBreaker() : loadedLater(options.item),
+    item: options.item === undefined ? createMemoryBudget().breaker : loadedLater(options.item),
     probe: () => probePlatform(options.call),
     clock: { now: Date.now, sleep },
     onOpen: options.onOpen,

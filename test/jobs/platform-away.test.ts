@@ -7,8 +7,8 @@ import type { Queue, QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { runBatch } from '../../lib/jobs/run-batch.ts';
 import type { RunJob } from '../../lib/jobs/turn.ts';
 import type { Job } from '../../lib/jobs/types/job-types.ts';
+import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { createFleetBreaker } from '../../lib/pace/fleet-breaker.ts';
-import { createMemoryBreaker } from '../../lib/pace/memory-breaker.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { createVirtualClock } from '../pace/virtual-clock.ts';
 import { fakeWorker, runFunctionJob } from './fake-worker.ts';
@@ -86,7 +86,7 @@ test.for([
     const clock = createVirtualClock();
     const isAway = () => clock.now() < AWAY_MS;
     const { queue, receive, seen } = queueOf(clock, jobs);
-    const item = createMemoryBreaker();
+    const item = createMemoryBudget().breaker;
     const invocations = new Map<number, number>();
     const calls: number[] = [];
     const untilMs = AWAY_MS + 90_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { afterCall, type BreakerItem, type CallOutcome, type Streak } from '../../lib/pace/breaker.ts';
+import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { createFleetBreaker } from '../../lib/pace/fleet-breaker.ts';
-import { createMemoryBreaker } from '../../lib/pace/memory-breaker.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { breakerSuite } from './breaker-suite.ts';
 import { createVirtualClock } from './virtual-clock.ts';
@@ -22,7 +22,7 @@ type Worker = {
 /** Workers that each take one job after another, two a second, in virtual time. */
 async function runFleet(workers: readonly Worker[], untilMs: number, isTableAway = (_: number) => false) {
   const clock = createVirtualClock();
-  const memory = createMemoryBreaker();
+  const memory = createMemoryBudget().breaker;
   const seen = { calls: [] as number[][], probes: [] as number[], reads: 0, writes: 0 };
   const over =
     <Args extends readonly unknown[], T>(kind: 'reads' | 'writes', act: (...given: Args) => Promise<T>) =>
@@ -174,4 +174,4 @@ test('a streak ends with any answer, and a 429 says nothing', () => {
   });
 });
 
-breakerSuite('a breaker in memory', createMemoryBreaker);
+breakerSuite('a breaker in memory', () => createMemoryBudget().breaker);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BreakerItem, CallOutcome, OpenBreaker } from '../../lib/pace/breaker.ts';
+import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { type Breaker, createFleetBreaker } from '../../lib/pace/fleet-breaker.ts';
-import { createMemoryBreaker } from '../../lib/pace/memory-breaker.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
@@ -11,7 +11,7 @@ function createWorker(
   item: Partial<BreakerItem> = {},
 ) {
   const clock = createVirtualClock();
-  const memory = createMemoryBreaker();
+  const memory = createMemoryBudget().breaker;
   const log: string[] = [];
   const left = [...outcomes];
   const logged =

@@ -1,7 +1,6 @@
 import type { BreakerItem, OpenBreaker } from '../../../lib/pace/breaker.ts';
 import type { Budget, BudgetItem, BudgetWrite } from '../../../lib/pace/budget.ts';
 import { createMemoryBudget } from '../../../lib/pace/budget-changes.ts';
-import { createMemoryBreaker } from '../../../lib/pace/memory-breaker.ts';
 import type { DateSeen } from '../../../lib/pace/table-clock.ts';
 import type { RowKey, Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
@@ -16,11 +15,10 @@ export type SharedTable = {
   readonly breaker: BreakerItem;
 };
 
-export const createSharedTable = (): SharedTable => ({
-  rows: createMemoryTable(),
-  budget: createMemoryBudget(),
-  breaker: createMemoryBreaker(),
-});
+export function createSharedTable(): SharedTable {
+  const budget = createMemoryBudget();
+  return { rows: createMemoryTable(), budget, breaker: budget.breaker };
+}
 
 /** How long a client waits, its own retries included: rows of jobs are worth more of them than a slot. */
 const ROW_MS = 4_000;
