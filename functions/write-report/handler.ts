@@ -19,7 +19,7 @@ export async function handler(event: unknown, context: Context) {
       ...afterPublishingEvent.parse(event),
       store,
       async write(options) {
-        const { faults } = await writeReport(options);
+        const faults = await writeReport(options);
         if (faults.length > 0)
           logger.warn({ faults: faults.slice(0, MOST_FAULTS) }, 'report written with faults');
       },

@@ -40,7 +40,8 @@ class ReportOverdueError extends Error {
  */
 export async function keepReport(options: KeepReportOptions): Promise<KeptReport> {
   const { store, now } = options;
-  const report = await lastReport(options);
+  const found = await unlessDamaged(() => findReport(store), options.warn);
+  const report = found === 'damaged' ? undefined : found?.value;
   const runs = await runsNow(report, options);
   const { turn, condition } = await readTurn(options);
   if (isCurrent(runs, report, turn)) return { kind: 'current' };
@@ -84,14 +85,19 @@ type Turn = z.infer<typeof turnSchema>;
 
 /** The last turn, and on what condition the next may replace it: none, if it is damaged. */
 async function readTurn({ store, warn }: KeepReportOptions) {
+  const found = await unlessDamaged(() => findStored(store, TURN_KEY, turnSchema), warn);
+  if (found === 'damaged') return { turn: undefined, condition: {} };
+  const condition = found === undefined ? ({ ifAbsent: true } as const) : { ifMatch: found.etag };
+  return { turn: found?.value, condition: { condition } };
+}
+
+async function unlessDamaged<T>(read: () => Promise<T>, warn: KeepReportOptions['warn']) {
   try {
-    const found = await findStored(store, TURN_KEY, turnSchema);
-    const condition = found === undefined ? ({ ifAbsent: true } as const) : { ifMatch: found.etag };
-    return { turn: found?.value, condition: { condition } };
+    return await read();
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
     warn(error);
-    return { turn: undefined, condition: {} };
+    return 'damaged';
   }
 }
 
@@ -131,15 +137,9 @@ function isCurrent(runs: Runs, report: StoredReport | undefined, turn: Turn | un
 async function runsNow(report: StoredReport | undefined, options: KeepReportOptions): Promise<Runs> {
   const runs: Record<string, string> = {};
   for (const place of await placesNow(report, options)) {
-    try {
-      const latest = await readLatest(options.store, place);
-      if (latest !== undefined) runs[place] = latest.run;
-    } catch (error) {
-      if (!(error instanceof StoredObjectError)) throw error;
-      options.warn(error);
-      const shown = report?.runs[place];
-      if (shown !== undefined) runs[place] = shown;
-    }
+    const latest = await unlessDamaged(() => readLatest(options.store, place), options.warn);
+    const run = latest === 'damaged' ? report?.runs[place] : latest?.run;
+    if (run !== undefined) runs[place] = run;
   }
   return runs;
 }
@@ -153,14 +153,4 @@ async function placesNow(
   const known = [...sources, ...places, ...shown];
   const isFirstOfHour = new Date(now()).getUTCMinutes() < 10;
   return new Set(isFirstOfHour ? [...known, ...(await placesIn(store))] : known);
-}
-
-async function lastReport({ store, warn }: KeepReportOptions): Promise<StoredReport | undefined> {
-  try {
-    return (await findReport(store))?.value;
-  } catch (error) {
-    if (!(error instanceof StoredObjectError)) throw error;
-    warn(error);
-    return undefined;
-  }
 }

@@ -7,15 +7,12 @@ import { findStored, type StoredJson } from '../store/stored-json.ts';
 export const REPORT_PAGE_KEY = 'report/latest.html';
 export const REPORT_KEY = 'report/latest.json';
 
-export const storedReportSchema = z.object({
+const storedReportSchema = z.object({
   version: z.literal(1),
-  /** When it was finished, and when it was begun: what was published by then is in it. Epoch milliseconds. */
+  /** Epoch milliseconds. */
   writtenAt: z.number(),
-  startedAt: z.number(),
   /** The published run of each place that it shows. */
   runs: recordOf(z.string()),
-  /** Of the page. */
-  bytes: z.number(),
 });
 
 /** What is said of the newest report in a store: `report/latest.json`. */

@@ -31,7 +31,7 @@ async function report(store: MemoryStore) {
     const [, run] = /"run": "(.*)"/.exec(String(store.objects.get(`${place}/latest.json`))) ?? [];
     return run === undefined ? [] : [[place, run]];
   });
-  const said = { version: 1, writtenAt: 1, startedAt: 1, runs: Object.fromEntries(runs), bytes: 1 };
+  const said = { version: 1, writtenAt: 1, runs: Object.fromEntries(runs) };
   await store.put('report/latest.json', printStored(said));
 }
 

@@ -21,7 +21,7 @@ async function ask(
   { json, ...more }: { readonly json?: true; readonly AWS_SESSION_TOKEN?: string } = {},
 ) {
   const store = createMemoryStore();
-  const report = { version: 1, writtenAt: NOON - 600_000, startedAt: NOON, runs: { cards: 'r' }, bytes: 9 };
+  const report = { version: 1, writtenAt: NOON - 600_000, runs: { cards: 'r' } };
   await store.put('report/latest.json', printStored(report));
   const { terminal, out, err } = createFakeTerminal({ ...environment, ...more });
   const openStore = async () => ({ ...store, location: environment.SYNC_STORE, ...given });
