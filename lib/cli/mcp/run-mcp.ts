@@ -2,7 +2,7 @@ import { once } from '../../once.ts';
 import type { McpContext } from '../../report/mcp/context.ts';
 import { loadMcpSdk } from '../../report/mcp/load-sdk.ts';
 import { serve } from '../../report/mcp/serve.ts';
-import { readingTools, submittingTools } from '../../report/mcp/tools.ts';
+import { readingTools, submittingTools } from '../../report/mcp/tools/index.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { createCleanups } from '../../time/cleanups.ts';
 import { hideSecrets } from '../hide-secrets.ts';

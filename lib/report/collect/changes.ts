@@ -3,7 +3,7 @@ import { type Change, fieldsOf } from '../../snapshot/changes/change.ts';
 import { storedChanges } from '../../snapshot/changes/stored-changes.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
-import { sourceDefinitions } from '../../snapshot/sources/sources.ts';
+import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import { type ChangeFacts, type ChangesFacts, MOST_LISTED } from '../facts.ts';
@@ -39,7 +39,7 @@ export async function readChanges(options: ChangesToRead): Promise<ChangesFacts 
     let characters = 0;
     for await (const change of changes) {
       signal.throwIfAborted();
-      const shown = shownChange(place, change);
+      const shown = shownChange(sourceOf(place), change);
       characters += sizeOf(shown);
       if (listed.length >= MOST_LISTED || characters > MOST_CHARACTERS) break;
       listed.push(shown);
@@ -58,13 +58,25 @@ const sizeOf = ({ key, label, fields }: ChangeFacts): number =>
     key.length + label.length,
   );
 
-/** Throws `StoredObjectError` if a line is not a change of a record. */
-function shownChange(place: Place, change: Change): ChangeFacts {
+/** How much of a change is shown. */
+type ChangeLimits = { readonly fields: number; readonly value: number };
+
+/**
+ * A change with the label of its record, and of a record that changed its fields with their values as JSON. Throws
+ * `StoredObjectError` if a line is not a change of a record.
+ */
+export function shownChange(
+  source: Source,
+  change: Change,
+  { fields: most, value: longest }: ChangeLimits = { fields: MOST_FIELDS, value: LONGEST_VALUE },
+): ChangeFacts {
   try {
     if (!KINDS.includes(change.change)) throw new TypeError('expected a kind of change');
     const [before, after] = [fieldsIn(change, 'before'), fieldsIn(change, 'after')];
-    const label = (after ?? before)?.get(sourceDefinitions[sourceOf(place)].records.label);
-    const names = change.change === 'changed' ? change.fields.slice(0, MOST_FIELDS) : [];
+    const label = (after ?? before)?.get(sourceDefinitions[source].records.label);
+    const names = change.change === 'changed' ? change.fields.slice(0, most) : [];
+    const valueIn = (fields: Fields | undefined, name: string): string | null =>
+      fields?.has(name) ? shownText(printExact(fields.get(name)), longest) : null;
     return {
       change: change.change,
       key: shownText(change.key),
@@ -86,6 +98,3 @@ function fieldsIn(change: Change, side: 'before' | 'after'): Fields | undefined 
   const line: unknown = Reflect.get(change, side);
   return typeof line === 'string' ? fieldsOf(line) : undefined;
 }
-
-const valueIn = (fields: Fields | undefined, name: string): string | null =>
-  fields?.has(name) ? shownText(printExact(fields.get(name)), LONGEST_VALUE) : null;

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { ToolError } from './tool.ts';
 
 /** How long a token may be used. */
@@ -9,7 +9,8 @@ const MOST_WAITING = 50;
 
 type Waiting<Plan, Outcome> = {
   readonly plan: Plan;
-  readonly mac: Buffer;
+  /** A hash of the content of the call that made it. */
+  readonly content: string;
   readonly untilMs: number;
   /** Set once the token was used. */
   outcome: Promise<Outcome> | undefined;
@@ -23,10 +24,7 @@ export type Confirmed<Outcome> = { readonly outcome: Outcome; readonly isRepeat:
  * minutes, and carries its plan out once: used again, it returns the outcome of the first use.
  */
 export function createConfirmations<Plan, Outcome>(now: () => number) {
-  const secret = randomBytes(32);
   const waiting = new Map<string, Waiting<Plan, Outcome>>();
-  const macOf = (token: string, content: string) =>
-    createHmac('sha256', secret).update(`${token}\n${content}`).digest();
 
   return {
     /** Makes a token for a plan that the content asks for. */
@@ -36,7 +34,7 @@ export function createConfirmations<Plan, Outcome>(now: () => number) {
       for (const [each, { untilMs: endMs }] of waiting) if (endMs < now()) waiting.delete(each);
       const [oldest] = waiting.keys();
       if (waiting.size >= MOST_WAITING && oldest !== undefined) waiting.delete(oldest);
-      waiting.set(token, { plan, mac: macOf(token, content), untilMs, outcome: undefined });
+      waiting.set(token, { plan, content: hash('sha256', content), untilMs, outcome: undefined });
       return { token, untilMs };
     },
     /** Carries out the plan of a token. Throws `ToolError` if there is none for this content, or it has expired. */
@@ -47,7 +45,7 @@ export function createConfirmations<Plan, Outcome>(now: () => number) {
     ): Promise<Confirmed<Outcome>> {
       const found = waiting.get(token);
       if (found === undefined || found.untilMs < now()) throw unknown(found === undefined);
-      if (!timingSafeEqual(found.mac, macOf(token, content)))
+      if (found.content !== hash('sha256', content))
         throw new ToolError(
           'confirm: expected exactly what the token was given for, got other arguments; nothing was sent: call again without confirm to see what these would send',
         );

@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 import { parseMessage } from '../../jobs/message/message.ts';
 import { mostCalls } from '../../jobs/types/job-types.ts';
 import { shortened } from '../../json/faults.ts';
-import { createRoom } from './bounds.ts';
 import { CONFIRM_MINUTES, createConfirmations } from './confirmations.ts';
 import type { CheckedJob, SentJobs, Submission } from './context.ts';
-import { type ToolCall, ToolError } from './tool.ts';
+import { createRoom } from './pages.ts';
+import { type ToolCall, ToolError, textInput } from './tool.ts';
 
 /** The most jobs of one call. */
 export const MOST_JOBS = 500;
@@ -16,14 +16,11 @@ const LONGEST_JOB = 2_000;
 const MOST_FAULTS = 50;
 
 export const confirmInput = z.optional(
-  z
-    .string({ error: 'the token of an earlier result' })
-    .check(z.maxLength(200, { error: 'the token of an earlier result' }))
-    .check(
-      z.describe(
-        `the token of an earlier result of this tool for the same arguments: then the jobs are sent. Without it nothing is`,
-      ),
+  textInput('the token of an earlier result', 200).check(
+    z.describe(
+      'the token of an earlier result of this tool for the same arguments: then the jobs are sent. Without it nothing is',
     ),
+  ),
 );
 
 const texts = z.array(z.string());

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { faultsOf } from '../../json/faults.ts';
 import type { McpContext } from './context.ts';
 
-/** What a call of a tool works with. `signal` is aborted when the client cancels the call or is gone. */
+/** What a call of a tool works with. `signal` is aborted when the client cancels the call or is gone, or its time is over. */
 export type ToolCall = McpContext & { readonly signal: AbortSignal };
 
 /** A tool cannot do what was asked; the message says why, and what to do. */
@@ -53,34 +53,80 @@ type ToolParts<I extends z.ZodMiniType, O extends z.ZodMiniType<Record<string, u
 > & {
   readonly input: I;
   readonly output: O;
+  /** What to do instead of a call that took too long. Default: the tool bounds its time itself. */
+  readonly instead?: string;
   readonly run: (args: z.output<I>, call: ToolCall) => Promise<z.output<O>>;
 };
 
 /** Makes a tool of its schemas and of what it does. */
-export function defineTool<I extends z.ZodMiniType, O extends z.ZodMiniType<Record<string, unknown>>>(
-  parts: ToolParts<I, O>,
-): Tool {
-  const { title, description, annotations, input, output, run } = parts;
+export function defineTool<I extends z.ZodMiniType, O extends z.ZodMiniType<Record<string, unknown>>>({
+  input,
+  output,
+  instead,
+  run,
+  ...tool
+}: ToolParts<I, O>): Tool {
   return {
-    title,
-    description,
-    annotations,
+    ...tool,
     inputSchema: () => jsonSchemaOf(input, 'input'),
     outputSchema: () => jsonSchemaOf(output, 'output'),
     async call(given, call) {
       const checked = input.safeParse(given ?? {});
-      if (checked.success) return await run(checked.data, call);
-      const faults = faultsOf(checked.error, given, { most: MOST_FAULTS }).map((fault) =>
-        fault.replace(/^: /, 'arguments: '),
-      );
-      throw new ToolError(`wrong arguments:\n${faults.join('\n')}`);
+      if (!checked.success) throw wrongArguments(checked.error, given);
+      const { data } = checked;
+      if (instead === undefined) return await run(data, call);
+      return await withinTime(call.signal, (signal) => run(data, { ...call, signal }), instead);
     },
   };
 }
 
 const MOST_FAULTS = 20;
 
+function wrongArguments(error: z.core.$ZodError, given: unknown): ToolError {
+  const faults = faultsOf(error, given, { most: MOST_FAULTS });
+  return new ToolError(
+    `wrong arguments:\n${faults.map((fault) => fault.replace(/^: /, 'arguments: ')).join('\n')}`,
+  );
+}
+
 function jsonSchemaOf(schema: z.ZodMiniType, io: 'input' | 'output'): JsonSchema {
   const { $schema: _, ...converted } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   return converted;
 }
+
+/** The most seconds that a call may take, unless it says less. */
+export const MOST_SECONDS = 20;
+
+/** Does some work with a signal that is aborted with the call, or when the time is over: then `ToolError` is thrown. */
+async function withinTime<T>(
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+  instead: string,
+): Promise<T> {
+  const stop = new AbortController();
+  const late = new ToolError(`this took longer than ${MOST_SECONDS} s and was stopped: ${instead}`);
+  const timer = setTimeout(() => stop.abort(late), MOST_SECONDS * 1_000);
+  try {
+    return await work(AbortSignal.any([signal, stop.signal]));
+  } catch (error) {
+    if (!signal.aborted) stop.signal.throwIfAborted();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A text among the arguments, of at most `most` characters: `expected` says both. */
+export const textInput = (expected: string, most: number) =>
+  z.string({ error: expected }).check(z.maxLength(most, { error: expected }));
+
+/** A whole number among the arguments. */
+export function wholeInput(least: number, most = Number.MAX_SAFE_INTEGER) {
+  const isOpen = most === Number.MAX_SAFE_INTEGER;
+  const error = `a whole number ${isOpen ? `of at least ${least}` : `from ${least} to ${most}`}`;
+  return z.number({ error }).check(z.int({ error }), z.gte(least, { error }), z.lte(most, { error }));
+}
+
+/** One of some names among the arguments. */
+export const oneOf = <const Name extends string>(names: readonly Name[]) =>
+  z.enum(names, { error: `one of ${names.join(', ')}` });

@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { storedResults } from '../../../lib/jobs/results/stored-results.ts';
-import {
-  costOf,
-  createRoom,
-  MOST_COST,
-  MOST_RESULT_BYTES,
-  safeJson,
-} from '../../../lib/report/mcp/bounds.ts';
+import { costOf, createRoom, MOST_COST, MOST_RESULT_BYTES, safeJson } from '../../../lib/report/mcp/pages.ts';
 import type { Tables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { anyCodePoint } from '../../any-text.ts';
 import { scaled } from '../../scale.ts';

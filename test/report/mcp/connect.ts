@@ -3,10 +3,10 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { findRuns } from '../../../lib/cli/list-runs.ts';
 import { shownJson } from '../../../lib/json/shown-json.ts';
 import type { McpContext } from '../../../lib/report/mcp/context.ts';
-import { createMcpServer } from '../../../lib/report/mcp/create-server.ts';
 import { loadMcpSdk } from '../../../lib/report/mcp/load-sdk.ts';
+import { createMcpServer } from '../../../lib/report/mcp/serve.ts';
 import type { Tool } from '../../../lib/report/mcp/tool.ts';
-import { readingTools } from '../../../lib/report/mcp/tools.ts';
+import { readingTools } from '../../../lib/report/mcp/tools/index.ts';
 import type { Store } from '../../../lib/store/store.ts';
 
 /** A context over a store alone: no table, and no DuckDB unless it is given. */

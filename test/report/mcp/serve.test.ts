@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { MOST_RESULT_BYTES } from '../../../lib/report/mcp/bounds.ts';
 import { loadMcpSdk, MCP_SDK_VERSION } from '../../../lib/report/mcp/load-sdk.ts';
 import { READS, type Tool } from '../../../lib/report/mcp/tool.ts';
-import { readingTools } from '../../../lib/report/mcp/tools.ts';
+import { readingTools } from '../../../lib/report/mcp/tools/index.ts';
 import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { contextOver } from './connect.ts';
@@ -42,22 +41,6 @@ test('a message that is too long is refused by its id, and the next one is read'
     });
   expect(await response(3)).toMatchObject({ result: { structuredContent: { data: { status: 'VALID' } } } });
   expect(said).toHaveLength(2);
-  input.end();
-  await ended;
-});
-
-test('an error that repeats what it got is bounded, too', async () => {
-  const { input, write, response, ended, lines } = await servePipes(context, readingTools);
-
-  write(
-    HELLO,
-    call(1, 'x'.repeat(1_000_000)),
-    call(2, 'get', { ['y'.repeat(1_000_000)]: 'z'.repeat(1_000_000) }),
-  );
-  await response(1);
-  await response(2);
-
-  expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(MOST_RESULT_BYTES);
   input.end();
   await ended;
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readingTools } from '../../../lib/report/mcp/tools.ts';
+import { readingTools } from '../../../lib/report/mcp/tools/index.ts';
 import { monday, publishLines, tuesday, wednesday } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { connect, contextOver } from './connect.ts';

@@ -1,36 +1,22 @@
 import * as z from 'zod/mini';
-import { shortened } from '../../../json/faults.ts';
-import { type Change, fieldsOf } from '../../../snapshot/changes/change.ts';
+import type { Change } from '../../../snapshot/changes/change.ts';
 import { changesBetween } from '../../../snapshot/changes/changes-between.ts';
 import { describeChanges } from '../../../snapshot/changes/describe-changes.ts';
 import { publishedRuns } from '../../../snapshot/changes/published-runs.ts';
 import { findRunPair } from '../../../snapshot/changes/run-pair.ts';
 import { type Place, placeSchema, sourceOf } from '../../../snapshot/keys.ts';
-import type { Manifest } from '../../../snapshot/manifest.ts';
-import { type Source, sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
-import type { Store } from '../../../store/store.ts';
-import { createRoom } from '../bounds.ts';
-import { cursorInput, cursorOf, limitInput, listEnd, readCursor } from '../cursor.ts';
-import { readFields } from '../record-fields.ts';
-import { withinTime } from '../time-limit.ts';
-import { defineTool, READS, type ToolCall, ToolError } from '../tool.ts';
+import type { Source } from '../../../snapshot/sources/sources.ts';
+import { sources } from '../../../snapshot/sources/sources.ts';
+import { shownChange } from '../../collect/changes.ts';
+import { createRoom, listEnd, listInput, pageOf, readCursor } from '../pages.ts';
+import { nothingPublished } from '../published.ts';
+import { defineTool, READS, type ToolCall, ToolError, textInput } from '../tool.ts';
 
-/** A value of a field that is longer is cut. */
-const LONGEST_VALUE = 1_000;
-const MOST_FIELDS = 20;
-const LONGEST_NAME = 200;
+const LIMITS = { fields: 20, value: 1_000 };
 /** For records that are not in order. */
 const MEMORY_BYTES = 128_000_000;
 
-const positionSchema = z.strictObject({
-  old: z.string(),
-  new: z.string(),
-  at: z.number().check(z.int(), z.gte(0)),
-});
-
-const runInput = z.optional(
-  z.string({ error: 'the name of a run' }).check(z.maxLength(100, { error: 'the name of a run' })),
-);
+const runInput = z.optional(textInput('the name of a run', 100));
 
 const value = z.nullable(z.string());
 
@@ -46,23 +32,20 @@ const changeShape = z.object({
 
 type ShownChange = z.infer<typeof changeShape>;
 
-const input = z.strictObject({
-  place: z
-    .optional(placeSchema)
-    .check(z.describe(`one of ${sources.join(', ')}, or SOURCE.NAME; default: calculations`)),
-  old: runInput,
-  new: runInput,
-  limit: limitInput(100, 20),
-  cursor: cursorInput,
-});
-
 /** `changes`: what differs between two published runs. */
 export const changes = defineTool({
   title: 'What changed',
   description:
     'Lists what changed in the last published run of a place, or between two published runs: records added, removed and changed, each in words and as JSON by field. The tool runs lists the runs.',
   annotations: READS,
-  input,
+  input: z.strictObject({
+    place: z
+      .optional(placeSchema)
+      .check(z.describe(`one of ${sources.join(', ')}, or SOURCE.NAME; default: calculations`)),
+    old: runInput,
+    new: runInput,
+    ...listInput,
+  }),
   output: z.object({
     place: z.string(),
     old: z.nullable(z.string()).check(z.describe('null: nothing was published before')),
@@ -71,39 +54,31 @@ export const changes = defineTool({
     data: z.object({ changes: z.array(changeShape) }),
     ...listEnd,
   }),
+  instead: 'run: platform-sync diff PLACE',
   async run({ place = 'calculations', old, new: now, limit, cursor }, call) {
-    const store = await call.store();
-    const from = cursor === undefined ? undefined : readCursor(cursor, positionSchema);
-    return await withinTime(
-      call.signal,
-      async (signal) => {
-        const found = await openChanges({
-          store,
-          place,
-          old: from?.old ?? old,
-          now: from?.new ?? now,
-          signal,
-        });
-        return await pageOf(found, { place, limit, at: from?.at ?? 0 });
-      },
-      { instead: `run: platform-sync diff ${place}` },
+    const from = cursor === undefined ? undefined : readCursor(cursor, { old: z.string(), new: z.string() });
+    const { at, ...pair } = from ?? { at: 0, old, new: now };
+    const found = await openChanges(place, pair, call);
+    const run = found.after.run;
+    const head = { place, old: found.old, new: run, ...(found.isStored && countsOf(found.after.changes)) };
+    const beside = { ...head, data: { changes: [] } };
+    const { couldTake } = createRoom({ beside, nextCursor: 'x'.repeat(400) }, limit);
+    const listed = await firstOf(found.steps, { at, limit }, (change) =>
+      showChange(sourceOf(place), change, couldTake),
     );
+    const position = { old: found.old, new: run };
+    const { fitting, end } = pageOf(listed, { beside, at, limit, position });
+    return { ...head, data: { changes: fitting }, ...end };
   },
 });
 
-type Wanted = Pick<ToolCall, 'signal'> & {
-  readonly store: Store;
-  readonly place: Place;
-  readonly old: string | undefined;
-  readonly now: string | undefined;
-};
+type Pair = { readonly old: string | undefined; readonly new: string | undefined };
 
-async function openChanges({ store, place, old, now, signal }: Wanted) {
+async function openChanges(place: Place, { old, new: now }: Pair, call: ToolCall) {
+  const { signal } = call;
+  const store = await call.store();
   const runs = await publishedRuns(store, place, { signal });
-  if (runs.length === 0)
-    throw new ToolError(
-      `nothing of ${place} has been published in ${store.location}: check SYNC_STORE, or take a snapshot with platform-sync snapshot ${sourceOf(place)}`,
-    );
+  if (runs.length === 0) throw nothingPublished(store, `nothing of ${place}`, sourceOf(place));
   const pair = await findRunPair({ store, place, runs, old, now });
   if (pair.kind === 'unknown-run') {
     const named = runs.slice(0, 10).map(({ run }) => run);
@@ -114,69 +89,35 @@ async function openChanges({ store, place, old, now, signal }: Wanted) {
   return { ...between, after };
 }
 
-type Page = { readonly place: Place; readonly limit: number; readonly at: number };
+type Found = Awaited<ReturnType<typeof openChanges>>;
 
-async function pageOf(
-  { old, steps, isStored, after }: Awaited<ReturnType<typeof openChanges>>,
-  { place, limit, at }: Page,
-) {
-  const counts = isStored ? countsOf(after) : undefined;
-  const head = { place, old, new: after.run, ...(counts === undefined ? {} : { counts }) };
+/** One more than a page, from the first that no page before had. */
+async function firstOf(
+  steps: Found['steps'],
+  { at, limit }: { readonly at: number; readonly limit: number },
+  show: (change: Change) => ShownChange,
+): Promise<readonly ShownChange[]> {
   const listed: ShownChange[] = [];
-  if (steps === undefined || old === null) return { ...head, data: { changes: listed }, isCut: false };
-  let room = createRoom({ ...head, data: { changes: [] }, nextCursor: 'x'.repeat(400) }, limit);
   let seen = 0;
-  for await (const step of steps) {
-    if (step.change === 'restart') {
-      listed.length = 0;
-      seen = 0;
-      room = createRoom({ ...head, data: { changes: [] }, nextCursor: 'x'.repeat(400) }, limit);
-      continue;
-    }
-    seen += 1;
-    if (seen <= at) continue;
-    const shown = showChange(sourceOf(place), step, room.couldTake);
-    if (!room.takes(shown))
-      return {
-        ...head,
-        data: { changes: listed },
-        isCut: true,
-        nextCursor: cursorOf({ old, new: after.run, at: seen - 1 }),
-      };
-    listed.push(shown);
+  for await (const step of steps ?? []) {
+    const isRestart = step.change === 'restart';
+    if (isRestart) listed.length = 0;
+    seen = isRestart ? 0 : seen + 1;
+    if (!isRestart && seen > at) listed.push(show(step));
+    if (listed.length > limit) break;
   }
-  return { ...head, data: { changes: listed }, isCut: false };
+  return listed;
 }
 
-function countsOf({ changes: stored }: Manifest) {
-  if (stored === null) return undefined;
+function countsOf(stored: Found['after']['changes']) {
+  if (stored === null) return {};
   const { added, removed, changed } = stored;
-  return { added, removed, changed };
+  return { counts: { added, removed, changed } };
 }
 
 function showChange(source: Source, change: Change, fits: (item: unknown) => boolean): ShownChange {
-  const label = fieldsOf('after' in change ? change.after : change.before).get(
-    sourceDefinitions[source].records.label,
-  );
-  const head = {
-    change: change.change,
-    key: shortened(change.key, LONGEST_NAME),
-    label: typeof label === 'string' ? shortened(label, LONGEST_NAME) : '',
-  };
-  const whole = { ...head, words: [...describeChanges(source, [change])], fields: differing(change) };
+  const { fields, ...head } = shownChange(source, change, LIMITS);
+  const whole = { ...head, words: [...describeChanges(source, [change])], fields: [...fields] };
   if (fits(whole)) return whole;
   return { ...head, words: [`${change.change}: too large to show; see platform-sync diff`], fields: [] };
 }
-
-function differing(change: Change): ShownChange['fields'] {
-  if (change.change !== 'changed') return [];
-  const [before, after] = [readFields(change.before), readFields(change.after)];
-  return change.fields.slice(0, MOST_FIELDS).map((name) => ({
-    name: shortened(name, LONGEST_NAME),
-    before: shownValue(before.get(name)),
-    after: shownValue(after.get(name)),
-  }));
-}
-
-const shownValue = (text: string | undefined): string | null =>
-  text === undefined ? null : shortened(text, LONGEST_VALUE);

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { createRoom } from '../bounds.ts';
-import { defineTool, READS } from '../tool.ts';
+import { createRoom } from '../pages.ts';
+import { defineTool, READS, textInput } from '../tool.ts';
 
 /** Longer than any formula that a person writes. */
 const LONGEST_FORMULA = 20_000;
@@ -14,9 +14,7 @@ export const formulaCheck = defineTool({
     'Parses a formula here, without the platform: whether it is valid, its data type, the columns, functions and other calculations that it uses, and each fault with its line and column.',
   annotations: READS,
   input: z.strictObject({
-    formula: z
-      .string({ error: 'a formula, as text' })
-      .check(z.maxLength(LONGEST_FORMULA, { error: `a formula of at most ${LONGEST_FORMULA} characters` })),
+    formula: textInput(`a formula of at most ${LONGEST_FORMULA} characters, as text`, LONGEST_FORMULA),
   }),
   output: z.object({
     data: z.object({

@@ -1,14 +1,16 @@
 import * as z from 'zod/mini';
+import { printExact } from '../../../json/exact-json.ts';
 import { flagBits, isStating, type LastRun, modelRows } from '../../../model/index.ts';
 import { canonicalId } from '../../../model/rules/index.ts';
+import { fieldsOf } from '../../../snapshot/changes/change.ts';
+import { createLineKey } from '../../../snapshot/changes/line-key.ts';
+import { readLines } from '../../../snapshot/changes/line-reader.ts';
 import { compareRecordKeys } from '../../../snapshot/changes/record-key.ts';
 import type { Part } from '../../../snapshot/manifest.ts';
 import { type Source, sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
-import { createRoom } from '../bounds.ts';
-import { readFields } from '../record-fields.ts';
-import { publishedOf, recordsIn, textOf } from '../stored-records.ts';
-import { withinTime } from '../time-limit.ts';
-import { defineTool, READS, type ToolCall, ToolError } from '../tool.ts';
+import { createRoom } from '../pages.ts';
+import { publishedOf } from '../published.ts';
+import { defineTool, oneOf, READS, type ToolCall, ToolError, textInput } from '../tool.ts';
 
 /** A card is listed once for each dataset that it uses, a file id once for each FileSet: more are not returned. */
 const MOST_RECORDS = 20;
@@ -47,10 +49,9 @@ export const get = defineTool({
     'Returns a calculation, file, card or data file of the last published snapshots, byte for byte as the platform sent it, by its id or key (OWNER/ID as search returns it). With fields: only those of its top-level fields, for records that are too large.',
   annotations: READS,
   input: z.strictObject({
-    source: z.enum(sources, { error: `one of ${sources.join(', ')}` }),
-    id: z
-      .string({ error: 'an id or key, as text' })
-      .check(z.minLength(1, { error: 'an id or key' }), z.maxLength(2_000, { error: 'an id or key' }))
+    source: oneOf(sources),
+    id: textInput('an id or key, as text', 2_000)
+      .check(z.minLength(1, { error: 'an id or key' }))
       .check(z.describe('the id, or OWNER/ID; text, also where the platform has numbers')),
     fields: z.optional(
       z
@@ -59,32 +60,26 @@ export const get = defineTool({
     ),
   }),
   output: z.object({ data: z.object({ records: z.array(record) }), isCut: z.boolean() }),
+  instead: 'use the tool query',
   async run({ source, id, fields }, call) {
-    const store = await call.store();
-    const { runs } = await publishedOf(store, [source]);
+    const { runs } = await publishedOf(await call.store(), [source]);
     const found: Found[] = [];
     const room = createRoom({ data: { records: [] }, isCut: true }, MOST_RECORDS);
-    return await withinTime(
-      call.signal,
-      async (signal) => {
-        for (const run of runs)
-          for await (const { key, text } of linesOf(run, id, { ...call, signal })) {
-            const whole = describeRecord(run, { key, text, fields });
-            const taken = room.couldTake({ ...whole, flags: ALL_FLAGS })
-              ? whole
-              : tooLarge(run, { key, text });
-            if (!room.takes({ ...taken, flags: ALL_FLAGS }))
-              return { data: { records: await withFlags(source, found, { ...call, signal }) }, isCut: true };
-            found.push(taken);
-          }
-        if (found.length > 0)
-          return { data: { records: await withFlags(source, found, { ...call, signal }) }, isCut: false };
-        throw new ToolError(
-          `${source}: no record with the id ${JSON.stringify(id)} in ${runs.map(({ place, manifest }) => `run ${manifest.run} of ${place}`).join(', ')}: use search to find its key`,
-        );
-      },
-      { instead: 'use the tool query' },
-    );
+    let isCut = false;
+    for (const run of runs)
+      for await (const line of linesOf(run, id, call)) {
+        if (isCut) break;
+        const whole = describeRecord(run, line, fields);
+        const taken = room.couldTake({ ...whole, flags: ALL_FLAGS }) ? whole : tooLarge(run, line);
+        isCut = !room.takes({ ...taken, flags: ALL_FLAGS });
+        if (!isCut) found.push(taken);
+      }
+    const searched = runs.map(({ place, manifest }) => `run ${manifest.run} of ${place}`).join(', ');
+    if (found.length === 0)
+      throw new ToolError(
+        `${source}: no record with the id ${JSON.stringify(id)} in ${searched}: use search to find its key`,
+      );
+    return { data: { records: await withFlags(source, found, call) }, isCut };
   },
 });
 
@@ -92,7 +87,7 @@ export const get = defineTool({
 async function withFlags(
   source: Source,
   found: readonly Found[],
-  { store, now, signal }: Pick<ToolCall, 'store' | 'now' | 'signal'>,
+  { store, now, signal }: ToolCall,
 ): Promise<Found[]> {
   if (!isStating(source)) return [...found];
   const idIn = (key: string) => canonicalId(key.slice(key.lastIndexOf('/') + 1));
@@ -109,25 +104,27 @@ async function withFlags(
 type Line = { readonly key: string; readonly text: string };
 
 /** The records of a run with this key, or with this id whoever owns them. */
-async function* linesOf(
-  { source, manifest }: LastRun,
-  id: string,
-  call: Pick<ToolCall, 'store' | 'signal'>,
-): AsyncGenerator<Line> {
-  const { records } = sourceDefinitions[source];
-  const isOwned = records.key.owner !== undefined;
+async function* linesOf({ source, manifest }: LastRun, id: string, call: ToolCall): AsyncGenerator<Line> {
+  const { key: rule, inKeyOrder } = sourceDefinitions[source].records;
+  const isOwned = rule.owner !== undefined;
   const isKey = !isOwned || id.includes('/');
   const parts =
-    isKey && records.inKeyOrder && records.key.isInteger && endsInDigits(id)
-      ? manifest.parts.filter(mayHold(id, compareRecordKeys(records.key)))
+    isKey && inKeyOrder && rule.isInteger && endsInDigits(id)
+      ? manifest.parts.filter(mayHold(id, compareRecordKeys(rule)))
       : manifest.parts;
-  const end = `/${id}`;
-  for await (const { key, reader } of recordsIn(parts, {
-    store: await call.store(),
-    source,
-    signal: call.signal,
-  }))
-    if (key === id || (isOwned && key.endsWith(end))) yield { key, text: textOf(reader) };
+  const keyOf = createLineKey(rule);
+  const reader = readLines({ store: await call.store(), parts, signal: call.signal });
+  try {
+    for (let next = reader.next(); next === true || (await next); next = reader.next()) {
+      const key = keyOf(reader);
+      const { json, start, end } = reader.line;
+      if (key === id || (isOwned && key.endsWith(`/${id}`)))
+        yield { key, text: json.bytes.toString('utf8', start, end) };
+      reader.release();
+    }
+  } finally {
+    await reader.close();
+  }
 }
 
 /** Whether a part may hold a record: those whose keys say nothing of that are read. */
@@ -140,13 +137,18 @@ const mayHold =
 
 const endsInDigits = (key: string): boolean => /^\d+$/.test(key.slice(key.lastIndexOf('/') + 1));
 
+/** The top-level fields of a record, each as the text of its JSON. */
+const fieldTexts = (text: string): ReadonlyMap<string, string> =>
+  new Map([...fieldsOf(text)].map(([name, value]) => [name, printExact(value)]));
+
 function describeRecord(
   { place, manifest }: LastRun,
-  { key, text, fields }: Line & { readonly fields: readonly string[] | undefined },
+  { key, text }: Line,
+  fields: readonly string[] | undefined,
 ): Found {
   const common = { place, run: manifest.run, key, bytes: Buffer.byteLength(text) };
   if (fields === undefined) return { ...common, record: text };
-  const known = readFields(text);
+  const known = fieldTexts(text);
   const asked = fields.map((name) => [name, known.get(name) ?? null] as const);
   return { ...common, record: null, fields: Object.fromEntries(asked) };
 }
@@ -155,19 +157,16 @@ const LONGEST_KEY = 1_000;
 const MOST_NAMES = 100;
 
 /** What is said of a record that does not fit. */
-function tooLarge({ place, source, manifest }: LastRun, { key, text }: Line): Found {
-  const { id } = sourceDefinitions[source].records.key;
-  const names = [...readFields(text)]
+function tooLarge(run: LastRun, { key, text }: Line): Found {
+  const { place, source } = run;
+  const names = [...fieldTexts(text)]
     .toSorted(([, a], [, b]) => b.length - a.length)
     .slice(0, MOST_NAMES)
     .map(([name, value]) => `${name.slice(0, 60)} (${Buffer.byteLength(value)} bytes)`);
-  const table = place.replaceAll('-', '_').replaceAll('.', '_');
+  const query = `SELECT * FROM ${place.replaceAll(/[-.]/g, '_')} WHERE ${sourceDefinitions[source].records.key.id} = 'ID'`;
   return {
-    place,
-    run: manifest.run,
-    key: key.slice(0, LONGEST_KEY),
-    bytes: Buffer.byteLength(text),
+    ...describeRecord(run, { key: key.slice(0, LONGEST_KEY), text }, undefined),
     record: null,
-    tooLarge: `the record has ${Buffer.byteLength(text)} bytes, more than a result holds; ask for some of its fields: ${names.join(', ')}; or run: platform-sync query --json "SELECT * FROM ${table} WHERE ${id} = 'ID'"`,
+    tooLarge: `the record has ${Buffer.byteLength(text)} bytes, more than a result holds; ask for some of its fields: ${names.join(', ')}; or run: platform-sync query --json "${query}"`,
   };
 }

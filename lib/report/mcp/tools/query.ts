@@ -3,21 +3,11 @@ import { shortened } from '../../../json/faults.ts';
 import type { Tables } from '../../../tables/duckdb/open-tables.ts';
 import { duckDbSql } from '../../../tables/duckdb-dialect.ts';
 import { savedQueries } from '../../../tables/saved-queries.ts';
-import { createRoom } from '../bounds.ts';
-import { MOST_SECONDS } from '../time-limit.ts';
-import { defineTool, READS, ToolError } from '../tool.ts';
+import { createRoom } from '../pages.ts';
+import { defineTool, MOST_SECONDS, READS, ToolError, textInput, wholeInput } from '../tool.ts';
 
 const MOST_ROWS = 1_000;
 const MOST_SQL = 50_000;
-
-const wholeNumber = (most: number) =>
-  z.number({ error: `a whole number from 1 to ${most}` }).check(
-    z.refine((given) => Number.isInteger(given) && given >= 1 && given <= most, {
-      error: `a whole number from 1 to ${most}`,
-    }),
-  );
-
-const anyValue = z.unknown();
 
 /** `query`: one SELECT over everything that is stored. */
 export const query = defineTool({
@@ -25,22 +15,18 @@ export const query = defineTool({
   description: `Runs one SELECT (DuckDB's SQL) over the published runs, changes, job results and scores. It can only read these tables: no files, no network, no settings. At most ${MOST_ROWS} rows and ${MOST_SECONDS} seconds; integers beyond 2^53 are texts. Without sql: lists the tables with their columns, and saved queries to start from.`,
   annotations: READS,
   input: z.strictObject({
-    sql: z.optional(
-      z
-        .string({ error: 'one SELECT, as text' })
-        .check(z.maxLength(MOST_SQL, { error: `a text of at most ${MOST_SQL} characters` })),
-    ),
+    sql: z.optional(textInput(`one SELECT of at most ${MOST_SQL} characters, as text`, MOST_SQL)),
     saved: z.optional(
       z.string({ error: 'the name of a saved query' }).check(z.describe('a saved query, in place of sql')),
     ),
-    maxRows: z._default(wholeNumber(MOST_ROWS), 100),
-    seconds: z._default(wholeNumber(MOST_SECONDS), MOST_SECONDS),
+    maxRows: z._default(wholeInput(1, MOST_ROWS), 100),
+    seconds: z._default(wholeInput(1, MOST_SECONDS), MOST_SECONDS),
   }),
   output: z.object({
     rows: z.optional(z.number().check(z.describe('how many rows the query has in all'))),
     data: z.object({
       columns: z.optional(z.array(z.object({ name: z.string(), type: z.string() }))),
-      rows: z.optional(z.array(z.array(anyValue))),
+      rows: z.optional(z.array(z.array(z.unknown()))),
       tables: z.optional(z.array(z.object({ name: z.string(), about: z.string(), columns: z.string() }))),
       savedQueries: z.optional(z.array(z.object({ name: z.string(), description: z.string() }))),
     }),
@@ -96,22 +82,13 @@ async function rowsOf(tables: Tables, { sql, maxRows, seconds, signal }: Asked) 
   const faults = [...found.faults, ...found.notes]
     .slice(0, MOST_HEAD)
     .map((each) => each.slice(0, LONGEST_FAULT));
-  const fitting = fittingRows({ rows: found.rows, data: { columns, rows: [] }, faults }, rows);
+  const { takes } = createRoom({ rows: found.rows, data: { columns, rows: [] }, faults }, rows.length);
+  const fitting = rows.filter(takes).map((row) => [...row]);
   if (fitting.length === 0 && found.rows > 0)
     throw new ToolError(
       `the first row alone is larger than a result: select fewer columns, or parts of long texts (substr), or run: platform-sync query --json '…'`,
     );
   return { rows: found.rows, data: { columns, rows: fitting }, faults, isCut: fitting.length < found.rows };
-}
-
-function fittingRows(rest: unknown, rows: readonly (readonly unknown[])[]): unknown[][] {
-  const room = createRoom(rest, rows.length);
-  const fitting: unknown[][] = [];
-  for (const row of rows) {
-    if (!room.takes(row)) break;
-    fitting.push([...row]);
-  }
-  return fitting;
 }
 
 async function listTables(tables: Tables) {

@@ -1,30 +1,45 @@
+import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { sources } from '../../../snapshot/sources/sources.ts';
-import { createRoom } from '../bounds.ts';
-import { cursorInput, cursorOf, limitInput, listEnd, readCursor } from '../cursor.ts';
-import { findMatches, isModelled, type Match, matchPosition, SEARCHED, wordsOf } from '../find-matches.ts';
-import { publishedOf } from '../stored-records.ts';
-import { withinTime } from '../time-limit.ts';
-import { defineTool, READS } from '../tool.ts';
+import { shortened } from '../../../json/faults.ts';
+import {
+  asText,
+  columnsOfRuns,
+  groupsOf,
+  type LastRun,
+  type ModelRow,
+  modelRows,
+} from '../../../model/index.ts';
+import { recordKey } from '../../../snapshot/changes/record-key.ts';
+import { sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
+import { listEnd, listInput, pageOf, readCursor } from '../pages.ts';
+import { publishedOf, shownRun } from '../published.ts';
+import { defineTool, oneOf, READS, type ToolCall, ToolError, textInput } from '../tool.ts';
 
-const input = z.strictObject({
-  text: z
-    .string({ error: 'text of at most 500 characters' })
-    .check(z.maxLength(500, { error: 'text of at most 500 characters' }))
-    .check(
-      z.describe(
-        'words that all occur in the name, title, path or id; upper and lower case are the same; "" finds all',
-      ),
-    ),
-  source: z.optional(
-    z.enum(SEARCHED, { error: `one of ${SEARCHED.join(', ')}` }).check(z.describe('only one source')),
+/** What the model finds in records, since the platform lists none. */
+const MODELLED = ['datasets', 'owners'] as const;
+
+const SEARCHED = [...sources, ...MODELLED] as const;
+
+const isModelled = (source: string | undefined): boolean => MODELLED.some((table) => table === source);
+
+const match = z.object({
+  source: z.enum(SEARCHED),
+  place: z.string(),
+  key: z.string(),
+  label: z.string(),
+  counts: z.optional(
+    z
+      .record(z.string(), z.number())
+      .check(z.describe('how many use a dataset, or what an owner has and what is wrong with it')),
   ),
-  limit: limitInput(100, 20),
-  cursor: cursorInput,
 });
+
+type Match = z.infer<typeof match>;
 
 /** Of more places, the others are searched too. */
 const MOST_PLACES = 50;
+const LONGEST_KEY = 1_000;
+const LONGEST_LABEL = 400;
 
 /** `search`: records by the text that people know them by. */
 export const search = defineTool({
@@ -32,56 +47,104 @@ export const search = defineTool({
   description:
     'Finds calculations, files, cards, data files, datasets and owners of the last published snapshots by name, title, path or id; of datasets and owners also what the model counts. The keys that it returns are for get and where_used. Formulas are not searched: the platform lists none.',
   annotations: READS,
-  input,
+  input: z.strictObject({
+    text: textInput('text of at most 500 characters', 500).check(
+      z.describe(
+        'words that all occur in the name, title, path or id; upper and lower case are the same; "" finds all',
+      ),
+    ),
+    source: z.optional(oneOf(SEARCHED).check(z.describe('only one source'))),
+    ...listInput,
+  }),
   output: z.object({
     data: z.object({
-      matches: z.array(
-        z.object({
-          source: z.enum(SEARCHED),
-          place: z.string(),
-          key: z.string(),
-          label: z.string(),
-          counts: z.optional(
-            z
-              .record(z.string(), z.number())
-              .check(z.describe('how many use a dataset, or what an owner has and what is wrong with it')),
-          ),
-        }),
-      ),
+      matches: z.array(match),
       faults: z.array(z.string()).check(z.describe('what is damaged and was not searched')),
     }),
     searched: z.array(z.object({ place: z.string(), run: z.string(), records: z.number() })),
     ...listEnd,
   }),
+  instead: 'search one source, or use the tool query',
   async run({ text, source, limit, cursor }, call) {
     const store = await call.store();
     const wanted = sources.filter((each) => isModelled(source) || each === (source ?? each));
     const { runs, faults } = await publishedOf(store, wanted);
-    const searched = runs.slice(0, MOST_PLACES).map(({ place, manifest }) => ({
-      place,
-      run: manifest.run,
-      records: manifest.records,
-    }));
-    const from = cursor === undefined ? undefined : readCursor(cursor, matchPosition);
-    const room = createRoom({ data: { matches: [], faults }, searched, nextCursor: 'x'.repeat(400) }, limit);
-    const matches: Match[] = [];
-    return await withinTime(
-      call.signal,
-      async (signal) => {
-        const search = { store, runs, source, from, words: wordsOf(text), now: call.now, signal };
-        for await (const { match, position } of findMatches(search)) {
-          if (match === undefined || !room.takes(match))
-            return {
-              data: { matches, faults: [...faults] },
-              searched,
-              isCut: true,
-              nextCursor: cursorOf(position),
-            };
-          matches.push(match);
-        }
-        return { data: { matches, faults: [...faults] }, searched, isCut: false };
-      },
-      { instead: 'search one source, or use the tool query' },
-    );
+    const named = runs.map(({ place, manifest }) => `${place} ${manifest.run}`).join('\n');
+    const position = { runs: hash('sha256', named).slice(0, 16) };
+    const from = cursor === undefined ? undefined : readCursor(cursor, { runs: z.string() });
+    if (from !== undefined && from.runs !== position.runs)
+      throw new ToolError(
+        'cursor: expected one of the runs that are the last now, got one of earlier runs: search again without it',
+      );
+    const { at } = from ?? { at: 0 };
+    const found: Match[] = [];
+    let seen = 0;
+    for await (const each of matchesOf({ text, runs: isModelled(source) ? [] : runs, source }, call)) {
+      seen += 1;
+      if (seen > at) found.push(each);
+      if (found.length > limit) break;
+    }
+    const searched = runs.slice(0, MOST_PLACES).map(shownRun);
+    const page = pageOf(found, { beside: { data: { matches: [], faults }, searched }, at, limit, position });
+    return { data: { matches: page.fitting, faults }, searched, ...page.end };
   },
 });
+
+type Search = {
+  readonly text: string;
+  readonly runs: readonly LastRun[];
+  readonly source: Match['source'] | undefined;
+};
+
+/** What matches, run by run and in the order of the parts, and then the datasets and owners by their ids. */
+async function* matchesOf({ text, runs, source }: Search, call: ToolCall): AsyncGenerator<Match> {
+  const words = plain(text).split(/\s+/).filter(Boolean);
+  const isFound = (key: string, label: string) => {
+    const searched = words.length === 0 ? '' : plain(`${key} ${label}`);
+    return words.every((word) => searched.includes(word));
+  };
+  const matchOf = ({ key, label, ...of }: Match): Match => ({
+    ...of,
+    key: shortened(key, LONGEST_KEY),
+    label: shortened(label, LONGEST_LABEL),
+  });
+  for (const run of runs)
+    for await (const { key, label } of namesIn(run, call))
+      if (isFound(key, label)) yield matchOf({ source: run.source, place: run.place, key, label });
+  for (const table of MODELLED.filter((each) => source === undefined || source === each)) {
+    const options = { ...call, store: await call.store(), addFault: () => undefined };
+    const found = (await modelRows(options, table))
+      .map(rowOf)
+      .filter(({ key, label }) => isFound(key, label));
+    for (const each of found.toSorted((a, b) => (a.key < b.key ? -1 : 1)))
+      yield matchOf({ source: table, place: table, ...each });
+  }
+}
+
+const plain = (text: string): string => text.normalize('NFC').toLowerCase();
+
+/** The keys and labels of a run's records, by the columns of its parts. */
+async function* namesIn(run: LastRun, { store, signal }: Pick<ToolCall, 'store' | 'signal'>) {
+  const { key: rule, label } = sourceDefinitions[run.source].records;
+  const columns = columnsOfRuns({ store: await store(), runs: [run], signal });
+  for await (const group of groupsOf(columns[run.source], 'records')) {
+    signal.throwIfAborted();
+    const read = (name: string) => group.texts(name.toLowerCase(), asText);
+    const labels = await read(label);
+    const parts: (readonly [string, ArrayLike<string | null | undefined>])[] = [];
+    for (const name of [...(rule.owner ?? []), rule.id]) parts.push([name, await read(name)]);
+    for (let row = 0; row < group.rows; row += 1) {
+      const key = recordKey(rule, Object.fromEntries(parts.map(([name, texts]) => [name, texts[row]])));
+      if (key !== undefined) yield { key, label: labels[row] ?? '' };
+    }
+  }
+}
+
+/** A dataset or an owner: whatever the model counted, by the names of its columns. */
+function rowOf({ dataset_id, user_id, name, ...others }: ModelRow) {
+  const counts = Object.entries(others).flatMap(([column, count]) =>
+    typeof count === 'number' ? [[column, count] as const] : [],
+  );
+  const key = String(dataset_id ?? user_id);
+  return { key, label: typeof name === 'string' ? name : '', counts: Object.fromEntries(counts) };
+}

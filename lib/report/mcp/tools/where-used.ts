@@ -2,17 +2,16 @@ import * as z from 'zod/mini';
 import { shortened } from '../../../json/faults.ts';
 import { type Dependent, type FindableKind, findableKinds, type UsedThing } from '../../graph/used-thing.ts';
 import { whereUsed as findWhereUsed, type WhereUsed } from '../../graph/where-used.ts';
-import { createRoom } from '../bounds.ts';
-import { cursorInput, cursorOf, limitInput, listEnd, offsetSchema, readCursor } from '../cursor.ts';
-import { withinTime } from '../time-limit.ts';
-import { defineTool, READS, ToolError } from '../tool.ts';
+import { listEnd, listInput, offsetOf, pageOf } from '../pages.ts';
+import { nothingPublished, shownFaults } from '../published.ts';
+import { defineTool, oneOf, READS, ToolError, textInput, wholeInput } from '../tool.ts';
 
 const KINDS = Object.keys(findableKinds) as readonly FindableKind[];
 
 /** Things with one id: of more, the others are left out. */
 const MOST_THINGS = 5;
+const MOST_PLACES = 50;
 const MOST_WAYS = 3;
-const MOST_FAULTS = 5;
 /** Characters: of an id or a path, of a name, and of what is shorter. */
 const LONGEST_ID = 300;
 const LONGEST_NAME = 120;
@@ -21,11 +20,9 @@ const LONGEST_WAY = 300;
 const MOST_HOPS_SHOWN = 50;
 
 const nullable = z.nullable(z.string());
-const described = { name: nullable, type: nullable, owner: nullable };
+const described = { kind: z.enum(KINDS), id: z.string(), name: nullable, type: nullable, owner: nullable };
 
 const thing = z.object({
-  kind: z.enum(KINDS),
-  id: z.string(),
   ...described,
   inSnapshot: z.boolean().check(z.describe('false: only links name it, no snapshot has a record of it')),
   links: z.number(),
@@ -37,16 +34,11 @@ const thing = z.object({
 const dependent = z.object({
   of: z.number().check(z.describe('which of the things found, from 0')),
   hop: z.number(),
-  kind: z.enum(KINDS),
-  id: z.string(),
   ...described,
   ways: z
     .array(z.string())
     .check(z.describe('how it depends: RELATION KIND ID (NAME), with what an invalid link says')),
 });
-
-type ShownThing = z.infer<typeof thing>;
-type ShownDependent = z.infer<typeof dependent>;
 
 /** `where_used`: what would break without a thing. */
 export const whereUsed = defineTool({
@@ -55,25 +47,12 @@ export const whereUsed = defineTool({
     'Finds what depends on a dataset, calculation, card, file, FileSet or data file, over several hops: what would break if it were deleted, and by which links, also invalid ones. Nearest first.',
   annotations: READS,
   input: z.strictObject({
-    id: z
-      .string({ error: 'an id, as text' })
-      .check(
-        z.regex(/\S/, { error: 'an id that is not empty' }),
-        z.maxLength(2_000, { error: 'an id of at most 2000 characters' }),
-      )
+    id: textInput('an id of at most 2000 characters, as text', 2_000)
+      .check(z.regex(/\S/, { error: 'an id that is not empty' }))
       .check(z.describe('an id; of a file or directory, its path or its id')),
-    kind: z.optional(z.enum(KINDS, { error: `one of ${KINDS.join(', ')}` })),
-    hops: z.optional(
-      z
-        .number({ error: 'a whole number of at least 1' })
-        .check(
-          z.int({ error: 'a whole number of at least 1' }),
-          z.gte(1, { error: 'a whole number of at least 1' }),
-        )
-        .check(z.describe('how many uses away, at most; default: any number')),
-    ),
-    limit: limitInput(100, 20),
-    cursor: cursorInput,
+    kind: z.optional(oneOf(KINDS)),
+    hops: z.optional(wholeInput(1).check(z.describe('how many uses away, at most; default: any number'))),
+    ...listInput,
   }),
   output: z.object({
     searched: z.array(z.object({ place: z.string(), run: z.string(), records: z.number() })),
@@ -85,45 +64,29 @@ export const whereUsed = defineTool({
     }),
     ...listEnd,
   }),
-  async run({ id, kind, hops, limit, cursor }, call) {
+  instead: 'run: platform-sync where-used ID',
+  async run({ id, kind, hops, limit, cursor }, { signal, ...call }) {
     const store = await call.store();
-    const at = cursor === undefined ? 0 : readCursor(cursor, offsetSchema).at;
-    const outcome = await withinTime(
-      call.signal,
-      (signal) => findWhereUsed({ store, id, kind, hops, most: at + limit + 1, signal }),
-      { instead: `run: platform-sync where-used ID` },
-    );
-    const { found, faults, unpublished } = outcome;
-    if (found.length === 0) throw notFound(id, outcome, store.location);
-    const searched = outcome.searched
-      .slice(0, 50)
-      .map(({ place, run, records }) => ({ place, run, records }));
-    const things = found.slice(0, MOST_THINGS).map(showThing);
-    const head = { searched, unpublished: [...unpublished] };
-    const shownFaults = faults.slice(0, MOST_FAULTS).map((fault) => shortened(fault, LONGEST_WAY));
-    const rest = { found: things, faults: shownFaults };
-    const room = createRoom(
-      { ...head, data: { ...rest, dependents: [] }, nextCursor: 'x'.repeat(200) },
-      limit,
-    );
-    const all = found.slice(0, MOST_THINGS).flatMap((each, of) => each.dependents.map(shownBy(of)));
-    const dependents = all.slice(at).filter(room.takes);
-    const end = at + dependents.length;
-    const isCut = end < all.length || things.length < found.length;
-    return {
-      ...head,
-      data: { ...rest, dependents },
-      isCut,
-      ...(end < all.length ? { nextCursor: cursorOf({ at: end }) } : {}),
+    const at = offsetOf(cursor);
+    const outcome = await findWhereUsed({ store, id, kind, hops, most: at + limit + 1, signal });
+    const { searched, found, faults, unpublished } = outcome;
+    if (searched.length === 0) throw nothingPublished(store, 'nothing that could name it');
+    if (found.length === 0) throw notFound(id, outcome);
+    const things = found.slice(0, MOST_THINGS);
+    const head = {
+      searched: searched.slice(0, MOST_PLACES).map(({ place, run, records }) => ({ place, run, records })),
+      unpublished: [...unpublished],
     };
+    const rest = { found: things.map(showThing), faults: shownFaults(faults) };
+    const all = things.flatMap((each, of) => each.dependents.map((one) => ({ of, ...showDependent(one) })));
+    const beside = { ...head, data: { ...rest, dependents: [] } };
+    const { fitting, end } = pageOf(all.slice(at), { beside, at, limit });
+    const isCut = end.isCut || things.length < found.length;
+    return { ...head, data: { ...rest, dependents: fitting }, ...end, isCut };
   },
 });
 
-function notFound(id: string, { searched, hints }: WhereUsed, location: string): ToolError {
-  if (searched.length === 0)
-    return new ToolError(
-      `nothing that could name it has been published in ${location}: check SYNC_STORE, or take a snapshot with platform-sync snapshot calculations`,
-    );
+function notFound(id: string, { hints }: WhereUsed): ToolError {
   const meant = hints.map(
     (hint) => `${hint.kind} ${shortened(hint.id, 100)} (${shortened(hint.name ?? '', 100)})`,
   );
@@ -136,43 +99,26 @@ function notFound(id: string, { searched, hints }: WhereUsed, location: string):
 const short = (text: string | null, most: number): string | null =>
   text === null ? null : shortened(text, most);
 
-const showThing = ({
-  kind,
-  id,
-  name,
-  type,
-  owner,
-  inSnapshot,
-  links,
-  broken,
-  total,
-  hops,
-}: UsedThing): ShownThing => ({
+/** What both have, shortened. */
+const describe = ({ kind, id, name, type, owner }: UsedThing | Dependent) => ({
   kind,
   id: shortened(id, LONGEST_ID),
   name: short(name, LONGEST_NAME),
   type: short(type, LONGEST_WORD),
   owner: short(owner, LONGEST_WORD),
-  inSnapshot,
-  links,
-  broken,
-  total,
-  hops: hops.slice(0, MOST_HOPS_SHOWN),
 });
 
-const shownBy =
-  (of: number) =>
-  ({ hop, kind, id, name, type, owner, ways }: Dependent): ShownDependent => ({
-    of,
-    hop,
-    kind,
-    id: shortened(id, LONGEST_ID),
-    name: short(name, LONGEST_NAME),
-    type: short(type, LONGEST_WORD),
-    owner: short(owner, LONGEST_WORD),
-    ways: ways.slice(0, MOST_WAYS).map((way) => {
-      const named = way.name === null ? '' : ` (${shortened(way.name, LONGEST_NAME)})`;
-      const valid = way.valid === null ? '' : `: ${way.valid}`;
-      return shortened(`${way.relation} ${way.kind} ${way.id}${named}${valid}`, LONGEST_WAY);
-    }),
-  });
+function showThing(of: UsedThing): z.infer<typeof thing> {
+  const { inSnapshot, links, broken, total, hops } = of;
+  return { ...describe(of), inSnapshot, links, broken, total, hops: hops.slice(0, MOST_HOPS_SHOWN) };
+}
+
+const showDependent = (of: Dependent): Omit<z.infer<typeof dependent>, 'of'> => ({
+  hop: of.hop,
+  ...describe(of),
+  ways: of.ways.slice(0, MOST_WAYS).map((way) => {
+    const named = way.name === null ? '' : ` (${shortened(way.name, LONGEST_NAME)})`;
+    const valid = way.valid === null ? '' : `: ${way.valid}`;
+    return shortened(`${way.relation} ${way.kind} ${way.id}${named}${valid}`, LONGEST_WAY);
+  }),
+});

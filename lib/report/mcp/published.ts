@@ -1,0 +1,34 @@
+import { shortened } from '../../json/faults.ts';
+import { type LastRun, lastRuns } from '../../model/index.ts';
+import { readAgain } from '../../snapshot/read-again.ts';
+import type { Source } from '../../snapshot/sources/sources.ts';
+import type { Store } from '../../store/store.ts';
+import { ToolError } from './tool.ts';
+
+const MOST_FAULTS = 5;
+const LONGEST_FAULT = 300;
+
+/** What is missing or damaged, as a result holds it. */
+export const shownFaults = (faults: readonly string[]): string[] =>
+  faults.slice(0, MOST_FAULTS).map((fault) => shortened(fault, LONGEST_FAULT));
+
+/** The last published runs of these sources, one at least. Throws `ToolError` that says what to do if there are none. */
+export async function publishedOf(store: Store, wanted: readonly Source[]) {
+  const read = async () => {
+    const faults: string[] = [];
+    const { runs } = await lastRuns(store, wanted, (fault) => faults.push(fault));
+    return { runs, faults: shownFaults(faults) };
+  };
+  const found = await readAgain(read, ({ faults }) => faults);
+  if (found.runs.length > 0) return found;
+  if (found.faults.length > 0) throw new ToolError(found.faults.join('\n'));
+  throw nothingPublished(store, `nothing of ${wanted.join(', ')}`, wanted[0]);
+}
+
+export const nothingPublished = ({ location }: Store, what: string, source = 'calculations') =>
+  new ToolError(
+    `${what} has been published in ${location}: check SYNC_STORE, or take a snapshot with platform-sync snapshot ${source}`,
+  );
+
+/** A run that was searched. */
+export const shownRun = ({ place, manifest: { run, records } }: LastRun) => ({ place, run, records });
