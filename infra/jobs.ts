@@ -132,8 +132,8 @@ function grantWork(
   types: readonly JobType[],
   { storage, snapshots }: Pick<JobsProps, 'storage' | 'snapshots'>,
 ): void {
-  storage.grantRead(role, ['results/*', 'work/*']);
-  storage.grantWrite(role, ['results/*', 'refused/*', 'work/*']);
+  storage.grantRead(role, ['results/*', 'work/*', 'table.json']);
+  storage.grantWrite(role, ['results/*', 'refused/*', 'work/*', 'table.json']);
   if (types.includes('score')) {
     storage.grantWrite(role, ['scores/*']);
     storage.grantDelete(role, ['scores/*']);

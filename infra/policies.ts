@@ -101,9 +101,9 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
     'dynamodb:Query',
     'dynamodb:Scan',
   );
-  storage.grantRead(policy, ['results/*', 'scores/*', 'work/*', 'parquet/scores/*']);
-  storage.grantWrite(policy, ['results/*', 'scores/*', 'work/*']);
-  storage.grantDelete(policy, ['scores/*', 'work/*', 'parquet/scores/*']);
+  storage.grantRead(policy, ['results/*', 'scores/*', 'work/*', 'parquet/scores/*', 'table.json']);
+  storage.grantWrite(policy, ['results/*', 'scores/*', 'work/*', 'table.json']);
+  storage.grantDelete(policy, ['scores/*', 'work/*', 'parquet/scores/*', 'table.json']);
   // What was erased is an old version of its object, which can be read until it is erased too.
   storage.grantOldVersions(policy, ['scores/*', 'work/*', 'parquet/scores/*']);
   Grant.addToPrincipal({

@@ -87,7 +87,7 @@ export class Snapshots extends Construct {
 
 function grantObjects(storage: Storage, role: IRole): void {
   storage.grantRead(role);
-  storage.grantWrite(role, ['work/*', 'changes/*', ...OF_RUNS.map((place) => `${place}/*`)]);
+  storage.grantWrite(role, ['work/*', 'changes/*', 'table.json', ...OF_RUNS.map((place) => `${place}/*`)]);
   // Manifests and parts are deleted again if another publisher was faster.
   storage.grantDelete(role, [
     'changes/*',

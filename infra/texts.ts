@@ -36,7 +36,7 @@ export class Texts extends Construct {
     });
     const { role } = this.splitTexts;
     storage.grantRead(role);
-    storage.grantWrite(role, ['scores/*', 'refused/*', 'work/*']);
+    storage.grantWrite(role, ['scores/*', 'refused/*', 'work/*', 'table.json']);
     // A chunk with only bad rows ends here, and overwrites what an incomplete end left behind.
     storage.grantDelete(role, ['scores/*']);
     storage.table.grant(role, 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query');

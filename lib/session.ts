@@ -18,6 +18,7 @@ import { type Environment, readSettings, type Settings } from './settings.ts';
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import { isOfThisHost } from './table/default-place.ts';
+import { type CheckTable, tableCheckOf } from './table/store-table.ts';
 import type { InHand } from './time/in-hand.ts';
 
 /** What a command or a deployed function uses to work with the platform. */
@@ -35,6 +36,8 @@ export type Session = {
   readonly logger: Logger;
   /** Holds what is being done. Absent: nothing does. */
   readonly inHand?: InHand | undefined;
+  /** Throws unless the table is the one that the store names: then nothing is sent. */
+  readonly checkTable: CheckTable;
   /** Opened on the first call: not every command needs it. */
   readonly store: () => Promise<Store>;
 };
@@ -78,9 +81,10 @@ export function openSession(given: SessionOptions): Session {
   const logger = createLogger(settings.LOG_LEVEL, given.log ?? err);
   const { observe, counts } = countCalls();
   const { host } = new URL(settings.PLATFORM_BASE_URL);
+  const stored = storedIn(settings, given);
   const budget = isAlone
     ? undefined
-    : budgetOf(settings, environment, ({ breaker: seen }) => breaker.seen(seen));
+    : budgetOf(settings, { environment, check: stored.checkTable }, (seen) => breaker.seen(seen.breaker));
   const ended: Observe = (event) =>
     event.kind === 'request' && breaker.ended(callOutcome(event.failure), event.durationMs);
   const pace = paceOf(settings, { host, logger, greed, onTableAway, budget });
@@ -110,21 +114,30 @@ export function openSession(given: SessionOptions): Session {
     callCounts: counts,
     logger,
     inHand: given.inHand,
-    store: () => openStore(settings.SYNC_STORE, { s3: environment }),
+    ...stored,
   };
+}
+
+/** The store, and the check that the table is its own. */
+function storedIn({ SYNC_STORE, SYNC_TABLE: table }: Settings, { environment, isAlone }: SessionOptions) {
+  const store = once(() => openStore(SYNC_STORE, { s3: environment }));
+  // The exported client has a table and no store.
+  const isChecked = table !== undefined && !isAlone;
+  const checkTable = isChecked ? tableCheckOf(table, environment, store) : async () => undefined;
+  return { store, checkTable };
 }
 
 /** The budget that the table holds, opened by the first call; undefined if no table is set. */
 function budgetOf(
   { PLATFORM_BASE_URL, SYNC_TABLE: table }: Settings,
-  environment: Environment,
+  { environment, check }: { readonly environment: Environment; readonly check: CheckTable | undefined },
   onBudget: (budget: Budget) => void,
 ) {
   if (table === undefined) return undefined;
   const { host } = new URL(PLATFORM_BASE_URL);
   return once(async () => {
     const { openBudget } = await import('./pace/open-budget.ts');
-    return openBudget({ table, host, environment, onBudget });
+    return openBudget({ table, host, environment, onBudget, check });
   });
 }
 

@@ -4,10 +4,12 @@ import { printJson } from '../json/json.ts';
 import { shownJson } from '../json/shown-json.ts';
 import { PlatformError } from '../platform/platform-error.ts';
 import { McpSdkMissingError } from '../report/mcp/load-sdk.ts';
-import { SettingsError } from '../settings.ts';
+import { readSyncSettings, SettingsError } from '../settings.ts';
 import { PlaceTakenError } from '../snapshot/place-taken.ts';
 import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
 import { StoreError } from '../store/error.ts';
+import { openStore } from '../store/open.ts';
+import { NEW_LEDGER_RISK, TABLE_KEY } from '../table/store-table.ts';
 import { TableError } from '../table/table-error.ts';
 import { DuckDbMissingError } from '../tables/duckdb/load-duckdb.ts';
 import { QueryError } from '../tables/duckdb/query-error.ts';
@@ -80,8 +82,10 @@ export async function runCommandLine(
     code = finished;
   });
   program.hook('preAction', async (_, command) => {
-    environment = await withSettingsFile(command.optsWithGlobals<SettingsFlags>(), environment);
+    const flags = command.optsWithGlobals<SettingsFlags>();
+    environment = await withSettingsFile(flags, environment);
     hide = hideSecrets(environment);
+    if (flags.newLedger) await beginLedger(terminal);
   });
   try {
     await program.parseAsync(argv, { from: 'user' });
@@ -94,6 +98,13 @@ export async function runCommandLine(
   }
   // Whatever the command made of it, not all of its results are where they were to go.
   return terminal.outputFault?.()?.kind === 'lost' ? exitCodes.failed : code;
+}
+
+/** Forgets which table the store names, so that whoever sends next names another. */
+async function beginLedger({ environment, err }: Terminal): Promise<void> {
+  const store = await openStore(readSyncSettings(environment).SYNC_STORE, { s3: environment });
+  await store.delete(TABLE_KEY);
+  err(`platform-sync: new ledger for ${store.location}: ${NEW_LEDGER_RISK}`);
 }
 
 /** A word that is shortened where commander repeats it. */

@@ -6,10 +6,16 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { settingNames } from '../setting-names.ts';
 import type { Environment } from '../settings.ts';
+import { NEW_LEDGER_RISK } from '../table/store-table.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Where settings come from besides the environment. */
-export type SettingsFlags = { readonly envFile?: string; readonly profile?: string };
+export type SettingsFlags = {
+  readonly envFile?: string;
+  readonly profile?: string;
+  /** Forget which table the store's jobs were sent by. */
+  readonly newLedger?: true;
+};
 
 const ENV_FILE = ['--env-file <file>', 'read settings from a file; what the environment sets wins'] as const;
 
@@ -18,14 +24,23 @@ const PROFILE = [
   'read settings from platform-sync.NAME.env, here or in the user’s configuration folder',
 ] as const;
 
-/** Adds `--env-file` and `--profile` to the program, and, without a line in help, to every command below it. */
+const NEW_LEDGER = [
+  '--new-ledger',
+  `use another table for the store from now on: ${NEW_LEDGER_RISK}`,
+] as const;
+
+/** Adds `--env-file`, `--profile` and `--new-ledger` to the program, and, without a line in help, to every command below it. */
 export function addSettingsOptions(program: Command): void {
-  program.option(...ENV_FILE).option(...PROFILE);
+  program
+    .option(...ENV_FILE)
+    .option(...PROFILE)
+    .option(...NEW_LEDGER);
   for (const command of program.commands) addHidden(command);
 }
 
 function addHidden(command: Command): void {
-  for (const [flags, means] of [ENV_FILE, PROFILE]) command.addOption(new Option(flags, means).hideHelp());
+  for (const [flags, means] of [ENV_FILE, PROFILE, NEW_LEDGER])
+    command.addOption(new Option(flags, means).hideHelp());
   for (const below of command.commands) addHidden(below);
 }
 

@@ -26,7 +26,11 @@ export async function openJobStorage(session: Session): Promise<JobStorage> {
   if (tableName === undefined)
     throw new SettingsError(['SYNC_TABLE: expected the table of the queue’s jobs, got nothing']);
   const store = await session.store();
-  const { table, now, isTimeKnown } = await openTimedTable(tableName, session.environment);
+  const { table, now, isTimeKnown } = await openTimedTable(
+    tableName,
+    session.environment,
+    session.checkTable,
+  );
   const { host } = new URL(PLATFORM_BASE_URL);
   const ours = { owner: randomUUID(), now, newToken: randomUUID };
   return {

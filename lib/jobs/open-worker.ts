@@ -9,6 +9,7 @@ import type { JobStorage } from './job-storage.ts';
 import { jobTimes } from './job-times.ts';
 import { renewLease } from './ledger/lease-renewal.ts';
 import type { Ledger } from './ledger/ledger.ts';
+import { isServiceAway } from './service-away.ts';
 import { HandBackError } from './turn.ts';
 import { mustLastMs, openRunners } from './types/job-types.ts';
 
@@ -21,7 +22,10 @@ export type WorkerHooks = {
   readonly onSentiment?: (response: Sentiment) => void;
 };
 
-/** The worker of a process. Throws `AllowError` if SYNC_ALLOW is wrong, `ExecutionInputError` if SYNC_FOLLOWERS is. */
+/**
+ * The worker of a process. Throws `AllowError` if SYNC_ALLOW is wrong, `ExecutionInputError` if SYNC_FOLLOWERS is, and a
+ * `bad-table` TableError if the store names another table.
+ */
 export async function openWorker(
   session: Session,
   storage: JobStorage,
@@ -29,6 +33,9 @@ export async function openWorker(
 ): Promise<Worker> {
   const { settings, logger } = session;
   const { store, ledger, batches } = storage;
+  await session.checkTable().catch((error: unknown) => {
+    if (!isServiceAway(error)) throw error;
+  });
   // If the table is away, no job is taken before this has succeeded.
   await ledger.setTime().catch(() => undefined);
   const clock = { now: ledger.now, random: Math.random, sleep };

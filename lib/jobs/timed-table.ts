@@ -1,6 +1,7 @@
 import { createTableClock, reportDates } from '../pace/table-clock.ts';
 import type { Environment } from '../settings.ts';
 import { sqlitePath } from '../table/sqlite-place.ts';
+import { type CheckTable, checkedTable, tableCheckOf } from '../table/store-table.ts';
 import type { Table } from '../table/table.ts';
 import { sleep } from '../time/sleep.ts';
 import type { JobRow } from './ledger/job-row.ts';
@@ -18,9 +19,19 @@ export type TimedTable = {
 
 /**
  * The table that is set, and its time. Leases in DynamoDB are compared by processes whose own clocks may be minutes
- * apart; those that share a file share a clock. Loads the modules of that kind of table alone.
+ * apart; those that share a file share a clock. Stores nothing unless the store names this table. Loads the modules of
+ * that kind of table alone.
  */
-export async function openTimedTable(tableName: string, environment: Environment): Promise<TimedTable> {
+export async function openTimedTable(
+  tableName: string,
+  environment: Environment,
+  check: CheckTable = tableCheckOf(tableName, environment),
+): Promise<TimedTable> {
+  const { table, ...time } = await openUnchecked(tableName, environment);
+  return { table: checkedTable(table, check), ...time };
+}
+
+async function openUnchecked(tableName: string, environment: Environment): Promise<TimedTable> {
   const path = sqlitePath(tableName);
   if (path !== undefined) {
     const [{ createSqliteTable }, { sqliteFile }] = await Promise.all([

@@ -1,5 +1,6 @@
 import type { AwsEnvironment } from '../aws/client-config.ts';
 import { sqlitePath } from '../table/sqlite-place.ts';
+import type { CheckTable } from '../table/store-table.ts';
 import type { Budget, HostItem } from './budget.ts';
 
 export type OpenBudgetOptions = {
@@ -12,10 +13,23 @@ export type OpenBudgetOptions = {
   readonly attempts?: number;
   /** Called with each budget that a response brings. */
   readonly onBudget?: (budget: Budget) => void;
+  /** Passes before anything is reserved. */
+  readonly check?: CheckTable | undefined;
 };
 
 /** The budget of a host, and its breaker, in the table that is set. Loads the modules of that kind of table alone. */
 export async function openBudget(options: OpenBudgetOptions): Promise<HostItem> {
+  const item = await openUnchecked(options);
+  return {
+    ...item,
+    async reserve(reservation) {
+      await options.check?.();
+      return item.reserve(reservation);
+    },
+  };
+}
+
+async function openUnchecked(options: OpenBudgetOptions): Promise<HostItem> {
   const { table, host, environment, attempts, onBudget } = options;
   const seen = onBudget === undefined ? {} : { onBudget };
   const path = sqlitePath(table);

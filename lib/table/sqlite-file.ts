@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
@@ -19,7 +19,7 @@ import { TableError, type TableFailure } from './table-error.ts';
 /** A file of SQLite that several processes of one host share. Failures are thrown as `TableError`. */
 export type SqliteFile = {
   readonly path: string;
-  /** Looks something up; undefined, and nothing is created, if there is no file yet. */
+  /** Looks something up; undefined, and nothing is created, if there is no file yet, or an empty one. */
   read<T>(tried: string, look: (db: DatabaseSync) => T): Promise<T | undefined>;
   /**
    * Makes a change, whole or not at all. Changes of one turn of the event loop share a transaction, so `change` must not
@@ -110,7 +110,7 @@ function createFile(path: string): SqliteFile {
     path,
     async read(tried, look) {
       try {
-        if (opened === undefined && !existsSync(path)) return undefined;
+        if (opened === undefined && !statSync(path, { throwIfNoEntry: false })?.size) return undefined;
         const { db } = await connected();
         return await patiently(() => look(db));
       } catch (error) {
@@ -245,6 +245,15 @@ function begin(db: DatabaseSync): void {
   const insert = db.prepare('INSERT INTO facts (name, value) VALUES (?, ?)');
   insert.run('id', randomUUID());
   insert.run('host', hostname());
+}
+
+/** What tells a file from another one in its place; undefined if there is none, unless it is to be created. */
+export function idOf(
+  file: SqliteFile,
+  { create }: { readonly create: boolean },
+): Promise<string | undefined> {
+  const look = (db: DatabaseSync) => factOf(db, 'id');
+  return create ? file.write('look at', look) : file.read('look at', look);
 }
 
 const factOf = (db: DatabaseSync, name: string): string | undefined =>

@@ -25,12 +25,11 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function run(argv: readonly string[], { input = '', store = folder, table = '' } = {}) {
+async function run(argv: readonly string[], { input = '', store = folder } = {}) {
   const environment = {
     PLATFORM_BASE_URL: sandbox.url,
     PLATFORM_TOKEN: sandbox.token,
     SYNC_STORE: store,
-    SYNC_TABLE: table,
   };
   const { terminal, out, err } = createFakeTerminal(environment, input);
   const code = await runCommandLine(argv, terminal);
@@ -151,23 +150,16 @@ test('the list leaves out what could move the cursor', async () => {
 });
 
 test('warns if the formula was set but could not be stored', async () => {
-  const file = join(folder, 'file');
-  await writeFile(file, '');
+  await writeFile(join(folder, 'formulas'), '');
 
-  const { code, out, err } = await run(['formula', 'set', id, '-'], {
-    input: 'MAX(`Amount`)',
-    store: file,
-    table: `sqlite:${join(folder, 'jobs.db')}`,
-  });
+  const { code, out, err } = await run(['formula', 'set', id, '-'], { input: 'MAX(`Amount`)' });
 
   expect(code).toBe(1);
   expect(out).toContain(`calculation ${id}`);
-  expect(err).toContain(
-    'the formula is set, but could not be stored for formula log: open the store: expected a directory',
-  );
+  expect(err).toContain('the formula is set, but could not be stored for formula log: use formulas/');
 });
 
-test('sends nothing where the table of the store cannot be', async () => {
+test('sends nothing where the store cannot be', async () => {
   const file = join(folder, 'file');
   await writeFile(file, '');
   const before = sandbox.counts().requests;
@@ -175,7 +167,7 @@ test('sends nothing where the table of the store cannot be', async () => {
   const { code, err } = await run(['formula', 'set', id, '-'], { input: 'MAX(`Amount`)', store: file });
 
   expect(code).toBe(2);
-  expect(err).toContain('expected a file in a folder');
+  expect(err).toContain('expected a directory');
   expect(sandbox.counts().requests).toBe(before);
 });
 

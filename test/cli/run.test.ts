@@ -237,3 +237,21 @@ describe('before anything is run', () => {
     expect(jobs.sandbox.counts().requests).toBe(0);
   });
 });
+
+test('by another table than the store’s nothing is run, and with --new-ledger everything again', async () => {
+  await using jobs = await startJobs();
+  const file = await fileIn(jobs, 'jobs.ndjson', lines([adds('a')]));
+  const table = `sqlite:${join(jobs.folder, 'other.db')}`;
+  const byOther = (...more: readonly string[]) =>
+    jobs.begin(['run', file, ...more], { ...jobs.settings, SYNC_TABLE: table }).ended;
+  await jobs.run(['run', file]);
+
+  const refused = await byOther();
+  const again = await byOther('--new-ledger');
+
+  expect(refused).toMatchObject({ code: 2, out: '' });
+  expect(refused.err).toContain('the table in DynamoDB that table.json names, ledger (SYNC_TABLE=ledger)');
+  expect(again.code).toBe(0);
+  expect(again.err).toContain('jobs and texts that were sent before may be sent again');
+  expect(jobs.sandbox.counts().executions).toHaveLength(2);
+});

@@ -72,10 +72,10 @@ describe('people may do no more than their commands', () => {
         "dynamodb:DeleteItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:Scan, dynamodb:UpdateItem on StorageTable",
         "events:PutEvents on arn:Partition:events:Region:AccountId:event-bus/default if {"StringEquals":{"events:source":"platform-sync"}}",
         "glue:CreatePartition, glue:DeletePartition, glue:GetTable, glue:UpdatePartition on arn:Partition:glue:Region:AccountId:catalog, arn:Partition:glue:Region:AccountId:database/platformsyncleast_catalog_ba9d4e91, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/*",
-        "s3:AbortMultipartUpload, s3:PutObject on StorageBucket/calculations*, StorageBucket/cards*, StorageBucket/changes/*, StorageBucket/data-files*, StorageBucket/files*, StorageBucket/parquet/*, StorageBucket/results/*, StorageBucket/scores/*, StorageBucket/work/*",
-        "s3:DeleteObject on StorageBucket/calculations*/_manifest*.json, StorageBucket/calculations*/part-*, StorageBucket/cards*/_manifest*.json, StorageBucket/cards*/part-*, StorageBucket/changes/*, StorageBucket/data-files*/_manifest*.json, StorageBucket/data-files*/part-*, StorageBucket/files*/_manifest*.json, StorageBucket/files*/part-*, StorageBucket/parquet/*/part-*",
-        "s3:DeleteObject, s3:DeleteObjectVersion, s3:GetObjectVersion on StorageBucket/parquet/scores/*, StorageBucket/scores/*, StorageBucket/work/*",
-        "s3:GetObject on StorageBucket/parquet/scores/*, StorageBucket/results/*, StorageBucket/scores/*, StorageBucket/work/*",
+        "s3:AbortMultipartUpload, s3:PutObject on StorageBucket/calculations*, StorageBucket/cards*, StorageBucket/changes/*, StorageBucket/data-files*, StorageBucket/files*, StorageBucket/parquet/*, StorageBucket/results/*, StorageBucket/scores/*, StorageBucket/table.json, StorageBucket/work/*",
+        "s3:DeleteObject on StorageBucket/calculations*/_manifest*.json, StorageBucket/calculations*/part-*, StorageBucket/cards*/_manifest*.json, StorageBucket/cards*/part-*, StorageBucket/changes/*, StorageBucket/data-files*/_manifest*.json, StorageBucket/data-files*/part-*, StorageBucket/files*/_manifest*.json, StorageBucket/files*/part-*, StorageBucket/parquet/*/part-*, StorageBucket/parquet/scores/*, StorageBucket/scores/*, StorageBucket/table.json, StorageBucket/work/*",
+        "s3:DeleteObjectVersion, s3:GetObjectVersion on StorageBucket/parquet/scores/*, StorageBucket/scores/*, StorageBucket/work/*",
+        "s3:GetObject on StorageBucket/parquet/scores/*, StorageBucket/results/*, StorageBucket/scores/*, StorageBucket/table.json, StorageBucket/work/*",
         "s3:GetObjectTagging, s3:PutObjectTagging on StorageBucket/calculations*/dt=*, StorageBucket/cards*/dt=*, StorageBucket/changes/*, StorageBucket/data-files*/dt=*, StorageBucket/files*/dt=*, StorageBucket/parquet/*/dt=*",
         "s3:ListBucket on StorageBucket",
         "s3:ListBucketVersions on StorageBucket if {"StringLike":{"s3:prefix":["scores/*","work/*","parquet/scores/*"]}}",
@@ -168,7 +168,8 @@ describe('people may do all that their commands need', () => {
   });
 
   test('who publish a run that was refused', async () => {
-    const settings = { ...stack.settings, SYNC_STORE: stack.output('Store'), PLATFORM_RATE: '1000' };
+    const shared = { SYNC_STORE: stack.output('Store'), SYNC_TABLE: stack.output('TableName') };
+    const settings = { ...stack.settings, ...shared, PLATFORM_RATE: '1000' };
     const take = async (calculations: number) => {
       await using platform = await startPlatform({ calculations, filesPerSet: 1 });
       const here = { PLATFORM_BASE_URL: platform.url, PLATFORM_TOKEN: platform.token };

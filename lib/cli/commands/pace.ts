@@ -3,6 +3,7 @@ import { effectiveRate } from '../../pace/effective-rate.ts';
 import { isProbing } from '../../pace/lowered.ts';
 import { lineStartMs } from '../../pace/reserve-block.ts';
 import { readPaceSettings } from '../../settings.ts';
+import { tableCheckOf } from '../../table/store-table.ts';
 import { defineCommand } from '../command.ts';
 import { numberOption } from '../options.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
@@ -58,6 +59,9 @@ async function showPace(flags: PaceFlags, terminal: Terminal): Promise<number> {
   const { openBudget } = await import('../../pace/open-budget.ts');
   const { environment } = terminal;
   const item = await openBudget({ table: tableName, host, environment, attempts: ATTEMPTS });
+  // A pause of a file that nobody sends by would stop nobody.
+  const changes = Object.keys(flags).some((name) => name !== 'json');
+  if (changes && !environment['SYNC_TABLE']) await tableCheckOf(tableName, environment)();
   const budget = await changed(flags, item);
   const report = reportOf(budget, { host, rate: PLATFORM_RATE, nowMs: Date.now() });
   if (flags.json) terminal.out(JSON.stringify(report, undefined, 2));

@@ -1,6 +1,8 @@
 import { userInfo } from 'node:os';
 import type { AwsEnvironment } from '../../aws/client-config.ts';
+import { withPlaces } from '../../table/default-place.ts';
 import { sqlitePath } from '../../table/sqlite-place.ts';
+import { tableCheckOf } from '../../table/store-table.ts';
 import type { Queue } from './queue.ts';
 
 /** Who sends here: the user, or in a container whose user has no name, its number. */
@@ -34,5 +36,15 @@ export async function openQueue(
     import('./sqlite-queue.ts'),
   ]);
   const deadLetters = name === 'dead' ? {} : { deadLetters: { name: 'dead', most: MOST_RECEIVES } };
-  return createSqliteQueue(sqliteFile(path), { name, sender: senderHere(), ...deadLetters });
+  const queue = createSqliteQueue(sqliteFile(path), { name, sender: senderHere(), ...deadLetters });
+  // A message without the rows of what was sent before would have it sent again.
+  const { SYNC_TABLE: table } = withPlaces(environment);
+  const check = table === undefined ? undefined : tableCheckOf(table, environment);
+  return {
+    ...queue,
+    async send(...given) {
+      await check?.();
+      return queue.send(...given);
+    },
+  };
 }

@@ -1,0 +1,118 @@
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import * as z from 'zod/mini';
+import { once } from '../once.ts';
+import { StoreError } from '../store/error.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { findStored, printStored } from '../store/stored-json.ts';
+import { DEFAULT_STORE } from './default-place.ts';
+import { sqlitePath } from './sqlite-place.ts';
+import type { Table } from './table.ts';
+import { TableError } from './table-error.ts';
+
+/*
+ * A store names the table by which its jobs and texts are sent. Whoever sends first writes it, and whoever has another
+ * table sends nothing: by its rows, all that was sent before would look as if it had not been.
+ */
+
+/** The object in which a store names its table. */
+export const TABLE_KEY = 'table.json';
+
+const namedSchema = z.object({
+  version: z.literal(1),
+  /** As SYNC_TABLE names it. */
+  table: z.string(),
+  /** The stack of who named it. */
+  stack: z.optional(z.string()),
+  /** Of a file: what tells it from another one in its place, and the host that it is of. */
+  id: z.optional(z.string()),
+  host: z.optional(z.string()),
+});
+
+type NamedTable = z.infer<typeof namedSchema>;
+
+/** Passes if the store names this table; otherwise throws a `bad-table` TableError, and nothing is to be sent. */
+export type CheckTable = () => Promise<void>;
+
+type Environment = Readonly<Partial<Record<string, string>>>;
+
+/**
+ * Checks a table, as SYNC_TABLE names it, for the store of these settings. Names it there unless a table is named, and
+ * creates a file for that, but none in place of the one that is named. Passes once and for all; a store that is away is
+ * a table that is away.
+ */
+export const tableCheckOf = (
+  table: string,
+  environment: Environment,
+  open: () => Promise<Pick<Store, 'get' | 'put' | 'location'>> = () =>
+    openStore(environment['SYNC_STORE'] || DEFAULT_STORE, { s3: environment }),
+): CheckTable =>
+  once(async () => {
+    try {
+      const store = await open();
+      const read = async () => (await findStored(store, TABLE_KEY, namedSchema))?.value;
+      const named = await read();
+      if (named !== undefined) return await compare(named, table, store.location);
+      const own = await naming(table, environment['SYNC_STACK']);
+      await store.put(TABLE_KEY, printStored(own), { condition: { ifAbsent: true } });
+      // Of two first senders, the other may have been faster.
+      await compare((await read()) ?? own, table, store.location);
+    } catch (error) {
+      throw asTableError(error);
+    }
+  });
+
+/** The table, which stores nothing before the check has passed. */
+export const checkedTable = (table: Table, check: CheckTable): Table => ({
+  ...table,
+  async put(...given) {
+    await check();
+    return table.put(...given);
+  },
+});
+
+/** What somebody must know who begins a new ledger. */
+export const NEW_LEDGER_RISK = 'jobs and texts that were sent before may be sent again';
+
+async function naming(table: string, stack: string | undefined): Promise<NamedTable> {
+  const id = await idOf(table, { create: true });
+  return id === undefined
+    ? { version: 1, table, stack }
+    : { version: 1, table: `sqlite:${resolve(sqlitePath(table) ?? '')}`, id, host: hostname() };
+}
+
+/** The id of a file; undefined if there is none, and for a table in DynamoDB. */
+async function idOf(table: string, options: { readonly create: boolean }): Promise<string | undefined> {
+  const path = sqlitePath(table);
+  if (path === undefined) return undefined;
+  const sqlite = await import('./sqlite-file.ts');
+  return sqlite.idOf(sqlite.sqliteFile(path), options);
+}
+
+async function compare(named: NamedTable, table: string, store: string): Promise<void> {
+  const id = await idOf(table, { create: false });
+  const isFile = sqlitePath(table) !== undefined;
+  if (isFile ? id !== undefined && id === named.id : table === named.table) return;
+  const got = isFile && id === undefined ? 'no file, or an empty one' : 'another';
+  throw new TableError(`send for ${store} by ${table}`, {
+    kind: 'bad-table',
+    table,
+    expected: wordsOf(named),
+    got: `${got}; --new-ledger begins a new one: ${NEW_LEDGER_RISK}`,
+  });
+}
+
+function wordsOf({ table, stack, id, host }: NamedTable): string {
+  if (id !== undefined) return `the file that ${TABLE_KEY} names, SYNC_TABLE=${table} of ${host} (id ${id})`;
+  const settings = stack ? `platform-sync env --stack ${stack} prints its settings` : `SYNC_TABLE=${table}`;
+  return `the table in DynamoDB that ${TABLE_KEY} names, ${table} (${settings})`;
+}
+
+function asTableError(error: unknown): unknown {
+  if (!(error instanceof StoreError)) return error;
+  const { failure } = error;
+  return failure.kind === 'busy' || failure.kind === 'unreachable'
+    ? new TableError(`read ${TABLE_KEY}`, failure, { cause: error })
+    : error;
+}

@@ -1,0 +1,163 @@
+import { mkdtemp, readdir, rm, truncate } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openTimedTable } from '../../lib/jobs/timed-table.ts';
+import { StoreError } from '../../lib/store/error.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { sqliteFile } from '../../lib/table/sqlite-file.ts';
+import { TABLE_KEY, tableCheckOf } from '../../lib/table/store-table.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'store-table-'));
+});
+afterEach(async () => {
+  for (const name of ['a.db', 'b.db']) sqliteFile(join(folder, name)).close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const file = (name: string) => `sqlite:${join(folder, name)}`;
+const named = async (store: Store) => JSON.parse((await store.get(TABLE_KEY))?.body.toString() ?? 'null');
+const key = { partition: 'job#a', sort: '-' };
+const refused = { name: 'TableError', failure: { kind: 'bad-table' } };
+
+/** Whether a sender with this table may send, in a process of its own. */
+const send = (store: Store, table: string, stack?: string) =>
+  tableCheckOf(table, { SYNC_STACK: stack }, async () => store)();
+
+test('whoever sends first names the table, and the same table may send from then on', async () => {
+  const store = createMemoryStore();
+
+  await send(store, file('a.db'));
+  await send(store, file('a.db'));
+
+  expect(await named(store)).toEqual({
+    version: 1,
+    table: file('a.db'),
+    id: expect.stringMatching(/^[\da-f-]{36}$/),
+    host: hostname(),
+  });
+});
+
+test('by another file nothing is sent, and the message names the one that belongs there', async () => {
+  const store = createMemoryStore();
+  await send(store, file('a.db'));
+
+  const sending = send(store, file('b.db'));
+
+  await expect(sending).rejects.toMatchObject(refused);
+  await expect(sending).rejects.toThrow(
+    /table\.json names, SYNC_TABLE=sqlite:.*a\.db of .*; --new-ledger .*may be sent again/,
+  );
+  expect(await readdir(folder)).not.toContain('b.db');
+});
+
+test('by a file that was deleted or emptied nothing is sent, and none is made in its place', async () => {
+  const store = createMemoryStore();
+  await send(store, file('a.db'));
+  sqliteFile(join(folder, 'a.db')).close();
+
+  await truncate(join(folder, 'a.db'));
+  await expect(send(store, file('a.db'))).rejects.toThrow('got no file, or an empty one');
+  await rm(join(folder, 'a.db'));
+  await expect(send(store, file('a.db'))).rejects.toThrow('got no file, or an empty one');
+
+  expect((await readdir(folder)).filter((name) => name.startsWith('a.db') && !name.includes('-'))).toEqual(
+    [],
+  );
+});
+
+test('a store that a stack writes to is sent to by its table alone', async () => {
+  const store = createMemoryStore();
+  await send(store, 'Acme-Table', 'acme');
+
+  await send(store, 'Acme-Table');
+  await expect(send(store, file('a.db'))).rejects.toThrow('platform-sync env --stack acme');
+  await expect(send(store, 'Other-Table')).rejects.toThrow('names, Acme-Table (');
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('a new file that takes the place of the named one is another', async () => {
+  const store = createMemoryStore();
+  await send(store, file('a.db'));
+  sqliteFile(join(folder, 'a.db')).close();
+  await rm(join(folder, 'a.db'));
+  await send(createMemoryStore(), file('a.db'));
+
+  await expect(send(store, file('a.db'))).rejects.toThrow('got another;');
+});
+
+test('a store without a name is one whose ledger begins', async () => {
+  const store = createMemoryStore();
+  await send(store, file('a.db'));
+  await store.delete(TABLE_KEY);
+
+  await send(store, file('b.db'));
+
+  expect(await named(store)).toMatchObject({ table: file('b.db') });
+  await expect(send(store, file('a.db'))).rejects.toMatchObject(refused);
+});
+
+describe('however the first senders meet or end', () => {
+  test('of two at once with a file each, one sends', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const store = createMemoryStore();
+
+      const both = await Promise.allSettled([send(store, file('a.db')), send(store, file('b.db'))]);
+
+      expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    }
+  });
+
+  test('two at once with one file both send', async () => {
+    const store = createMemoryStore();
+
+    await Promise.all([send(store, file('a.db')), send(store, file('a.db'))]);
+  });
+
+  test('one that was killed after it had made the file leaves the table to the next', async () => {
+    const store = createMemoryStore();
+    const killed = { ...store, put: () => new Promise<never>(() => undefined) };
+    void send(killed, file('a.db'));
+    await expect.poll(() => readdir(folder)).toContain('a.db');
+
+    await send(store, file('a.db'));
+
+    expect(await named(store)).toMatchObject({ table: file('a.db') });
+  });
+
+  test('one whose answer to the put was lost is the one that is named', async () => {
+    const store = createMemoryStore();
+    const away = new StoreError('put', { kind: 'unreachable', code: 'ECONNRESET' });
+    let losses = 1;
+    const lossy: Store = {
+      ...store,
+      async put(...given) {
+        const put = await store.put(...given);
+        losses -= 1;
+        if (losses >= 0) throw away;
+        return put;
+      },
+    };
+    const check = tableCheckOf(file('a.db'), {}, async () => lossy);
+
+    await expect(check()).rejects.toMatchObject({ failure: { kind: 'unreachable' } });
+    await check();
+
+    await expect(send(store, file('b.db'))).rejects.toMatchObject(refused);
+  });
+});
+
+test('a table stores nothing for a store that names another, and still reads', async () => {
+  const environment = { SYNC_STORE: join(folder, 'store') };
+  const { table } = await openTimedTable(file('a.db'), environment);
+  const { table: other } = await openTimedTable(file('b.db'), environment);
+  await table.put(key, {}, { expected: null, token: 't' });
+
+  await expect(other.put(key, {}, { expected: null, token: 't' })).rejects.toMatchObject(refused);
+
+  expect(await other.get(key)).toBeUndefined();
+  expect(await readdir(folder)).not.toContain('b.db');
+});
