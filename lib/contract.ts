@@ -37,9 +37,14 @@ export {
   tableNameAmong,
 } from './tables/catalog/glue-tables.ts';
 export { type GlueView, glueViews } from './tables/catalog/glue-views.ts';
-export { resultColumns, scoreColumns } from './tables/make/columns.ts';
 export { savedQueries } from './tables/saved-queries.ts';
-export { type StoredTable, type StoredTableName, storedTables } from './tables/stored-tables.ts';
+export {
+  resultColumns,
+  type StoredTable,
+  type StoredTableName,
+  scoreColumns,
+  storedTables,
+} from './tables/stored-tables.ts';
 
 /** What every deployed function finds in its environment. */
 export type CommonEnvironment = Readonly<

@@ -8,7 +8,7 @@ import { scanOfRun } from '../../lib/snapshot/run/scan-of-run.ts';
 import { publishTaken } from '../../lib/snapshot/run/take-run.ts';
 import { takeSlice } from '../../lib/snapshot/run/take-slice.ts';
 import { openStore } from '../../lib/store/open.ts';
-import { parquetOfRun } from '../../lib/tables/made/parquet-of-run.ts';
+import { parquetOfRun } from '../../lib/tables/made/made-files.ts';
 import { makeTables } from '../../lib/tables/make/make-tables.ts';
 import { sleep } from '../../lib/time/sleep.ts';
 

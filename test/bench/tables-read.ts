@@ -9,7 +9,7 @@ import { readLastPublication } from '../../lib/snapshot/publish/last-publication
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
 import { tableNameOf } from '../../lib/tables/catalog/glue-tables.ts';
-import { parquetOfRun } from '../../lib/tables/made/parquet-of-run.ts';
+import { parquetOfRun } from '../../lib/tables/made/made-files.ts';
 import { makeTables } from '../../lib/tables/make/make-tables.ts';
 import { savedQueries } from '../../lib/tables/saved-queries.ts';
 import { publishLines } from '../conformance/sql/publish-lines.ts';

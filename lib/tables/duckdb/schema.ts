@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { compareKeys } from '../../store/key.ts';
-import { duckDbType } from '../catalog/hive-type.ts';
 import type { View } from '../catalog/view.ts';
 import { duckDbMacros, duckDbSql } from '../duckdb-dialect.ts';
+import { duckDbType } from '../parquet/hive-type.ts';
 import type { DataFile } from './local-copies.ts';
 import { type Macro, macros } from './macros.ts';
 import { identifier, literal, literals } from './quoted.ts';

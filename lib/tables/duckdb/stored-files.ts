@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import PQueue from 'p-queue';
 import { missingObject, StoredObjectError } from '../../store/stored-json.ts';
-import type { ParquetInStore } from '../made/parquet-of-run.ts';
+import type { ParquetInStore } from '../made/made-files.ts';
 import type { DataFile } from './local-copies.ts';
 import { orReport, type Session } from './session.ts';
 import type { PreparedPiece } from './table.ts';

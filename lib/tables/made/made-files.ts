@@ -1,6 +1,10 @@
 import * as z from 'zod/mini';
+import { type Place, parquetFolder, sourceOf } from '../../snapshot/keys.ts';
+import type { Manifest, Part } from '../../snapshot/manifest.ts';
+import { sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import type { ListedObject, Store } from '../../store/store.ts';
 import { parseStored, printStored, StoredObjectError } from '../../store/stored-json.ts';
+import { parquetFormat } from '../parquet/parquet-schema.ts';
 
 const madeFile = z.object({
   /** Names what the file was made of: another name, another file. */
@@ -18,6 +22,9 @@ const madeFile = z.object({
 
 /** One Parquet file of a folder. */
 export type MadeFile = z.infer<typeof madeFile>;
+
+/** A file that a folder is to have. */
+export type FileToMake = Pick<MadeFile, 'of' | 'upTo'>;
 
 const madeSchema = z.object({
   version: z.literal(1),
@@ -94,4 +101,61 @@ export async function writeMade(
   const body = printStored({ version: 1, isWhole, files });
   const put = await store.put(`${folder}${MADE_NAME}`, body, { condition });
   return put.kind === 'stored' ? { isWhole, files, etag: put.etag, isKnown: true } : undefined;
+}
+
+/** A file of Parquet in the store. */
+export type ParquetInStore = { readonly key: string; readonly bytes: number; readonly sha256: string };
+
+/** The same, as it is recorded. */
+export type RecordedParquet = ParquetInStore & Pick<MadeFile, 'records' | 'other'>;
+
+/** What the Parquet of a part of a place is made of: it names the bytes, whoever makes them. */
+export const madeOf = (place: Place, { sha256 }: Pick<Part, 'sha256'>): string =>
+  `${parquetFormat(sourceDefinitions[sourceOf(place)].columns)} ${sha256}`;
+
+/** The Parquet of a run that is recorded, by what it was made of. */
+export async function recordedParquet(
+  store: Pick<Store, 'get'>,
+  place: Place,
+  run: { readonly id: string; readonly startedAt: string },
+): Promise<ReadonlyMap<string, RecordedParquet>> {
+  const folder = parquetFolder(place, run);
+  const { files } = await readMade(store, folder);
+  const found = new Map<string, RecordedParquet>();
+  for (const [index, { of, sha256, ...file }] of files.entries())
+    if (sha256 !== null) found.set(of, { key: `${folder}${fileName(index)}`, sha256, ...file });
+  return found;
+}
+
+/** The Parquet of a run's parts, in their order, as far as it is recorded. */
+export async function parquetOfRun(
+  store: Pick<Store, 'get'>,
+  place: Place,
+  { run: id, startedAt, parts }: Pick<Manifest, 'run' | 'startedAt' | 'parts'>,
+): Promise<readonly (RecordedParquet | undefined)[]> {
+  const found = await recordedParquet(store, place, { id, startedAt });
+  return parts.map((part) => found.get(madeOf(place, part)));
+}
+
+/** A file that a folder is to have, and its Parquet if that has the same rows as the lines. */
+export type WithParquet<File> = { readonly file: File; readonly parquet: ParquetInStore | undefined };
+
+/** The files that a folder of Parquet is to have, with those that it has as they would be made now. */
+export async function withParquet<File extends FileToMake>(
+  store: Pick<Store, 'get' | 'list' | 'location'>,
+  folder: string,
+  filesOf: (recorded: RecordedMade) => AsyncIterable<File> | Iterable<File>,
+): Promise<readonly WithParquet<File>[]> {
+  const recorded = await readMade(store, folder);
+  const stored = recorded.isKnown ? await filesIn(store, folder) : new Map();
+  const found: WithParquet<File>[] = [];
+  for await (const file of filesOf(recorded)) {
+    const index = found.length;
+    const key = `${folder}${fileName(index)}`;
+    const known = recorded.files[index];
+    const { sha256 = null, bytes = 0 } = known ?? {};
+    const isUsable = sha256 !== null && isMade(store, known, { of: file.of, stored: stored.get(key) });
+    found.push({ file, parquet: isUsable ? { key, bytes, sha256 } : undefined });
+  }
+  return found;
 }

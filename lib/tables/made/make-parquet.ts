@@ -1,9 +1,10 @@
 import { gatherBytes } from '../../bytes/gathered-bytes.ts';
-import { type LineReader, readLines } from '../../snapshot/changes/line-reader.ts';
+import { type LineReader, lineOf, readLines } from '../../snapshot/changes/line-reader.ts';
 import type { PartToRead } from '../../snapshot/changes/part-chunks.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
-import type { TableColumns } from '../parquet/fit-lines.ts';
-import { createParquetFile } from '../parquet/parquet-writer.ts';
+import type { KnownMembers, TableColumns } from '../parquet/fit-lines.ts';
+import { createParquetFile, type ParquetFile } from '../parquet/parquet-writer.ts';
+import type { FileToMake } from './made-files.ts';
 
 /** Parquet, compressed, in memory: no larger than the part by much. `other`: how many members are in `_other`. */
 export type MadeParquet = { readonly body: Buffer; readonly records: number; readonly other: number };
@@ -43,7 +44,7 @@ export function createParquetMaker(columns: TableColumns): (part: PartToMake) =>
 export const makeParquet = (part: PartToRead, columns: TableColumns): Promise<MadeParquet> =>
   createParquetMaker(columns)(part);
 
-function addLine({ line, place }: LineReader, file: ReturnType<typeof createParquetFile>): void {
+function addLine({ line, place }: Pick<LineReader, 'line' | 'place'>, file: ParquetFile): void {
   try {
     file.add(line.json, line.start, line.end);
   } catch (cause) {
@@ -52,4 +53,44 @@ function addLine({ line, place }: LineReader, file: ReturnType<typeof createParq
       cause,
     });
   }
+}
+
+/** A line of JSON, and where it is, for messages. */
+export type PlacedLine = { readonly json: Buffer; readonly place: string };
+
+/** Receives what is missing or damaged, and left out; without it, that is thrown. */
+export type Report = ((fault: string) => void) | undefined;
+
+/** A file to make of lines. */
+export type LinesToMake = FileToMake & {
+  /** The bytes of what goes in. */
+  readonly bytes: number;
+  /** What goes in. Throws `SourceChangedError` if something is gone that was there before. */
+  readonly lines: (report?: Report) => AsyncIterable<PlacedLine>;
+};
+
+/**
+ * Makes a Parquet file of JSON lines; undefined if there are none. Memory holds it and one row group. Throws
+ * `StoredObjectError` if a line is not JSON.
+ */
+export async function parquetOfLines(
+  lines: AsyncIterable<PlacedLine>,
+  columns: TableColumns,
+  { known = {}, report }: { readonly known?: KnownMembers; readonly report?: Report } = {},
+): Promise<MadeParquet | undefined> {
+  const file = createParquetFile(columns, known);
+  const gathered = gatherBytes();
+  for await (const { json, place } of lines) {
+    try {
+      addLine({ line: lineOf(json), place: () => place }, file);
+    } catch (error) {
+      if (report === undefined || !(error instanceof StoredObjectError)) throw error;
+      report(error.message);
+    }
+    if (file.isFull()) gathered.add(file.flush());
+  }
+  const { records, other } = file.counts();
+  if (records === 0) return undefined;
+  gathered.add(file.end());
+  return { body: gathered.bytes(), records, other };
 }

@@ -2,7 +2,7 @@ import { latestParquetFolder, type Place } from '../../snapshot/keys.ts';
 import { manifestOf, readLatest } from '../../snapshot/manifest.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
-import { parquetOfRun } from '../made/parquet-of-run.ts';
+import { parquetOfRun } from '../made/made-files.ts';
 
 /** How often others may change what is read here before we leave it to the next call. */
 const MOST_ROUNDS = 20;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ListedObject, PutCondition, Store } from '../../store/store.ts';
 import {
+  type FileToMake,
   fileName,
   filesIn,
   isMade,
@@ -11,9 +12,6 @@ import {
   writeMade,
 } from '../made/made-files.ts';
 import type { MadeParquet } from '../made/make-parquet.ts';
-
-/** A file that a folder is to have. */
-export type FileToMake = Pick<MadeFile, 'of' | 'upTo'>;
 
 export type FolderToMake<File extends FileToMake> = {
   readonly store: Store;

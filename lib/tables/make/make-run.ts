@@ -18,10 +18,10 @@ import { isSource, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import { StoreError } from '../../store/error.ts';
 import type { Store } from '../../store/store.ts';
 import { printStored, StoredObjectError } from '../../store/stored-json.ts';
-import { madeOf } from '../made/parquet-of-run.ts';
+import { type FileToMake, madeOf } from '../made/made-files.ts';
 import { parquetFormat } from '../parquet/parquet-schema.ts';
 import type { Partitions } from '../partitions/partitions.ts';
-import { type FileToMake, type MadeFolder, makeFolder, SourceChangedError } from './make-folder.ts';
+import { type MadeFolder, makeFolder, SourceChangedError } from './make-folder.ts';
 import { openPartFiles, usesFolder } from './part-files.ts';
 
 export type RunToMake = {

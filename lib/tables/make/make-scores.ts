@@ -1,15 +1,16 @@
-import { SCORES_FOLDER } from '../../jobs/texts/batch/batch.ts';
+import { createHash } from 'node:crypto';
+import { findRows } from '../../jobs/results/part-rows.ts';
+import { findSummary } from '../../jobs/results/summary.ts';
+import { chunkOfPart, SCORES_FOLDER, SUMMARY_NAME } from '../../jobs/texts/batch/batch.ts';
+import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import { keySegment } from '../../store/id-in-key.ts';
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
-import { readMade } from '../made/made-files.ts';
+import type { ListedObject, Store } from '../../store/store.ts';
+import { missingObject, StoredObjectError } from '../../store/stored-json.ts';
+import { readMade, type WithParquet, withParquet } from '../made/made-files.ts';
+import { type LinesToMake, type PlacedLine, parquetOfLines, type Report } from '../made/make-parquet.ts';
 import { parquetFormat } from '../parquet/parquet-schema.ts';
-import { scoreColumns } from './columns.ts';
-import { type MadeFolder, makeFolder } from './make-folder.ts';
-import { type LinesToMake, parquetOfLines } from './parquet-of-lines.ts';
-import { scoreFiles } from './score-files.ts';
-import { type BatchParts, partsOfBatch } from './score-parts.ts';
-import { type WithParquet, withParquet } from './with-parquet.ts';
+import { scoreColumns } from '../stored-tables.ts';
+import { type MadeFolder, makeFolder, SourceChangedError } from './make-folder.ts';
 
 export type ScoresToMake = {
   readonly store: Store;
@@ -17,6 +18,8 @@ export type ScoresToMake = {
   readonly isDry: boolean;
   readonly signal?: AbortSignal | undefined;
 };
+
+type Reading = Pick<ScoresToMake, 'store' | 'signal'>;
 
 /** The folder of all scores as Parquet. */
 const SCORES_PARQUET = 'parquet/scores/';
@@ -38,7 +41,6 @@ export async function makeBatch(segment: string, options: ScoresToMake): Promise
   const { store, isOver, isDry } = options;
   const source = `${SCORES_FOLDER}${segment}/`;
   const folder = `${SCORES_PARQUET}${segment}/`;
-  const format = parquetFormat(scoreColumns);
   let used = await partsOfBatch(store, source);
   if (used === undefined) {
     if (!isDry) await deleteFolder(store, folder);
@@ -50,7 +52,7 @@ export async function makeBatch(segment: string, options: ScoresToMake): Promise
     make: ({ lines }) => parquetOfLines(lines(), scoreColumns),
     async *files() {
       used = await partsOfBatch(store, source);
-      if (used !== undefined) yield* scoreFiles({ ...options, format }, used);
+      if (used !== undefined) yield* scoreFiles(options, used);
     },
     mayStay: async () => isSame(used, await partsOfBatch(store, source)),
     isOver,
@@ -66,11 +68,9 @@ export async function makeBatch(segment: string, options: ScoresToMake): Promise
 export const storedScores = (
   segment: string,
   parts: BatchParts,
-  { store, signal }: Pick<ScoresToMake, 'store' | 'signal'>,
+  reading: Reading,
 ): Promise<readonly WithParquet<LinesToMake>[]> =>
-  withParquet(store, `${SCORES_PARQUET}${segment}/`, () =>
-    scoreFiles({ store, format: parquetFormat(scoreColumns), signal }, parts),
-  );
+  withParquet(reading.store, `${SCORES_PARQUET}${segment}/`, () => scoreFiles(reading, parts));
 
 const NOTHING: MadeFolder = { files: 0, records: 0, bytes: 0, other: 0, isLeft: false };
 
@@ -86,13 +86,12 @@ export const forgetBatchParquet = (batch: string, store: Store): Promise<void> =
  * forgotten, and what a bucket with versions still has of any. The command makes it again.
  */
 export async function forgetChangedParquet(store: Store): Promise<void> {
-  const format = parquetFormat(scoreColumns);
   for await (const found of store.folders(SCORES_PARQUET)) {
     const folder = `${found}/`;
     const source = `${SCORES_FOLDER}${found.slice(SCORES_PARQUET.length)}/`;
     const parts = await partsOfBatch(store, source).catch(unlessDamaged);
     const { files } = await readMade(store, folder);
-    const wanted = parts === undefined ? [] : [...scoreFiles({ store, format }, parts)];
+    const wanted = parts === undefined ? [] : [...scoreFiles({ store }, parts)];
     const isAsMade = wanted.length === files.length && wanted.every(({ of }, at) => of === files[at]?.of);
     if (!isAsMade) await deleteFolder(store, folder);
   }
@@ -112,4 +111,87 @@ async function deleteFolder(store: Store, folder: string): Promise<void> {
 
 async function eraseOld(store: Store, folder: string): Promise<void> {
   for await (const version of store.oldVersions?.(folder) ?? []) await version.erase();
+}
+
+/** A part of a batch. */
+type ScorePart = Pick<ListedObject, 'key' | 'sizeBytes'>;
+
+/** The parts of a finished batch, in order. */
+export type BatchParts = { readonly parts: readonly ScorePart[] };
+
+/**
+ * The parts that the summary of a batch names; undefined if it has none, so is not finished. Once the rows of a batch
+ * have expired, forgetting a text replaces a part but not the summary: then the one part of the same chunk counts.
+ * `folder` ends in a slash. Throws `StoredObjectError` if a part is gone.
+ */
+export async function partsOfBatch(store: Store, folder: string): Promise<BatchParts | undefined> {
+  const byChunk = new Map<number, ScorePart[]>();
+  for await (const { key, sizeBytes } of store.list(folder)) {
+    const chunkId = chunkOfPart(key);
+    if (chunkId !== undefined)
+      byChunk.set(chunkId.chunk, [...(byChunk.get(chunkId.chunk) ?? []), { key, sizeBytes }]);
+  }
+  const summary = await findSummary(store, `${folder}${SUMMARY_NAME}`);
+  if (summary === undefined) return undefined;
+  const parts = summary.parts.map(({ key }): ScorePart => {
+    const chunk = chunkOfPart(key)?.chunk;
+    const listed = byChunk.get(chunk ?? -1) ?? [];
+    const found = listed.find((part) => part.key === key) ?? (listed.length === 1 ? listed[0] : undefined);
+    if (found === undefined) throw missingObject(store, key, 'a part');
+    return found;
+  });
+  return { parts };
+}
+
+/** The chunks of one file: each has at most a hundred texts. */
+const CHUNKS_OF_FILE = 500;
+
+/** How many parts are read at the same time. */
+const CONCURRENCY = 16;
+
+/** The files of a batch: many small parts are one, and a chunk is always in the same one. */
+function* scoreFiles(reading: Reading, { parts }: BatchParts): Generator<LinesToMake> {
+  for (let first = 0; first < parts.length; first += CHUNKS_OF_FILE) {
+    const items = parts.slice(first, first + CHUNKS_OF_FILE);
+    // The name of a part has its hash.
+    const named = [parquetFormat(scoreColumns), ...items.map(({ key }) => key)].join('\n');
+    yield {
+      of: createHash('sha256').update(named).digest('hex'),
+      bytes: items.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+      lines: (report) => readParts(items, { ...reading, report }),
+    };
+  }
+}
+
+async function* readParts(
+  items: readonly ScorePart[],
+  { store, signal, report }: Reading & { readonly report: Report },
+): AsyncGenerator<PlacedLine> {
+  const bodies = readAhead({
+    items,
+    concurrency: CONCURRENCY,
+    signal,
+    read: async ({ key }, aborted) => ({ key, rows: await rowsOf(store, key, { signal: aborted, report }) }),
+  });
+  for await (const { key, rows } of bodies)
+    for (const [index, json] of rows.entries()) yield { json, place: `${key}, line ${index + 1}` };
+}
+
+/** The rows of a part; none, and reported, if it is missing or damaged. */
+async function rowsOf(
+  store: Store,
+  key: string,
+  { signal, report }: { readonly signal: AbortSignal; readonly report: Report },
+): Promise<readonly Buffer[]> {
+  try {
+    const rows = await findRows(store, key, signal);
+    if (rows !== undefined) return rows;
+    // Another one has replaced it.
+    if (report === undefined) throw new SourceChangedError(key);
+    throw missingObject(store, key, 'a part');
+  } catch (error) {
+    if (report === undefined || !(error instanceof StoredObjectError)) throw error;
+    report(error.message);
+    return [];
+  }
 }

@@ -6,8 +6,8 @@ import type { Part } from '../../snapshot/manifest.ts';
 import { type Run, runOfId } from '../../snapshot/run-id.ts';
 import { sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
+import { madeOf, type RecordedParquet, recordedParquet } from '../made/made-files.ts';
 import { createParquetMaker, type MadeParquet } from '../made/make-parquet.ts';
-import { madeOf, type RecordedParquet, recordedParquet } from '../made/parquet-of-run.ts';
 
 export type PartFilesOptions = {
   readonly store: Store;

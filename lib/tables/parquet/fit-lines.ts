@@ -5,9 +5,10 @@ import {
   skipSpace,
   unexpected,
 } from '../../snapshot/page/json-bytes.ts';
-import { parseColumnType } from '../catalog/hive-type.ts';
+import { parseColumnType } from './hive-type.ts';
 import { addLevels, addToEach, type Leaf } from './leaf.ts';
-import { createNode, type NamedNode, type Reading, structOf } from './nodes.ts';
+import type { Reading } from './names.ts';
+import { createNode, type NamedNode, structOf } from './nodes.ts';
 import { addInteger, createIntegerLeaf, lastInteger, type NumberLeaf } from './number-leaves.ts';
 import { type Members, readObject } from './read-node.ts';
 import { addUtf8, createTextLeaf } from './text-leaf.ts';

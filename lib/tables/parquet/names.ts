@@ -1,5 +1,19 @@
 import { type JsonBytes, skipName, skipText } from '../../snapshot/page/json-bytes.ts';
-import type { Reading } from './nodes.ts';
+
+/** What reading a line has found so far. */
+export type Reading = {
+  json: JsonBytes;
+  /** Becomes false when something does not fit. */
+  fits: boolean;
+  /**
+   * False at first: names are read as if none came twice. If one does, `repeats` becomes true, what was written is wrong,
+   * and the line has to be read again with care.
+   */
+  isCareful: boolean;
+  repeats: boolean;
+  /** Behind the colon of the name that was read last. */
+  behindName: number;
+};
 
 /** The names of members that have a place. */
 export type Names = {

@@ -1,5 +1,4 @@
-import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
-import type { ColumnType } from '../catalog/hive-type.ts';
+import type { ColumnType } from './hive-type.ts';
 import { type Leaf, type LeafPlace, type Levels, MOST_LEVEL } from './leaf.ts';
 import { type Names, namesOf } from './names.ts';
 import { createBooleanLeaf, createIntegerLeaf, type Numbers } from './number-leaves.ts';
@@ -47,21 +46,6 @@ export type StructParts = {
   readonly valueAt: number[];
   /** The field that mostly follows each: objects of one platform have their members in one order, which may be another. */
   readonly after: number[];
-};
-
-/** What reading a line has found so far. */
-export type Reading = {
-  json: JsonBytes;
-  /** Becomes false when something does not fit. */
-  fits: boolean;
-  /**
-   * False at first: names are read as if none came twice. If one does, `repeats` becomes true, what was written is wrong,
-   * and the line has to be read again with care.
-   */
-  isCareful: boolean;
-  repeats: boolean;
-  /** Behind the colon of the name that was read last. */
-  behindName: number;
 };
 
 /**

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { SchemaElement } from 'hyparquet-writer';
-import type { ColumnType } from '../catalog/hive-type.ts';
-import { parseColumnType } from '../catalog/hive-type.ts';
 import type { TableColumns } from './fit-lines.ts';
+import type { ColumnType } from './hive-type.ts';
+import { parseColumnType } from './hive-type.ts';
 
 /**
  * The schema of a table in Parquet: names in lower case, everything may be null but the keys of a map. Lists and maps

@@ -14,8 +14,8 @@ import {
   unexpected,
 } from '../../snapshot/page/json-bytes.ts';
 import { addLevels, addToEach } from './leaf.ts';
-import { findName, isNameAt, lengthOf, readName } from './names.ts';
-import type { FittedNode, MapParts, Reading, StructParts } from './nodes.ts';
+import { findName, isNameAt, lengthOf, type Reading, readName } from './names.ts';
+import type { FittedNode, MapParts, StructParts } from './nodes.ts';
 import { addBoolean, addInteger } from './number-leaves.ts';
 import { addSpan, addString, addUtf8 } from './text-leaf.ts';
 

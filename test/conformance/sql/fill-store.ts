@@ -12,7 +12,7 @@ import { readLastPublication } from '../../../lib/snapshot/publish/last-publicat
 import { type Source, sources } from '../../../lib/snapshot/sources/sources.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
-import { parquetOfRun } from '../../../lib/tables/made/parquet-of-run.ts';
+import { parquetOfRun } from '../../../lib/tables/made/made-files.ts';
 import { makeTables } from '../../../lib/tables/make/make-tables.ts';
 import { gluePartitions } from '../../../lib/tables/partitions/glue-partitions.ts';
 import { summaryOf as summaryOfParts } from '../../jobs/summary-of.ts';

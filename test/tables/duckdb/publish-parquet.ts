@@ -4,9 +4,8 @@ import { manifestOf, readLatest } from '../../../lib/snapshot/manifest.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { calculationColumns } from '../../../lib/snapshot/sources/calculations/columns.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { fileName, writeMade } from '../../../lib/tables/made/made-files.ts';
+import { fileName, madeOf, type ParquetInStore, writeMade } from '../../../lib/tables/made/made-files.ts';
 import { makeParquet } from '../../../lib/tables/made/make-parquet.ts';
-import { madeOf, type ParquetInStore } from '../../../lib/tables/made/parquet-of-run.ts';
 import { publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { storeRun } from '../../snapshot/changes/stored-run.ts';
 

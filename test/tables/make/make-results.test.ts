@@ -101,7 +101,7 @@ describe('a day of results', () => {
     const store = await storeWith(['a']);
     await store.put(keyOf('b'), Buffer.from('{"id":'));
 
-    await expect(makeDay(DAY, optionsFor(store))).rejects.toThrow(`${keyOf('b')}: expected JSON`);
+    await expect(makeDay(DAY, optionsFor(store))).rejects.toThrow(`${keyOf('b')}: expected a record as JSON`);
   });
 
   test('stops when its time is over, and continues there', async () => {

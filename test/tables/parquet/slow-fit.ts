@@ -1,6 +1,6 @@
 import { own } from '../../../lib/json/own.ts';
-import { parseColumnType } from '../../../lib/tables/catalog/hive-type.ts';
 import type { TableColumns } from '../../../lib/tables/parquet/fit-lines.ts';
+import { parseColumnType } from '../../../lib/tables/parquet/hive-type.ts';
 
 type ColumnType = ReturnType<typeof parseColumnType>;
 

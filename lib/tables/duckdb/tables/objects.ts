@@ -2,16 +2,19 @@ import { SCORES_FOLDER } from '../../../jobs/texts/batch/batch.ts';
 import { idOfSegment } from '../../../store/id-in-key.ts';
 import type { ListedObject } from '../../../store/store.ts';
 import { StoredObjectError } from '../../../store/stored-json.ts';
+import type { WithParquet } from '../../made/made-files.ts';
 import { NOTHING_MADE } from '../../made/made-files.ts';
-import { formulaColumns, refusedColumns, resultColumns, scoreColumns } from '../../make/columns.ts';
-import { storedResults } from '../../make/make-results.ts';
-import { storedScores } from '../../make/make-scores.ts';
-import { type LinesToMake, parquetOfLines } from '../../make/parquet-of-lines.ts';
-import { resultFiles } from '../../make/result-files.ts';
-import { type BatchParts, partsOfBatch } from '../../make/score-parts.ts';
-import type { WithParquet } from '../../make/with-parquet.ts';
+import { type LinesToMake, parquetOfLines } from '../../made/make-parquet.ts';
+import { resultFiles, storedResults } from '../../make/make-results.ts';
+import { type BatchParts, partsOfBatch, storedScores } from '../../make/make-scores.ts';
 import type { TableColumns } from '../../parquet/fit-lines.ts';
-import { storedTables } from '../../stored-tables.ts';
+import {
+  formulaColumns,
+  refusedColumns,
+  resultColumns,
+  scoreColumns,
+  storedTables,
+} from '../../stored-tables.ts';
 import type { Session } from '../session.ts';
 import { preparedFiles } from '../stored-files.ts';
 import type { Piece, PreparedPiece, Table } from '../table.ts';
@@ -77,9 +80,7 @@ export const objectTables = (session: Session): readonly Table[] =>
         values: [],
         prepare: async () => {
           const objects = await objectsIn(session, storedTables[name].folder);
-          const files = await Array.fromAsync(
-            resultFiles({ ...session, objects, format: name }, NOTHING_MADE),
-          );
+          const files = await Array.fromAsync(resultFiles({ ...session, objects }, NOTHING_MADE));
           return prepared(
             session,
             files.map((file) => ({ file, parquet: undefined })),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { duckDbType } from '../../../lib/tables/catalog/hive-type.ts';
+import { duckDbType } from '../../../lib/tables/parquet/hive-type.ts';
 
 test.each([
   ['string', 'VARCHAR'],

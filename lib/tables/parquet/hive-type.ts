@@ -1,5 +1,3 @@
-import type { HiveType } from '../../snapshot/sources/source-definition.ts';
-
 /** A type of Hive's, or `json`: text that is a value's JSON, byte for byte. Names are as on the platform. */
 export type ColumnType =
   | { readonly kind: 'string' | 'bigint' | 'boolean' | 'timestamp' | 'json' }
@@ -10,7 +8,7 @@ export type ColumnType =
 type StructField = { readonly name: string; readonly type: ColumnType };
 
 /** Parses a type in Hive's notation. Keys of maps are text. Throws `TypeError` on one that no column has. */
-export function parseColumnType(hive: HiveType): ColumnType {
+export function parseColumnType(hive: string): ColumnType {
   const [, kind, inner = ''] = /^(array|map|struct)<(.*)>$/.exec(hive) ?? [];
   switch (kind) {
     case 'array':
@@ -28,7 +26,7 @@ export function parseColumnType(hive: HiveType): ColumnType {
 }
 
 /** A type in Hive's notation as one of DuckDB's; fields of structs are in lower case. Throws as `parseColumnType` does. */
-export const duckDbType = (hive: HiveType): string => duckDbTypeOf(parseColumnType(hive));
+export const duckDbType = (hive: string): string => duckDbTypeOf(parseColumnType(hive));
 
 function duckDbTypeOf(type: ColumnType): string {
   switch (type.kind) {
@@ -48,7 +46,7 @@ function duckDbTypeOf(type: ColumnType): string {
 }
 
 /** The same as one of Trino's. */
-export const trinoType = (hive: HiveType): string =>
+export const trinoType = (hive: string): string =>
   hive
     .replaceAll(/\bstring\b/g, 'varchar')
     .replaceAll(/\btimestamp\b/g, 'timestamp(3)')
@@ -57,7 +55,7 @@ export const trinoType = (hive: HiveType): string =>
     .replaceAll(/\b(array|map)</g, '$1(')
     .replaceAll('>', ')');
 
-function plainKind(hive: HiveType) {
+function plainKind(hive: string) {
   switch (hive) {
     case 'string':
     case 'bigint':
