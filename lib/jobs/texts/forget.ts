@@ -12,6 +12,7 @@ import {
   scoresFolder,
   stagedFolder,
 } from './batch/batch.ts';
+import { limitKey } from './batch/call-limit.ts';
 import { countRowsOf } from './batch/chunk-counts.ts';
 import { hasPart, isEnded, readChunkRow, type StoredChunk, writeChunkRow } from './batch/chunk-row.ts';
 import { finishBatch } from './batch/finish-batch.ts';
@@ -56,6 +57,7 @@ export async function forgetBatch(batch: string, options: BatchStorage): Promise
   if (!isBatchName(batch)) throw new RangeError(`expected a batch name, got ${preview(batch)}`);
   // The rows first: without its row, a chunk that ends writes nothing.
   for await (const { key } of table.list(batchPartition(batch))) await deleteRow(key, table);
+  await deleteRow(limitKey(batch), table);
   const staged = await keysOf(stagedFolder(batch), options);
   const results = await keysOf(scoresFolder(batch), options);
   const hashes = new Set<string>();

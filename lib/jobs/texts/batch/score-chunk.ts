@@ -3,6 +3,7 @@ import { textHashOf } from '../cache/cache-row.ts';
 import { type Scored, scoreTexts, type TextResult } from '../scoring/score-texts.ts';
 import type { ScoreTextsOptions } from '../scoring/score-texts-options.ts';
 import type { BatchStorage, ScoreRequest } from './batch.ts';
+import { openCallLimit } from './call-limit.ts';
 import { isEnded, readChunkRow } from './chunk-row.ts';
 import { type EndedChunk, endChunk, findEnd } from './end-chunk.ts';
 import { readPriorPart } from './prior-part.ts';
@@ -36,7 +37,8 @@ export async function scoreChunk(
   const chunkId = { batch, chunk };
   const texts = await textsToScore(job, chunkId, options);
   if ('kind' in texts) return { kind: 'scored', results: [], chunk: texts };
-  const scored = await scoreTexts(texts, requestOf(job), options);
+  const limit = await openCallLimit(batch, options);
+  const scored = await scoreTexts(texts, requestOf(job), { ...options, limit });
   if (scored.kind !== 'scored') return scored;
   const ended = await endChunk(chunkId, scored.results, options);
   if (ended.kind === 'ended') await scored.settle();

@@ -2,6 +2,7 @@ import type { ScoreJob } from '../../types/score/message.ts';
 import { type BatchStorage, type ChunkId, stagedKey } from './batch.ts';
 import { writeHeader } from './batch-header.ts';
 import type { BatchRequest } from './batch-request.ts';
+import { setCallLimit } from './call-limit.ts';
 import { type CheckOptions, checkBatch, type Refusal } from './check-batch.ts';
 import { chunkMessage } from './chunk-message.ts';
 import { type ChunkCounts, type ChunkRow, isEnded, readChunkRow, writeChunkRow } from './chunk-row.ts';
@@ -61,8 +62,9 @@ export async function splitBatch(request: BatchRequest, options: SplitOptions): 
 /** Splits a batch that has been checked. */
 export async function splitChecked(
   request: BatchRequest,
-  options: Pick<SplitOptions, keyof BatchStorage | 'send' | 'signal' | 'hadEnded'>,
+  options: Pick<SplitOptions, keyof BatchStorage | 'send' | 'signal' | 'hadEnded' | 'maxCalls'>,
 ): Promise<SplitBatch> {
+  if (options.maxCalls !== undefined) await setCallLimit(request.batch, options.maxCalls, options);
   const header = { chunks: 0, rows: 0, badRows: 0 };
   const unsent = createUnsentChunks(request.batch, options.send);
   for await (const group of inGroups(cutChunks(request.rows()), MESSAGES_AT_ONCE)) {

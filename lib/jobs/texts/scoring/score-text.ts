@@ -82,6 +82,12 @@ async function tryUntilDone(
       case 'held':
         await claim.release();
         return tried;
+      case 'spent': {
+        const calls = claim.sends();
+        await claim.release();
+        const error = `not sent: the batch has made its ${tried.most} calls`;
+        return { kind: 'failed', error, calls, forget: claim.forget };
+      }
       case 'waited':
         break;
       case 'failure': {

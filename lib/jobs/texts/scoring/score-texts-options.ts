@@ -2,6 +2,7 @@ import type { CallOptions } from '../../../platform/call.ts';
 import type { SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
 import type { Sentiment } from '../../../platform/records.ts';
 import type { RetryLimits } from '../../../platform/retry.ts';
+import type { CallLimit } from '../batch/call-limit.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';
 import type { Refusals } from './refusals.ts';
 import type { TextGate } from './text-gate.ts';
@@ -13,6 +14,8 @@ export type Analyze = (request: SentimentRequest, options?: CallOptions) => Prom
 export type ScoreTextsOptions = {
   readonly cache: ScoreCache;
   readonly analyze: Analyze;
+  /** Bounds the calls of the batch. Default: nothing does. */
+  readonly limit?: CallLimit | undefined;
   /** What all chunks of the process pass through. Default: one of its own. */
   readonly gate?: TextGate | undefined;
   /** What is known of this request's refusals, over all chunks of the process. Default: of this chunk alone. */

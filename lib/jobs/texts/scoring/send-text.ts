@@ -10,14 +10,18 @@ export type Tried =
   | { readonly kind: 'result'; readonly result: Sentiment }
   | { readonly kind: 'failure'; readonly error: PlatformError }
   /** Another worker was faster, or time is up. */
-  | Taken;
+  | Taken
+  /** The batch may make no more calls. */
+  | { readonly kind: 'spent'; readonly most: number };
+
+type NotSent = Extract<Tried, { readonly kind: 'scored' | 'held' | 'spent' }>;
 
 /** Ends an attempt that may not be sent. */
 class NotSentError extends Error {
   override readonly name = 'NotSentError';
-  readonly taken: Taken;
+  readonly taken: NotSent;
 
-  constructor(taken: Taken) {
+  constructor(taken: NotSent) {
     super(taken.kind);
     this.taken = taken;
   }
@@ -40,8 +44,13 @@ export async function sendText(
     if (recorded) return;
     run.signal.throwIfAborted();
     if (run.isOver()) throw new NotSentError(heldNow(run));
+    const { limit } = run;
+    if (limit && !(await limit.take())) throw new NotSentError({ kind: 'spent', most: limit.most });
     const sent = await claim.send();
-    if (sent.kind !== 'sent') throw new NotSentError(sent);
+    if (sent.kind !== 'sent') {
+      await limit?.giveBack();
+      throw new NotSentError(sent);
+    }
     recorded = true;
   };
   const onLeave = () => {
@@ -57,10 +66,16 @@ export async function sendText(
     return { kind: 'result', result: await run.analyze(request, options) };
   } catch (error) {
     // It did not leave after all: its turn was too far off, or it was stopped before.
-    if (recorded && !left) await claim.takeBack().catch(() => undefined);
+    if (recorded && !left) {
+      await claim.takeBack().catch(() => undefined);
+      await run.limit?.giveBack().catch(() => undefined);
+    }
     if (error instanceof NotSentError) return error.taken;
     if (!(error instanceof PlatformError)) throw error;
-    if (left && (!error.sent || wasRefused(error.failure))) await claim.takeBack();
+    if (left && (!error.sent || wasRefused(error.failure))) {
+      await claim.takeBack();
+      await run.limit?.giveBack();
+    }
     return { kind: 'failure', error };
   }
 }

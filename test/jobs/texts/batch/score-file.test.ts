@@ -1,10 +1,24 @@
-import { expect, test } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { scoreFile } from '../../../../lib/jobs/texts/batch/score-file.ts';
+import { sqliteFile } from '../../../../lib/table/sqlite-file.ts';
+import { createSqliteTable } from '../../../../lib/table/sqlite-table.ts';
 import { createMemoryStore } from '../../../store/memory-store.ts';
 import { createMemoryTable } from '../../../table/memory-table.ts';
-import { longWait, row, scriptedAnalyze } from '../fakes.ts';
+import { longWait, row, scriptedAnalyze, unavailable } from '../fakes.ts';
 import { batchOf, mixedRows, resultsOf, runBatch, summaryOf, world } from './batch-suite.ts';
 import { type Fault, faultyPlatform } from './faulty-platform.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'score-file-'));
+});
+afterEach(async () => {
+  sqliteFile(join(folder, 'jobs.db')).close();
+  await rm(folder, { recursive: true });
+});
 
 test('a file yields the same parts and summary as the queue', async () => {
   const [queue, here] = [world(), world()];
@@ -38,6 +52,30 @@ test('refuses a file that takes more calls than allowed', async () => {
   expect(refused).toMatchObject({ kind: 'refused', preview: { rows: 230 } });
   expect(paid).toEqual([]);
 });
+
+test.each([
+  ['in DynamoDB’s manner', () => createMemoryTable()],
+  ['in a file', () => createSqliteTable(sqliteFile(join(folder, 'jobs.db')))],
+])(
+  'two processes that score a batch at once make no more calls than it may, by a table %s',
+  async (_, open) => {
+    const [store, table] = [createMemoryStore(), open()];
+    const rows = Array.from({ length: 120 }, (_each, index) => row(index + 1, `text ${index}`));
+    const failing = () =>
+      scriptedAnalyze(Object.fromEntries(rows.map((_row, index) => [`text ${index}`, [unavailable]])));
+    const [one, two] = ['a', 'b'].map((owner) => world({ store, table, owner }, failing()));
+    const score = ({ split, scoring }: ReturnType<typeof world>) =>
+      scoreFile(batchOf(rows), { ...split, ...scoring, maxCalls: 130 });
+
+    const scored = await Promise.all([one, two].map((each) => each && score(each)));
+
+    const calls = [one, two].flatMap((each) => each?.paid ?? []);
+    expect(calls.length).toBeLessThanOrEqual(130);
+    expect(calls.length).toBeGreaterThan(120);
+    expect(scored[0]).toEqual(scored[1]);
+    expect(scored[0]).toMatchObject({ kind: 'scored', summary: { rows: 120, failed: expect.any(Number) } });
+  },
+);
 
 test('sits out a long wait: there is no queue to return to', async () => {
   const { split, scoring, slept } = world({}, scriptedAnalyze({ good: [longWait] }));

@@ -1,0 +1,84 @@
+import * as z from 'zod/mini';
+import { type BatchStorage, RETENTION_MS } from './batch.ts';
+
+const limitSchema = z.object({ most: z.number(), calls: z.number() });
+
+/** The most calls of a batch, and how many have left, or are about to. */
+type Limit = z.infer<typeof limitSchema>;
+
+/** Bounds the calls of a batch over all processes that score it. */
+export type CallLimit = {
+  readonly most: number;
+  /** Counts a call that is about to leave; false if the batch may make no more. */
+  take(): Promise<boolean>;
+  /** Takes back one that did not leave. */
+  giveBack(): Promise<void>;
+};
+
+type LimitStorage = Pick<BatchStorage, 'table' | 'newToken' | 'now'>;
+
+/** Where the calls of a batch are counted. */
+export const limitKey = (batch: string) => ({ partition: `batch-calls#${batch}`, sort: '-' });
+
+/** Sets the most calls of a batch; those that were counted before stay counted. */
+export async function setCallLimit(batch: string, most: number, storage: LimitStorage): Promise<void> {
+  await change(batch, storage, ({ calls }) => ({ most, calls }));
+}
+
+/** The bound of a batch; undefined if none was set. */
+export async function openCallLimit(batch: string, storage: LimitStorage): Promise<CallLimit | undefined> {
+  const found = await read(batch, storage);
+  if (found === undefined) return undefined;
+  let waiting: Waiting[] = [];
+  let counting = Promise.resolve();
+  /** One write for all calls that wait for it. */
+  const countWaiting = async () => {
+    const given = waiting;
+    waiting = [];
+    let granted = 0;
+    try {
+      await change(batch, storage, ({ most, calls }) => {
+        granted = Math.max(0, Math.min(given.length, most - calls));
+        return granted === 0 ? undefined : { most, calls: calls + granted };
+      });
+      for (const [index, { settle }] of given.entries()) settle(index < granted);
+    } catch (error) {
+      for (const { fail } of given) fail(error);
+    }
+  };
+  return {
+    most: found.limit.most,
+    take: () =>
+      new Promise((settle, fail) => {
+        waiting.push({ settle, fail });
+        if (waiting.length === 1) counting = counting.then(countWaiting);
+      }),
+    giveBack: () => change(batch, storage, ({ most, calls }) => ({ most, calls: calls - 1 })),
+  };
+}
+
+type Waiting = {
+  readonly settle: (mayLeave: boolean) => void;
+  readonly fail: (error: unknown) => void;
+};
+
+async function read(batch: string, { table }: Pick<LimitStorage, 'table'>) {
+  const stored = await table.get(limitKey(batch));
+  return stored && { limit: limitSchema.parse(stored.row), token: stored.token };
+}
+
+/** Writes what `next` makes of the stored limit, however many processes do so at once; nothing if it is undefined. */
+async function change(
+  batch: string,
+  storage: LimitStorage,
+  next: (limit: Limit) => Limit | undefined,
+): Promise<void> {
+  const { table, newToken, now } = storage;
+  for (;;) {
+    const found = await read(batch, storage);
+    const limit = next(found?.limit ?? { most: 0, calls: 0 });
+    if (limit === undefined) return;
+    const options = { expected: found?.token ?? null, token: newToken(), expiresAtMs: now() + RETENTION_MS };
+    if ((await table.put(limitKey(batch), limit, options)).kind === 'stored') return;
+  }
+}
