@@ -1,130 +1,105 @@
 import type { AttributeValue, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import type { OpenBreaker } from './breaker.ts';
-import type { Budget, Incident, LineKind, Reservation } from './budget.ts';
+import type { Budget, Reservation } from './budget.ts';
 import type { Lowered } from './lowered.ts';
+import { noTally, type Tally } from './tally.ts';
+
+type Value = number | string | undefined;
 
 /** A change to a budget's item: in its expressions `#name` is the attribute of that name, and `:name` the value. */
 export type BudgetUpdate = {
   readonly update: string;
-  readonly condition?: string;
-  readonly values: Readonly<Record<string, number>>;
+  readonly condition: string;
+  readonly values: Readonly<Record<string, Value>>;
 };
 
-/** Advances the line if it is as the reservation says and nobody has lowered the rate or paused it since. */
+/** The attributes that every reservation moves: no other change is on condition that they are as they were. */
+const lineAttributes = ({ tatMs, rate, longestWaitMs, longestWaitAtMs }: Budget) => ({
+  tat: tatMs,
+  rate,
+  longestWait: longestWaitMs,
+  longestWaitAt: longestWaitAtMs,
+});
+
+const otherAttributes = ({ incidents, lowered, pausedAtMs, capRate, breaker }: Budget) => ({
+  incidents: incidents === 0 ? undefined : incidents,
+  loweredRate: lowered?.rate,
+  loweredAt: lowered?.atMs,
+  loweredFrom: lowered?.fromRate,
+  refused: lowered?.refused,
+  refusedAt: lowered?.refusedAtMs,
+  expected: lowered?.expectedMs,
+  probeAt: lowered?.probeMs,
+  succeededAt: lowered?.succeededMs,
+  pausedAt: pausedAtMs,
+  capRate,
+  breakerSince: breaker?.sinceMs,
+  breakerCause: breaker?.cause,
+  breakerProbeAt: breaker?.probeAtMs,
+});
+
+/**
+ * Advances the line where it is idle or busy, as the reservation says, and nobody has lowered the rate or paused it
+ * since: one write without a read, whoever else reserves at the same time.
+ */
 export function reserveUpdate(reservation: Reservation): BudgetUpdate {
-  const { incidents, rate, tally, longestWaitMs, fromMs } = reservation;
-  const { set, when, values, remove = '' } = changes[reservation.kind](reservation);
-  const longest: Change['values'] =
-    longestWaitMs === undefined ? {} : { longestWait: longestWaitMs, longestWaitAt: fromMs };
-  const counts = Object.keys(tally).map((name) => `#${name} :${name}`);
+  const { kind, incidents, rate, tally, longestWaitMs, fromMs, latestMs, blockMs } = reservation;
+  const longest = longestWaitMs === undefined ? {} : { longestWait: longestWaitMs, longestWaitAt: fromMs };
+  const isIdle = kind === 'idle';
+  const sets = [isIdle ? '#tat = :to' : '#tat = #tat + :block', ...setsOf({ rate, ...longest })];
+  const line = isIdle ? '(attribute_not_exists(#tat) OR #tat < :from)' : '#tat >= :from AND #tat <= :latest';
+  const values = isIdle
+    ? { to: fromMs + blockMs }
+    : { block: blockMs, latest: Math.min(latestMs, Number.MAX_SAFE_INTEGER) };
+  const was = { incidents: incidents === 0 ? undefined : incidents, pausedAt: undefined };
   return {
-    update: `SET ${set}, #rate = :rate${longestWaitMs === undefined ? '' : ', #longestWait = :longestWait, #longestWaitAt = :longestWaitAt'}${remove} ADD ${counts.join(', ')}`,
-    condition: `${when}attribute_not_exists(#pausedAt) AND ${still(incidents)}`,
-    values: { ...values, incidents, rate, ...longest, ...tally },
+    update: `SET ${sets.join(', ')} ADD ${addsOf(tally)}`,
+    condition: [line, ...conditionsOf(was)].join(' AND '),
+    values: { ...values, from: fromMs, rate, ...longest, ...tally, ...valuesWas(was) },
   };
 }
 
-type Change = {
-  readonly set: string;
-  readonly when: string;
-  readonly remove?: string;
-  readonly values: Readonly<Record<string, number>>;
-};
-
-const changes: Readonly<Record<LineKind, (reservation: Reservation) => Change>> = {
-  idle: ({ fromMs, blockMs }) => ({
-    set: '#tat = :to',
-    when: '(attribute_not_exists(#tat) OR #tat < :from) AND ',
-    values: { from: fromMs, to: fromMs + blockMs },
-  }),
-  busy: ({ fromMs, latestMs, blockMs }) => ({
-    set: '#tat = #tat + :block',
-    when: '#tat >= :from AND #tat <= :latest AND ',
-    values: { from: fromMs, latest: Math.min(latestMs, Number.MAX_SAFE_INTEGER), block: blockMs },
-  }),
-  stray: ({ fromMs, blockMs, incidents }) => ({
-    set: '#tat = :to, #incidents = :next',
-    when: '',
-    remove: ` REMOVE ${THROTTLED}`,
-    values: { to: fromMs + blockMs, next: incidents + 1 },
-  }),
-  probe: ({ probeMs, nextProbeMs = 0 }) => ({
-    set: '#probeAt = :next',
-    when: `${REFUSING} AND ${isStill('probeAt', probeMs)} AND `,
-    values: { next: nextProbeMs, ...given('probeAt', probeMs) },
-  }),
-  restart: ({ fromMs, blockMs, probeMs }) => ({
-    set: '#tat = :to, #succeededAt = :from',
-    when: `${REFUSING} AND ${isStill('probeAt', probeMs)} AND `,
-    values: { from: fromMs, to: fromMs + blockMs, ...given('probeAt', probeMs) },
-  }),
-};
-
-/** A 429 has come, and no success has been reported since. */
-const REFUSING = 'attribute_exists(#loweredAt) AND attribute_not_exists(#succeededAt)';
-
-const isStill = (name: string, value: number | undefined): string =>
-  value === undefined ? `attribute_not_exists(#${name})` : `#${name} = :${name}`;
-const given = (name: string, value: number | undefined) => (value === undefined ? {} : { [name]: value });
-
-/** What a 429 leaves behind, by the item's attributes. */
-const loweredAttributes = (lowered: Lowered) => ({
-  loweredRate: lowered.rate,
-  loweredAt: lowered.atMs,
-  loweredFrom: lowered.fromRate,
-  refused: lowered.refused,
-  refusedAt: lowered.refusedAtMs,
-  expected: lowered.expectedMs,
-  probeAt: lowered.probeMs,
-  succeededAt: lowered.succeededMs,
-});
-
-const THROTTLED = Object.keys(loweredAttributes({ rate: 0, atMs: 0 }))
-  .map((name) => `#${name}`)
-  .join(', ');
-
-/** Records a 429 and restarts the line, unless another worker has recorded one since. */
-export function lowerUpdate({ incidents, fromMs, lowered }: Incident): BudgetUpdate {
-  const sets: string[] = [];
-  const removes: string[] = [];
-  const values: Record<string, number> = { from: fromMs, incidents, next: incidents + 1 };
-  for (const [name, value] of Object.entries(loweredAttributes(lowered))) {
-    if (value === undefined) removes.push(`#${name}`);
-    else {
-      sets.push(`#${name} = :${name}`);
-      values[name] = value;
-    }
-  }
-  const remove = removes.length === 0 ? '' : ` REMOVE ${removes.join(', ')}`;
+/** Makes of one budget the next, unless anything but the line has been changed since. */
+export function changeUpdate(before: Budget, next: Budget): BudgetUpdate {
+  const was = otherAttributes(before);
+  const old: Record<string, Value> = { ...was, ...lineAttributes(before) };
+  const changed = Object.entries({ ...otherAttributes(next), ...lineAttributes(next) }).filter(
+    ([name, value]) => value !== old[name],
+  );
+  const set = Object.fromEntries(changed.filter(([, value]) => value !== undefined));
+  const removed = changed.filter(([, value]) => value === undefined).map(([name]) => `#${name}`);
+  const tally = tallySince(before.tally, next.tally);
+  const clauses = { SET: setsOf(set).join(', '), REMOVE: removed.join(', '), ADD: addsOf(tally) };
   return {
-    update: `SET #tat = :from, #incidents = :next, ${sets.join(', ')}${remove}`,
-    condition: still(incidents),
-    values,
+    update: Object.entries(clauses)
+      .flatMap(([name, clause]) => (clause === '' ? [] : [`${name} ${clause}`]))
+      .join(' '),
+    condition: conditionsOf(was).join(' AND '),
+    values: { ...set, ...tally, ...valuesWas(was) },
   };
 }
 
-export const pauseUpdate = (atMs: number): BudgetUpdate => ({
-  update: 'SET #pausedAt = :pausedAt',
-  values: { pausedAt: atMs },
-});
+const setsOf = (values: Readonly<Record<string, Value>>) =>
+  Object.keys(values).map((name) => `#${name} = :${name}`);
 
-export const RESUME_UPDATE: BudgetUpdate = { update: 'REMOVE #pausedAt', values: {} };
+const addsOf = (tally: Partial<Tally>) =>
+  Object.keys(tally)
+    .map((name) => `#${name} :${name}`)
+    .join(', ');
 
-export const resetUpdate = (fromMs: number): BudgetUpdate => ({
-  update: `SET #tat = :from REMOVE ${THROTTLED} ADD #incidents :one`,
-  values: { from: fromMs, one: 1 },
-});
+const conditionsOf = (was: Readonly<Record<string, Value>>) =>
+  Object.entries(was).map(([name, value]) =>
+    value === undefined ? `attribute_not_exists(#${name})` : `#${name} = :${name}Was`,
+  );
 
-export const capUpdate = (rate: number): BudgetUpdate => ({
-  update: 'SET #capRate = :capRate',
-  values: { capRate: rate },
-});
+const valuesWas = (was: Readonly<Record<string, Value>>) =>
+  Object.fromEntries(Object.entries(was).map(([name, value]) => [`${name}Was`, value]));
 
-/** The rate has been lowered exactly this many times. An item without the attribute counts as 0. */
-const still = (incidents: number): string =>
-  incidents === 0
-    ? '(attribute_not_exists(#incidents) OR #incidents = :incidents)'
-    : '#incidents = :incidents';
+function tallySince(before: Tally, next: Tally): Partial<Tally> {
+  const names = Object.keys(noTally) as (keyof Tally)[];
+  const more = names.map((name) => [name, next[name] - before[name]] as const);
+  return Object.fromEntries(more.filter(([, count]) => count !== 0));
+}
 
 type UpdateInput = Pick<
   UpdateItemCommandInput,
@@ -133,21 +108,18 @@ type UpdateInput = Pick<
 
 /** The change as the input of a DynamoDB update. */
 export function toUpdateInput({ update, condition, values }: BudgetUpdate): UpdateInput {
-  const names = [...`${update} ${condition ?? ''}`.matchAll(/#\w+/g)].map(String);
-  const given = Object.entries(values).map(([name, value]) => [`:${name}`, { N: String(value) }]);
+  const names = [...`${update} ${condition}`.matchAll(/#\w+/g)].map(String);
+  const given = Object.entries(values).flatMap(([name, value]) =>
+    value === undefined
+      ? []
+      : [[`:${name}`, typeof value === 'string' ? { S: value } : { N: String(value) }]],
+  );
   return {
     UpdateExpression: update,
+    ConditionExpression: condition,
     ExpressionAttributeNames: Object.fromEntries(names.map((name) => [name, name.slice(1)])),
-    ...(condition === undefined ? {} : { ConditionExpression: condition }),
     ...(given.length === 0 ? {} : { ExpressionAttributeValues: Object.fromEntries(given) }),
   };
-}
-
-/** The breaker that a budget's item holds; undefined if it is closed. */
-export function breakerOf(item: Item): OpenBreaker | undefined {
-  const { breakerSince: since, breakerProbeAt: probeAt, breakerCause: cause } = item ?? {};
-  if (since?.N === undefined || probeAt?.N === undefined) return undefined;
-  return { sinceMs: Number(since.N), cause: cause?.S ?? 'unknown', probeAtMs: Number(probeAt.N) };
 }
 
 type Item = Readonly<Record<string, AttributeValue>> | undefined;
@@ -162,7 +134,7 @@ export function budgetOf(item: Item): Budget {
     lowered: loweredBy(number),
     pausedAtMs: number('pausedAt'),
     rate: number('rate'),
-    breaker: breakerOf(item),
+    breaker: breakerBy(number, item?.['breakerCause']?.S),
     longestWaitMs: number('longestWait'),
     longestWaitAtMs: number('longestWaitAt'),
     capRate: number('capRate'),
@@ -176,9 +148,9 @@ export function budgetOf(item: Item): Budget {
   };
 }
 
-function loweredBy(
-  number: (name: keyof ReturnType<typeof loweredAttributes>) => number | undefined,
-): Lowered | undefined {
+type NumberOf = (name: keyof ReturnType<typeof otherAttributes>) => number | undefined;
+
+function loweredBy(number: NumberOf): Lowered | undefined {
   const [rate, atMs] = [number('loweredRate'), number('loweredAt')];
   if (rate === undefined || atMs === undefined) return undefined;
   return {
@@ -191,4 +163,9 @@ function loweredBy(
     probeMs: number('probeAt'),
     succeededMs: number('succeededAt'),
   };
+}
+
+function breakerBy(number: NumberOf, cause = 'unknown'): OpenBreaker | undefined {
+  const [sinceMs, probeAtMs] = [number('breakerSince'), number('breakerProbeAt')];
+  return sinceMs === undefined || probeAtMs === undefined ? undefined : { sinceMs, cause, probeAtMs };
 }

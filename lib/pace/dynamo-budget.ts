@@ -3,18 +3,9 @@ import { type AwsEnvironment, awsClientConfig } from '../aws/client-config.ts';
 import { explainDynamoError, type FailedTable, isConditionFailed } from '../table/dynamo-failure.ts';
 import { TableError } from '../table/table-error.ts';
 import { checkKeysOnce } from '../table/table-keys.ts';
-import type { Budget, BudgetItem, BudgetWrite } from './budget.ts';
-import {
-  type BudgetUpdate,
-  budgetOf,
-  capUpdate,
-  lowerUpdate,
-  pauseUpdate,
-  RESUME_UPDATE,
-  reserveUpdate,
-  resetUpdate,
-  toUpdateInput,
-} from './budget-updates.ts';
+import type { Budget, BudgetWrite, HostItem } from './budget.ts';
+import { budgetBy, type ChangeBudget } from './budget-changes.ts';
+import { type BudgetUpdate, budgetOf, changeUpdate, reserveUpdate, toUpdateInput } from './budget-updates.ts';
 import { reportDates } from './table-clock.ts';
 
 export type DynamoBudgetOptions = {
@@ -47,19 +38,26 @@ export const createBudgetClient = (environment: AwsEnvironment, attempts = 1): D
     cacheMiddleware: false,
   });
 
-/** The budget of a host in a DynamoDB table: the item with the keys `pace#HOST` and `-`. */
-export function createDynamoBudget(options: DynamoBudgetOptions): BudgetItem {
+/** The budget of a host in a DynamoDB table, and the breaker in it: the item with the keys `pace#HOST` and `-`. */
+export function createDynamoBudget(options: DynamoBudgetOptions): HostItem {
   const { tableName, host, environment, client = createBudgetClient(environment), onBudget } = options;
-  const checkKeys = checkKeysOnce(client, tableName);
-  const place: BudgetAddress = { client, tableName, host, checkKeys, onBudget };
-  return {
+  const place: BudgetAddress = {
+    client,
+    tableName,
+    host,
+    checkKeys: checkKeysOnce(client, tableName),
+    onBudget,
+  };
+  const item = budgetBy({
     read: () => explained('read', place, () => read(place)),
-    reserve: (reservation) => writeIf('reserve', place, reserveUpdate(reservation)),
-    lower: (incident) => writeIf('lower', place, lowerUpdate(incident)),
-    pause: (atMs) => explained('pause', place, () => update(place, pauseUpdate(atMs))),
-    resume: () => explained('resume', place, () => update(place, RESUME_UPDATE)),
-    reset: (fromMs) => explained('reset', place, () => update(place, resetUpdate(fromMs))),
-    cap: (rate) => explained('cap', place, () => update(place, capUpdate(rate))),
+    change: (act, changeOf) => explained(act, place, () => changeAsRead(place, changeOf)),
+  });
+  return {
+    ...item,
+    reserve: (reservation) =>
+      reservation.kind === 'idle' || reservation.kind === 'busy'
+        ? explained('reserve', place, () => writeIf(place, reserveUpdate(reservation)))
+        : item.reserve(reservation),
     onDate: (listener) => reportDates(client, { now: options.now ?? Date.now, listener }),
   };
 }
@@ -80,11 +78,36 @@ async function read(place: BudgetAddress): Promise<Budget> {
   return received(Item, place);
 }
 
-async function update(place: BudgetAddress, change: BudgetUpdate): Promise<Budget> {
-  const { Attributes } = await place.client.send(
-    new UpdateItemCommand({ ...itemOf(place), ReturnValues: 'ALL_NEW', ...toUpdateInput(change) }),
-  );
-  return received(Attributes, place);
+/** How often a budget is read again for one change: whoever changes it meanwhile does so rarely. */
+const MOST_ROUNDS = 10;
+
+/** Changes what is read, unless somebody else does so meanwhile: what they left is read again then. */
+async function changeAsRead(
+  place: BudgetAddress,
+  changeOf: Parameters<ChangeBudget>[1],
+): Promise<BudgetWrite> {
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const before = await read(place);
+    const next = changeOf(before);
+    if (next === undefined) return { kind: 'refused' };
+    const update = changeUpdate(before, next);
+    if (update.update === '') return { kind: 'written', budget: before };
+    const written = await writeIf(place, update);
+    if (written.kind === 'written') return written;
+  }
+  throw new TableError(`change pace#${place.host}`, { kind: 'busy', code: 'changed each time' });
+}
+
+async function writeIf(place: BudgetAddress, change: BudgetUpdate): Promise<BudgetWrite> {
+  try {
+    const { Attributes } = await place.client.send(
+      new UpdateItemCommand({ ...itemOf(place), ReturnValues: 'ALL_NEW', ...toUpdateInput(change) }),
+    );
+    return { kind: 'written', budget: received(Attributes, place) };
+  } catch (error) {
+    if (isConditionFailed(error)) return { kind: 'refused' };
+    throw error;
+  }
 }
 
 function received(item: Parameters<typeof budgetOf>[0], { onBudget }: BudgetAddress): Budget {
@@ -93,20 +116,11 @@ function received(item: Parameters<typeof budgetOf>[0], { onBudget }: BudgetAddr
   return budget;
 }
 
-const writeIf = (act: string, place: BudgetAddress, change: BudgetUpdate): Promise<BudgetWrite> =>
-  explained(act, place, async () => {
-    try {
-      return { kind: 'written', budget: await update(place, change) };
-    } catch (error) {
-      if (isConditionFailed(error)) return { kind: 'refused' };
-      throw error;
-    }
-  });
-
 async function explained<T>(act: string, place: BudgetAddress, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    if (error instanceof TableError) throw error;
     const tried = `${act} pace#${place.host} - in table ${place.tableName}`;
     throw new TableError(tried, await explainDynamoError(place, error), { cause: error });
   }

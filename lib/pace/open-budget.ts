@@ -40,11 +40,7 @@ async function openUnchecked(options: OpenBudgetOptions): Promise<HostItem> {
     ]);
     return createSqliteBudget({ file: sqliteFile(path), host, ...seen });
   }
-  const [{ createBudgetClient, createDynamoBudget }, { createDynamoBreaker }] = await Promise.all([
-    import('./dynamo-budget.ts'),
-    import('./dynamo-breaker.ts'),
-  ]);
+  const { createBudgetClient, createDynamoBudget } = await import('./dynamo-budget.ts');
   const client = createBudgetClient(environment, attempts);
-  const place = { tableName: table, host, client };
-  return { ...createDynamoBudget({ ...place, environment, ...seen }), breaker: createDynamoBreaker(place) };
+  return createDynamoBudget({ tableName: table, host, client, environment, ...seen });
 }

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import type { Reservation } from '../../lib/pace/budget.ts';
-import { createDynamoBreaker } from '../../lib/pace/dynamo-breaker.ts';
 import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import { noTally } from '../../lib/pace/tally.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
@@ -38,7 +37,13 @@ async function pace(flags: readonly string[], environment: Readonly<Record<strin
   return checkedShape(['pace', ...flags], { code, out: out(), err: err() });
 }
 
-const budget = () => createDynamoBudget({ tableName: 'platform-sync', host, environment: aws.settings });
+const budget = () =>
+  createDynamoBudget({
+    tableName: 'platform-sync',
+    host,
+    environment: aws.settings,
+    client: createBudgetClient(aws.settings, 4),
+  });
 
 const reservation: Reservation = {
   kind: 'idle',
@@ -67,13 +72,12 @@ test('shows the budget and what the fleet has used of it', async () => {
 });
 
 test('shows that the platform is away, why, and when it is probed next', async () => {
-  const client = createBudgetClient(aws.settings);
   const breaker = {
     sinceMs: Date.parse('2026-11-21T09:00:00Z'),
     cause: 'unreachable',
     probeAtMs: Date.parse('2026-11-21T09:05:10Z'),
   };
-  await createDynamoBreaker({ client, tableName: 'platform-sync', host }).open(breaker);
+  await budget().breaker.open(breaker);
 
   const lines = (await pace([])).out.split('\n');
   const json = JSON.parse((await pace(['--json'])).out);

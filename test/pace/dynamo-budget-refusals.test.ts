@@ -1,10 +1,8 @@
-import { ConditionalCheckFailedException, DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Reservation } from '../../lib/pace/budget.ts';
 import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import { noTally } from '../../lib/pace/tally.ts';
-import { environmentOf, jsonError, lost, retryAtOnce } from '../aws/replies.ts';
+import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../aws/replies.ts';
 import { page, type Reply, startServer } from '../platform/scripted-server.ts';
 
 beforeEach(() => void retryAtOnce());
@@ -78,13 +76,9 @@ test('a pause without a response is an error: the operator tries again', async (
 });
 
 test('a reduction of the rate is refused if another worker was first', async () => {
-  const client = new DynamoDBClient({ region: 'eu-central-1' });
-  mockClient(client)
-    .on(UpdateItemCommand)
-    .rejects(new ConditionalCheckFailedException({ message: 'no', $metadata: { httpStatusCode: 400 } }));
-  const budget = createDynamoBudget({ ...place, environment: {}, client });
+  await using item = await budgetOver(jsonReply({ Item: { incidents: { N: '1' } } }));
 
-  const lowered = await budget.lower({ incidents: 0, fromMs: 1_000, lowered: { rate: 1, atMs: 500 } });
+  const lowered = await item.budget.lower({ incidents: 0, fromMs: 1_000, lowered: { rate: 1, atMs: 500 } });
 
   expect(lowered).toEqual({ kind: 'refused' });
 });

@@ -6,6 +6,7 @@ import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-bu
 import type { DateSeen } from '../../lib/pace/table-clock.ts';
 import { noTally } from '../../lib/pace/tally.ts';
 import { startTestAws, type TestAws } from '../aws/start-test-aws.ts';
+import { breakerSuite } from './breaker-suite.ts';
 import { budgetSuite } from './budget-suite.ts';
 
 let aws: TestAws;
@@ -28,6 +29,7 @@ function newDynamoBudget() {
 }
 
 budgetSuite('a budget in DynamoDB', newDynamoBudget);
+breakerSuite('a breaker in DynamoDB', () => newDynamoBudget().breaker);
 
 describe('in DynamoDB', () => {
   test('Dates are reported although the client has read a budget before, such as for the breaker', async () => {
@@ -122,6 +124,19 @@ describe('in DynamoDB', () => {
       }),
       { numRuns: 25 },
     );
+  });
+
+  test('the breaker is seen by whoever reads or writes the budget', async () => {
+    const breaker = { sinceMs: 1, cause: 'unreachable', probeAtMs: 2 };
+    const place = { tableName: 'paces', host: 'seen', environment: aws.settings };
+    await createDynamoBudget(place).breaker.open(breaker);
+    const seen: unknown[] = [];
+    const budget = createDynamoBudget({ ...place, onBudget: (each) => seen.push(each.breaker) });
+
+    await budget.read();
+    await budget.pause(3);
+
+    expect(seen).toEqual([breaker, breaker, breaker]);
   });
 
   test('a missing table, and an endpoint that nobody listens on, are reported', async () => {

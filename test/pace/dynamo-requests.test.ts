@@ -2,7 +2,6 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { awsClientConfig } from '../../lib/aws/client-config.ts';
 import type { Budget } from '../../lib/pace/budget.ts';
-import { createDynamoBreaker } from '../../lib/pace/dynamo-breaker.ts';
 import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import type { DateSeen } from '../../lib/pace/table-clock.ts';
 import { environmentOf, jsonError, jsonReply, retryAtOnce } from '../aws/replies.ts';
@@ -32,14 +31,15 @@ async function over(...replies: readonly Reply[]) {
   const environment = environmentOf(server);
   const budgets: Budget[] = [];
   let nowMs = 0;
+  const budget = createDynamoBudget({
+    ...place,
+    environment,
+    onBudget: (seen) => budgets.push(seen),
+    now: () => (nowMs += 1),
+  });
   return {
-    breaker: createDynamoBreaker({ ...place, client: createBudgetClient(environment) }),
-    budget: createDynamoBudget({
-      ...place,
-      environment,
-      onBudget: (budget) => budgets.push(budget),
-      now: () => (nowMs += 1),
-    }),
+    budget,
+    breaker: budget.breaker,
     budgets,
     sent: () => server.requests.map(({ body }) => JSON.parse(body)),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
@@ -70,57 +70,61 @@ describe('the breaker', () => {
     expect(await table.breaker.read()).toBeUndefined();
   });
 
-  test('is opened, probed and closed on condition that nobody else was first', async () => {
-    await using table = await over(jsonReply({}));
+  test('is opened on condition that nothing but the line was changed since it was read', async () => {
+    const Item = { tat: { N: '5' }, incidents: { N: '2' }, rate: { N: '2' }, granted: { N: '7' } };
+    await using table = await over(jsonReply({ Item }), jsonReply({}));
 
     await table.breaker.open(breaker);
-    const isTaken = await table.breaker.takeProbe(breaker, 3_000);
-    await table.breaker.close(breaker);
 
-    expect(isTaken).toBe(true);
     expect(table.sent()).toEqual([
+      { ...ITEM, ConsistentRead: true },
       {
         ...ITEM,
-        UpdateExpression: 'SET breakerSince = :since, breakerCause = :cause, breakerProbeAt = :probeAt',
-        ConditionExpression: 'attribute_not_exists(breakerSince)',
+        ReturnValues: 'ALL_NEW',
+        UpdateExpression:
+          'SET #breakerSince = :breakerSince, #breakerCause = :breakerCause, #breakerProbeAt = :breakerProbeAt',
+        ConditionExpression: expect.stringMatching(
+          /^#incidents = :incidentsWas AND attribute_not_exists\(#loweredRate\) AND .* AND attribute_not_exists\(#breakerProbeAt\)$/,
+        ),
+        ExpressionAttributeNames: expect.objectContaining({ '#incidents': 'incidents' }),
         ExpressionAttributeValues: {
-          ':since': { N: '1000' },
-          ':cause': { S: 'unreachable' },
-          ':probeAt': { N: '2000' },
+          ':breakerSince': { N: '1000' },
+          ':breakerCause': { S: 'unreachable' },
+          ':breakerProbeAt': { N: '2000' },
+          ':incidentsWas': { N: '2' },
         },
-      },
-      {
-        ...ITEM,
-        UpdateExpression: 'SET breakerProbeAt = :next',
-        ConditionExpression: 'breakerSince = :since AND breakerProbeAt = :seen',
-        ExpressionAttributeValues: {
-          ':since': { N: '1000' },
-          ':seen': { N: '2000' },
-          ':next': { N: '3000' },
-        },
-      },
-      {
-        ...ITEM,
-        UpdateExpression: 'REMOVE breakerSince, breakerCause, breakerProbeAt',
-        ConditionExpression: 'breakerSince = :since',
-        ExpressionAttributeValues: { ':since': { N: '1000' } },
       },
     ]);
   });
 
-  test('is not taken where the condition fails, and says what it could not do otherwise', async () => {
-    await using refusing = await over(jsonError('ConditionalCheckFailedException'));
-    await using denying = await over(jsonError('AccessDeniedException'));
+  test('is read again where somebody else has changed it meanwhile', async () => {
+    await using table = await over(
+      jsonReply({ Item: attributes }),
+      jsonError('ConditionalCheckFailedException'),
+      jsonReply({ Item: { ...attributes, breakerProbeAt: { N: '2500' } } }),
+    );
 
+    expect(await table.breaker.takeProbe(breaker, 3_000)).toBe(false);
+    expect(table.sent()).toHaveLength(3);
+  });
+
+  test('that is changed each time is busy', async () => {
+    const overtaken = [jsonReply({ Item: attributes }), jsonError('ConditionalCheckFailedException')];
+    await using table = await over(...Array.from({ length: 10 }, () => overtaken).flat());
+
+    await expect(table.breaker.close(breaker)).rejects.toMatchObject({ failure: { kind: 'busy' } });
+  });
+
+  test('says what could not be done', async () => {
+    await using denying = await over(jsonError('AccessDeniedException'));
     await using missing = await over(jsonError('ResourceNotFoundException'));
 
-    expect(await refusing.breaker.takeProbe(breaker, 3_000)).toBe(false);
     await expect(missing.breaker.read()).rejects.toMatchObject({
       failure: { kind: 'bad-table', table: 'jobs', got: 'none' },
     });
     await expect(denying.breaker.open(breaker)).rejects.toMatchObject({
       name: 'TableError',
-      message: expect.stringContaining('open the breaker of acme.example.com in table jobs: denied'),
+      message: expect.stringContaining('open the breaker in pace#acme.example.com - in table jobs: denied'),
       cause: { name: 'AccessDeniedException' },
     });
   });
@@ -163,19 +167,25 @@ describe('the budget', () => {
     expect(table.budgets).toEqual([budget]);
   });
 
-  test.each(['resume', 'reset', 'cap'] as const)(
-    'is changed by %s, and returned as it is then',
-    async (name) => {
-      await using table = await over(jsonReply({ Attributes: { tat: { N: '5' } } }));
+  test('is changed as it was read, and returned as it is then', async () => {
+    await using table = await over(jsonReply({}), jsonReply({ Attributes: { capRate: { N: '3' } } }));
 
-      const budget = await table.budget[name](3);
+    const budget = await table.budget.cap(3);
 
-      expect(table.budgets).toEqual([budget]);
-      expect(table.sent()).toMatchObject([
-        { ...ITEM, ReturnValues: 'ALL_NEW', UpdateExpression: expect.any(String) },
-      ]);
-    },
-  );
+    expect(budget).toMatchObject({ capRate: 3 });
+    expect(table.budgets.at(-1)).toEqual(budget);
+    expect(table.sent()[1]).toMatchObject({
+      ReturnValues: 'ALL_NEW',
+      UpdateExpression: 'SET #capRate = :capRate',
+    });
+  });
+
+  test('is not written where a change changes nothing', async () => {
+    await using table = await over(jsonReply({ Item: { capRate: { N: '3' } } }));
+
+    expect(await table.budget.cap(3)).toMatchObject({ capRate: 3 });
+    expect(table.sent()).toHaveLength(1);
+  });
 });
 
 describe('the dates of a table', () => {

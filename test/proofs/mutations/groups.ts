@@ -12,7 +12,7 @@ export const groups = {
       'test/pace/{recent-longest,held-block,tally,gated-pace,fleet-slots,table-clock}.test.ts',
       'test/pace/preparation.test.ts',
       'test/pace/{enqueue,slots,dynamo-requests}.test.ts',
-      'test/pace/{effective-rate,after-refusal,budget,budget-updates,reserve-block}.test.ts',
+      'test/pace/{effective-rate,after-refusal,budget,reserve-block}.test.ts',
       'test/pace/{fleet-breaker,fleet-slots-steps,proof,lowered,budget-view}.test.ts',
       'test/pace/{dynamo-budget-refusals,gcra,fair-order,fleet-pace,local-pace,breaker}.test.ts',
     ],

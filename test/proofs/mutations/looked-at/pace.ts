@@ -9,12 +9,6 @@ export const pace: readonly LookedAt[] = [
     why: 'a block grows by one slot at a time, so only whether any place is free again counts',
   },
   {
-    file: 'lib/pace/budget-updates.ts',
-    code: 'loweredAttributes({ rate: 0, atMs: 0 })',
-    to: ['{}'],
-    why: 'only the names of the attributes are used',
-  },
-  {
     file: 'lib/pace/effective-rate.ts',
     code: 'climbedMs <= 0 || level >= most',
     to: ['climbedMs < 0', 'level > most'],
