@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda';
 import type { Logger } from 'pino';
 import { createLogger } from '../../lib/logger.ts';
-import { type ModelToRenew, renewModel } from '../../lib/model/index.ts';
+import { type ModelToOpen, renewModel } from '../../lib/model/index.ts';
 import { once } from '../../lib/once.ts';
 import { afterPublishing, afterPublishingEvent } from '../../lib/report/after-publishing.ts';
 import { writeReport } from '../../lib/report/write-report.ts';
@@ -38,7 +38,7 @@ export async function handler(event: unknown, context: Context) {
 const MOST_FAULTS = 20;
 
 /** Whoever fails is looked at again with the next event; the digests go out all the same. */
-async function renew(options: Omit<ModelToRenew, 'addFault'>, logger: Logger): Promise<void> {
+async function renew(options: Omit<ModelToOpen, 'addFault'>, logger: Logger): Promise<void> {
   const faults: string[] = [];
   try {
     await renewModel({ ...options, addFault: (fault) => faults.push(fault) });

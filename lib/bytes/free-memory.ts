@@ -1,5 +1,5 @@
 /** Smaller buffers are not worth it, and may be in the pool that Node shares among them. */
-const LEAST_BYTES = 256 * 1024;
+const LEAST_BYTES = 96 * 1024;
 
 /**
  * Frees the memory of a buffer that shares it with no other, immediately: the buffer is empty afterwards. The garbage

@@ -1,100 +1,60 @@
 import {
-  adjacencyOf,
+  columnsOfRuns,
   computeModel,
-  createThings,
+  isStating,
   lastRuns,
-  type ModelColumns,
   makeUses,
-  reach,
-  readUses,
-  type SourceColumns,
+  openModel,
+  renewModel,
 } from '../../lib/model/index.ts';
-import { type Source, sourceDefinitions } from '../../lib/snapshot/sources/sources.ts';
+import { whereUsed } from '../../lib/report/graph/where-used.ts';
 import { openStore } from '../../lib/store/open.ts';
-import { makeParquet } from '../../lib/tables/made/make-parquet.ts';
+import { makeAllTables } from './report-records.ts';
 
 /*
- * One step of the model over a store: `model-process.ts STEP STORE`, where STEP is `tables`, `extract`, `compute` or
- * `closure`. `tables` makes the Parquet that the others read, `extract` the uses too. Prints what it took as one line of
- * JSON: CPU seconds of the step alone, and the most memory of the process.
+ * One step of the model over a store: `model-process.ts STEP STORE [ID]`. `tables` makes the Parquet and the uses that the
+ * others read, `extract` the uses alone; `compute` computes the model, `renew` stores it too, `where-used` finds what depends
+ * on a dataset, and `most-used` prints which most things use. Prints what it took as one line of JSON: CPU seconds and the
+ * most memory of the process.
  */
 
-const [step = '', location = ''] = process.argv.slice(2);
+const [step = '', location = '', id = ''] = process.argv.slice(2);
 const store = await openStore(location);
-const { runs } = await lastRuns(store, ['calculations', 'cards'], (fault) => {
+const addFault = (fault: string) => {
   throw new Error(fault);
-});
+};
+const options = { store, now: Date.now, addFault };
 
-const keyOf = (key: string, what: string) => `bench-columns/${key}.${what}`;
-
-async function eachPart(what: 'records' | 'uses'): Promise<number> {
+async function extract(): Promise<number> {
   let records = 0;
-  for (const { source, manifest } of runs)
+  for (const { source, manifest } of (await lastRuns(store, ['calculations', 'cards'], addFault)).runs)
     for (const part of manifest.parts) {
-      if (source !== 'calculations' && source !== 'cards') continue;
-      const made =
-        what === 'records'
-          ? await makeParquet({ store, part }, sourceDefinitions[source].columns)
-          : await makeUses(source, { store, part });
-      records += made.records;
-      await store.put(keyOf(part.key, what), made.body);
+      if (isStating(source)) await makeUses({ store, source, part });
+      records += part.records;
     }
   return records;
 }
 
-function columns(): ModelColumns {
-  const found: Partial<Record<Source, SourceColumns>> = {};
-  for (const { source, manifest } of runs) {
-    const file = (key: string, what: string) => ({
-      key,
-      read: async () => {
-        const stored = await store.get(keyOf(key, what));
-        if (stored === undefined) throw new Error(`${key}: no ${what}`);
-        return new Uint8Array(stored.body);
-      },
-    });
-    found[source] = {
-      isWhole: true,
-      parts: manifest.parts.map(({ key }) => ({ records: file(key, 'records'), uses: file(key, 'uses') })),
-    };
-  }
-  return found;
-}
-
 async function compute(): Promise<number> {
-  const model = await computeModel(columns());
-  return model.calculations.length;
+  const { runs } = await lastRuns(store, ['calculations', 'cards'], addFault);
+  return (await computeModel(columnsOfRuns({ store, runs }))).packed.calculations.nodes.length;
 }
 
-/** What depends on the dataset that most things use. */
-async function closure(): Promise<number> {
-  const things = createThings();
-  const { user, used } = await readUses(columns(), things);
-  const users = adjacencyOf({ nodes: things.count(), from: used, to: user });
-  let most = 0;
-  for (let node = 0; node < things.count(); node += 1)
-    if (
-      (users.starts[node + 1] ?? 0) - (users.starts[node] ?? 0) >
-      (users.starts[most + 1] ?? 0) - (users.starts[most] ?? 0)
-    )
-      most = node;
-  return reach(users, [most]).nodes.length;
+async function mostUsed(): Promise<string> {
+  const { model } = await openModel(options);
+  return model.datasets().toSorted((a, b) => b.calculations - a.calculations)[0]?.dataset_id ?? '';
 }
 
-const steps: Readonly<Record<string, () => Promise<number>>> = {
-  tables: () => eachPart('records'),
-  extract: () => eachPart('uses'),
+const steps: Readonly<Record<string, () => Promise<unknown>>> = {
+  tables: () => makeAllTables(location),
+  extract,
   compute,
-  closure,
+  renew: () => renewModel(options),
+  'most-used': mostUsed,
+  'where-used': async () => (await whereUsed({ store, id, kind: 'dataset', most: 1_000 })).found[0]?.total,
 };
 
-const before = process.cpuUsage();
-const count = (await steps[step]?.()) ?? 0;
-const { user, system } = process.cpuUsage(before);
-console.log(
-  JSON.stringify({
-    cpuSeconds: (user + system) / 1e6,
-    peakMb: process.resourceUsage().maxRSS / 1_000,
-    count,
-  }),
-);
+const found = await steps[step]?.();
+const { user, system } = process.cpuUsage();
+const cpuSeconds = (user + system) / 1e6;
+console.log(JSON.stringify({ cpuSeconds, peakMb: process.resourceUsage().maxRSS / 1_000, found }));

@@ -4,8 +4,10 @@ import { gzip } from 'node:zlib';
 import { createPlatformState } from '../../lib/sandbox/platform/state.ts';
 import { latestKey, MANIFEST_NAME, type Place, publishedFolder } from '../../lib/snapshot/keys.ts';
 import type { Part } from '../../lib/snapshot/manifest.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
+import { makeTables } from '../../lib/tables/make/make-tables.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';
 
 /** Stores a published run of so many calculations of the sandbox, and one of the cards that they are on. */
@@ -58,4 +60,21 @@ async function publish(store: Store, place: Place, rows: Iterable<Uint8Array>): 
     printStored(publishedManifest({ source: place, run, startedAt, records, parts })),
   );
   await store.put(latestKey(place), printStored({ run, manifest, startedAt }));
+}
+
+/** As `platform-sync tables` makes them. */
+export async function makeAllTables(folder: string): Promise<void> {
+  const outcomes = makeTables({
+    store: createDirectoryStore(folder),
+    groups: ['calculations', 'cards'],
+    resultsDays: 1,
+    now: Date.now,
+    isOver: () => false,
+    isDry: false,
+    warn: (what) => {
+      throw new Error(String(what));
+    },
+  });
+  for await (const outcome of outcomes)
+    if (outcome.kind !== 'made') throw new Error(`${outcome.name} is ${outcome.kind}`);
 }

@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
-import { makeTables } from '../../lib/tables/make/make-tables.ts';
 import { findBrowser } from '../browser/find-browser.ts';
 import { openReport, startBrowser } from '../browser/open-report.ts';
 import { type Bench, bounded, type Row } from './bench.ts';
-import { publishRecords } from './report-records.ts';
+import { makeAllTables, publishRecords } from './report-records.ts';
 
 /** `REPORT_RECORDS=200000 npm run bench -- report` measures another size. */
 const SIZES = (process.env['REPORT_RECORDS'] ?? '20000,1000000').split(',').map(Number);
@@ -56,23 +55,6 @@ async function measure(records: number): Promise<readonly Row[]> {
   } finally {
     await rm(folder, { recursive: true });
   }
-}
-
-/** As `platform-sync tables` makes them. */
-async function makeAllTables(folder: string): Promise<void> {
-  const outcomes = makeTables({
-    store: createDirectoryStore(folder),
-    groups: ['calculations', 'cards'],
-    resultsDays: 1,
-    now: Date.now,
-    isOver: () => false,
-    isDry: false,
-    warn: (what) => {
-      throw new Error(String(what));
-    },
-  });
-  for await (const outcome of outcomes)
-    if (outcome.kind !== 'made') throw new Error(`${outcome.name} is ${outcome.kind}`);
 }
 
 function rowsOf(

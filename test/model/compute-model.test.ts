@@ -2,20 +2,33 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   adjacencyOf,
+  columnsOfRuns,
   computeModel,
   type Flag,
   flagBits,
   HELD,
+  lastRuns,
   type Model,
+  modelOf,
   reach,
 } from '../../lib/model/index.ts';
-import { columnsOf } from './columns-of-lines.ts';
+import { sources } from '../../lib/snapshot/sources/sources.ts';
 import { type NaiveModel, type NaiveStore, naiveModel, naiveUsers } from './naive.ts';
+import { publishStore } from './publish-store.ts';
 import { anyStore, craftedStore, link } from './stores.ts';
 
 function nameAt({ things }: Model, node: number): string {
   const { kind, id } = things.thingAt(node);
   return `${kind} ${id}`;
+}
+
+/** The model of a store, computed from its lines. */
+async function modelIn(given: NaiveStore): Promise<Model> {
+  const store = await publishStore(given, 'lines');
+  const { runs } = await lastRuns(store, sources, (fault) => {
+    throw new Error(fault);
+  });
+  return modelOf((await computeModel(columnsOfRuns({ store, runs }))).packed);
 }
 
 const sorted = (texts: Iterable<string>) => [...texts].sort();
@@ -51,7 +64,7 @@ const usesIn = (model: Model) =>
   );
 
 async function expectNaive(store: NaiveStore): Promise<void> {
-  const model = await computeModel(await columnsOf(store));
+  const model = await modelIn(store);
   const naive = naiveModel(store);
 
   expect(usesIn(model)).toEqual(
@@ -64,10 +77,12 @@ async function expectNaive(store: NaiveStore): Promise<void> {
     expect({ [flag]: having(model, flagBits[flag as Flag]) }).toEqual({ [flag]: sorted(naive[name]) });
   expect(
     new Map(
-      model.datasets.map(({ dataset_id, cards, calculations, broken_links }) => [
-        `dataset ${dataset_id}`,
-        { cards, calculations, brokenLinks: broken_links },
-      ]),
+      model
+        .datasets()
+        .map(({ dataset_id, cards, calculations, broken_links }) => [
+          `dataset ${dataset_id}`,
+          { cards, calculations, brokenLinks: broken_links },
+        ]),
     ),
   ).toEqual(naive.datasets);
   expect(
@@ -102,15 +117,15 @@ describe('the model equals a naive computation', () => {
 /** What depends on a node over at most so many steps: names with the number of steps. */
 function usersOf(model: Model, node: number, hops: number) {
   const { user: to, used: from } = model.graph;
-  const found = reach(adjacencyOf({ nodes: model.things.count(), from, to }), [node], { hops });
+  const found = reach(adjacencyOf({ nodes: model.things.count, from, to }), [node], { hops });
   return new Map(Array.from(found.nodes, (each, place) => [nameAt(model, each), found.hops[place]]));
 }
 
 test('what depends on each thing equals a naive search, over any number of steps and over two', async () => {
   const naive = naiveModel(craftedStore);
-  const model = await computeModel(await columnsOf(craftedStore));
+  const model = await modelIn(craftedStore);
 
-  for (let node = 0; node < model.things.count(); node += 1)
+  for (let node = 0; node < model.things.count; node += 1)
     for (const hops of [2, Number.POSITIVE_INFINITY])
       expect(usersOf(model, node, hops)).toEqual(naiveUsers(naive.uses, nameAt(model, node), hops));
 });
@@ -133,7 +148,7 @@ describe('affected is what depends on another thing that is wrong', () => {
       ],
     };
 
-    const model = await computeModel(await columnsOf(store));
+    const model = await modelIn(store);
 
     expect(having(model, flagBits.affected)).toEqual([
       'calculation 1',

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { savedSql } from '../../lib/cli/query/saved.ts';
-import { columnsOfRuns, computeModel, type Flag, flagBits, lastRuns } from '../../lib/model/index.ts';
+import { type Flag, flagBits, openModel } from '../../lib/model/index.ts';
 import { whereUsed } from '../../lib/report/graph/where-used.ts';
-import { sources } from '../../lib/snapshot/sources/sources.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { openTables, type Tables } from '../../lib/tables/duckdb/open-tables.ts';
@@ -71,17 +70,16 @@ function addFault(fault: string): never {
 }
 
 const byModel: Door = async (store) => {
-  const { runs } = await lastRuns(store, sources, addFault);
-  const model = await computeModel(columnsOfRuns({ store, runs }));
+  const { model } = await openModel({ store, now: Date.now, addFault });
   const having = (nodes: Uint32Array, flag: Flag) =>
     [...nodes]
       .filter((node) => ((model.flags[node] ?? 0) & flagBits[flag]) !== 0)
       .map((node) => Object.values(model.things.thingAt(node)).join(' '));
   return {
     ...Object.fromEntries(
-      flags.map((flag) => [`calculations ${flag}`, having(model.calculations, flag)] as const),
+      flags.map((flag) => [`calculations ${flag}`, having(model.calculations.nodes, flag)] as const),
     ),
-    ...Object.fromEntries(ofCards.map((flag) => [`cards ${flag}`, having(model.cards, flag)] as const)),
+    ...Object.fromEntries(ofCards.map((flag) => [`cards ${flag}`, having(model.cards.nodes, flag)] as const)),
   };
 };
 

@@ -1,28 +1,31 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  canonicalId,
-  datasetsUsed,
-  type StatingSource,
-  type Use,
-  usesOf,
-} from '../../lib/model/rules/index.ts';
+import { thingsIn } from '../../lib/model/graph/things.ts';
+import { createUsesCollector, graphIn } from '../../lib/model/graph/uses-graph.ts';
+import { canonicalId, datasetsUsed, eachUse, type StatingSource } from '../../lib/model/rules/index.ts';
 import { type NaiveStore, type NaiveUse, naiveId, naiveUsesOf } from './naive.ts';
 import { anyStore, craftedStore, link } from './stores.ts';
 
 const asLine = (use: NaiveUse) =>
   `${use.user} ${use.relation} ${use.used}${use.validity === null ? '' : ` (${use.validity})`}`;
 
-const plain = ({ user, used, relation, validity }: Use) => ({
-  user: `${user.kind} ${user.id}`,
-  used: `${used.kind} ${used.id}`,
-  relation,
-  validity,
-  by: '',
-});
-
-const linesOf = (source: StatingSource, record: unknown) =>
-  usesOf(source, record).map((use) => asLine(plain(use)));
+/** What a record states, each pair once. */
+function linesOf(source: StatingSource, record: unknown) {
+  const collector = createUsesCollector();
+  eachUse(source, record, collector.add);
+  const uses = collector.pack();
+  const [graph, { thingAt }] = [graphIn(uses), thingsIn(uses.things)];
+  const nameAt = (node = 0) => Object.values(thingAt(node)).join(' ');
+  return Array.from(graph.user, (user, edge) =>
+    asLine({
+      user: nameAt(user),
+      used: nameAt(graph.used[edge]),
+      relation: graph.relationAt(edge),
+      validity: graph.validityAt(edge),
+      by: '',
+    }),
+  );
+}
 
 function expectNaive({ calculations = [], cards = [] }: NaiveStore): void {
   for (const [source, records] of [

@@ -31,7 +31,8 @@ export function createMemoryStore(): MemoryStore {
         const body = bodyOf(key);
         const sizeBytes = body?.byteLength ?? 0;
         if (sizeBytes > mostBytes) throw new StoreError(tried, { kind: 'too-large', mostBytes, sizeBytes });
-        return body && { body, etag: etagOf(body) };
+        // The caller may free it.
+        return body && { body: Buffer.from(body), etag: etagOf(body) };
       }),
     stream: (key, { signal } = {}) =>
       run(attempt(`stream ${key}`, signal), async () => {

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { renewModel } from '../../lib/model/index.ts';
+import { findModel, renewModel } from '../../lib/model/index.ts';
 import { readLastPublication } from '../../lib/snapshot/publish/last-publication.ts';
 import type { Columns } from '../../lib/snapshot/sources/source-definition.ts';
 import { type Source, sourceDefinitions, sources } from '../../lib/snapshot/sources/sources.ts';
@@ -62,8 +62,10 @@ async function modelViews(folder: string): Promise<readonly string[]> {
   const addFault = (fault: string) => {
     throw new Error(fault);
   };
-  const { tables } = await renewModel({ store: createDirectoryStore(folder), now: Date.now, addFault });
-  return Object.entries(tables).map(
+  const store = createDirectoryStore(folder);
+  await renewModel({ store, now: Date.now, addFault });
+  const { model } = await findModel(store);
+  return Object.entries(model?.tables ?? {}).map(
     ([name, { key }]) =>
       `CREATE VIEW stored_model_${name} AS SELECT * FROM read_parquet(${quoted(join(folder, key))})`,
   );

@@ -2,22 +2,18 @@ import { freeMemory } from '../../bytes/free-memory.ts';
 import { growing } from '../../bytes/growing.ts';
 import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
 
+/** Texts one behind another in UTF-8, each with a tag of one byte before it: text `n` is from `starts[n]` up to `starts[n + 1]`. */
+export type PackedTexts = { readonly bytes: Uint8Array<ArrayBuffer>; readonly starts: Uint32Array };
+
 /** Numbers distinct texts from 0 in the order in which they come. Equal texts with different tags are different. */
 export type NumberedTexts = {
   readonly count: () => number;
   /** The number of a text in UTF-8, which is a new one if it was not there. `tag`: 0 to 255. */
   readonly numberOf: (utf8: Uint8Array, tag?: number) => number;
-  /** The number of a text; undefined if it was not numbered. */
-  readonly find: (utf8: Uint8Array, tag?: number) => number | undefined;
-  readonly tagOf: (number: number) => number;
   readonly textOf: (number: number) => string;
-  /** Calls `use` with where a text is in UTF-8, in memory that the next new text may replace. */
-  readonly spanOf: (number: number, use: UseSpan) => void;
-  /** Frees the memory at once. Nothing may be asked any more. */
-  readonly free: () => void;
+  /** All of them, in their memory. What only numbering needs is freed at once: nothing may be asked any more. */
+  readonly pack: () => PackedTexts;
 };
-
-type UseSpan = (source: JsonBytes, start: number, end: number) => void;
 
 /**
  * Makes an empty table: open addressing, at most three quarters full. The texts themselves are compared where their
@@ -54,7 +50,7 @@ export function createNumberedTexts(): NumberedTexts {
   }
 
   return {
-    ...texts,
+    count: texts.count,
     numberOf(utf8, tag = 0) {
       const hash = hashOf(utf8, tag);
       const slot = slotOf(hash, utf8, tag);
@@ -66,31 +62,19 @@ export function createNumberedTexts(): NumberedTexts {
       if (2 * texts.count() > MOST_FULL * slots.length) widen();
       return texts.count() - 1;
     },
-    find(utf8, tag = 0) {
-      const held = slots[slotOf(hashOf(utf8, tag), utf8, tag)] ?? 0;
-      return held === 0 ? undefined : held - 1;
-    },
-    free() {
+    textOf: (number) => textAt(texts.packed(), number),
+    pack() {
       freeMemory(slots);
-      texts.free();
+      return texts.packed();
     },
   };
 }
 
-const FIRST_SLOTS = 4_096;
-const MOST_FULL = 0.75;
-
-const slotsOf = (count: number) => new Uint32Array(new ArrayBuffer(8 * count));
-
-/** Texts one behind the other, each with its tag before it. */
 function createTexts() {
   let bytes = new Uint8Array(new ArrayBuffer(FIRST_BYTES));
-  let source = jsonBytesOf(bytes);
-  // Where each text begins, and where the last one ends.
   const starts = growing(Uint32Array);
   starts.push(0);
   const count = () => starts.length() - 1;
-  const endOf = (number: number) => starts.at(number + 1);
   return {
     count,
     append(utf8: Uint8Array, tag: number): void {
@@ -105,31 +89,30 @@ function createTexts() {
     isAt(number: number, utf8: Uint8Array, tag: number): boolean {
       const start = starts.at(number);
       const { length } = utf8;
-      if (endOf(number) - start - 1 !== length || bytes[start] !== tag) return false;
+      if (starts.at(number + 1) - start - 1 !== length || bytes[start] !== tag) return false;
       for (let at = 0; at < length; at += 1) if (bytes[start + 1 + at] !== utf8[at]) return false;
       return true;
     },
-    tagOf: (number: number) => bytes[starts.at(number)] ?? 0,
-    textOf: (number: number) =>
-      Buffer.from(bytes.buffer).toString('utf8', starts.at(number) + 1, endOf(number)),
-    spanOf(number: number, use: UseSpan): void {
-      if (source.bytes.buffer !== bytes.buffer) source = jsonBytesOf(bytes);
-      use(source, starts.at(number) + 1, endOf(number));
-    },
-    free() {
-      freeMemory(bytes);
-      starts.free();
-    },
+    packed: () => ({ bytes: bytes.subarray(0, starts.at(count())), starts: starts.values() }),
   };
 }
 
-const jsonBytesOf = ({ buffer }: Uint8Array<ArrayBuffer>): JsonBytes => ({
-  bytes: Buffer.from(buffer),
-  view: new DataView(buffer),
+/** A text, without its tag. */
+export const textAt = ({ bytes, starts }: PackedTexts, number: number): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset).toString('utf8', (starts[number] ?? 0) + 1, starts[number + 1]);
+
+/** Texts as bytes that columns take spans of. */
+export const jsonBytesOf = ({ bytes: { buffer, byteOffset, byteLength } }: PackedTexts): JsonBytes => ({
+  bytes: Buffer.from(buffer, byteOffset, byteLength),
+  view: new DataView(buffer, byteOffset, byteLength),
 });
 
+const FIRST_SLOTS = 4_096;
+const MOST_FULL = 0.75;
 const FIRST_BYTES = 16_384;
 const GROWTH = 4 / 3;
+
+const slotsOf = (count: number) => new Uint32Array(new ArrayBuffer(8 * count));
 
 /** A hash of 32 bits, mixed at the end so that its low bits depend on all of the text. */
 function hashOf(utf8: Uint8Array, tag: number): number {

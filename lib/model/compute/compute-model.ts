@@ -1,103 +1,130 @@
 import { freeMemory } from '../../bytes/free-memory.ts';
 import { growing } from '../../bytes/growing.ts';
 import { createNumberedTexts } from '../columns/numbered-texts.ts';
-import { type FlaggedKind, flagBits, HELD, WRONG } from '../flags.ts';
+import type { ModelColumns } from '../columns/run-columns.ts';
+import { flagBits, HELD, WRONG } from '../flags.ts';
 import { eachAffected } from '../graph/affected.ts';
 import { type Adjacency, adjacencyOf } from '../graph/closure.ts';
-import { createThings, type Things } from '../graph/things.ts';
-import { createUsesCollector, type UsesGraph } from '../graph/uses-graph.ts';
-import { groupsOf, type ModelColumns } from './columns-of.ts';
+import { type Things, thingsIn } from '../graph/things.ts';
+import { createUsesCollector, graphIn, type PackedUses, type UsesGraph } from '../graph/uses-graph.ts';
 import { createOwners, type Owner } from './owners.ts';
 import {
-  type HeldCalculations,
+  type HeldThings,
+  type ReadCalculations,
   readCalculations,
   readCards,
   readOwned,
-  type Spellings,
 } from './read-records.ts';
 
 /** What uses a dataset. */
 type DatasetCounts = {
-  readonly dataset_id: string;
   readonly cards: number;
   readonly calculations: number;
   /** How many of them do so by a link that is not VALID. */
   readonly broken_links: number;
 };
 
-/** What is said of things across records. */
-export type Model = {
-  readonly things: Things;
-  readonly graph: UsesGraph;
-  /** The nodes of the things whose records are held, in the order of these. */
-  readonly calculations: Uint32Array;
-  readonly cards: Uint32Array;
-  readonly spellings: Readonly<Record<FlaggedKind, Spellings>>;
+export type Dataset = DatasetCounts & { readonly dataset_id: string; readonly node: number };
+
+/** What is said of things across records, as it is stored. */
+export type PackedModel = {
+  readonly uses: PackedUses;
+  readonly calculations: HeldThings;
+  readonly cards: HeldThings;
   /** `flagBits` and `HELD` of each node. */
   readonly flags: Uint8Array;
+  /** The kinds of which a whole snapshot was read. */
+  readonly whole: readonly string[];
+  /** In the order in which they are first used: their nodes, and what uses them. */
+  readonly datasets: Readonly<Record<'node' | keyof DatasetCounts, Uint32Array>>;
+  readonly owners: readonly Owner[];
+  /** Who owns cards: of each card in turn its node, and the place of each owner in `owners`. */
+  readonly cardOwners: { readonly node: Uint32Array; readonly owner: Uint32Array };
+};
+
+/** The same, to be asked. */
+export type Model = Omit<PackedModel, 'uses' | 'datasets'> & {
+  readonly datasets: () => readonly Dataset[];
+  readonly things: Things;
+  readonly graph: UsesGraph;
   /** True of a node that a whole snapshot of its kind does not hold: what uses it has a missing target. */
   readonly isMissing: (node: number) => boolean;
-  /** In the order in which they are first used. */
-  readonly datasets: readonly DatasetCounts[];
-  readonly owners: readonly Owner[];
+};
+
+export function modelOf({ uses, datasets, ...packed }: PackedModel): Model {
+  const things = thingsIn(uses.things);
+  const datasetAt = (node: number, at: number): Dataset => ({
+    ...{ node, dataset_id: things.thingAt(node).id, cards: datasets.cards[at] ?? 0 },
+    ...{ calculations: datasets.calculations[at] ?? 0, broken_links: datasets.broken_links[at] ?? 0 },
+  });
+  return {
+    ...packed,
+    ...{ things, graph: graphIn(uses), isMissing: missingIn(packed, things) },
+    datasets: () => Array.from(datasets.node, datasetAt),
+  };
+}
+
+const missingIn =
+  ({ flags, whole }: Pick<PackedModel, 'flags' | 'whole'>, { kindAt }: Things) =>
+  (node: number): boolean =>
+    ((flags[node] ?? 0) & HELD) === 0 && whole.includes(kindAt(node));
+
+/** What was computed, with the other ways in which records write their ids. */
+export type ComputedModel = {
+  readonly packed: PackedModel;
+  readonly spellings: Readonly<Record<'calculation' | 'card', ReadonlyMap<string, number>>>;
 };
 
 /**
  * Computes the model. Memory: some 120 bytes a calculation with three uses, and one file with its columns. Throws
- * `StoredObjectError` that names a file that is damaged.
+ * `StoredObjectError` that names a file that is damaged, unless the columns say so.
  */
-export async function computeModel(columns: ModelColumns): Promise<Model> {
-  const things = createThings();
+export async function computeModel(columns: ModelColumns): Promise<ComputedModel> {
+  const collector = createUsesCollector();
   const owners = createOwners();
-  const held = await readCalculations(columns.calculations, things, owners);
-  const cards = await readCards(columns.cards, things, owners);
+  const calculations = await readCalculations(columns.calculations, collector, owners);
+  const cards = await readCards(columns.cards, collector, owners);
   await readOwned(columns.files, owners, { column: 'createdby', what: 'files' });
   await readOwned(columns['data-files'], owners, { column: 'responsibleuserid', what: 'data_files' });
-  const graph = await readUses(columns, things);
-  const flags = new Uint8Array(things.count());
-  const isMissing = missingIn(flags, things, columns);
-  addFlags(flags, graph, { held, cards: cards.nodes, isMissing });
-  return {
-    things,
-    graph,
-    calculations: held.nodes,
+  const uses = collector.pack();
+  const [things, graph] = [thingsIn(uses.things), graphIn(uses)];
+  const whole = [
+    ...(columns.calculations?.isWhole === true && calculations.isSound ? ['calculation'] : []),
+    ...(columns.cards?.isWhole === true && cards.isSound ? ['card'] : []),
+  ];
+  const flags = new Uint8Array(things.count);
+  addFlags(flags, graph, {
+    calculations,
     cards: cards.nodes,
-    spellings: { calculation: held.spellings, card: cards.spellings },
-    flags,
-    isMissing,
-    datasets: countDatasets(things, graph),
-    owners: owners.counted(flags),
+    isMissing: missingIn({ flags, whole }, things),
+  });
+  return {
+    packed: {
+      uses,
+      calculations: { nodes: calculations.nodes, rows: calculations.rows },
+      cards: { nodes: cards.nodes, rows: cards.rows },
+      flags,
+      whole,
+      datasets: countDatasets(things, graph),
+      owners: owners.counted(flags),
+      cardOwners: owners.ofCards(),
+    },
+    spellings: { calculation: calculations.spellings, card: cards.spellings },
   };
 }
 
-/** Who uses whom, by all records. */
-export async function readUses(columns: ModelColumns, things: Things): Promise<UsesGraph> {
-  const uses = createUsesCollector(things);
-  for (const source of [columns.calculations, columns.cards])
-    for await (const group of groupsOf(source, 'uses')) await uses.add(group);
-  return uses.graph();
-}
+type Read = Pick<Model, 'isMissing'> & {
+  readonly calculations: ReadCalculations;
+  readonly cards: Uint32Array;
+};
 
-function missingIn(flags: Uint8Array, { kindAt }: Things, { calculations, cards }: ModelColumns) {
-  const whole = { calculation: calculations?.isWhole, card: cards?.isWhole } as const;
-  return (node: number): boolean => {
-    const kind = kindAt(node);
-    return (
-      ((flags[node] ?? 0) & HELD) === 0 && (kind === 'calculation' || kind === 'card') && whole[kind] === true
-    );
-  };
-}
-
-type Read = Pick<Model, 'cards' | 'isMissing'> & { readonly held: HeldCalculations };
-
-function addFlags(flags: Uint8Array, graph: UsesGraph, { held, cards, isMissing }: Read): void {
-  const { nodes } = held;
+function addFlags(flags: Uint8Array, graph: UsesGraph, { calculations, cards, isMissing }: Read): void {
+  const { nodes, isInvalid, names } = calculations;
   for (const node of nodes) add(flags, node, HELD | flagBits.unused);
   for (const node of cards) add(flags, node, HELD);
-  for (const [place, node] of nodes.entries())
-    if (held.isInvalid[place] === 1) add(flags, node, flagBits.invalid);
+  for (const [place, node] of nodes.entries()) if (isInvalid[place] === 1) add(flags, node, flagBits.invalid);
   addByEdges(flags, graph, isMissing);
-  addRepeated(flags, nodes, (place) => held.names[place] ?? 0, flagBits.same_name);
+  addRepeated(flags, nodes, (place) => names[place] ?? 0, flagBits.same_name);
   const { user: from, used: to } = graph;
   const targets = adjacencyOf({ nodes: flags.length, from, to });
   addSameLinks(flags, nodes, targets);
@@ -169,18 +196,25 @@ function addSameLinks(flags: Uint8Array, nodes: Uint32Array, { starts, edges, to
     },
     flagBits.same_links,
   );
-  sets.free();
+  freeMemory(sets.pack().bytes);
 }
 
-function countDatasets(things: Things, { user, used, isBrokenAt }: UsesGraph): readonly DatasetCounts[] {
-  const found = new Map<number, { cards: number; calculations: number; broken_links: number }>();
-  for (let edge = 0; edge < user.length; edge += 1) {
-    const node = used[edge] ?? 0;
-    if (things.kindAt(node) !== 'dataset') continue;
-    const counts = found.get(node) ?? { cards: 0, calculations: 0, broken_links: 0 };
-    found.set(node, counts);
-    counts[things.kindAt(user[edge] ?? 0) === 'card' ? 'cards' : 'calculations'] += 1;
-    if (isBrokenAt(edge)) counts.broken_links += 1;
+function countDatasets({ kindAt }: Things, { user, used, isBrokenAt }: UsesGraph): PackedModel['datasets'] {
+  const numbers = () => growing(Uint32Array);
+  const [node, cards, calculations, broken_links] = [numbers(), numbers(), numbers(), numbers()];
+  const places = new Map<number, number>();
+  const increment = (counts: typeof node, place: number) => counts.set(place, counts.at(place) + 1);
+  for (const [edge, of] of used.entries()) {
+    if (kindAt(of) !== 'dataset') continue;
+    const place = places.get(of) ?? places.size;
+    if (place === places.size) {
+      places.set(of, place);
+      node.push(of);
+      for (const counts of [cards, calculations, broken_links]) counts.push(0);
+    }
+    increment(kindAt(user[edge] ?? 0) === 'card' ? cards : calculations, place);
+    if (isBrokenAt(edge)) increment(broken_links, place);
   }
-  return [...found].map(([node, counts]) => ({ dataset_id: things.thingAt(node).id, ...counts }));
+  const values = { cards: cards.values(), calculations: calculations.values() };
+  return { node: node.values(), ...values, broken_links: broken_links.values() };
 }

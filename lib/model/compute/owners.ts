@@ -31,7 +31,8 @@ export type Owners = ReturnType<typeof createOwners>;
 export function createOwners() {
   const ids = createNumberedTexts();
   const found: Writable<Owner>[] = [];
-  const owned = { nodes: growing(Uint32Array), users: growing(Uint32Array) };
+  const pairs = () => ({ node: growing(Uint32Array), owner: growing(Uint32Array) });
+  const owned = { calculations: pairs(), cards: pairs() };
 
   function userOf(id: string | undefined): number | undefined {
     if (id === undefined) return undefined;
@@ -44,18 +45,18 @@ export function createOwners() {
     /** The user with an id as a record has it, as text in UTF-8 or as a value. */
     byText: (utf8: Uint8Array) => userOf(canonicalId(Buffer.from(utf8).toString('utf8'))),
     byValue: (id: unknown) => userOf(canonicalId(id)),
-    /** Counts one of a source's records, and the node that it is of a calculation or card. */
-    add(
-      user: number | undefined,
-      what: 'calculations' | 'cards' | 'files' | 'data_files',
-      node?: number,
-    ): void {
+    /** Counts a file or data file. */
+    add(user: number | undefined, what: 'files' | 'data_files'): void {
+      const owner = user === undefined ? undefined : found[user];
+      if (owner !== undefined) owner[what] += 1;
+    },
+    /** Counts a calculation or card. */
+    addNode(user: number | undefined, what: keyof typeof owned, node: number): void {
       const owner = user === undefined ? undefined : found[user];
       if (user === undefined || owner === undefined) return;
       owner[what] += 1;
-      if (node === undefined) return;
-      owned.nodes.push(node);
-      owned.users.push(user);
+      owned[what].node.push(node);
+      owned[what].owner.push(user);
     },
     /** What else counts of a calculation. */
     addTraits(user: number | undefined, isLocked: boolean, modifiedMs: number | undefined): void {
@@ -72,13 +73,15 @@ export function createOwners() {
     },
     /** All users, in the order in which they came, once the flags of all nodes are known. */
     counted(flags: Uint8Array): readonly Owner[] {
-      for (let at = 0; at < owned.nodes.length(); at += 1) {
-        const [bits, owner] = [flags[owned.nodes.at(at)] ?? 0, found[owned.users.at(at)]];
-        if (owner !== undefined)
-          for (const flag of COUNTED) if ((bits & flagBits[flag]) !== 0) owner[flag] += 1;
-      }
+      for (const { node, owner } of Object.values(owned))
+        for (const [at, each] of node.values().entries()) {
+          const [bits, of] = [flags[each] ?? 0, found[owner.at(at)]];
+          if (of !== undefined) for (const flag of COUNTED) if ((bits & flagBits[flag]) !== 0) of[flag] += 1;
+        }
       return found;
     },
+    /** The node of each card, and the number of each of its owners. */
+    ofCards: () => ({ node: owned.cards.node.values(), owner: owned.cards.owner.values() }),
   };
 }
 

@@ -1,122 +1,146 @@
+import { freeMemory } from '../../bytes/free-memory.ts';
 import { growing } from '../../bytes/growing.ts';
-import { createNumberedTexts, type NumberedTexts } from '../columns/numbered-texts.ts';
-import { asBytes, asText, type RowGroup } from '../columns/read-columns.ts';
-import { isPlain, type Things } from '../graph/things.ts';
+import { createNumberedTexts } from '../columns/numbered-texts.ts';
+import { asText, type RowGroup, rowGroupsOf } from '../columns/read-columns.ts';
+import { groupsOf, type SourceColumns } from '../columns/run-columns.ts';
+import type { UsesCollector } from '../graph/uses-graph.ts';
 import { isInvalid } from '../rules/index.ts';
-import { groupsOf, type SourceColumns } from './columns-of.ts';
 import type { Owners } from './owners.ts';
 
-/** The calculations of a model, a place each in the order of their first records. */
-export type HeldCalculations = {
+/** The things that a source has records of, in the order of their first records. */
+export type HeldThings = {
   readonly nodes: Uint32Array;
+  /** Which record of the source is the first of each, from 0. */
+  readonly rows: Uint32Array;
+};
+
+/** Ids of records that are not written as canonical ones are, with their nodes. */
+type Spellings = ReadonlyMap<string, number>;
+
+/** What was read of a source. */
+export type ReadThings = HeldThings & {
+  readonly spellings: Spellings;
+  /** True if all of its parts could be read. */
+  readonly isSound: boolean;
+};
+
+export type ReadCalculations = ReadThings & {
   /** 1 for those whose own status is not VALID in any of their records. */
   readonly isInvalid: Uint8Array;
   /** The number of the name of each, and 1 more: 0 is none. */
   readonly names: Uint32Array;
-  readonly spellings: Spellings;
 };
 
-/** Ids of records that are not written as canonical ones are, with their nodes. */
-export type Spellings = ReadonlyMap<string, number>;
-
-/** Numbers the calculations of a source, and counts what their owners have. */
+/** Collects what calculations use, and counts what their owners have. */
 export async function readCalculations(
   source: SourceColumns | undefined,
-  things: Things,
+  uses: UsesCollector,
   owners: Owners,
-): Promise<HeldCalculations> {
+): Promise<ReadCalculations> {
   const texts = createNumberedTexts();
-  const held = createHeld(things, 'calculation');
+  const numberOf = (utf8: Uint8Array) => (utf8.length === 0 ? 0 : texts.numberOf(utf8) + 1);
   const [isBad, names] = [growing(Uint8Array), growing(Uint32Array)];
-  for await (const group of groupsOf(source, 'records')) {
+  const held = await readHeld(source, uses, async (group) => {
     const status = await group.texts('status', (utf8) => isInvalid(asText(utf8)));
-    const name = await group.texts('name', numberIn(texts));
+    const name = await group.texts('name', numberOf);
     const owner = await group.texts('owner', owners.byText);
     const locked = await group.values('locked');
     const modified = await group.values('lastmodified');
-    await held.add(group, (row, node, isFirst) => {
-      if (isFirst) {
-        isBad.push(status[row] === true ? 1 : 0);
-        names.push(name[row] ?? 0);
-        owners.add(owner[row] ?? undefined, 'calculations', node);
-        owners.addTraits(owner[row] ?? undefined, locked[row] === true, millisecondsIn(modified[row]));
-      } else if (status[row] === true) isBad.set(held.placeOf(node), 1);
-    });
-  }
-  texts.free();
-  return { nodes: held.nodes(), isInvalid: isBad.values(), names: names.values(), spellings: held.spellings };
+    return (row, place, node) => {
+      if (place < isBad.length()) {
+        if (status[row] === true) isBad.set(place, 1);
+        return;
+      }
+      isBad.push(status[row] === true ? 1 : 0);
+      names.push(name[row] ?? 0);
+      owners.addNode(owner[row] ?? undefined, 'calculations', node);
+      owners.addTraits(owner[row] ?? undefined, locked[row] === true, millisecondsIn(modified[row]));
+    };
+  });
+  freeMemory(texts.pack().bytes);
+  return { ...held, isInvalid: isBad.values(), names: names.values() };
 }
 
-/** Numbers the cards of a source, and counts what their owners have. A card may stand in the lists of several datasets. */
-export async function readCards(
+/** Collects what cards use, and counts what their owners have. A card may stand in the lists of several datasets. */
+export function readCards(
   source: SourceColumns | undefined,
-  things: Things,
+  uses: UsesCollector,
   owners: Owners,
-): Promise<{ readonly nodes: Uint32Array; readonly spellings: Spellings }> {
-  const held = createHeld(things, 'card');
-  for await (const group of groupsOf(source, 'records')) {
+): Promise<ReadThings> {
+  let count = 0;
+  return readHeld(source, uses, async (group) => {
     const owner = await group.texts('ownerid', owners.byText);
     const people = await group.values('owners');
-    await held.add(group, (row, node, isFirst) => {
-      if (!isFirst) return;
+    return (row, place, node) => {
+      if (place < count) return;
+      count += 1;
       const named = peopleOf(people[row]).map(({ id, displayname }) => {
         const user = owners.byValue(id);
         owners.name(user, displayname);
         return user;
       });
-      for (const user of new Set([owner[row] ?? undefined, ...named])) owners.add(user, 'cards', node);
-    });
-  }
-  return { nodes: held.nodes(), spellings: held.spellings };
+      for (const user of new Set([owner[row] ?? undefined, ...named])) owners.addNode(user, 'cards', node);
+    };
+  });
 }
 
-/** Counts the records of a source by the user in a column. */
+/** Counts the records of a source by the user in a column. True if all of its parts could be read. */
 export async function readOwned(
   source: SourceColumns | undefined,
   owners: Owners,
   { column, what }: { readonly column: string; readonly what: 'files' | 'data_files' },
 ): Promise<void> {
-  for await (const group of groupsOf(source, 'records')) {
+  for await (const { group } of groupsOf(source)) {
     const owner = await group.texts(column, owners.byText);
     for (let row = 0; row < group.rows; row += 1) owners.add(owner[row] ?? undefined, what);
   }
 }
 
-/** Gives each thing of a kind a place the first time that a record of it comes. */
-function createHeld(things: Things, kind: 'calculation' | 'card') {
-  const nodes = growing(Uint32Array);
+/** Takes a record: its row, the place of its thing among all, which is a new one if it is the first, and the node. */
+type SeeRecord = (row: number, place: number, node: number) => void;
+
+/** Reads the parts of a source: of one that is damaged nothing counts. */
+async function readHeld(
+  source: SourceColumns | undefined,
+  collector: UsesCollector,
+  open: (group: RowGroup) => Promise<SeeRecord>,
+): Promise<ReadThings> {
+  const [nodes, rows] = [growing(Uint32Array), growing(Uint32Array)];
   // By node: its place, and 1 more.
   const places = growing(Uint32Array);
   const spellings = new Map<string, number>();
-  return {
-    nodes: nodes.values,
-    spellings,
-    placeOf: (node: number) => places.at(node) - 1,
-    async add(group: RowGroup, see: (row: number, node: number, isFirst: boolean) => void): Promise<void> {
-      const ids = await group.texts('id', asBytes);
-      for (let row = 0; row < group.rows; row += 1) {
-        const node = things.nodeOfId(kind, ids[row] ?? NOTHING);
-        if (node === undefined) continue;
-        if (!isPlain(ids[row] ?? NOTHING)) {
-          const text = asText(ids[row] ?? NOTHING);
-          if (text !== things.thingAt(node).id) spellings.set(text, node);
+  let [start, isSound] = [0, true];
+  for (const part of source?.parts ?? []) {
+    const [uses, body] = [await part.uses(), await part.records()];
+    if (uses === undefined || body === undefined) isSound = false;
+    else {
+      const numbers = collector.addPacked(uses);
+      const nodeAt = (record: number) => numbers[(uses.own[record] ?? 0) - 1];
+      let record = 0;
+      for await (const group of rowGroupsOf(part.key, body)) {
+        const see = await open(group);
+        for (let row = 0; row < group.rows; row += 1, record += 1) {
+          const node = nodeAt(record);
+          if (node === undefined) continue;
+          while (places.length() <= node) places.push(0);
+          if (places.at(node) === 0) {
+            nodes.push(node);
+            rows.push(start + record);
+            places.set(node, nodes.length());
+          }
+          see(row, places.at(node) - 1, node);
         }
-        while (places.length() <= node) places.push(0);
-        const isFirst = places.at(node) === 0;
-        if (isFirst) {
-          nodes.push(node);
-          places.set(node, nodes.length());
-        }
-        see(row, node, isFirst);
       }
-    },
-  };
+      for (const [at, spelling] of uses.spellings) {
+        const node = nodeAt(at);
+        if (node !== undefined) spellings.set(spelling, node);
+      }
+    }
+    start += part.count;
+  }
+  places.free();
+  return { nodes: nodes.values(), rows: rows.values(), spellings, isSound };
 }
-
-const NOTHING = new Uint8Array(0);
-
-const numberIn = (texts: NumberedTexts) => (utf8: Uint8Array) =>
-  utf8.length === 0 ? 0 : texts.numberOf(utf8) + 1;
 
 const millisecondsIn = (value: unknown): number | undefined =>
   typeof value === 'bigint' ? Number(value) : undefined;
@@ -124,7 +148,7 @@ const millisecondsIn = (value: unknown): number | undefined =>
 type Person = { readonly id?: unknown; readonly displayname?: unknown };
 
 /** The owners of a card that are no groups. */
-export const peopleOf = (value: unknown): readonly Person[] =>
+const peopleOf = (value: unknown): readonly Person[] =>
   (Array.isArray(value) ? value : []).filter(
     (each) => typeof each === 'object' && each !== null && String(each.type).toUpperCase() !== 'GROUP',
   );

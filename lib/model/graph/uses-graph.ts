@@ -1,22 +1,32 @@
 import { freeMemory } from '../../bytes/free-memory.ts';
 import { growing } from '../../bytes/growing.ts';
-import { asBytes, asText, type RowGroup } from '../columns/read-columns.ts';
+import { createNumberedTexts, type PackedTexts } from '../columns/numbered-texts.ts';
 import {
   isBroken,
-  type Kind,
-  kinds,
   type Relation,
   relations,
   type Statement,
   statements,
+  type Thing,
+  type Use,
 } from '../rules/index.ts';
 import { adjacencyOf } from './closure.ts';
-import type { Things } from './things.ts';
+import { tagOf } from './things.ts';
 
-/** Who uses whom, each pair once: edge `i` says that node `user[i]` uses node `used[i]`. */
-export type UsesGraph = {
+/** Things, and who uses whom, in numbers, as they are stored: edge `i` says that node `user[i]` uses node `used[i]`. */
+export type PackedUses = {
+  /** Their ids, each with the place of its kind as its tag. */
+  readonly things: PackedTexts;
   readonly user: Uint32Array;
   readonly used: Uint32Array;
+  /** Of each edge the place of its relation, of what states it, and the number of its validity, in bits. */
+  readonly said: Uint16Array;
+  /** What links say of themselves, by number; 0 is nothing. */
+  readonly validities: readonly (string | null)[];
+};
+
+/** Who uses whom, each pair once. */
+export type UsesGraph = Pick<PackedUses, 'user' | 'used'> & {
   readonly relationAt: (edge: number) => Relation;
   /** The node whose record states it: that of a calculation states which cards use it. */
   readonly staterAt: (edge: number) => number;
@@ -27,82 +37,88 @@ export type UsesGraph = {
   readonly statedByAt: (edge: number) => Statement;
 };
 
-/** Collects the uses of parts. */
-export type UsesCollector = {
-  /** Adds the rows that `makeUses` wrote; none of a row group that is damaged. The same rows may be added again. */
-  readonly add: (group: RowGroup) => Promise<void>;
-  /** All of them, each pair once: as the first says, with the first validity that is broken, or else the first. */
-  readonly graph: () => UsesGraph;
-};
-
 /** The relation is in the lowest bits, then what states it, then the number of the validity. */
 const [STATED_BY, VALIDITY] = [3, 6];
+const EIGHT = 7;
 
-/** Memory: 10 bytes a use, and at the end 8 more. */
-export function createUsesCollector(things: Things): UsesCollector {
+export function graphIn({ user, used, said, validities }: PackedUses): UsesGraph {
+  const broken = validities.map(isBroken);
+  const saidAt = (edge: number) => said[edge] ?? 0;
+  const relationAt = (edge: number) => relations[saidAt(edge) & EIGHT] ?? 'links to';
+  return {
+    user,
+    used,
+    relationAt,
+    staterAt: (edge) => (relationAt(edge) === 'uses' ? used[edge] : user[edge]) ?? 0,
+    statedByAt: (edge) => statements[(saidAt(edge) >> STATED_BY) & EIGHT] ?? 'links',
+    validityAt: (edge) => validities[saidAt(edge) >> VALIDITY] ?? null,
+    isBrokenAt: (edge) => broken[saidAt(edge) >> VALIDITY] === true,
+  };
+}
+
+/** Collects the uses of records, or of parts. */
+export type UsesCollector = {
+  /** The node of a thing, which is a new one if it was not there. */
+  readonly nodeOf: (thing: Thing) => number;
+  readonly add: (use: Use) => void;
+  /** Adds what was packed; returns the node of each of its things. */
+  readonly addPacked: (uses: PackedUses) => Uint32Array;
+  /** All of them, each pair once: as the first says, with the first validity that is broken, or else the first. */
+  readonly pack: () => PackedUses;
+};
+
+/** Memory: some 25 bytes a thing and 10 a use, and at the end 8 more. */
+export function createUsesCollector(): UsesCollector {
+  const things = createNumberedTexts();
   const [user, used, said] = [growing(Uint32Array), growing(Uint32Array), growing(Uint16Array)];
   const validities = createValidities();
+  let scratch = Buffer.alloc(FIRST_SCRATCH);
 
-  async function readNodes(group: RowGroup, which: 'user' | 'used') {
-    const kindsOf = await group.texts(`${which}_kind`, kindNamed);
-    return { kindsOf, ids: await group.texts(`${which}_id`, asBytes), rows: group.rows };
-  }
-
-  function addNodes(nodes: typeof user, { kindsOf, ids, rows }: Awaited<ReturnType<typeof readNodes>>): void {
-    let [kind, id, node]: [Kind, Uint8Array, number] = ['other', NOTHING, 0];
-    for (let row = 0; row < rows; row += 1) {
-      const [nextKind, nextId] = [kindsOf[row] ?? 'other', ids[row] ?? NOTHING];
-      if (nextKind !== kind || nextId !== id) node = things.nodeOf(nextKind, nextId);
-      [kind, id] = [nextKind, nextId];
-      nodes.push(node);
-    }
+  function nodeOf({ kind, id }: Thing): number {
+    if (MOST_BYTES_OF_UNIT * id.length > scratch.length)
+      scratch = Buffer.alloc(MOST_BYTES_OF_UNIT * id.length);
+    return things.numberOf(scratch.subarray(0, scratch.write(id)), tagOf(kind));
   }
 
   return {
-    async add(group) {
-      const [users, targets] = [await readNodes(group, 'user'), await readNodes(group, 'used')];
-      const relation = await group.texts('relation', placeIn(relations));
-      const statedBy = await group.texts('stated_by', placeIn(statements));
-      const validity = await group.texts('validity', (utf8) => validities.numberOf(asText(utf8)));
-      // All columns were read: a damaged one adds nothing.
-      addNodes(user, users);
-      addNodes(used, targets);
-      for (let row = 0; row < group.rows; row += 1)
-        said.push(
-          (relation[row] ?? 0) | ((statedBy[row] ?? 0) << STATED_BY) | ((validity[row] ?? 0) << VALIDITY),
-        );
+    nodeOf,
+    add({ user: by, used: of, relation, statedBy, validity }) {
+      user.push(nodeOf(by));
+      used.push(nodeOf(of));
+      const states = relations.indexOf(relation) | (statements.indexOf(statedBy) << STATED_BY);
+      said.push(states | (validities.numberOf(validity) << VALIDITY));
     },
-    graph() {
+    addPacked(part) {
+      const { bytes, starts } = part.things;
+      const nodes = new Uint32Array(starts.length - 1);
+      for (let node = 0; node < nodes.length; node += 1) {
+        const start = starts[node] ?? 0;
+        nodes[node] = things.numberOf(bytes.subarray(start + 1, starts[node + 1]), bytes[start]);
+      }
+      const numbers = part.validities.map(validities.numberOf);
+      for (const [edge, each] of part.said.entries()) {
+        user.push(nodes[part.user[edge] ?? 0] ?? 0);
+        used.push(nodes[part.used[edge] ?? 0] ?? 0);
+        said.push((each & ((1 << VALIDITY) - 1)) | ((numbers[each >> VALIDITY] ?? 0) << VALIDITY));
+      }
+      return nodes;
+    },
+    pack() {
       const all = { nodes: things.count(), user: user.values(), used: used.values(), said: said.values() };
-      const count = keepFirst(all, validities.isBroken);
-      const [from, to] = [all.user.subarray(0, count), all.used.subarray(0, count)];
-      const validity = (edge: number) => (all.said[edge] ?? 0) >> VALIDITY;
-      const relationAt = (edge: number) => relations[(all.said[edge] ?? 0) & EIGHT] ?? 'links to';
+      const count = keepFirst(all, validities.texts.map(isBroken));
       return {
-        user: from,
-        used: to,
-        relationAt,
-        staterAt: (edge) => (relationAt(edge) === 'uses' ? to[edge] : from[edge]) ?? 0,
-        statedByAt: (edge) => statements[((all.said[edge] ?? 0) >> STATED_BY) & EIGHT] ?? 'links',
-        validityAt: (edge) => validities.textOf(validity(edge)),
-        isBrokenAt: (edge) => validities.isBroken(validity(edge)),
+        things: things.pack(),
+        user: all.user.subarray(0, count),
+        used: all.used.subarray(0, count),
+        said: all.said.subarray(0, count),
+        validities: validities.texts,
       };
     },
   };
 }
 
-const NOTHING = new Uint8Array(0);
-const EIGHT = 7;
-
-const kindNamed = (utf8: Uint8Array): Kind => kinds.find((kind) => kind === asText(utf8)) ?? 'other';
-
-/** The place of a text in a list; of any other, that of the last one. */
-function placeIn(list: readonly string[]) {
-  return (utf8: Uint8Array) => {
-    const place = list.indexOf(asText(utf8));
-    return place === -1 ? list.length - 1 : place;
-  };
-}
+const FIRST_SCRATCH = 1_024;
+const MOST_BYTES_OF_UNIT = 3;
 
 type AllUses = {
   readonly nodes: number;
@@ -112,10 +128,7 @@ type AllUses = {
 };
 
 /** Moves the first use of each pair to the front, with what all of the pair say; returns how many there are. */
-function keepFirst(
-  { nodes, user, used, said }: AllUses,
-  isBrokenNumber: (number: number) => boolean,
-): number {
+function keepFirst({ nodes, user, used, said }: AllUses, isBrokenNumber: readonly boolean[]): number {
   const { starts, edges } = adjacencyOf({ nodes, from: user, to: used });
   // The edge, and 1 more, by which the user at hand first uses a node.
   const first = new Uint32Array(nodes);
@@ -143,32 +156,26 @@ function keepFirst(
 }
 
 /** What the first of two says, with the validity of the second if that is worse. */
-function worseOf(first: number, second: number, isBrokenNumber: (number: number) => boolean): number {
+function worseOf(first: number, second: number, isBrokenNumber: readonly boolean[]): number {
   const [before, after] = [first >> VALIDITY, second >> VALIDITY];
-  const isWorse = before === 0 || (!isBrokenNumber(before) && isBrokenNumber(after));
+  const isWorse = before === 0 || (isBrokenNumber[before] === false && isBrokenNumber[after] === true);
   return isWorse ? (first & ((1 << VALIDITY) - 1)) | (after << VALIDITY) : first;
 }
 
 /** So many different texts of links are held as they are; any more read as `OTHER`. */
-const MOST_TEXTS = 1_000;
+const MOST_TEXTS = 900;
 const OTHER = 'not VALID';
 
 /** Numbers what links say of themselves: 0 is nothing. */
 function createValidities() {
   const texts: (string | null)[] = [null];
-  const broken = [false];
-  const numbers = new Map<string, number>();
-  function numberOf(text: string): number {
+  const numbers = new Map<string | null, number>([[null, 0]]);
+  function numberOf(text: string | null): number {
     const known = numbers.get(text);
     if (known !== undefined) return known;
     if (texts.length > MOST_TEXTS && text !== OTHER && isBroken(text)) return numberOf(OTHER);
     numbers.set(text, texts.length);
-    broken.push(isBroken(text));
     return texts.push(text) - 1;
   }
-  return {
-    numberOf,
-    textOf: (number: number): string | null => texts[number] ?? null,
-    isBroken: (number: number): boolean => broken[number] === true,
-  };
+  return { texts, numberOf };
 }

@@ -2,6 +2,7 @@
 export { canonicalId, type Kind, kinds, namedCard, type Thing, thing, thingKey } from './thing.ts';
 export {
   datasetsUsed,
+  eachUse,
   isBroken,
   isInvalid,
   type Relation,
@@ -11,5 +12,4 @@ export {
   statements,
   statingFields,
   type Use,
-  usesOf,
 } from './uses.ts';

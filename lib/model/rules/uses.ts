@@ -1,4 +1,4 @@
-import { idText, namedCard, type Thing, thing, thingKey } from './thing.ts';
+import { idText, namedCard, type Thing, thing } from './thing.ts';
 
 /**
  * How one thing uses another, read as USER RELATION USED: a calculation is saved on a dataset, or used on it by a card
@@ -57,25 +57,25 @@ export const isInvalid = (status: unknown): boolean =>
   typeof status === 'string' && status !== '' && status.toUpperCase() !== 'VALID';
 
 /**
- * What a record, as `parseJson` returns it, says of who uses whom: each pair of things once. None if it has no id. Links
- * of any other shape are skipped and hide none of the rest. Of several links between the same two, the first counts, with
- * the first validity that is not VALID.
+ * Calls `see` with what a record, as `parseJson` returns it, says of who uses whom, in the order of its links: the same pair
+ * of things may come again. Nothing if it has no id. Links of any other shape are skipped and hide none of the rest.
  */
-export function usesOf(source: StatingSource, record: unknown): readonly Use[] {
+export function eachUse(source: StatingSource, record: unknown, see: (use: Use) => void): void {
+  const add = ({ user, used, ...said }: Said) => {
+    if (user !== undefined && used !== undefined) see({ user, used, ...said });
+  };
   const members = membersOf(record);
-  const found = new Map<string, Use>();
-  if (source === 'calculations') addCalculation(found, members);
-  else addCard(found, members);
-  return [...found.values()];
+  if (source === 'calculations') addCalculation(members, add);
+  else addCard(members, add);
 }
 
 /** The ids of the datasets that a calculation's record uses, spelled as sent: cards of these are fetched. */
 export function datasetsUsed(record: unknown): readonly string[] {
   const found = new Map<string, string>();
-  for (const { type, target } of linksIn(membersOf(record))) {
+  eachLink(membersOf(record), ({ type, target }) => {
     const used = type === 'DATA_SOURCE' ? thing('dataset', target) : undefined;
     if (used !== undefined && !found.has(used.id)) found.set(used.id, idText(target) ?? used.id);
-  }
+  });
   return [...found.values()];
 }
 
@@ -92,86 +92,70 @@ type Link = {
   readonly statedBy: Statement;
 };
 
-function addCalculation(found: Map<string, Use>, record: Members): void {
+type Said = Omit<Use, 'user' | 'used'> & {
+  readonly user: Thing | undefined;
+  readonly used: Thing | undefined;
+};
+
+type Add = (use: Said) => void;
+
+function addCalculation(record: Members, add: Add): void {
   const own = thing('calculation', record['id']);
-  if (own === undefined) return;
-  for (const link of linksIn(record)) addLink(found, own, link);
+  if (own !== undefined) eachLink(record, (link) => addLink(own, link, add));
 }
 
-function addCard(found: Map<string, Use>, { id, datasourceId, _datasetId, urn }: Members): void {
+function addCard({ id, datasourceId, _datasetId, urn }: Members, add: Add): void {
   const user = thing('card', id);
   const { root } = namedCard(urn);
   const said = { user, validity: null } as const;
-  add(found, {
-    ...said,
-    used: thing('dataset', datasourceId),
-    relation: 'built on',
-    statedBy: 'datasourceId',
-  });
+  add({ ...said, used: thing('dataset', datasourceId), relation: 'built on', statedBy: 'datasourceId' });
   // A drill of the card uses the dataset in whose list it stood.
-  add(found, { ...said, used: thing('dataset', _datasetId), relation: 'built on', statedBy: '_datasetId' });
-  add(found, { ...said, used: root, relation: 'drills from', statedBy: 'urn' });
+  add({ ...said, used: thing('dataset', _datasetId), relation: 'built on', statedBy: '_datasetId' });
+  add({ ...said, used: root, relation: 'drills from', statedBy: 'urn' });
 }
 
 /** All links of a calculation, those with a validity first. */
-function* linksIn({ links, activeLinks, functionTemplateDependencies }: Members): Generator<Link> {
+function eachLink(record: Members, see: (link: Link) => void): void {
+  const { links, activeLinks, functionTemplateDependencies } = record;
   for (const each of listIn(links)) {
     const { resource, visible, valid } = membersOf(each);
     const { type, id: target } = membersOf(resource);
     const validity = typeof valid === 'string' && valid !== '' ? valid : null;
     const isHidden = visible === false;
     if (typeof type === 'string')
-      yield { type: type.toUpperCase(), target, isHidden, validity, statedBy: 'links' };
+      see({ type: type.toUpperCase(), target, isHidden, validity, statedBy: 'links' });
   }
   const plain = { isHidden: false, validity: null };
   if (!Array.isArray(activeLinks))
     for (const [type, ids] of Object.entries(membersOf(activeLinks)))
       for (const target of Array.isArray(ids) ? ids : [ids])
-        yield { ...plain, type: type.toUpperCase(), target, statedBy: 'activeLinks' };
+        see({ ...plain, type: type.toUpperCase(), target, statedBy: 'activeLinks' });
   for (const target of listIn(functionTemplateDependencies))
-    yield { ...plain, type: 'FUNCTION_TEMPLATE', target, statedBy: 'functionTemplateDependencies' };
+    see({ ...plain, type: 'FUNCTION_TEMPLATE', target, statedBy: 'functionTemplateDependencies' });
 }
 
-function addLink(found: Map<string, Use>, own: Thing, link: Link): void {
-  const { type, target, isHidden, validity, statedBy } = link;
+function addLink(own: Thing, { type, target, isHidden, validity, statedBy }: Link, add: Add): void {
   const said = { user: own, validity, statedBy } as const;
   switch (type) {
     case 'DATA_SOURCE':
-      add(found, { ...said, used: thing('dataset', target), relation: isHidden ? 'used on' : 'saved on' });
+      add({ ...said, used: thing('dataset', target), relation: isHidden ? 'used on' : 'saved on' });
       break;
     case 'FUNCTION_TEMPLATE':
-      add(found, { ...said, used: thing('calculation', target), relation: 'refers to' });
+      add({ ...said, used: thing('calculation', target), relation: 'refers to' });
       break;
     case 'CARD': {
       const { card, root } = namedCard(target);
-      add(found, { ...said, user: card, used: own, relation: 'uses' });
-      add(found, { ...said, user: card, used: root, relation: 'drills from', validity: null });
+      add({ ...said, user: card, used: own, relation: 'uses' });
+      add({ ...said, user: card, used: root, relation: 'drills from', validity: null });
       break;
     }
     default: {
       const id = idText(target);
       const used = id === undefined || type === '' ? undefined : thing('other', `${type}:${id}`);
-      add(found, { ...said, used, relation: 'links to' });
+      add({ ...said, used, relation: 'links to' });
     }
   }
 }
-
-type Said = Omit<Use, 'user' | 'used'> & {
-  readonly user: Thing | undefined;
-  readonly used: Thing | undefined;
-};
-
-function add(found: Map<string, Use>, { user, used, ...said }: Said): void {
-  if (user === undefined || used === undefined) return;
-  const key = `${thingKey(user)}\n${thingKey(used)}`;
-  const before = found.get(key);
-  if (before === undefined) found.set(key, { user, used, ...said });
-  else found.set(key, { ...before, validity: worse(before.validity, said.validity) });
-}
-
-/** Of what two links between the same things say, the first that is broken, or else the first that says anything. */
-const worse = (first: string | null, second: string | null): string | null =>
-  isBroken(second) && !isBroken(first) ? second : (first ?? second);
 
 const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 

@@ -1,10 +1,8 @@
 import type { Source } from '../../snapshot/sources/sources.ts';
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
-import { asText, type RowGroup, rowGroupsOf } from '../columns/read-columns.ts';
+import { asText, type RowGroup } from '../columns/read-columns.ts';
+import { groupsOf, type ModelColumns } from '../columns/run-columns.ts';
+import type { Model } from '../compute/compute-model.ts';
 import { canonicalId } from '../rules/index.ts';
-import { columnsOfRuns } from './columns-of-runs.ts';
-import type { LastRun } from './last-runs.ts';
 
 /** What a record says of the thing that it is; null where it says nothing. Texts are the platform's, of any length. */
 export type Description = {
@@ -23,32 +21,47 @@ export type Described = Description & {
   readonly fileset: string | null;
 };
 
-export type RecordsToDescribe = {
-  readonly store: Store;
-  readonly runs: readonly LastRun[];
-  /** Of records with other ids only the id is read. Default: all are wanted. */
-  readonly isWanted?: ((source: Source, id: string) => boolean) | undefined;
-  /** Receives what is missing or damaged, in words: the rest is read. Default: it is thrown. */
-  readonly addFault?: ((fault: string) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
-};
+/** All records of some sources, in their order: some at a time, as memory holds them. */
+export async function* describedRecords(columns: ModelColumns): AsyncGenerator<readonly Described[]> {
+  for (const [name, of] of Object.entries(columns)) {
+    const source = name as Source;
+    for await (const { group } of groupsOf(of)) {
+      const describe = await readSaid(group, source);
+      const ids = await group.texts(fieldsOf[source].id, asText);
+      yield Array.from(ids).flatMap((text, row) => {
+        const id = source === 'files' ? text : canonicalId(text);
+        return id == null ? [] : { source, id, ...describe(row) };
+      });
+    }
+  }
+}
 
-/** The records of runs in their order, by the columns of their parts: some at a time, as memory holds them. */
-export async function* describedRecords(options: RecordsToDescribe): AsyncGenerator<readonly Described[]> {
-  const { store, runs, isWanted, addFault, signal } = options;
-  for (const run of runs) {
-    const { source, place } = run;
-    for (const { records } of columnsOfRuns({ store, runs: [run], signal })[source]?.parts ?? []) {
-      signal?.throwIfAborted();
-      try {
-        for await (const group of rowGroupsOf(records.key, await records.read()))
-          yield await recordsIn(group, source, isWanted);
-      } catch (error) {
-        if (addFault === undefined || !(error instanceof StoredObjectError)) throw error;
-        addFault(`${place}: ${error.message}`);
+/** What the first records of some calculations and cards say of them, by their nodes. Only what holds these is read. */
+export async function describeNodes(
+  model: Pick<Model, 'calculations' | 'cards'>,
+  columns: ModelColumns,
+  nodes: Iterable<number>,
+): Promise<ReadonlyMap<number, Description>> {
+  const wanted = new Set(nodes);
+  const found = new Map<number, Description>();
+  for (const source of ['calculations', 'cards'] as const) {
+    const held = model[source];
+    const places: number[] = [];
+    for (const [place, node] of held.nodes.entries()) if (wanted.has(node)) places.push(place);
+    let next = 0;
+    for await (const { group, start } of groupsOf(columns[source])) {
+      const rowAt = (at: number) => (held.rows[places[at] ?? -1] ?? Number.POSITIVE_INFINITY) - start;
+      // What lies before it is of a part that could not be read.
+      while (rowAt(next) < 0) next += 1;
+      if (rowAt(next) >= group.rows) continue;
+      const describe = await readSaid(group, source);
+      for (; rowAt(next) < group.rows; next += 1) {
+        const { fileset: _, ...said } = describe(rowAt(next));
+        found.set(held.nodes[places[next] ?? 0] ?? 0, said);
       }
     }
   }
+  return found;
 }
 
 type Fields = Readonly<Record<'id' | 'name', string> & Partial<Record<'type' | 'owner' | 'fileset', string>>>;
@@ -61,32 +74,19 @@ const fieldsOf: Readonly<Record<Source, Fields>> = {
   'data-files': { id: 'datafileid', name: 'name', owner: 'responsibleuserid' },
 };
 
-async function recordsIn(
-  group: RowGroup,
-  source: Source,
-  isWanted: RecordsToDescribe['isWanted'],
-): Promise<readonly Described[]> {
+async function readSaid(group: RowGroup, source: Source) {
   const fields = fieldsOf[source];
-  const ids = await group.texts(fields.id, asText);
-  const wanted: { readonly row: number; readonly id: string }[] = [];
-  for (let row = 0; row < group.rows; row += 1) {
-    const id = source === 'files' ? ids[row] : canonicalId(ids[row]);
-    if (id != null && isWanted?.(source, id) !== false) wanted.push({ row, id });
-  }
-  if (wanted.length === 0) return [];
   const read = async (name: string | undefined) =>
     name === undefined ? [] : await group.texts(name, asText);
   const [names, owners] = [await read(fields.name), await read(fields.owner)];
   const [types, filesets] = [await read(fields.type), await read(fields.fileset)];
   const revisions = source === 'data-files' ? await group.values('currentrevision') : [];
-  return wanted.map(({ row, id }) => ({
-    source,
-    id,
+  return (row: number) => ({
     name: names[row] ?? null,
     type: types[row] ?? scanStateOf(revisions[row]),
     owner: owners[row] ?? null,
     fileset: filesets[row] ?? null,
-  }));
+  });
 }
 
 function scanStateOf(revision: unknown): string | null {

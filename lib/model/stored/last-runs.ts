@@ -14,6 +14,9 @@ export type LastRun = {
   readonly key: string;
 };
 
+/** Receives what is missing or damaged, in words, and the source that it is of. */
+export type AddFault = (fault: string, source: Source) => void;
+
 export type LastRuns = {
   readonly runs: readonly LastRun[];
   /** Sources of which nothing is published. */
@@ -27,7 +30,7 @@ export type LastRuns = {
 export async function lastRuns(
   store: Store,
   wanted: readonly Source[],
-  addFault: (fault: string) => void,
+  addFault: AddFault,
 ): Promise<LastRuns> {
   const runs: LastRun[] = [];
   let places: readonly Place[] | undefined;
@@ -49,11 +52,7 @@ export async function lastRuns(
   return { runs, unpublished };
 }
 
-async function lastRun(
-  store: Store,
-  place: Place,
-  addFault: (fault: string) => void,
-): Promise<LastRun | undefined> {
+async function lastRun(store: Store, place: Place, addFault: AddFault): Promise<LastRun | undefined> {
   try {
     const latest = await readLatest(store, place);
     if (latest === undefined) return undefined;
@@ -61,7 +60,7 @@ async function lastRun(
     return { place, source: sourceOf(place), manifest, key: latest.manifest };
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
-    addFault(`${place}: ${error.message}`);
+    addFault(`${place}: ${error.message}`, sourceOf(place));
     return undefined;
   }
 }

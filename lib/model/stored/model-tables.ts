@@ -1,46 +1,51 @@
 import { createHash } from 'node:crypto';
-import { createColumnFile } from '../../tables/parquet/column-file.ts';
-import type { Model } from '../compute/compute-model.ts';
+import { type ColumnWriter, createColumnFile } from '../../tables/parquet/column-file.ts';
+import { jsonBytesOf } from '../columns/numbered-texts.ts';
+import { type ComputedModel, modelOf } from '../compute/compute-model.ts';
+import type { HeldThings } from '../compute/read-records.ts';
 import { type Flag, type FlaggedKind, flagBits, flagsOf } from '../flags.ts';
+import { thingsIn } from '../graph/things.ts';
+import { graphIn, type PackedUses } from '../graph/uses-graph.ts';
 import { flagColumns, type ModelTable, modelColumns, recordColumns } from '../model-columns.ts';
 
 /** A table as Parquet. */
 export type MadeTable = {
-  readonly body: Buffer<ArrayBuffer>;
+  readonly body: Buffer;
   readonly bytes: number;
   readonly sha256: string;
 };
 
 /** Makes the Parquet of a table. Memory holds it and one row group. */
-export function makeTable(model: Model, table: ModelTable, asOfMs: number): MadeTable {
+export function makeTable(model: ComputedModel, table: ModelTable, asOfMs: number): MadeTable {
   const { body } = makers[table](model, asOfMs);
   return { body, bytes: body.byteLength, sha256: createHash('sha256').update(body).digest('hex') };
 }
 
-type Make = (model: Model, asOfMs: number) => { readonly body: Buffer<ArrayBuffer> };
+type Make = (model: ComputedModel, asOfMs: number) => { readonly body: Buffer };
 
 const makers: Readonly<Record<ModelTable, Make>> = {
-  calculations: (model, asOfMs) => flaggedTable('calculation', model, model.calculations, asOfMs),
-  cards: (model, asOfMs) => flaggedTable('card', model, model.cards, asOfMs),
-  datasets: ({ datasets }, asOfMs) => countedTable(modelColumns.datasets, datasets, asOfMs),
-  owners: ({ owners }, asOfMs) => countedTable(modelColumns.owners, owners, asOfMs),
+  calculations: (model, asOfMs) => flaggedTable('calculation', model, model.packed.calculations, asOfMs),
+  cards: (model, asOfMs) => flaggedTable('card', model, model.packed.cards, asOfMs),
+  datasets: ({ packed }, asOfMs) => countedTable(modelColumns.datasets, modelOf(packed).datasets(), asOfMs),
+  owners: ({ packed }, asOfMs) => countedTable(modelColumns.owners, packed.owners, asOfMs),
   uses: usesTable,
 };
 
 /** A row for each id that a record of a kind has, and one for each other way in which records write it. */
 function flaggedTable(
   kind: FlaggedKind,
-  { things, flags, spellings }: Model,
-  nodes: Uint32Array,
+  { packed: { uses, flags }, spellings }: ComputedModel,
+  { nodes }: HeldThings,
   asOfMs: number,
 ) {
   const names: readonly Flag[] = flagsOf[kind];
   const file = createColumnFile({ ...recordColumns, ...flagColumns(names) });
   const { record_id, thing_id, as_of, ...rest } = file.columns;
+  const addId = idsOf(uses);
   const add = (node: number, spelling?: string) => {
-    if (spelling === undefined) things.spanOf(node, record_id.addSpan);
+    if (spelling === undefined) addId(record_id, node);
     else record_id.add(spelling);
-    things.spanOf(node, thing_id.addSpan);
+    addId(thing_id, node);
     as_of.add(asOfMs);
     for (const name of names) rest[name].add(((flags[node] ?? 0) & flagBits[name]) !== 0);
     file.endRow();
@@ -50,10 +55,17 @@ function flaggedTable(
   return file.end();
 }
 
+/** Adds the id of a node to a column. */
+function idsOf({ things }: PackedUses) {
+  const source = jsonBytesOf(things);
+  return (column: ColumnWriter, node: number) =>
+    column.addSpan(source, (things.starts[node] ?? 0) + 1, things.starts[node + 1] ?? 0);
+}
+
 /** A row for each object, by the names of its members. */
 function countedTable<Name extends string>(
   types: Readonly<Record<Name, 'string' | 'bigint' | 'boolean'>>,
-  rows: readonly Readonly<Partial<Record<Name, string | number | null>>>[],
+  rows: readonly Readonly<Partial<Record<NoInfer<Name>, string | number | null>>>[],
   asOfMs: number,
 ) {
   const file = createColumnFile(types);
@@ -65,22 +77,22 @@ function countedTable<Name extends string>(
   return file.end();
 }
 
-function usesTable({ things, graph }: Model, asOfMs: number) {
+function usesTable({ packed: { uses } }: ComputedModel, asOfMs: number) {
   const file = createColumnFile(modelColumns.uses);
   const { columns } = file;
+  const [addId, { kindAt }, graph] = [idsOf(uses), thingsIn(uses.things), graphIn(uses)];
   for (let edge = 0; edge < graph.user.length; edge += 1) {
-    const [user, used] = [graph.user[edge] ?? 0, graph.used[edge] ?? 0];
-    columns.user_kind.add(things.kindAt(user));
-    things.spanOf(user, columns.user_id.addSpan);
-    columns.used_kind.add(things.kindAt(used));
-    things.spanOf(used, columns.used_id.addSpan);
+    const [user, used, stater] = [graph.user[edge] ?? 0, graph.used[edge] ?? 0, graph.staterAt(edge)];
+    columns.user_kind.add(kindAt(user));
+    addId(columns.user_id, user);
+    columns.used_kind.add(kindAt(used));
+    addId(columns.used_id, used);
     columns.relation.add(graph.relationAt(edge));
     columns.validity.add(graph.validityAt(edge));
     columns.broken.add(graph.isBrokenAt(edge));
     columns.stated_by.add(graph.statedByAt(edge));
-    const stater = graph.staterAt(edge);
-    columns.stater_kind.add(things.kindAt(stater));
-    things.spanOf(stater, columns.stater_id.addSpan);
+    columns.stater_kind.add(kindAt(stater));
+    addId(columns.stater_id, stater);
     columns.as_of.add(asOfMs);
     file.endRow();
   }

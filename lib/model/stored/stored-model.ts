@@ -2,27 +2,33 @@ import * as z from 'zod/mini';
 import { recordOf } from '../../json/record-schema.ts';
 import { isKey } from '../../store/key.ts';
 import type { Store } from '../../store/store.ts';
-import { parseStored, printStored, StoredObjectError } from '../../store/stored-json.ts';
+import { parseStored, StoredObjectError } from '../../store/stored-json.ts';
 import { parquetFormat } from '../../tables/parquet/parquet-schema.ts';
 import { type ModelTable, modelColumns } from '../model-columns.ts';
+import { USES_FORMAT } from '../uses/part-uses.ts';
 import type { LastRun } from './last-runs.ts';
 
 const key = z.string().check(z.refine(isKey));
 
 const table = z.object({ key, bytes: z.number(), sha256: z.string() });
 
-/** The columns of its tables: a model with others is none. */
-const FORMAT = parquetFormat(
-  Object.fromEntries(Object.entries(modelColumns).map(([name, columns]) => [name, JSON.stringify(columns)])),
-);
+/** The columns of its tables, and what is packed: a model with others is none. Goes up with the rules. */
+const VERSION = 1;
+export const MODEL_FORMAT = parquetFormat({
+  ...Object.fromEntries(
+    Object.entries(modelColumns).map(([name, columns]) => [name, JSON.stringify(columns)]),
+  ),
+  packed: `${VERSION} ${USES_FORMAT}`,
+});
 
 const modelSchema = z.object({
   version: z.literal(1),
-  format: z.literal(FORMAT),
+  format: z.literal(MODEL_FORMAT),
   /** When its runs were the last ones: ISO text. */
   asOf: z.string(),
   /** The runs that it was computed over, by their places, with the keys of their manifests. */
   runs: recordOf(z.object({ run: z.string(), manifest: key })),
+  /** What SQL reads. */
   tables: z.object({
     calculations: table,
     cards: table,
@@ -30,54 +36,38 @@ const modelSchema = z.object({
     owners: table,
     uses: table,
   } satisfies Record<ModelTable, typeof table>),
+  /** The key of all of it for whoever reads it here. */
+  packed: key,
 });
 
 /** Where the model is, and what it was computed over. */
 export type StoredModel = z.infer<typeof modelSchema>;
 
 export const MODEL_FOLDER = 'model/';
-const LATEST = `${MODEL_FOLDER}latest.json`;
+export const MODEL_KEY = `${MODEL_FOLDER}latest.json`;
 
 /** What is stored: no model if there is none, or it is damaged. */
 export type FoundModel = { readonly model: StoredModel | undefined; readonly etag: string | undefined };
 
 /** The model of a store. */
 export async function findModel(store: Pick<Store, 'get'>): Promise<FoundModel> {
-  const stored = await store.get(LATEST);
-  return { model: stored && readModel(stored.body), etag: stored?.etag };
-}
-
-function readModel(body: Buffer): StoredModel | undefined {
+  const stored = await store.get(MODEL_KEY);
   try {
-    return parseStored(LATEST, body, modelSchema);
+    return { model: stored && parseStored(MODEL_KEY, stored.body, modelSchema), etag: stored?.etag };
   } catch (error) {
-    if (error instanceof StoredObjectError) return undefined;
-    throw error;
+    if (!(error instanceof StoredObjectError)) throw error;
+    return { model: undefined, etag: stored?.etag };
   }
 }
 
-/** What is said of tables that were computed over runs. */
-export const describeModel = (
-  tables: StoredModel['tables'],
-  { runs, asOfMs }: { readonly runs: readonly LastRun[]; readonly asOfMs: number },
-): StoredModel => ({
-  version: 1,
-  format: FORMAT,
-  asOf: new Date(asOfMs).toISOString(),
-  runs: runsIn(runs),
+/** All objects of a model but the one that points at it. */
+export const keysOfModel = ({
   tables,
-});
-
-/** Points at another model if what is there is still what was read; false if it is not. */
-export async function moveModel(
-  store: Pick<Store, 'put'>,
-  model: StoredModel,
-  etag: string | undefined,
-): Promise<boolean> {
-  const condition = etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: etag };
-  const put = await store.put(LATEST, printStored(model), { condition });
-  return put.kind === 'stored';
-}
+  packed,
+}: Pick<StoredModel, 'tables' | 'packed'>): readonly string[] => [
+  ...Object.values(tables).map((each) => each.key),
+  packed,
+];
 
 /** The runs of a model, as it names them. */
 export const runsIn = (runs: readonly LastRun[]): StoredModel['runs'] =>

@@ -66,7 +66,7 @@ type ThingFacts = Pick<
 /** What the model and the records that it is of say of things. Nothing if what is stored of them is damaged as a whole. */
 async function readThings(options: ThingsToRead): Promise<ThingFacts> {
   try {
-    return await readOpened(options, await openModel(options));
+    return await readOpened(options, await openModel({ ...options, addDamage: options.addFault }));
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
     options.addFault(error.message);

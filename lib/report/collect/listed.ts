@@ -23,7 +23,7 @@ type Rows = { readonly group: RowGroup; readonly rows: Uint32Array };
 
 /** All records of a source. */
 export async function* allRows({ columns, signal }: RecordsToShow, source: Source): AsyncGenerator<Rows> {
-  for await (const group of groupsOf(columns[source], 'records')) {
+  for await (const { group } of groupsOf(columns[source])) {
     signal.throwIfAborted();
     yield { group, rows: Uint32Array.from({ length: group.rows }, (_, row) => row) };
   }

@@ -1,12 +1,4 @@
-import {
-  asText,
-  groupsOf,
-  HELD,
-  type Model,
-  peopleOf,
-  type RowGroup,
-  type UsesGraph,
-} from '../../model/index.ts';
+import { asText, groupsOf, HELD, type Model, type RowGroup, type UsesGraph } from '../../model/index.ts';
 import { canonicalId, relations } from '../../model/rules/index.ts';
 import {
   type CalculationFacts,
@@ -37,25 +29,17 @@ export type ThingsToShow = RecordsToShow & { readonly model: Model };
 type Shown<F> = { readonly facts: F; readonly nodes: readonly number[] };
 
 /** The records by which the model knows calculations or cards, the first of each, with their nodes in the same order. */
-async function* heldRows(
-  { model, columns, recordsOf, signal }: ThingsToShow,
-  source: 'calculations' | 'cards',
-  kind: 'calculation' | 'card',
-) {
-  const { [source]: nodes, things } = model;
-  const isEach = recordsOf(source) === nodes.length;
+async function* heldRows({ model, columns, signal }: ThingsToShow, source: 'calculations' | 'cards') {
+  const { rows: firsts, nodes } = model[source];
   let next = 0;
-  for await (const group of groupsOf(columns[source], 'records')) {
+  for await (const { group, start } of groupsOf(columns[source])) {
     signal.throwIfAborted();
+    // What lies before it is of a part that could not be read.
+    while ((firsts[next] ?? start) < start) next += 1;
     const first = next;
-    const ids = isEach ? [] : await group.texts('id', (utf8) => things.nodeOfId(kind, utf8));
-    const rows = new Uint32Array(group.rows);
-    for (let row = 0; row < group.rows; row += 1)
-      if (isEach || (next < nodes.length && ids[row] === nodes[next])) {
-        rows[next - first] = row;
-        next += 1;
-      }
-    yield { group, rows: rows.subarray(0, next - first), nodes: nodes.subarray(first, next) };
+    while ((firsts[next] ?? Number.POSITIVE_INFINITY) < start + group.rows) next += 1;
+    const rows = firsts.slice(first, next).map((row) => row - start);
+    yield { group, rows, nodes: nodes.subarray(first, next), first };
   }
 }
 
@@ -80,14 +64,13 @@ const { global: _, hidden: __, oldest: OLD, ...listedFlags } = calculationFlags;
 /** Counts the calculations of the model, and lists them. */
 export async function readCalculations(options: ThingsToShow): Promise<Shown<CalculationFacts>> {
   const { model, limits } = options;
-  const total = model.calculations.length;
+  const total = model.calculations.nodes.length;
   const [statuses, months] = [createCountedValues(), createMonths()];
   const { counts, add } = createFlagCounts(calculationFlags);
   const isListed = createChoice(total, Object.values(listedFlags), limits);
   const oldest = createLargest<Calculation>(OLDEST);
   const listed: Calculation[] = [];
-  let before = 0;
-  for await (const { nodes, ...held } of heldRows(options, 'calculations', 'calculation')) {
+  for await (const { nodes, first, ...held } of heldRows(options, 'calculations')) {
     const own = await readOwn(held.group);
     const status = await held.group.texts('status', (utf8) => statuses.numberOf(asText(utf8).toUpperCase()));
     const modified = await held.group.values('lastmodified_at');
@@ -101,13 +84,12 @@ export async function readCalculations(options: ThingsToShow): Promise<Shown<Cal
       if (ms !== null) months.add(ms);
       const isChosen = isListed(flags);
       if (!isChosen && (ms === null || !oldest.mayAdd(-ms))) return undefined;
-      return { node, place: before + at, flags, modified: ms, isChosen };
+      return { node, place: first + at, flags, modified: ms, isChosen };
     };
     for (const row of await chosenRows(held, see, readCalculation)) {
       if (row.isChosen) listed.push(row);
       if (row.modified !== null) oldest.add(-row.modified, row);
     }
-    before += nodes.length;
   }
   const old = new Set(oldest.values());
   for (const _ of old) add(OLD);
@@ -184,12 +166,12 @@ const CARD_BITS = cardFlags.missing_target | cardFlags.affected;
 /** Counts the cards of the model, and lists them. A card that several datasets list is as its first record says. */
 export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>> {
   const { model, limits } = options;
-  const total = model.cards.length;
+  const total = model.cards.nodes.length;
   const [types, chartTypes] = [createCountedValues(), createCountedValues()];
   const { counts, add } = createFlagCounts(cardFlags);
   const isListed = createChoice(total, Object.values(cardFlags), limits);
   const rows: (Awaited<ReturnType<Awaited<ReturnType<typeof readCard>>>> & CardSeen)[] = [];
-  for await (const { nodes, ...held } of heldRows(options, 'cards', 'card')) {
+  for await (const { nodes, ...held } of heldRows(options, 'cards')) {
     const type = await held.group.texts('type', (utf8) => types.numberOf(asText(utf8)));
     const chartType = await held.group.texts('charttype', (utf8) => chartTypes.numberOf(asText(utf8)));
     const access = await held.group.values('access');
@@ -204,7 +186,11 @@ export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>
     };
     rows.push(...(await chosenRows(held, see, readCard)));
   }
-  const columns = columnsOf(rows, ['id', 'title', 'type', 'owner', 'dataset', 'flags']);
+  const ownersOf = new Map(rows.map(({ node }) => [node, [] as string[]]));
+  for (const [at, node] of model.cardOwners.node.entries())
+    ownersOf.get(node)?.push(shownText(model.owners[model.cardOwners.owner[at] ?? 0]?.user_id ?? ''));
+  const owned = rows.map((row) => ({ ...row, owner: ownersOf.get(row.node) ?? [] }));
+  const columns = columnsOf(owned, ['id', 'title', 'type', 'owner', 'dataset', 'flags']);
   const list = { total, isWhole: rows.length === total, columns };
   const said = { type: types.counts(), chartType: chartTypes.counts(), flags: counts };
   return { facts: { total, ...said, list }, nodes: rows.map(({ node }) => node) };
@@ -215,32 +201,27 @@ type CardSeen = { readonly node: number; readonly id: string; readonly flags: nu
 async function readCard(group: RowGroup) {
   const title = await group.texts('title', asText);
   const type = await group.texts('type', asText);
-  const owner = await group.texts('ownerid', (utf8) => canonicalId(asText(utf8)));
-  const people = await group.values('owners');
   const datasource = await group.texts('datasourceid', (utf8) => canonicalId(asText(utf8)));
   const dataset = await group.texts('_datasetid', (utf8) => canonicalId(asText(utf8)));
-  return (row: number) => {
-    const owners = new Set([owner[row], ...peopleOf(people[row]).map(({ id }) => canonicalId(id))]);
-    return {
-      title: shownText(title[row] ?? ''),
-      type: shownText(type[row] || NOT_STATED),
-      owner: [...owners].flatMap((id) => (id == null ? [] : shownText(id))),
-      dataset: shownText(datasource[row] ?? dataset[row] ?? ''),
-    };
-  };
+  return (row: number) => ({
+    title: shownText(title[row] ?? ''),
+    type: shownText(type[row] || NOT_STATED),
+    dataset: shownText(datasource[row] ?? dataset[row] ?? ''),
+  });
 }
 
 /** Lists the datasets that are used, those with the most cards first. */
-export function listDatasets({ datasets, things }: Model, { whole, top }: ListLimits): Shown<DatasetFacts> {
-  const total = datasets.length;
-  const listed = datasets
+export function listDatasets({ datasets }: Model, { whole, top }: ListLimits): Shown<DatasetFacts> {
+  const all = datasets();
+  const total = all.length;
+  const listed = all
     .toSorted((a, b) => b.cards - a.cards || b.calculations - a.calculations)
     .slice(0, total <= whole ? total : top);
   const rows = listed.map((dataset) => ({ ...dataset, id: shownText(dataset.dataset_id) }));
   const columns = columnsOf(rows, ['id', 'cards', 'calculations', 'broken_links']);
   return {
     facts: { total, list: { total, isWhole: total <= whole, columns } },
-    nodes: listed.map(({ dataset_id }) => things.find({ kind: 'dataset', id: dataset_id }) ?? -1),
+    nodes: listed.map(({ node }) => node),
   };
 }
 
@@ -265,7 +246,7 @@ const MOST_OTHERS = 50_000;
  */
 export function graphOf({ graph, things, flags }: Model, listed: readonly number[]): Graph {
   // Of each node its number in the graph, and 1 more: 0 is none.
-  const numbers = new Uint32Array(things.count());
+  const numbers = new Uint32Array(things.count);
   for (const [number, node] of listed.entries()) numbers[node] = number + 1;
   const others: Graph['others'][number][] = [];
   // A dataset is held by no snapshot.

@@ -1,14 +1,14 @@
 import {
   columnsOfRuns,
   computeModel,
-  describedRecords,
+  describeNodes,
   type Flag,
   flagBits,
   isStating,
   type LastRun,
   lastRuns,
   type Model,
-  type RecordsToDescribe,
+  modelOf,
 } from '../../model/index.ts';
 import { thingKey } from '../../model/rules/index.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
@@ -63,50 +63,29 @@ async function judge({ store, run, before, signal }: RunsToJudge): Promise<Broke
     throw new StoredObjectError('invalid', fault);
   });
   const others = last.filter(({ source }) => source !== run.source);
-  const modelOver = (one: LastRun) => computeModel(columnsOfRuns({ store, runs: [one, ...others], signal }));
+  const columnsOver = (one: LastRun) => columnsOfRuns({ store, runs: [one, ...others], signal });
+  const modelOver = async (one: LastRun) => modelOf((await computeModel(columnsOver(one))).packed);
   // Of the first, memory holds what is wrong only.
   const known = before && brokenIn(await modelOver(before));
   const model = await modelOver(run);
   const counted = countBroken(model, known);
-  const names = await namesOf(model, counted, { store, runs: [run, ...others], signal });
+  const listed = Object.values(counted).flatMap(({ nodes }) => nodes);
+  const said = await describeNodes(model, columnsOver(run), listed);
   const described = ([flag, { total, newly, nodes }]: readonly [BrokenFlag, Counted]) => {
-    const items = nodes.map((node) => linesOf(model, node, flag, names.get(keyAt(model, node))));
+    const items = nodes.map((node) => linesOf(model, node, flag, said.get(node)?.name ?? undefined));
     return [flag, { total, newly: known && { total: newly, items } }] as const;
   };
   return Object.fromEntries(brokenFlags.map((flag) => described([flag, counted[flag]]))) as BrokenThings;
 }
 
-/** The names of those that are listed. */
-async function namesOf(
-  model: Model,
-  counted: Readonly<Record<BrokenFlag, Counted>>,
-  runs: RecordsToDescribe,
-): Promise<ReadonlyMap<string, string>> {
-  const wanted = new Set(
-    Object.values(counted).flatMap(({ nodes }) => nodes.map((node) => keyAt(model, node))),
-  );
-  const names = new Map<string, string>();
-  if (wanted.size === 0) return names;
-  const isWanted = (source: string, id: string) => wanted.has(keyOf(source, id));
-  for await (const records of describedRecords({ ...runs, isWanted }))
-    for (const { source, id, name } of records) {
-      const key = keyOf(source, id);
-      if (name !== null && !names.has(key)) names.set(key, name);
-    }
-  return names;
-}
-
 const keyAt = ({ things }: Model, node: number): string => thingKey(things.thingAt(node));
-
-const keyOf = (source: string, id: string): string =>
-  thingKey({ kind: source === 'cards' ? 'card' : 'calculation', id });
 
 /** Calls `see` with each flag of each calculation and card. */
 function eachBroken(
   { calculations, cards, flags }: Model,
   see: (node: number, flag: BrokenFlag) => void,
 ): void {
-  for (const nodes of [calculations, cards])
+  for (const { nodes } of [calculations, cards])
     for (const node of nodes)
       for (const flag of brokenFlags) if (((flags[node] ?? 0) & flagBits[flag]) !== 0) see(node, flag);
 }

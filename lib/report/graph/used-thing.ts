@@ -1,4 +1,4 @@
-import type { Description, RunsToRead } from '../../model/index.ts';
+import type { Description, ModelColumns } from '../../model/index.ts';
 import type { Relation } from '../../model/rules/index.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 
@@ -25,7 +25,8 @@ export const kindOf = {
 } as const satisfies Readonly<Record<Source, FindableKind>>;
 
 /** What is searched for. */
-export type Search = RunsToRead & {
+export type Search = {
+  readonly columns: ModelColumns;
   readonly id: string;
   readonly kind: FindableKind | undefined;
   readonly hops: number;

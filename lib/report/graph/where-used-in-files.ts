@@ -9,13 +9,17 @@ const MOST_FOUND = 100;
  * The FileSets, files and directories with an id or path, and the files in them: nothing else is known to depend on a
  * file. One pass over the runs; memory holds what is listed.
  */
-export async function whereUsedInFiles({ id, kind, most, ...search }: Search): Promise<readonly UsedThing[]> {
+export async function whereUsedInFiles({
+  id,
+  kind,
+  most,
+  columns: { files: source },
+}: Search): Promise<readonly UsedThing[]> {
   const [wanted, path] = [canonicalId(id), pathOf(id)];
   // By FileSet: what lies in it, and what lies in its directory of that path.
   const [filesets, directories] = [createHolders('fileset', most), createHolders('file', most)];
   const files: { readonly isIt: boolean; readonly record: Described }[] = [];
-  const runs = search.runs.filter(({ source }) => source === 'files');
-  for await (const records of describedRecords({ ...search, runs }))
+  for await (const records of describedRecords(source === undefined ? {} : { files: source }))
     for (const record of records) {
       const [own, fileset] = [pathOf(record.name ?? ''), record.fileset ?? ''];
       if (kind !== 'file' && canonicalId(fileset) === wanted) filesets.add(fileset, fileset, record);
@@ -35,6 +39,18 @@ export async function whereUsedInFiles({ id, kind, most, ...search }: Search): P
     .all()
     .map(([fileset, holder]) => ({ ...holder, name: path, type: 'DIRECTORY', fileset: fileset || null }));
   return [...filesets.all().map(([, holder]) => holder), ...found, ...others];
+}
+
+/** The data file with an id: nothing is known to depend on one. */
+export async function whereUsedInDataFiles({ id, columns }: Search): Promise<readonly UsedThing[]> {
+  const [wanted, source] = [canonicalId(id), columns['data-files']];
+  for await (const records of describedRecords(source === undefined ? {} : { 'data-files': source })) {
+    const found = records.find((record) => record.id === wanted);
+    if (found === undefined) continue;
+    const { source: _, ...record } = found;
+    return [{ ...nothingIn, ...record, kind: 'data-file', inSnapshot: true }];
+  }
+  return [];
 }
 
 /** Without slashes at its end; the root is the empty path. */

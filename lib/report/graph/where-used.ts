@@ -1,6 +1,6 @@
-import { describedRecords, lastRuns } from '../../model/index.ts';
+import { columnsOfRuns, describedRecords, lastRuns, openModel } from '../../model/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
-import type { Source } from '../../snapshot/sources/sources.ts';
+import { type Source, sources } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
 import {
   type FindableKind,
@@ -10,7 +10,7 @@ import {
   type Search,
   type UsedThing,
 } from './used-thing.ts';
-import { whereUsedInFiles } from './where-used-in-files.ts';
+import { whereUsedInDataFiles, whereUsedInFiles } from './where-used-in-files.ts';
 import { whereUsedInGraph } from './where-used-in-graph.ts';
 
 export type WhereUsedOptions = {
@@ -61,13 +61,21 @@ export const whereUsed = (options: WhereUsedOptions): Promise<WhereUsed> =>
 async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
   const { store, kind, signal, most, hops = Number.POSITIVE_INFINITY } = options;
   const faults = createFaults();
-  const wanted = kind === undefined ? Object.values(findableKinds).flat() : findableKinds[kind];
-  const { runs, unpublished } = await lastRuns(store, [...new Set<Source>(wanted)], faults.add);
-  const search = { store, runs, addFault: faults.add, signal, id: options.id.trim(), kind, hops, most };
-  const isInFiles = kind === 'fileset' || kind === 'file';
+  const wanted = [...new Set<Source>(kind === undefined ? sources : findableKinds[kind])];
+  const addFault = (fault: string, source: Source) => {
+    if (wanted.includes(source)) faults.add(fault);
+  };
+  const reading = { store, addFault, signal };
+  const isInModel = wanted.includes('calculations');
+  const opened = isInModel ? await openModel({ ...reading, now: Date.now, addDamage: addFault }) : undefined;
+  const last = opened?.runs ?? (await lastRuns(store, wanted, addFault)).runs;
+  const runs = last.filter(({ source }) => wanted.includes(source));
+  const columns = opened?.columns ?? columnsOfRuns({ ...reading, runs });
+  const search = { columns, id: options.id.trim(), kind, hops, most };
   const found = [
-    ...(isInFiles ? [] : await whereUsedInGraph(search)),
-    ...(isInFiles || kind === undefined ? await whereUsedInFiles(search) : []),
+    ...(opened === undefined ? [] : await whereUsedInGraph(opened.model, search)),
+    ...(wanted.includes('data-files') ? await whereUsedInDataFiles(search) : []),
+    ...(wanted.includes('files') ? await whereUsedInFiles(search) : []),
   ];
   return {
     searched: runs.map(({ place, manifest: { run, startedAt, records, missing } }) => ({
@@ -77,7 +85,7 @@ async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
       records,
       missing: missing.length,
     })),
-    unpublished,
+    unpublished: wanted.filter((source) => !runs.some((run) => run.source === source)),
     found,
     hints: found.length === 0 ? await hintsFor(search) : [],
     faults: faults.all(),
@@ -96,7 +104,7 @@ async function hintsFor(search: Search): Promise<readonly Hint[]> {
   const hint = (kind: FindableKind, id: string, name: string | null) => {
     if (isStart(id) || name?.trim().toLowerCase() === wanted) found.set(`${kind} ${id}`, { kind, id, name });
   };
-  for await (const records of describedRecords(search))
+  for await (const records of describedRecords(search.columns))
     for (const { source, id, name, fileset } of records) {
       if (found.size >= MOST_HINTS) return [...found.values()];
       hint(kindOf[source], id, name);

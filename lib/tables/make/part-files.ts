@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createUsesMaker, isStating, storedParquet, storeUses, usesKey } from '../../model/index.ts';
+import { createUsesMaker, isStating, storedUses, usesKey, usesOfPart } from '../../model/index.ts';
 import { once } from '../../once.ts';
 import { type Place, publishedFolder, sourceOf } from '../../snapshot/keys.ts';
 import type { Part } from '../../snapshot/manifest.ts';
@@ -35,7 +35,7 @@ export async function openPartFiles({ store, place, at, neighbours, beforePut, s
   const lacksUses = (part: Part) => statesUses && !stored.has(usesKey(part));
 
   async function putUses(part: Part, body: Uint8Array): Promise<void> {
-    await store.put(usesKey(part), body, { contentType: 'application/vnd.apache.parquet' });
+    await store.put(usesKey(part), body, { contentType: 'application/octet-stream' });
     stored.add(usesKey(part));
   }
 
@@ -51,15 +51,16 @@ export async function openPartFiles({ store, place, at, neighbours, beforePut, s
       const make = await makeParquet();
       if (uses === undefined || !lacksUses(part)) return await make({ store, part, signal });
       const made = await make({ store, part, signal, use: uses.add });
-      await putUses(part, uses.end().body);
+      await putUses(part, uses.end());
       return made;
     },
     /** Stores the uses of a part. */
     async uses(part: Part): Promise<void> {
       await beforePut();
-      const copied = await storedParquet(store, (await known()).uses.get(contentOf(usesKey(part))));
-      if (copied !== undefined) await putUses(part, copied);
-      else if (statesUses) await storeUses({ store, source, part, signal });
+      const equal = (await known()).uses.get(contentOf(usesKey(part)));
+      const copied = equal === undefined ? undefined : await storedUses(store, equal);
+      if (copied !== undefined) await putUses(part, copied.body);
+      else if (statesUses) await usesOfPart({ store, source, part, signal });
     },
   };
 }

@@ -8,7 +8,7 @@ import { addSpan, createTextLeaf } from './text-leaf.ts';
 type ColumnValue = string | number | bigint | boolean | null;
 
 /** A column without lists. */
-type ColumnWriter = {
+export type ColumnWriter = {
   /** Gives the row at hand a value; null, and a value of another type, is none. */
   add(value: ColumnValue): void;
   /** Gives it the text in UTF-8 that is from `start` up to `end`. */
@@ -16,7 +16,7 @@ type ColumnWriter = {
 };
 
 /** A Parquet file in memory. */
-export type MadeRows = { readonly body: Buffer<ArrayBuffer>; readonly records: number };
+type MadeRows = { readonly body: Buffer<ArrayBuffer>; readonly records: number };
 
 /** One Parquet file of values that are made here. */
 export type ColumnFile<Name extends string> = {

@@ -222,7 +222,7 @@ describe('published runs without tables', () => {
       { kind: 'made', files: 1 },
       { kind: 'left', name: monday.id },
     ]);
-    expect([...store.objects.keys()].filter((key) => key.endsWith('.parquet'))).toHaveLength(4);
+    expect([...store.objects.keys()].filter((key) => /\.(?:parquet|packed)$/.test(key))).toHaveLength(4);
     expect(second).toMatchObject([{ kind: 'made', files: 1, records: 1 }]);
   });
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { printExact } from '../../../json/exact-json.ts';
-import { flagBits, isStating, type LastRun, modelRows } from '../../../model/index.ts';
+import { flagBits, flagsOf, isStating, type LastRun, openModel } from '../../../model/index.ts';
 import { canonicalId } from '../../../model/rules/index.ts';
 import { fieldsOf } from '../../../snapshot/changes/change.ts';
 import { createLineKey } from '../../../snapshot/changes/line-key.ts';
@@ -91,13 +91,12 @@ async function withFlags(
 ): Promise<Found[]> {
   if (!isStating(source)) return [...found];
   const idIn = (key: string) => canonicalId(key.slice(key.lastIndexOf('/') + 1));
-  const ids = new Set(found.map(({ key }) => idIn(key)));
-  const options = { store: await store(), now, addFault: () => undefined, signal };
-  const rows = await modelRows(options, source, (id) => ids.has(id));
-  const flags = new Map(rows.map(({ thing_id, ...row }) => [thing_id, row]));
+  const { model } = await openModel({ store: await store(), now, addFault: () => undefined, signal });
+  const kind = source === 'cards' ? 'card' : 'calculation';
   return found.map((each) => {
-    const row = Object.entries(flags.get(idIn(each.key) ?? '') ?? {});
-    return { ...each, flags: row.flatMap(([flag, isSet]) => (isSet === true ? [flag] : [])) };
+    const node = model.things.find({ kind, id: idIn(each.key) ?? '' });
+    const bits = node === undefined ? 0 : (model.flags[node] ?? 0);
+    return { ...each, flags: flagsOf[kind].filter((flag) => (bits & flagBits[flag]) !== 0) };
   });
 }
 

@@ -4,10 +4,11 @@ import { shortened } from '../../../json/faults.ts';
 import {
   asText,
   columnsOfRuns,
+  type Dataset,
   groupsOf,
   type LastRun,
-  type ModelRow,
-  modelRows,
+  type Owner,
+  openModel,
 } from '../../../model/index.ts';
 import { recordKey } from '../../../snapshot/changes/record-key.ts';
 import { sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
@@ -112,10 +113,9 @@ async function* matchesOf({ text, runs, source }: Search, call: ToolCall): Async
     for await (const { key, label } of namesIn(run, call))
       if (isFound(key, label)) yield matchOf({ source: run.source, place: run.place, key, label });
   for (const table of MODELLED.filter((each) => source === undefined || source === each)) {
-    const options = { ...call, store: await call.store(), addFault: () => undefined };
-    const found = (await modelRows(options, table))
-      .map(rowOf)
-      .filter(({ key, label }) => isFound(key, label));
+    const { model } = await openModel({ ...call, store: await call.store(), addFault: () => undefined });
+    const rows: readonly (Dataset | Owner)[] = table === 'datasets' ? model.datasets() : model.owners;
+    const found = rows.map(rowOf).filter(({ key, label }) => isFound(key, label));
     for (const each of found.toSorted((a, b) => (a.key < b.key ? -1 : 1)))
       yield matchOf({ source: table, place: table, ...each });
   }
@@ -127,7 +127,7 @@ const plain = (text: string): string => text.normalize('NFC').toLowerCase();
 async function* namesIn(run: LastRun, { store, signal }: Pick<ToolCall, 'store' | 'signal'>) {
   const { key: rule, label } = sourceDefinitions[run.source].records;
   const columns = columnsOfRuns({ store: await store(), runs: [run], signal });
-  for await (const group of groupsOf(columns[run.source], 'records')) {
+  for await (const { group } of groupsOf(columns[run.source])) {
     signal.throwIfAborted();
     const read = (name: string) => group.texts(name.toLowerCase(), asText);
     const labels = await read(label);
@@ -141,10 +141,10 @@ async function* namesIn(run: LastRun, { store, signal }: Pick<ToolCall, 'store' 
 }
 
 /** A dataset or an owner: whatever the model counted, by the names of its columns. */
-function rowOf({ dataset_id, user_id, name, ...others }: ModelRow) {
-  const counts = Object.entries(others).flatMap(([column, count]) =>
-    typeof count === 'number' ? [[column, count] as const] : [],
+function rowOf(row: Dataset | Owner) {
+  const counts = Object.entries(row).flatMap(([column, count]) =>
+    typeof count === 'number' && column !== 'node' ? [[column, count] as const] : [],
   );
-  const key = String(dataset_id ?? user_id);
-  return { key, label: typeof name === 'string' ? name : '', counts: Object.fromEntries(counts) };
+  const [key, label] = 'user_id' in row ? [row.user_id, row.name ?? ''] : [row.dataset_id, ''];
+  return { key, label, counts: Object.fromEntries(counts) };
 }

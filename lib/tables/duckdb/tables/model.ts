@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { type CurrentModel, currentModel, type ModelTable, modelColumns } from '../../../model/index.ts';
+import { type CurrentModel, type ModelTable, modelColumns, renewModel } from '../../../model/index.ts';
 import { StoredObjectError } from '../../../store/stored-json.ts';
 import type { DataFile } from '../local-copies.ts';
 import { orReport, type Session } from '../session.ts';
@@ -18,7 +18,7 @@ export function createQueryModel(session: Session): QueryModel {
   const { store, report: addFault, signal } = session;
   let found: Promise<CurrentModel | undefined> | undefined;
   const renewed = (damaged?: CurrentModel) =>
-    orReport(session, currentModel({ store, now: Date.now, addFault, signal, damaged }));
+    orReport(session, renewModel({ store, now: Date.now, addFault, signal, damaged }));
   const current = () => {
     found ??= renewed();
     return found;

@@ -1,0 +1,63 @@
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { freeMemory } from '../../bytes/free-memory.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
+
+/** The media type of packed values. */
+export const PACKED_TYPE = 'application/octet-stream';
+
+const arrayTypes = { Uint8Array, Uint16Array, Uint32Array };
+
+/** A typed array in the JSON: where it lies behind it, in bytes, and how many numbers it has. */
+type Place = { readonly array: keyof typeof arrayTypes; readonly start: number; readonly length: number };
+
+/** Before all else: the size of the rest unpacked, and of the JSON in it. */
+const HEAD_BYTES = 8;
+
+/** Where the next array may begin. */
+const aligned = (bytes: number): number => Math.ceil(bytes / 8) * 8;
+
+/**
+ * JSON, and behind it the typed arrays that are in it, compressed with a checksum: reading it costs no more than to
+ * decompress it. Only what is made again if it is lost or damaged is stored so.
+ */
+export function pack(value: object): Buffer {
+  const arrays: { readonly bytes: Uint8Array; readonly start: number }[] = [];
+  let end = 0;
+  const json = JSON.stringify(value, (_, each: unknown) => {
+    if (!ArrayBuffer.isView(each)) return each;
+    const { buffer, byteOffset, byteLength, constructor: type, length } = each as Uint8Array;
+    const start = end;
+    arrays.push({ bytes: new Uint8Array(buffer, byteOffset, byteLength), start });
+    end = aligned(start + byteLength);
+    return { array: type.name as Place['array'], start, length } satisfies Place;
+  });
+  const base = aligned(Buffer.byteLength(json));
+  const bytes = Buffer.alloc(base + end, ' ');
+  bytes.write(json);
+  for (const each of arrays) bytes.set(each.bytes, base + each.start);
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.writeUInt32LE(bytes.length);
+  head.writeUInt32LE(base, HEAD_BYTES / 2);
+  const params = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 };
+  return Buffer.concat([head, zstdCompressSync(bytes, { params })]);
+}
+
+/** What was packed: its typed arrays share memory, and that of `body` is freed. Throws `StoredObjectError` if they are damaged. */
+export function unpack<T>(key: string, body: Buffer): T {
+  try {
+    const [sizeBytes, base] = [body.readUInt32LE(0), body.readUInt32LE(HEAD_BYTES / 2)];
+    const bytes = zstdDecompressSync(body.subarray(HEAD_BYTES), {
+      chunkSize: sizeBytes + 1_024,
+      maxOutputLength: sizeBytes,
+    });
+    const json = bytes.toString('utf8', 0, base);
+    freeMemory(body);
+    return JSON.parse(json, (_, each: unknown) => {
+      if (typeof each !== 'object' || each === null || !('array' in each)) return each;
+      const { array, start, length } = each as Place;
+      return new arrayTypes[array](bytes.buffer, bytes.byteOffset + base + start, length);
+    }) as T;
+  } catch (cause) {
+    throw new StoredObjectError('invalid', `${key}: expected packed values, got something else`, { cause });
+  }
+}

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { growing } from '../../bytes/growing.ts';
+import { type LineReader, readLines } from '../../snapshot/changes/line-reader.ts';
+import { createRecordFields } from '../../snapshot/changes/record-fields.ts';
+import type { Part } from '../../snapshot/manifest.ts';
+import { StoreError } from '../../store/error.ts';
+import type { Store } from '../../store/store.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
+import { PACKED_TYPE, pack, unpack } from '../columns/packed.ts';
+import { createUsesCollector, type PackedUses } from '../graph/uses-graph.ts';
+import {
+  eachUse,
+  kinds,
+  relations,
+  type StatingSource,
+  statements,
+  statingFields,
+  thing,
+} from '../rules/index.ts';
+
+/** What the records of a part state. */
+export type PartUses = PackedUses & {
+  /** Of each record the node of its own thing, and 1 more: 0 if it has no id. */
+  readonly own: Uint32Array;
+  /** The ids of records that are not written as their things' are. */
+  readonly spellings: readonly (readonly [record: number, id: string])[];
+};
+
+/** Names what the uses of a part depend on besides the part: goes up when the same lines give others. */
+const VERSION = 1;
+export const USES_FORMAT = createHash('sha256')
+  .update(JSON.stringify([VERSION, kinds, relations, statements]))
+  .digest('hex')
+  .slice(0, 12);
+
+/** The key of the uses of a published part. It is in no folder of a table over records. */
+export const usesKey = ({ key }: Pick<Part, 'key'>): string =>
+  `parquet/uses/${key.replace(/\.ndjson\.[a-z]+$/, '')}-${USES_FORMAT}.packed`;
+
+/** True for a source whose records state uses. */
+export const isStating = (source: string): source is StatingSource => Object.hasOwn(statingFields, source);
+
+/** Extracts uses in the pass that reads the lines of parts. */
+type UsesMaker = {
+  /** Takes the current line of a reader. Throws `StoredObjectError` that names a line that is not JSON. */
+  readonly add: (reader: LineReader) => void;
+  /** The uses of the lines so far, to be stored; the next part begins. */
+  readonly end: () => Buffer;
+};
+
+export function createUsesMaker(source: StatingSource): UsesMaker {
+  const readFields = createRecordFields(statingFields[source]);
+  const begin = () => ({
+    uses: createUsesCollector(),
+    own: growing(Uint32Array),
+    spellings: [] as [number, string][],
+  });
+  let made = begin();
+  return {
+    add(reader) {
+      const { uses, own, spellings } = made;
+      const record = readFields(reader);
+      const { id } = record;
+      const self = thing(source === 'cards' ? 'card' : 'calculation', id);
+      if (typeof id === 'string' && self !== undefined && id !== self.id) spellings.push([own.length(), id]);
+      own.push(self === undefined ? 0 : uses.nodeOf(self) + 1);
+      eachUse(source, record, uses.add);
+    },
+    end() {
+      const { uses, own, spellings } = made;
+      const body = pack({ ...uses.pack(), own: own.values(), spellings } satisfies PartUses);
+      made = begin();
+      return body;
+    },
+  };
+}
+
+export type UsesToRead = {
+  readonly store: Store;
+  readonly source: StatingSource;
+  readonly part: Part;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** The uses of a part. Throws `StoredObjectError` if it is missing or altered, or a line of it is not JSON. */
+export async function makeUses({ store, source, part, signal }: UsesToRead): Promise<Buffer> {
+  const maker = createUsesMaker(source);
+  const reader = readLines({ store, parts: [part], signal });
+  try {
+    for (let next = reader.next(); typeof next === 'boolean' ? next : await next; next = reader.next()) {
+      maker.add(reader);
+      reader.release();
+    }
+  } finally {
+    await reader.close();
+  }
+  return maker.end();
+}
+
+/** The uses of a published part: what is stored, or else what its lines state, which is stored unless the store takes nothing. */
+export async function usesOfPart(options: UsesToRead): Promise<PartUses> {
+  const { store, part } = options;
+  const key = usesKey(part);
+  const stored = await storedUses(store, key);
+  if (stored !== undefined) return stored.uses;
+  const body = await makeUses(options);
+  try {
+    await store.put(key, body, { contentType: PACKED_TYPE });
+  } catch (error) {
+    // Whoever may only read makes them in memory.
+    if (!(error instanceof StoreError)) throw error;
+  }
+  return unpack(key, body);
+}
+
+/** What is stored under a key of uses; undefined if it is lost or damaged. */
+export async function storedUses(store: Pick<Store, 'get'>, key: string) {
+  const stored = await store.get(key);
+  if (stored === undefined) return undefined;
+  try {
+    return { uses: unpack<PartUses>(key, stored.body), body: stored.body };
+  } catch (error) {
+    if (error instanceof StoredObjectError) return undefined;
+    throw error;
+  }
+}
