@@ -23,7 +23,7 @@ export type McpContext = {
   readonly now: () => number;
 };
 
-export type RunsWanted = {
+type RunsWanted = {
   readonly store: Store;
   readonly place: Place | undefined;
   /** Also those that are not published. */

@@ -66,8 +66,7 @@ export function pageOf<T>(items: readonly T[], { beside, at, limit, position }: 
 }
 
 /** A position as an opaque text. */
-export const cursorOf = (position: object): string =>
-  Buffer.from(JSON.stringify(position)).toString('base64url');
+const cursorOf = (position: object): string => Buffer.from(JSON.stringify(position)).toString('base64url');
 
 const offset = { at: z.number().check(z.int(), z.gte(0)) };
 
