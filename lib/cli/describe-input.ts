@@ -1,4 +1,5 @@
 import type { InputFound } from '../jobs/texts/rows/input.ts';
+import { counted, number } from './words.ts';
 
 const FORMATS = { csv: 'CSV', ndjson: 'NDJSON', json: 'a JSON array' } as const;
 
@@ -29,6 +30,3 @@ export function describeInput(found: InputFound): readonly string[] {
     ...(rows > first.length ? [`  and ${number(rows - first.length)} more`] : []),
   ];
 }
-
-const number = (value: number) => value.toLocaleString('en');
-const counted = (count: number, noun: string) => `${number(count)} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,4 +1,5 @@
 import { shortened } from '../json/faults.ts';
+import { number } from './words.ts';
 
 /** How far a command is. */
 export type Far = {
@@ -89,8 +90,6 @@ const counted = ({ records, total, nouns }: Far): string =>
 
 const leftOf = ({ secondsLeft }: Far): readonly string[] =>
   secondsLeft === undefined ? [] : [`${duration(secondsLeft)} left`];
-
-const number = (value: number) => value.toLocaleString('en');
 
 /** A slow rate to a tenth: it is what the time left is made of. */
 const rateOf = ({ rate }: Far): string => number(rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate));

@@ -2,6 +2,7 @@ import { openQueue } from '../jobs/queue/open-queue.ts';
 import type { Queue, QueueCounts } from '../jobs/queue/queue.ts';
 import { readSyncSettings } from '../settings.ts';
 import { shown, type Terminal } from './terminal.ts';
+import { number } from './words.ts';
 
 /** What is on the queues that are set, in a line for each; SQS counts roughly, and up to a minute late. */
 export async function queueLines({ environment }: Pick<Terminal, 'environment'>): Promise<readonly string[]> {
@@ -36,6 +37,4 @@ const describeCounts = ({ waiting, inFlight, delayed }: QueueCounts) =>
   waiting + inFlight + delayed === 0
     ? 'nothing'
     : `${about(waiting)} queued, ${number(inFlight)} in hand or put back for later, ${number(delayed)} sent with a delay`;
-
-const number = (value: number) => value.toLocaleString('en');
 const about = (value: number) => (value === 0 ? '0' : `about ${number(value)}`);

@@ -12,11 +12,12 @@ import { readAgain } from '../snapshot/read-again.ts';
 import { sources } from '../snapshot/sources/sources.ts';
 import type { Store } from '../store/store.ts';
 import { StoredObjectError } from '../store/stored-json.ts';
+import { openStoreToRead } from './from-settings.ts';
 import { LISTED, LISTED_JSON } from './listed.ts';
-import { openStoreToRead } from './open-store-of.ts';
 import { exitCodes, shown, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 import { withWayOut } from './with-way-out.ts';
+import { number } from './words.ts';
 
 export type DiffFlags = {
   readonly limit?: number;
@@ -149,13 +150,11 @@ function printDifference({ place, old, now, counts, changes }: Difference): stri
 function describeDifference({ place, old, now, counts, changes }: Difference): readonly string[] {
   if (counts === undefined)
     return [`${place}: ${now} is the first published run; there is nothing to compare it with`];
-  const counted = (['added', 'removed', 'changed'] as const).map(
-    (kind) => `${counts[kind].toLocaleString('en')} ${kind}`,
-  );
+  const counted = (['added', 'removed', 'changed'] as const).map((kind) => `${number(counts[kind])} ${kind}`);
   const left = counts.added + counts.removed + counts.changed - changes.length;
   return [
     `${place}: ${old} → ${now}: ${counted.join(', ')}`,
     ...describeChanges(sourceOf(place), changes).map((line) => `  ${line}`),
-    ...(left > 0 ? [`  and ${left.toLocaleString('en')} more; use --limit to list more`] : []),
+    ...(left > 0 ? [`  and ${number(left)} more; use --limit to list more`] : []),
   ];
 }

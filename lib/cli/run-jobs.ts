@@ -15,13 +15,14 @@ import { readSettings, readSyncSettings } from '../settings.ts';
 import { sleep } from '../time/sleep.ts';
 import { tokenIn, VISIBILITY_SECONDS } from './commands/work.ts';
 import { readTemplateFile } from './csv-jobs.ts';
+import { settingFor } from './from-settings.ts';
 import { allowOf, asSettingsError } from './open-jobs.ts';
 import { createProgress } from './progress.ts';
 import { checkedOutput, checkFile } from './score-files.ts';
-import { settingFor } from './setting-for.ts';
 import { exitCodes, shown, type Terminal } from './terminal.ts';
 import { createTokenWatch } from './token-watch.ts';
 import { UsageError } from './usage-error.ts';
+import { counted } from './words.ts';
 
 /** The options of `run`. `file`: the jobs, or with a template the rows that they are made of. */
 export type RunFlags = {
@@ -169,7 +170,9 @@ function show(counts: Counts, { count }: JobFile, flags: RunFlags, terminal: Ter
     );
   else {
     terminal.out(
-      shown(`${file}: ${rowsOf(count)}: ${done} done, ${failed} failed, ${unknown} unknown, ${left} left`),
+      shown(
+        `${file}: ${counted(count, 'row')}: ${done} done, ${failed} failed, ${unknown} unknown, ${left} left`,
+      ),
     );
     for (const { id, status, reason } of notDone) terminal.out(shown(`  ${status}: ${id}: ${reason}`));
     for (const status of ['failed', 'unknown'] as const) {
@@ -178,7 +181,8 @@ function show(counts: Counts, { count }: JobFile, flags: RunFlags, terminal: Ter
     }
     if (output !== undefined) terminal.out(shown(`output: ${output}`));
   }
-  if (left > 0) terminal.err(shown(`stopped; ${rowsOf(left)} left; to run the rest: ${commandOf(flags)}`));
+  if (left > 0)
+    terminal.err(shown(`stopped; ${counted(left, 'row')} left; to run the rest: ${commandOf(flags)}`));
 }
 
 function showDryRun(
@@ -191,12 +195,10 @@ function showDryRun(
     return exitCodes.done;
   }
   if (template !== undefined) for (const text of first) out(shown(text));
-  if (template !== undefined && count > first.length) out(`and ${rowsOf(count - first.length)} more`);
-  out(`${rowsOf(count)} would be run; nothing was run`);
+  if (template !== undefined && count > first.length) out(`and ${counted(count - first.length, 'row')} more`);
+  out(`${counted(count, 'row')} would be run; nothing was run`);
   return exitCodes.done;
 }
-
-const rowsOf = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'row' : 'rows'}`;
 
 /** The command line that runs what is left: the ledger says what has ended. */
 function commandOf({ file, template, encoding, separator, output, concurrency }: RunFlags): string {

@@ -13,8 +13,9 @@ import type { Place } from '../snapshot/keys.ts';
 import { readLastPublication } from '../snapshot/publish/last-publication.ts';
 import type { Store } from '../store/store.ts';
 import { openPartitions } from '../tables/partitions/open-partitions.ts';
-import { openStoreToRead } from './open-store-of.ts';
+import { openStoreToRead } from './from-settings.ts';
 import { exitCodes, shown, type Terminal } from './terminal.ts';
+import { counted, size } from './words.ts';
 
 export type PruneFlags = {
   readonly keep?: number;
@@ -103,13 +104,13 @@ async function linkedManifests(
 }
 
 const describe = ({ place, run, state, objects, bytes }: RunToPrune) =>
-  `${place} ${run} (${state}): ${count(objects, 'object')}, ${size(bytes)}`;
+  `${place} ${run} (${state}): ${counted(objects, 'object')}, ${size(bytes)}`;
 
 const sumOf = (runs: readonly RunToPrune[], of: 'objects' | 'bytes') =>
   runs.reduce((sum, run) => sum + run[of], 0);
 
 const total = (runs: readonly RunToPrune[], dryRun: boolean) =>
-  `${count(runs.length, 'run')}, ${count(sumOf(runs, 'objects'), 'object')}, ${size(sumOf(runs, 'bytes'))}${dryRun ? '; nothing was removed' : ''}`;
+  `${counted(runs.length, 'run')}, ${counted(sumOf(runs, 'objects'), 'object')}, ${size(sumOf(runs, 'bytes'))}${dryRun ? '; nothing was removed' : ''}`;
 
 const toJson = (runs: readonly RunToPrune[], kept: readonly Kept[], dryRun: boolean) => ({
   dryRun,
@@ -125,9 +126,3 @@ const toJson = (runs: readonly RunToPrune[], kept: readonly Kept[], dryRun: bool
   objects: sumOf(runs, 'objects'),
   bytes: sumOf(runs, 'bytes'),
 });
-
-const count = (number: number, one: string) =>
-  `${number.toLocaleString('en')} ${number === 1 ? one : `${one}s`}`;
-
-const size = (bytes: number) =>
-  bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;

@@ -10,13 +10,13 @@ import { createScoreCache } from '../jobs/texts/cache/score-cache.ts';
 import type { OutputFormat } from '../jobs/texts/output/text-file.ts';
 import { createInput } from '../jobs/texts/rows/input.ts';
 import { RowsError } from '../jobs/texts/rows/rows-error.ts';
+import type { Analyze } from '../jobs/texts/scoring/score-texts-options.ts';
 import { bulkRequestChecks } from '../jobs/types/score/message.ts';
 import { openSession, type Session } from '../session.ts';
 import { sleep } from '../time/sleep.ts';
 import { checkedMessage } from './checked-message.ts';
-import { countSentiments } from './count-sentiments.ts';
 import { describeInput } from './describe-input.ts';
-import { openScoreTable } from './open-score-table.ts';
+import { openScoreTable } from './from-settings.ts';
 import { createProgress } from './progress.ts';
 import { resumeCommandOf, rowsOptions, type ScoreFlags } from './score-command.ts';
 import { checkedOutput, checkFile, writeOutput } from './score-files.ts';
@@ -25,6 +25,7 @@ import { NAMED_BAD_ROWS, showPreview, showRefusal, showSummary } from './show-sc
 import { shown, type Terminal } from './terminal.ts';
 import { untilReached } from './until-reached.ts';
 import { UsageError } from './usage-error.ts';
+import { number } from './words.ts';
 
 /** Scores a file, or reports what that would take; returns the exit code. */
 export async function runScore(file: string, flags: ScoreFlags, terminal: Terminal): Promise<number> {
@@ -157,4 +158,31 @@ function asUsageOf(file: string, error: unknown): unknown {
   if (error instanceof RowsError && error.failure.kind !== 'gzip')
     return new UsageError(`${file}: ${error.message}`, { cause: error });
   return error;
+}
+
+/** Counts what calls may have cost, for a run that is stopped: `paid()` says it in words, at any time. */
+function countSentiments(analyze: Analyze): {
+  readonly analyze: Analyze;
+  readonly paid: () => string;
+} {
+  const counts = { calls: 0, scored: 0, tokens: 0 };
+  return {
+    async analyze(request, { onLeave, ...options } = {}) {
+      const sentiment = await analyze(request, {
+        ...options,
+        onLeave: () => {
+          onLeave?.();
+          counts.calls += 1;
+        },
+      });
+      counts.scored += 1;
+      const { totalTokens = 0 } = sentiment.modelProviderUsage ?? {};
+      counts.tokens += Number(totalTokens);
+      return sentiment;
+    },
+    paid: () => {
+      const [calls, scored, tokens] = [counts.calls, counts.scored, counts.tokens].map(number);
+      return `calls of this run: ${calls}; ${scored} of them scored a text, which used ${tokens} tokens`;
+    },
+  };
 }

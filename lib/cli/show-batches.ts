@@ -9,11 +9,10 @@ import { quoted } from '../json/shell-words.ts';
 import { StoredObjectError } from '../store/stored-json.ts';
 import { inColumns } from './columns.ts';
 import { type CurrentRate, currentRate } from './current-rate.ts';
-import { duration } from './duration.ts';
-import { openScoreTable } from './open-score-table.ts';
-import { openStoreToRead } from './open-store-of.ts';
+import { openScoreTable, openStoreToRead } from './from-settings.ts';
 import { checkedBatch } from './score-names.ts';
 import { exitCodes, shown, type Terminal } from './terminal.ts';
+import { duration, number } from './words.ts';
 
 export type BatchesFlags = { readonly json?: true };
 
@@ -155,5 +154,3 @@ function adviceOf({ batch, status, failed }: BatchStatus): readonly string[] {
     `to score the failed rows again: platform-sync redrive --batch ${quoted(batch)}; or, without a queue, score the file under another --batch: only these rows are paid for`,
   ];
 }
-
-const number = (value: number) => value.toLocaleString('en');

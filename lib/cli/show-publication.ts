@@ -4,6 +4,7 @@ import type { Manifest } from '../snapshot/manifest.ts';
 import type { Publication } from '../snapshot/publish/publish.ts';
 import type { Store } from '../store/store.ts';
 import { exitCodes, shownLines, type Terminal } from './terminal.ts';
+import { counted, size } from './words.ts';
 
 /** How a finished run is shown, and which ids may be missing of it. */
 export type ShowFlags = {
@@ -56,9 +57,9 @@ function describePublication(
   const seconds = (Date.parse(manifest.finishedAt) - Date.parse(manifest.startedAt)) / 1000;
   const { requests, retries, throttled } = manifest.calls;
   return [
-    `${manifest.source}: ${count(manifest.records, 'record')} in ${count(manifest.parts.length, 'part')}, ${size(bytes)}, ${seconds.toFixed(1)} s`,
-    `consistency: ${manifest.consistency}, in the order of ${manifest.order}, by ${count(manifest.passes, 'pass', 'passes')}`,
-    `calls: ${count(requests, 'request')}, ${count(retries, 'retry', 'retries')}, ${throttled} throttled`,
+    `${manifest.source}: ${counted(manifest.records, 'record')} in ${counted(manifest.parts.length, 'part')}, ${size(bytes)}, ${seconds.toFixed(1)} s`,
+    `consistency: ${manifest.consistency}, in the order of ${manifest.order}, by ${counted(manifest.passes, 'pass', 'passes')}`,
+    `calls: ${counted(requests, 'request')}, ${counted(retries, 'retry', 'retries')}, ${throttled} throttled`,
     ...(manifest.idsFrom === undefined ? [] : [`ids from: ${manifest.idsFrom}`]),
     ...describeMissing(manifest, unexpected),
     ...(manifest.changes === null ? [] : [changed(manifest.changes)]),
@@ -79,7 +80,7 @@ function describeMissing({ missing: ids }: Manifest, unexpected: number | undefi
   if (unexpected === undefined) return [line];
   if (unexpected === 0) return [`${line}, all expected`];
   const which = unexpected === ids.length ? '' : `, ${unexpected} not expected`;
-  const what = `${count(unexpected, 'id')} could not be read`;
+  const what = `${counted(unexpected, 'id')} could not be read`;
   return [`${line}${which}`, `incomplete: ${what}; if that is expected: --expect-missing ID`];
 }
 
@@ -122,9 +123,3 @@ const REASONS = {
   broken: 'broken: the last published run is missing or damaged, so this one cannot be compared with it',
   unproved: 'unproved: it could not be proved that no record was lost while the pages were read',
 } as const satisfies Record<GateName, string>;
-
-const count = (number: number, one: string, many = `${one}s`) =>
-  `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
-
-const size = (bytes: number) =>
-  bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;

@@ -6,10 +6,10 @@ import type { Preview } from '../jobs/texts/batch/preview.ts';
 import type { InputFound } from '../jobs/texts/rows/input.ts';
 import type { Store } from '../store/store.ts';
 import { describeInput } from './describe-input.ts';
-import { duration } from './duration.ts';
 import type { WrittenOutput } from './score-files.ts';
 import { exitCodes, shown, shownLines, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
+import { duration, number } from './words.ts';
 
 type Flags = { readonly json?: true };
 type SummaryFlags = Flags & { readonly output?: WrittenOutput | undefined };
@@ -117,5 +117,3 @@ export function showPreview(
 
 /** The same names as in a summary: `bad` counts, `badRows` lists. */
 const forMachines = ({ badRows, ...preview }: Preview) => ({ ...preview, bad: badRows });
-
-const number = (value: number) => value.toLocaleString('en');

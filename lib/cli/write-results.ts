@@ -1,9 +1,10 @@
 import { type StoredResult, storedResults } from '../jobs/results/stored-results.ts';
 import { csvCell, type OutputFormat, writeTextFile } from '../jobs/texts/output/text-file.ts';
 import { printJson } from '../json/json.ts';
-import { openStoreToRead } from './open-store-of.ts';
+import { openStoreToRead } from './from-settings.ts';
 import { checkedOutputFile } from './output-file.ts';
 import { exitCodes, shown, type Terminal } from './terminal.ts';
+import { counted, number } from './words.ts';
 
 export type ResultsFlags = {
   readonly output: string;
@@ -39,15 +40,11 @@ export async function writeResults(flags: ResultsFlags, terminal: Terminal): Pro
   }
   await writeTextFile(file, linesOf(results(), format), { isGzipped: format.isGzipped, signal });
   const byStatus = Object.fromEntries([...counts.byStatus].toSorted());
-  const words = Object.entries(byStatus).map(([status, count]) => `${count.toLocaleString('en')} ${status}`);
+  const words = Object.entries(byStatus).map(([status, count]) => `${number(count)} ${status}`);
   const { results: written, broken } = counts;
   if (json) out(JSON.stringify({ file, results: written, byStatus, broken }, undefined, 2));
   else
-    out(
-      shown(
-        `${file}: ${written.toLocaleString('en')} ${written === 1 ? 'result' : 'results'}${words.length === 0 ? '' : `: ${words.join(', ')}`}`,
-      ),
-    );
+    out(shown(`${file}: ${counted(written, 'result')}${words.length === 0 ? '' : `: ${words.join(', ')}`}`));
   return broken === 0 ? exitCodes.done : exitCodes.incomplete;
 }
 

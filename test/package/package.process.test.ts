@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { build } from '../../build/build.ts';
-import { sandboxPackages } from '../../lib/cli/sandbox-packages.ts';
+import { sandboxPackages } from '../../lib/cli/commands/sandbox.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { example, printed } from './examples.ts';
 import { printedBy, runProgram } from './run-program.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Erased } from '../../jobs/texts/forget.ts';
 import { defineCommand } from '../command.ts';
-import { openStoreOf } from '../open-store-of.ts';
+import { openStoreOf } from '../from-settings.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -30,7 +30,7 @@ async function forgetWhat({ textHash, batch, json }: ForgetFlags, terminal: Term
   const { checkedBatch, checkedHash } = await import('../score-names.ts');
   const hash = textHash === undefined ? undefined : checkedHash(textHash);
   const name = checkedBatch(batch ?? 'none');
-  const { openScoreTable } = await import('../open-score-table.ts');
+  const { openScoreTable } = await import('../from-settings.ts');
   const { forgetBatch, forgetText } = await import('../../jobs/texts/forget.ts');
   const { eraseOldVersions } = await import('../../jobs/texts/erase-old-versions.ts');
   const store = await openStoreOf(terminal);

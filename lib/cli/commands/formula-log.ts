@@ -4,7 +4,7 @@ import { idDigits } from '../../platform/id.ts';
 import type { Store } from '../../store/store.ts';
 import { inColumns } from '../columns.ts';
 import { defineCommand } from '../command.ts';
-import { openStoreToRead } from '../open-store-of.ts';
+import { openStoreToRead } from '../from-settings.ts';
 import { exitCodes, shown } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 

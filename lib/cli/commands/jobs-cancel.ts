@@ -2,9 +2,7 @@ import { isCancelled } from '../../jobs/ledger/job-row.ts';
 import type { CancelAnswer } from '../../jobs/ledger/ledger.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { defineCommand } from '../command.ts';
-import { openLedgerFor } from '../open-ledger-for.ts';
-import { openStoreOf } from '../open-store-of.ts';
-import { settingFor } from '../setting-for.ts';
+import { openLedgerFor, openStoreOf, settingFor } from '../from-settings.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 

@@ -3,8 +3,7 @@ import type { EndedJobRow } from '../../jobs/ledger/job-row.ts';
 import type { Resolution } from '../../jobs/ledger/ledger.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { defineCommand } from '../command.ts';
-import { openLedgerFor } from '../open-ledger-for.ts';
-import { openStoreOf } from '../open-store-of.ts';
+import { openLedgerFor, openStoreOf } from '../from-settings.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 
 function asStatus(text: string): Resolution['status'] {

@@ -8,6 +8,7 @@ import { defineCommand } from '../command.ts';
 import { numberOption } from '../options.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
+import { number } from '../words.ts';
 
 type PaceFlags = {
   readonly pause?: true;
@@ -115,7 +116,6 @@ function reportOf(budget: Budget, { host, rate, nowMs }: { host: string; rate: n
 }
 
 function linesOf(report: Report): readonly string[] {
-  const count = (value: number) => value.toLocaleString('en');
   const perSecond = (rate: number) => `${Number(rate.toFixed(3))} a second`;
   const lowered =
     report.lowered === null || report.effectiveRate === report.rate
@@ -138,8 +138,8 @@ function linesOf(report: Report): readonly string[] {
     `${report.host}: ${report.paused ? `paused since ${report.pausedAt}; --resume lets senders send again` : 'open'}`,
     `rate: ${perSecond(report.rate)}${capped}${lowered}`,
     `wait: ${(report.waitMs / 1000).toFixed(1)} s for a call made now`,
-    `slots: ${count(report.granted)} granted; of those reported so far, ${count(report.used)} used and ${count(report.wasted)} wasted`,
+    `slots: ${number(report.granted)} granted; of those reported so far, ${number(report.used)} used and ${number(report.wasted)} wasted`,
     'a process reports its slots when it reserves the next ones, so its last ones are never reported',
-    `calls: waited ${count(Math.round(report.waitedMs / 1000))} s in total; ${count(report.throttled)} throttled in ${count(report.incidents)} ${report.incidents === 1 ? 'incident' : 'incidents'}`,
+    `calls: waited ${number(Math.round(report.waitedMs / 1000))} s in total; ${number(report.throttled)} throttled in ${number(report.incidents)} ${report.incidents === 1 ? 'incident' : 'incidents'}`,
   ];
 }

@@ -5,7 +5,7 @@ import type { Publication } from '../../snapshot/publish/publish.ts';
 import type { Warn } from '../../snapshot/publish/warn.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import { defineCommand } from '../command.ts';
-import { openStoreToRead } from '../open-store-of.ts';
+import { openStoreToRead } from '../from-settings.ts';
 import { placeArgument, runArgument } from '../place-argument.ts';
 import { showPublication } from '../show-publication.ts';
 import { NO_TABLES, type TablesFlag, tablesAfter } from '../tables-after.ts';

@@ -2,8 +2,7 @@ import type { Queue } from '../../jobs/queue/queue.ts';
 import type { MovedDeadLetters, Redriven, RedriveParts } from '../../jobs/redrive.ts';
 import { readSyncSettings, type SyncSettings } from '../../settings.ts';
 import { defineCommand } from '../command.ts';
-import { openStoreOf } from '../open-store-of.ts';
-import { settingFor } from '../setting-for.ts';
+import { openStoreOf, settingFor } from '../from-settings.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 

@@ -1,7 +1,7 @@
 import { inColumns } from '../columns.ts';
 import { defineCommand } from '../command.ts';
+import { openStoreToRead } from '../from-settings.ts';
 import { type FoundRuns, findRuns, type ListedRun } from '../list-runs.ts';
-import { openStoreToRead } from '../open-store-of.ts';
 import { numberOption } from '../options.ts';
 import { placeOf } from '../place-argument.ts';
 import { exitCodes, shown } from '../terminal.ts';

@@ -1,14 +1,41 @@
 import type { Command } from 'commander';
+import { idDigits } from '../../platform/id.ts';
 import { placeOf } from '../../snapshot/keys.ts';
 import { type Source, sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
 import { type CommandDefinition, defineCommand } from '../command.ts';
-import { EXPECT_MISSING, readExpected } from '../expected-missing.ts';
+import { collected, readText } from '../options.ts';
 import { runOrLast } from '../place-argument.ts';
 import { checkPlaceName, optionsGiven, readRequest, requestOptions } from '../request-options.ts';
 import type { RunToTake } from '../run-snapshot.ts';
 import { NO_TABLES } from '../tables-after.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
+
+/** The options that declare ids as expected to be missing. */
+const EXPECT_MISSING = [
+  [
+    '--expect-missing <id>',
+    'an id that may be missing: the exit code is not 3 because of it; may be repeated',
+    (text: string, before?: readonly string[]) => collected(text, before),
+  ],
+  ['--expect-missing-from <file>', 'a file with one such id a line; - reads standard input'],
+] as const;
+
+type ExpectFlags = { readonly expectMissing?: readonly string[]; readonly expectMissingFrom?: string };
+
+/** Says whether an id was declared as expected to be missing. A file may have no ids. */
+async function readExpected(
+  { expectMissing = [], expectMissingFrom }: ExpectFlags,
+  terminal: Pick<Terminal, 'readInput'>,
+): Promise<(id: string) => boolean> {
+  const lines = expectMissingFrom === undefined ? '' : await readText(expectMissingFrom, terminal);
+  const ids = [...expectMissing, ...lines.split('\n').map((line) => line.trim())];
+  const expected = new Set(ids.map(sameId));
+  return (id) => expected.has(sameId(id));
+}
+
+/** Ids as they are compared: integers by their digits, others without regard to letter case. */
+const sameId = (id: string): string => idDigits(id) ?? id.toLowerCase();
 
 const snapshotOf = (source: Source) =>
   defineCommand({

@@ -2,11 +2,12 @@ import type { Queue } from '../../jobs/queue/queue.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { defineCommand } from '../command.ts';
 import type { CsvFlags } from '../csv-jobs.ts';
+import { settingFor } from '../from-settings.ts';
 import { readText } from '../options.ts';
 import type { ReadJob } from '../read-jobs.ts';
-import { settingFor } from '../setting-for.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
+import { counted } from '../words.ts';
 
 /**
  * `submit JOBS.ndjson`: puts jobs on the queue, one per line; `--from-csv`: one for each row. All of them are checked before
@@ -80,8 +81,8 @@ function showDryRun(all: readonly ReadJob[], { json, fromCsv }: SubmitFlags, { o
     );
   else {
     if (fromCsv !== undefined) for (const text of first) out(shown(text));
-    if (fromCsv !== undefined && all.length > SHOWN) out(`and ${jobs(all.length - SHOWN)} more`);
-    out(`${jobs(ids.length)} would be sent; nothing was sent`);
+    if (fromCsv !== undefined && all.length > SHOWN) out(`and ${counted(all.length - SHOWN, 'job')} more`);
+    out(`${counted(ids.length, 'job')} would be sent; nothing was sent`);
   }
   return exitCodes.done;
 }
@@ -101,17 +102,15 @@ async function send(
     flags.json
       ? JSON.stringify({ sent, ids, notSent }, undefined, 2)
       : [
-          ...[`${jobs(sent)} sent`, ...ids.map((id) => `  ${id}`)],
+          ...[`${counted(sent, 'job')} sent`, ...ids.map((id) => `  ${id}`)],
           ...(notSent.length === 0
             ? []
-            : [`${jobs(notSent.length)} not certainly sent`, ...notSent.map((id) => `  ${id}`)]),
+            : [`${counted(notSent.length, 'job')} not certainly sent`, ...notSent.map((id) => `  ${id}`)]),
         ].join('\n'),
   );
   if (error === undefined) return exitCodes.done;
   terminal.err(
-    `platform-sync: ${sent} of ${jobs(all.length)} are certainly on the queue: those that are listed as sent. Submit only the others again; a job that has an id, or is neither a run-function nor an update-formula, can be submitted again in any case and still runs only once`,
+    `platform-sync: ${sent} of ${counted(all.length, 'job')} are certainly on the queue: those that are listed as sent. Submit only the others again; a job that has an id, or is neither a run-function nor an update-formula, can be submitted again in any case and still runs only once`,
   );
   throw error;
 }
-
-const jobs = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'job' : 'jobs'}`;

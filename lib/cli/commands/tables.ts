@@ -3,10 +3,11 @@ import { readSyncSettings } from '../../settings.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import type { TableGroup, TableOutcome } from '../../tables/make/make-tables.ts';
 import { defineCommand } from '../command.ts';
-import { openStoreToRead } from '../open-store-of.ts';
+import { openStoreToRead } from '../from-settings.ts';
 import { numberOption } from '../options.ts';
 import { placeArgument } from '../place-argument.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
+import { counted, number } from '../words.ts';
 
 /** `tables [PLACE…]`: makes the tables that are missing. Needs only the store, not the platform. */
 export const tables = defineCommand({
@@ -86,7 +87,6 @@ function say(outcome: TableOutcome, isDry: boolean, { out, err }: Terminal): voi
   if (outcome.kind === 'skipped') err(shown(`skipped ${name}: ${outcome.why}`));
   if (outcome.kind !== 'made') return;
   const { files, records, other } = outcome;
-  const counted = `${files.toLocaleString('en')} ${files === 1 ? 'file' : 'files'}`;
-  const unfit = other === 0 ? '' : `, ${other.toLocaleString('en')} values in _other`;
-  out(shown(`${name}: ${counted}, ${isDry ? 'missing' : `${records.toLocaleString('en')} rows${unfit}`}`));
+  const unfit = other === 0 ? '' : `, ${number(other)} values in _other`;
+  out(shown(`${name}: ${counted(files, 'file')}, ${isDry ? 'missing' : `${number(records)} rows${unfit}`}`));
 }

@@ -4,10 +4,10 @@ import { once } from '../../once.ts';
 import type { Submission } from '../../report/mcp/context.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { currentRate } from '../current-rate.ts';
+import { settingFor } from '../from-settings.ts';
 import { allowOf } from '../open-jobs.ts';
 import { faultsOfJobs, readJobs } from '../read-jobs.ts';
 import { sendJobs } from '../send-jobs.ts';
-import { settingFor } from '../setting-for.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** How the server puts jobs on the queue: as `submit` does. */

@@ -1,9 +1,11 @@
 import { copyFile, rename, rm } from 'node:fs/promises';
+import type { ExactValue } from '../../tables/duckdb/exact-value.ts';
 import type { QueryResult } from '../../tables/duckdb/open-query.ts';
 import { shownLines, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
-import { csvLine } from './as-csv.ts';
+import { counted } from '../words.ts';
 import { type TextTable, textTable } from './as-table.ts';
+import { cellOf } from './cell.ts';
 
 /** How a result is printed; as a table for people if nothing is set. */
 export type ResultFormat = {
@@ -88,5 +90,16 @@ async function writeFile(result: QueryResult, file: string, { out }: Terminal): 
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
     throw new UsageError(`--parquet ${file}: expected a file that can be written, got ${code}`, { cause });
   }
-  out(`${file}: ${result.rows.toLocaleString('en')} ${result.rows === 1 ? 'row' : 'rows'}`);
+  out(`${file}: ${counted(result.rows, 'row')}`);
+}
+
+/**
+ * A row as CSV (RFC 4180), without the end of its line. Nothing between two commas is null; an empty text has quotes.
+ * What is nested is JSON.
+ */
+const csvLine = (values: readonly ExactValue[]): string => values.map(field).join(',');
+
+function field(value: ExactValue): string {
+  const text = cellOf(value);
+  return /[",\r\n]/.test(text) || value === '' ? `"${text.replaceAll('"', '""')}"` : text;
 }

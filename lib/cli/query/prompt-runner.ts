@@ -2,6 +2,7 @@ import { StoreError } from '../../store/error.ts';
 import type { FirstRows, TableInfo, Tables } from '../../tables/duckdb/open-tables.ts';
 import { QueryError } from '../../tables/duckdb/query-error.ts';
 import { type Dialog, shown, shownLines } from '../terminal.ts';
+import { counted, number } from '../words.ts';
 import { textTable } from './as-table.ts';
 import { hiddenColumns } from './print-result.ts';
 
@@ -50,7 +51,7 @@ export async function createRunner({ tables, dialog: { output }, seconds }: Runn
         });
         const width = 'columns' in output && typeof output.columns === 'number' ? output.columns : undefined;
         for (const line of linesOf(found, width)) print(line);
-        print(`${counted(found)}, ${((performance.now() - startMs) / 1000).toFixed(1)} s`);
+        print(`${countedRows(found)}, ${((performance.now() - startMs) / 1000).toFixed(1)} s`);
         listed = await tables.list();
       } catch (error) {
         if (stop.signal.aborted) print('stopped');
@@ -78,7 +79,7 @@ function linesOf({ columns, first, faults, notes }: FirstRows, width: number | u
   ];
 }
 
-function counted({ rows, first }: FirstRows): string {
-  const all = `${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`;
-  return first.length === rows ? all : `the first ${first.length.toLocaleString('en')} of ${all}`;
+function countedRows({ rows, first }: FirstRows): string {
+  const all = counted(rows, 'row');
+  return first.length === rows ? all : `the first ${number(first.length)} of ${all}`;
 }

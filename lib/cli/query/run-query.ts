@@ -1,6 +1,6 @@
 import { openTables, type Tables } from '../../tables/duckdb/open-tables.ts';
 import { savedQueries } from '../../tables/saved-queries.ts';
-import { openStoreToRead } from '../open-store-of.ts';
+import { openStoreToRead } from '../from-settings.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { printResult, type ResultFormat } from './print-result.ts';

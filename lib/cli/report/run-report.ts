@@ -3,11 +3,11 @@ import { writeTextFile } from '../../jobs/texts/output/text-file.ts';
 import type { ReportFacts } from '../../report/facts.ts';
 import { figuresOf } from '../../report/figures.ts';
 import { printReport } from '../../report/write-report.ts';
-import { duration } from '../duration.ts';
-import { openStoreToRead } from '../open-store-of.ts';
+import { openStoreToRead } from '../from-settings.ts';
 import { checkWritable } from '../output-file.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
+import { counted, duration } from '../words.ts';
 import { type Opened, openFile } from './open-file.ts';
 
 export type ReportFlags = { readonly open?: true; readonly output: string; readonly json?: true };
@@ -81,7 +81,7 @@ function describe(
     `${output}: ${Math.ceil(bytes / 1_000).toLocaleString('en')} KB, to be opened in a browser`,
     ...snapshots.map(
       ({ place, run, records, startedAt }) =>
-        `  ${place}: ${records.toLocaleString('en')} ${records === 1 ? 'record' : 'records'} of run ${run}, begun ${ago(startedAt)} ago`,
+        `  ${place}: ${counted(records, 'record')} of run ${run}, begun ${ago(startedAt)} ago`,
     ),
     ...narrowed.map(
       ({ source, places }) => `  no whole run of ${source} is published: the page shows ${places.join(', ')}`,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sampleMessages } from '../../jobs/types/job-types.ts';
 import { codePackages } from '../../sandbox/platform/functions/packages.ts';
 import type { Sandbox } from '../../sandbox/platform/start-platform.ts';
-import { openLedgerFor } from '../open-ledger-for.ts';
+import { openLedgerFor } from '../from-settings.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Instance } from './instance.ts';
 import { drainByTwo, UNDER_WAY_MS } from './killed-worker.ts';

@@ -1,7 +1,7 @@
 import type { FindableKind } from '../../report/graph/used-thing.ts';
 import { type WhereUsed, whereUsed } from '../../report/graph/where-used.ts';
+import { openStoreToRead } from '../from-settings.ts';
 import { LISTED_DEPENDENTS, LISTED_JSON } from '../listed.ts';
-import { openStoreToRead } from '../open-store-of.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { describeSearch, describeWhereUsed, quoted } from './describe-where-used.ts';
