@@ -19,11 +19,13 @@ export const DEFAULT_STORE = './platform-sync-data';
  * queues are in the table's file. A queue in SQS has other workers, whose ledger the file would not be: then there is none.
  */
 export function withPlaces(given: Places): Places {
-  const { SYNC_STORE: store = DEFAULT_STORE, SYNC_QUEUE_URL: queue } = given;
+  // What is empty is not set.
+  const store = given.SYNC_STORE || DEFAULT_STORE;
+  const queue = given.SYNC_QUEUE_URL || undefined;
   const isSqs = queue !== undefined && sqlitePath(queue) === undefined;
-  const table = given.SYNC_TABLE ?? (isSqs ? undefined : `sqlite:${fileOf(store, given)}`);
+  const table = given.SYNC_TABLE || (isSqs ? undefined : `sqlite:${fileOf(store, given)}`);
   const jobs = queue ?? (table !== undefined && sqlitePath(table) !== undefined ? table : undefined);
-  const dead = given.SYNC_DEAD_LETTER_URL ?? (jobs === undefined || isSqs ? undefined : jobs);
+  const dead = given.SYNC_DEAD_LETTER_URL || (jobs === undefined || isSqs ? undefined : jobs);
   return {
     ...given,
     ...(table === undefined ? {} : { SYNC_TABLE: table }),
