@@ -71,7 +71,7 @@ const breaches = (forbidden: (each: Import) => boolean) =>
 
 describe('the rooms', () => {
   test('the check reads real import lines', () => {
-    expect(imports).toContainEqual({ from: 'lib/cli/command-line.ts', of: 'lib/cli/terminal.ts' });
+    expect(imports).toContainEqual({ from: 'lib/cli/command-line.ts', of: 'lib/cli/terminal/terminal.ts' });
     expect(imports).toContainEqual({ from: 'lib/pace/fleet-pace.ts', of: 'p-queue' });
   });
 
@@ -162,7 +162,7 @@ describe('lib imports and reads', () => {
       /process\.env\b/.test(stripComments(readFileSync(file, 'utf8'))),
     );
 
-    expect(readers).toEqual(['lib/cli/process-terminal.ts']);
+    expect(readers).toEqual(['lib/cli/terminal/process-terminal.ts']);
   });
 });
 

@@ -38,17 +38,17 @@ import { submit } from './commands/submit.ts';
 import { tables } from './commands/tables.ts';
 import { whereUsed } from './commands/where-used.ts';
 import { work } from './commands/work.ts';
-import { type ErrorJson, factsOf } from './error-json.ts';
-import { hideSecrets } from './hide-secrets.ts';
-import { createLogLines } from './log-lines.ts';
-import { OutputError } from './process-output.ts';
-import { processTerminal } from './process-terminal.ts';
-import { SentOnceError } from './sent-once.ts';
-import { addSettingsOptions, type SettingsFlags, withSettingsFile } from './settings-file.ts';
-import { exitCodes, shownLines, type Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
+import { type ErrorJson, factsOf } from './errors/error-json.ts';
+import { SentOnceError } from './errors/sent-once.ts';
+import { UsageError } from './errors/usage-error.ts';
+import { whatToDo } from './errors/what-to-do.ts';
+import { addSettingsOptions, type SettingsFlags, withSettingsFile } from './options/settings-file.ts';
+import { hideSecrets } from './terminal/hide-secrets.ts';
+import { createLogLines } from './terminal/log-lines.ts';
+import { OutputError } from './terminal/process-output.ts';
+import { processTerminal } from './terminal/process-terminal.ts';
+import { exitCodes, shownLines, type Terminal } from './terminal/terminal.ts';
 import { packageVersion } from './version.ts';
-import { whatToDo } from './what-to-do.ts';
 
 /**
  * Runs one command line and returns its exit code: 0 done, 1 failed, 2 wrong usage or settings, 3 incomplete. Never

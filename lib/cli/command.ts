@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
 /** Takes the exit code of a command that has finished. */
 export type Finish = (code: number) => void;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inColumns } from '../../lib/cli/columns.ts';
+import { inColumns } from '../../lib/cli/terminal/columns.ts';
 
 test('each column is as wide as its widest cell', () => {
   const lines = inColumns(

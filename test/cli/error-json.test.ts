@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
-import { factsOf } from '../../lib/cli/error-json.ts';
+import { factsOf } from '../../lib/cli/errors/error-json.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { json, startServer } from '../platform/scripted-server.ts';
 import { createFakeTerminal } from './fake-terminal.ts';

@@ -1,4 +1,4 @@
-import type { Terminal } from '../../lib/cli/terminal.ts';
+import type { Terminal } from '../../lib/cli/terminal/terminal.ts';
 
 /** A terminal that remembers what was written to it. */
 export function createFakeTerminal(

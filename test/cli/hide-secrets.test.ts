@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
-import { hideSecrets } from '../../lib/cli/hide-secrets.ts';
+import { hideSecrets } from '../../lib/cli/terminal/hide-secrets.ts';
 import { cpuMs } from '../cpu-time.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 

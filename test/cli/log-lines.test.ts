@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clockTime, createLogLines } from '../../lib/cli/log-lines.ts';
+import { clockTime, createLogLines } from '../../lib/cli/terminal/log-lines.ts';
 import { HandBackError } from '../../lib/jobs/turn.ts';
 import { createLogger } from '../../lib/logger.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';

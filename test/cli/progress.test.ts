@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createProgress, type ProgressOptions } from '../../lib/cli/progress.ts';
+import { createProgress, type ProgressOptions } from '../../lib/cli/terminal/progress.ts';
 import type { SnapshotProgress } from '../../lib/snapshot/run/take-slice.ts';
 import { createFakeScreen } from './fake-screen.ts';
 

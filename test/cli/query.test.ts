@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
-import type { Terminal } from '../../lib/cli/terminal.ts';
+import type { Terminal } from '../../lib/cli/terminal/terminal.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { monday } from '../snapshot/changes/publish-lines.ts';
 import { publishTwoRuns } from '../tables/duckdb/published.ts';

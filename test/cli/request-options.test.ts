@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
-import { readLines } from '../../lib/cli/options.ts';
+import { readLines } from '../../lib/cli/options/options.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 const FILESET = '0b9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c11';

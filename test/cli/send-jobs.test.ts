@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sendJobs } from '../../lib/cli/send-jobs.ts';
+import { sendJobs } from '../../lib/cli/jobs/send-jobs.ts';
 import { UnsentError, type UnsentMessage } from '../../lib/jobs/queue/unsent-error.ts';
 
 const jobs = Array.from({ length: 25 }, (_, index) => ({

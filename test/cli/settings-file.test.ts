@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
-import { withSettingsFile } from '../../lib/cli/settings-file.ts';
+import { withSettingsFile } from '../../lib/cli/options/settings-file.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'settings-'));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
-import type { Terminal } from '../../lib/cli/terminal.ts';
+import type { Terminal } from '../../lib/cli/terminal/terminal.ts';
 import type { Queue, QueueCounts } from '../../lib/jobs/queue/queue.ts';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 
 test('Ctrl-C ends the tour at once and quietly, and leaves no process behind', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tour-'));
-  const child = spawn(process.execPath, [resolve('lib/cli/start.ts')], {
+  const child = spawn(process.execPath, [resolve('lib/cli/tour/start.ts')], {
     cwd: folder,
     // A process group of its own, which a terminal would send the signal to.
     detached: true,

@@ -9,7 +9,7 @@ import { runProgram } from '../package/run-program.ts';
 test('the tour tells its story, and nothing else', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tour-'));
 
-  const { code, out, err } = await runProgram([process.execPath, resolve('lib/cli/start.ts')], {
+  const { code, out, err } = await runProgram([process.execPath, resolve('lib/cli/tour/start.ts')], {
     folder,
     environment: process.env,
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createTokenWatch } from '../../lib/cli/token-watch.ts';
-import { createWorkView } from '../../lib/cli/work-view.ts';
+import { createTokenWatch } from '../../lib/cli/jobs/token-watch.ts';
+import { createWorkView } from '../../lib/cli/jobs/work-view.ts';
 import type { EndedJob } from '../../lib/jobs/handle-message.ts';
 import type { QueueCounts } from '../../lib/jobs/queue/queue.ts';
 import type { PlatformEvent } from '../../lib/platform/events.ts';

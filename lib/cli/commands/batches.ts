@@ -7,7 +7,7 @@ export const batches = defineCommand({
   options: [['--json', 'print the batches as one JSON value']],
   examples: ['batches', 'batches may'],
   async run([batch], flags, terminal) {
-    const { listBatches, showBatch } = await import('../show-batches.ts');
+    const { listBatches, showBatch } = await import('../texts/show-batches.ts');
     return batch === undefined ? listBatches(flags, terminal) : showBatch(batch, flags, terminal);
   },
 });

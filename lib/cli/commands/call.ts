@@ -2,8 +2,8 @@ import { printJson } from '../../json/json.ts';
 import { shownJson } from '../../json/shown-json.ts';
 import type { FunctionExecution } from '../../platform/records.ts';
 import { defineCommand } from '../command.ts';
-import { readObject } from '../options.ts';
-import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
+import { readObject } from '../options/options.ts';
+import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
 /** `call PACKAGE VERSION FUNCTION`: runs one code function, once, and prints its result. */
 export const call = defineCommand({
@@ -24,7 +24,7 @@ export const call = defineCommand({
   ],
   async run([packageId, packageVersion, functionName], { input, logs, json }, terminal) {
     const { runFunctionChecks } = await import('../../jobs/types/run-function/message.ts');
-    const { checkedMessage } = await import('../checked-message.ts');
+    const { checkedMessage } = await import('../options/checked-message.ts');
     const { openSession } = await import('../../session.ts');
     const inputVariables = input === undefined ? undefined : await readObject('--input', input, terminal);
     const given = {
@@ -42,7 +42,7 @@ export const call = defineCommand({
     const { platform } = openSession(terminal);
     const { inputVariables: sent, settings } = message;
     const request = { packageId, version, functionName, inputVariables: sent, settings };
-    const { sendOnce } = await import('../sent-once.ts');
+    const { sendOnce } = await import('../errors/sent-once.ts');
     const execution = await sendOnce((options) => platform.functions.run(request, options), EFFECT, terminal);
     if (json) terminal.out(printJson(execution, 2));
     else show(execution, terminal);

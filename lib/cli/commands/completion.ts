@@ -2,7 +2,7 @@ import { Argument } from 'commander';
 import { defineCommand } from '../command.ts';
 import { shells } from '../completion/shells.ts';
 import { placesOf } from '../completion/words.ts';
-import { exitCodes } from '../terminal.ts';
+import { exitCodes } from '../terminal/terminal.ts';
 
 /** `completion SHELL`: a script that completes commands and options, made of the commands as they are. */
 export const completion = defineCommand({

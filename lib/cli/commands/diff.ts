@@ -1,8 +1,8 @@
 import { defineCommand } from '../command.ts';
-import { LISTED, LISTED_JSON } from '../listed.ts';
-import { momentOption } from '../moment-option.ts';
-import { numberOption } from '../options.ts';
-import { placeOf } from '../place-argument.ts';
+import { LISTED, LISTED_JSON } from '../options/listed.ts';
+import { momentOption } from '../options/moment-option.ts';
+import { numberOption } from '../options/options.ts';
+import { placeOf } from '../options/place-argument.ts';
 
 /** `diff [SOURCE] [OLD] [NEW]`: what changed between two published runs. Needs only the store. */
 export const diff = defineCommand({
@@ -33,7 +33,7 @@ export const diff = defineCommand({
   ],
   examples: ['diff calculations', 'diff calculations --since 7d', 'diff --json'],
   async run([place, old, now], flags, terminal) {
-    const { runDiff } = await import('../run-diff.ts');
+    const { runDiff } = await import('../snapshots/run-diff.ts');
     return runDiff({ place, old, now }, flags, terminal);
   },
 });

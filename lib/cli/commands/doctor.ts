@@ -1,6 +1,6 @@
 import { defineCommand } from '../command.ts';
 import type { Checked } from '../doctor/examine.ts';
-import { exitCodes, shownLines } from '../terminal.ts';
+import { exitCodes, shownLines } from '../terminal/terminal.ts';
 
 /** `doctor`: checks in order what the settings name, and says what to do about each that is not well. */
 export const doctor = defineCommand({

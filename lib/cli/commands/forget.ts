@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Erased } from '../../jobs/texts/forget.ts';
 import { defineCommand } from '../command.ts';
-import { openStoreOf } from '../from-settings.ts';
-import { exitCodes, shown, type Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { openStoreOf } from '../options/from-settings.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 
 /** `forget`: erases a text, or a batch, from cache, staged chunks, scores and their Parquet. Does not need the platform. */
 export const forget = defineCommand({
@@ -27,10 +27,10 @@ async function forgetWhat({ textHash, batch, json }: ForgetFlags, terminal: Term
     throw new UsageError(
       `--text-hash and --batch: expected exactly one of them, got ${batch === undefined ? 'none' : 'both'}`,
     );
-  const { checkedBatch, checkedHash } = await import('../score-names.ts');
+  const { checkedBatch, checkedHash } = await import('../texts/score-names.ts');
   const hash = textHash === undefined ? undefined : checkedHash(textHash);
   const name = checkedBatch(batch ?? 'none');
-  const { openScoreTable } = await import('../from-settings.ts');
+  const { openScoreTable } = await import('../options/from-settings.ts');
   const { forgetBatch, forgetText } = await import('../../jobs/texts/forget.ts');
   const { eraseOldVersions } = await import('../../jobs/texts/erase-old-versions.ts');
   const store = await openStoreOf(terminal);

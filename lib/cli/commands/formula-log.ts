@@ -2,11 +2,11 @@ import type { FormulaLogEntry } from '../../jobs/types/update-formula/formula-lo
 import { printJson } from '../../json/json.ts';
 import { idDigits } from '../../platform/id.ts';
 import type { Store } from '../../store/store.ts';
-import { inColumns } from '../columns.ts';
 import { defineCommand } from '../command.ts';
-import { openStoreToRead } from '../from-settings.ts';
-import { exitCodes, shown } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { inColumns } from '../terminal/columns.ts';
+import { exitCodes, shown } from '../terminal/terminal.ts';
 
 /** The digits of a calculation's id, as typed. Throws `UsageError`. */
 export function calculationId(given: string): string {

@@ -2,11 +2,11 @@ import { printJson } from '../../json/json.ts';
 import { quoted } from '../../json/shell-words.ts';
 import type { Calculation } from '../../platform/records.ts';
 import { defineCommand } from '../command.ts';
-import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula-text.ts';
-import { numberOption, readText } from '../options.ts';
-import { sendOnce } from '../sent-once.ts';
-import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { sendOnce } from '../errors/sent-once.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula/formula-text.ts';
+import { numberOption, readText } from '../options/options.ts';
+import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { calculationId } from './formula-log.ts';
 
 /** `formula set ID FILE`: sets the formula of a calculation, or shows what that would change. */
@@ -48,7 +48,7 @@ type SetFlags = {
 async function messageOf(id: string, file: string, flags: SetFlags, terminal: Terminal) {
   const { strict, unlessChangedSince, name } = flags;
   const expression = withoutFinalLineEnd(await readText(file, terminal));
-  const { checkedMessage } = await import('../checked-message.ts');
+  const { checkedMessage } = await import('../options/checked-message.ts');
   const { updateFormulaChecks } = await import('../../jobs/types/update-formula/message.ts');
   const { calculationId, ...message } = checkedMessage(
     updateFormulaChecks,
@@ -75,7 +75,7 @@ async function setFormula(given: string, file: string, flags: SetFlags, terminal
     const { refuseIfChanged } = await import('../../jobs/types/update-formula/refuse-if-changed.ts');
     await refuseIfChanged({ platform, id, name, sinceMs, signal });
   }
-  const { openFormulaHistory, showDryRun } = await import('../formula-history.ts');
+  const { openFormulaHistory, showDryRun } = await import('../formula/formula-history.ts');
   const history = openFormulaHistory(id, session);
   if (flags.dryRun) return showDryRun({ id, expression, name, platform, history }, flags, terminal);
   const effect = {

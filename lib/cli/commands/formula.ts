@@ -1,9 +1,9 @@
 import { checkSum } from '../../formula/checksum.ts';
 import { printJson } from '../../json/json.ts';
 import { type CommandDefinition, defineCommand } from '../command.ts';
-import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula-text.ts';
-import { readText } from '../options.ts';
-import { exitCodes, shownLines } from '../terminal.ts';
+import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula/formula-text.ts';
+import { readText } from '../options/options.ts';
+import { exitCodes, shownLines } from '../terminal/terminal.ts';
 import { formulaLog } from './formula-log.ts';
 import { formulaSet } from './formula-set.ts';
 

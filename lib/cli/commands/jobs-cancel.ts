@@ -2,9 +2,9 @@ import { isCancelled } from '../../jobs/ledger/job-row.ts';
 import type { CancelAnswer } from '../../jobs/ledger/ledger.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { defineCommand } from '../command.ts';
-import { openLedgerFor, openStoreOf, settingFor } from '../from-settings.ts';
-import { exitCodes, shown, type Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { openLedgerFor, openStoreOf, settingFor } from '../options/from-settings.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 
 /** `jobs cancel ID...`: cancels what has not been sent. Does not need the platform. */
 export const cancel = defineCommand({
@@ -16,7 +16,7 @@ export const cancel = defineCommand({
   ],
   examples: ['jobs cancel nightly-1 nightly-2', 'jobs cancel --batch may'],
   async run([given], flags, terminal) {
-    const { checkedJobIds } = await import('../open-jobs.ts');
+    const { checkedJobIds } = await import('../jobs/open-jobs.ts');
     const ids = checkedJobIds(given);
     if ((flags.batch === undefined) === (ids.length === 0))
       throw new UsageError('jobs cancel: expected ids of jobs, or --batch, and not both');
@@ -56,7 +56,7 @@ const toCancelled = (id: string, { kind: became, row }: CancelAnswer) => ({
 async function cancelOneBatch(batch: string, { json }: CancelFlags, terminal: Terminal): Promise<number> {
   const { environment, signal, out, err } = terminal;
   const tableName = settingFor('jobs cancel', readSyncSettings(environment), 'SYNC_TABLE');
-  const { openLedgerParts } = await import('../open-jobs.ts');
+  const { openLedgerParts } = await import('../jobs/open-jobs.ts');
   const { cancelBatch } = await import('../../jobs/cancel-batch.ts');
   const store = await openStoreOf(terminal);
   const parts = await openLedgerParts(tableName, environment, store);

@@ -3,8 +3,8 @@ import type { EndedJobRow } from '../../jobs/ledger/job-row.ts';
 import type { Resolution } from '../../jobs/ledger/ledger.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { defineCommand } from '../command.ts';
-import { openLedgerFor, openStoreOf } from '../from-settings.ts';
-import { exitCodes, shown, type Terminal } from '../terminal.ts';
+import { openLedgerFor, openStoreOf } from '../options/from-settings.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 
 function asStatus(text: string): Resolution['status'] {
   if (text === 'done' || text === 'failed') return text;
@@ -22,7 +22,7 @@ export const resolve = defineCommand({
   options: [['--json', 'print what happened to the job as one JSON value']],
   examples: ['jobs resolve nightly-1 failed --note "it is not in the list of executions"'],
   async run([given, status], { note, json }, terminal) {
-    const { checkedJobIds } = await import('../open-jobs.ts');
+    const { checkedJobIds } = await import('../jobs/open-jobs.ts');
     const [id = ''] = checkedJobIds([given]);
     const ledger = await openLedgerFor('jobs resolve', terminal);
     const { kind, row } = await ledger.resolve(id, { status, note });

@@ -1,7 +1,7 @@
 import { jobTypes } from '../../jobs/types/job-types.ts';
 import { defineCommand } from '../command.ts';
-import { momentOption } from '../moment-option.ts';
-import { choiceOption } from '../options.ts';
+import { momentOption } from '../options/moment-option.ts';
+import { choiceOption } from '../options/options.ts';
 
 const readType = choiceOption(jobTypes);
 
@@ -23,7 +23,7 @@ export const results = defineCommand({
     'jobs results --type run-function --since 7d --output results.ndjson',
   ],
   async run(_, flags, terminal) {
-    const { writeResults } = await import('../write-results.ts');
+    const { writeResults } = await import('../jobs/write-results.ts');
     return writeResults(flags, terminal);
   },
 });

@@ -1,10 +1,10 @@
 import type { JobRow, JobState } from '../../jobs/ledger/job-row.ts';
 import { shownJson } from '../../json/shown-json.ts';
-import { inColumns } from '../columns.ts';
 import { defineCommand } from '../command.ts';
-import { openLedgerFor, openStoreOf } from '../from-settings.ts';
-import { choiceOption, numberOption } from '../options.ts';
-import { exitCodes, shown, type Terminal } from '../terminal.ts';
+import { openLedgerFor, openStoreOf } from '../options/from-settings.ts';
+import { choiceOption, numberOption } from '../options/options.ts';
+import { inColumns } from '../terminal/columns.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { cancel } from './jobs-cancel.ts';
 import { resolve } from './jobs-resolve.ts';
 import { results } from './jobs-results.ts';
@@ -36,7 +36,7 @@ export const jobs = defineCommand({
 async function listJobs({ limit, state, json }: JobsFlags, terminal: Terminal): Promise<number> {
   const ledger = await openLedgerFor('jobs', terminal);
   // Meanwhile, since neither needs the other.
-  const { queueLines } = await import('../queue-counts.ts');
+  const { queueLines } = await import('../jobs/queue-counts.ts');
   const queued = state === undefined ? queueLines(terminal) : [];
   let newest: JobRow[] = [];
   let found = 0;
@@ -90,7 +90,7 @@ const cells = ({ id, type, state, attempts, startedAt, finishedAt, error }: Retu
 
 /** Prints JSON with or without `--json`: a result has no other form. */
 async function showJob(given: string, terminal: Terminal): Promise<number> {
-  const { checkedJobIds } = await import('../open-jobs.ts');
+  const { checkedJobIds } = await import('../jobs/open-jobs.ts');
   const [id = ''] = checkedJobIds([given]);
   const ledger = await openLedgerFor('jobs', terminal);
   const row = await ledger.read(id);

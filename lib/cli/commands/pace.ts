@@ -5,10 +5,10 @@ import { lineStartMs } from '../../pace/reserve-block.ts';
 import { readPaceSettings } from '../../settings.ts';
 import { tableCheckOf } from '../../table/store-table.ts';
 import { defineCommand } from '../command.ts';
-import { numberOption } from '../options.ts';
-import { exitCodes, shown, type Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
-import { number } from '../words.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { numberOption } from '../options/options.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { number } from '../terminal/words.ts';
 
 type PaceFlags = {
   readonly pause?: true;

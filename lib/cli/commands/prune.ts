@@ -1,8 +1,8 @@
 import { defineCommand } from '../command.ts';
-import { momentOption } from '../moment-option.ts';
-import { numberOption } from '../options.ts';
-import { placeOf } from '../place-argument.ts';
-import { exitCodes } from '../terminal.ts';
+import { momentOption } from '../options/moment-option.ts';
+import { numberOption } from '../options/options.ts';
+import { placeOf } from '../options/place-argument.ts';
+import { exitCodes } from '../terminal/terminal.ts';
 
 /** `prune [SOURCE]`: removes old runs. Needs only the store, and Glue where partitions are. */
 export const prune = defineCommand({
@@ -25,7 +25,7 @@ export const prune = defineCommand({
         `error: expected either --keep or --older-than, got ${flags.keep === undefined ? 'none' : 'both'}`,
         { exitCode: exitCodes.usage },
       );
-    const { runPrune } = await import('../run-prune.ts');
+    const { runPrune } = await import('../snapshots/run-prune.ts');
     return runPrune(place, flags, terminal);
   },
 });

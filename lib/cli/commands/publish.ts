@@ -5,13 +5,13 @@ import type { Publication } from '../../snapshot/publish/publish.ts';
 import type { Warn } from '../../snapshot/publish/warn.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import { defineCommand } from '../command.ts';
-import { openStoreToRead } from '../from-settings.ts';
-import { placeArgument, runArgument } from '../place-argument.ts';
-import { showPublication } from '../show-publication.ts';
-import { NO_TABLES, type TablesFlag, tablesAfter } from '../tables-after.ts';
-import { shownLines, type Terminal } from '../terminal.ts';
-import { asUsage } from '../usage-error.ts';
-import { snapshotCommand, withWayOut } from '../with-way-out.ts';
+import { asUsage } from '../errors/usage-error.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { placeArgument, runArgument } from '../options/place-argument.ts';
+import { showPublication } from '../snapshots/show-publication.ts';
+import { NO_TABLES, type TablesFlag, tablesAfter } from '../snapshots/tables-after.ts';
+import { snapshotCommand, withWayOut } from '../snapshots/with-way-out.ts';
+import { shownLines, type Terminal } from '../terminal/terminal.ts';
 
 /** `publish SOURCE RUN`: publishes a finished run that was refused. */
 export const publish = defineCommand({

@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.ts';
-import { numberOption } from '../options.ts';
+import { numberOption } from '../options/options.ts';
 
 /** `query [SQL]`: SQL over what is stored. Needs only the store, not the platform. */
 export const query = defineCommand({

@@ -2,9 +2,9 @@ import type { Queue } from '../../jobs/queue/queue.ts';
 import type { MovedDeadLetters, Redriven, RedriveParts } from '../../jobs/redrive.ts';
 import { readSyncSettings, type SyncSettings } from '../../settings.ts';
 import { defineCommand } from '../command.ts';
-import { openStoreOf, settingFor } from '../from-settings.ts';
-import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { openStoreOf, settingFor } from '../options/from-settings.ts';
+import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
 /** `redrive [ID...]`: reopens failed jobs and moves dead letters back. Does not need the platform. */
 export const redrive = defineCommand({
@@ -22,7 +22,7 @@ export const redrive = defineCommand({
     const queueUrl = settingFor('redrive', settings, 'SYNC_QUEUE_URL');
     if (batch !== undefined && given.length > 0)
       throw new UsageError('redrive: expected ids of jobs or --batch, got both');
-    const { checkedJobIds, openLedgerParts } = await import('../open-jobs.ts');
+    const { checkedJobIds, openLedgerParts } = await import('../jobs/open-jobs.ts');
     const { openQueue } = await import('../../jobs/queue/open-queue.ts');
     const ids = checkedJobIds(given);
     const store = await openStoreOf(terminal);

@@ -1,6 +1,6 @@
 import { defineCommand } from '../command.ts';
-import { numberOption } from '../options.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { numberOption } from '../options/options.ts';
 
 /** The longest that S3 takes: seven days. */
 const MOST_LINK_HOURS = 168;

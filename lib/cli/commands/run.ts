@@ -1,6 +1,6 @@
 import { defineCommand } from '../command.ts';
-import { fileOfJobs } from '../csv-jobs.ts';
-import { CONCURRENCY } from '../options.ts';
+import { fileOfJobs } from '../jobs/csv-jobs.ts';
+import { CONCURRENCY } from '../options/options.ts';
 
 /** `run JOBS.ndjson`: runs the jobs of a file here, each to its one outcome. The same command again runs the rest. */
 export const run = defineCommand({
@@ -22,7 +22,7 @@ export const run = defineCommand({
   ],
   async run([given], flags, terminal) {
     const file = fileOfJobs('run', given, flags);
-    const { runJobs } = await import('../run-jobs.ts');
+    const { runJobs } = await import('../jobs/run-jobs.ts');
     return runJobs({ ...flags, file }, terminal);
   },
 });

@@ -1,10 +1,10 @@
-import { inColumns } from '../columns.ts';
 import { defineCommand } from '../command.ts';
-import { openStoreToRead } from '../from-settings.ts';
-import { type FoundRuns, findRuns, type ListedRun } from '../list-runs.ts';
-import { numberOption } from '../options.ts';
-import { placeOf } from '../place-argument.ts';
-import { exitCodes, shown } from '../terminal.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { numberOption } from '../options/options.ts';
+import { placeOf } from '../options/place-argument.ts';
+import { type FoundRuns, findRuns, type ListedRun } from '../snapshots/list-runs.ts';
+import { inColumns } from '../terminal/columns.ts';
+import { exitCodes, shown } from '../terminal/terminal.ts';
 
 /** `runs [SOURCE]`: the published runs, newest first; with `--all` every other one, too. Needs only the store. */
 export const runs = defineCommand({

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import type { SettingName } from '../../contract.ts';
 import { defineCommand } from '../command.ts';
-import { numberOption } from '../options.ts';
-import { exitCodes } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { numberOption } from '../options/options.ts';
+import { exitCodes } from '../terminal/terminal.ts';
 
 /** What only the sandbox needs, in the versions that are tested: optional peers of the package. */
 export const sandboxPackages = {

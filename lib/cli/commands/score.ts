@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.ts';
-import { collected, numberOption, topicOption } from '../options.ts';
+import { collected, numberOption, topicOption } from '../options/options.ts';
 
 /** Columns separated by commas; may be repeated. A name that contains a comma cannot be given. */
 const columnsOption = (text: string, before: readonly string[] = []): readonly string[] =>
@@ -34,7 +34,7 @@ export const score = defineCommand({
     'score reviews.csv --text comment --id user --topic delivery --output scored.csv',
   ],
   async run([file], flags, terminal) {
-    const { runScore } = await import('../run-score.ts');
+    const { runScore } = await import('../texts/run-score.ts');
     return runScore(file, flags, terminal);
   },
 });

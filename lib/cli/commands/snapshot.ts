@@ -3,13 +3,13 @@ import { idDigits } from '../../platform/id.ts';
 import { placeOf } from '../../snapshot/keys.ts';
 import { type Source, sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
 import { type CommandDefinition, defineCommand } from '../command.ts';
-import { collected, readText } from '../options.ts';
-import { runOrLast } from '../place-argument.ts';
-import { checkPlaceName, optionsGiven, readRequest, requestOptions } from '../request-options.ts';
-import type { RunToTake } from '../run-snapshot.ts';
-import { NO_TABLES } from '../tables-after.ts';
-import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { collected, readText } from '../options/options.ts';
+import { runOrLast } from '../options/place-argument.ts';
+import { checkPlaceName, optionsGiven, readRequest, requestOptions } from '../options/request-options.ts';
+import type { RunToTake } from '../snapshots/run-snapshot.ts';
+import { NO_TABLES } from '../snapshots/tables-after.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 /** The options that declare ids as expected to be missing. */
 const EXPECT_MISSING = [
@@ -53,7 +53,7 @@ const snapshotOf = (source: Source) =>
     async run(_, flags, terminal, command) {
       const isExpected = await readExpected(flags, terminal);
       const taken = await runToTake(command, source, flags, terminal);
-      const { runSnapshot } = await import('../run-snapshot.ts');
+      const { runSnapshot } = await import('../snapshots/run-snapshot.ts');
       return runSnapshot(taken, { ...flags, isExpected }, terminal);
     },
   });

@@ -1,13 +1,13 @@
 import type { Queue } from '../../jobs/queue/queue.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { defineCommand } from '../command.ts';
-import type { CsvFlags } from '../csv-jobs.ts';
-import { settingFor } from '../from-settings.ts';
-import { readText } from '../options.ts';
-import type { ReadJob } from '../read-jobs.ts';
-import { exitCodes, shown, type Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
-import { counted } from '../words.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import type { CsvFlags } from '../jobs/csv-jobs.ts';
+import type { ReadJob } from '../jobs/read-jobs.ts';
+import { settingFor } from '../options/from-settings.ts';
+import { readText } from '../options/options.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { counted } from '../terminal/words.ts';
 
 /**
  * `submit JOBS.ndjson`: puts jobs on the queue, one per line; `--from-csv`: one for each row. All of them are checked before
@@ -39,15 +39,15 @@ async function checkAndSend(
   flags: SubmitFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const { fileOfJobs, readCsvJobs } = await import('../csv-jobs.ts');
+  const { fileOfJobs, readCsvJobs } = await import('../jobs/csv-jobs.ts');
   const file = fileOfJobs('submit', given, flags);
   const { fromCsv, template } = flags;
   const csv = fromCsv === undefined || template === undefined ? undefined : { ...flags, fromCsv, template };
   const settings = readSyncSettings(terminal.environment);
   const queueUrl = flags.dryRun ? undefined : settingFor('submit', settings, 'SYNC_QUEUE_URL');
-  const { allowOf } = await import('../open-jobs.ts');
+  const { allowOf } = await import('../jobs/open-jobs.ts');
   const { openQueue } = await import('../../jobs/queue/open-queue.ts');
-  const { faultsOfJobs, readJobs } = await import('../read-jobs.ts');
+  const { faultsOfJobs, readJobs } = await import('../jobs/read-jobs.ts');
   const allow = allowOf(settings.SYNC_ALLOW);
   const read =
     csv === undefined
@@ -93,7 +93,7 @@ async function send(
   flags: SubmitFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const { sendJobs } = await import('../send-jobs.ts');
+  const { sendJobs } = await import('../jobs/send-jobs.ts');
   const onAway = ({ message }: Error) =>
     terminal.err(`platform-sync: the queue is away (${message}): trying again for 5 minutes; Ctrl-C ends it`);
   const { ids, notSent, error } = await sendJobs(all, { queue, signal: terminal.signal, onAway });

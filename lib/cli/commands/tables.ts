@@ -3,11 +3,11 @@ import { readSyncSettings } from '../../settings.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import type { TableGroup, TableOutcome } from '../../tables/make/make-tables.ts';
 import { defineCommand } from '../command.ts';
-import { openStoreToRead } from '../from-settings.ts';
-import { numberOption } from '../options.ts';
-import { placeArgument } from '../place-argument.ts';
-import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
-import { counted, number } from '../words.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { numberOption } from '../options/options.ts';
+import { placeArgument } from '../options/place-argument.ts';
+import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { counted, number } from '../terminal/words.ts';
 
 /** `tables [PLACE…]`: makes the tables that are missing. Needs only the store, not the platform. */
 export const tables = defineCommand({

@@ -3,12 +3,12 @@ import type { Ledger } from '../../jobs/ledger/ledger.ts';
 import type { WorkCounts } from '../../jobs/work.ts';
 import { readSettings, type Settings } from '../../settings.ts';
 import { defineCommand } from '../command.ts';
-import { settingFor } from '../from-settings.ts';
-import { CONCURRENCY } from '../options.ts';
-import { exitCodes, shown, type Terminal } from '../terminal.ts';
-import { createTokenWatch } from '../token-watch.ts';
-import { UsageError } from '../usage-error.ts';
-import { createWorkView, wordsOfEnds } from '../work-view.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { createTokenWatch } from '../jobs/token-watch.ts';
+import { createWorkView, wordsOfEnds } from '../jobs/work-view.ts';
+import { settingFor } from '../options/from-settings.ts';
+import { CONCURRENCY } from '../options/options.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 
 /**
  * `work`: consumes the queue here, as the deployed worker would, until Ctrl-C or, with `--drain`, until it is empty.
@@ -41,7 +41,7 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   const session = openSession({ ...terminal, ...(isWatched ? token.hooks : {}) });
   const queueUrl = settingFor('work', settings, 'SYNC_QUEUE_URL');
   settingFor('work', settings, 'SYNC_TABLE');
-  const { asSettingsError } = await import('../open-jobs.ts');
+  const { asSettingsError } = await import('../jobs/open-jobs.ts');
   const { openQueue } = await import('../../jobs/queue/open-queue.ts');
   const { openJobStorage } = await import('../../jobs/job-storage.ts');
   const { openWorker, renewedLease } = await import('../../jobs/open-worker.ts');

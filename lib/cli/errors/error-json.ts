@@ -1,13 +1,13 @@
-import { AwsError } from '../aws/aws-error.ts';
-import { RowsError } from '../jobs/texts/rows/rows-error.ts';
-import { PlatformError } from '../platform/platform-error.ts';
-import { SettingsError } from '../settings.ts';
-import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
-import { StoreError } from '../store/error.ts';
-import { StoredObjectError } from '../store/stored-json.ts';
-import { TableError } from '../table/table-error.ts';
-import { QueryError } from '../tables/duckdb/query-error.ts';
-import { PartitionsError } from '../tables/partitions/partitions.ts';
+import { AwsError } from '../../aws/aws-error.ts';
+import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
+import { PlatformError } from '../../platform/platform-error.ts';
+import { SettingsError } from '../../settings.ts';
+import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.ts';
+import { StoreError } from '../../store/error.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
+import { TableError } from '../../table/table-error.ts';
+import { QueryError } from '../../tables/duckdb/query-error.ts';
+import { PartitionsError } from '../../tables/partitions/partitions.ts';
 import { SentOnceError } from './sent-once.ts';
 import { UsageError } from './usage-error.ts';
 

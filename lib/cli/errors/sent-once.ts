@@ -1,6 +1,6 @@
-import type { CallOptions } from '../platform/call.ts';
-import { PlatformError } from '../platform/platform-error.ts';
-import type { Terminal } from './terminal.ts';
+import type { CallOptions } from '../../platform/call.ts';
+import { PlatformError } from '../../platform/platform-error.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 /** What a call changes, in words, for when nobody knows whether it did. */
 export type SentOnce = {

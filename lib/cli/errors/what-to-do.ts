@@ -1,12 +1,12 @@
-import { AwsError, type AwsFailure } from '../aws/aws-error.ts';
-import type { SettingName } from '../contract.ts';
-import { hideUser } from '../json/hide-user.ts';
-import { isStatus, isUnreached } from '../platform/failure.ts';
-import { PlatformError } from '../platform/platform-error.ts';
-import type { Environment } from '../settings.ts';
-import { StoreError, type StoreFailure } from '../store/error.ts';
-import { sqlitePath } from '../table/sqlite-place.ts';
-import { TableError, type TableFailure } from '../table/table-error.ts';
+import { AwsError, type AwsFailure } from '../../aws/aws-error.ts';
+import type { SettingName } from '../../contract.ts';
+import { hideUser } from '../../json/hide-user.ts';
+import { isStatus, isUnreached } from '../../platform/failure.ts';
+import { PlatformError } from '../../platform/platform-error.ts';
+import type { Environment } from '../../settings.ts';
+import { StoreError, type StoreFailure } from '../../store/error.ts';
+import { sqlitePath } from '../../table/sqlite-place.ts';
+import { TableError, type TableFailure } from '../../table/table-error.ts';
 
 /** Causes that are looked at: errors may be each other's. */
 const MOST_CAUSES = 10;

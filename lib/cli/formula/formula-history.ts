@@ -1,17 +1,17 @@
-import { checkSum } from '../formula/checksum.ts';
-import { findCalculation } from '../jobs/types/update-formula/find-calculation.ts';
+import { checkSum } from '../../formula/checksum.ts';
+import { findCalculation } from '../../jobs/types/update-formula/find-calculation.ts';
 import {
   type FormulaLogEntry,
   readFormulaLog,
   storeFormula,
-} from '../jobs/types/update-formula/formula-log.ts';
-import { printJson } from '../json/json.ts';
-import { quoted } from '../json/shell-words.ts';
-import type { Platform } from '../platform/client.ts';
-import type { Calculation, CalculationRow } from '../platform/records.ts';
-import type { Session } from '../session.ts';
+} from '../../jobs/types/update-formula/formula-log.ts';
+import { printJson } from '../../json/json.ts';
+import { quoted } from '../../json/shell-words.ts';
+import type { Platform } from '../../platform/client.ts';
+import type { Calculation, CalculationRow } from '../../platform/records.ts';
+import type { Session } from '../../session.ts';
+import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { analyze } from './formula-text.ts';
-import { exitCodes, shown, shownLines, type Terminal } from './terminal.ts';
 
 export type FormulaHistory = {
   /** The calculation after our last update of it; undefined if there was none. */

@@ -1,8 +1,8 @@
-import type { FormulaAnalysis } from '../formula/analyze.ts';
+import type { FormulaAnalysis } from '../../formula/analyze.ts';
 
 /** Loads the parser only when there is a formula to parse: it is large, and other commands start without it. */
 export async function analyze(text: string): Promise<FormulaAnalysis> {
-  const { analyzeFormula } = await import('../formula/analyze.ts');
+  const { analyzeFormula } = await import('../../formula/analyze.ts');
   return analyzeFormula(text);
 }
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type Allow, AllowError, readAllow } from '../jobs/allow.ts';
-import { createLedger } from '../jobs/ledger/create-ledger.ts';
-import type { Ledger } from '../jobs/ledger/ledger.ts';
-import { jobId } from '../jobs/message/fields.ts';
-import type { BatchStorage } from '../jobs/texts/batch/batch.ts';
-import { openTimedTable } from '../jobs/timed-table.ts';
-import { type Environment, SettingsError } from '../settings.ts';
-import type { Store } from '../store/store.ts';
-import { UsageError } from './usage-error.ts';
+import { type Allow, AllowError, readAllow } from '../../jobs/allow.ts';
+import { createLedger } from '../../jobs/ledger/create-ledger.ts';
+import type { Ledger } from '../../jobs/ledger/ledger.ts';
+import { jobId } from '../../jobs/message/fields.ts';
+import type { BatchStorage } from '../../jobs/texts/batch/batch.ts';
+import { openTimedTable } from '../../jobs/timed-table.ts';
+import { type Environment, SettingsError } from '../../settings.ts';
+import type { Store } from '../../store/store.ts';
+import { UsageError } from '../errors/usage-error.ts';
 
 /*
  * What the commands for jobs open without the platform. Loaded only with a command that needs it.

@@ -1,8 +1,8 @@
-import { openQueue } from '../jobs/queue/open-queue.ts';
-import type { Queue, QueueCounts } from '../jobs/queue/queue.ts';
-import { readSyncSettings } from '../settings.ts';
-import { shown, type Terminal } from './terminal.ts';
-import { number } from './words.ts';
+import { openQueue } from '../../jobs/queue/open-queue.ts';
+import type { Queue, QueueCounts } from '../../jobs/queue/queue.ts';
+import { readSyncSettings } from '../../settings.ts';
+import { shown, type Terminal } from '../terminal/terminal.ts';
+import { number } from '../terminal/words.ts';
 
 /** What is on the queues that are set, in a line for each; SQS counts roughly, and up to a minute late. */
 export async function queueLines({ environment }: Pick<Terminal, 'environment'>): Promise<readonly string[]> {

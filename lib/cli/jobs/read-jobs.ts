@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Allow } from '../jobs/allow.ts';
-import { checkJobLines, type JobLine, type JobLines, readJobLines } from '../jobs/message/job-lines.ts';
-import { parseMessage } from '../jobs/message/message.ts';
-import { withId } from '../jobs/message/with-id.ts';
-import { MOST_MESSAGE_BYTES } from '../jobs/queue/queue.ts';
-import { sentBytes } from '../jobs/queue/sendable.ts';
-import { faultsHere } from '../jobs/types/job-types.ts';
+import type { Allow } from '../../jobs/allow.ts';
+import { checkJobLines, type JobLine, type JobLines, readJobLines } from '../../jobs/message/job-lines.ts';
+import { parseMessage } from '../../jobs/message/message.ts';
+import { withId } from '../../jobs/message/with-id.ts';
+import { MOST_MESSAGE_BYTES } from '../../jobs/queue/queue.ts';
+import { sentBytes } from '../../jobs/queue/sendable.ts';
+import { faultsHere } from '../../jobs/types/job-types.ts';
 
 /** A job that may be sent, with its id. */
 export type ReadJob = { readonly id: string; readonly text: string };
@@ -17,7 +17,7 @@ export type ReadJobs =
 /** What is wrong with jobs although their messages are valid, such as a formula that does not parse; each named. */
 export async function faultsOfJobs(jobs: readonly ReadJob[]): Promise<readonly string[]> {
   // Large, and needed only for a dry run.
-  const { analyzeFormula } = await import('../formula/analyze.ts');
+  const { analyzeFormula } = await import('../../formula/analyze.ts');
   const faults: string[] = [];
   for (const [index, { id, text }] of jobs.entries())
     for (const fault of faultsHere(parsed(text, {}).job, { analyzeFormula }))

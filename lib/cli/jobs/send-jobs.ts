@@ -1,5 +1,5 @@
-import { batchesOf } from '../jobs/queue/message-batches.ts';
-import { UnsentError, type UnsentMessage } from '../jobs/queue/unsent-error.ts';
+import { batchesOf } from '../../jobs/queue/message-batches.ts';
+import { UnsentError, type UnsentMessage } from '../../jobs/queue/unsent-error.ts';
 import { createPatientSender, type LeftUnsent, type PatientSenderOptions } from './patient-sender.ts';
 
 /** The ids of the jobs that are certainly on the queue, of the others, and why not all are: undefined if they are. */

@@ -1,6 +1,6 @@
-import type { OpenBreaker } from '../pace/breaker.ts';
-import type { PlatformEvent } from '../platform/events.ts';
-import { exitCodes } from './terminal.ts';
+import type { OpenBreaker } from '../../pace/breaker.ts';
+import type { PlatformEvent } from '../../platform/events.ts';
+import { exitCodes } from '../terminal/terminal.ts';
 
 export type TokenWatchOptions = {
   /** The platform's host. */

@@ -1,8 +1,8 @@
-import type { EndedJob } from '../jobs/handle-message.ts';
-import type { QueueCounts } from '../jobs/queue/queue.ts';
-import { shortened } from '../json/faults.ts';
-import { clockTime } from './log-lines.ts';
-import { shown, type Terminal } from './terminal.ts';
+import type { EndedJob } from '../../jobs/handle-message.ts';
+import type { QueueCounts } from '../../jobs/queue/queue.ts';
+import { shortened } from '../../json/faults.ts';
+import { clockTime } from '../terminal/log-lines.ts';
+import { shown, type Terminal } from '../terminal/terminal.ts';
 
 export type WorkViewOptions = Pick<Terminal, 'screen' | 'err'> & {
   /** Undefined if the queue does not report them. */

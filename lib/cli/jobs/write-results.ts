@@ -1,10 +1,10 @@
-import { type StoredResult, storedResults } from '../jobs/results/stored-results.ts';
-import { csvCell, type OutputFormat, writeTextFile } from '../jobs/texts/output/text-file.ts';
-import { printJson } from '../json/json.ts';
-import { openStoreToRead } from './from-settings.ts';
-import { checkedOutputFile } from './output-file.ts';
-import { exitCodes, shown, type Terminal } from './terminal.ts';
-import { counted, number } from './words.ts';
+import { type StoredResult, storedResults } from '../../jobs/results/stored-results.ts';
+import { csvCell, type OutputFormat, writeTextFile } from '../../jobs/texts/output/text-file.ts';
+import { printJson } from '../../json/json.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { checkedOutputFile } from '../options/output-file.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { counted, number } from '../terminal/words.ts';
 
 export type ResultsFlags = {
   readonly output: string;

@@ -5,13 +5,13 @@ import { serve } from '../../report/mcp/serve.ts';
 import { readingTools, submittingTools } from '../../report/mcp/tools/index.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { createCleanups } from '../../time/cleanups.ts';
-import { openStoreToRead } from '../from-settings.ts';
-import { hideSecrets } from '../hide-secrets.ts';
-import { findRuns } from '../list-runs.ts';
-import { exitCodes, shown, type Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { whatToDo } from '../errors/what-to-do.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { findRuns } from '../snapshots/list-runs.ts';
+import { hideSecrets } from '../terminal/hide-secrets.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { packageVersion } from '../version.ts';
-import { whatToDo } from '../what-to-do.ts';
 
 /** What a query may use of this machine: somebody else decides what is asked. */
 const QUERY_LIMITS = { memoryMb: 500, diskBytes: 5_000_000_000 };
@@ -59,7 +59,7 @@ function contextOf(terminal: Terminal, opened: ReturnType<typeof createCleanups>
     ledger: once(async () => {
       const { SYNC_TABLE: tableName } = readSyncSettings(environment);
       if (tableName === undefined) return undefined;
-      return (await import('../open-jobs.ts')).openLedger(tableName, environment);
+      return (await import('../jobs/open-jobs.ts')).openLedger(tableName, environment);
     }),
     runs: ({ signal, ...wanted }) => findRuns(wanted, { signal }),
     adviceOn: (error) => whatToDo(error, environment),

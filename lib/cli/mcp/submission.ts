@@ -3,12 +3,12 @@ import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { once } from '../../once.ts';
 import type { Submission } from '../../report/mcp/context.ts';
 import { readSyncSettings } from '../../settings.ts';
-import { currentRate } from '../current-rate.ts';
-import { settingFor } from '../from-settings.ts';
-import { allowOf } from '../open-jobs.ts';
-import { faultsOfJobs, readJobs } from '../read-jobs.ts';
-import { sendJobs } from '../send-jobs.ts';
-import type { Terminal } from '../terminal.ts';
+import { allowOf } from '../jobs/open-jobs.ts';
+import { faultsOfJobs, readJobs } from '../jobs/read-jobs.ts';
+import { sendJobs } from '../jobs/send-jobs.ts';
+import { settingFor } from '../options/from-settings.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { currentRate } from '../texts/current-rate.ts';
 
 /** How the server puts jobs on the queue: as `submit` does. */
 export function createSubmission({ environment, err }: Terminal): Submission {

@@ -1,6 +1,6 @@
-import { checkMessage, type FieldNames, type MessageChecks } from '../jobs/message/check-message.ts';
-import type { GivenMessage } from '../jobs/message/fields.ts';
-import { UsageError } from './usage-error.ts';
+import { checkMessage, type FieldNames, type MessageChecks } from '../../jobs/message/check-message.ts';
+import type { GivenMessage } from '../../jobs/message/fields.ts';
+import { UsageError } from '../errors/usage-error.ts';
 
 /**
  * The message that a command's arguments describe, checked like one from the queue. `names`: the arguments and options

@@ -1,12 +1,12 @@
-import type { SettingName } from '../contract.ts';
-import type { Ledger } from '../jobs/ledger/ledger.ts';
-import type { TimedTable } from '../jobs/timed-table.ts';
-import { readSyncSettings, type SyncSettings } from '../settings.ts';
-import { openStore } from '../store/open.ts';
-import type { Store } from '../store/store.ts';
-import { sqlitePath } from '../table/sqlite-place.ts';
-import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
+import type { SettingName } from '../../contract.ts';
+import type { Ledger } from '../../jobs/ledger/ledger.ts';
+import type { TimedTable } from '../../jobs/timed-table.ts';
+import { readSyncSettings, type SyncSettings } from '../../settings.ts';
+import { openStore } from '../../store/open.ts';
+import type { Store } from '../../store/store.ts';
+import { sqlitePath } from '../../table/sqlite-place.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 /** The store that is set, for commands that do not need the platform. Throws `SettingsError` with every fault. */
 export async function openStoreOf(
@@ -39,7 +39,7 @@ export function settingFor(
 /** The ledger that is set. Throws a `UsageError` that names the command if none is. */
 export async function openLedgerFor(command: string, { environment }: Terminal): Promise<Ledger> {
   const tableName = settingFor(command, readSyncSettings(environment), 'SYNC_TABLE');
-  const { openLedger } = await import('./open-jobs.ts');
+  const { openLedger } = await import('../jobs/open-jobs.ts');
   return openLedger(tableName, environment);
 }
 
@@ -54,10 +54,10 @@ export async function openScoreTable(
   { environment }: Pick<Terminal, 'environment'>,
 ): Promise<ScoreTable> {
   const tableName = settingFor(command, readSyncSettings(environment), 'SYNC_TABLE');
-  const { openTimedTable } = await import('../jobs/timed-table.ts');
+  const { openTimedTable } = await import('../../jobs/timed-table.ts');
   const timed = await openTimedTable(tableName, environment);
   const path = sqlitePath(tableName);
   if (path === undefined) return { ...timed, erase: async () => undefined };
-  const { sqliteFile } = await import('../table/sqlite-file.ts');
+  const { sqliteFile } = await import('../../table/sqlite-file.ts');
   return { ...timed, erase: () => sqliteFile(path).erase() };
 }

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
-import { parseJson } from '../json/json.ts';
-import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
+import { parseJson } from '../../json/json.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 /** An option's value as a number between two bounds, both included. */
 export const numberOption =

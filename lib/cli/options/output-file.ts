@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { OUTPUT_ENDINGS, type OutputFormat, outputFormat } from '../jobs/texts/output/text-file.ts';
-import { errorCode } from '../store/error-code.ts';
-import { UsageError } from './usage-error.ts';
+import { OUTPUT_ENDINGS, type OutputFormat, outputFormat } from '../../jobs/texts/output/text-file.ts';
+import { errorCode } from '../../store/error-code.ts';
+import { UsageError } from '../errors/usage-error.ts';
 
 /** The format of the file that `--output` names, which is checked before anything else is done. Throws `UsageError`. */
 export async function checkedOutputFile(file: string): Promise<OutputFormat> {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
-import type { Place } from '../snapshot/keys.ts';
-import { parsePlace } from '../snapshot/keys.ts';
-import { sources } from '../snapshot/sources/sources.ts';
+import type { Place } from '../../snapshot/keys.ts';
+import { parsePlace } from '../../snapshot/keys.ts';
+import { sources } from '../../snapshot/sources/sources.ts';
 
 /** A run's name, such as `20261121T091500Z-3fa9c1`, as an argument or an option. */
 export function runArgument(text: string): string {

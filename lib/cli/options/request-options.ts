@@ -1,18 +1,18 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { FieldNames } from '../jobs/message/check-message.ts';
-import { faultsOf } from '../json/faults.ts';
+import type { FieldNames } from '../../jobs/message/check-message.ts';
+import { faultsOf } from '../../json/faults.ts';
 import {
   placeName,
   requestRules,
   requestSchemasWith,
   type SnapshotRequest,
-} from '../snapshot/sources/request.ts';
-import type { RequestOption } from '../snapshot/sources/source-definition.ts';
-import { type Source, sourceDefinitions } from '../snapshot/sources/sources.ts';
+} from '../../snapshot/sources/request.ts';
+import type { RequestOption } from '../../snapshot/sources/source-definition.ts';
+import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { checkedMessage } from './checked-message.ts';
 import { collected, readLines } from './options.ts';
-import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
 
 /** The options of a source's command that select its records. */
 export const requestOptions = (source: Source): readonly Option[] =>

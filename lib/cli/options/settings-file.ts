@@ -4,10 +4,10 @@ import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { settingNames } from '../setting-names.ts';
-import type { Environment } from '../settings.ts';
-import { NEW_LEDGER_RISK } from '../table/store-table.ts';
-import { UsageError } from './usage-error.ts';
+import { settingNames } from '../../setting-names.ts';
+import type { Environment } from '../../settings.ts';
+import { NEW_LEDGER_RISK } from '../../table/store-table.ts';
+import { UsageError } from '../errors/usage-error.ts';
 
 /** Where settings come from besides the environment. */
 export type SettingsFlags = {

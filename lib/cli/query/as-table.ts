@@ -1,7 +1,7 @@
 import { shortened } from '../../json/faults.ts';
 import type { ExactValue } from '../../tables/duckdb/exact-value.ts';
-import { inColumns } from '../columns.ts';
-import { shown } from '../terminal.ts';
+import { inColumns } from '../terminal/columns.ts';
+import { shown } from '../terminal/terminal.ts';
 import { cellOf } from './cell.ts';
 
 /** The space between two columns. */

@@ -1,9 +1,9 @@
 import { copyFile, rename, rm } from 'node:fs/promises';
 import type { ExactValue } from '../../tables/duckdb/exact-value.ts';
 import type { QueryResult } from '../../tables/duckdb/open-query.ts';
-import { shownLines, type Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
-import { counted } from '../words.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { shownLines, type Terminal } from '../terminal/terminal.ts';
+import { counted } from '../terminal/words.ts';
 import { type TextTable, textTable } from './as-table.ts';
 import { cellOf } from './cell.ts';
 

@@ -1,7 +1,7 @@
 import { macros } from '../../tables/duckdb/macros.ts';
 import type { TableInfo } from '../../tables/duckdb/open-tables.ts';
-import { inColumns } from '../columns.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { inColumns } from '../terminal/columns.ts';
 import { listSaved, savedSql } from './saved.ts';
 
 /** What a command of the prompt leads to: lines to print, SQL to run, or the end. */

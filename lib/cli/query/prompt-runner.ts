@@ -1,8 +1,8 @@
 import { StoreError } from '../../store/error.ts';
 import type { FirstRows, TableInfo, Tables } from '../../tables/duckdb/open-tables.ts';
 import { QueryError } from '../../tables/duckdb/query-error.ts';
-import { type Dialog, shown, shownLines } from '../terminal.ts';
-import { counted, number } from '../words.ts';
+import { type Dialog, shown, shownLines } from '../terminal/terminal.ts';
+import { counted, number } from '../terminal/words.ts';
 import { textTable } from './as-table.ts';
 import { hiddenColumns } from './print-result.ts';
 

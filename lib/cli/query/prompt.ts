@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from 'node:readline';
 import { splitStatements } from '../../tables/duckdb/split-statements.ts';
-import { exitCodes, shown } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { exitCodes, shown } from '../terminal/terminal.ts';
 import { complete } from './completion.ts';
 import { promptAction, promptCommands } from './prompt-commands.ts';
 import { createRunner, type Runner, type RunnerOptions } from './prompt-runner.ts';

@@ -1,8 +1,8 @@
 import { openTables, type Tables } from '../../tables/duckdb/open-tables.ts';
 import { savedQueries } from '../../tables/saved-queries.ts';
-import { openStoreToRead } from '../from-settings.ts';
-import { exitCodes, shown, type Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { printResult, type ResultFormat } from './print-result.ts';
 import { runPrompt } from './prompt.ts';
 import { listSaved, savedSql } from './saved.ts';

@@ -2,8 +2,8 @@ import { nearestName } from '../../formula/nearest-name.ts';
 import { shortened } from '../../json/faults.ts';
 import { duckDbSql } from '../../tables/duckdb-dialect.ts';
 import { savedQueries } from '../../tables/saved-queries.ts';
-import { inColumns } from '../columns.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { inColumns } from '../terminal/columns.ts';
 
 /** The SQL of a saved query for DuckDB. Throws `UsageError` if there is none of this name. */
 export function savedSql(name: string): string {

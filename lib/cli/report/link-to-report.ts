@@ -3,9 +3,9 @@ import { findReport, REPORT_PAGE_KEY, type StoredReport } from '../../report/sto
 import { parseLocation } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 import { missingObject } from '../../store/stored-json.ts';
-import { openStoreToRead } from '../from-settings.ts';
-import { exitCodes, shown, type Terminal } from '../terminal.ts';
-import { duration } from '../words.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { duration } from '../terminal/words.ts';
 
 export type LinkFlags = { readonly hours: number; readonly json?: true | undefined };
 

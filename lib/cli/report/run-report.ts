@@ -3,11 +3,11 @@ import { writeTextFile } from '../../jobs/texts/output/text-file.ts';
 import type { ReportFacts } from '../../report/facts.ts';
 import { figuresOf } from '../../report/figures.ts';
 import { printReport } from '../../report/write-report.ts';
-import { openStoreToRead } from '../from-settings.ts';
-import { checkWritable } from '../output-file.ts';
-import { exitCodes, shown, type Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
-import { counted, duration } from '../words.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { checkWritable } from '../options/output-file.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { counted, duration } from '../terminal/words.ts';
 import { type Opened, openFile } from './open-file.ts';
 
 export type ReportFlags = { readonly open?: true; readonly output: string; readonly json?: true };

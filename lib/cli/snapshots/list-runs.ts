@@ -1,15 +1,15 @@
-import { type PublishedRun, publishedRuns } from '../snapshot/changes/published-runs.ts';
-import { placesIn } from '../snapshot/history/places.ts';
-import { allRuns, type UnpublishedRun } from '../snapshot/history/unpublished-runs.ts';
-import type { Place } from '../snapshot/keys.ts';
-import { type Manifest, manifestOf } from '../snapshot/manifest.ts';
-import { readLastPublication } from '../snapshot/publish/last-publication.ts';
-import { readAgain } from '../snapshot/read-again.ts';
-import { runOfId } from '../snapshot/run-id.ts';
-import { sources } from '../snapshot/sources/sources.ts';
-import type { Store } from '../store/store.ts';
-import { StoredObjectError } from '../store/stored-json.ts';
-import type { Terminal } from './terminal.ts';
+import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
+import { placesIn } from '../../snapshot/history/places.ts';
+import { allRuns, type UnpublishedRun } from '../../snapshot/history/unpublished-runs.ts';
+import type { Place } from '../../snapshot/keys.ts';
+import { type Manifest, manifestOf } from '../../snapshot/manifest.ts';
+import { readLastPublication } from '../../snapshot/publish/last-publication.ts';
+import { readAgain } from '../../snapshot/read-again.ts';
+import { runOfId } from '../../snapshot/run-id.ts';
+import { sources } from '../../snapshot/sources/sources.ts';
+import type { Store } from '../../store/store.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { snapshotCommand } from './with-way-out.ts';
 
 /** A run as `runs --json` prints it: null where nobody knows, or where there is nothing to say. */

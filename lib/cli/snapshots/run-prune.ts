@@ -1,21 +1,21 @@
-import { readSyncSettings } from '../settings.ts';
-import { publishedRuns } from '../snapshot/changes/published-runs.ts';
-import { placesIn } from '../snapshot/history/places.ts';
+import { readSyncSettings } from '../../settings.ts';
+import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
+import { placesIn } from '../../snapshot/history/places.ts';
 import {
   type PrunePlan,
   type PruneRule,
   planPrune,
   type RunToPrune,
-} from '../snapshot/history/plan-prune.ts';
-import { pruneRuns, type StillNeeded } from '../snapshot/history/prune-runs.ts';
-import { unpublishedRuns } from '../snapshot/history/unpublished-runs.ts';
-import type { Place } from '../snapshot/keys.ts';
-import { readLastPublication } from '../snapshot/publish/last-publication.ts';
-import type { Store } from '../store/store.ts';
-import { openPartitions } from '../tables/partitions/open-partitions.ts';
-import { openStoreToRead } from './from-settings.ts';
-import { exitCodes, shown, type Terminal } from './terminal.ts';
-import { counted, size } from './words.ts';
+} from '../../snapshot/history/plan-prune.ts';
+import { pruneRuns, type StillNeeded } from '../../snapshot/history/prune-runs.ts';
+import { unpublishedRuns } from '../../snapshot/history/unpublished-runs.ts';
+import type { Place } from '../../snapshot/keys.ts';
+import { readLastPublication } from '../../snapshot/publish/last-publication.ts';
+import type { Store } from '../../store/store.ts';
+import { openPartitions } from '../../tables/partitions/open-partitions.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { counted, size } from '../terminal/words.ts';
 
 export type PruneFlags = {
   readonly keep?: number;

@@ -1,10 +1,10 @@
-import { quoted } from '../json/shell-words.ts';
-import type { GateName } from '../snapshot/gate-names.ts';
-import type { Manifest } from '../snapshot/manifest.ts';
-import type { Publication } from '../snapshot/publish/publish.ts';
-import type { Store } from '../store/store.ts';
-import { exitCodes, shownLines, type Terminal } from './terminal.ts';
-import { counted, size } from './words.ts';
+import { quoted } from '../../json/shell-words.ts';
+import type { GateName } from '../../snapshot/gate-names.ts';
+import type { Manifest } from '../../snapshot/manifest.ts';
+import type { Publication } from '../../snapshot/publish/publish.ts';
+import type { Store } from '../../store/store.ts';
+import { exitCodes, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { counted, size } from '../terminal/words.ts';
 
 /** How a finished run is shown, and which ids may be missing of it. */
 export type ShowFlags = {

@@ -1,11 +1,11 @@
-import { readSyncSettings } from '../settings.ts';
-import type { Place } from '../snapshot/keys.ts';
-import type { Publication } from '../snapshot/publish/publish.ts';
-import { StoreError } from '../store/error.ts';
-import type { Store } from '../store/store.ts';
-import { openPartitions } from '../tables/partitions/open-partitions.ts';
-import { PartitionsError } from '../tables/partitions/partitions.ts';
-import { shownLines, type Terminal } from './terminal.ts';
+import { readSyncSettings } from '../../settings.ts';
+import type { Place } from '../../snapshot/keys.ts';
+import type { Publication } from '../../snapshot/publish/publish.ts';
+import { StoreError } from '../../store/error.ts';
+import type { Store } from '../../store/store.ts';
+import { openPartitions } from '../../tables/partitions/open-partitions.ts';
+import { PartitionsError } from '../../tables/partitions/partitions.ts';
+import { shownLines, type Terminal } from '../terminal/terminal.ts';
 
 /** `tables`: false with `--no-tables`. */
 export type TablesFlag = { readonly tables?: boolean };
@@ -29,7 +29,7 @@ export async function tablesAfter(
   const warn = (what: string) =>
     err(shownLines(`warning: ${what}; to make the tables: platform-sync tables`));
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(environment);
-  const { makeTables } = await import('../tables/make/make-tables.ts');
+  const { makeTables } = await import('../../tables/make/make-tables.ts');
   try {
     const making = makeTables({
       store,

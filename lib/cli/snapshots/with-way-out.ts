@@ -1,5 +1,5 @@
-import { type Place, partsOf } from '../snapshot/keys.ts';
-import { StoredObjectError } from '../store/stored-json.ts';
+import { type Place, partsOf } from '../../snapshot/keys.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
 
 /** `snapshot` for a place, as it is typed. */
 export function snapshotCommand(place: Place): string {

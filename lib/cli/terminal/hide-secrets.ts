@@ -1,6 +1,6 @@
-import type { Hide } from '../json/faults.ts';
-import { createHide, SHORTEST_RUN } from '../platform/redact.ts';
-import type { Environment } from '../settings.ts';
+import type { Hide } from '../../json/faults.ts';
+import { createHide, SHORTEST_RUN } from '../../platform/redact.ts';
+import type { Environment } from '../../settings.ts';
 
 /** Settings that are secrets as a whole. */
 const SECRET_NAMES = ['PLATFORM_TOKEN', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'] as const;

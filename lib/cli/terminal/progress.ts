@@ -1,5 +1,5 @@
-import type { CallCounts } from '../platform/events.ts';
-import type { SnapshotProgress } from '../snapshot/run/take-slice.ts';
+import type { CallCounts } from '../../platform/events.ts';
+import type { SnapshotProgress } from '../../snapshot/run/take-slice.ts';
 import { type Far, progressLine, screenLine } from './progress-line.ts';
 import type { Screen } from './screen.ts';
 

@@ -1,6 +1,6 @@
-import { cappedRate } from '../pace/budget.ts';
-import { effectiveRate } from '../pace/effective-rate.ts';
-import { type Environment, readPaceSettings } from '../settings.ts';
+import { cappedRate } from '../../pace/budget.ts';
+import { effectiveRate } from '../../pace/effective-rate.ts';
+import { type Environment, readPaceSettings } from '../../settings.ts';
 
 /** Requests a second that may leave at the moment: 0 while they are paused. */
 export type CurrentRate = { readonly rate: number; readonly isPaused: boolean };
@@ -13,7 +13,7 @@ export async function currentRate(
   if (!environment['PLATFORM_BASE_URL']) return undefined;
   const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_RATE } = readPaceSettings(environment);
   if (tableName === undefined) return { rate: PLATFORM_RATE, isPaused: false };
-  const { openBudget } = await import('../pace/open-budget.ts');
+  const { openBudget } = await import('../../pace/open-budget.ts');
   const { host } = new URL(PLATFORM_BASE_URL);
   const item = await openBudget({ table: tableName, host, environment, attempts: ATTEMPTS });
   const budget = await item.read();

@@ -1,5 +1,5 @@
-import type { InputFound } from '../jobs/texts/rows/input.ts';
-import { counted, number } from './words.ts';
+import type { InputFound } from '../../jobs/texts/rows/input.ts';
+import { counted, number } from '../terminal/words.ts';
 
 const FORMATS = { csv: 'CSV', ndjson: 'NDJSON', json: 'a JSON array' } as const;
 

@@ -1,6 +1,6 @@
-import type { InputOptions } from '../jobs/texts/rows/input.ts';
-import { quoted } from '../json/shell-words.ts';
-import type { TopicGiven } from './options.ts';
+import type { InputOptions } from '../../jobs/texts/rows/input.ts';
+import { quoted } from '../../json/shell-words.ts';
+import type { TopicGiven } from '../options/options.ts';
 
 /** The options of `score`. */
 export type ScoreFlags = {

@@ -1,14 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { Summary } from '../jobs/texts/batch/finish-batch.ts';
-import { writeScoredFile } from '../jobs/texts/output/scored-file.ts';
-import type { OutputFormat } from '../jobs/texts/output/text-file.ts';
-import { errorCode } from '../store/error-code.ts';
-import type { Store } from '../store/store.ts';
-import { checkedOutputFile } from './output-file.ts';
+import type { Summary } from '../../jobs/texts/batch/finish-batch.ts';
+import { writeScoredFile } from '../../jobs/texts/output/scored-file.ts';
+import type { OutputFormat } from '../../jobs/texts/output/text-file.ts';
+import { errorCode } from '../../store/error-code.ts';
+import type { Store } from '../../store/store.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { checkedOutputFile } from '../options/output-file.ts';
+import { shown, type Terminal } from '../terminal/terminal.ts';
 import { rowsOptions, type ScoreFlags } from './score-command.ts';
-import { shown, type Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
 
 /** The rows are read more than once, so a pipe cannot be used. Throws `UsageError`. */
 export async function checkFile(file: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import { LONGEST_BATCH_NAME } from '../jobs/texts/batch/batch.ts';
-import { batchName } from '../jobs/types/score/message.ts';
-import { UsageError } from './usage-error.ts';
+import { LONGEST_BATCH_NAME } from '../../jobs/texts/batch/batch.ts';
+import { batchName } from '../../jobs/types/score/message.ts';
+import { UsageError } from '../errors/usage-error.ts';
 
 /** Checks the name of a batch, as typed for `place`. Throws `UsageError`. */
 export function checkedBatch(name: string, place = '--batch'): string {

@@ -4,15 +4,15 @@ import {
   type FailedRow,
   failedRows,
   readBatchStatus,
-} from '../jobs/texts/batch/batch-status.ts';
-import { quoted } from '../json/shell-words.ts';
-import { StoredObjectError } from '../store/stored-json.ts';
-import { inColumns } from './columns.ts';
+} from '../../jobs/texts/batch/batch-status.ts';
+import { quoted } from '../../json/shell-words.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
+import { openScoreTable, openStoreToRead } from '../options/from-settings.ts';
+import { inColumns } from '../terminal/columns.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { duration, number } from '../terminal/words.ts';
 import { type CurrentRate, currentRate } from './current-rate.ts';
-import { openScoreTable, openStoreToRead } from './from-settings.ts';
 import { checkedBatch } from './score-names.ts';
-import { exitCodes, shown, type Terminal } from './terminal.ts';
-import { duration, number } from './words.ts';
 
 export type BatchesFlags = { readonly json?: true };
 

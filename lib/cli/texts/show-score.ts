@@ -1,15 +1,15 @@
-import { scoresFolder, summaryKey } from '../jobs/texts/batch/batch.ts';
-import type { Refusal } from '../jobs/texts/batch/check-batch.ts';
-import type { BadRow } from '../jobs/texts/batch/chunks.ts';
-import type { Summary } from '../jobs/texts/batch/finish-batch.ts';
-import type { Preview } from '../jobs/texts/batch/preview.ts';
-import type { InputFound } from '../jobs/texts/rows/input.ts';
-import type { Store } from '../store/store.ts';
+import { scoresFolder, summaryKey } from '../../jobs/texts/batch/batch.ts';
+import type { Refusal } from '../../jobs/texts/batch/check-batch.ts';
+import type { BadRow } from '../../jobs/texts/batch/chunks.ts';
+import type { Summary } from '../../jobs/texts/batch/finish-batch.ts';
+import type { Preview } from '../../jobs/texts/batch/preview.ts';
+import type { InputFound } from '../../jobs/texts/rows/input.ts';
+import type { Store } from '../../store/store.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { duration, number } from '../terminal/words.ts';
 import { describeInput } from './describe-input.ts';
 import type { WrittenOutput } from './score-files.ts';
-import { exitCodes, shown, shownLines, type Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
-import { duration, number } from './words.ts';
 
 type Flags = { readonly json?: true };
 type SummaryFlags = Flags & { readonly output?: WrittenOutput | undefined };

@@ -1,7 +1,7 @@
-import type { Analyze } from '../jobs/texts/scoring/score-texts-options.ts';
-import { isUnreached } from '../platform/failure.ts';
-import { PlatformError } from '../platform/platform-error.ts';
-import type { Terminal } from './terminal.ts';
+import type { Analyze } from '../../jobs/texts/scoring/score-texts-options.ts';
+import { isUnreached } from '../../platform/failure.ts';
+import { PlatformError } from '../../platform/platform-error.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 export type UntilReachedOptions = Pick<Terminal, 'screen' | 'signal'> & {
   readonly analyze: Analyze;

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 /** The command as a process of its own, as people start it. */
 const COMMAND = fileURLToPath(new URL('../bin.js', import.meta.url));

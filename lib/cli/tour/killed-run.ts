@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { readCheckpoint } from '../../snapshot/run/checkpoint.ts';
 import { openStore } from '../../store/open.ts';
 import { sleep } from '../../time/sleep.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { startCommand } from './command-process.ts';
 
 /** Slow enough to be killed in the middle, with a part of the run stored each second. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { sleep } from '../../time/sleep.ts';
-import { exitCodes, type Terminal } from '../terminal.ts';
+import { exitCodes, type Terminal } from '../terminal/terminal.ts';
 import { startCommand } from './command-process.ts';
 
 /** How long a job is under way when its worker is killed: its call has left by then, and lasts longer. */

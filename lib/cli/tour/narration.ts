@@ -1,6 +1,6 @@
 import { quoted } from '../../json/shell-words.ts';
 import { runCommandLine } from '../command-line.ts';
-import { exitCodes, type Terminal } from '../terminal.ts';
+import { exitCodes, type Terminal } from '../terminal/terminal.ts';
 
 /** How a command of the tour is run. */
 type RunOptions = {

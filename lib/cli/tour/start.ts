@@ -1,5 +1,5 @@
-import { processTerminal } from './process-terminal.ts';
-import { tourIntroduction } from './tour/introduction.ts';
+import { processTerminal } from '../terminal/process-terminal.ts';
+import { tourIntroduction } from './introduction.ts';
 
 /** How long the servers of a tour that is stopped may take to end: what is left of them ends with this process. */
 const LONGEST_END_MS = 1_000;
@@ -15,7 +15,7 @@ terminal.signal.addEventListener('abort', () =>
 for (const line of tourIntroduction) terminal.out(line);
 try {
   // Loaded only now: the servers and the stack take seconds.
-  const { tour } = await import('./tour/tour.ts');
+  const { tour } = await import('./tour.ts');
   process.exitCode = await tour(terminal);
 } catch (error) {
   // Whoever stopped it knows why it ended.

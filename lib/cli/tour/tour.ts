@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
-import { exitCodes, type Terminal } from '../terminal.ts';
+import { exitCodes, type Terminal } from '../terminal/terminal.ts';
 import { type Instance, startInstance } from './instance.ts';
 import { TOUR_STEPS } from './introduction.ts';
 import { tellJobs } from './jobs.ts';

@@ -1,7 +1,7 @@
 import { shortened } from '../../json/faults.ts';
 import type { Dependent, UsedThing, Way } from '../../report/graph/used-thing.ts';
 import type { WhereUsed } from '../../report/graph/where-used.ts';
-import { number } from '../words.ts';
+import { number } from '../terminal/words.ts';
 
 /** What depends on each thing found, hop by hop, and what was searched; one line each, not yet safe to show. */
 export const describeWhereUsed = (outcome: WhereUsed, nowMs: number): readonly string[] => [

@@ -1,9 +1,9 @@
 import type { FindableKind } from '../../report/graph/used-thing.ts';
 import { type WhereUsed, whereUsed } from '../../report/graph/where-used.ts';
-import { openStoreToRead } from '../from-settings.ts';
-import { LISTED_DEPENDENTS, LISTED_JSON } from '../listed.ts';
-import { exitCodes, shown, type Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { LISTED_DEPENDENTS, LISTED_JSON } from '../options/listed.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { describeSearch, describeWhereUsed, quoted } from './describe-where-used.ts';
 
 export type WhereUsedFlags = {

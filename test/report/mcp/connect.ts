@@ -1,6 +1,6 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { findRuns } from '../../../lib/cli/list-runs.ts';
+import { findRuns } from '../../../lib/cli/snapshots/list-runs.ts';
 import { shownJson } from '../../../lib/json/shown-json.ts';
 import type { McpContext } from '../../../lib/report/mcp/context.ts';
 import { loadMcpSdk } from '../../../lib/report/mcp/load-sdk.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findRuns } from '../../../lib/cli/list-runs.ts';
+import { findRuns } from '../../../lib/cli/snapshots/list-runs.ts';
 import { readSnapshots } from '../../../lib/report/collect/snapshots.ts';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
 import { findRunPair } from '../../../lib/snapshot/changes/run-pair.ts';
