@@ -39,7 +39,9 @@ export async function chosenRows<Seen extends object, Said extends object>(
   read: (group: RowGroup) => Promise<(row: number) => Said>,
 ): Promise<readonly (Seen & Said)[]> {
   const chosen: { readonly row: number; readonly seen: Seen }[] = [];
-  for (const [place, row] of rows.entries()) {
+  // Not by its entries: each would be an object, a million of them.
+  for (let place = 0; place < rows.length; place += 1) {
+    const row = rows[place] ?? 0;
     const seen = see(row, place);
     if (seen !== undefined) chosen.push({ row, seen });
   }
@@ -60,14 +62,17 @@ export const columnsOf = <R extends object, N extends keyof R>(rows: readonly R[
  */
 export function createChoice(total: number, bits: readonly number[], { whole, top }: ListLimits) {
   let left = top;
+  // Those of which not enough are listed yet.
+  let wanted = bits.reduce((all, bit) => all | bit, 0);
   const lefts = bits.map((bit) => ({ bit, left: top }));
   return (flags: number): boolean => {
-    let isListed = total <= whole || left > 0;
+    const isListed = total <= whole || left > 0 || (flags & wanted) !== 0;
     left -= 1;
+    if ((flags & wanted) === 0) return isListed;
     for (const each of lefts)
-      if ((flags & each.bit) !== 0 && each.left > 0) {
+      if ((flags & wanted & each.bit) !== 0) {
         each.left -= 1;
-        isListed = true;
+        if (each.left === 0) wanted &= ~each.bit;
       }
     return isListed;
   };
@@ -75,12 +80,13 @@ export function createChoice(total: number, bits: readonly number[], { whole, to
 
 /** Counts how many things have each flag. */
 export function createFlagCounts<F extends string>(bits: Readonly<Record<F, number>>) {
-  const names = Object.keys(bits) as F[];
-  const counts = Object.fromEntries(names.map((name) => [name, 0])) as Record<F, number>;
+  const known = new Map<number, number>();
   return {
-    counts: counts as Readonly<Record<F, number>>,
-    add(flags: number): void {
-      for (const name of names) if ((flags & bits[name]) !== 0) counts[name] += 1;
+    add: (flags: number): void => void known.set(flags, (known.get(flags) ?? 0) + 1),
+    counts(): Readonly<Record<F, number>> {
+      const having = (bit: number) => [...known].reduce((sum, [flags, n]) => sum + (flags & bit ? n : 0), 0);
+      const names = Object.keys(bits) as F[];
+      return Object.fromEntries(names.map((name) => [name, having(bits[name])])) as Record<F, number>;
     },
   };
 }

@@ -98,7 +98,7 @@ export async function readCalculations(options: ThingsToShow): Promise<Shown<Cal
     .map((row) => ({ ...row, id: idAt(model, row.node), flags: row.flags | (old.has(row) ? OLD : 0) }));
   const columns = columnsOf(rows, ['id', 'name', 'owner', 'status', 'modified', 'flags']);
   const list = { total, isWhole: rows.length === total, columns };
-  const said = { status: statuses.counts(), flags: counts, lastModified: months.counted() };
+  const said = { status: statuses.counts(), flags: counts(), lastModified: months.counted() };
   return { facts: { total, ...said, ...linksIn(model.graph), list }, nodes: rows.map(({ node }) => node) };
 }
 
@@ -109,7 +109,11 @@ async function readOwn(group: RowGroup): Promise<(row: number) => number> {
   const columns: { readonly bit: number; readonly values: ArrayLike<unknown> }[] = [];
   for (const name of ['locked', 'archived', 'hidden', 'global'] as const)
     columns.push({ bit: calculationFlags[name], values: await group.values(name) });
-  return (row) => columns.reduce((bits, { bit, values }) => (values[row] === true ? bits | bit : bits), 0);
+  return (row) => {
+    let bits = 0;
+    for (const { bit, values } of columns) if (values[row] === true) bits |= bit;
+    return bits;
+  };
 }
 
 async function readCalculation(group: RowGroup) {
@@ -192,7 +196,7 @@ export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>
   const owned = rows.map((row) => ({ ...row, owner: ownersOf.get(row.node) ?? [] }));
   const columns = columnsOf(owned, ['id', 'title', 'type', 'owner', 'dataset', 'flags']);
   const list = { total, isWhole: rows.length === total, columns };
-  const said = { type: types.counts(), chartType: chartTypes.counts(), flags: counts };
+  const said = { type: types.counts(), chartType: chartTypes.counts(), flags: counts() };
   return { facts: { total, ...said, list }, nodes: rows.map(({ node }) => node) };
 }
 
