@@ -1,4 +1,5 @@
 import type { ReportFacts } from './facts.ts';
+import { flagWords } from './flag-words.ts';
 
 /** The main counts as HTML, for readers without scripts. Texts are escaped. */
 export function printStaticCounts(facts: ReportFacts): string {
@@ -16,24 +17,29 @@ export function printStaticCounts(facts: ReportFacts): string {
 </main>`;
 }
 
-const countsOf = ({ calculations, cards, datasets, owners, files, dataFiles, jobs }: ReportFacts) =>
-  [
-    ['Calculations', calculations?.total],
-    ['Calculations with broken links', calculations?.flags.broken_links],
-    ['Calculations that are invalid', calculations?.flags.invalid],
-    ['Calculations with a missing target', calculations?.flags.missing_target],
-    ['Calculations that are affected by these', calculations?.flags.affected],
-    ['Calculations that nothing uses', calculations?.flags.unused],
-    ['Calculations that are locked', calculations?.flags.locked],
-    ['Cards', cards?.total],
-    ['Cards with a missing target', cards?.flags.missing_target],
-    ['Cards that are affected', cards?.flags.affected],
-    ['Datasets', datasets?.total],
-    ['Owners', owners?.total],
-    ['Files', files?.total],
-    ['Data files', dataFiles?.total],
-    ['Jobs whose outcome is unknown', jobs.types.reduce((sum, { unknown }) => sum + unknown, 0)],
-  ] as const;
+/** The flags that are counted there. */
+const listed = {
+  calculations: ['broken_links', 'invalid', 'missing_target', 'affected', 'unused', 'locked'],
+  cards: ['missing_target', 'affected'],
+} as const;
+
+function countsOf(facts: ReportFacts): readonly (readonly [name: string, count: number | undefined])[] {
+  const flagged = (name: keyof typeof listed, noun: string) => {
+    const flags: Readonly<Partial<Record<string, number>>> | undefined = facts[name]?.flags;
+    return listed[name].map((flag) => [`${noun} ${flagWords[flag].which}`, flags?.[flag]] as const);
+  };
+  return [
+    ['Calculations', facts.calculations?.total],
+    ...flagged('calculations', 'Calculations'),
+    ['Cards', facts.cards?.total],
+    ...flagged('cards', 'Cards'),
+    ['Datasets', facts.datasets?.total],
+    ['Owners', facts.owners?.total],
+    ['Files', facts.files?.total],
+    ['Data files', facts.dataFiles?.total],
+    ['Jobs whose outcome is unknown', facts.jobs.types.reduce((sum, { unknown }) => sum + unknown, 0)],
+  ];
+}
 
 const timeOf = (ms: number): string =>
   new Date(ms)

@@ -1,6 +1,7 @@
 import { quoted } from '../../json/shell-words.ts';
 import { shownText } from '../../json/shown-text.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
+import { flagWords } from '../flag-words.ts';
 import { REPORT_PAGE_KEY } from '../stored-report.ts';
 import { type BrokenFlag, type BrokenThings, brokenFlags, type First } from './broken-things.ts';
 import type { Digest } from './digest.ts';
@@ -21,7 +22,7 @@ export function printDigest(digest: Digest, location: string): PrintedDigest {
     changedLine(manifest),
     ...warningsOf(manifest),
     ...(broken === undefined ? [] : [wrongLine(broken)]),
-    ...brokenFlags.flatMap((flag) => sectionOf(headings[flag], broken?.[flag].newly)),
+    ...brokenFlags.flatMap((flag) => newlyBroken(flag, broken?.[flag].newly)),
     ...sectionOf('Removed', changes?.removed),
     ...sectionOf('Added', changes?.added),
     ...sectionOf('Changed', changes?.changed),
@@ -38,26 +39,17 @@ export function printDigest(digest: Digest, location: string): PrintedDigest {
   return { subject: subjectOf(manifest, broken), text: lines.map(safeLine).join('\n') };
 }
 
-/** What each flag means, of the things that have it since this run. */
-const headings: Readonly<Record<BrokenFlag, string>> = {
-  broken_links: 'New: a link of theirs is not valid',
-  invalid: 'New: their own status is not valid',
-  missing_target: 'New: they use what no snapshot holds',
-  affected: 'New: affected, as they depend on one of these',
-};
-
-/** A word or two each. */
-const short: Readonly<Record<BrokenFlag, string>> = {
-  broken_links: 'with broken links',
-  invalid: 'invalid',
-  missing_target: 'missing a target',
-  affected: 'affected',
-};
-
 const wrongLine = (broken: BrokenThings | null): string =>
   broken === null
     ? 'What is broken is not known: see the faults of the report.'
-    : `Wrong in all: ${brokenFlags.map((flag) => `${count(broken[flag].total)} ${short[flag]}`).join(', ')}`;
+    : `Wrong in all: ${brokenFlags.map((flag) => `${count(broken[flag].total)} ${flagWords[flag].which}`).join(', ')}`;
+
+/** Those that have a flag since this run, with what that means. */
+function newlyBroken(flag: BrokenFlag, newly: First | undefined): readonly string[] {
+  const { which, meaning } = flagWords[flag];
+  const [blank, heading, ...lines] = sectionOf(`New ${which}`, newly);
+  return heading === undefined ? [] : [blank ?? '', `${heading}. ${meaning}`, ...lines];
+}
 
 function changedLine({ changes }: Manifest): string {
   if (changes === null) return 'It was compared with no other run.';
@@ -97,7 +89,7 @@ function subjectOf(
 ): string {
   const newly = brokenFlags.flatMap((flag) => {
     const total = broken?.[flag].newly?.total ?? 0;
-    return total === 0 ? [] : [`${count(total)} ${short[flag]}`];
+    return total === 0 ? [] : [`${count(total)} ${flagWords[flag].which}`];
   });
   const changed = changes === null ? `${count(records)} records` : countsOf(changes);
   // What is worse comes first: of more there is no room.

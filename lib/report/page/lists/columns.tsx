@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
+import type { flagWords } from '../../flag-words.ts';
 import { Badges, NodeLink } from '../parts/parts.tsx';
 import { hashOf } from '../state/hash.ts';
 import type { Node } from '../state/nodes.ts';
 import type { Report } from '../state/report.ts';
 import { bytes, count, day } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
-import type { flagWords } from './flags.ts';
 import type { Column } from './list.ts';
 
 /** What a column needs besides its own values. */

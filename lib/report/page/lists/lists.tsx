@@ -1,10 +1,10 @@
 import { reach } from '../../../model/graph/closure.ts';
 import { relations } from '../../../model/rules/index.ts';
 import { calculationFlags, cardFlags, ownedCounts } from '../../facts.ts';
+import { flagWords } from '../../flag-words.ts';
 import { hashOf, type View } from '../state/hash.ts';
 import type { Report } from '../state/report.ts';
 import { columnKinds, type Rows } from './columns.tsx';
-import { flagWords } from './flags.ts';
 import type { Column, Flag, List } from './list.ts';
 
 type Columns = Readonly<Record<string, readonly unknown[]>>;

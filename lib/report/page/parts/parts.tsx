@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import type { Kind } from '../../facts.ts';
-import { flagWords } from '../lists/flags.ts';
+import { flagWords } from '../../flag-words.ts';
 import { hashOf } from '../state/hash.ts';
 import { nodeKey } from '../state/nodes.ts';
 import { count } from '../text/numbers.ts';

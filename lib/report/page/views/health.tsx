@@ -1,5 +1,5 @@
-import { flagMeanings } from '../../../model/flags.ts';
 import type { Counts, ReportFacts } from '../../facts.ts';
+import { flagWords } from '../../flag-words.ts';
 import { MonthsChart } from '../charts/charts.tsx';
 import { CountsTable } from '../parts/counts-table.tsx';
 import { Empty, Tile } from '../parts/parts.tsx';
@@ -81,12 +81,8 @@ function Totals({ facts: { calculations, cards, datasets, owners, files, dataFil
 }
 
 const broken = [
-  ['calculations', 'broken_links', 'with broken links'],
-  ['calculations', 'invalid', 'that are invalid'],
-  ['calculations', 'missing_target', 'with a missing target'],
-  ['calculations', 'affected', 'that are affected'],
-  ['cards', 'missing_target', 'with a missing target'],
-  ['cards', 'affected', 'that are affected'],
+  ['calculations', ['broken_links', 'invalid', 'missing_target', 'affected']],
+  ['cards', ['missing_target', 'affected']],
 ] as const;
 
 /** What is broken, each way by itself and in a sentence. */
@@ -96,19 +92,20 @@ function Broken({ facts }: Props) {
     <>
       <h3>Broken</h3>
       <ul class="tiles">
-        {broken.map(([view, flag, label]) => {
-          const flags: Readonly<Partial<Record<typeof flag, number>>> | undefined = facts[view]?.flags;
+        {broken.map(([view, flags]) => {
+          const counts: Readonly<Partial<Record<string, number>>> | undefined = facts[view]?.flags;
           return (
-            flags?.[flag] !== undefined && (
+            counts &&
+            flags.map((flag) => (
               <Tile
                 key={`${view} ${flag}`}
-                label={`${view} ${label}`}
-                value={flags[flag]}
+                label={`${view} ${flagWords[flag].which}`}
+                value={counts[flag] ?? 0}
                 href={hashOf(view, { flag })}
-                note={flagMeanings[flag]}
+                note={flagWords[flag].meaning}
                 tone="bad"
               />
-            )
+            ))
           );
         })}
       </ul>
