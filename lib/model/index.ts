@@ -1,4 +1,3 @@
-export { createNumberedTexts } from './columns/numbered-texts.ts';
 export { asText, type RowGroup } from './columns/read-columns.ts';
 export { columnsOfRuns, groupsOf, type ModelColumns } from './columns/run-columns.ts';
 export { computeModel, type Dataset, type Model, modelOf } from './compute/compute-model.ts';

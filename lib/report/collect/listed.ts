@@ -1,5 +1,4 @@
-import { growing } from '../../bytes/growing.ts';
-import { createNumberedTexts, groupsOf, type ModelColumns, type RowGroup } from '../../model/index.ts';
+import { asText, groupsOf, type ModelColumns, type RowGroup } from '../../model/index.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import { type Counts, MOST_LISTED, MOST_WHOLE } from '../facts.ts';
 import { NOT_STATED, shownText } from './values.ts';
@@ -94,30 +93,23 @@ export function createFlagCounts<F extends string>(bits: Readonly<Record<F, numb
 /** How many values are listed. */
 const LISTED = 50;
 
-/** Counts how often each value occurs, however many there are. A value is a text, and is counted by its number. */
+/** A text of a column, such as a status, as it is counted: `NOT_STATED` if it is empty. */
+export const countedText = (utf8: Uint8Array): string => shownText(asText(utf8) || NOT_STATED);
+
+/** The same of an enumeration, of which letters may come in any case. */
+export const countedEnum = (utf8: Uint8Array): string => shownText(asText(utf8).toUpperCase() || NOT_STATED);
+
+/** Counts how often each value occurs; none, as `NOT_STATED`. */
 export function createCountedValues() {
-  const texts = createNumberedTexts();
-  const counted = growing(Uint32Array);
-  const numberOf = (value: string) => texts.numberOf(Buffer.from(value === '' ? NOT_STATED : value));
-  let total = 0;
+  const counted = new Map<string, number>();
   return {
-    numberOf,
-    /** Without a number, counts it as `NOT_STATED`. */
-    add(given: number | null | undefined): void {
-      const number = given ?? numberOf('');
-      while (counted.length() <= number) counted.push(0);
-      counted.set(number, counted.at(number) + 1);
-      total += 1;
-    },
+    add: (value: string | null | undefined): void =>
+      void counted.set(value ?? NOT_STATED, (counted.get(value ?? NOT_STATED) ?? 0) + 1),
+    /** Most frequent first; of those that are not listed how many there are. */
     counts(): Counts {
-      const most = createLargest<number>(LISTED);
-      for (let number = 0; number < counted.length(); number += 1)
-        if (counted.at(number) > 0) most.add(counted.at(number), number);
-      const values = most
-        .values()
-        .toSorted((a, b) => counted.at(b) - counted.at(a) || a - b)
-        .map((number) => [shownText(texts.textOf(number)), counted.at(number)] as const);
-      return { values, others: total - values.reduce((sum, [, count]) => sum + count, 0) };
+      const sorted = [...counted].sort(([, a], [, b]) => b - a);
+      const others = sorted.slice(LISTED).reduce((sum, [, count]) => sum + count, 0);
+      return { values: sorted.slice(0, LISTED), others };
     },
   };
 }

@@ -1,10 +1,10 @@
-import { growing } from '../../bytes/growing.ts';
-import { asText, createNumberedTexts, type RowGroup } from '../../model/index.ts';
+import { asText, type RowGroup } from '../../model/index.ts';
 import type { DataFileFacts, FileFacts } from '../facts.ts';
 import {
   allRows,
   chosenRows,
   columnsOf,
+  countedText,
   createCountedValues,
   createLargest,
   type RecordsToShow,
@@ -22,9 +22,9 @@ export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
   let [total, bytes] = [0, 0];
   for await (const all of allRows(options, 'files')) {
     const { group } = all;
-    const filesetOf = await group.texts('_filesetid', (utf8) => filesets.numberOf(asText(utf8)));
-    const types = await group.texts('filetype', (utf8) => fileType.numberOf(asText(utf8)));
-    const states = await group.texts('indexstatus', (utf8) => indexStatus.numberOf(asText(utf8)));
+    const filesetOf = await group.texts('_filesetid', countedText);
+    const types = await group.texts('filetype', countedText);
+    const states = await group.texts('indexstatus', countedText);
     const sizes = await group.values('size');
     const see = (row: number) => {
       const size = sizeIn(sizes[row]) ?? null;
@@ -33,7 +33,7 @@ export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
       indexStatus.add(states[row]);
       total += 1;
       bytes += size ?? 0;
-      return listed.mayAdd(rankOf({ size })) ? { fileset: filesets.idOf(fileset), size } : undefined;
+      return listed.mayAdd(rankOf({ size })) ? { fileset, size } : undefined;
     };
     for (const file of await chosenRows(all, see, readFile)) listed.add(rankOf(file), file);
   }
@@ -53,11 +53,11 @@ type FileRow =
 async function readFile(group: RowGroup) {
   const path = await group.texts('path', asText);
   const name = await group.texts('name', asText);
-  const type = await group.texts('filetype', asText);
+  const type = await group.texts('filetype', countedText);
   const created = await group.texts('created', asText);
   return (row: number) => ({
     path: shownText(path[row] || (name[row] ?? '')),
-    type: shownText(type[row] || NOT_STATED),
+    type: type[row] ?? NOT_STATED,
     created: timeIn(created[row]) ?? null,
   });
 }
@@ -67,22 +67,17 @@ const MOST_FILESETS = 1_000;
 
 /** Counts files and bytes by FileSet. */
 function createFilesets() {
-  const ids = createNumberedTexts();
-  const [files, bytes] = [growing(Float64Array), growing(Float64Array)];
-  const numberOf = (id: string) => ids.numberOf(Buffer.from(id));
-  const idOf = (at: number) => (at === MOST_FILESETS ? 'others' : shownText(ids.textOf(at)));
+  const found = new Map<string, { files: number; bytes: number }>();
   return {
-    numberOf,
-    idOf,
-    add(given: number | null | undefined, size: number): number {
-      const at = Math.min(MOST_FILESETS, given ?? numberOf(NOT_STATED));
-      while (files.length() <= at) for (const each of [files, bytes]) each.push(0);
-      files.set(at, files.at(at) + 1);
-      bytes.set(at, bytes.at(at) + size);
+    /** Returns the FileSet under which it is counted. */
+    add(given: string | null | undefined, size: number): string {
+      const id = given ?? NOT_STATED;
+      const at = found.has(id) || found.size < MOST_FILESETS ? id : 'others';
+      const counts = found.get(at) ?? { files: 0, bytes: 0 };
+      found.set(at, { files: counts.files + 1, bytes: counts.bytes + size });
       return at;
     },
-    facts: () =>
-      Array.from(files.values(), (count, at) => ({ id: idOf(at), files: count, bytes: bytes.at(at) })),
+    facts: () => Array.from(found, ([id, counts]) => ({ id, ...counts })),
   };
 }
 
@@ -115,7 +110,7 @@ export async function readDataFiles(options: RecordsToShow, nowMs: number): Prom
       const created = timeIn(times[row]);
       const range = rangeOf(timeOf(revision) ?? created, nowMs);
       ages.set(range, (ages.get(range) ?? 0) + 1);
-      scanState.add(scanState.numberOf(state));
+      scanState.add(shownText(state));
       total += 1;
       if (total > most) return undefined;
       return {

@@ -13,6 +13,8 @@ import {
 import {
   chosenRows,
   columnsOf,
+  countedEnum,
+  countedText,
   createChoice,
   createCountedValues,
   createFlagCounts,
@@ -72,7 +74,7 @@ export async function readCalculations(options: ThingsToShow): Promise<Shown<Cal
   const listed: Calculation[] = [];
   for await (const { nodes, first, ...held } of heldRows(options, 'calculations')) {
     const own = await readOwn(held.group);
-    const status = await held.group.texts('status', (utf8) => statuses.numberOf(asText(utf8).toUpperCase()));
+    const status = await held.group.texts('status', countedEnum);
     const modified = await held.group.values('lastmodified_at');
     const see = (row: number, at: number) => {
       const node = nodes[at] ?? 0;
@@ -119,25 +121,26 @@ async function readOwn(group: RowGroup): Promise<(row: number) => number> {
 async function readCalculation(group: RowGroup) {
   const name = await group.texts('name', asText);
   const owner = await group.texts('owner', (utf8) => canonicalId(asText(utf8)));
-  const status = await group.texts('status', (utf8) => asText(utf8).toUpperCase());
+  const status = await group.texts('status', countedEnum);
   return (row: number) => ({
     name: shownText(name[row] ?? ''),
     owner: shownText(owner[row] ?? ''),
-    status: shownText(status[row] || NOT_STATED),
+    status: status[row] ?? NOT_STATED,
   });
 }
 
 /** What the links of calculations say of themselves. */
 function linksIn(graph: UsesGraph): Pick<CalculationFacts, 'links' | 'brokenLinks'> {
   const values = createCountedValues();
-  const numbers = new Map<string | null, number>();
+  // Of a link's text, once for all that say the same.
+  const names = new Map<string | null, string>([[null, NOT_STATED]]);
   let brokenLinks = 0;
   for (let edge = 0; edge < graph.user.length; edge += 1) {
     const [relation, validity] = [graph.relationAt(edge), graph.validityAt(edge)];
     if (relation === 'built on' || relation === 'drills from') continue;
-    const number = numbers.get(validity) ?? values.numberOf(validity?.toUpperCase() ?? '');
-    numbers.set(validity, number);
-    values.add(number);
+    const name = names.get(validity) ?? shownText(validity?.toUpperCase() ?? '');
+    names.set(validity, name);
+    values.add(name);
     if (graph.isBrokenAt(edge)) brokenLinks += 1;
   }
   return { links: values.counts(), brokenLinks };
@@ -176,8 +179,8 @@ export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>
   const isListed = createChoice(total, Object.values(cardFlags), limits);
   const rows: (Awaited<ReturnType<Awaited<ReturnType<typeof readCard>>>> & CardSeen)[] = [];
   for await (const { nodes, ...held } of heldRows(options, 'cards')) {
-    const type = await held.group.texts('type', (utf8) => types.numberOf(asText(utf8)));
-    const chartType = await held.group.texts('charttype', (utf8) => chartTypes.numberOf(asText(utf8)));
+    const type = await held.group.texts('type', countedText);
+    const chartType = await held.group.texts('charttype', countedText);
     const access = await held.group.values('access');
     const see = (row: number, at: number): CardSeen | undefined => {
       const node = nodes[at] ?? 0;
@@ -204,12 +207,12 @@ type CardSeen = { readonly node: number; readonly id: string; readonly flags: nu
 
 async function readCard(group: RowGroup) {
   const title = await group.texts('title', asText);
-  const type = await group.texts('type', asText);
+  const type = await group.texts('type', countedText);
   const datasource = await group.texts('datasourceid', (utf8) => canonicalId(asText(utf8)));
   const dataset = await group.texts('_datasetid', (utf8) => canonicalId(asText(utf8)));
   return (row: number) => ({
     title: shownText(title[row] ?? ''),
-    type: shownText(type[row] || NOT_STATED),
+    type: type[row] ?? NOT_STATED,
     dataset: shownText(datasource[row] ?? dataset[row] ?? ''),
   });
 }
