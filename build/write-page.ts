@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundlePage } from '../lib/report/bundle-page.ts';
 import { PAGE_FILE } from '../lib/report/page-code.ts';
+import { bundlePage } from './bundle-page.ts';
 
 /* Writes the report's script and style into the folder whose path it is given. A process of its own, since esbuild uses
  * plugins only asynchronously. */

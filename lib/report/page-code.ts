@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { parseOwnJson } from '../json/json.ts';
 import { once } from '../once.ts';
-import type { PageCode } from './bundle-page.ts';
+
+/** What the browser runs, and how the page looks. */
+export type PageCode = { readonly script: string; readonly style: string };
 
 /** The file that holds it in the package and beside a deployed function; `build/write-page.ts` writes it. */
 export const PAGE_FILE = 'report-page.json';
@@ -20,6 +22,6 @@ export const pageCode: () => Promise<PageCode> = once(async () => {
 const codeSchema = z.object({ script: z.string(), style: z.string() }) satisfies z.ZodMiniType<PageCode>;
 
 /** Only in a checkout: as a text, so that neither the package nor a function's bundle takes it along. */
-const BUNDLER = './bundle-page.ts';
+const BUNDLER = '../../build/bundle-page.ts';
 
 type Bundler = { readonly bundlePage: () => Promise<PageCode> };

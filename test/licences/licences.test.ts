@@ -61,13 +61,12 @@ const manifest: Readonly<
 
 /** The report's page is bundled when the package is built, with what it imports: nobody installs that. */
 const PAGE = join('lib', 'report', 'page/');
-const BUNDLER = join('lib', 'report', 'bundle-page.ts');
 
 /** The packages that files import as they run, without those that are imported as types only. */
 const imported = new Set(
   ['lib', 'functions']
     .flatMap((folder) => readdirSync(folder, { recursive: true }).map((path) => join(folder, String(path))))
-    .filter((path) => path.endsWith('.ts') && !path.startsWith(PAGE) && path !== BUNDLER)
+    .filter((path) => path.endsWith('.ts') && !path.startsWith(PAGE))
     .flatMap((path) => [
       ...readFileSync(path, 'utf8').matchAll(
         /^(?:import|export) (?!type )[^;]*?from '([^.'][^']*)'|import\('([^.'][^']*)'\)/gm,

@@ -2,12 +2,10 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Plugin } from 'esbuild';
 import * as z from 'zod/mini';
-import { parseOwnJson } from '../json/json.ts';
+import { parseOwnJson } from '../lib/json/json.ts';
+import type { PageCode } from '../lib/report/page-code.ts';
 
-/** What the browser runs, and how the page looks. */
-export type PageCode = { readonly script: string; readonly style: string };
-
-const MAIN = join(import.meta.dirname, 'page', 'main.tsx');
+const MAIN = join(import.meta.dirname, '..', 'lib', 'report', 'page', 'main.tsx');
 
 /**
  * Bundles the page's script and style from their sources, by esbuild, which only a checkout has. Throws if it is not
