@@ -5,9 +5,10 @@ import type { Store } from '../store/store.ts';
 import type { InHand } from '../time/in-hand.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
-import { findLateOutcome, stageLateOutcome } from './late-outcome.ts';
+import { createHeld, type Held, NotClaimedError } from './held.ts';
+import { stageLateOutcome } from './late-outcome.ts';
 import type { Claim, EndedJobRow, JobError, Outcome } from './ledger/job-row.ts';
-import type { JobRequest, Ledger } from './ledger/ledger.ts';
+import type { JobRequest, Ledger, ReleaseAnswer } from './ledger/ledger.ts';
 import { neverSent, runsAgain } from './ledger/transitions.ts';
 import { parseMessage } from './message/message.ts';
 import { withId } from './message/with-id.ts';
@@ -22,6 +23,7 @@ import type { BatchStorage } from './texts/batch/batch.ts';
 import { thrownError } from './thrown-error.ts';
 import { type CountedTurn, createTurn, TurnLostError } from './turn.ts';
 import {
+  isClaimedFirst,
   type Job,
   mayRepeat,
   type Runners,
@@ -129,23 +131,39 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
   const earlyMs = Date.parse(job.notBefore ?? '') - worker.now();
   if (earlyMs > 0) return { kind: 'later', delayMs: earlyMs };
   if (!(await mayBegin(job, worker, lease))) return { kind: 'later', delayMs: 0 };
-  const answer = await worker.ledger.claim(request, {
-    leaseMs: lease.leaseMs,
+  using _ = worker.inHand?.hold({ job: id, type });
+  await using held = createHeld({
+    request,
     mayRepeat: mayRepeat(job),
     isNew: message.receives === 1,
-    findOutcome: (sent) => findLateOutcome(worker.store, sent),
+    ledger: worker.ledger,
+    store: worker.store,
+    lease,
   });
+  try {
+    // A job that was received before may have ended: that need not wait for a slot.
+    if (isClaimedFirst(job) || message.receives > 1) await held.claim();
+    return await run({ message, job, held }, worker, lease);
+  } catch (error) {
+    if (error instanceof NotClaimedError) return notClaimed({ message, job }, error.answer, worker);
+    throw error;
+  }
+}
+
+async function notClaimed(
+  { message, job }: Given,
+  answer: NotClaimedError['answer'],
+  worker: Worker,
+): Promise<Handled> {
   switch (answer.kind) {
     case 'other-content':
-      return refuse(message, worker, [`id: expected an id that no other job has, got ${JSON.stringify(id)}`]);
+      return refuse(message, worker, [
+        `id: expected an id that no other job has, got ${JSON.stringify(job.id)}`,
+      ]);
     case 'busy':
       return { kind: 'later', delayMs: Math.max(0, answer.untilMs - worker.now()) + AFTER_LEASE_MS };
     case 'ended':
       return settle({ message, job }, answer.row, worker);
-    case 'claimed': {
-      using _ = worker.inHand?.hold({ job: id, type });
-      return await runClaimed({ message, job }, answer.claim, worker, lease);
-    }
     default:
       return answer satisfies never;
   }
@@ -205,53 +223,64 @@ type Given = {
   readonly sinceMs?: number;
 };
 
-async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lease): Promise<Handled> {
-  const { job } = given;
+async function run(given: Given & { readonly held: Held }, worker: Worker, lease: Lease): Promise<Handled> {
+  const { job, held } = given;
   const { now } = worker;
   const sinceMs = now();
-  await using held = lease.holdLease(claim);
-  const turn = openTurn(job, claim, held, { worker, lease });
+  const turn = openTurn(job, held, { worker, lease });
   let outcome: Outcome;
   try {
     outcome = await runBy(worker.runners, job, turn);
   } catch (thrown) {
+    const tried = await held.close();
+    if (tried !== undefined && mayBeStored(tried, thrown)) {
+      const released = await giveUp(tried, () => worker.ledger.takeBack(tried), worker, lease);
+      if (released === 'called-unknown') return sendAgain(given.message);
+      throw thrown;
+    }
+    if (thrown instanceof NotClaimedError) throw thrown;
     const error = whyEnded(thrown, job, { held: held.signal, stop: lease.stop });
+    const row = held.row();
     const after = afterFailure({
       error,
       attempts: turn.attempts(),
-      unsentAttempts: claim.unsentAttempts ?? 0,
-      unsentTries: claim.unsentTries ?? 0,
-      sinceClaimMs: now() - (claim.startedAt ?? claim.createdAt),
+      unsentAttempts: row?.unsentAttempts ?? 0,
+      unsentTries: row?.unsentTries ?? 0,
+      sinceClaimMs: row === undefined ? 0 : now() - (row.startedAt ?? row.createdAt),
       hasLeft: turn.hasLeft(),
       mayRepeat: mayRepeat(job),
       isAway: worker.breaker?.knownBlockedMs() !== undefined,
       random: worker.random(),
     });
     worker.logger.warn({ job: job.id, type: job.type, after: after.kind, err: error }, 'job not done');
-    if (after.kind !== 'end')
-      return await handBack(given.message, { claim, after, hasLeft: turn.hasLeft() }, worker, lease);
+    if (after.kind !== 'end') return await handBack(given, { after, hasLeft: turn.hasLeft() }, worker, lease);
     outcome = after.outcome;
   }
+  const claim = await held.claim();
   const ended = await recordEnd(claim, outcome, { ...worker, untilMs: lease.writeUntilMs });
   // Another worker has the job, and its outcome wins; that is reported when the message is delivered again.
-  if (ended.kind === 'called-unknown') return { kind: 'replace', body: given.message.body, isLast: true };
+  if (ended.kind === 'called-unknown') return sendAgain(given.message);
   if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS, isLost: true };
   // Awaited here: a failure while the lease is being given up would be unhandled, and would end the process.
   return await settle({ ...given, sinceMs }, ended.row, worker);
 }
 
+/** Whether a claim that got no response may be stored, now or later, after what its step threw. */
+const mayBeStored = (tried: Claim, thrown: unknown): boolean =>
+  !(thrown instanceof NotClaimedError) ||
+  (thrown.answer.kind === 'ended' && thrown.answer.row.by === tried.by);
+
 function openTurn(
   job: Job,
-  claim: Claim,
-  held: { readonly signal: AbortSignal },
+  held: Held,
   { worker, lease }: { readonly worker: Worker; readonly lease: Lease },
 ): CountedTurn {
   const { ledger, now, breaker } = worker;
   const { deadlineMs, stop } = lease;
   const isCancelled = async () => (await ledger.read(job.id))?.cancelled === true;
   return createTurn({
-    ledger,
-    claim,
+    id: job.id,
+    held,
     signal: stop === undefined ? held.signal : AbortSignal.any([held.signal, stop]),
     deadlineMs,
     // A renewed lease lasts as long as the process.
@@ -289,36 +318,53 @@ function isCausedBy(error: unknown, reason: unknown): boolean {
   return false;
 }
 
+/** Whoever receives the message finds what was staged for it. */
+const sendAgain = ({ body }: QueueMessage): Handled => ({ kind: 'replace', body, isLast: true });
+
 /** A turn that did not end its job. */
 type HandedBack = {
-  readonly claim: Claim;
   readonly after: Exclude<AfterFailure, { readonly kind: 'end' }>;
   readonly hasLeft: boolean;
 };
 
 async function handBack(
-  { body }: QueueMessage,
-  { claim, after, hasLeft }: HandedBack,
+  { message, held }: Given & { readonly held: Held },
+  { after, hasLeft }: HandedBack,
   worker: Worker,
-  { leaseMs, writeUntilMs }: Lease,
+  lease: Lease,
 ): Promise<Handled> {
   const isLost = after.kind === 'leave';
   const later: Handled = isLost
-    ? { kind: 'later', delayMs: leaseMs, isLost }
+    ? { kind: 'later', delayMs: lease.leaseMs, isLost }
     : { kind: 'later', delayMs: after.delayMs };
   // What has left may have been executed, and whoever takes the job over must see that it was sent.
   if (isLost && hasLeft) return later;
-  // Nobody else knows that nothing was executed: without this write the job would become unknown, or stay it.
   const counts = isLost ? 'nothing' : after.counts;
-  const release = async () => {
-    const { kind } = await worker.ledger.release(claim, { hasLeft, counts });
-    // Before its message is sent again: whoever receives that finds the proof.
-    if (kind === 'called-unknown') await stageLateOutcome(worker.store, claim, neverSent);
-    return kind;
-  };
-  const released = await persist(release, { ...worker, untilMs: writeUntilMs });
-  return released === 'called-unknown' ? { kind: 'replace', body, isLast: true } : later;
+  // Nobody knows of a turn that only waited.
+  if (held.row() === undefined && counts === 'nothing') return later;
+  const claim = await held.claim();
+  // Nobody else knows that nothing was executed: without this write the job would become unknown, or stay it.
+  const release = () => worker.ledger.release(claim, { hasLeft, counts });
+  const released = await giveUp(claim, release, worker, lease);
+  return released === 'called-unknown' ? sendAgain(message) : later;
 }
+
+/** Gives a claim up, as long as there is time; a job that was called unknown meanwhile gets the proof that nothing left. */
+const giveUp = (
+  claim: Claim,
+  release: () => Promise<ReleaseAnswer>,
+  worker: Worker,
+  { writeUntilMs }: Lease,
+): Promise<ReleaseAnswer['kind']> =>
+  persist(
+    async () => {
+      const { kind } = await release();
+      // Before its message is sent again: whoever receives that finds the proof.
+      if (kind === 'called-unknown') await stageLateOutcome(worker.store, claim, neverSent);
+      return kind;
+    },
+    { ...worker, untilMs: writeUntilMs },
+  );
 
 /** Makes an ended job visible. It may be called again: everything is written from what the ledger holds. */
 async function settle(

@@ -139,7 +139,9 @@ const TO_RESPOND_MS = 1_000;
  */
 export const leaseUntil = (deadlineMs: number, now: () => number): Lease => ({
   deadlineMs,
-  leaseMs: Math.max(0, deadlineMs - now()) + jobTimes.toAnswerMs + AFTER_INVOCATION_MS,
+  get leaseMs() {
+    return Math.max(0, deadlineMs - now()) + jobTimes.toAnswerMs + AFTER_INVOCATION_MS;
+  },
   writeUntilMs: () => deadlineMs + jobTimes.toAnswerMs - TO_RESPOND_MS,
   holdLease: () => ({ signal: new AbortController().signal, [Symbol.asyncDispose]: async () => undefined }),
 });

@@ -1,6 +1,6 @@
 import type { Share } from '../pace/fair-order.ts';
+import type { Held } from './held.ts';
 import { CANCELLED, type Claim, type Outcome } from './ledger/job-row.ts';
-import type { Ledger } from './ledger/ledger.ts';
 
 /** What a runner works with while it has a job. */
 export type Turn = {
@@ -86,8 +86,8 @@ export class JobRefusedError extends TurnError {
 }
 
 export type TurnOptions = {
-  readonly ledger: Pick<Ledger, 'sent'>;
-  readonly claim: Claim;
+  readonly id: string;
+  readonly held: Pick<Held, 'row' | 'sent'>;
   readonly signal: AbortSignal;
   readonly deadlineMs: number | undefined;
   /** How long a send of this job may take. */
@@ -115,21 +115,20 @@ export type CountedTurn = Turn & {
 };
 
 export function createTurn(options: TurnOptions): CountedTurn {
-  const { claim, signal, deadlineMs, mustLastMs, sentLastsMs, now, blockedMs, share = 'normal' } = options;
+  const { held, signal, deadlineMs, mustLastMs, sentLastsMs, now, blockedMs, share = 'normal' } = options;
   let writing: Promise<void> | undefined;
-  let written: Claim | undefined;
   let [leaveUntilMs, hasLeft] = [Number.POSITIVE_INFINITY, false];
   const cancelCheck = createCancelCheck(options);
   const checkMaySend = () => {
     signal.throwIfAborted();
-    cancelCheck.throwIfCancelled(written ?? claim);
+    cancelCheck.throwIfCancelled(held.row());
     const awayMs = blockedMs?.();
     if (awayMs !== undefined) throw new HandBackError('the platform is away', awayMs);
     if (deadlineMs !== undefined && deadlineMs - now() < mustLastMs) throw tooLate(deadlineMs - now());
   };
   const write = async () => {
-    written = await writeSent(options);
-    if (sentLastsMs !== undefined) leaveUntilMs = Math.min(now() + sentLastsMs, written.leaseUntilMs);
+    const { leaseUntilMs } = await writeSent(options);
+    if (sentLastsMs !== undefined) leaveUntilMs = Math.min(now() + sentLastsMs, leaseUntilMs);
   };
   return {
     signal,
@@ -137,7 +136,7 @@ export function createTurn(options: TurnOptions): CountedTurn {
     deadlineMs,
     lastSendMs: deadlineMs === undefined ? undefined : deadlineMs - mustLastMs,
     hasLeft: () => hasLeft,
-    attempts: () => (written ?? claim).attempts,
+    attempts: () => held.row()?.attempts ?? 0,
     onLeave() {
       checkMaySend();
       if (!hasLeft && now() > leaveUntilMs) throw new HandBackError('SENT was written too long ago', 0);
@@ -169,22 +168,22 @@ function createCancelCheck({ isCancelled, now }: TurnOptions) {
       // If the table is away, the next look shows it.
       isStopped ||= await isCancelled().catch(() => false);
     },
-    throwIfCancelled(row: Claim) {
-      if (isStopped || row.cancelled === true)
+    throwIfCancelled(row: Claim | undefined) {
+      if (isStopped || row?.cancelled === true)
         throw new JobCancelledError(`${CANCELLED} while it was under way`);
     },
   };
 }
 
-async function writeSent({ ledger, claim, mustLastMs }: TurnOptions): Promise<Claim> {
-  const answer = await ledger.sent(claim, { mustLastMs });
+async function writeSent({ id, held, mustLastMs }: TurnOptions): Promise<Claim> {
+  const answer = await held.sent({ mustLastMs });
   switch (answer.kind) {
     case 'sent':
       return answer.claim;
     case 'too-late':
       throw tooLate(answer.leftMs);
     case 'lost':
-      throw new TurnLostError(`job ${claim.id}: another worker has it now`);
+      throw new TurnLostError(`job ${id}: another worker has it now`);
     default:
       return answer satisfies never;
   }

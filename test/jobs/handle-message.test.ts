@@ -41,8 +41,9 @@ describe('a job that is done', () => {
     let runs = 0;
     await using fake = await fakeWorker({
       'run-function': async (job, turn) => {
+        const done = await succeeds(job, turn);
         runs += 1;
-        return succeeds(job, turn);
+        return done;
       },
     });
     await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
@@ -59,7 +60,8 @@ describe('a job that is done', () => {
   test('is not run again if it failed', async () => {
     let runs = 0;
     await using fake = await fakeWorker({
-      'run-function': async () => {
+      'run-function': async (_, turn) => {
+        await turn.beforeSend();
         runs += 1;
         return { status: 'failed', error: { kind: 'execution', message: 'it ended with FAILED' } };
       },
@@ -226,7 +228,7 @@ describe('while the platform is away', () => {
     expect(await fake.ledger.read('job-1')).toBeUndefined();
   });
 
-  test('a job that was claimed before sends nothing, and no attempt and no try is counted', async () => {
+  test('a job that waits for its turn sends nothing, and nothing is written', async () => {
     let isKnown = false;
     await using fake = await fakeWorker({
       'run-function': (job, turn) => {
@@ -246,9 +248,7 @@ describe('while the platform is away', () => {
     );
 
     expect(handled).toEqual({ kind: 'later', delayMs: 4_000 });
-    const row = await fake.ledger.read('job-1');
-    expect(row).toMatchObject({ state: 'CLAIMED', attempts: 0 });
-    expect(row).not.toHaveProperty('unsentTries');
+    expect(await fake.ledger.read('job-1')).toBeUndefined();
   });
 });
 
@@ -350,7 +350,7 @@ describe('a worker that is stopped', () => {
       });
 
       expect(handled).toEqual({ kind: 'later', delayMs: 7_000 });
-      expect(row).not.toHaveProperty('unsentTries');
+      expect(row).toBeUndefined();
     },
   );
 
@@ -537,7 +537,7 @@ test('a send that has no time left when its turn comes is handed back', async ()
   const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
 
   expect(handled).toEqual({ kind: 'later', delayMs: 0 });
-  expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'CLAIMED', attempts: 0 });
+  expect(await fake.ledger.read('job-1')).toBeUndefined();
   expect(await Array.fromAsync(fake.store.list(''))).toEqual([]);
 });
 
@@ -546,6 +546,7 @@ test.each(['the lease', 'the worker'])('a job’s signal is aborted when %s ends
   const seen: boolean[] = [];
   await using fake = await fakeWorker({
     'run-function': async (_, turn) => {
+      await turn.beforeSend();
       (which === 'the lease' ? lost : stopping).abort(new HandBackError('it ends', 0));
       seen.push(turn.signal.aborted);
       turn.signal.throwIfAborted();
@@ -563,9 +564,10 @@ test.each(['the lease', 'the worker'])('a job’s signal is aborted when %s ends
 describe('a job that was certainly not executed', () => {
   test('waits longer after each try', async () => {
     await using fake = await fakeWorker({ 'run-function': refuses });
-    const handle = () => handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+    const handle = (receives: number) =>
+      handleMessage({ ...messageOf(runFunctionJob), receives }, fake.worker, leaseOf(fake));
 
-    expect([await handle(), await handle()]).toEqual([
+    expect([await handle(1), await handle(2)]).toEqual([
       { kind: 'later', delayMs: 1_000 },
       { kind: 'later', delayMs: 2_000 },
     ]);

@@ -65,7 +65,8 @@ test.each([300_000, -300_000])(
     const { ledger } = await openJobStorage(sessionOf(aws));
     const leftMs: number[] = [];
     await using fake = await fakeWorker({
-      'run-function': async ({ id }) => {
+      'run-function': async ({ id }, turn) => {
+        await turn.beforeSend();
         leftMs.push(((await ledger.read(id))?.leaseUntilMs ?? 0) - right());
         return { status: 'done', response: '1' };
       },

@@ -156,8 +156,9 @@ describe('a message that waits', () => {
   test('and whose copy was sent but which was not deleted is one job all the same', async () => {
     let runs = 0;
     await using fake = await fakeWorker({
-      'run-function': async () => {
+      'run-function': async (_, turn) => {
         if (fake.clock.nowMs < untilMs) throw new HandBackError('paused', 60_000);
+        await turn.beforeSend();
         runs += 1;
         return { status: 'done', response: '1' };
       },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { handleMessage, type Lease, type Worker } from '../../lib/jobs/handle-message.ts';
 import { findLateOutcome, stageLateOutcome } from '../../lib/jobs/late-outcome.ts';
 import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
-import type { RunJob } from '../../lib/jobs/turn.ts';
+import { HandBackError, type RunJob } from '../../lib/jobs/turn.ts';
 import type { RunFunctionJob } from '../../lib/jobs/types/run-function/message.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -183,22 +183,62 @@ describe('while the table is away', () => {
     await using given = await succeeding();
     const { fake, runs } = given;
     const { ledger } = fake;
-    const failing = withLedger(fake, ['release'], fake.clock.nowMs + 20_000);
-    const sent: Ledger['sent'] = async (holder, options) => {
-      await ledger.sent(holder, options);
+    const failing = withLedger(fake, ['takeBack'], fake.clock.nowMs + 20_000);
+    const claim: Ledger['claim'] = async (request, options) => {
+      await ledger.claim(request, options);
       throw away();
     };
 
-    await handleMessage(
-      messageOf(runFunctionJob),
-      { ...failing, ledger: { ...failing.ledger, sent } },
-      leaseOf(fake),
-    );
+    const worker = { ...failing, ledger: { ...failing.ledger, claim } };
+    await expect(handleMessage(messageOf(runFunctionJob), worker, leaseOf(fake))).rejects.toThrow(TableError);
 
     expect(runs).toEqual([]);
     expect(await ledger.read('job-1')).toMatchObject({ state: 'CLAIMED', attempts: 0 });
     expect(await ledger.read('job-1')).not.toHaveProperty('leaseUntilMs');
   });
+});
+
+test('a call that fails while the claim for another one is written leaves the job free', async () => {
+  const claiming = Promise.withResolvers<void>();
+  const job = { version: 1, type: 'data-files', id: 'job-1', ids: ['1', '2'] };
+  await using fake = await fakeWorker({
+    'data-files': async (_, turn) => {
+      await Promise.all([turn.beforeSend(), Promise.reject(new HandBackError('its turn is far off', 7_000))]);
+      return { status: 'done', response: '1' };
+    },
+  });
+  const { ledger } = fake;
+  const claim: Ledger['claim'] = async (request, options) => {
+    await claiming.promise;
+    return ledger.claim(request, options);
+  };
+
+  const worker = { ...fake.worker, ledger: { ...ledger, claim } };
+  const handling = handleMessage(messageOf(job), worker, leaseOf(fake));
+  await fake.worker.sleep(1);
+  claiming.resolve();
+
+  expect(await handling).toEqual({ kind: 'later', delayMs: 7_000 });
+  expect(await ledger.read('job-1')).toMatchObject({ state: 'CLAIMED', attempts: 0 });
+  expect(await ledger.read('job-1')).not.toHaveProperty('leaseUntilMs');
+});
+
+test('a call that comes to its turn after another one has failed does not claim the job', async () => {
+  let late: Promise<unknown> = Promise.resolve();
+  await using fake = await fakeWorker({
+    'data-files': async (_, turn) => {
+      late = fake.worker.sleep(1).then(() => turn.beforeSend());
+      late.catch(() => undefined);
+      throw new HandBackError('its turn is far off', 7_000);
+    },
+  });
+  const job = { version: 1, type: 'data-files', id: 'job-1', ids: ['1', '2'] };
+
+  const handled = await handleMessage(messageOf(job), fake.worker, leaseOf(fake));
+
+  expect(handled).toEqual({ kind: 'later', delayMs: 7_000 });
+  await expect(late).rejects.toThrow('another worker has it now');
+  expect(await fake.ledger.read('job-1')).toBeUndefined();
 });
 
 describe('a job whose lease expired after its send', () => {
@@ -278,11 +318,9 @@ describe('a lease that is lost while the response is on its way', () => {
       },
     });
 
-    const handled = await handleMessage(
-      messageOf(runFunctionJob),
-      fake.worker,
-      lossy(fake, new AbortController()),
-    );
+    // Claimed before it is sent, since it was received before.
+    const message = { ...messageOf(runFunctionJob), receives: 2 };
+    const handled = await handleMessage(message, fake.worker, lossy(fake, new AbortController()));
 
     expect(handled).toEqual({ kind: 'later', delayMs: 1_000, isLost: true });
     expect(fake.finished).toEqual([]);
@@ -316,8 +354,8 @@ describe('a lease that is lost while the response is on its way', () => {
     let runs = 0;
     const fake: Fake = await fakeWorker({
       'run-function': async (_, turn) => {
-        runs += 1;
         await turn.beforeSend();
+        runs += 1;
         if (runs === 1) await delivered(fake);
         turn.onLeave();
         return { status: 'done', response: '{"executionId":"e-1"}' };
@@ -360,8 +398,8 @@ describe('a lease that is lost while the response is on its way', () => {
     let runs = 0;
     await using fake: Fake = await fakeWorker({
       'run-function': async (_, turn) => {
-        runs += 1;
         await turn.beforeSend();
+        runs += 1;
         turn.onLeave();
         lost.abort(new Error('lease lost'));
         throw new Error('a failure of our own');

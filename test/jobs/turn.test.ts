@@ -26,18 +26,21 @@ function turnOver(answers: readonly (SentAnswer | Error)[], deadlineMs?: number,
   const log: string[] = [];
   const left = [...answers];
   const stop = new AbortController();
+  let row = claim;
   const turn = createTurn({
-    claim,
+    id: 'job-1',
     signal: stop.signal,
     deadlineMs,
     mustLastMs: 60_000,
     sentLastsMs,
     now: () => now.ms,
-    ledger: {
+    held: {
+      row: () => row,
       async sent() {
         log.push('sent');
         const answer = left.shift();
         if (answer instanceof Error) throw answer;
+        if (answer?.kind === 'sent') row = answer.claim;
         return answer ?? { kind: 'lost', row: undefined };
       },
     },
@@ -157,12 +160,12 @@ test('says until when a send may start, if there is a deadline', () => {
 test('looks whether its job was cancelled once three seconds have passed', async () => {
   const looks: number[] = [];
   const turn = createTurn({
-    claim,
+    id: 'job-1',
     signal: new AbortController().signal,
     deadlineMs: undefined,
     mustLastMs: 1,
     now: () => now.ms,
-    ledger: { sent: async () => ({ kind: 'sent', claim: sentClaim }) },
+    held: { row: () => sentClaim, sent: async () => ({ kind: 'sent', claim: sentClaim }) },
     isCancelled: async () => looks.push(now.ms) < 0,
   });
 

@@ -14,7 +14,9 @@ import {
   decideReopen,
   decideResolve,
   decideSent,
+  decideTakeBack,
   type LateOutcome,
+  sentInTime,
 } from './transitions.ts';
 
 export type LedgerOptions = {
@@ -34,19 +36,23 @@ export type LedgerOptions = {
  * reads, and neither does the claim of a new job.
  */
 export function createLedger(options: LedgerOptions): Ledger {
-  const { table, now = Date.now } = options;
+  const { table, now = Date.now, newToken = randomUUID } = options;
   const parts = rowsOf(options);
   const step = createSteps(parts);
 
   return {
     now,
+    newName: newToken,
     setTime: createSetTime(parts, options),
     announce: (request) => step(request.id, (row) => decideAnnounce(row, request, now()), { isNew: true }),
-    claim: async (request, { leaseMs, mayRepeat = false, isNew = false, findOutcome }) => {
-      checkMs('leaseMs', leaseMs);
+    claim: async (request, { isNew = false, findOutcome, onTry, ...facts }) => {
+      checkMs('leaseMs', facts.leaseMs);
       let late: LateOutcome | undefined;
-      const decide = (row: JobRow | undefined) =>
-        decideClaim(row, request, { leaseMs, mayRepeat, late, nowMs: now() });
+      const decide = (row: JobRow | undefined) => {
+        const decision = decideClaim(row, request, { ...facts, late, nowMs: now() });
+        if (decision.answer.kind === 'claimed') onTry?.(decision.answer.claim);
+        return decision;
+      };
       for (;;) {
         const answer = await step(request.id, decide, { isNew: isNew && late === undefined });
         if (answer.kind !== 'look') return answer;
@@ -57,15 +63,13 @@ export function createLedger(options: LedgerOptions): Ledger {
       checkMs('mustLastMs', mustLastMs);
       const decide = (row: JobRow | undefined) => decideSent(row, holder, { mustLastMs, nowMs: now() });
       const answer = await step(holder.id, decide, { holder });
-      if (answer.kind !== 'sent') return answer;
-      // The write takes time: what counts is how much of the lease is left when the request leaves.
-      const leftMs = answer.claim.leaseUntilMs - now();
-      return leftMs >= mustLastMs ? answer : { kind: 'too-late', leftMs };
+      return answer.kind === 'sent' ? sentInTime(answer.claim, { mustLastMs, nowMs: now() }) : answer;
     },
     renew: async (holder, leaseMs) => {
       checkMs('leaseMs', leaseMs);
       return step(holder.id, (row) => decideRenew(row, holder, { leaseMs, nowMs: now() }), { holder });
     },
+    takeBack: (tried) => step(tried.id, (row) => decideTakeBack(row, tried, now())),
     release: (holder, options = {}) =>
       step(holder.id, (row) => decideRelease(row, holder, options), { holder }),
     end: async (holder, outcome) => {

@@ -33,6 +33,8 @@ export type JobRow = {
   readonly state: JobState;
   /** Rises with every claim; only the holder of the highest may write. */
   readonly fence: number;
+  /** The delivery that claimed it last, so that a claim that got no response is not taken for another one. */
+  readonly by?: string;
   /** Until when the holder has the job; absent if nobody has it. */
   readonly leaseUntilMs?: number;
   /** Sends that have started since the job was created or reopened. */
@@ -74,8 +76,8 @@ export type EndedJobRow = JobRow & {
 /** The row of a job that a worker holds, as it was when the ledger returned it. */
 export type Claim = JobRow & { readonly state: 'CLAIMED' | 'SENT'; readonly leaseUntilMs: number };
 
-/** What proves a claim: any claim with the same fence will do, however old. */
-export type Holder = Pick<Claim, 'id' | 'fence'>;
+/** What proves a claim: any row of it will do, however old. */
+export type Holder = Pick<Claim, 'id' | 'fence' | 'by'>;
 
 /** Whether the row’s job has ended. */
 export const hasEnded = (row: JobRow): row is EndedJobRow => row.outcome !== undefined;

@@ -19,6 +19,15 @@ export type ClaimOptions = {
    * what it throws is thrown. Default: there is none.
    */
   readonly findOutcome?: (sent: SentBy) => Promise<Outcome | undefined>;
+  /** Names the delivery that claims. A claim of the same one, whose response was lost, is found again. */
+  readonly by?: string;
+  /** The same write records that a request leaves now, as `sent` does. Default: false. */
+  readonly sends?: boolean;
+  /**
+   * Called with each claim before it is written. If no response to that comes, it may be stored at any time: then nothing
+   * may leave, and `takeBack` sees to it that the job is not taken for sent.
+   */
+  readonly onTry?: (trying: Claim) => void;
 };
 
 /** A send of a job: the fence that sent it. `createdAt` distinguishes the job from an earlier one with its id. */
@@ -102,6 +111,8 @@ export type ReopenAnswer =
 export type Ledger = {
   /** The clock of all leases, in epoch milliseconds: the table's, if it is known. */
   readonly now: () => number;
+  /** A name that nothing had before. */
+  readonly newName: () => string;
   /** Sees to it that `now` is the table's time: a read if it is not known yet, and nothing otherwise. */
   setTime(): Promise<void>;
   /** Records who asked for a job before it can be claimed; changes nothing if the job is known. */
@@ -114,6 +125,8 @@ export type Ledger = {
   sent(holder: Holder, options: { readonly mustLastMs: number }): Promise<SentAnswer>;
   /** Makes the lease last at least `leaseMs` from now; a longer one is left as it is. */
   renew(holder: Holder, leaseMs: number): Promise<HeldAnswer>;
+  /** Takes back a claim that recorded a send, and that may have been stored; nothing has left. */
+  takeBack(tried: Claim): Promise<ReleaseAnswer>;
   /** Hands the job back, and takes its send back: anyone may claim it at once, and no takeover is counted. */
   release(holder: Holder, options?: ReleaseOptions): Promise<ReleaseAnswer>;
   end(holder: Holder, outcome: Outcome): Promise<EndAnswer>;

@@ -73,6 +73,7 @@ const rowSchema = z.object({
   sender: z.exactOptional(z.string()),
   state: z.literal(['CLAIMED', 'SENT', 'DONE', 'FAILED', 'UNKNOWN']),
   fence: count,
+  by: z.exactOptional(z.string()),
   leaseUntilMs: z.exactOptional(z.number()),
   attempts: count,
   unsentAttempts: z.exactOptional(count),

@@ -35,7 +35,8 @@ import type {
  * from                        to                by whom                                                      step
  * --------------------------  ----------------  -----------------------------------------------------------------
  * no row                      CLAIMED           anyone                                                      claim
- * no row                      CLAIMED, no lease anyone                                                   announce
+ * no row                      CLAIMED, no lease anyone                                       announce, take back
+ * no row; CLAIMED             SENT, fence+1     anyone, where they may be claimed                          claim
  * no row                      FAILED            anyone; error `cancelled`                                  cancel
  * CLAIMED, no lease           CLAIMED, fence+1  anyone                                                      claim
  * CLAIMED, lease expired      CLAIMED, fence+1  anyone; takeovers+1, at most 10                             claim
@@ -76,7 +77,7 @@ import type {
 export type Decision<Answer> = { readonly write?: JobRow; readonly answer: Answer };
 
 /** What a claim is decided by, besides the row. */
-export type ClaimFacts = Pick<ClaimOptions, 'leaseMs' | 'mayRepeat'> & {
+export type ClaimFacts = Pick<ClaimOptions, 'by' | 'leaseMs' | 'mayRepeat' | 'sends'> & {
   readonly nowMs: number;
   /** What was found of the last send of a job that nobody has; undefined if nobody has looked. */
   readonly late?: LateOutcome | undefined;
@@ -93,24 +94,28 @@ const MOST_TAKEOVERS = 10;
 export function decideClaim(
   row: JobRow | undefined,
   request: JobRequest,
-  { leaseMs, mayRepeat = false, nowMs, late }: ClaimFacts,
+  facts: ClaimFacts,
 ): Decision<ClaimAnswer | LookAnswer> {
-  if (row === undefined) return claimed(firstClaim(request, nowMs), nowMs + leaseMs);
+  const { by, mayRepeat = false, nowMs, late } = facts;
+  if (row === undefined) return claimed(firstClaim(request, nowMs), facts);
   if ((row.contentHash ?? request.contentHash) !== request.contentHash)
     return { answer: { kind: 'other-content' } };
   // A row that `cancel` created does not know its message.
   const known: JobRow = { ...factsOf(request), ...(runsAgain(row) ? opened(row) : row) };
   if (hasEnded(known) && known.state !== 'UNKNOWN') return { answer: { kind: 'ended', row: known } };
   const { leaseUntilMs: untilMs, fence, takeovers } = known;
+  // Its own claim, whose response was lost.
+  if (facts.sends && by !== undefined && isHeldBy(known, { id: known.id, fence, by }))
+    return { answer: { kind: 'claimed', claim: known } };
   const next: JobRow = { ...known, state: 'CLAIMED', fence: fence + 1, startedAt: known.startedAt ?? nowMs };
   if (untilMs !== undefined && nowMs < untilMs) return { answer: { kind: 'busy', untilMs } };
   const asFound = endAsFound(known, late, nowMs);
   if (asFound !== undefined) return asFound;
   if (hasEnded(known)) return { answer: { kind: 'ended', row: known } };
   if (known.sentFence !== undefined && !mayRepeat) return ended(known, answerLost, nowMs);
-  if (untilMs === undefined) return claimed(next, nowMs + leaseMs);
+  if (untilMs === undefined) return claimed(next, facts);
   if (takeovers >= MOST_TAKEOVERS) return ended(known, workersDied(known), nowMs);
-  return claimed({ ...next, takeovers: takeovers + 1 }, nowMs + leaseMs);
+  return claimed({ ...next, takeovers: takeovers + 1 }, facts);
 }
 
 /** Ends a job that nobody has by the late outcome of its send, if there is one; undefined: it is as it seems. */
@@ -126,7 +131,8 @@ function endAsFound(
   if (late.outcome === undefined) return undefined;
   if (isNeverSent(late.outcome))
     return ended({ ...withoutSend(row), attempts: row.attempts - 1 }, late.outcome, nowMs);
-  const mayEnd = isHeldBy(row, sent) || late.outcome.status === 'done';
+  const isHolders = row.fence === fence && row.leaseUntilMs !== undefined;
+  const mayEnd = isHolders || late.outcome.status === 'done';
   return mayEnd ? ended(row, late.outcome, nowMs) : undefined;
 }
 
@@ -152,15 +158,22 @@ export function decideSent(
   if (leftMs <= 0 || leftMs < mustLastMs) return { answer: { kind: 'too-late', leftMs } };
   // Only its holder writes SENT: it is this send, although its response was lost and a renewal may have followed it.
   if (row.state === 'SENT') return { answer: { kind: 'sent', claim: row } };
-  const earlier = row.sentFence === undefined ? {} : { earlierSentFence: row.sentFence };
-  const write: Claim = {
-    ...row,
-    ...earlier,
-    state: 'SENT',
-    attempts: row.attempts + 1,
-    sentFence: row.fence,
-  };
+  const write = sending(row);
   return { write, answer: { kind: 'sent', claim: write } };
+}
+
+/** Whether a request may leave once SENT is stored: that took time, and what counts is what is left of the lease then. */
+export function sentInTime(
+  claim: Claim,
+  { mustLastMs, nowMs }: { readonly mustLastMs: number; readonly nowMs: number },
+): SentAnswer {
+  const leftMs = claim.leaseUntilMs - nowMs;
+  return leftMs >= mustLastMs ? { kind: 'sent', claim } : { kind: 'too-late', leftMs };
+}
+
+function sending(row: Claim): Claim {
+  const earlier = row.sentFence === undefined ? {} : { earlierSentFence: row.sentFence };
+  return { ...row, ...earlier, state: 'SENT', attempts: row.attempts + 1, sentFence: row.fence };
 }
 
 export const decideRenew = (
@@ -177,8 +190,9 @@ export function decideRelease(
   holder: Holder,
   { hasLeft = false, counts = 'nothing' }: ReleaseOptions,
 ): Decision<ReleaseAnswer> {
-  if (row?.fence === holder.fence && isFree(row)) return { answer: { kind: 'released', row } };
-  const isOnlySend = row?.sentFence === holder.fence && row.earlierSentFence === undefined;
+  if (isOf(row, holder) && isFree(row)) return { answer: { kind: 'released', row } };
+  const isOnlySend =
+    isOf(row, holder) && row.sentFence === holder.fence && row.earlierSentFence === undefined;
   if (isOnlySend && !hasLeft && row.state === 'UNKNOWN') return { answer: { kind: 'called-unknown' } };
   if (!isHeldBy(row, holder)) return lost(row);
   const isSent = row.state === 'SENT';
@@ -188,6 +202,21 @@ export function decideRelease(
   const attempts = row.attempts - (isSent && !isCounted ? 1 : 0);
   const free = withoutLease(isSent ? withoutSend(row) : row);
   const write: JobRow = { ...free, ...tries, ...unsent, state: 'CLAIMED', attempts };
+  return { write, answer: { kind: 'released', row: write } };
+}
+
+/**
+ * Takes back a claim that recorded a send and got no response. It may be stored yet: then the row that it would replace
+ * is written again, so that it meets another one.
+ */
+export function decideTakeBack(
+  row: JobRow | undefined,
+  tried: Claim,
+  nowMs: number,
+): Decision<ReleaseAnswer> {
+  if (row !== undefined && row.fence >= tried.fence) return decideRelease(row, tried, {});
+  const { id, type = '', contentHash = '', sender = '' } = tried;
+  const write = row ?? { ...blankRow(id, nowMs), ...factsOf({ id, type, contentHash, sender }) };
   return { write, answer: { kind: 'released', row: write } };
 }
 
@@ -262,9 +291,12 @@ export function decideResolve(
   return { write, answer: { kind: 'resolved', row: write } };
 }
 
+const isOf = (row: JobRow | undefined, { fence, by }: Holder): row is JobRow =>
+  row !== undefined && row.fence === fence && row.by === by;
+
 // The row of an ended job has no lease.
-const isHeldBy = (row: JobRow | undefined, { fence }: Holder): row is Claim =>
-  row !== undefined && row.fence === fence && row.leaseUntilMs !== undefined;
+const isHeldBy = (row: JobRow | undefined, holder: Holder): row is Claim =>
+  isOf(row, holder) && row.leaseUntilMs !== undefined;
 
 const isFree = (row: JobRow): boolean => row.state === 'CLAIMED' && row.leaseUntilMs === undefined;
 
@@ -272,8 +304,13 @@ const lost = (row: JobRow | undefined): { readonly answer: Lost } => ({ answer: 
 
 const held = (write: Claim): Decision<HeldAnswer> => ({ write, answer: { kind: 'held', claim: write } });
 
-function claimed(row: JobRow, leaseUntilMs: number): Decision<ClaimAnswer> {
-  const write: Claim = { ...row, state: 'CLAIMED', leaseUntilMs };
+function claimed(
+  { by: _, ...row }: JobRow,
+  { by, leaseMs, nowMs, sends = false }: ClaimFacts,
+): Decision<ClaimAnswer> {
+  const own = by === undefined ? {} : { by };
+  const claim: Claim = { ...row, ...own, state: 'CLAIMED', leaseUntilMs: nowMs + leaseMs };
+  const write = sends ? sending(claim) : claim;
   return { write, answer: { kind: 'claimed', claim: write } };
 }
 

@@ -21,6 +21,8 @@ export type JobTypeDefinition<
   readonly checks: MessageChecks<Message, Input>;
   /** True if a send may be repeated when its outcome is unknown: a repeat does no harm, or the job permits it. */
   readonly mayRepeat: (job: JobBy<Message>) => boolean;
+  /** True if what comes before the first request takes long: the job is claimed before. Default: by its first send. */
+  readonly isClaimedFirst?: boolean;
   /** True if a job sends many requests, and ends between two of them once a person cancels it. */
   readonly stopsWhenCancelled: boolean;
   /** True for one of many jobs of a batch: its calls let those of others leave first. Default: none is. */

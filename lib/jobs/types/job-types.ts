@@ -74,6 +74,12 @@ export const expand = (type: JobType, message: GivenMessage): ExpandedMessage =>
 export const mayRepeat = <Type extends JobType>(job: JobOf<Type>): boolean =>
   definitions[job.type].mayRepeat(job);
 
+/** True if the job is claimed before it is prepared. */
+export function isClaimedFirst<Type extends JobType>({ type }: JobOf<Type>): boolean {
+  const definition: JobTypeDefinition<Messages[Type]> = definitions[type];
+  return definition.isClaimedFirst === true;
+}
+
 /** True if jobs of the type end between two sends once a person cancels them; false for an unknown type. */
 export const stopsWhenCancelled = (type: string): boolean =>
   isJobType(type) && definitions[type].stopsWhenCancelled;

@@ -197,7 +197,9 @@ async function perform(world: World, ledger: Ledger, worker: Worker, act: Act): 
       return worker.hasStarted ? undefined : takeBack(world, ledger, claim);
     case 'end': {
       const { kind } = await ledger.end(claim, outcomes[act.as]);
-      if (kind === 'called-unknown') world.staged.set(claim.fence, outcomes[act.as]);
+      // A worker says one thing of a send.
+      if (kind === 'called-unknown' && !world.staged.has(claim.fence))
+        world.staged.set(claim.fence, outcomes[act.as]);
       return undefined;
     }
     default:

@@ -4,6 +4,7 @@ import type { Claim, Outcome } from '../../../lib/jobs/ledger/job-row.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import { neverSent } from '../../../lib/jobs/ledger/transitions.ts';
 import type { Table } from '../../../lib/table/table.ts';
+import { TableError } from '../../../lib/table/table-error.ts';
 
 /** What the ledger must do over every table. `makeTable` gives each test an empty table of its own. */
 export function describeLedger(name: string, makeTable: () => Promise<Table>): void {
@@ -345,6 +346,57 @@ function describeSends(makeLedger: MakeLedger): void {
     expect(again).toEqual(released);
     expect(second).toMatchObject({ state: 'CLAIMED', fence: 2, takeovers: 0, ...expected });
     expect(second).not.toHaveProperty('sentFence');
+  });
+
+  test('that is written with the claim, and whose response was lost, is its delivery’s own', async () => {
+    const { ledger } = await makeLedger();
+    const options = { leaseMs, by: 'one', sends: true };
+    const lost = await ledger.claim(request, options);
+
+    const again = await ledger.claim(request, options);
+    const other = await ledger.claim(request, { ...options, by: 'another' });
+
+    expect(again).toEqual(lost);
+    expect(other).toMatchObject({ kind: 'busy' });
+  });
+
+  test('that is written with the claim may be stored at any time, until it is taken back', async () => {
+    const { ledger } = await makeLedger();
+    let tried: Claim | undefined;
+    const options = { leaseMs, by: 'one', sends: true, onTry: (each: Claim) => (tried = each) };
+    await ledger.claim(request, options);
+    if (tried === undefined) throw new Error('expected a try');
+
+    const stored = await ledger.takeBack(tried);
+    const mine = await send(ledger);
+    const others = await ledger.takeBack({ ...tried, fence: 2 });
+
+    expect(stored).toMatchObject({ kind: 'released', row: { state: 'CLAIMED', attempts: 0 } });
+    expect(others).toEqual({ kind: 'lost', row: mine });
+  });
+
+  test('that is written with the claim, and is taken back before it is stored, is never stored', async () => {
+    const { ledger, table } = await makeLedger();
+    const writes: (() => Promise<unknown>)[] = [];
+    const late = createLedger({
+      table: {
+        ...table,
+        async put(...given) {
+          writes.push(() => table.put(...given));
+          throw new TableError('put', { kind: 'unreachable', code: 'ECONNRESET' });
+        },
+      },
+    });
+    let tried: Claim | undefined;
+    const options = { leaseMs, by: 'one', sends: true, onTry: (each: Claim) => (tried = each) };
+    await expect(late.claim(request, options)).rejects.toThrow(TableError);
+    if (tried === undefined) throw new Error('expected a try');
+
+    await ledger.takeBack(tried);
+    await Promise.all(writes.map((write) => write()));
+
+    expect(await ledger.read('a')).toMatchObject({ state: 'CLAIMED', attempts: 0, type: 'run-function' });
+    expect(await ledger.read('a')).not.toHaveProperty('leaseUntilMs');
   });
 
   test('that never left makes the job that was called unknown fail, once that is staged', async () => {
@@ -857,6 +909,19 @@ function describeRequests(makeTable: () => Promise<Table>): void {
 
     expect(ended).toMatchObject({ kind: 'ended', row: { state: 'DONE', attempts: 1 } });
     expect(requests).toEqual(['put', 'put', 'put']);
+  });
+
+  test('are two writes if the claim records the send', async () => {
+    const { table, requests } = watchedTable(await makeTable());
+    const ledger = createLedger({ table });
+
+    const claimed = await ledger.claim(request, { leaseMs, isNew: true, by: 'one', sends: true });
+    if (claimed.kind !== 'claimed') throw new Error('expected a claim');
+    const ended = await ledger.end(claimed.claim, done);
+
+    expect(claimed.claim).toMatchObject({ state: 'SENT', fence: 1, attempts: 1, sentFence: 1 });
+    expect(ended).toMatchObject({ kind: 'ended', row: { state: 'DONE', attempts: 1 } });
+    expect(requests).toEqual(['put', 'put']);
   });
 
   test('taken for new although it has ended are one write that is refused', async () => {

@@ -19,6 +19,7 @@ export const brokenParts: Readonly<Record<string, BrokenPart>> = {
     parts: {
       withLedger: (ledger) => ({
         ...ledger,
+        claim: (request, { sends: _, ...options }) => ledger.claim(request, options),
         sent: async ({ id }) => ({ kind: 'sent', claim: (await ledger.read(id)) as Claim }),
       }),
     },
@@ -50,6 +51,11 @@ export const brokenParts: Readonly<Record<string, BrokenPart>> = {
       withLedger: (ledger, table, now, newToken) => ({
         ...ledger,
         sent: createLedger({ table, now: () => now() - LONG_MS, newToken }).sent,
+        async claim(request, options) {
+          const answer = await ledger.claim(request, options);
+          if (answer.kind !== 'claimed' || !options.sends) return answer;
+          return { ...answer, claim: { ...answer.claim, leaseUntilMs: now() + LONG_MS } };
+        },
       }),
     },
     breaks: /the lease does not last as long/,

@@ -99,7 +99,9 @@ function unexplained(
     return 'nothing left, and the worker that knows it lived';
   const end = job.type === 'run-function' ? job.end : 'SUCCESS';
   if (result.status === 'done') return end === 'SUCCESS' ? undefined : `its function ended ${end}`;
-  if (kind === 'cancelled') return witness.cancelled.has(row.id) ? undefined : 'nobody cancelled it';
+  // One that was never sent runs again, unless it is cancelled first.
+  if (kind === 'cancelled' || kind === 'never-sent')
+    return witness.cancelled.has(row.id) ? undefined : 'nobody cancelled it';
   if (kind === 'execution' || kind === 'running')
     return end === (kind === 'running' ? 'RUNNING' : 'FAILED') ? undefined : `its function ended ${end}`;
   // A worker that loses the table's response leaves a lease that expires, as if it had died.

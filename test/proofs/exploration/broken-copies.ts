@@ -45,7 +45,7 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
   'no token: who lost the response to a write takes the row for somebody else’s': {
     knowsOwn: false,
     in: 'a table with lost responses',
-    faults: 1,
+    faults: 2,
     breaks: /its own lease/,
   },
   'no lease rule: a live lease is taken over': {

@@ -50,7 +50,12 @@ export function ended(state: State, place: number): State {
     actor.late.some((each) => each.number === number) ? [] : [ask],
   );
   const left = floated({ ...state, actors: state.actors.filter((each) => each !== actor) }, asks, start.role);
-  if (start.role === 'delivery') return end === undefined ? withDead(left, actor.history.fence) : left;
+  // A claim that is under way may be stored yet, and nobody will know it.
+  const fences = underWay.flatMap(({ ask }) =>
+    ask.kind === 'write the row' ? [Number(ask.row['fence'])] : [],
+  );
+  if (start.role === 'delivery')
+    return end === undefined ? [actor.history.fence, ...fences].reduce(withDead, left) : left;
   if (end?.kind === 'returned') return left;
   const tries = Number(start.name.slice(start.role.length)) + 1;
   return { ...left, people: [...left.people, { role: start.role, tries }] };

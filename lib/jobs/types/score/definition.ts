@@ -9,6 +9,7 @@ const TEXT = 'The delivery was late and the box was damaged. The support team wa
 export const score: JobTypeDefinition<ScoreMessage, ScoreInput> = {
   checks: scoreChecks,
   mayRepeat: () => true,
+  isClaimedFirst: true,
   stopsWhenCancelled: true,
   isBulk: ({ batch }) => batch !== undefined,
   mustLastMs: (timeoutMs) => timeoutMs,

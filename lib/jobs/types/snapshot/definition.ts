@@ -6,6 +6,7 @@ import { snapshotChecks } from './message.ts';
 export const snapshot: JobTypeDefinition<SnapshotMessage> = {
   checks: snapshotChecks,
   mayRepeat: () => true,
+  isClaimedFirst: true,
   stopsWhenCancelled: false,
   mustLastMs: (timeoutMs) => timeoutMs,
   allowFault: () => undefined,
