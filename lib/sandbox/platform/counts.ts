@@ -1,5 +1,4 @@
 import { type FaultKind, faults } from './http/fault-kinds.ts';
-import { createPeak } from './http/peak.ts';
 
 /** A fault that a request hit. `when` says whether it struck before or after the work. */
 type FaultRecord = {
@@ -102,4 +101,27 @@ export function createPlatformCounter(): PlatformCounter {
 
 function countUp(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** Finds the most events within any window of `windowMs`, on a monotonic clock. */
+function createPeak(windowMs: number): {
+  /** Counts an event; returns how many there have been, including this one. */
+  add(atMs: number): number;
+  total(): number;
+  peak(): number;
+} {
+  const recent: number[] = [];
+  let total = 0;
+  let peak = 0;
+  return {
+    add(atMs) {
+      while (recent[0] !== undefined && recent[0] <= atMs - windowMs) recent.shift();
+      recent.push(atMs);
+      peak = Math.max(peak, recent.length);
+      total += 1;
+      return total;
+    },
+    total: () => total,
+    peak: () => peak,
+  };
 }

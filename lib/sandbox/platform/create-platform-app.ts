@@ -1,12 +1,17 @@
 import type { HttpBindings } from '@hono/node-server';
-import { createApp } from './app.ts';
+import { type Context, Hono } from 'hono';
 import { type ChurnCounts, createChurn } from './churn.ts';
 import { createPlatformCounter, type PlatformCounts } from './counts.ts';
 import { createFunctionRunner, type RunFunction } from './functions/run-function.ts';
+import { deliver } from './http/deliver.ts';
+import { createServe, type ServeOptions } from './http/serve-api.ts';
+import { createOpenApi } from './openapi/openapi.ts';
+import type { Operation } from './operations/operation.ts';
+import { operations } from './operations/operations.ts';
 import { type AppOptions, checkAppOptions, type ResolvedAppOptions } from './options.ts';
 import { type PlatformIds, platformIds } from './platform-ids.ts';
 import { randomFor } from './records/random.ts';
-import { calculationRows, fileRows } from './sandbox-routes.ts';
+import { calculationRows, fileRows, type SandboxParts, sandboxRoutes } from './sandbox-routes.ts';
 import type { PlatformState } from './state.ts';
 
 /** The reference platform without a connection, and what tests need from it. */
@@ -83,4 +88,29 @@ function functionRunner({ seed, now }: PlatformState, options: ResolvedAppOption
     },
     monotonicMs: options.monotonicNow,
   });
+}
+
+type Environment = { Bindings: Partial<HttpBindings> };
+
+/** The routes: the contract's operations, and outside the contract `/openapi.json` and `/_sandbox/…`. */
+function createApp(parts: ServeOptions & SandboxParts): Hono<Environment> {
+  const app = new Hono<Environment>();
+  const serve = createServe(parts);
+  const respond = async (context: Context<Environment>, operation: Operation | undefined) => {
+    const request = context.req.raw;
+    const delivery = await serve({ request, operation, path: { ...context.req.param() } });
+    return deliver(delivery, request, context.env, parts.options);
+  };
+  for (const operation of operations) {
+    const path = operation.endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    app.all(path, (context) => respond(context, operation));
+  }
+  app.all('/api/*', (context) => respond(context, undefined));
+  app.get('/openapi.json', (context) => context.json(createOpenApi(operations, parts.options.tokenHeader)));
+  app.route('/', sandboxRoutes(parts));
+  // An error thrown here stands for a broken connection; no other error is expected.
+  app.onError((error) => {
+    throw error;
+  });
+  return app;
 }

@@ -6,7 +6,7 @@ import { seededCalculation } from './calculations/seeded-calculation.ts';
 import { createFileSearch, type SearchFiles } from './files/file-search.ts';
 import { createFileSet, type FileSet } from './files/file-set.ts';
 import { checkStateOptions, type ResolvedStateOptions, type StateOptions } from './options.ts';
-import { type CardIndex, createCardIndex } from './records/card-index.ts';
+import { cardAt, type SeededCard } from './records/cards.ts';
 import { type DataFile, dataFileAt, dataFileId } from './records/data-files.ts';
 import { type Dataset, datasetAt } from './records/datasets.ts';
 import { randomFor } from './records/random.ts';
@@ -89,4 +89,17 @@ function dataFilesOf({
       return index < 0 ? undefined : dataFileAt(seed, index);
     },
   };
+}
+
+/** The cards of each dataset, by the dataset's index, in the order of their ids. */
+type CardIndex = { of(datasetIndex: number): readonly SeededCard[] };
+
+function createCardIndex(seed: number, cards: number, datasets: readonly Dataset[]): CardIndex {
+  const byDataset: SeededCard[][] = datasets.map(() => []);
+  const ids = datasets.map(({ id }) => id);
+  for (let index = 0; index < cards && datasets.length > 0; index += 1) {
+    const card = cardAt(seed, index, ids);
+    byDataset[card.datasetIndex]?.push(card);
+  }
+  return { of: (datasetIndex) => byDataset[datasetIndex] ?? [] };
 }

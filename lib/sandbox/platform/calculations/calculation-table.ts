@@ -1,7 +1,5 @@
 import { createLifetimes } from '../records/lifetimes.ts';
 import { type Calculation, type CalculationChanges, rowText } from './calculation.ts';
-import { createNameOrder } from './name-order.ts';
-import { createRowCache } from './row-cache.ts';
 import { insertSorted, removeSorted } from './sorted-list.ts';
 
 /** All calculations that exist now. Positions and sequences are numbers; ids are digits. */
@@ -138,4 +136,62 @@ function put(state: State, sequence: number, changes: CalculationChanges): Calcu
 function liveSequence({ sequenceOf, lifetimes, next }: State, id: string): number | undefined {
   const sequence = sequenceOf(id);
   return sequence !== undefined && sequence < next && !lifetimes.isDeleted(sequence) ? sequence : undefined;
+}
+
+/** The most rows in the cache. A million rows of 700 bytes would be too much. */
+const CACHED_ROWS = 65_536;
+
+/** Caches the JSON of rows as UTF-8, so that a page is assembled without creating or encoding them again. */
+function createRowCache(print: (sequence: number) => string): {
+  row(sequence: number): Uint8Array;
+  /** To be called after the record has changed. */
+  drop(sequence: number): void;
+} {
+  const rows = new Map<number, Uint8Array>();
+  return {
+    row(sequence) {
+      const cached = rows.get(sequence);
+      if (cached !== undefined) return cached;
+      if (rows.size >= CACHED_ROWS) rows.clear();
+      const row = Buffer.from(print(sequence));
+      rows.set(sequence, row);
+      return row;
+    },
+    drop: (sequence) => void rows.delete(sequence),
+  };
+}
+
+/** The order of calculations by name, created when first needed and then kept up to date. */
+type NameOrder = {
+  sequences(): readonly number[];
+  /** To be called after a calculation was added or renamed. */
+  add(sequence: number): void;
+  /** To be called before a calculation is deleted or renamed. */
+  remove(sequence: number): void;
+};
+
+function createNameOrder(nameOf: (sequence: number) => string, live: () => readonly number[]): NameOrder {
+  const lowered: string[] = [];
+  let sorted: number[] | undefined;
+  const keyOf = (sequence: number) => {
+    lowered[sequence] ??= nameOf(sequence).toLowerCase();
+    return lowered[sequence];
+  };
+  const compare = (a: number, b: number) => {
+    const [left, right] = [keyOf(a), keyOf(b)];
+    return left < right ? -1 : left > right ? 1 : a - b;
+  };
+  return {
+    sequences() {
+      sorted ??= [...live()].sort(compare);
+      return sorted;
+    },
+    add(sequence) {
+      if (sorted !== undefined) insertSorted(sorted, sequence, compare);
+    },
+    remove(sequence) {
+      if (sorted !== undefined) removeSorted(sorted, sequence, compare);
+      delete lowered[sequence];
+    },
+  };
 }

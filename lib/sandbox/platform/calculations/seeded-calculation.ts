@@ -1,12 +1,11 @@
 import type { SeededCard } from '../records/cards.ts';
 import type { Dataset } from '../records/datasets.ts';
-import { SEEDED_UNTIL_MS } from '../records/epoch.ts';
+import { SEEDED_FROM_MS, SEEDED_UNTIL_MS } from '../records/epoch.ts';
 import { ownerFor, userIdAt } from '../records/people.ts';
 import { drawFor, type Random, randomFor } from '../records/random.ts';
 import type { Calculation, FormulaReference, Link } from './calculation.ts';
 import type { CalculationIds } from './calculation-ids.ts';
 import { calculationName } from './calculation-name.ts';
-import { seededCreationMs } from './creation-times.ts';
 
 /** What a calculation can be based on. */
 export type Surroundings = {
@@ -122,4 +121,27 @@ export function link(
   valid: Link['valid'],
 ): Link {
   return { resource: { type, id }, visible, active: valid === 'VALID', valid };
+}
+
+/** Records from one import share their creation time: blocks of these sizes, with these chances. */
+const IMPORTS = [
+  { size: 256, chance: 0.03 },
+  { size: 16, chance: 0.12 },
+] as const;
+
+/**
+ * When seeded record `sequence` of `seeded` was created, in epoch milliseconds: never before the previous record, and
+ * not unique.
+ */
+function seededCreationMs(seed: number, sequence: number, seeded: number): number {
+  for (const { size, chance } of IMPORTS) {
+    const block = Math.floor(sequence / size);
+    if (drawFor(seed, `import of ${size}`, block) < chance) return momentOf(seed, block * size, seeded);
+  }
+  return momentOf(seed, sequence, seeded);
+}
+
+function momentOf(seed: number, sequence: number, seeded: number): number {
+  const stepMs = (SEEDED_UNTIL_MS - SEEDED_FROM_MS) / (seeded + 1);
+  return Math.floor(SEEDED_FROM_MS + (sequence + drawFor(seed, 'created', sequence)) * stepMs);
 }
