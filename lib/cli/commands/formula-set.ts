@@ -1,10 +1,10 @@
 import { printJson } from '../../json/json.ts';
-import { quoted } from '../../json/shell-words.ts';
 import type { Calculation } from '../../platform/records.ts';
 import { defineCommand } from '../command.ts';
 import { sendOnce } from '../errors/sent-once.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula/formula-text.ts';
+import { commandLine } from '../options/command-lines.ts';
 import { numberOption, readText } from '../options/options.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { calculationId } from './formula-log.ts';
@@ -80,7 +80,7 @@ async function setFormula(given: string, file: string, flags: SetFlags, terminal
   if (flags.dryRun) return showDryRun({ id, expression, name, platform, history }, flags, terminal);
   const effect = {
     mayHave: 'the formula may be set',
-    lookAt: `calculation ${id} on the platform; platform-sync formula set ${id} ${quoted(file)} --dry-run shows when it was changed last`,
+    lookAt: `calculation ${id} on the platform; ${commandLine(['formula', 'set', id, file], { dryRun: true })} shows when it was changed last`,
   };
   const calculation = await sendOnce(
     (options) =>

@@ -6,11 +6,12 @@ import type { Warn } from '../../snapshot/publish/warn.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import { defineCommand } from '../command.ts';
 import { asUsage } from '../errors/usage-error.ts';
+import { snapshotCommand } from '../options/command-lines.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { placeArgument, runArgument } from '../options/place-argument.ts';
 import { showPublication } from '../snapshots/show-publication.ts';
 import { NO_TABLES, type TablesFlag, tablesAfter } from '../snapshots/tables-after.ts';
-import { snapshotCommand, withWayOut } from '../snapshots/with-way-out.ts';
+import { withWayOut } from '../snapshots/with-way-out.ts';
 import { shownLines, type Terminal } from '../terminal/terminal.ts';
 
 /** `publish SOURCE RUN`: publishes a finished run that was refused. */
@@ -45,7 +46,7 @@ async function publishAgain(
     await tablesAfter(publication, store, flags, terminal);
     return code;
   }
-  const resumed = `to finish a run that was stopped: ${snapshotCommand(source)} --resume ${run}`;
+  const resumed = `to finish a run that was stopped: ${snapshotCommand(source, run)}`;
   const found = withWayOut(resumed, readFinishedRun(store, source, run));
   const finished = await found.catch(async (error: unknown) => {
     const published = isMissing(error)

@@ -6,10 +6,10 @@ import {
   storeFormula,
 } from '../../jobs/types/update-formula/formula-log.ts';
 import { printJson } from '../../json/json.ts';
-import { quoted } from '../../json/shell-words.ts';
 import type { Platform } from '../../platform/client.ts';
 import type { Calculation, CalculationRow } from '../../platform/records.ts';
 import type { Session } from '../../session.ts';
+import { commandLine } from '../options/command-lines.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { analyze } from './formula-text.ts';
 
@@ -41,7 +41,7 @@ export function openFormulaHistory(id: string, session: Pick<Session, 'store'>):
         await storeFormula(await session.store(), { calculationId: id, finishedAtMs, response });
         if (before === undefined) return;
         err(
-          `to go back to the formula that we set at ${before.time}: platform-sync formula log ${id} --at ${quoted(before.time)} | platform-sync formula set ${id} -`,
+          `to go back to the formula that we set at ${before.time}: ${commandLine(['formula', 'log', id], { at: before.time })} | ${commandLine(['formula', 'set', id, '-'])}`,
         );
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);

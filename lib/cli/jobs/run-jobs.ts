@@ -9,12 +9,12 @@ import { senderHere } from '../../jobs/queue/open-queue.ts';
 import { writeRunOutput } from '../../jobs/results/run-output.ts';
 import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
 import { work } from '../../jobs/work.ts';
-import { quoted } from '../../json/shell-words.ts';
 import { openSession } from '../../session.ts';
 import { readSettings, readSyncSettings } from '../../settings.ts';
 import { sleep } from '../../time/sleep.ts';
 import { tokenIn, VISIBILITY_SECONDS } from '../commands/work.ts';
 import { UsageError } from '../errors/usage-error.ts';
+import { commandLine } from '../options/command-lines.ts';
 import { settingFor } from '../options/from-settings.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
@@ -201,19 +201,7 @@ function showDryRun(
 }
 
 /** The command line that runs what is left: the ledger says what has ended. */
-function commandOf({ file, template, encoding, separator, output, concurrency }: RunFlags): string {
-  const given: readonly (readonly [string, string | number | undefined])[] = [
-    ['--template', template],
-    ['--encoding', encoding],
-    ['--separator', separator],
-    ['--output', output],
-    ['--concurrency', concurrency],
-  ];
-  const words = given.flatMap(([name, value]) => (value === undefined ? [] : [name, quoted(String(value))]));
-  return [
-    'platform-sync run',
-    ...(template === undefined ? [] : ['--from-csv']),
-    quoted(file),
-    ...words,
-  ].join(' ');
-}
+const commandOf = ({ file, template, encoding, separator, output, concurrency }: RunFlags): string =>
+  template === undefined
+    ? commandLine(['run', file], { encoding, separator, output, concurrency })
+    : commandLine(['run'], { fromCsv: file, template, encoding, separator, output, concurrency });

@@ -9,8 +9,8 @@ import { runOfId } from '../../snapshot/run-id.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
+import { snapshotCommand } from '../options/command-lines.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { snapshotCommand } from './with-way-out.ts';
 
 /** A run as `runs --json` prints it: null where nobody knows, or where there is nothing to say. */
 export type ListedRun = {

@@ -17,11 +17,12 @@ import type { SnapshotRequest } from '../../snapshot/sources/request.ts';
 import type { Store } from '../../store/store.ts';
 import { sleep } from '../../time/sleep.ts';
 import { asUsage, UsageError } from '../errors/usage-error.ts';
+import { snapshotCommand } from '../options/command-lines.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { shownLines, type Terminal } from '../terminal/terminal.ts';
 import { type ShowFlags, showPublication } from './show-publication.ts';
 import { type TablesFlag, tablesAfter } from './tables-after.ts';
-import { snapshotCommand, withWayOut } from './with-way-out.ts';
+import { withWayOut } from './with-way-out.ts';
 
 /** What to take: a new run of a request, or the rest of one that was stopped. */
 export type RunToTake =
@@ -69,7 +70,7 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
   } catch (error) {
     progress.end();
     if (error instanceof SnapshotStoppedError && (await canResume(store, error)))
-      terminal.err(`stopped; to resume: ${resumeCommand(place, error.run)}`);
+      terminal.err(`stopped; to resume: ${snapshotCommand(place, error.run)}`);
     throw error;
   }
 }
@@ -112,12 +113,10 @@ async function openScan(checkpoint: Checkpoint, { platform }: Session, store: St
   try {
     return await scanOfRun(checkpoint, { call: platform.call, store, sleep, signal });
   } catch (error) {
-    if (signal.aborted) err(`stopped; to resume: ${resumeCommand(checkpoint.source, checkpoint.run)}`);
+    if (signal.aborted) err(`stopped; to resume: ${snapshotCommand(checkpoint.source, checkpoint.run)}`);
     throw error;
   }
 }
-
-const resumeCommand = (place: Place, run: string) => `${snapshotCommand(place)} --resume ${run}`;
 
 /**
  * False if the run would only fail again: its request cannot be sent, or the platform responded with 400 before

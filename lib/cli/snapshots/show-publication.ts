@@ -1,8 +1,8 @@
-import { quoted } from '../../json/shell-words.ts';
 import type { GateName } from '../../snapshot/gate-names.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
 import type { Store } from '../../store/store.ts';
+import { publishCommand } from '../options/command-lines.ts';
 import { exitCodes, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { counted, size } from '../terminal/words.ts';
 
@@ -99,12 +99,12 @@ function outcome(publication: Publication): readonly string[] {
         `not published; refused as: ${manifest.refused.join(', ')}`,
         ...manifest.refused.map((reason) => `  ${REASONS[reason as GateName] ?? reason}`),
         ...(publication.broken === undefined ? [] : [`  ${publication.broken}`]),
-        `the last published run stays as it is; to publish this one anyway: platform-sync publish ${manifest.source} ${quoted(manifest.run)} --force`,
+        `the last published run stays as it is; to publish this one anyway: ${publishCommand(manifest.source, manifest.run)}`,
       ];
     case 'superseded':
       return [
         `not published: run ${publication.latest.run}, which started later, has been published in the meantime`,
-        `to publish this one anyway: platform-sync publish ${manifest.source} ${quoted(manifest.run)} --force`,
+        `to publish this one anyway: ${publishCommand(manifest.source, manifest.run)}`,
       ];
     default:
       return publication satisfies never;

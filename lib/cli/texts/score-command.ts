@@ -1,5 +1,5 @@
 import type { InputOptions } from '../../jobs/texts/rows/input.ts';
-import { quoted } from '../../json/shell-words.ts';
+import { commandLine } from '../options/command-lines.ts';
 import type { TopicGiven } from '../options/options.ts';
 
 /** The options of `score`. */
@@ -28,24 +28,13 @@ export const rowsOptions = (
 
 /** The command line that resumes the batch: what has been scored is not paid for again. */
 export function resumeCommandOf(flags: ScoreFlags & { readonly file: string }, batch: string): string {
-  const { file, text, id, topic = [], instructions, model, columns, maxCalls, encoding, separator } = flags;
-  const given: readonly (readonly [string, string | number | undefined])[] = [
-    ['--text', text],
-    ['--id', id],
-    ...topic.map(
-      ({ topic: name, description }) =>
-        ['--topic', description === undefined ? name : `${name}=${description}`] as const,
-    ),
-    ['--instructions', instructions],
-    ['--model', model],
-    ['--columns', columns?.join(',')],
-    ['--max-calls', maxCalls],
-    ['--encoding', encoding],
-    ['--separator', separator],
-    ['--output', flags.output],
-    ['--batch', batch],
-  ];
-  const words = given.flatMap(([name, value]) => (value === undefined ? [] : [name, quoted(String(value))]));
-  const switches = flags.skipEmpty ? ['--skip-empty'] : [];
-  return ['platform-sync score', quoted(file), ...switches, ...words].join(' ');
+  const { file, topic = [], columns, skipEmpty, text, id, instructions, model, ...rest } = flags;
+  const topics = topic.map(({ topic: name, description }) =>
+    description === undefined ? name : `${name}=${description}`,
+  );
+  const { maxCalls, encoding, separator, output } = rest;
+  return commandLine(['score', file], {
+    ...{ skipEmpty, text, id, topic: topics, instructions, model, columns: columns?.join(',') },
+    ...{ maxCalls, encoding, separator, output, batch },
+  });
 }

@@ -5,8 +5,8 @@ import {
   failedRows,
   readBatchStatus,
 } from '../../jobs/texts/batch/batch-status.ts';
-import { quoted } from '../../json/shell-words.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
+import { commandLine } from '../options/command-lines.ts';
 import { openScoreTable, openStoreToRead } from '../options/from-settings.ts';
 import { inColumns } from '../terminal/columns.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
@@ -151,6 +151,6 @@ function adviceOf({ batch, status, failed }: BatchStatus): readonly string[] {
     ];
   if (failed === 0) return [];
   return [
-    `to score the failed rows again: platform-sync redrive --batch ${quoted(batch)}; or, without a queue, score the file under another --batch: only these rows are paid for`,
+    `to score the failed rows again: ${commandLine(['redrive'], { batch })}; or, without a queue, score the file under another --batch: only these rows are paid for`,
   ];
 }

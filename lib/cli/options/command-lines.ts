@@ -1,0 +1,28 @@
+import { quoted } from '../../json/shell-words.ts';
+import { type Place, partsOf } from '../../snapshot/keys.ts';
+
+/** What an option is set to: a list if it is repeated, true for a switch, undefined if it is not given. */
+type OptionValue = string | number | true | readonly string[] | undefined;
+
+/** A command line for people to type: what follows `platform-sync`, and its options by their names, each word quoted. */
+export function commandLine(
+  words: readonly string[],
+  options: Readonly<Record<string, OptionValue>> = {},
+): string {
+  const typed = Object.entries(options).flatMap(([key, value]) => {
+    const name = `--${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    if (value === undefined) return [];
+    return value === true ? [name] : [value].flat().flatMap((each) => [name, quoted(String(each))]);
+  });
+  return ['platform-sync', ...words.map(quoted), ...typed].join(' ');
+}
+
+/** `snapshot` for a place: a new run, whose selection is to be added, or with `resume` the rest of one. */
+export function snapshotCommand(place: Place, resume?: string): string {
+  const { source, name } = partsOf(place);
+  return commandLine(['snapshot', source], { as: name, resume });
+}
+
+/** Publishes a run although it was refused. */
+export const publishCommand = (place: string, run: string): string =>
+  commandLine(['publish', place, run], { force: true });
