@@ -44,11 +44,6 @@ const REMEMBERED_MS = 60_000;
 const EARLY = 0.85;
 const SHARE_OF_PAUSE = 0.6;
 
-/** A spell is long from here on; one that soon follows such a spell may well be due to the rate after all. */
-const LONG_SPELL_MS = 10_000;
-const SOON_MS = 20_000;
-const AFTER_LONG_SPELL = 0.75;
-
 /** What a 429 leaves behind: a lower rate if a call has succeeded since the last one, and when to probe. */
 export function afterRefusal(lowered: Lowered | undefined, refusal: Refusal): Lowered {
   return lowered === undefined || refusal.hasSucceeded
@@ -64,11 +59,10 @@ function beginSpell(
   const lowered = { rate: Math.max(leastRate(configured), before * LOWERING), atMs: nowMs };
   if (last === undefined) return lowered;
   const expectedMs = expectedAfter(last, nowMs);
-  const plain = { ...lowered, fromRate: isSuspect(last, nowMs) ? before * AFTER_LONG_SPELL : before };
-  if (expectedMs === undefined) return plain;
+  if (expectedMs === undefined) return lowered;
   const earlyMs = Math.min(expectedMs * EARLY, pauseMs * SHARE_OF_PAUSE, OBEYED_MS * EARLY);
   const delayMs = Math.max(LEAST_PAUSE_MS, earlyMs * jitter(random));
-  return { ...plain, expectedMs, ...(delayMs < pauseMs ? { probeMs: Math.round(nowMs + delayMs) } : {}) };
+  return { ...lowered, expectedMs, ...(delayMs < pauseMs ? { probeMs: Math.round(nowMs + delayMs) } : {}) };
 }
 
 function prolongSpell(lowered: Lowered, { nowMs, pauseMs, intervalMs, random }: Refusal): Lowered {
@@ -86,10 +80,6 @@ function expectedAfter(last: Lowered, nowMs: number): number | undefined {
   if ((last.refused ?? 0) > 0) return lastRefusalMs(last) - last.atMs;
   return last.expectedMs === undefined ? undefined : last.expectedMs * EARLY;
 }
-
-/** Whether a long spell has only just ended: a platform that shuts out whoever is too fast behaves like that. */
-const isSuspect = (last: Lowered, nowMs: number): boolean =>
-  nowMs - (last.succeededMs ?? nowMs) < SOON_MS && lastRefusalMs(last) - last.atMs >= LONG_SPELL_MS;
 
 /** From 0.85 up to 1.15. */
 const jitter = (random: number): number => 0.85 + 0.3 * random;

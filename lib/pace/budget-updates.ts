@@ -25,7 +25,6 @@ const otherAttributes = ({ incidents, lowered, pausedAtMs, capRate, breaker }: B
   incidents: incidents === 0 ? undefined : incidents,
   loweredRate: lowered?.rate,
   loweredAt: lowered?.atMs,
-  loweredFrom: lowered?.fromRate,
   refused: lowered?.refused,
   refusedAt: lowered?.refusedAtMs,
   expected: lowered?.expectedMs,
@@ -156,7 +155,6 @@ function loweredBy(number: NumberOf): Lowered | undefined {
   return {
     rate,
     atMs,
-    fromRate: number('loweredFrom'),
     refused: number('refused'),
     refusedAtMs: number('refusedAt'),
     expectedMs: number('expected'),

@@ -1,5 +1,5 @@
 import { type Spacing, spacingFor } from './gcra.ts';
-import { type Lowered, lastRefusalMs, rateBefore } from './lowered.ts';
+import { LOWERING, type Lowered, lastRefusalMs } from './lowered.ts';
 
 /** The rate rises one step after this long without a 429, in milliseconds; a step is this share of the configured rate. */
 const CLEAN_MS = 30_000;
@@ -72,12 +72,12 @@ function restored(configured: number, lowered: Lowered, nowMs: number): number {
 
 /** The rate to which a success leads, before anything more is tried. */
 function levelAfter(configured: number, lowered: Lowered, sinceMs: number): number {
-  const before = rateBefore(lowered);
+  const before = lowered.rate / LOWERING;
   // The platform refused a single call after a pause: the rate was not the reason.
   if ((lowered.refused ?? 0) > 0) return Math.min(configured, before * AFTER_OUTAGE);
   if (lowered.expectedMs !== undefined) return before * AFTER_SHORT_OUTAGE;
   const isFirst = before >= configured * 0.99;
   if (isFirst) return lowered.rate;
   const returned = Math.min(1, Math.max(0, sinceMs) / RETURN_MS);
-  return lowered.rate + returned * Math.max(0, before * NEAR_LIMIT - lowered.rate);
+  return lowered.rate + returned * (before * NEAR_LIMIT - lowered.rate);
 }

@@ -8,8 +8,6 @@ export type Lowered = {
   /** The rate after the last lowering, in requests a second, and when that was. */
   readonly rate: number;
   readonly atMs: number;
-  /** The rate to return to if it was not the reason. Default: the rate before the lowering. */
-  readonly fromRate?: number | undefined;
   /** How many probes were refused since, and when the last one was. Default: none. */
   readonly refused?: number | undefined;
   readonly refusedAtMs?: number | undefined;
@@ -25,8 +23,6 @@ export type Lowered = {
 export const LOWERING = 0.7;
 
 export const lastRefusalMs = ({ atMs, refusedAtMs }: Lowered): number => refusedAtMs ?? atMs;
-
-export const rateBefore = ({ rate, fromRate }: Lowered): number => fromRate ?? rate / LOWERING;
 
 /** Whether the platform refuses everything as far as is known: calls leave one at a time, as probes. */
 export const isProbing = (lowered: Lowered | undefined): lowered is Lowered =>

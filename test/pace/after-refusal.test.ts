@@ -19,7 +19,7 @@ test('a 429 leaves at least a twentieth of the configured rate', () => {
   expect(afterRefusal({ rate: 0.6, atMs: 90_000 }, refusal)).toMatchObject({ rate: 0.5 });
 });
 
-test('a 429 after a success lowers what the rate had risen to, and records from where', () => {
+test('a 429 after a success lowers what the rate had risen to', () => {
   const last = { rate: 7, atMs: 30_000, succeededMs: 31_000 };
 
   const lowered = afterRefusal(last, refusal);
@@ -27,7 +27,6 @@ test('a 429 after a success lowers what the rate had risen to, and records from 
   expect(lowered).toEqual({
     rate: expect.closeTo(5.18, 9),
     atMs: 100_000,
-    fromRate: expect.closeTo(7.4, 9),
   });
 });
 
@@ -38,7 +37,6 @@ describe('after a spell that outlasted its pause by 4 s', () => {
     expect(afterRefusal(last, refusal)).toEqual({
       rate: 7,
       atMs: 100_000,
-      fromRate: 10,
       expectedMs: 4_000,
       probeMs: 103_400,
     });
@@ -67,24 +65,6 @@ describe('after a spell that outlasted its pause by 4 s', () => {
 
     expect(afterRefusal(quiet, refusal)).toMatchObject({ expectedMs: 3_400, probeMs: 102_890 });
     expect(afterRefusal({ ...quiet, expectedMs: undefined }, refusal)).not.toHaveProperty('expectedMs');
-  });
-});
-
-describe('the rate to return to is a quarter lower after a spell of 10 s', () => {
-  const last: Lowered = { rate: 7, atMs: 60_000, refused: 3, refusedAtMs: 70_000, succeededMs: 80_001 };
-
-  test.each([
-    ['that ended less than 20 s ago', last, 7.5],
-    ['of whose end only this worker knows', { ...last, succeededMs: undefined }, 7.2 * 0.75],
-  ])('%s', (_, before, fromRate) => {
-    expect(afterRefusal(before, refusal).fromRate).toBeCloseTo(fromRate, 9);
-  });
-
-  test.each([
-    ['20 s after its end', { ...last, succeededMs: 80_000 }],
-    ['if it was shorter', { ...last, refusedAtMs: 69_999 }],
-  ])('but not %s', (_, before) => {
-    expect(afterRefusal(before, refusal).fromRate).toBe(10);
   });
 });
 

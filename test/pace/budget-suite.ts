@@ -174,7 +174,7 @@ export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | 
 
       test('a 429 forgets the success before it, and all that it does not state', async () => {
         const item = await makeItem();
-        const full = { rate: 35, atMs: nowMs, fromRate: 50, refused: 2, refusedAtMs: nowMs + 900 };
+        const full = { rate: 35, atMs: nowMs, refused: 2, refusedAtMs: nowMs + 900 };
         await item.lower({ ...incident, lowered: { ...full, expectedMs: 800, probeMs: nowMs + 7_000 } });
         const stated = await item.read();
         await item.reserve({ ...restart, probeMs: nowMs + 7_000 });

@@ -105,7 +105,7 @@ describe('in DynamoDB', () => {
         incidents,
         fromMs: times,
         lowered: fc.record(
-          { rate: fc.constantFrom(1.4, 35), atMs: times, fromRate: fc.constant(2), probeMs: times },
+          { rate: fc.constantFrom(1.4, 35), atMs: times, probeMs: times },
           { requiredKeys: ['rate', 'atMs'] },
         ),
       }),
