@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
-import { parsePattern, valueFaults } from '../lib/contract.ts';
+import { valueFaults } from '../lib/contract.ts';
 import { name, text, uuid } from './config-fields.ts';
+import { parsePattern } from './event-pattern/parse-pattern.ts';
 import { feedsItself } from './own-events.ts';
 
 const NO_BRACKETS = 'no < or >, between which EventBridge inserts a variable';

@@ -1,4 +1,5 @@
-import { type EventPattern, matchesPattern } from '../lib/contract.ts';
+import { matchesPattern } from './event-pattern/match-event.ts';
+import type { EventPattern } from './event-pattern/pattern.ts';
 
 /** What an event of a job that has ended says, where it is known before there is one. */
 const endOf = (status: string): string =>

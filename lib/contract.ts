@@ -5,9 +5,6 @@ import type { SettingName } from './setting-names.ts';
  * only the command line imports this file, so that it is part of no import cycle.
  */
 
-export { matchesPattern } from './event-pattern/match-event.ts';
-export { parsePattern } from './event-pattern/parse-pattern.ts';
-export type { EventPattern } from './event-pattern/pattern.ts';
 export { jobTimes } from './jobs/job-times.ts';
 /** What synth checks in the same way as the functions: job types, the values of event rules, and the requests of snapshots. */
 export { type JobType, jobTypes } from './jobs/types/job-types.ts';

@@ -100,7 +100,6 @@ test('objects with names from outside keep all of them', () => {
 
 /** Reads JSON without a limit. These read what this process printed, a single text, or within limits. */
 const PARSERS = [
-  'lib/event-pattern/match-event.ts',
   'lib/jobs/ledger/create-ledger.ts',
   'lib/json/bounded-line.ts',
   'lib/json/exact-json.ts',

@@ -15,7 +15,6 @@ const ROOMS = [
   'lib/bytes',
   'lib/json',
   'lib/aws',
-  'lib/event-pattern',
   'lib/formula',
   'lib/store',
   'lib/table',

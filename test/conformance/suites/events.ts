@@ -4,6 +4,6 @@ import type { Suite } from './suite.ts';
 
 /** What synth accepts as patterns and crons, and which events match. */
 export const events: Suite = [
-  { engines: [eventRuler], files: ['test/event-pattern/event-pattern.conformance.ts'] },
+  { engines: [eventRuler], files: ['test/infra/event-pattern/event-pattern.conformance.ts'] },
   { engines: [cronValidator], files: ['test/infra/cron.conformance.ts'] },
 ];

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { matchesPattern } from '../../lib/event-pattern/match-event.ts';
-import { parsePattern } from '../../lib/event-pattern/parse-pattern.ts';
-import { enginesOf } from '../aws/engines.ts';
-import { linesOf } from '../aws/run-program.ts';
+import { matchesPattern } from '../../../infra/event-pattern/match-event.ts';
+import { parsePattern } from '../../../infra/event-pattern/parse-pattern.ts';
+import { enginesOf } from '../../aws/engines.ts';
+import { linesOf } from '../../aws/run-program.ts';
 import { arbitraryPair } from './arbitrary-pair.ts';
 import { invalidPatterns } from './invalid-patterns.ts';
 import { matchingCases } from './matching-cases.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { matchesPattern } from '../../lib/event-pattern/match-event.ts';
-import { parsePattern } from '../../lib/event-pattern/parse-pattern.ts';
+import { matchesPattern } from '../../../infra/event-pattern/match-event.ts';
+import { parsePattern } from '../../../infra/event-pattern/parse-pattern.ts';
 import { invalidPatterns } from './invalid-patterns.ts';
 import { matchingCases } from './matching-cases.ts';
 
