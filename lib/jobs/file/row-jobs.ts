@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
+import { createNumbersByText } from '../../bytes/texts-by-hash.ts';
 import { canonicalJson } from '../../json/canonical-json.ts';
 import { printJson } from '../../json/json.ts';
 import type { JobLine } from '../message/job-lines.ts';
 import type { CsvRow } from '../texts/rows/csv-rows.ts';
-import { createNumbersByText } from '../texts/rows/numbers-by-text.ts';
 import type { Template } from './template.ts';
 
 /**

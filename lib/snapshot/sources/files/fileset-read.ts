@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { createSeenTexts, type SeenTexts } from '../../../bytes/texts-by-hash.ts';
 import { searchFiles } from '../../../platform/operations/search-files.ts';
 import { PlatformError } from '../../../platform/platform-error.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
@@ -7,7 +8,6 @@ import { type CreationRank, isAscending, rankOf, ranksOf, sortsByCreation } from
 import { EMPTY_DIGEST, withTexts } from './list-digest.ts';
 import type { ReadFilePage, ScannedFilePage } from './pages.ts';
 import { hasSeen, noCursors, type SeenCursors, seenCursorsSchema, withCursor } from './seen-cursors.ts';
-import { createSeenKeys, type SeenKeys } from './seen-keys.ts';
 
 /** How far one read of a FileSet has progressed; plain JSON. Its files are not in it, but in the parts of the run. */
 export type FilesetPosition = {
@@ -74,7 +74,7 @@ export async function* readFileset(
   { from, signal, takenKeys }: ScanStart<FilesetPosition>,
   stopsAtRepeat: boolean,
 ): AsyncGenerator<ScanStep<FilesetPosition>, FilesetResult, undefined> {
-  const seen = createSeenKeys();
+  const seen = createSeenTexts();
   if (from !== undefined) await addTaken(seen, filesetId, takenKeys());
   let position = from ?? START;
   for (;;) {
@@ -115,7 +115,7 @@ function endOf({ next: sent, cursors }: FilesetPosition, next: string | null): '
 }
 
 /** The files of a page that did not come before. */
-function freshRows({ files, keyOf }: ScannedFilePage, seen: SeenKeys): Uint32Array {
+function freshRows({ files, keyOf }: ScannedFilePage, seen: SeenTexts): Uint32Array {
   const rows = new Uint32Array(files);
   let fresh = 0;
   for (let row = 0; row < files; row += 1) {
@@ -150,7 +150,7 @@ function* keysAndPaths({ keyOf, pathOf }: ScannedFilePage, rows: Uint32Array): G
 
 /** Adds the files that earlier processes took. The segment may also have files of the FileSets before. */
 async function addTaken(
-  seen: SeenKeys,
+  seen: SeenTexts,
   filesetId: string,
   taken: AsyncIterable<readonly string[]>,
 ): Promise<void> {

@@ -75,24 +75,6 @@ export const sources: readonly LookedAt[] = [
     why: 'each anchor is then two cursors later, and a loop of any length reaches one all the same',
   },
   {
-    file: 'lib/snapshot/sources/files/seen-keys.ts',
-    code: 'at < before.length',
-    to: ['at <= before.length'],
-    why: 'one more free slot is put into the table, which changes nothing',
-  },
-  {
-    file: 'lib/snapshot/sources/files/seen-keys.ts',
-    code: '2 * size > MOST_FULL * words.length',
-    to: ['2 * size >= MOST_FULL * words.length'],
-    why: 'the table grows one key sooner',
-  },
-  {
-    file: 'lib/snapshot/sources/files/seen-keys.ts',
-    code: 'at = (at + 2) & mask',
-    to: ['at - 2'],
-    why: 'slots are then tried in the other direction, always',
-  },
-  {
     file: 'lib/snapshot/sources/files/where.ts',
     code: '.exec(text) ?? []',
     to: ['["Stryker was here"]'],

@@ -1,0 +1,100 @@
+import { hash } from 'node:crypto';
+
+/*
+ * Texts held as 64 bits of their hashes, whatever their length, in an open hash table: two of a million texts have the
+ * same 64 bits in one of 30 million cases, and are then taken for one.
+ */
+
+/** Which texts have been seen, in 11 to 22 bytes each. They must be well-formed. */
+export type SeenTexts = {
+  /** Adds a text; false if it was already there. */
+  add(text: string): boolean;
+  size(): number;
+};
+
+export function createSeenTexts(): SeenTexts {
+  const table = createTable(2);
+  return { add: (text) => table.put(text), size: table.size };
+}
+
+/** Whole numbers from 1 to 2^32 - 1, each by a text, in 16 to 32 bytes each. */
+export type NumbersByText = {
+  /** Undefined if the text has none. */
+  get(text: string): number | undefined;
+  set(text: string, number: number): void;
+  count(): number;
+};
+
+export function createNumbersByText(): NumbersByText {
+  const table = createTable(3);
+  // Quoted as JSON, a text with half of a surrogate pair differs from every other one.
+  const textOf = (text: string) => JSON.stringify(text);
+  return {
+    get: (text) => table.numberOf(textOf(text)),
+    set: (text, number) => void table.put(textOf(text), number),
+    count: table.size,
+  };
+}
+
+/** The table doubles before it is fuller than this. */
+const MOST_FULL = 0.75;
+const FIRST_SLOTS = 1_024;
+
+/** A table whose slots have so many words: two of a hash, of which the second is 0 in a free slot, and a number. */
+function createTable(width: 2 | 3) {
+  let words = new Uint32Array(width * FIRST_SLOTS);
+  let size = 0;
+  const slotOf = (high: number, low: number) => {
+    let at = width * (high & (words.length / width - 1));
+    while (words[at + 1] !== 0 && (words[at] !== high || words[at + 1] !== low)) {
+      at += width;
+      if (at === words.length) at = 0;
+    }
+    return at;
+  };
+  const write = (at: number, high: number, low: number, number: number) => {
+    words[at] = high;
+    words[at + 1] = low;
+    if (width === 3) words[at + 2] = number;
+  };
+  const widen = () => {
+    const before = words;
+    words = new Uint32Array(2 * before.length);
+    for (let at = 0; at < before.length; at += width) {
+      const [high = 0, low = 0] = [before[at], before[at + 1]];
+      if (low !== 0) write(slotOf(high, low), high, low, before[at + 2] ?? 0);
+    }
+  };
+  return {
+    size: () => size,
+    /** Whether the text was not there. */
+    put(text: string, number = 0): boolean {
+      const digest = digestOf(text);
+      const [high, low] = [wordAt(digest, 0), wordAt(digest, 1) || 1];
+      const at = slotOf(high, low);
+      const isNew = words[at + 1] === 0;
+      if (isNew || width === 3) write(at, high, low, number);
+      if (isNew) size += 1;
+      if (width * size > MOST_FULL * words.length) widen();
+      return isNew;
+    },
+    numberOf(text: string): number | undefined {
+      const digest = digestOf(text);
+      const at = slotOf(wordAt(digest, 0), wordAt(digest, 1) || 1);
+      return words[at + 1] === 0 ? undefined : words[at + 2];
+    },
+  };
+}
+
+/** As text of one character a byte: a buffer for each text would take twice the time. */
+const digestOf = (text: string): string => hash('sha256', text, 'binary');
+
+/** The word of 32 bits at an index. */
+function wordAt(bytes: string, index: number): number {
+  const at = 4 * index;
+  const [low, high] = [
+    bytes.charCodeAt(at) | (bytes.charCodeAt(at + 1) << 8),
+    bytes.charCodeAt(at + 2) | (bytes.charCodeAt(at + 3) << 8),
+  ];
+  return (low | (high << 16)) >>> 0;
+}

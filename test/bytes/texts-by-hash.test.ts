@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { createNumbersByText, createSeenTexts } from '../../lib/bytes/texts-by-hash.ts';
+
+const texts = Array.from({ length: 20_000 }, (_, index) => `fileset/${index}`);
+
+// SHA-256 of the first two begins with the same 32 bits; of the others, bits 32 to 63 and the first slot are the same.
+const alike = ['key 5979', 'key 77859', 'key 1206591', 'key 1861346'];
+
+describe('texts that have been seen', () => {
+  test('are new exactly once, also after the table has grown many times', () => {
+    const seen = createSeenTexts();
+
+    expect(texts.every((text) => seen.add(text))).toBe(true);
+    expect(texts.some((text) => seen.add(text))).toBe(false);
+    expect(seen.size()).toBe(20_000);
+  });
+
+  test('are compared by all of their 64 bits, and by no fewer', () => {
+    const seen = createSeenTexts();
+
+    expect(alike.map((text) => seen.add(text))).toEqual([true, true, true, true]);
+    expect(alike.map((text) => seen.add(text))).toEqual([false, false, false, false]);
+  });
+});
+
+describe('numbers by text', () => {
+  test('are the last that were set, also after the table has grown many times', () => {
+    const numbers = createNumbersByText();
+    for (const [at, text] of texts.entries()) numbers.set(text, at + 1);
+    numbers.set('fileset/7', 2 ** 32 - 1);
+
+    expect(numbers.get('fileset/7')).toBe(2 ** 32 - 1);
+    expect(texts.filter((text, at) => numbers.get(text) !== at + 1)).toEqual(['fileset/7']);
+    expect([numbers.get('fileset'), numbers.count()]).toEqual([undefined, 20_000]);
+  });
+
+  test('differ for texts with different halves of surrogate pairs', () => {
+    const numbers = createNumbersByText();
+
+    numbers.set('\ud83d', 1);
+
+    expect([numbers.get('\ud83d'), numbers.get('\ud83c'), numbers.get('\ufffd')]).toEqual([
+      1,
+      undefined,
+      undefined,
+    ]);
+  });
+});
