@@ -1,3 +1,4 @@
+import { nearestName } from '../../formula/nearest-name.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import type { Store } from '../../store/store.ts';
 import { viewsOver } from '../catalog/catalog.ts';
@@ -60,11 +61,13 @@ export async function openQuery(text: string, context: QueryContext): Promise<Qu
 
 async function attemptQueries(sql: string, context: QueryContext): Promise<QueryResult> {
   const attempt = { verifies: false, hasModel: false };
+  let stale = 0;
   for (;;) {
     try {
       return await attemptQuery(sql, context, attempt);
     } catch (error) {
-      if (!attempt.hasModel && error instanceof QueryError && error.message.includes(NEEDS_MODEL))
+      if (error instanceof StaleError && stale < MOST_STALE) stale += 1;
+      else if (!attempt.hasModel && error instanceof QueryError && error.message.includes(NEEDS_MODEL))
         attempt.hasModel = true;
       // A file that is read in place may be damaged: those that are, are replaced.
       else if (!attempt.verifies && isDamage(error) && context.store.fileOf !== undefined)
@@ -73,6 +76,9 @@ async function attemptQueries(sql: string, context: QueryContext): Promise<Query
     }
   }
 }
+
+/** How often a query is tried again since it needs something else by then. */
+const MOST_STALE = 5;
 
 /** How a query is tried. */
 type Attempt = {
@@ -106,12 +112,15 @@ async function attemptQuery(
     ...view,
     sql: hasModel ? view.sql : (withoutModel ?? view.sql),
   }));
-  const needed = await planned(sql, { tables, views }, context);
+  const plan = () => planned(sql, { tables, views }, context);
+  const needed = await plan();
   const loaded = await loadPieces(needed, context);
   signal.throwIfAborted();
   const database = await openDatabase(context.duckDb, context);
   try {
     const executed = await executeOn(database, { sql, tables, views, loaded, context });
+    // At another time it may need what was left out.
+    if (OF_TIME.test(sql) && namesOf(await plan()) !== namesOf(needed)) throw new StaleError();
     const { faults, notes } = reported;
     return { ...resultOf(executed, database, context), faults: [...faults], notes: [...notes] };
   } catch (error) {
@@ -134,10 +143,32 @@ async function planned(
     await connection.run("SET disabled_optimizers = 'statistics_propagation'");
     await connection.run("SET explain_output = 'optimized_only'");
     await database.lock([]);
-    await checkReads(context.duckDb, connection, sql);
+    await checkReads(context.duckDb, connection, sql).catch(withNearest(sql, views));
     return await neededPieces(connection, tables, sql);
   });
 }
+
+/** Functions whose value is another one later. */
+const OF_TIME = /\b(?:now|today|current_\w+|\w*timestamp|localtime)\b/i;
+
+const namesOf = (needed: readonly NeededPieces[]): string =>
+  JSON.stringify(needed.map(({ table, pieces }) => [table.name, pieces.map(({ values }) => values)]));
+
+/** What a query needs has changed since it was planned. */
+class StaleError extends Error {}
+
+const NO_COLUMN = /(?:does not have a column named|Cannot extract field) ["']([^"']+)["']/;
+
+/** Names the nearest column of the tables that a query names, where DuckDB says only that there is no such column. */
+const withNearest = (sql: string, views: readonly View[]) => (error: unknown) => {
+  const [, missing] = NO_COLUMN.exec(String(error)) ?? [];
+  if (!(error instanceof QueryError) || missing === undefined) throw error;
+  const words = new Set(sql.toLowerCase().match(/\w+/g));
+  const columns = views.filter(({ name }) => words.has(name)).flatMap((view) => Object.keys(view.columns));
+  const meant = nearestName(missing.toLowerCase(), columns);
+  if (meant === undefined) throw error;
+  throw new QueryError(`${error.message}\nDid you mean "${meant}"?`, error.failure, { cause: error });
+};
 
 type ToExecute = {
   readonly sql: string;

@@ -138,6 +138,31 @@ describe('of hundreds of runs', () => {
   });
 });
 
+test('a query that depends on the time is planned again, and sees what it needs by then', async () => {
+  const store = createMemoryStore();
+  const [first, second] = [runOn('2026-10', 1), runOn('2026-10', 2)];
+  await publishLines(store, { run: first, lines: [calculation(1, 'a')] });
+  let isFirst = true;
+  const slow: Store = {
+    ...store,
+    async stream(key, options) {
+      if (isFirst) {
+        isFirst = false;
+        await publishLines(store, { run: second, lines: [calculation(2, 'b')] });
+      }
+      return await store.stream(key, options);
+    },
+  };
+  await using fresh = await openTables(slow);
+
+  const rows = await rowsOf(
+    fresh,
+    'SELECT run FROM all_calculations WHERE dt < CAST(now() AS VARCHAR) ORDER BY run',
+  );
+
+  expect(rows.flat()).toEqual([first.id, second.id]);
+});
+
 test('of the runs of other days nothing is read, not even their manifests', async () => {
   const store = createMemoryStore();
   for (const day of DAYS)

@@ -82,6 +82,14 @@ describe('a wrong query', () => {
     expect(message).toContain('LINE 3: WHERE nam = 1');
   });
 
+  test.each([
+    ['SELECT c.nam FROM calculations AS c', 'name'],
+    ['SELECT cards.owner FROM cards JOIN datasets USING (dataset_id)', 'owners'],
+    ['SELECT calculations.lastmodifed FROM calculations', 'lastmodified'],
+  ])('of a table that lacks the column gets the nearest one: %s', async (sql, nearest) => {
+    expect((await errorOf(sql)).message).toContain(`Did you mean "${nearest}"?`);
+  });
+
   test('of which only the values show that it is wrong, too', async () => {
     const { message, failure } = await errorOf('SELECT 1,\nid::INT FROM calculations');
 
