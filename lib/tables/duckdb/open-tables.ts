@@ -1,5 +1,5 @@
-import { mkdir, rm } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from '../../store/store.ts';
 import { createCleanups } from '../../time/cleanups.ts';
@@ -11,9 +11,8 @@ import type { ResultColumn } from './execute.ts';
 import { type DuckDb, loadDuckDb } from './load-duckdb.ts';
 import { createLocalCopies } from './local-copies.ts';
 import { openQuery, type QueryResult } from './open-query.ts';
-import { stopAfter } from './stop-after.ts';
+import { QueryError } from './query-error.ts';
 import { placesWithTables } from './tables/tables.ts';
-import { makeTemporaryFolder } from './temporary-folder.ts';
 
 export type TablesOptions = {
   /** Memory for DuckDB, in MB. Default: 1,000. */
@@ -87,9 +86,12 @@ export async function openTables(store: Store, options: TablesOptions = {}): Pro
     opened.defer(() => rm(folder, { recursive: true, force: true }));
     await mkdir(folder);
     opened.use(shared.copies.use());
-    const stop = stopAfter(seconds, signal);
-    opened.use(stop);
-    const result = await openQuery(sql, { ...shared, folder, signal: stop.signal, onReading });
+    const over = new AbortController();
+    const timer =
+      seconds === undefined ? undefined : setTimeout(() => over.abort(tooLong(seconds)), seconds * 1_000);
+    opened.defer(() => clearTimeout(timer));
+    const stop = AbortSignal.any([over.signal, ...(signal === undefined ? [] : [signal])]);
+    const result = await openQuery(sql, { ...shared, folder, signal: stop, onReading });
     opened.use(result);
     const kept = opened.move();
     return { ...result, [Symbol.asyncDispose]: () => kept[Symbol.asyncDispose]() };
@@ -105,6 +107,9 @@ export async function openTables(store: Store, options: TablesOptions = {}): Pro
     [Symbol.asyncDispose]: remove,
   };
 }
+
+const tooLong = (seconds: number) =>
+  new QueryError(`the query took longer than ${seconds} s and was stopped`, { kind: 'too-long', seconds });
 
 const listed = ({ name, about, columns }: View): TableInfo => ({
   name,
@@ -128,4 +133,33 @@ async function firstOf(
     if (first.length >= maxRows) break;
   }
   return first;
+}
+
+const PREFIX = 'platform-sync-query-';
+
+/**
+ * Makes a folder for this process under the system's folder of temporary files, and removes those of processes that were
+ * killed. Only this user can read it. It is removed when it is disposed of.
+ */
+async function makeTemporaryFolder(parent = tmpdir()): Promise<AsyncDisposable & { readonly path: string }> {
+  await removeLeftOvers(parent);
+  const path = await mkdtemp(join(parent, `${PREFIX}${process.pid}-`));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+async function removeLeftOvers(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    const [, pid] = name.startsWith(PREFIX) ? (/^(\d+)-/.exec(name.slice(PREFIX.length)) ?? []) : [];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    // Those of other users stay.
+    await rm(join(parent, name), { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+  }
 }

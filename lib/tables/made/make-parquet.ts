@@ -1,13 +1,9 @@
-import { gatherBytes } from '../../bytes/gathered-bytes.ts';
 import { type LineReader, lineOf, readLines } from '../../snapshot/changes/line-reader.ts';
 import type { PartToRead } from '../../snapshot/changes/part-chunks.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import type { KnownMembers, TableColumns } from '../parquet/fit-lines.ts';
-import { createParquetFile, type ParquetFile } from '../parquet/parquet-writer.ts';
+import { createParquetFile, type MadeParquet, type ParquetFile } from '../parquet/parquet-writer.ts';
 import type { FileToMake } from './made-files.ts';
-
-/** Parquet, compressed, in memory: no larger than the part by much. `other`: how many members are in `_other`. */
-export type MadeParquet = { readonly body: Buffer; readonly records: number; readonly other: number };
 
 /** A part to make Parquet of. `use` gets each of its lines too. */
 export type PartToMake = PartToRead & { readonly use?: ((reader: LineReader) => void) | undefined };
@@ -20,7 +16,6 @@ export function createParquetMaker(columns: TableColumns): (part: PartToMake) =>
   const file = createParquetFile(columns);
   return async ({ store, part, signal, use }) => {
     const lines = readLines({ store, parts: [part], signal });
-    const gathered = gatherBytes();
     file.restart();
     try {
       for (;;) {
@@ -30,13 +25,11 @@ export function createParquetMaker(columns: TableColumns): (part: PartToMake) =>
         use?.(lines);
         // Its own memory has all of the lines so far.
         if (typeof next !== 'boolean') lines.release();
-        if (file.isFull()) gathered.add(file.flush());
       }
-      gathered.add(file.end());
+      return file.end();
     } finally {
       await lines.close();
     }
-    return { body: gathered.bytes(), ...file.counts() };
   };
 }
 
@@ -79,7 +72,6 @@ export async function parquetOfLines(
   { known = {}, report }: { readonly known?: KnownMembers; readonly report?: Report } = {},
 ): Promise<MadeParquet | undefined> {
   const file = createParquetFile(columns, known);
-  const gathered = gatherBytes();
   for await (const { json, place } of lines) {
     try {
       addLine({ line: lineOf(json), place: () => place }, file);
@@ -87,10 +79,7 @@ export async function parquetOfLines(
       if (report === undefined || !(error instanceof StoredObjectError)) throw error;
       report(error.message);
     }
-    if (file.isFull()) gathered.add(file.flush());
   }
-  const { records, other } = file.counts();
-  if (records === 0) return undefined;
-  gathered.add(file.end());
-  return { body: gathered.bytes(), records, other };
+  const made = file.end();
+  return made.records === 0 ? undefined : made;
 }

@@ -11,7 +11,7 @@ import {
   readMade,
   writeMade,
 } from '../made/made-files.ts';
-import type { MadeParquet } from '../made/make-parquet.ts';
+import type { MadeParquet } from '../parquet/parquet-writer.ts';
 
 export type FolderToMake<File extends FileToMake> = {
   readonly store: Store;

@@ -7,7 +7,8 @@ import { type Run, runOfId } from '../../snapshot/run-id.ts';
 import { sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
 import { madeOf, type RecordedParquet, recordedParquet } from '../made/made-files.ts';
-import { createParquetMaker, type MadeParquet } from '../made/make-parquet.ts';
+import { createParquetMaker } from '../made/make-parquet.ts';
+import type { MadeParquet } from '../parquet/parquet-writer.ts';
 
 export type PartFilesOptions = {
   readonly store: Store;

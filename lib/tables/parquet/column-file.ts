@@ -1,8 +1,7 @@
-import { gatherBytes } from '../../bytes/gathered-bytes.ts';
 import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
 import { addLevels, type Leaf, type LeafPlace } from './leaf.ts';
 import { addBoolean, addInteger, createBooleanLeaf, createIntegerLeaf } from './number-leaves.ts';
-import { createRowGroups } from './parquet-writer.ts';
+import { createRowGroups, type MadeRows } from './parquet-writer.ts';
 import { addSpan, createTextLeaf } from './text-leaf.ts';
 
 type ColumnValue = string | number | bigint | boolean | null;
@@ -14,9 +13,6 @@ export type ColumnWriter = {
   /** Gives it the text in UTF-8 that is from `start` up to `end`. */
   addSpan(source: JsonBytes, start: number, end: number): void;
 };
-
-/** A Parquet file in memory. */
-type MadeRows = { readonly body: Buffer<ArrayBuffer>; readonly records: number };
 
 /** One Parquet file of values that are made here. */
 export type ColumnFile<Name extends string> = {
@@ -32,11 +28,9 @@ type PlainTypes<Name extends string> = Readonly<Record<Name, 'string' | 'bigint'
 
 /** Begins a Parquet file. Memory holds it and one row group. */
 export function createColumnFile<Name extends string>(types: PlainTypes<Name>): ColumnFile<Name> {
-  const groups = createRowGroups(types);
   const leaves: Leaf[] = [];
-  let gathered = gatherBytes();
-  let [records, rows, bytes] = [0, 0, 0];
   const columns = {} as Record<Name, ColumnWriter>;
+  let bytes = 0;
   for (const [name, type] of Object.entries(types) as [Name, PlainTypes<Name>[Name]][]) {
     const { leaf, ...column } = columnOf(type, { path: [name], definition: 1, repetition: 0 }, (length) => {
       bytes += length;
@@ -44,23 +38,13 @@ export function createColumnFile<Name extends string>(types: PlainTypes<Name>): 
     leaves.push(leaf);
     columns[name] = column;
   }
-
+  const rows = createRowGroups(types, leaves);
   return {
     columns,
+    end: rows.end,
     endRow() {
-      records += 1;
-      rows += 1;
-      if (!groups.isFull(rows, bytes)) return;
-      gathered.add(groups.write(leaves, rows));
-      [rows, bytes] = [0, 0];
-    },
-    end() {
-      gathered.add(groups.end(leaves, rows, records));
-      const made = { body: gathered.bytes(), records };
-      groups.restart();
-      gathered = gatherBytes();
-      [records, rows, bytes] = [0, 0, 0];
-      return made;
+      rows.endRow(bytes);
+      bytes = 0;
     },
   };
 }
@@ -71,29 +55,20 @@ function columnOf(
   count: (bytes: number) => void,
 ): ColumnWriter & { readonly leaf: Leaf } {
   if (type === 'string') return textColumn(place, count);
-  if (type === 'bigint') {
-    const leaf = createIntegerLeaf(place);
-    return plainColumn(leaf, (value) => {
-      if (typeof value !== 'number' && typeof value !== 'bigint') return false;
-      addInteger(leaf.values, 0, value);
-      return true;
-    });
-  }
-  const leaf = createBooleanLeaf(place);
-  return plainColumn(leaf, (value) => {
-    if (typeof value !== 'boolean') return false;
-    addBoolean(leaf.values, 0, value);
-    return true;
-  });
+  const leaf = type === 'bigint' ? createIntegerLeaf(place) : createBooleanLeaf(place);
+  const { values, levels } = leaf;
+  const none = () => addLevels(levels, 0, 0);
+  return {
+    leaf,
+    addSpan: none,
+    add(value) {
+      if (type === 'boolean' && typeof value === 'boolean') addBoolean(values, 0, value);
+      else if (type === 'bigint' && (typeof value === 'number' || typeof value === 'bigint'))
+        addInteger(values, 0, value);
+      else none();
+    },
+  };
 }
-
-const plainColumn = (leaf: Leaf, isAdded: (value: ColumnValue) => boolean) => ({
-  leaf,
-  add(value: ColumnValue) {
-    if (!isAdded(value)) addLevels(leaf.levels, 0, 0);
-  },
-  addSpan: () => addLevels(leaf.levels, 0, 0),
-});
 
 function textColumn(place: LeafPlace, count: (bytes: number) => void) {
   const leaf = createTextLeaf(place);

@@ -1,5 +1,6 @@
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
+import { gatherBytes } from '../../bytes/gathered-bytes.ts';
 import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
 import { createLineFitter, type KnownMembers, type TableColumns } from './fit-lines.ts';
 import type { Leaf } from './leaf.ts';
@@ -10,93 +11,95 @@ import { type LeafMemory, writeLeaf } from './write-leaf.ts';
 const MOST_ROWS = 20_000;
 const MOST_BYTES = 16_000_000;
 
-/** One Parquet file that is being written. */
+/** Parquet, compressed, in memory. */
+export type MadeRows = { readonly body: Buffer<ArrayBuffer>; readonly records: number };
+
+/** The same of lines. `other`: how many of their members are in `_other`. */
+export type MadeParquet = { readonly body: Buffer; readonly records: number; readonly other: number };
+
+/** One Parquet file after another, in the same memory. */
 export type ParquetFile = {
   /** Adds the row of a JSON line, as `createLineFitter` fits it. Throws `SyntaxError` if it is not JSON. */
   add(json: JsonBytes, start: number, end: number): void;
-  /** True if the rows that were added last are to be written. */
-  isFull(): boolean;
-  /** Writes these rows: the next bytes of the file, a view until more is written. */
-  flush(): Uint8Array;
-  /** Writes what is left: the last bytes of the file, a view. */
-  end(): Uint8Array;
-  /** Forgets everything: what comes next is another file, in the same memory. */
+  /** The file, and the next one begins. The same lines give the same bytes. */
+  end(): MadeParquet;
+  /** Forgets the file. */
   restart(): void;
-  /** How many rows it has, and how many members of their lines are in `_other`. */
-  counts(): ParquetCounts;
 };
 
-type ParquetCounts = { readonly records: number; readonly other: number };
-
-/** Begins a Parquet file with the columns of a table: zstd, in row groups of bounded size. The same lines give the same bytes. */
+/** Begins a Parquet file with the columns of a table: zstd, in row groups of bounded size. Memory holds it and one of these. */
 export function createParquetFile(columns: TableColumns, known: KnownMembers = {}): ParquetFile {
   const fitter = createLineFitter(columns, known);
-  const groups = createRowGroups(columns);
-  let [records, other, rows, bytes] = [0, 0, 0, 0];
-
+  const rows = createRowGroups(columns, fitter.leaves);
+  let other = 0;
   return {
     add(json, start, end) {
       other += fitter.add(json, start, end);
-      records += 1;
-      rows += 1;
-      bytes += end - start;
+      rows.endRow(end - start);
     },
-    isFull: () => groups.isFull(rows, bytes),
-    flush() {
-      const written = groups.write(fitter.leaves, rows);
-      [rows, bytes] = [0, 0];
-      return written;
+    end() {
+      const made = { ...rows.end(), other };
+      other = 0;
+      return made;
     },
-    end: () => groups.end(fitter.leaves, rows, records),
     restart() {
-      fitter.clear();
-      groups.restart();
-      [records, other, rows, bytes] = [0, 0, 0, 0];
+      other = 0;
+      rows.restart();
     },
-    counts: () => ({ records, other }),
   };
 }
 
-/** The row groups of a file, one after another, and its end: what is returned are views, until the next call. */
-export function createRowGroups(columns: TableColumns) {
+/** A file of the rows that are added to leaves, which forget them whenever there are enough for a row group. */
+export function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) {
   const out = new ByteWriter();
   const memory = { page: new ByteWriter(), levels: new ByteWriter() };
+  let gathered = gatherBytes();
   let groups: RowGroup[] = [];
-  out.appendUint32(PAR1);
+  let [records, rows, bytes] = [0, 0, 0];
 
-  function add(leaves: readonly Leaf[], rows: number): void {
-    if (rows > 0) groups.push(writeRowGroup(out, leaves, rows, memory));
-    for (const leaf of leaves) leaf.clear();
+  function gather(): void {
+    gathered.add(out.getBytes());
+    out.index = 0;
   }
 
+  function write(): void {
+    if (rows > 0) groups.push(writeRowGroup(out, leaves, rows, memory));
+    for (const leaf of leaves) leaf.clear();
+    [rows, bytes] = [0, 0];
+    gather();
+  }
+
+  function restart(): void {
+    for (const leaf of leaves) leaf.clear();
+    gathered = gatherBytes();
+    groups = [];
+    [records, rows, bytes] = [0, 0, 0];
+    [out.offset, out.index] = [0, 0];
+    out.appendUint32(PAR1);
+  }
+
+  restart();
   return {
-    isFull: (rows: number, bytes: number): boolean => rows >= MOST_ROWS || bytes >= MOST_BYTES,
-    /** The bytes of the rows that are in the leaves, which forget them. */
-    write(leaves: readonly Leaf[], rows: number): Uint8Array {
-      add(leaves, rows);
-      return takenFrom(out);
+    restart,
+    /** Ends a row that was made of so many bytes. */
+    endRow(sizeBytes: number): void {
+      records += 1;
+      rows += 1;
+      bytes += sizeBytes;
+      if (rows >= MOST_ROWS || bytes >= MOST_BYTES) write();
     },
-    /** The last of them, and the footer of a file of so many records. */
-    end(leaves: readonly Leaf[], rows: number, records: number): Uint8Array {
-      add(leaves, rows);
+    /** The file, and the next one begins. */
+    end(): MadeRows {
+      write();
       const about = { version: 2, created_by: CREATED_BY, num_rows: BigInt(records), metadata_length: 0 };
       writeMetadata(out, { ...about, schema: parquetSchema(columns), row_groups: groups });
       out.appendUint32(PAR1);
-      return takenFrom(out);
-    },
-    /** What comes next is another file. */
-    restart(): void {
-      groups = [];
-      [out.offset, out.index] = [0, 0];
-      out.appendUint32(PAR1);
+      gather();
+      const made = { body: gathered.bytes(), records };
+      restart();
+      return made;
     },
   };
-}
-
-function takenFrom(out: ByteWriter): Uint8Array {
-  const written = out.getBytes();
-  out.index = 0;
-  return written;
 }
 
 /** What the footer says of a row group. */

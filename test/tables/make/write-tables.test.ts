@@ -66,7 +66,7 @@ test('what is damaged is named, and so is where a damaged record of the last cal
 
   expect(await write(store)).toMatchObject({
     made: 1,
-    skipped: [expect.stringContaining('results/score/dt=2026-11-21/a.json: expected JSON')],
+    skipped: [expect.stringContaining('results/score/dt=2026-11-21/a.json: expected a record as JSON')],
   });
 });
 

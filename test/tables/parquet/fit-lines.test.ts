@@ -191,7 +191,7 @@ test('a line that is not JSON adds nothing', async () => {
   expect(() => file.add(jsonOf(line), 0, line.length)).toThrow(SyntaxError);
   file.add(jsonOf('{"id":"2"}'), 0, 10);
 
-  const bytes = Buffer.from(file.end());
+  const { body: bytes } = file.end();
   expect(await queryParquet(bytes, 'SELECT id, tags, count FROM parquet')).toEqual([
     { id: '1', tags: null, count: null },
     { id: '2', tags: null, count: null },

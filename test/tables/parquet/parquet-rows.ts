@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { parquetMetadata } from 'hyparquet';
 import { once } from '../../../lib/once.ts';
 import type { KnownMembers, TableColumns } from '../../../lib/tables/parquet/fit-lines.ts';
 import { createParquetFile } from '../../../lib/tables/parquet/parquet-writer.ts';
@@ -18,7 +19,6 @@ export function writeLines(
   known: KnownMembers = {},
 ) {
   const file = createParquetFile(table, known);
-  const pieces: Uint8Array[] = [];
   const before = '{"id":"before"}\n';
   for (const line of lines) {
     file.add(
@@ -26,10 +26,10 @@ export function writeLines(
       before.length,
       before.length + Buffer.byteLength(line),
     );
-    if (file.isFull()) pieces.push(Buffer.from(file.flush()));
   }
-  pieces.push(file.end());
-  return { bytes: Buffer.concat(pieces), pieces: pieces.length, ...file.counts() };
+  const { body, ...counts } = file.end();
+  const metadata = parquetMetadata(new Uint8Array(body).buffer);
+  return { bytes: body, pieces: metadata.row_groups.length, ...counts };
 }
 
 /** The rows of these lines in `oddTable` as DuckDB reads them, and how many members are in `_other`. */

@@ -126,13 +126,12 @@ describe('a Parquet file', () => {
       for (const line of lines) file.add(jsonOf(line), 0, line.length);
     };
     write();
-    file.flush();
-    write();
 
     file.restart();
     write();
 
-    expect(Buffer.from(file.end())).toEqual(writeLines(lines).bytes);
-    expect(file.counts()).toEqual({ records: 2, other: 1 });
+    const { body, ...counts } = file.end();
+    expect(body).toEqual(writeLines(lines).bytes);
+    expect(counts).toEqual({ records: 2, other: 1 });
   });
 });
