@@ -1,8 +1,7 @@
 import { type Change, printChange } from '../../snapshot/changes/change.ts';
 import { changesBetween } from '../../snapshot/changes/changes-between.ts';
-import { collectChanges } from '../../snapshot/changes/collect-changes.ts';
-import type { ComparisonEvent, RunSide } from '../../snapshot/changes/comparison-events.ts';
-import type { ChangeCounts } from '../../snapshot/changes/count-changes.ts';
+import type { ComparisonEvent, RunSide } from '../../snapshot/changes/comparison.ts';
+import { type ChangeCounts, collectChanges } from '../../snapshot/changes/count-changes.ts';
 import { describeChanges } from '../../snapshot/changes/describe-changes.ts';
 import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
 import { type EarlierRun, findRunPair } from '../../snapshot/changes/run-pair.ts';
@@ -133,7 +132,7 @@ async function compare(
 function warnOfRepeats(place: Place, runs: Readonly<Record<RunSide, string>>, err: Terminal['err']) {
   const warned = new Set<RunSide>();
   return (event: ComparisonEvent): void => {
-    if (event.kind !== 'repeated-key' || warned.has(event.side)) return;
+    if (warned.has(event.side)) return;
     warned.add(event.side);
     const which = `key ${event.key} appears more than once in run ${runs[event.side]}`;
     err(shown(`${place}: ${which}, and other keys may too; only the last record of each key is compared`));

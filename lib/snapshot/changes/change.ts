@@ -37,20 +37,6 @@ export function changeOf(
 
 const bytesOf = ({ json, start, end }: Line): Buffer => json.bytes.subarray(start, end);
 
-/** A change with its lines as text. */
-export function textOfChange(change: LineChange): Change {
-  switch (change.change) {
-    case 'added':
-      return { ...change, after: change.after.toString() };
-    case 'removed':
-      return { ...change, before: change.before.toString() };
-    case 'changed':
-      return { ...change, before: change.before.toString(), after: change.after.toString() };
-    default:
-      return change satisfies never;
-  }
-}
-
 /** A change as one line of JSON, without the line end: the records byte for byte as in the parts. */
 export function printChange(change: Change): string {
   return piecesOf(change).join('');

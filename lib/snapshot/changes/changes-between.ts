@@ -5,9 +5,9 @@ import { createDirectoryStore } from '../../store/directory.ts';
 import type { Store } from '../../store/store.ts';
 import { type Place, sourceOf } from '../keys.ts';
 import { type Manifest, manifestOf } from '../manifest.ts';
-import { compareRuns } from './compare-runs.ts';
-import type { ComparisonStep } from './comparison.ts';
-import type { ObserveComparison } from './comparison-events.ts';
+import { type ChangesToPublish, publishChanges } from '../publish/publish-changes.ts';
+import type { Change } from './change.ts';
+import type { ObserveComparison } from './comparison.ts';
 import type { EarlierRun } from './run-pair.ts';
 import { storedChanges } from './stored-changes.ts';
 
@@ -29,7 +29,7 @@ export type ChangesBetween = {
   /** Null if there is nothing to compare with: in that case nothing is compared. */
   readonly old: string | null;
   /** Undefined if nothing is compared. Read them to their end, or end the reading. */
-  readonly steps: AsyncGenerator<ComparisonStep> | undefined;
+  readonly steps: AsyncGenerator<Change> | undefined;
   /** True if they were stored when the later run was published. */
   readonly isStored: boolean;
 };
@@ -47,33 +47,29 @@ export async function changesBetween(runs: RunsToCompare): Promise<ChangesBetwee
   const { run, manifest } = before.manifest === undefined ? { ...before.instead } : before;
   if (run === undefined || manifest === undefined) return none;
   const older = await manifestOf(store, manifest, { place, run });
-  return { old: older.run, steps: compareAll(runs, older), isStored: false };
+  const { memoryBytes, observe } = runs;
+  const compared = { store, source: sourceOf(place), before: older, after, memoryBytes, signal };
+  const steps = compareRuns({ ...compared, observe: observe?.(older.run) });
+  return { old: older.run, steps, isStored: false };
 }
 
-/** Compares the records of two runs. */
-async function* compareAll(
-  { store, place, after, memoryBytes, signal, observe }: RunsToCompare,
-  before: Manifest,
-): AsyncGenerator<ComparisonStep> {
+/** The changes from one run to another, as `publishChanges` finds them, by comparing all records. */
+export async function* compareRuns(
+  comparison: Omit<ChangesToPublish, 'key' | 'pieces' | 'to' | 'isOver'>,
+): AsyncGenerator<Change> {
   await using scratch = await openScratch();
-  yield* compareRuns({
-    store,
-    source: sourceOf(place),
-    before,
-    after,
-    memoryBytes,
-    scratch,
-    signal,
-    ...(observe === undefined ? {} : { observe: observe(before.run) }),
-  });
+  const [to, key] = [scratch.store, 'changes.ndjson.gz'];
+  const counts = await publishChanges({ ...comparison, to, key, pieces: 'pieces/', isOver: () => false });
+  const changes = counts && { against: 'before', ...counts, key };
+  const { signal } = comparison;
+  yield* (changes && (await storedChanges({ store: to, changes, signal }))) ?? [];
 }
 
-/** A folder of this machine for records that do not fit into memory, removed when it is disposed. */
+/** A folder of this machine for what a comparison writes, removed when it is disposed. */
 async function openScratch() {
   const folder = await mkdtemp(join(tmpdir(), 'platform-sync-diff-'));
   return {
     store: createDirectoryStore(folder),
-    folder: 'buckets/',
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
 }

@@ -1,34 +1,98 @@
-import type { LineChange } from './change.ts';
-import { compareInPasses } from './compare-in-passes.ts';
-import type { Comparison } from './comparison.ts';
-import type { RunSide } from './comparison-events.ts';
-import { type Buckets, bucketCount, bucketParts, hashesOf, putInBuckets } from './hash-buckets.ts';
+import { sourceDefinitions } from '../sources/sources.ts';
+import { changeOf, type LineChange } from './change.ts';
+import { type Comparison, MEMORY_BYTES, type RunSide } from './comparison.ts';
+import { createDifferingFields } from './differing-fields.ts';
+import { type HashRange, keyHash } from './key-hash.ts';
+import { createLineKey } from './line-key.ts';
+import { copyOf, type Line, lineOf, readLines } from './line-reader.ts';
+import type { PartToRead } from './part-chunks.ts';
+import { compareRecordKeys } from './record-key.ts';
 
-const SIDES: readonly RunSide[] = ['before', 'after'];
+/** The parts of both runs to read. */
+export type PartsOfRuns = Readonly<Record<RunSide, readonly PartToRead['part'][]>>;
 
 /**
- * Compares two runs in any order. If they do not fit into the memory bound, their records are first put into buckets
- * by key hash in the scratch folder, so that each run is read once, whatever its size. Without a scratch folder they
- * are compared in as many passes as the bound requires. Changes are ordered by bucket and pass, and within by key.
+ * Compares the records whose key hash is in a range, in any order: they are held in memory. If they do not fit, each half
+ * of the range is compared by itself, and all is read again. If a key is repeated, its last record counts. The changes of
+ * what was held together are in the order of their keys.
  */
-export async function* compareByHash(comparison: Comparison): AsyncGenerator<readonly LineChange[]> {
-  const { scratch } = comparison;
-  const count = scratch === undefined ? 1 : bucketCount(comparison);
-  if (scratch === undefined || count === 1) return yield* compareInPasses(comparison);
-  const buckets = { ...scratch, count };
-  for (const side of SIDES) {
-    await putInBuckets(buckets, { ...comparison, side, piece: 0, parts: comparison[side]?.parts ?? [] });
+export async function* compareByHash(
+  comparison: Comparison,
+  parts: PartsOfRuns,
+  range: HashRange,
+): AsyncGenerator<readonly LineChange[]> {
+  const held = await hold(comparison, parts, range);
+  if (held !== undefined) {
+    yield changesOf(comparison, held);
+    return;
   }
-  for (let bucket = 0; bucket < count; bucket += 1) yield* compareBucket(comparison, buckets, bucket);
+  const middle = range.from + Math.ceil((range.to - range.from) / 2);
+  yield* compareByHash(comparison, parts, { from: range.from, to: middle });
+  yield* compareByHash(comparison, parts, { from: middle, to: range.to });
 }
 
-/** The changes of the records in one bucket. */
-export async function* compareBucket(
-  comparison: Comparison,
-  buckets: Buckets,
-  bucket: number,
-): AsyncGenerator<readonly LineChange[]> {
-  const [before, after] = await Promise.all(SIDES.map((side) => bucketParts(buckets, bucket, side)));
-  const inBucket = { ...comparison, store: buckets.store };
-  yield* compareInPasses(inBucket, hashesOf(buckets, bucket), { before: before ?? [], after: after ?? [] });
+/** A key's lines in both runs: the same one for both if they are equal. */
+type HeldRecord = { before: Buffer | undefined; after: Buffer | undefined };
+type Held = ReadonlyMap<string, HeldRecord>;
+
+/** Undefined if the records take more than the memory bound, and the range can be halved. */
+async function hold(comparison: Comparison, parts: PartsOfRuns, range: HashRange): Promise<Held | undefined> {
+  const { store, source, signal, memoryBytes = MEMORY_BYTES, observe } = comparison;
+  const { records: rules } = sourceDefinitions[source];
+  const [keyOf, differing] = [createLineKey(rules.key), createDifferingFields(rules)];
+  const records = new Map<string, HeldRecord>();
+  let bytes = 0;
+
+  function add(side: RunSide, key: string, line: Line): void {
+    const known = records.get(key);
+    const record = known ?? { before: undefined, after: undefined };
+    if (known === undefined) records.set(key, record);
+    else bytes -= sizeOf(key, known);
+    if (record[side] !== undefined) observe?.({ kind: 'repeated-key', side, key });
+    // Most records do not change: those that are equal are held once.
+    const isEqual =
+      side === 'after' && record.before !== undefined && differing(lineOf(record.before), line).length === 0;
+    record[side] = isEqual ? record.before : copyOf(line);
+    bytes += sizeOf(key, record);
+  }
+
+  for (const side of ['before', 'after'] as const) {
+    const reader = readLines({ store, parts: parts[side], signal });
+    try {
+      for (let found = reader.next(); found === true || (await found); found = reader.next()) {
+        const key = keyOf(reader);
+        const hash = keyHash(key);
+        if (hash >= range.from && hash < range.to) add(side, key, reader.line);
+        reader.release();
+        if (bytes > memoryBytes && records.size > 1 && range.to - range.from > 1) return undefined;
+      }
+    } finally {
+      await reader.close();
+    }
+  }
+  return records;
+}
+
+function changesOf({ source }: Comparison, records: Held): readonly LineChange[] {
+  const { records: rules } = sourceDefinitions[source];
+  const [compare, differing] = [compareRecordKeys(rules.key), createDifferingFields(rules)];
+  const changes: LineChange[] = [];
+  for (const [key, { before, after }] of records) {
+    const change = before === after ? undefined : changeOf(key, asLine(before), asLine(after), differing);
+    if (change !== undefined) changes.push(change);
+  }
+  return changes.sort((a, b) => compare(a.key, b.key));
+}
+
+const asLine = (bytes: Buffer | undefined) => (bytes === undefined ? undefined : lineOf(bytes));
+
+/** The size of a map entry and its object: about 190 on V8 in Node 24, rounded up. */
+const ENTRY_BYTES = 250;
+/** The size of the object around the bytes of a line: about 120, rounded up. */
+const LINE_BYTES = 150;
+
+/** The most bytes that a key can take: two a character; a line that is held for both sides counts once. */
+function sizeOf(key: string, { before, after }: HeldRecord): number {
+  const sizeOfLine = (line: Buffer | undefined) => (line === undefined ? 0 : LINE_BYTES + line.byteLength);
+  return ENTRY_BYTES + 2 * key.length + sizeOfLine(before) + (after === before ? 0 : sizeOfLine(after));
 }

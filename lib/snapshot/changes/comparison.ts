@@ -1,8 +1,6 @@
 import type { Store } from '../../store/store.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Source } from '../sources/sources.ts';
-import type { Change } from './change.ts';
-import type { ObserveComparison } from './comparison-events.ts';
 
 /** Two runs of a source to compare. */
 export type Comparison = {
@@ -11,13 +9,20 @@ export type Comparison = {
   /** The run to compare with; undefined means a run without records. */
   readonly before: Pick<Manifest, 'parts'> | undefined;
   readonly after: Pick<Manifest, 'parts'>;
-  /** The most memory that the records may take at once, in bytes. Default 128 MB. A single record may exceed it. */
+  /** The most memory that the records may take at once, in bytes. Default 64 MB. A single record may exceed it. */
   readonly memoryBytes?: number;
-  /** Where records may be put meanwhile; the folder ends in a slash and is left to the caller. Default: nowhere. */
-  readonly scratch?: { readonly store: Store; readonly folder: string } | undefined;
   readonly signal?: AbortSignal | undefined;
-  readonly observe?: ObserveComparison;
+  readonly observe?: ObserveComparison | undefined;
 };
 
-/** A change, or `restart`: every change yielded before it is void, and all are yielded again. */
-export type ComparisonStep = Change | { readonly change: 'restart' };
+/** What a comparison may hold by default: a function of 1 GB has room for more, but none is needed. */
+export const MEMORY_BYTES = 64_000_000;
+
+/** Which of the two runs. */
+export type RunSide = 'before' | 'after';
+
+/** A key was repeated in one run: the last record wins. */
+export type ComparisonEvent = { readonly kind: 'repeated-key'; readonly side: RunSide; readonly key: string };
+
+/** Called with each event, which may be repeated; if it throws, the comparison ends. */
+export type ObserveComparison = (event: ComparisonEvent) => void;

@@ -1,8 +1,9 @@
 import { parseExact } from '../../json/exact-json.ts';
 import { parseJson } from '../../json/json.ts';
 import { holdsMoreValues, isDeeperThan, JsonLimitError, MAX_DEPTH } from '../../json/json-limits.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
 import { nameAt, noMembers, readMembers } from './line-members.ts';
-import type { Line } from './line-reader.ts';
+import type { Line, LineReader } from './line-reader.ts';
 
 /*
  * Lines may be nested deeper than JSON is read, or hold millions of values, which take gigabytes once they are parsed.
@@ -29,11 +30,27 @@ export function fieldTexts(line: Line): ReadonlyMap<string, string> {
   );
 }
 
+/**
+ * The record of a reader's current line, without fields that are beyond the limits of JSON. Throws `StoredObjectError`
+ * that names the line if it is not JSON.
+ */
+export function parsedLine({ line, place }: LineReader): unknown {
+  try {
+    return (
+      readable(line.json.bytes.toString('utf8', line.start, line.end), MOST_VALUES) ?? readableFields(line)
+    );
+  } catch (cause) {
+    throw new StoredObjectError('invalid', `${place()}: expected a record as JSON, got something else`, {
+      cause,
+    });
+  }
+}
+
 /** The fields of a line that are within the limits of JSON, parsed. */
-export function readableFields(line: Line): Readonly<Record<string, unknown>> {
+function readableFields(line: Line): Readonly<Record<string, unknown>> {
   const fields: [name: string, value: unknown][] = [];
   for (const [name, text] of fieldTexts(line)) {
-    const value = isBeyondLimits(text) ? undefined : readable(text);
+    const value = readable(text, MOST_VALUES);
     if (value !== undefined) fields.push([name, value]);
   }
   return Object.fromEntries(fields);
@@ -43,8 +60,8 @@ export function readableFields(line: Line): Readonly<Record<string, unknown>> {
 const MOST_READ_VALUES = 2_000_000;
 
 /** A value within the limits of JSON, parsed; undefined for any other. */
-export function readable(text: string): unknown {
-  if (holdsMoreValues(text, MOST_READ_VALUES)) return undefined;
+export function readable(text: string, mostValues = MOST_READ_VALUES): unknown {
+  if (holdsMoreValues(text, mostValues)) return undefined;
   try {
     return parseJson(text);
   } catch (error) {

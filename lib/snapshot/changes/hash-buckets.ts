@@ -1,10 +1,8 @@
 import type { Store } from '../../store/store.ts';
 import { sourceDefinitions } from '../sources/sources.ts';
 import { createBucketWriter } from './bucket-writer.ts';
-import { type HashRange, MEMORY_BYTES } from './compare-in-passes.ts';
-import type { Comparison } from './comparison.ts';
-import type { RunSide } from './comparison-events.ts';
-import { HASH_SPACE, keyHash } from './key-hash.ts';
+import { type Comparison, MEMORY_BYTES, type RunSide } from './comparison.ts';
+import { HASH_SPACE, type HashRange, keyHash } from './key-hash.ts';
 import { createLineKey } from './line-key.ts';
 import { readLines } from './line-reader.ts';
 import type { PartToRead } from './part-chunks.ts';
@@ -15,7 +13,7 @@ export type Buckets = { readonly store: Store; readonly folder: string; readonly
 /** What a byte of a part and a record are estimated to take in memory. */
 const UNPACKED = 6;
 const RECORD_BYTES = 500;
-/** How full a bucket should be: sizes are estimated, and a bucket that is too full only takes a second pass. */
+/** How full a bucket should be: sizes are estimated, and one that is too full is only read again for each half. */
 const FILL = 0.6;
 const MOST_BUCKETS = 512;
 

@@ -3,9 +3,10 @@ import {
   CLOSE_OBJECT,
   COMMA,
   OPEN_OBJECT,
+  QUOTE,
   skipDeepValue,
-  skipName,
   skipSpace,
+  skipText,
   skipValue,
   unexpected,
 } from '../page/json-bytes.ts';
@@ -14,6 +15,8 @@ import type { Line } from './line-reader.ts';
 /** Where the top-level members of a line are in its bytes, by position: numbers only, so that reading makes nothing. */
 export type LineMembers = {
   count: number;
+  /** True if a name has an escape sequence. */
+  hasEscapes: boolean;
   /** The first byte of the name, its opening quote, and the byte after its closing quote. */
   readonly nameStarts: number[];
   readonly nameEnds: number[];
@@ -23,6 +26,7 @@ export type LineMembers = {
 
 export const noMembers = (): LineMembers => ({
   count: 0,
+  hasEscapes: false,
   nameStarts: [],
   nameEnds: [],
   valueStarts: [],
@@ -49,15 +53,21 @@ export function readMembers(line: Line, into: LineMembers): void {
 function findMembers({ json, start, end }: Line, into: LineMembers, skip: typeof skipValue): void {
   const { bytes } = json;
   into.count = 0;
+  into.hasEscapes = false;
   let at = skipSpace(bytes, start);
   if (bytes[at] !== OPEN_OBJECT) throw unexpected(bytes, at);
   at = skipSpace(bytes, at + 1);
   if (bytes[at] !== CLOSE_OBJECT) {
     for (;;) {
-      const value = skipName(json, at);
+      if (bytes[at] !== QUOTE) throw unexpected(bytes, at);
+      const nameEnd = skipText(json, at);
+      const colon = skipSpace(bytes, nameEnd);
+      if (bytes[colon] !== COLON) throw unexpected(bytes, colon);
+      const value = skipSpace(bytes, colon + 1);
       const valueEnd = skip(json, value, DEPTH);
       into.nameStarts[into.count] = at;
-      into.nameEnds[into.count] = nameEnd(bytes, value);
+      into.nameEnds[into.count] = nameEnd;
+      into.hasEscapes ||= hasEscape(bytes, at, nameEnd);
       into.valueStarts[into.count] = value;
       into.valueEnds[into.count] = valueEnd;
       into.count += 1;
@@ -69,15 +79,6 @@ function findMembers({ json, start, end }: Line, into: LineMembers, skip: typeof
   }
   // Not `!==`: the line feed after the line is space too.
   if (skipSpace(bytes, at + 1) < end || at >= end) throw unexpected(bytes, at + 1);
-}
-
-/** The end of the name before a value: there is only its colon between them, and space. */
-function nameEnd(bytes: Buffer, value: number): number {
-  let at = value - 1;
-  while (bytes[at] !== COLON) at -= 1;
-  at -= 1;
-  while ((bytes[at] ?? 0) <= 0x20) at -= 1;
-  return at + 1;
 }
 
 const BACKSLASH = 0x5c;
@@ -97,6 +98,19 @@ export function nameAt({ json: { bytes } }: Line, members: LineMembers, at: numb
   return JSON.parse(bytes.toString('utf8', start, end)) as string;
 }
 
+/** Makes a function like `nameAt` that knows the names of the lines before, as most lines have the same. */
+export function createNames(): typeof nameAt {
+  const known: QuotedName[] = [];
+  return (line, members, at) => {
+    const name = known[at];
+    if (name !== undefined && isNamed(line, members, at, name.quoted)) return name.name;
+    const quoted = line.json.bytes.subarray(members.nameStarts[at], members.nameEnds[at]);
+    const found = { name: nameAt(line, members, at), quoted: Buffer.from(quoted) };
+    known[at] = found;
+    return found.name;
+  };
+}
+
 /** True if a string has an escape sequence. */
 function hasEscape(bytes: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) if (bytes[at] === BACKSLASH) return true;
@@ -112,14 +126,28 @@ export const quotedName = (name: string): QuotedName => ({ name, quoted: Buffer.
 /** The position of a member that is not there. */
 export const NONE = -1;
 
+/** True if no member after this one has its name; false, too, if that takes decoding names. */
+export function isLastOfName({ json: { bytes } }: Line, members: LineMembers, at: number): boolean {
+  if (members.hasEscapes) return false;
+  const { nameStarts, nameEnds } = members;
+  const start = nameStarts[at] ?? 0;
+  const length = (nameEnds[at] ?? 0) - start;
+  for (let other = at + 1; other < members.count; other += 1) {
+    const from = nameStarts[other] ?? 0;
+    if ((nameEnds[other] ?? 0) - from !== length) continue;
+    let same = 0;
+    while (same < length && bytes[start + same] === bytes[from + same]) same += 1;
+    if (same === length) return false;
+  }
+  return true;
+}
+
 /** The last member with a name, or `NONE`: of members with the same name, it counts. */
 export function lastNamed(line: Line, members: LineMembers, wanted: QuotedName | undefined): number {
   if (wanted === undefined) return NONE;
-  const { bytes } = line.json;
   for (let at = members.count - 1; at >= 0; at -= 1) {
     if (isNamed(line, members, at, wanted.quoted)) return at;
-    const isEscaped = hasEscape(bytes, members.nameStarts[at] ?? 0, members.nameEnds[at] ?? 0);
-    if (isEscaped && nameAt(line, members, at) === wanted.name) return at;
+    if (members.hasEscapes && nameAt(line, members, at) === wanted.name) return at;
   }
   return NONE;
 }

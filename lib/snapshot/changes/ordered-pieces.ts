@@ -1,7 +1,7 @@
 import type { Part } from '../manifest.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
-import type { KeyRange } from './ordered-side.ts';
 import { compareRecordKeys } from './record-key.ts';
+import type { KeyRange } from './side-by-side.ts';
 
 /** The parts of two runs that may hold records in a range of keys. */
 export type OrderedPiece = {

@@ -1,4 +1,4 @@
-import { readable } from './deep-lines.ts';
+import { parsedLine, readable } from './deep-lines.ts';
 import {
   type LineMembers,
   lastNamed,
@@ -9,7 +9,6 @@ import {
   readMembers,
 } from './line-members.ts';
 import type { LineReader } from './line-reader.ts';
-import { parsedLine } from './parsed-line.ts';
 
 /**
  * Makes a function that returns some fields of a reader's current line, parsed as `parseJson` does; the rest of the line

@@ -1,26 +1,26 @@
 import * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
 import { missingObject } from '../../store/stored-json.ts';
-import { alignRuns, NotAlignedError } from '../changes/align-runs.ts';
 import type { LineChange } from '../changes/change.ts';
-import { compareBucket, compareByHash } from '../changes/compare-by-hash.ts';
+import { compareByHash } from '../changes/compare-by-hash.ts';
 import type { Comparison } from '../changes/comparison.ts';
 import { type ChangeCounts, createChangeCounter } from '../changes/count-changes.ts';
-import { bucketCount, putInBuckets } from '../changes/hash-buckets.ts';
-import { mergeRuns } from '../changes/merge-runs.ts';
+import { bucketCount, bucketParts, hashesOf, putInBuckets } from '../changes/hash-buckets.ts';
 import { orderedPieces } from '../changes/ordered-pieces.ts';
-import { KeyOrderError } from '../changes/ordered-side.ts';
 import { packChanges } from '../changes/pack-changes.ts';
+import { compareSideBySide, NotSideBySideError } from '../changes/side-by-side.ts';
 import { packFrame } from '../frames/frame-codec.ts';
 import type { Part } from '../manifest.ts';
 import { sourceDefinitions } from '../sources/sources.ts';
 import { onceStored } from './stored-outcome.ts';
 
-export type ChangesToPublish = Omit<Comparison, 'before' | 'after' | 'scratch'> & {
+export type ChangesToPublish = Omit<Comparison, 'before' | 'after'> & {
   readonly before: { readonly parts: readonly Part[] };
   readonly after: { readonly parts: readonly Part[] };
   /** Where the changes go. */
   readonly key: string;
+  /** The store that the changes and the pieces go to. Default: the one that the runs are in. */
+  readonly to?: Store | undefined;
   /** A folder for the pieces that this comparison is made of, and for nothing else. Ends in a slash. */
   readonly pieces: string;
   /** Asked after each piece: true ends the slice. */
@@ -30,8 +30,6 @@ export type ChangesToPublish = Omit<Comparison, 'before' | 'after' | 'scratch'> 
 };
 
 const PIECE_BYTES = 64_000_000;
-/** What a comparison may hold: a function of 1 GB has room for more, but none is needed. */
-const MEMORY_BYTES = 64_000_000;
 
 /** A piece whose changes are stored under `key`; null if there are none. */
 const segmentSchema = z.object({
@@ -50,64 +48,60 @@ type Segment = z.infer<typeof segmentSchema>;
  * compared bucket by bucket. Whatever the size of a run, each of its records is read a few times at most.
  */
 export async function publishChanges(options: ChangesToPublish): Promise<ChangeCounts | undefined> {
-  const segments: Segment[] = [];
-  let isComplete = false;
-  try {
-    isComplete = await gather(mergedPieces(options), segments, options);
-  } catch (error) {
-    if (!(error instanceof KeyOrderError)) throw error;
-    segments.length = 0;
-    isComplete = await gather(hashedPieces(options), segments, options);
+  for (const piecesOf of [mergedPieces, alignedPieces, bucketPieces]) {
+    const segments = await gather(piecesOf(options), options);
+    if (segments === 'over') return undefined;
+    if (segments === 'other-way') continue;
+    await join(options, segments);
+    const total = (kind: keyof ChangeCounts) => segments.reduce((sum, { counts }) => sum + counts[kind], 0);
+    return { added: total('added'), removed: total('removed'), changed: total('changed') };
   }
-  if (!isComplete) return undefined;
-  await join(options, segments);
-  const total = (kind: keyof ChangeCounts) => segments.reduce((sum, { counts }) => sum + counts[kind], 0);
-  return { added: total('added'), removed: total('removed'), changed: total('changed') };
+  throw new TypeError('expected buckets to be compared');
 }
 
-/** What a piece found, unless it only prepared others, and whether it was done now or in an earlier slice. */
-type Piece = { readonly segment?: Segment; readonly isNew: boolean };
+/**
+ * What a piece found, unless it only prepared others, and whether it was done now or in an earlier slice. `other-way`: the
+ * runs cannot be compared in this way.
+ */
+type Piece = { readonly segment?: Segment | 'other-way'; readonly isNew: boolean };
 
-/** Adds the segments of all pieces; false if the slice is over before the last. */
+/** The segments of all pieces; `over` if the slice is over before the last. */
 async function gather(
   pieces: AsyncIterable<Piece>,
-  segments: Segment[],
   { isOver }: ChangesToPublish,
-): Promise<boolean> {
+): Promise<readonly Segment[] | 'over' | 'other-way'> {
+  const segments: Segment[] = [];
   for await (const { segment, isNew } of pieces) {
+    if (isNew && isOver()) return 'over';
+    if (segment === 'other-way') return segment;
     if (segment !== undefined) segments.push(segment);
-    if (isNew && isOver()) return false;
   }
-  return true;
+  return segments;
 }
 
 async function* mergedPieces(options: ChangesToPublish): AsyncGenerator<Piece> {
   const { source, before, after, pieceBytes = PIECE_BYTES } = options;
-  if (!sourceDefinitions[source].records.inKeyOrder) throw new KeyOrderError(`${source} has no order`);
+  if (!sourceDefinitions[source].records.inKeyOrder) return yield { segment: 'other-way', isNew: false };
   const whole = [{ before: before.parts, after: after.parts, range: {} }];
   const pieces = orderedPieces(source, before.parts, after.parts, pieceBytes) ?? whole;
   for (const [index, piece] of pieces.entries()) {
-    const compared = {
-      ...comparisonOf(options),
-      before: { parts: [...piece.before] },
-      after: { parts: [...piece.after] },
-    };
-    yield storeSegment(options, `merged-${numbered(index)}`, () => mergeRuns(compared, piece.range));
+    const compared = { ...options, before: { parts: [...piece.before] }, after: { parts: [...piece.after] } };
+    yield storeSegment(options, `merged-${numbered(index)}`, () =>
+      compareSideBySide(compared, { merge: piece.range }),
+    );
   }
 }
 
-async function* hashedPieces(options: ChangesToPublish): AsyncGenerator<Piece> {
-  const { store, pieces: folder, pieceBytes = PIECE_BYTES } = options;
+async function* alignedPieces(options: ChangesToPublish): AsyncGenerator<Piece> {
+  yield storeSegment(options, 'aligned', () => compareSideBySide(comparisonOf(options), 'align'));
+}
+
+async function* bucketPieces(options: ChangesToPublish): AsyncGenerator<Piece> {
+  const { pieces: folder, pieceBytes = PIECE_BYTES } = options;
   const comparison = comparisonOf(options);
-  const aligned = await storeSegment(options, 'aligned', () => alignRuns(comparison));
-  yield aligned;
-  if (aligned.segment !== undefined) return;
-  const buckets = { store, folder: `${folder}buckets/`, count: bucketCount(comparison) };
-  if (buckets.count === 1) {
-    yield storeSegment(options, `hashed-${numbered(0)}`, () => compareByHash(comparison));
-    return;
-  }
-  for (const side of ['before', 'after'] as const) {
+  const buckets = { store: targetOf(options), folder: `${folder}buckets/`, count: bucketCount(comparison) };
+  const isOne = buckets.count === 1;
+  for (const side of isOne ? [] : (['before', 'after'] as const)) {
     for (const [piece, parts] of grouped(options[side].parts, pieceBytes).entries()) {
       yield prepare(options, `put-${side}-${numbered(piece)}`, () =>
         putInBuckets(buckets, { ...comparison, side, piece, parts }),
@@ -115,16 +109,27 @@ async function* hashedPieces(options: ChangesToPublish): AsyncGenerator<Piece> {
     }
   }
   for (let bucket = 0; bucket < buckets.count; bucket += 1) {
-    yield storeSegment(options, `hashed-${numbered(bucket)}`, () =>
-      compareBucket(comparison, buckets, bucket),
-    );
+    const range = hashesOf(buckets, bucket);
+    const inBuckets = { ...comparison, store: buckets.store };
+    const partsIn = (side: 'before' | 'after') => bucketParts(buckets, bucket, side);
+    yield storeSegment(options, `hashed-${numbered(bucket)}`, async function* compared() {
+      if (isOne)
+        yield* compareByHash(comparison, { before: options.before.parts, after: options.after.parts }, range);
+      else
+        yield* compareByHash(
+          inBuckets,
+          { before: await partsIn('before'), after: await partsIn('after') },
+          range,
+        );
+    });
   }
 }
+
+const targetOf = ({ store, to = store }: ChangesToPublish): Store => to;
 
 const numbered = (index: number): string => String(index).padStart(5, '0');
 
 const comparisonOf = ({ before, after, ...options }: ChangesToPublish): Comparison => ({
-  memoryBytes: MEMORY_BYTES,
   ...options,
   before: { parts: [...before.parts] },
   after: { parts: [...after.parts] },
@@ -147,23 +152,26 @@ function grouped(parts: readonly Part[], groupBytes: number): readonly (readonly
 
 const preparedSchema = z.object({});
 
-async function prepare(
-  { store, pieces }: ChangesToPublish,
-  name: string,
-  work: () => Promise<void>,
-): Promise<Piece> {
-  const { isNew } = await onceStored(store, `${pieces}${name}.json`, preparedSchema, async () => {
-    await work();
-    return {};
-  });
+async function prepare(options: ChangesToPublish, name: string, work: () => Promise<void>): Promise<Piece> {
+  const { isNew } = await onceStored(
+    targetOf(options),
+    `${options.pieces}${name}.json`,
+    preparedSchema,
+    async () => {
+      await work();
+      return {};
+    },
+  );
   return { isNew };
 }
 
 async function storeSegment(
-  { store, pieces, signal }: ChangesToPublish,
+  options: ChangesToPublish,
   name: string,
   compare: () => AsyncIterable<readonly LineChange[]>,
 ): Promise<Piece> {
+  const { pieces, signal } = options;
+  const store = targetOf(options);
   const { outcome, isNew } = await onceStored(
     store,
     `${pieces}${name}.json`,
@@ -177,13 +185,13 @@ async function storeSegment(
         if (first.done) return { key: null, counts: counter.counts() };
         await store.putStream(key, startingWith(first.value, packed), signal === undefined ? {} : { signal });
       } catch (error) {
-        if (error instanceof NotAlignedError) return null;
+        if (error instanceof NotSideBySideError) return null;
         throw error;
       }
       return { key, counts: counter.counts() };
     },
   );
-  return outcome === null ? { isNew } : { segment: outcome, isNew };
+  return { segment: outcome ?? 'other-way', isNew };
 }
 
 async function* startingWith<T>(first: T, rest: AsyncIterable<T>): AsyncGenerator<T> {
@@ -192,7 +200,9 @@ async function* startingWith<T>(first: T, rest: AsyncIterable<T>): AsyncGenerato
 }
 
 /** Stores the segments one after another under the key of the changes: gzip members may be concatenated. */
-async function join({ store, key, signal }: ChangesToPublish, segments: readonly Segment[]): Promise<void> {
+async function join(options: ChangesToPublish, segments: readonly Segment[]): Promise<void> {
+  const { key, signal } = options;
+  const store = targetOf(options);
   const keys = segments.flatMap((segment) => segment.key ?? []);
   const [only] = keys;
   const withSignal = signal === undefined ? {} : { signal };

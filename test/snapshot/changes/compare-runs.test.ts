@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { collectChanges } from '../../../lib/snapshot/changes/collect-changes.ts';
-import { compareRuns } from '../../../lib/snapshot/changes/compare-runs.ts';
-import type { Comparison } from '../../../lib/snapshot/changes/comparison.ts';
-import type { ComparisonEvent } from '../../../lib/snapshot/changes/comparison-events.ts';
+import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
+import type { Comparison, ComparisonEvent } from '../../../lib/snapshot/changes/comparison.ts';
+import { collectChanges } from '../../../lib/snapshot/changes/count-changes.ts';
 import type { Source } from '../../../lib/snapshot/sources/sources.ts';
 import { scaled } from '../../scale.ts';
 import { createMemoryStore } from './memory-store.ts';
@@ -44,9 +43,9 @@ describe('a change', () => {
     });
 
     expect(changes).toEqual([
-      { change: 'removed', key: '1', before: line(1, 'one') },
+      { change: 'removed', key: '1', before: line(1, 'one'), fields: [] },
       { change: 'changed', key: '2', before: line(2, 'two'), after: line(2, 'TWO'), fields: ['name'] },
-      { change: 'added', key: '9', after: line(9, 'nine') },
+      { change: 'added', key: '9', after: line(9, 'nine'), fields: [] },
     ]);
     expect(counts).toEqual({ added: 1, removed: 1, changed: 1 });
   });
@@ -140,7 +139,7 @@ describe('keys', () => {
   test('data files are identified by dataFileId', async () => {
     const { changes } = await compare({ source: 'data-files', before: ['{"dataFileId":7}'], after: [] });
 
-    expect(changes).toEqual([{ change: 'removed', key: '7', before: '{"dataFileId":7}' }]);
+    expect(changes).toEqual([{ change: 'removed', key: '7', before: '{"dataFileId":7}', fields: [] }]);
   });
 
   test('if a key occurs twice in a run the last record wins, and the repeat is reported', async () => {
@@ -180,41 +179,6 @@ describe('runs of any size and order', () => {
     expect(counts).toEqual({ added: 0, removed: 0, changed: 0 });
   });
 
-  test('against no run at all every record is added', async () => {
-    const after = await storeRun(store, 'new', [line(1, 'a'), line(2, 'b')]);
-
-    const { counts } = await collectChanges(
-      compareRuns({ store, source: 'calculations', before: undefined, after }),
-      0,
-    );
-
-    expect(counts).toEqual({ added: 2, removed: 0, changed: 0 });
-  });
-
-  test('if a run turns out to be unordered after changes were yielded, they are voided and the comparison restarts', async () => {
-    const before = await storeRun(store, 'old', [line(1, 'a'), line(3, 'c'), line(2, 'b')]);
-    const after = await storeRun(store, 'new', [line(2, 'b'), line(3, 'c')]);
-
-    const yielded = [];
-    for await (const step of compareRuns({ store, source: 'calculations', before, after })) {
-      yielded.push('key' in step ? `${step.change} ${step.key}` : step.change);
-    }
-
-    expect(yielded).toEqual(['removed 1', 'added 2', 'restart', 'removed 1']);
-  });
-
-  test('a run in order is read once', async () => {
-    const observed: ComparisonEvent[] = [];
-
-    await compare({
-      before: [line(-3, 'a'), line(2, 'b'), line(10, 'c')],
-      after: [line(2, 'b')],
-      observe: (event) => observed.push(event),
-    });
-
-    expect(observed).toEqual([]);
-  });
-
   test('records in order: merging equals a comparison of two maps', async () => {
     await fc.assert(
       fc.asyncProperty(versions, partSize, async ({ before, after }, partRecords) => {
@@ -226,7 +190,7 @@ describe('runs of any size and order', () => {
     );
   });
 
-  test('records in any order and any memory: passes equal a comparison of two maps', async () => {
+  test('records in any order and any memory: buckets equal a comparison of two maps', async () => {
     await fc.assert(
       fc.asyncProperty(
         versions,
@@ -262,61 +226,6 @@ describe('runs of any size and order', () => {
   });
 });
 
-describe('memory', () => {
-  const many = Array.from({ length: 400 }, (_, at) => line((at * 7_919) % 1_009, `name ${at}`));
-  const others = many.map((text, at) => (at % 5 === 0 ? text.replace('name', 'other') : text));
-
-  test('the records held never exceed the bound, and more passes make up for it', async () => {
-    const observed: ComparisonEvent[] = [];
-
-    const { counts } = await compare({
-      before: many,
-      after: others,
-      partRecords: 400,
-      memoryBytes: 20_000,
-      observe: (event) => observed.push(event),
-    });
-
-    const held = observed.flatMap((event) => (event.kind === 'held' ? [event.bytes] : []));
-    const passes = observed.filter((event) => event.kind === 'pass');
-    expect(counts).toEqual({ added: 0, removed: 0, changed: 80 });
-    expect(Math.max(...held)).toBeLessThanOrEqual(20_000);
-    expect(passes.length).toBeGreaterThanOrEqual(6);
-    expect(passes.length).toBeLessThanOrEqual(15);
-    expect(passes.reduce((sum, { records }) => sum + records, 0)).toBe(400);
-  });
-
-  test('enough memory needs only one pass', async () => {
-    const observed: ComparisonEvent[] = [];
-
-    await compare({ before: many, after: others, observe: (event) => observed.push(event) });
-
-    expect(observed.filter(({ kind }) => kind === 'pass')).toEqual([{ kind: 'pass', pass: 1, records: 400 }]);
-  });
-
-  test('with a bound below any record, one is held at a time', async () => {
-    const observed: ComparisonEvent[] = [];
-
-    const { counts } = await compare({
-      source: 'data-files',
-      before: ['{"dataFileId":3}', '{"dataFileId":1}', '{"dataFileId":2}'],
-      after: ['{"dataFileId":2}', '{"dataFileId":4}', '{"dataFileId":1}'],
-      memoryBytes: 1,
-      observe: (event) => observed.push(event),
-    });
-
-    const held = observed.flatMap((event) => (event.kind === 'held' ? [event.records] : []));
-    expect(counts).toEqual({ added: 1, removed: 1, changed: 0 });
-    expect(Math.max(...held)).toBe(1);
-  });
-
-  test('no memory at all is refused', async () => {
-    await expect(compare({ source: 'files', before: [], after: [], memoryBytes: 0 })).rejects.toThrow(
-      'memoryBytes: expected more than 0, got 0',
-    );
-  });
-});
-
 type Version = ReadonlyMap<bigint, string>;
 
 const id = fc.oneof(fc.bigInt(0n, 30n), fc.bigInt(2n ** 53n - 5n, 2n ** 53n + 5n), fc.bigInt(-5n, -1n));
@@ -341,8 +250,8 @@ function naive(before: Version, after: Version) {
     const [old, now] = [before.get(id), after.get(id)];
     const key = String(id);
     if (old === now) return [];
-    if (old === undefined) return [{ change: 'added', key, after: line(id, now ?? '') }];
-    if (now === undefined) return [{ change: 'removed', key, before: line(id, old) }];
+    if (old === undefined) return [{ change: 'added', key, after: line(id, now ?? ''), fields: [] }];
+    if (now === undefined) return [{ change: 'removed', key, before: line(id, old), fields: [] }];
     return [{ change: 'changed', key, before: line(id, old), after: line(id, now), fields: ['name'] }];
   });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { datasetsUsed } from '../../../lib/model/rules/index.ts';
-import { collectChanges } from '../../../lib/snapshot/changes/collect-changes.ts';
-import { compareRuns } from '../../../lib/snapshot/changes/compare-runs.ts';
+import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
+import { collectChanges } from '../../../lib/snapshot/changes/count-changes.ts';
 import { describeChanges } from '../../../lib/snapshot/changes/describe-changes.ts';
 import { storedChanges } from '../../../lib/snapshot/changes/stored-changes.ts';
 import { changesKey } from '../../../lib/snapshot/keys.ts';

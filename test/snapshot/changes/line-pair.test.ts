@@ -2,8 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalExact, parseExact } from '../../../lib/json/exact-json.ts';
 import { parseJson } from '../../../lib/json/json.ts';
-import { createDifferingFields } from '../../../lib/snapshot/changes/differing-fields.ts';
-import { createPairReader, noPair } from '../../../lib/snapshot/changes/line-pair.ts';
+import {
+  createDifferingFields,
+  createPairReader,
+  noPair,
+} from '../../../lib/snapshot/changes/differing-fields.ts';
 import { lineOf } from '../../../lib/snapshot/changes/line-reader.ts';
 import { recordKey } from '../../../lib/snapshot/changes/record-key.ts';
 import { scaled } from '../../scale.ts';

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { collectChanges } from '../../../lib/snapshot/changes/collect-changes.ts';
-import { compareRuns } from '../../../lib/snapshot/changes/compare-runs.ts';
+import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
+import { collectChanges } from '../../../lib/snapshot/changes/count-changes.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { storeRun } from './stored-run.ts';
@@ -81,6 +81,6 @@ test('a key that is repeated over several buffers counts with its last record', 
 
   expect(changes).toEqual([
     { change: 'changed', key: '1200', before: before.at(-1), after: after[2_000], fields },
-    { change: 'added', key: '1201', after: after[2_001] },
+    { change: 'added', key: '1201', after: after[2_001], fields: [] },
   ]);
 });

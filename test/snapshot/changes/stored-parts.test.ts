@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { collectChanges } from '../../../lib/snapshot/changes/collect-changes.ts';
-import { compareRuns } from '../../../lib/snapshot/changes/compare-runs.ts';
+import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
+import { collectChanges } from '../../../lib/snapshot/changes/count-changes.ts';
 import type { Manifest } from '../../../lib/snapshot/manifest.ts';
 import { publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
@@ -104,7 +104,7 @@ describe('reading parts', () => {
     const steps = compare(nothing, run);
 
     const first = await steps.next();
-    await steps.return();
+    await steps.return(undefined);
 
     expect(first.value).toMatchObject({ change: 'added', key: '0' });
   });

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { runCommandLine } from '../../../lib/cli/command-line.ts';
 import { readChanges } from '../../../lib/report/collect/changes.ts';
 import { changesBetween } from '../../../lib/snapshot/changes/changes-between.ts';
-import { collectChanges } from '../../../lib/snapshot/changes/collect-changes.ts';
+import { collectChanges } from '../../../lib/snapshot/changes/count-changes.ts';
 import { type PublishedRun, publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
 import { findRunPair } from '../../../lib/snapshot/changes/run-pair.ts';
 import { foldersOf, isManifestKey, isWasLatestKey } from '../../../lib/snapshot/keys.ts';

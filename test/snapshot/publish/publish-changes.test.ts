@@ -123,7 +123,7 @@ describe('runs in key order', () => {
     });
 
     expect(counts).toEqual({ added: 2, removed: 1, changed: 1 });
-    expect(piecesIn(store)).toEqual(['aligned', 'merged-00000', 'merged-00001']);
+    expect(piecesIn(store)).toEqual(['aligned', 'merged-00000', 'merged-00001', 'merged-00002']);
     expect(linesIn(store)).toHaveLength(4);
   });
 

@@ -100,10 +100,8 @@ async function firstOf(
   const listed: ShownChange[] = [];
   let seen = 0;
   for await (const step of steps ?? []) {
-    const isRestart = step.change === 'restart';
-    if (isRestart) listed.length = 0;
-    seen = isRestart ? 0 : seen + 1;
-    if (!isRestart && seen > at) listed.push(show(step));
+    seen += 1;
+    if (seen > at) listed.push(show(step));
     if (listed.length > limit) break;
   }
   return listed;
