@@ -1,15 +1,20 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { savedSql } from '../../lib/cli/query/saved.ts';
-import { type Flag, flagBits, openModel } from '../../lib/model/index.ts';
+import { adjacencyOf, type Flag, flagBits, lastRuns, openModel, reach } from '../../lib/model/index.ts';
+import { collectFacts } from '../../lib/report/collect/collect-facts.ts';
+import { brokenFlags, brokenThings } from '../../lib/report/digest/broken-things.ts';
+import { calculationFlags, cardFlags } from '../../lib/report/facts.ts';
+import { figuresOf } from '../../lib/report/figures.ts';
 import { whereUsed } from '../../lib/report/graph/where-used.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { openTables, type Tables } from '../../lib/tables/duckdb/open-tables.ts';
+import { connect, contextOver } from '../report/mcp/connect.ts';
 import type { MemoryStore } from '../store/memory-store.ts';
 import { type NaiveModel, type NaiveStore, naiveModel, naiveUsers } from './naive.ts';
 import { publishStore } from './publish-store.ts';
-import { anyStore, craftedStore } from './stores.ts';
+import { anyStore, craftedStore, publishable } from './stores.ts';
 
 /*
  * One truth: over the same store, every door gives the same ids. A door answers those of the questions that it can, by
@@ -48,6 +53,15 @@ function naiveAnswers(given: NaiveStore): Answers {
     ),
     ...Object.fromEntries(ofCards.map((flag) => [`cards ${flag}`, ofKind('card', naive[flagNames[flag]])])),
     'calculations that are broken': ofKind('calculation', new Set(wrong.flatMap((name) => [...naive[name]]))),
+    ...Object.fromEntries(
+      brokenFlags.flatMap((flag) => {
+        const things = [...naive[flagNames[flag]]].filter((thing) => naive.held.has(thing));
+        return [
+          [`things ${flag}`, things],
+          [`how many things ${flag}`, [String(things.length)]],
+        ];
+      }),
+    ),
     uses: naive.uses.map(({ user, used: of, relation, validity }) =>
       [user, relation, of, validity].join(' | '),
     ),
@@ -164,11 +178,146 @@ const byWhereUsed: Door = async (store, given) => {
   return answers;
 };
 
+type Counted = Readonly<Record<string, unknown>>;
+
+const datasetLine = (id: unknown, { cards, calculations, broken_links }: Counted) =>
+  `dataset ${id} ${cards} ${calculations} ${broken_links}`;
+
+const ownerLine = (id: unknown, { calculations, cards, files, unused }: Counted) =>
+  `${id} ${calculations} ${cards} ${files} ${unused}`;
+
+/** What `report --json` prints. */
+const byReport: Door = async (store) => {
+  const facts = await collectFacts({ store, now: Date.now, signal: new AbortController().signal });
+  expect(facts.faults).toEqual([]);
+  const figures = figuresOf(facts);
+  const answers: Record<string, readonly string[]> = {
+    datasets: figures.datasets.map((row) => datasetLine(row.dataset_id, row)),
+    owners: figures.owners.map((row) => ownerLine(row.user_id, row)),
+  };
+  for (const flag of figures.calculations === null ? [] : flags)
+    answers[`calculations ${flag}`] = figures.calculations?.[flag].ids.map((id) => `calculation ${id}`) ?? [];
+  for (const flag of figures.cards === null ? [] : (['missing_target', 'affected'] as const))
+    answers[`cards ${flag}`] = figures.cards?.[flag].ids.map((id) => `card ${id}`) ?? [];
+  return answers;
+};
+
+/** The lists of the page, by their chips, and what its graph says depends on what. */
+const byLists: Door = async (store) => {
+  const { calculations, cards, datasets, graph } = await collectFacts({
+    store,
+    now: Date.now,
+    signal: new AbortController().signal,
+  });
+  const having = (kind: string, of: typeof calculations | typeof cards, bit: number) =>
+    (of?.list.columns.id ?? [])
+      .filter((_, row) => ((of?.list.columns.flags[row] ?? 0) & bit) !== 0)
+      .map((id) => `${kind} ${id}`);
+  const nodes = [
+    ...(datasets?.list.columns.id ?? []).map((id) => `dataset ${id}`),
+    ...(calculations?.list.columns.id ?? []).map((id) => `calculation ${id}`),
+    ...(cards?.list.columns.id ?? []).map((id) => `card ${id}`),
+    ...graph.others.map(({ kind, id }) => `${kind} ${id}`),
+  ];
+  const users = adjacencyOf({ nodes: nodes.length, from: graph.used, to: graph.user });
+  const usersOf = (node: number, hops: number) =>
+    Array.from(reach(users, [node], { hops }).nodes, (each) => nodes[each] ?? '');
+  const used = [...new Set(graph.used)];
+  return {
+    ...(calculations &&
+      Object.fromEntries(
+        flags.map((flag) => [
+          `calculations ${flag}`,
+          having('calculation', calculations, calculationFlags[flag]),
+        ]),
+      )),
+    ...(cards &&
+      Object.fromEntries(
+        (['missing_target', 'affected'] as const).map((flag) => [
+          `cards ${flag}`,
+          having('card', cards, cardFlags[flag]),
+        ]),
+      )),
+    ...Object.fromEntries(used.map((node) => [`who uses ${nodes[node]}`, usersOf(node, 1)])),
+    ...Object.fromEntries(used.map((node) => [`what depends on ${nodes[node]}`, usersOf(node, Infinity)])),
+  };
+};
+
+/** What the digest says against a run that had nothing: all that is wrong is new. It names the first. */
+const byDigest: Door = async (store) => {
+  const { runs } = await lastRuns(store, ['calculations'], addFault);
+  const answers: Record<string, readonly string[]> = {};
+  for (const run of runs) {
+    const before = { ...run, manifest: { ...run.manifest, records: 0, parts: [] } };
+    const [broken, sinceNothing] = [
+      await brokenThings({ store, run, before: undefined }),
+      await brokenThings({ store, run, before }),
+    ];
+    for (const flag of brokenFlags) {
+      answers[`how many things ${flag}`] = [String(broken?.[flag].total)];
+      const { total = 0, items = [] } = sinceNothing?.[flag].newly ?? {};
+      // What was wrong without any calculation is not new, and of many only the first are named.
+      if (total === broken?.[flag].total && total === items.length)
+        answers[`things ${flag}`] = items.map(([line = '']) =>
+          line.replace(/^(\S+) .*?\(([^()]*)\)$/, '$1 $2'),
+        );
+    }
+  }
+  return answers;
+};
+
+/** What the tools return to an assistant. */
+const byAssistants: Door = async (store, given) => {
+  await using server = await connect(contextOver(store));
+  const call = async (tool: string, args: Record<string, unknown>) => {
+    const { value, isError, text } = await server.call(tool, args);
+    expect({ tool, args, error: isError ? text : '' }).toEqual({ tool, args, error: '' });
+    return value['data'] as Readonly<Record<string, readonly Counted[]>>;
+  };
+  const naive = naiveModel(given);
+  const answers: Record<string, string[]> = {};
+  const { calculations, cards } = publishable(given);
+  const isPublishable =
+    [calculations, cards].flat().length === [given.calculations, given.cards].flat().length;
+  for (const own of isPublishable ? naive.held : []) {
+    const [kind = '', id = ''] = apart(own);
+    const { records = [] } = await call('get', { source: `${kind}s`, id });
+    for (const flag of kind === 'card' ? ofCards : flags) {
+      const question = `${kind}s ${flag}`;
+      answers[question] ??= [];
+      if (records.some((record) => (record['flags'] as readonly string[]).includes(flag)))
+        answers[question].push(own);
+    }
+  }
+  const searched = async (source: string, line: (id: unknown, counts: Counted) => string) => {
+    const { matches = [] } = await call('search', { text: '', source, limit: 100 });
+    return matches.map(({ key, counts }) => line(key, counts as Counted));
+  };
+  answers['datasets'] = await searched('datasets', datasetLine);
+  answers['owners'] = await searched('owners', ownerLine);
+  for (const thing of new Set(naive.uses.map(({ used }) => used))) {
+    const [kind = '', id = ''] = apart(thing);
+    if (kind !== 'dataset' && kind !== 'calculation' && kind !== 'card') continue;
+    for (const [question, hops] of [
+      ['who uses', { hops: 1 }],
+      ['what depends on', {}],
+    ] as const) {
+      const { dependents = [] } = await call('where_used', { id, kind, limit: 100, ...hops });
+      answers[`${question} ${thing}`] = dependents.map((each) => `${each['kind']} ${each['id']}`);
+    }
+  }
+  return answers;
+};
+
 const doors: Readonly<Record<string, Door>> = {
   model: byModel,
   SQL: bySql,
   'saved queries': bySavedQueries,
   'where-used': byWhereUsed,
+  report: byReport,
+  'lists of the page': byLists,
+  digest: byDigest,
+  'tools of assistants': byAssistants,
 };
 
 const sorted = (answers: Answers): Answers =>
@@ -187,6 +336,12 @@ async function expectOneTruth(given: NaiveStore): Promise<void> {
 }
 
 test('every door gives the same ids, whatever shape links have', () => expectOneTruth(craftedStore), 120_000);
+
+test(
+  'and without records that no scan would publish',
+  () => expectOneTruth(publishable(craftedStore)),
+  120_000,
+);
 
 test(
   'and where only narrowed snapshots are published',

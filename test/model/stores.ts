@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { NaiveStore } from './naive.ts';
+import { type NaiveStore, naiveId } from './naive.ts';
 
 /** A link of a calculation. */
 export const link = (type: unknown, id: unknown, more: object = { visible: true, valid: 'VALID' }) => ({
@@ -179,6 +179,19 @@ export const anyStore: fc.Arbitrary<NaiveStore> = fc.record({
   ),
   narrowed: fc.subarray<'calculations' | 'cards'>(['calculations', 'cards']),
 });
+
+/** Without records that no scan would publish: those without an id of digits, and cards of no dataset. */
+export function publishable(given: NaiveStore): NaiveStore {
+  const known = (record: unknown) => (record ?? {}) as Readonly<Record<string, unknown>>;
+  const hasId = (record: unknown) => /^-?\d+$/.test(naiveId(known(record)['id']) ?? '');
+  const isOnDataset = (record: unknown) =>
+    typeof (known(record)['_datasetId'] ?? known(record)['datasourceId']) === 'string';
+  return {
+    ...given,
+    calculations: given.calculations?.filter(hasId),
+    cards: given.cards?.filter((record) => hasId(record) && isOnDataset(record)),
+  };
+}
 
 /** The line of a record in a part: bigints are numbers in JSON. */
 export const lineOf = (record: unknown): string =>
