@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   createUsesMaker,
@@ -205,6 +206,21 @@ describe('the uses of a part', () => {
     if (part === undefined) throw new Error('expected a part, got none');
     expect(usesKey(part)).toBe(key);
     expect((await storedUses(store, key))?.uses.user).toHaveLength(2);
+  });
+
+  test('are read with their bytes, which may be stored again for another run, however many', async () => {
+    const many = Array.from({ length: 8_000 }, (_, id) => ({
+      id,
+      links: [link('DATA_SOURCE', randomUUID())],
+    }));
+    await publish('calculations', monday, ...many);
+    await renew();
+    const [key = ''] = keysIn('parquet/uses/');
+
+    const found = await storedUses(store, key);
+
+    expect(found?.uses.user).toHaveLength(8_000);
+    expect(found?.body.equals(store.objects.get(key) ?? Buffer.alloc(0))).toBe(true);
   });
 
   test('are the same where another pass reads the lines, one part after another', async () => {

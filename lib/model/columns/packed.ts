@@ -39,10 +39,12 @@ export function pack(value: object): Buffer {
   head.writeUInt32LE(bytes.length);
   head.writeUInt32LE(base, HEAD_BYTES / 2);
   const params = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 };
-  return Buffer.concat([head, zstdCompressSync(bytes, { params })]);
+  const packed = zstdCompressSync(bytes, { params, chunkSize: bytes.length + (bytes.length >> 8) + 1_024 });
+  freeMemory(bytes);
+  return Buffer.concat([head, packed]);
 }
 
-/** What was packed: its typed arrays share memory, and that of `body` is freed. Throws `StoredObjectError` if they are damaged. */
+/** What was packed: its typed arrays share memory. Throws `StoredObjectError` if they are damaged. */
 export function unpack<T>(key: string, body: Buffer): T {
   try {
     const [sizeBytes, base] = [body.readUInt32LE(0), body.readUInt32LE(HEAD_BYTES / 2)];
@@ -51,7 +53,6 @@ export function unpack<T>(key: string, body: Buffer): T {
       maxOutputLength: sizeBytes,
     });
     const json = bytes.toString('utf8', 0, base);
-    freeMemory(body);
     return JSON.parse(json, (_, each: unknown) => {
       if (typeof each !== 'object' || each === null || !('array' in each)) return each;
       const { array, start, length } = each as Place;

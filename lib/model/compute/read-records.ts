@@ -135,6 +135,7 @@ async function readHeld(
         const node = nodeAt(at);
         if (node !== undefined) spellings.set(spelling, node);
       }
+      freeMemory(uses.user);
     }
     start += part.count;
   }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { freeMemory } from '../../bytes/free-memory.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import { StoreError } from '../../store/error.ts';
 import type { Store } from '../../store/store.ts';
@@ -115,7 +116,9 @@ async function current(options: ModelToOpen): Promise<Current> {
 async function readPacked(store: Store, { packed }: StoredModel): Promise<PackedModel | undefined> {
   const found = await store.get(packed);
   try {
-    return found && unpack<PackedModel>(packed, found.body);
+    const model = found && unpack<PackedModel>(packed, found.body);
+    if (found !== undefined) freeMemory(found.body);
+    return model;
   } catch (error) {
     if (error instanceof StoredObjectError) return undefined;
     throw error;
@@ -171,6 +174,7 @@ async function storeModel(store: Store, { computed, runs, asOfMs }: ModelToWrite
     const key = `${MODEL_FOLDER}${table}/${token}.parquet`;
     await store.put(key, body, { contentType: 'application/vnd.apache.parquet', sha256: about.sha256 });
     tables[table] = { key, ...about };
+    freeMemory(body);
   }
   const packed = `${MODEL_FOLDER}packed/${token}`;
   await store.put(packed, pack(computed.packed), { contentType: PACKED_TYPE });
