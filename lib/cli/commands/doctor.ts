@@ -1,6 +1,7 @@
 import { defineCommand } from '../command.ts';
 import type { Checked } from '../doctor/examine.ts';
 import { exitCodes, shownLines } from '../terminal/terminal.ts';
+import { inJson } from '../terminal/words.ts';
 
 /** `doctor`: checks in order what the settings name, and says what to do about each that is not well. */
 export const doctor = defineCommand({
@@ -13,7 +14,7 @@ export const doctor = defineCommand({
       if (!json) terminal.out(shownLines(textOf(checked)));
     });
     const isWell = all.every(({ status }) => status !== 'failed');
-    if (json) terminal.out(JSON.stringify({ well: isWell, checks: all }, undefined, 2));
+    if (json) terminal.out(inJson({ well: isWell, checks: all }));
     return isWell ? exitCodes.done : exitCodes.failed;
   },
 });

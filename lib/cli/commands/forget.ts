@@ -4,6 +4,7 @@ import { defineCommand } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { inJson } from '../terminal/words.ts';
 
 /** `forget`: erases a text, or a batch, from cache, staged chunks, scores and their Parquet. Does not need the platform. */
 export const forget = defineCommand({
@@ -45,7 +46,7 @@ async function forgetWhat({ textHash, batch, json }: ForgetFlags, terminal: Term
     hash === undefined ? { batch: name } : { textHash: hash },
     store,
   );
-  if (json) terminal.out(JSON.stringify({ ...erased, oldVersions }, undefined, 2));
+  if (json) terminal.out(inJson({ ...erased, oldVersions }));
   else for (const line of describe(erased, oldVersions)) terminal.out(shown(line));
   return exitCodes.done;
 }

@@ -5,6 +5,7 @@ import { defineCommand } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openLedgerFor, openStoreOf, settingFor } from '../options/from-settings.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { inJson } from '../terminal/words.ts';
 
 /** `jobs cancel ID...`: cancels what has not been sent. Does not need the platform. */
 export const cancel = defineCommand({
@@ -42,7 +43,7 @@ async function cancelJobs(
     outcomes.push(toCancelled(id, outcome));
     if (!json) terminal.out(shown(`${id}: ${describeCancel(outcome)}`));
   }
-  if (json) terminal.out(JSON.stringify(outcomes, undefined, 2));
+  if (json) terminal.out(inJson(outcomes));
   return outcomes.every((each) => each.isCancelled) ? exitCodes.done : exitCodes.incomplete;
 }
 
@@ -66,7 +67,7 @@ async function cancelOneBatch(batch: string, { json }: CancelFlags, terminal: Te
     return exitCodes.failed;
   }
   const outcomes = jobs.map(({ id, answer }) => toCancelled(id, answer));
-  if (json) out(JSON.stringify({ ...counts, jobs: outcomes }, undefined, 2));
+  if (json) out(inJson({ ...counts, jobs: outcomes }));
   else {
     out(shown(`batch ${batch}: ${counts.ended} of ${counts.chunks} chunks had ended`));
     for (const { id, answer } of jobs) out(shown(`  ${id}: ${describeCancel(answer)}`));

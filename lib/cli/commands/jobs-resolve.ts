@@ -5,6 +5,7 @@ import { readSyncSettings } from '../../settings.ts';
 import { defineCommand } from '../command.ts';
 import { openLedgerFor, openStoreOf } from '../options/from-settings.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { inJson } from '../terminal/words.ts';
 
 function asStatus(text: string): Resolution['status'] {
   if (text === 'done' || text === 'failed') return text;
@@ -28,7 +29,7 @@ export const resolve = defineCommand({
     const { kind, row } = await ledger.resolve(id, { status, note });
     if (kind === 'resolved') await publish(row, terminal);
     const state = row?.state ?? 'not known';
-    if (json) terminal.out(JSON.stringify({ id, became: kind, state }, undefined, 2));
+    if (json) terminal.out(inJson({ id, became: kind, state }));
     else terminal.out(shown(`${id}: ${kind === 'resolved' ? `settled as ${state}` : refusal(state)}`));
     return kind === 'resolved' ? exitCodes.done : exitCodes.incomplete;
   },

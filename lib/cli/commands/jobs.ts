@@ -5,6 +5,7 @@ import { openLedgerFor, openStoreOf } from '../options/from-settings.ts';
 import { choiceOption, numberOption } from '../options/options.ts';
 import { inColumns } from '../terminal/columns.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { inJson } from '../terminal/words.ts';
 import { cancel } from './jobs-cancel.ts';
 import { resolve } from './jobs-resolve.ts';
 import { results } from './jobs-results.ts';
@@ -49,7 +50,7 @@ async function listJobs({ limit, state, json }: JobsFlags, terminal: Terminal): 
     if (newest.length >= 2 * limit) newest = newestOf(newest, limit);
   }
   const listed = newestOf(newest, limit).map(toListed);
-  if (json) terminal.out(JSON.stringify(listed, undefined, 2));
+  if (json) terminal.out(inJson(listed));
   else if (listed.length === 0) terminal.out(`no jobs${state === undefined ? '' : ` are ${state}`}`);
   else for (const line of inColumns(HEADER, listed.map(cells), terminal)) terminal.out(line);
   for (const line of await queued) (json ? terminal.err : terminal.out)(line);
@@ -98,7 +99,7 @@ async function showJob(given: string, terminal: Terminal): Promise<number> {
     terminal.err(`platform-sync: job ${id}: not in the ledger`);
     return exitCodes.failed;
   }
-  terminal.out(shownJson((await resultOf(row, terminal)) ?? JSON.stringify(known(row), undefined, 2)));
+  terminal.out(shownJson((await resultOf(row, terminal)) ?? inJson(known(row))));
   return exitCodes.done;
 }
 

@@ -8,7 +8,7 @@ import { defineCommand } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { numberOption } from '../options/options.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { number } from '../terminal/words.ts';
+import { inJson, number } from '../terminal/words.ts';
 
 type PaceFlags = {
   readonly pause?: true;
@@ -65,7 +65,7 @@ async function showPace(flags: PaceFlags, terminal: Terminal): Promise<number> {
   if (changes && !environment['SYNC_TABLE']) await tableCheckOf(tableName, environment)();
   const budget = await changed(flags, item);
   const report = reportOf(budget, { host, rate: PLATFORM_RATE, nowMs: Date.now() });
-  if (flags.json) terminal.out(JSON.stringify(report, undefined, 2));
+  if (flags.json) terminal.out(inJson(report));
   else for (const line of linesOf(report)) terminal.out(shown(line));
   return exitCodes.done;
 }

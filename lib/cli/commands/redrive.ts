@@ -5,6 +5,7 @@ import { defineCommand } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreOf, settingFor } from '../options/from-settings.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { inJson } from '../terminal/words.ts';
 
 /** `redrive [ID...]`: reopens failed jobs and moves dead letters back. Does not need the platform. */
 export const redrive = defineCommand({
@@ -34,7 +35,7 @@ export const redrive = defineCommand({
         ? await redriveJobs(ids, parts, settings, terminal)
         : await redriveOne(batch, parts, terminal);
     if (report === undefined) return exitCodes.failed;
-    terminal.out(json ? JSON.stringify(report, undefined, 2) : shownLines(describe(report)));
+    terminal.out(json ? inJson(report) : shownLines(describe(report)));
     const isAll = batch === undefined && ids.length === 0;
     return report.notSent.length === 0 && !report.held && (isAll || report.left.length === 0)
       ? exitCodes.done

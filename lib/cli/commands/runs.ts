@@ -5,6 +5,7 @@ import { placeOf } from '../options/place-argument.ts';
 import { type FoundRuns, findRuns, type ListedRun } from '../snapshots/list-runs.ts';
 import { inColumns } from '../terminal/columns.ts';
 import { exitCodes, shown } from '../terminal/terminal.ts';
+import { inJson } from '../terminal/words.ts';
 
 /** `runs [SOURCE]`: the published runs, newest first; with `--all` every other one, too. Needs only the store. */
 export const runs = defineCommand({
@@ -20,7 +21,7 @@ export const runs = defineCommand({
     const store = await openStoreToRead(terminal);
     const found = await findRuns({ store, place, all, limit }, terminal);
     const { listed, broken, left } = found;
-    if (json) terminal.out(JSON.stringify(listed, undefined, 2));
+    if (json) terminal.out(inJson(listed));
     else for (const line of describeRuns(found, all, store.location)) terminal.out(line);
     if (left > 0)
       terminal.err(`${left} earlier ${left === 1 ? 'run' : 'runs'} not listed; use --limit to list more`);

@@ -5,6 +5,7 @@ import { defineCommand } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { numberOption } from '../options/options.ts';
 import { exitCodes } from '../terminal/terminal.ts';
+import { inJson } from '../terminal/words.ts';
 
 /** What only the sandbox needs, in the versions that are tested: optional peers of the package. */
 export const sandboxPackages = {
@@ -72,7 +73,7 @@ export const sandbox = defineCommand({
       PLATFORM_BASE_URL: platform.url,
       PLATFORM_TOKEN: platform.token,
     } satisfies Partial<Record<SettingName, string>>;
-    if (json) out(JSON.stringify(settings, undefined, 2));
+    if (json) out(inJson(settings));
     else for (const [name, value] of Object.entries(settings)) out(`export ${name}=${value}`);
     err(`Running until Ctrl-C. Its OpenAPI document: ${platform.url}/openapi.json`);
     if (!signal.aborted) await once(signal, 'abort');

@@ -7,7 +7,7 @@ import type { ReadJob } from '../jobs/read-jobs.ts';
 import { settingFor } from '../options/from-settings.ts';
 import { readText } from '../options/options.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { counted } from '../terminal/words.ts';
+import { counted, inJson } from '../terminal/words.ts';
 
 /**
  * `submit JOBS.ndjson`: puts jobs on the queue, one per line; `--from-csv`: one for each row. All of them are checked before
@@ -76,9 +76,7 @@ function showDryRun(all: readonly ReadJob[], { json, fromCsv }: SubmitFlags, { o
   const ids = all.map(({ id }) => id);
   const first = all.slice(0, SHOWN).map(({ text }) => text);
   if (json)
-    out(
-      `${JSON.stringify({ dryRun: true, sent: 0, ids }, undefined, 2).slice(0, -2)},\n  "first": [${first.join(', ')}]\n}`,
-    );
+    out(`${inJson({ dryRun: true, sent: 0, ids }).slice(0, -2)},\n  "first": [${first.join(', ')}]\n}`);
   else {
     if (fromCsv !== undefined) for (const text of first) out(shown(text));
     if (fromCsv !== undefined && all.length > SHOWN) out(`and ${counted(all.length - SHOWN, 'job')} more`);
@@ -100,7 +98,7 @@ async function send(
   const sent = ids.length;
   terminal.out(
     flags.json
-      ? JSON.stringify({ sent, ids, notSent }, undefined, 2)
+      ? inJson({ sent, ids, notSent })
       : [
           ...[`${counted(sent, 'job')} sent`, ...ids.map((id) => `  ${id}`)],
           ...(notSent.length === 0

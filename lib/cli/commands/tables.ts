@@ -7,7 +7,7 @@ import { openStoreToRead } from '../options/from-settings.ts';
 import { numberOption } from '../options/options.ts';
 import { placeArgument } from '../options/place-argument.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
-import { counted, number } from '../terminal/words.ts';
+import { counted, inJson, number } from '../terminal/words.ts';
 
 /** `tables [PLACE…]`: makes the tables that are missing. Needs only the store, not the platform. */
 export const tables = defineCommand({
@@ -77,7 +77,7 @@ async function writeTables(
   }
   signal.throwIfAborted();
   const skipped = outcomes.filter(({ kind }) => kind === 'skipped');
-  if (json) terminal.out(JSON.stringify(outcomes, undefined, 2));
+  if (json) terminal.out(inJson(outcomes));
   else if (outcomes.length === 0) terminal.out('nothing is missing');
   return skipped.length > 0 ? exitCodes.incomplete : exitCodes.done;
 }

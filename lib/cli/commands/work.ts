@@ -9,6 +9,7 @@ import { createWorkView, wordsOfEnds } from '../jobs/work-view.ts';
 import { settingFor } from '../options/from-settings.ts';
 import { CONCURRENCY } from '../options/options.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { inJson } from '../terminal/words.ts';
 
 /**
  * `work`: consumes the queue here, as the deployed worker would, until Ctrl-C or, with `--drain`, until it is empty.
@@ -138,6 +139,6 @@ function show(
 ): number {
   const { failed, unknown, refused, handedBack, notHandled } = summary;
   const rest = `${refused} refused; ${handedBack} handed back, ${notHandled} not handled`;
-  out(json ? JSON.stringify(summary, undefined, 2) : `jobs: ${wordsOfEnds(summary)}, ${rest}`);
+  out(json ? inJson(summary) : `jobs: ${wordsOfEnds(summary)}, ${rest}`);
   return failed + unknown + refused === 0 ? exitCodes.done : exitCodes.incomplete;
 }

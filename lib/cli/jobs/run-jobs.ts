@@ -18,7 +18,7 @@ import { commandLine } from '../options/command-lines.ts';
 import { settingFor } from '../options/from-settings.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { counted } from '../terminal/words.ts';
+import { counted, inJson } from '../terminal/words.ts';
 import { checkedOutput, checkFile } from '../texts/score-files.ts';
 import { readTemplateFile } from './csv-jobs.ts';
 import { allowOf, asSettingsError } from './open-jobs.ts';
@@ -161,13 +161,7 @@ function show(counts: Counts, { count }: JobFile, flags: RunFlags, terminal: Ter
   const { done, failed, unknown, left, notDone } = counts;
   const { file, output, json } = flags;
   if (json)
-    terminal.out(
-      JSON.stringify(
-        { file, rows: count, done, failed, unknown, left, output: output ?? null, notDone },
-        undefined,
-        2,
-      ),
-    );
+    terminal.out(inJson({ file, rows: count, done, failed, unknown, left, output: output ?? null, notDone }));
   else {
     terminal.out(
       shown(
@@ -191,7 +185,7 @@ function showDryRun(
   { out }: Terminal,
 ): number {
   if (json) {
-    out(JSON.stringify({ file, rows: count, dryRun: true }, undefined, 2));
+    out(inJson({ file, rows: count, dryRun: true }));
     return exitCodes.done;
   }
   if (template !== undefined) for (const text of first) out(shown(text));

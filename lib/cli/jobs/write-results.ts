@@ -4,7 +4,7 @@ import { printJson } from '../../json/json.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { checkedOutputFile } from '../options/output-file.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { counted, number } from '../terminal/words.ts';
+import { counted, inJson, number } from '../terminal/words.ts';
 
 export type ResultsFlags = {
   readonly output: string;
@@ -42,7 +42,7 @@ export async function writeResults(flags: ResultsFlags, terminal: Terminal): Pro
   const byStatus = Object.fromEntries([...counts.byStatus].toSorted());
   const words = Object.entries(byStatus).map(([status, count]) => `${number(count)} ${status}`);
   const { results: written, broken } = counts;
-  if (json) out(JSON.stringify({ file, results: written, byStatus, broken }, undefined, 2));
+  if (json) out(inJson({ file, results: written, byStatus, broken }));
   else
     out(shown(`${file}: ${counted(written, 'result')}${words.length === 0 ? '' : `: ${words.join(', ')}`}`));
   return broken === 0 ? exitCodes.done : exitCodes.incomplete;

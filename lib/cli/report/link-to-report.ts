@@ -5,7 +5,7 @@ import type { Store } from '../../store/store.ts';
 import { missingObject } from '../../store/stored-json.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { duration } from '../terminal/words.ts';
+import { duration, inJson } from '../terminal/words.ts';
 
 export type LinkFlags = { readonly hours: number; readonly json?: true | undefined };
 
@@ -32,7 +32,7 @@ export async function linkToReport(
   if (report === undefined) throw missingObject(store, REPORT_PAGE_KEY, EXPECTED);
   const link = (await linkToFile(store)) ?? (await linkToObject(store, hours, { terminal, now }));
   const writtenAt = new Date(report.value.writtenAt).toISOString();
-  if (json) terminal.out(JSON.stringify({ ...link, writtenAt, runs: report.value.runs }, undefined, 2));
+  if (json) terminal.out(inJson({ ...link, writtenAt, runs: report.value.runs }));
   else {
     terminal.out(shown(link.link));
     for (const line of remarksOn(link, report.value, now())) terminal.err(line);

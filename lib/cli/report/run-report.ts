@@ -7,7 +7,7 @@ import { UsageError } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { checkWritable } from '../options/output-file.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { counted, duration } from '../terminal/words.ts';
+import { counted, duration, inJson } from '../terminal/words.ts';
 import { type Opened, openFile } from './open-file.ts';
 
 export type ReportFlags = { readonly open?: true; readonly output: string; readonly json?: true };
@@ -43,8 +43,7 @@ export async function runReport(
   }
   await writeTextFile(output, linesOf(page), { isGzipped: false, signal });
   const opened: Opened | undefined = open && (await opener(resolve(output), environment));
-  if (json)
-    out(JSON.stringify(asJson(output, page.byteLength, facts, opened?.kind === 'opened'), undefined, 2));
+  if (json) out(inJson(asJson(output, page.byteLength, facts, opened?.kind === 'opened')));
   else for (const line of describe(output, page.byteLength, facts)) out(shown(line));
   if (opened?.kind === 'not-opened')
     err(shown(`platform-sync: ${output} is written, but not opened: ${opened.reason}`));

@@ -15,7 +15,7 @@ import type { Store } from '../../store/store.ts';
 import { openPartitions } from '../../tables/partitions/open-partitions.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { counted, size } from '../terminal/words.ts';
+import { counted, inJson, size } from '../terminal/words.ts';
 
 export type PruneFlags = {
   readonly keep?: number;
@@ -64,7 +64,7 @@ export async function runPrune(
     for (const each of [...needed, ...still]) kept.push({ source, ...each });
   }
   for (const { source, run, reason } of kept) terminal.err(shown(`${source}: ${run} stays: ${reason}`));
-  if (flags.json) terminal.out(JSON.stringify(toJson(removed, kept, dryRun), undefined, 2));
+  if (flags.json) terminal.out(inJson(toJson(removed, kept, dryRun)));
   else terminal.out(total(removed, dryRun));
   return plans.some(({ broken }) => broken !== undefined) ? exitCodes.incomplete : exitCodes.done;
 }

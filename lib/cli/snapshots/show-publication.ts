@@ -4,7 +4,7 @@ import type { Publication } from '../../snapshot/publish/publish.ts';
 import type { Store } from '../../store/store.ts';
 import { publishCommand } from '../options/command-lines.ts';
 import { exitCodes, shownLines, type Terminal } from '../terminal/terminal.ts';
-import { counted, size } from '../terminal/words.ts';
+import { counted, inJson, size } from '../terminal/words.ts';
 
 /** How a finished run is shown, and which ids may be missing of it. */
 export type ShowFlags = {
@@ -26,7 +26,7 @@ export function showPublication(
   const { missing } = publication.manifest;
   const unexpected = isExpected && missing.filter(({ id }) => !isExpected(id)).length;
   const words = shownLines(describePublication(publication, store, unexpected));
-  out(json ? JSON.stringify(toJson(publication, store), undefined, 2) : words);
+  out(json ? inJson(toJson(publication, store)) : words);
   const isDone = publication.kind === 'published' && !unexpected;
   if (json && !isDone) err(words);
   return isDone ? exitCodes.done : exitCodes.incomplete;

@@ -14,3 +14,6 @@ export function duration(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   return seconds < 7_200 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`;
 }
+
+/** What `--json` prints. */
+export const inJson = (value: unknown): string => JSON.stringify(value, undefined, 2);

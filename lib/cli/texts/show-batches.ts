@@ -10,7 +10,7 @@ import { commandLine } from '../options/command-lines.ts';
 import { openScoreTable, openStoreToRead } from '../options/from-settings.ts';
 import { inColumns } from '../terminal/columns.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { duration, number } from '../terminal/words.ts';
+import { duration, inJson, number } from '../terminal/words.ts';
 import { type CurrentRate, currentRate } from './current-rate.ts';
 import { checkedBatch } from './score-names.ts';
 
@@ -44,14 +44,7 @@ export async function listBatches({ json }: BatchesFlags, terminal: Terminal): P
     }
   }
   const rate = await rateFor(found, terminal);
-  if (json)
-    terminal.out(
-      JSON.stringify(
-        found.map((each) => withTime(each, rate)),
-        undefined,
-        2,
-      ),
-    );
+  if (json) terminal.out(inJson(found.map((each) => withTime(each, rate))));
   else if (found.length === 0) terminal.out('no batches');
   else
     for (const line of inColumns(
@@ -74,7 +67,7 @@ export async function showBatch(given: string, { json }: BatchesFlags, terminal:
   }
   const failures = await failedRows(batch, storage, json ? NAMED_JSON : NAMED);
   const rate = await rateFor([status], terminal);
-  if (json) terminal.out(JSON.stringify({ ...withTime(status, rate), failures }, undefined, 2));
+  if (json) terminal.out(inJson({ ...withTime(status, rate), failures }));
   else for (const line of batchLines(status, failures, rate)) terminal.out(shown(line));
   return exitCodes.done;
 }

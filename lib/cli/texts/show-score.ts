@@ -7,7 +7,7 @@ import type { InputFound } from '../../jobs/texts/rows/input.ts';
 import type { Store } from '../../store/store.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
-import { duration, number } from '../terminal/words.ts';
+import { duration, inJson, number } from '../terminal/words.ts';
 import { describeInput } from './describe-input.ts';
 import type { WrittenOutput } from './score-files.ts';
 
@@ -27,7 +27,7 @@ export function showSummary(
     describeSummary(summary, store),
     ...(output === undefined ? [] : [`output: ${output.file}: ${number(output.rows)} rows`]),
   ];
-  out(json ? JSON.stringify({ ...summary, ...written }, undefined, 2) : shownLines(lines.join('\n')));
+  out(json ? inJson({ ...summary, ...written }) : shownLines(lines.join('\n')));
   return summary.failed + summary.bad === 0 ? exitCodes.done : exitCodes.incomplete;
 }
 
@@ -70,7 +70,7 @@ const badLines = (bad: readonly BadRow[], all: number) => [
 /** Shows why a batch did not start, and returns the exit code. Throws `UsageError` if the request is at fault. */
 export function showRefusal({ reasons, preview }: Refusal, { json }: Flags, { out, err }: Output): number {
   if (preview === undefined) throw new UsageError(reasons.join('\n'));
-  if (json) out(JSON.stringify({ refused: reasons, preview: forMachines(preview) }, undefined, 2));
+  if (json) out(inJson({ refused: reasons, preview: forMachines(preview) }));
   for (const reason of reasons) err(`platform-sync: refused: ${reason}`);
   err('nothing was sent');
   return exitCodes.incomplete;
@@ -105,11 +105,7 @@ export function showPreview(
   ];
   out(
     json
-      ? JSON.stringify(
-          { dryRun: true, ...forMachines(preview), badRows: named, input, refused: reasons },
-          undefined,
-          2,
-        )
+      ? inJson({ dryRun: true, ...forMachines(preview), badRows: named, input, refused: reasons })
       : shownLines(words.join('\n')),
   );
   return reasons.length === 0 && badRows === 0 ? exitCodes.done : exitCodes.incomplete;

@@ -6,7 +6,7 @@ import type { Sandbox } from '../../sandbox/platform/start-platform.ts';
 import { openLedgerFor } from '../options/from-settings.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Instance } from './instance.ts';
-import { drainByTwo, UNDER_WAY_MS } from './killed-worker.ts';
+import { drainByTwo, UNDER_WAY_MS } from './killed.ts';
 import type { Narration } from './narration.ts';
 import { formulaFor, sampleRecords } from './samples.ts';
 

@@ -1,12 +1,13 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { settingNames } from '../../setting-names.ts';
 import { sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
 import { exitCodes, type Terminal } from '../terminal/terminal.ts';
 import { type Instance, startInstance } from './instance.ts';
 import { TOUR_STEPS } from './introduction.ts';
 import { tellJobs } from './jobs.ts';
-import { killRun } from './killed-run.ts';
+import { killRun } from './killed.ts';
 import { createNarration, type Narration } from './narration.ts';
 import { sampleRecords } from './samples.ts';
 
@@ -58,22 +59,15 @@ const untilStopped = (terminal: Terminal): Terminal => ({
 function environmentOf({ environment }: Terminal, { platform }: Instance): Terminal['environment'] {
   return {
     ...environment,
+    // What users have set for their own platform must not affect the tour.
+    ...Object.fromEntries(settingNames.map((name) => [name, ''])),
     PLATFORM_BASE_URL: platform.url,
     PLATFORM_TOKEN: platform.token,
-    PLATFORM_TOKEN_SECRET: '',
     PLATFORM_TOKEN_HEADER: platform.tokenHeader,
     PLATFORM_RATE: String(RATE),
     SYNC_STORE: FOLDER,
     SYNC_COMPRESSION: 'gzip',
     LOG_LEVEL: 'error',
-    // What users have set for their own platform must not affect the tour.
-    SYNC_TABLE: '',
-    SYNC_QUEUE_URL: '',
-    SYNC_DEAD_LETTER_URL: '',
-    SYNC_GLUE_DATABASE: '',
-    SYNC_SNAPSHOT_FUNCTION: '',
-    SYNC_EVENT_BUS: '',
-    SYNC_ALLOW: '',
   };
 }
 

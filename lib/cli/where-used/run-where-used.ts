@@ -4,6 +4,7 @@ import { UsageError } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { LISTED_DEPENDENTS, LISTED_JSON } from '../options/listed.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { inJson } from '../terminal/words.ts';
 import { describeSearch, describeWhereUsed, quoted } from './describe-where-used.ts';
 
 export type WhereUsedFlags = {
@@ -31,7 +32,7 @@ export async function runWhereUsed(id: string, flags: WhereUsedFlags, terminal: 
   }
   if (found.length === 0) throw new UsageError(notFound(id, kind, outcome));
   const nowMs = Date.now();
-  if (json) terminal.out(JSON.stringify(asJson(id, outcome, nowMs), undefined, 2));
+  if (json) terminal.out(inJson(asJson(id, outcome, nowMs)));
   else for (const line of describeWhereUsed(outcome, nowMs)) terminal.out(shown(line));
   return faults.length > 0 ? exitCodes.incomplete : exitCodes.done;
 }
