@@ -94,3 +94,28 @@ test('and over any store', async () => {
     { numRuns: 8 },
   );
 }, 60_000);
+
+test('search finds every record with a key, and get finds each by it', async () => {
+  const files = [
+    { _filesetId: 'a/b', id: 'x', path: 'p' },
+    { _filesetId: 7, id: 8, path: null },
+  ];
+  const dataFiles = [{ dataFileId: '007', name: 'd' }, { dataFileId: 12 }];
+  const store = await publish({ ...publishable(craftedStore), files, dataFiles });
+  await using server = await connect(contextOver(store));
+
+  for (const source of ['calculations', 'cards', 'files', 'data-files'] as const) {
+    const { value } = await server.call('search', { text: '', source, limit: 100 });
+    const { matches } = value['data'] as { readonly matches: readonly Match[] };
+    const { records } = (value['searched'] as readonly { readonly records: number }[])[0] ?? {};
+    expect({ source, found: matches.length }).toEqual({ source, found: records });
+    for (const { key } of matches) {
+      const { value: got, text } = await server.call('get', { source, id: key });
+      expect({ key, text }).toMatchObject({
+        key,
+        text: expect.stringContaining(`"key":${JSON.stringify(key)}`),
+      });
+      expect(got).toMatchObject({ data: { records: [{ key }] } });
+    }
+  }
+});
