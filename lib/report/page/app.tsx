@@ -1,8 +1,11 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ReportFacts } from '../facts.ts';
 import { useWidth, WidthContext } from './charts/chart.tsx';
+import { ListTable } from './lists/list-table.tsx';
+import { listOf } from './lists/lists.tsx';
+import { Empty } from './parts/parts.tsx';
 import { hashOf, type View, viewTitles } from './state/hash.ts';
-import { createReport, ReportContext } from './state/report.ts';
+import { createReport, type Report, ReportContext } from './state/report.ts';
 import { useShown } from './state/use-shown.ts';
 import { age, count, counted, time } from './text/numbers.ts';
 import { Text } from './text/text.tsx';
@@ -10,7 +13,6 @@ import { BatchesView } from './views/batches.tsx';
 import { ChangesView } from './views/changes.tsx';
 import { HealthView } from './views/health.tsx';
 import { JobsView } from './views/jobs.tsx';
-import { ListView } from './views/list-view.tsx';
 import { WhereUsedView } from './views/where-used.tsx';
 
 /** The whole page. What is printed without being shown is there too, but hidden. */
@@ -44,11 +46,36 @@ export function App({ facts }: { readonly facts: ReportFacts }) {
             <Essential is="jobs" shown={view}>
               <JobsView />
             </Essential>
-            <ListView view={view} params={params} />
+            <ListView report={report} view={view} params={params} />
           </main>
         </div>
       </WidthContext.Provider>
     </ReportContext.Provider>
+  );
+}
+
+type ListProps = {
+  readonly report: Report;
+  readonly view: View;
+  readonly params: Readonly<Record<string, string>>;
+};
+
+/** One of the lists, if the view is one. */
+function ListView({ report, view, params }: ListProps) {
+  const found = useMemo(() => listOf(view, report), [view, report]);
+  if (found === undefined) return null;
+  const { list, command } = found;
+  return (
+    <div class="view">
+      <h2>{viewTitles[view]}</h2>
+      {list === undefined ? (
+        <Empty command={command}>No snapshot of them was published yet.</Empty>
+      ) : list.length === 0 ? (
+        <Empty>{list.empty}</Empty>
+      ) : (
+        <ListTable key={view} view={view} list={list} params={params} />
+      )}
+    </div>
   );
 }
 
