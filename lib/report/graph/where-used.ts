@@ -60,7 +60,8 @@ export const whereUsed = (options: WhereUsedOptions): Promise<WhereUsed> =>
 
 async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
   const { store, kind, signal, most, hops = Number.POSITIVE_INFINITY } = options;
-  const faults = createFaults();
+  // Records are read twice, so the same fault may be found again.
+  const faults = new Set<string>();
   const wanted = [...new Set<Source>(kind === undefined ? sources : findableKinds[kind])];
   const addFault = (fault: string, source: Source) => {
     if (wanted.includes(source)) faults.add(fault);
@@ -88,7 +89,7 @@ async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
     unpublished: wanted.filter((source) => !runs.some((run) => run.source === source)),
     found,
     hints: found.length === 0 ? await hintsFor(search) : [],
-    faults: faults.all(),
+    faults: faults.size > MOST_FAULTS ? [...[...faults].slice(0, MOST_FAULTS), 'and more'] : [...faults],
   };
 }
 
@@ -111,17 +112,4 @@ async function hintsFor(search: Search): Promise<readonly Hint[]> {
       if (fileset !== null) hint('fileset', fileset, null);
     }
   return [...found.values()];
-}
-
-/** The runs are read twice, so the same fault may be found again. */
-function createFaults() {
-  const faults = new Set<string>();
-  let isMore = false;
-  return {
-    add(fault: string): void {
-      if (faults.size < MOST_FAULTS) faults.add(fault);
-      else isMore ||= !faults.has(fault);
-    },
-    all: (): readonly string[] => (isMore ? [...faults, 'and more'] : [...faults]),
-  };
 }
