@@ -104,7 +104,6 @@ const PARSERS = [
   'lib/json/bounded-line.ts',
   'lib/json/exact-json.ts',
   'lib/json/json.ts',
-  'lib/snapshot/changes/line-layout.ts',
   'lib/snapshot/changes/line-members.ts',
   'lib/snapshot/page/value-at.ts',
   'lib/tables/parquet/reading.ts',

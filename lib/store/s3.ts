@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { CopyObjectCommand, DeleteObjectCommand, GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import { readAwsFault } from '../aws/fault.ts';
+import { kindOfFault, readAwsFault } from '../aws/fault.ts';
 import { type Boundary, createBoundary } from './boundary.ts';
+import type { StoreFailure } from './error.ts';
 import { checkKey } from './key.ts';
 import { bytesOf, MOST_PAUSE_MS, type WholeBodyOptions, wholeBody } from './s3-body.ts';
-import { explainS3Error } from './s3-failure.ts';
 import { listOldVersions } from './s3-history.ts';
 import { abortLeftoversOnce, type OwnFolder } from './s3-leftovers.ts';
 import { listFolders, listObjects } from './s3-list.ts';
@@ -164,3 +164,17 @@ async function* keysOf(listed: AsyncIterable<ListedObject>): AsyncGenerator<stri
 
 /** Undefined rather than empty: without options the client uses the middleware that it has put together before. */
 const abortedBy = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : undefined);
+
+/** Converts an error of the SDK to the failure that the store throws. */
+function explainS3Error(error: unknown): StoreFailure {
+  const fault = readAwsFault(error);
+  const { code, status, missing } = fault;
+  if (missing !== undefined) return { kind: 'unconfigured', code, expected: missing };
+  if (code === 'NoSuchBucket') return { kind: 'missing', what: 'bucket' };
+  if (code === 'NoSuchKey' || code === 'NotFound') return { kind: 'missing', what: 'object' };
+  if (code === 'KeyTooLongError')
+    return { kind: 'bad-key', expected: 'at most 1024 bytes with the prefix', got: code };
+  const kind = kindOfFault(fault);
+  if (kind !== 'other') return { kind, code };
+  return { kind, code: status === undefined ? code : `${status} ${code}` };
+}

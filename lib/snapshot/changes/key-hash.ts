@@ -6,7 +6,8 @@ export type HashRange = { readonly from: number; readonly to: number };
 
 /**
  * A key's hash, from 0 up to `HASH_SPACE`: evenly distributed, whatever the keys look like. Two multiplicative hashes
- * side by side, each mixed with the other at the end (the construction of cyrb53).
+ * side by side, each mixed with the other at the end (the construction of cyrb53). The borders of published parts depend
+ * on it: another function would cut all of them anew.
  */
 export function keyHash(key: string): number {
   let [left, right] = [0x5eadbeef, 0x41c6ce57];

@@ -1,4 +1,4 @@
-import { hashOfKey } from './hash-of-key.ts';
+import { HASH_SPACE, keyHash } from '../changes/key-hash.ts';
 
 /**
  * Where the compressed frames and the published parts of a run end: after records that their key and their own size
@@ -12,11 +12,9 @@ const FRAME_BYTES = 1_000_000;
 /** The average number of frames in a part: about 6 MB compressed, since the most is 16 MB. */
 const PART_FRAMES = 32;
 
-const HASHES = 2 ** 32;
-
 /** What ends after a record whose line has this size: the larger the record, the more likely it is to end a frame. */
 export function borderAfter(key: string, lineBytes: number): Border {
-  const share = (hashOfKey(key) / HASHES) * FRAME_BYTES;
+  const share = (keyHash(key) / HASH_SPACE) * FRAME_BYTES;
   if (share >= lineBytes) return 'none';
   return share * PART_FRAMES < lineBytes ? 'part' : 'frame';
 }

@@ -1,8 +1,10 @@
 import type { CallCounts } from '../../platform/events.ts';
 import type { Store } from '../../store/store.ts';
+import { runKeys } from '../changes/run-keys.ts';
+import { sourceOf } from '../keys.ts';
 import type { Scan } from '../scan.ts';
+import { readParts } from './checkpoint.ts';
 import { type Saved, startProgress } from './slice-progress.ts';
-import { readTakenKeys } from './taken-keys.ts';
 
 export type SliceOptions = {
   readonly store: Store;
@@ -48,7 +50,9 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
   } = options;
   const progress = startProgress(saved, options);
   const takenKeys = async function* takenKeys() {
-    yield* readTakenKeys(options.store, (await progress.save(null)).checkpoint, signal);
+    const { source, lastPart, segment } = (await progress.save(null)).checkpoint;
+    const run = { parts: await readParts(options.store, lastPart, segment?.lastPart) };
+    yield* runKeys({ store: options.store, source: sourceOf(source), run, signal });
   };
   try {
     const steps = scan({ from: saved.checkpoint.position ?? undefined, signal, takenKeys });

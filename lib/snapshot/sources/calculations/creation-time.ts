@@ -1,5 +1,5 @@
 import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
-import { shapeError } from '../shape-error.ts';
+import { PlatformError } from '../../../platform/platform-error.ts';
 import type { SortedRow } from './sorted-pages.ts';
 
 /**
@@ -36,3 +36,8 @@ function typeOf(value: unknown): string {
 
 const shapeOf = (key: string, fault: string) =>
   shapeError(searchCalculations.name, 'calculations', `record ${key}: ${fault}`);
+
+/** The error for a response that lacks what the contract requires; `fault` names the record and the field. */
+function shapeError(operation: string, about: string, fault: string): PlatformError {
+  return new PlatformError({ kind: 'shape', faults: [fault] }, { operation, about, attempts: 1 });
+}
