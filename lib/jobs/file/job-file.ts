@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { analyzeFormula } from '../../formula/analyze.ts';
-import { printJson } from '../../json/json.ts';
 import type { Allow } from '../allow.ts';
 import { createLineCheck, type JobLine } from '../message/job-lines.ts';
 import { parseMessage } from '../message/message.ts';
@@ -11,7 +10,7 @@ import { findEncoding, SAMPLE_BYTES } from '../texts/rows/encoding.ts';
 import { openSource } from '../texts/rows/source-bytes.ts';
 import { sourceLines } from '../texts/rows/source-lines.ts';
 import { faultsHere } from '../types/job-types.ts';
-import { rowJobs, stableIds, withStableId } from './row-jobs.ts';
+import { rowJobs, stableIds, textOf } from './row-jobs.ts';
 import { readTemplate } from './template.ts';
 
 /** A file with a job on each line; or a CSV with one for each row, by a template. */
@@ -51,6 +50,9 @@ export type JobFile = {
 export type JobFaults = { readonly in: 'template' | 'rows'; readonly faults: readonly string[] };
 
 const SHOWN = 3;
+
+/** How much of a file is read at once: what V8 has seen in two collections stays until it collects all. */
+const READ_BYTES = 4_096;
 
 /**
  * Checks all jobs of a file, which is read again for its rows: memory holds 50 bytes of each. A job without an id gets
@@ -106,7 +108,7 @@ async function* jobLines(options: JobFileOptions): AsyncGenerator<Read> {
   const { file, template: json, separator, encoding } = options;
   if (json === undefined) return yield* linesOfJson(options);
   const given = { name: file, requested: [], separator, encoding };
-  await using table = await openTableFile(createReadStream(file), given);
+  await using table = await openTableFile(createReadStream(file, { highWaterMark: READ_BYTES }), given);
   const template = readTemplate(json, table.names);
   if ('faults' in template) return yield { templateFaults: template.faults };
   yield { columns: table.names };
@@ -115,12 +117,12 @@ async function* jobLines(options: JobFileOptions): AsyncGenerator<Read> {
 
 async function* linesOfJson({ file, encoding: requested }: JobFileOptions): AsyncGenerator<Line> {
   const idOf = stableIds(file);
-  await using source = await openSource(createReadStream(file), SAMPLE_BYTES);
+  await using source = await openSource(createReadStream(file, { highWaterMark: READ_BYTES }), SAMPLE_BYTES);
   const encoding = findEncoding(source.head.subarray(0, SAMPLE_BYTES), requested);
   for await (const { number: line, text, fault } of sourceLines(source.all(), encoding)) {
     if (fault === undefined && text.trim() === '') continue;
     const json = fault === undefined ? readMessageJson(text.trim()) : { kind: 'fault' as const, fault };
     if (json.kind === 'fault') yield { line, faults: [json.fault] };
-    else yield { line, text: printJson(withStableId(json.value, idOf)) };
+    else yield { line, ...textOf(json.value, idOf) };
   }
 }

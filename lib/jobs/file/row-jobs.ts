@@ -30,7 +30,7 @@ export async function* rowJobs(
     }
     const filled = template.fill((column) => row.fields[indexes.get(column) ?? -1] ?? '');
     if ('faults' in filled) yield { line, faults: filled.faults };
-    else yield { line, text: printJson(named(filled.value, idOf)), fields: row.fields };
+    else yield { line, ...textOf(versioned(filled.value), idOf), fields: row.fields };
   }
 }
 
@@ -38,12 +38,13 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A version is the same for all of them. */
-const named = (value: unknown, idOf: (message: object) => string): unknown =>
-  withStableId(isRecord(value) ? { version: 1, ...value } : value, idOf);
+const versioned = (value: unknown): unknown => (isRecord(value) ? { version: 1, ...value } : value);
 
-/** A message with an id. Anything but an object is refused when it is checked. */
-export const withStableId = (value: unknown, idOf: (message: object) => string): unknown =>
-  isRecord(value) && !('id' in value) ? { ...value, id: idOf(value) } : value;
+/** The text of a message with an id. Anything but an object is refused when it is checked. */
+export function textOf(value: unknown, idOf: (message: object) => string) {
+  const isUnique = isRecord(value) && !('id' in value);
+  return { text: printJson(isUnique ? { ...value, id: idOf(value) } : value), isUnique };
+}
 
 /** The most characters of a file's name in an id, which has at most 128. */
 const MOST_OF_FILE = 80;

@@ -1,12 +1,15 @@
 import { printJson } from '../../json/json.ts';
 import type { Allow } from '../allow.ts';
 import { compareIds, type IdComparison } from '../texts/rows/repeated-ids.ts';
-import { type ParsedMessage, parseMessage } from './message.ts';
+import { type ParsedMessage, parseValue } from './message.ts';
 import { readMessageJson } from './message-json.ts';
 
-/** A job as text, or why there is none; `line`: where it is in its file. */
+/**
+ * A job as text, or why there is none; `line`: where it is in its file. `isUnique`: its id was made so that no other line
+ * has it.
+ */
 export type JobLine =
-  | { readonly line: number; readonly text: string }
+  | { readonly line: number; readonly text: string; readonly isUnique?: boolean }
   | { readonly line: number; readonly faults: readonly string[] };
 
 /** All lines of a JOBS.ndjson as messages to be sent, or everything that is wrong with them. */
@@ -71,7 +74,8 @@ export function createLineCheck(allow: Allow) {
       const line = given.text.replace(/^\uFEFF/, '').trim();
       if (line === '') return undefined;
       const read = readLine(line, allow);
-      const found = read.kind === 'refused' ? read.faults : repetitions(read, number, ids);
+      const found =
+        read.kind === 'refused' ? read.faults : given.isUnique ? [] : repetitions(read, number, ids);
       add(number, found);
       return read.kind === 'refused' || found.length > 0 ? undefined : read;
     },
@@ -98,7 +102,7 @@ function readLine(line: string, allow: Allow): Read {
   const json = readMessageJson(line);
   if (json.kind === 'fault') return { kind: 'refused', faults: [json.fault] };
   const text = printJson(json.value);
-  const parsed = parseMessage(text, { messageId: NO_ID_YET, allow });
+  const parsed = parseValue(json.value, { messageId: NO_ID_YET, allow });
   return parsed.kind === 'job' ? { ...parsed, text } : parsed;
 }
 

@@ -20,8 +20,11 @@ export type MessageOptions = {
 /** Parses a message: checks its text, and fills in its id and defaults. */
 export function parseMessage(text: string, options: MessageOptions): ParsedMessage {
   const read = readMessageJson(text);
-  if (read.kind === 'fault') return { kind: 'refused', faults: [read.fault] };
-  const given = read.value;
+  return read.kind === 'fault' ? { kind: 'refused', faults: [read.fault] } : parseValue(read.value, options);
+}
+
+/** The same for the value of a message's JSON. */
+export function parseValue(given: unknown, options: MessageOptions): ParsedMessage {
   if (!isObject(given))
     return { kind: 'refused', faults: [`message: expected an object, got ${kindOf(given)}`] };
   const { data: type } = jobType.safeParse(given['type']);
