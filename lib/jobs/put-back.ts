@@ -1,4 +1,4 @@
-import { delayOrWarn } from './delay-or-warn.ts';
+import type { Logger } from 'pino';
 import type { Worker } from './handle-message.ts';
 import { parseMessage } from './message/message.ts';
 import { withId } from './message/with-id.ts';
@@ -75,4 +75,25 @@ async function copy(
   const copied = isNamed ? body : withId(body, job.id);
   await replaceMessage(message, copied, queue, Math.min(delayMs, LONGEST_SEND_DELAY_MS));
   return true;
+}
+
+/**
+ * Delays a message that was handled and goes back to the queue. If the queue refuses, warns and returns false: the
+ * message is delivered again when its visibility timeout ends.
+ */
+async function delayOrWarn(
+  { messageId, receipt }: QueueMessage,
+  delayMs: number,
+  { queue, logger }: { readonly queue: Pick<Queue, 'delay'>; readonly logger: Logger },
+): Promise<boolean> {
+  try {
+    await queue.delay(receipt, delayMs);
+    return true;
+  } catch (err) {
+    logger.warn(
+      { messageId, delayMs, err },
+      'message not delayed; delivered again when its visibility timeout ends',
+    );
+    return false;
+  }
 }

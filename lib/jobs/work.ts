@@ -1,12 +1,12 @@
+import { backoffMs } from '../time/backoff.ts';
 import { sleep } from '../time/sleep.ts';
-import { createComingBack } from './coming-back.ts';
 import type { Lease, Worker } from './handle-message.ts';
 import { type HandledOnce, handleOnce } from './handle-once.ts';
 import { createPlaces } from './places.ts';
 import { createEmptyCheck, LONG_POLLS } from './queue/empty-queue.ts';
 import type { Polls, Queue, QueueMessage } from './queue/queue.ts';
 import { createQueueOutage } from './queue/queue-outage.ts';
-import { untilServicesAreBack } from './until-services-are-back.ts';
+import { isServiceAway } from './service-away.ts';
 
 export type WorkOptions = {
   readonly worker: Worker;
@@ -99,8 +99,60 @@ function createBegun(options: WorkOptions) {
   };
 }
 
+/** How many messages are remembered as deleted: a copy is delivered soon after its message, or hardly ever. */
+const MOST_DELETED = 10_000;
+
+/**
+ * Messages that went back to the queue. Its counts may be too old to include them. A copy of a message goes back while
+ * its job runs; once the message is deleted, nothing is waited for.
+ */
+function createComingBack(now: () => number) {
+  const dueAtMs = new Map<string, number>();
+  const deleted = new Set<string>();
+  return {
+    add({ messageId }: QueueMessage, afterMs: number) {
+      if (!deleted.has(messageId)) dueAtMs.set(messageId, now() + afterMs);
+    },
+    deleted({ messageId }: QueueMessage) {
+      dueAtMs.delete(messageId);
+      deleted.add(messageId);
+      const [oldest] = deleted;
+      if (deleted.size > MOST_DELETED && oldest !== undefined) deleted.delete(oldest);
+    },
+    received({ messageId }: QueueMessage) {
+      dueAtMs.delete(messageId);
+    },
+    /** Whether any is not due yet. */
+    any: () => dueAtMs.values().some((atMs) => atMs > now()),
+  };
+}
+
 const pause = (ms: number, { sleep, signal }: WorkOptions): Promise<void> =>
   sleep(ms, signal).catch(() => undefined);
+
+/** Waits between two looks at the table and the store. */
+const LOOKS = { baseDelayMs: 1_000, maxDelayMs: 10_000 };
+
+/** A name that neither a job nor an object has. */
+const NOTHING = '-';
+
+/** Waits until the table and the store respond again, and returns true; false if the signal ended the wait. */
+async function untilServicesAreBack({ worker, sleep, signal }: WorkOptions): Promise<boolean> {
+  const { ledger, store, logger, random } = worker;
+  for (let look = 1; ; look += 1) {
+    try {
+      await Promise.all([ledger.read(NOTHING), store.get(`work/${NOTHING}`)]);
+      if (look > 1) logger.info('the table and the store are back');
+      return true;
+    } catch (err) {
+      // Any other failure is not an outage: the next job shows what it does.
+      if (!isServiceAway(err)) return true;
+      if (look === 1) logger.warn({ err }, 'the table or the store is away: no jobs are taken');
+    }
+    await sleep(backoffMs(look, 0.5 + random() / 2, LOOKS), signal).catch(() => undefined);
+    if (signal.aborted) return false;
+  }
+}
 
 /** Whether the platform is away. Then it has waited a little, or probed: nothing is received until it is back. */
 async function isPlatformAway(options: WorkOptions): Promise<boolean> {
