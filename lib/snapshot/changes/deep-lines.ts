@@ -36,9 +36,8 @@ export function fieldTexts(line: Line): ReadonlyMap<string, string> {
  */
 export function parsedLine({ line, place }: LineReader): unknown {
   try {
-    return (
-      readable(line.json.bytes.toString('utf8', line.start, line.end), MOST_VALUES) ?? readableFields(line)
-    );
+    const value = readable(line.json.bytes.toString('utf8', line.start, line.end), MOST_VALUES);
+    return value === undefined ? readableFields(line) : value;
   } catch (cause) {
     throw new StoredObjectError('invalid', `${place()}: expected a record as JSON, got something else`, {
       cause,
