@@ -17,12 +17,6 @@ export type LastRun = {
 /** Receives what is missing or damaged, in words, and the source that it is of. */
 export type AddFault = (fault: string, source: Source) => void;
 
-export type LastRuns = {
-  readonly runs: readonly LastRun[];
-  /** Sources of which nothing is published. */
-  readonly unpublished: readonly Source[];
-};
-
 /**
  * The last published runs of some sources: those of a whole source, or if it has none, of all of its named places. What
  * is damaged goes to `addFault`, in words, and spoils no other.
@@ -31,10 +25,9 @@ export async function lastRuns(
   store: Store,
   wanted: readonly Source[],
   addFault: AddFault,
-): Promise<LastRuns> {
+): Promise<{ readonly runs: readonly LastRun[] }> {
   const runs: LastRun[] = [];
   let places: readonly Place[] | undefined;
-  const unpublished: Source[] = [];
   for (const source of wanted) {
     const whole = await lastRun(store, source, addFault);
     const found = whole === undefined ? [] : [whole];
@@ -47,9 +40,8 @@ export async function lastRuns(
       }
     }
     runs.push(...found);
-    if (found.length === 0) unpublished.push(source);
   }
-  return { runs, unpublished };
+  return { runs };
 }
 
 async function lastRun(store: Store, place: Place, addFault: AddFault): Promise<LastRun | undefined> {
