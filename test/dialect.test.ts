@@ -98,7 +98,8 @@ test('objects with names from outside keep all of them', () => {
   ]);
 });
 
-/** Reads JSON without a limit. These read what this process printed, a single text, or within limits. */
+/** Reads JSON without a limit. These read what this process printed, a single text, within limits, or
+ * an object of the store that counts as damaged if it cannot be read. */
 const PARSERS = [
   'lib/jobs/ledger/create-ledger.ts',
   'lib/json/bounded-line.ts',
@@ -106,8 +107,9 @@ const PARSERS = [
   'lib/json/json.ts',
   'lib/snapshot/changes/line-members.ts',
   'lib/snapshot/page/value-at.ts',
-  'lib/tables/parquet/reading.ts',
-  'lib/tables/parquet/text-node.ts',
+  'lib/model/columns/packed.ts',
+  'lib/tables/parquet/names.ts',
+  'lib/tables/parquet/read-node.ts',
 ];
 
 test('what comes from outside is parsed by functions that limit its depth', () => {

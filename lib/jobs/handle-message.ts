@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import type { InHand } from '../time/in-hand.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
-import { createHeld, type Held, NotClaimedError } from './held.ts';
+import { createHeld, type Held, type Lease, NotClaimedError } from './held.ts';
 import { stageLateOutcome } from './late-outcome.ts';
 import type { Claim, EndedJobRow, JobError, Outcome } from './ledger/job-row.ts';
 import type { JobRequest, Ledger, ReleaseAnswer } from './ledger/ledger.ts';
@@ -75,21 +75,6 @@ export type Worker = {
   readonly mustLastMs: (job: Job) => number;
   /** Stops jobs while the platform is away. Absent: nothing does. */
   readonly breaker?: Pick<Breaker, 'blockedMs' | 'knownBlockedMs'>;
-};
-
-export type Lease = {
-  /** When everything must be done; undefined if `holdLease` keeps the lease alive. */
-  readonly deadlineMs: number | undefined;
-  readonly leaseMs: number;
-  /**
-   * Until when it is tried to record what happened to a job, in epoch milliseconds: what came back must not be lost, even
-   * if the lease is. It may change: infinity as long as nobody stops the process.
-   */
-  readonly writeUntilMs: () => number;
-  /** Renews the lease while a job runs; the signal is aborted when the lease is lost. */
-  readonly holdLease: (claim: Claim) => AsyncDisposable & { readonly signal: AbortSignal };
-  /** Aborted when the process is to stop, with a `HandBackError`: what has not left goes back. Absent: it never is. */
-  readonly stop?: AbortSignal | undefined;
 };
 
 /**

@@ -1,4 +1,5 @@
-import { type Handled, handleMessage, type Lease } from './handle-message.ts';
+import { type Handled, handleMessage } from './handle-message.ts';
+import type { Lease } from './held.ts';
 import { persist } from './persist.ts';
 import { type PutBackParts, putBack } from './put-back.ts';
 import type { QueueMessage } from './queue/queue.ts';

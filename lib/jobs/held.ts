@@ -1,9 +1,23 @@
 import type { Store } from '../store/store.ts';
-import type { Lease } from './handle-message.ts';
 import { findLateOutcome } from './late-outcome.ts';
 import type { Claim } from './ledger/job-row.ts';
 import type { ClaimAnswer, JobRequest, Ledger, SentAnswer } from './ledger/ledger.ts';
 import { sentInTime } from './ledger/transitions.ts';
+
+export type Lease = {
+  /** When everything must be done; undefined if `holdLease` keeps the lease alive. */
+  readonly deadlineMs: number | undefined;
+  readonly leaseMs: number;
+  /**
+   * Until when it is tried to record what happened to a job, in epoch milliseconds: what came back must not be lost, even
+   * if the lease is. It may change: infinity as long as nobody stops the process.
+   */
+  readonly writeUntilMs: () => number;
+  /** Renews the lease while a job runs; the signal is aborted when the lease is lost. */
+  readonly holdLease: (claim: Claim) => AsyncDisposable & { readonly signal: AbortSignal };
+  /** Aborted when the process is to stop, with a `HandBackError`: what has not left goes back. Absent: it never is. */
+  readonly stop?: AbortSignal | undefined;
+};
 
 /** A job as one delivery of its message has it. */
 export type Held = AsyncDisposable & {

@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
-import type { Lease, Worker } from './handle-message.ts';
+import type { Worker } from './handle-message.ts';
 import { type HandledOnce, handleOnce } from './handle-once.ts';
+import type { Lease } from './held.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
 
 export type BatchOptions = {

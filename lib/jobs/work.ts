@@ -1,7 +1,8 @@
 import { backoffMs } from '../time/backoff.ts';
 import { sleep } from '../time/sleep.ts';
-import type { Lease, Worker } from './handle-message.ts';
+import type { Worker } from './handle-message.ts';
 import { type HandledOnce, handleOnce } from './handle-once.ts';
+import type { Lease } from './held.ts';
 import { createPlaces } from './places.ts';
 import { createEmptyCheck, LONG_POLLS } from './queue/empty-queue.ts';
 import type { Polls, Queue, QueueMessage } from './queue/queue.ts';

@@ -20,9 +20,9 @@ import { makeAllTables } from './report-records.ts';
 
 const [step = '', location = '', id = ''] = process.argv.slice(2);
 const store = await openStore(location);
-const addFault = (fault: string) => {
+function addFault(fault: string): never {
   throw new Error(fault);
-};
+}
 const options = { store, now: Date.now, addFault };
 
 async function extract(): Promise<number> {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
-import type { JobFinished, Lease, Worker } from '../../lib/jobs/handle-message.ts';
+import type { JobFinished, Worker } from '../../lib/jobs/handle-message.ts';
+import type { Lease } from '../../lib/jobs/held.ts';
 import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { type JobType, jobTypes, type Runners } from '../../lib/jobs/types/job-types.ts';

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { handleMessage, type Lease, type Worker } from '../../lib/jobs/handle-message.ts';
+import { handleMessage, type Worker } from '../../lib/jobs/handle-message.ts';
+import type { Lease } from '../../lib/jobs/held.ts';
 import { openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { openWorker } from '../../lib/jobs/open-worker.ts';
 import { openSession } from '../../lib/session.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Lease } from '../../lib/jobs/handle-message.ts';
+import type { Lease } from '../../lib/jobs/held.ts';
 import { jobTimes } from '../../lib/jobs/job-times.ts';
 import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
 import { leaseUntil } from '../../lib/jobs/open-worker.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { handleMessage, type Lease, type Worker } from '../../lib/jobs/handle-message.ts';
+import { handleMessage, type Worker } from '../../lib/jobs/handle-message.ts';
+import type { Lease } from '../../lib/jobs/held.ts';
 import { findLateOutcome, stageLateOutcome } from '../../lib/jobs/late-outcome.ts';
 import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
 import { HandBackError, type RunJob } from '../../lib/jobs/turn.ts';

@@ -143,7 +143,9 @@ async function planned(
     await connection.run("SET disabled_optimizers = 'statistics_propagation'");
     await connection.run("SET explain_output = 'optimized_only'");
     await database.lock([]);
-    await checkReads(context.duckDb, connection, sql).catch(withNearest(sql, views));
+    await checkReads(context.duckDb, connection, sql).catch((error: unknown) =>
+      failNearest(error, sql, views),
+    );
     return await neededPieces(connection, tables, sql);
   });
 }
@@ -160,7 +162,7 @@ class StaleError extends Error {}
 const NO_COLUMN = /(?:does not have a column named|Cannot extract field) ["']([^"']+)["']/;
 
 /** Names the nearest column of the tables that a query names, where DuckDB says only that there is no such column. */
-const withNearest = (sql: string, views: readonly View[]) => (error: unknown) => {
+function failNearest(error: unknown, sql: string, views: readonly View[]): never {
   const [, missing] = NO_COLUMN.exec(String(error)) ?? [];
   if (!(error instanceof QueryError) || missing === undefined) throw error;
   const words = new Set(sql.toLowerCase().match(/\w+/g));
@@ -168,7 +170,7 @@ const withNearest = (sql: string, views: readonly View[]) => (error: unknown) =>
   const meant = nearestName(missing.toLowerCase(), columns);
   if (meant === undefined) throw error;
   throw new QueryError(`${error.message}\nDid you mean "${meant}"?`, error.failure, { cause: error });
-};
+}
 
 type ToExecute = {
   readonly sql: string;

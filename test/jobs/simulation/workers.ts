@@ -1,5 +1,6 @@
-import type { Lease, Worker } from '../../../lib/jobs/handle-message.ts';
+import type { Worker } from '../../../lib/jobs/handle-message.ts';
 import { handleOnce } from '../../../lib/jobs/handle-once.ts';
+import type { Lease } from '../../../lib/jobs/held.ts';
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
 import { renewLease } from '../../../lib/jobs/ledger/lease-renewal.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';

@@ -1,4 +1,4 @@
-import type { Lease } from '../../../lib/jobs/handle-message.ts';
+import type { Lease } from '../../../lib/jobs/held.ts';
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
 import { withId } from '../../../lib/jobs/message/with-id.ts';
 import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';

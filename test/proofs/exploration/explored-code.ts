@@ -1,5 +1,6 @@
-import type { Lease, Worker } from '../../../lib/jobs/handle-message.ts';
+import type { Worker } from '../../../lib/jobs/handle-message.ts';
 import { handleOnce } from '../../../lib/jobs/handle-once.ts';
+import type { Lease } from '../../../lib/jobs/held.ts';
 import { jobTimes } from '../../../lib/jobs/job-times.ts';
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
 import { renewLease } from '../../../lib/jobs/ledger/lease-renewal.ts';

@@ -13,6 +13,7 @@ const STATES = ['unknown', 'failed', 'sent', 'claimed', 'done'] as const;
 type State = (typeof STATES)[number];
 
 const nullable = z.nullable(z.string());
+const count = z.number();
 
 const job = z.object({
   id: z.string(),
@@ -59,7 +60,7 @@ export const jobs = defineTool({
   output: z.object({
     from: z.enum(['ledger', 'results']),
     note: z.optional(z.string()),
-    counts: z.record(z.enum(STATES), z.number()),
+    counts: z.object({ unknown: count, failed: count, sent: count, claimed: count, done: count }),
     data: z.object({
       jobs: z.array(job),
       result: z.optional(nullable.check(z.describe('the stored result as the text of its JSON'))),
@@ -171,11 +172,11 @@ function jobOfRow({ id, type, state, attempts, startedAt, finishedAt, outcome }:
   return withAdvice({ ...shown, ...times, error: errorIn(outcome?.error) });
 }
 
-const errorIn = (error: unknown): string | null => {
+function errorIn(error: unknown): string | null {
   if (typeof error !== 'object' || error === null) return null;
   const { kind, message } = error as { readonly kind?: unknown; readonly message?: unknown };
   return shortened(`${kind}: ${message}`, LONGEST_ERROR);
-};
+}
 
 const textIn = (value: unknown): string | null =>
   typeof value === 'string' ? shortened(value, LONGEST_ERROR) : null;

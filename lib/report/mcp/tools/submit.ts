@@ -28,7 +28,7 @@ export const submit = defineTool({
 });
 
 const MOST_TEXTS = 100;
-const error = `a list of at most ${MOST_TEXTS} texts`;
+const TEXTS = `a list of at most ${MOST_TEXTS} texts`;
 const text = z.string({ error: 'text' });
 
 /** `score`: the sentiment of texts by a job on the queue, after a dry run. */
@@ -38,8 +38,8 @@ export const score = defineTool({
   annotations: SENDS,
   input: z.strictObject({
     texts: z
-      .array(z.strictObject({ id: text, text }, { error: '{id, text}' }), { error })
-      .check(z.maxLength(MOST_TEXTS, { error })),
+      .array(z.strictObject({ id: text, text }, { error: '{id, text}' }), { error: TEXTS })
+      .check(z.maxLength(MOST_TEXTS, { error: TEXTS })),
     ...scoringFields,
     maxCalls: z.optional(wholeInput(0).check(z.describe('refuse if more calls may be needed'))),
     confirm: confirmInput,

@@ -1,5 +1,6 @@
 import pino from 'pino';
-import { handleMessage, type Lease, type Worker } from '../../../../lib/jobs/handle-message.ts';
+import { handleMessage, type Worker } from '../../../../lib/jobs/handle-message.ts';
+import type { Lease } from '../../../../lib/jobs/held.ts';
 import { createLedger } from '../../../../lib/jobs/ledger/create-ledger.ts';
 import { CACHE_PREFIX } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import { createScoreCache } from '../../../../lib/jobs/texts/cache/score-cache.ts';
