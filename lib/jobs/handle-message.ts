@@ -125,21 +125,21 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
     store: worker.store,
     lease,
   });
+  const sinceMs = worker.now();
   try {
     // A job that was received before may have ended: that need not wait for a slot.
     if (isClaimedFirst(job) || message.receives > 1) await held.claim();
     return await run({ message, job, held }, worker, lease);
   } catch (error) {
-    if (error instanceof NotClaimedError) return notClaimed({ message, job }, error.answer, worker);
+    // Of two deliveries of a new job, one may wait for its slot while the other one runs it.
+    const given = message.receives > 1 ? { message, job } : { message, job, sinceMs };
+    if (error instanceof NotClaimedError) return notClaimed(given, error.answer, worker);
     throw error;
   }
 }
 
-async function notClaimed(
-  { message, job }: Given,
-  answer: NotClaimedError['answer'],
-  worker: Worker,
-): Promise<Handled> {
+async function notClaimed(given: Given, answer: NotClaimedError['answer'], worker: Worker): Promise<Handled> {
+  const { message, job } = given;
   switch (answer.kind) {
     case 'other-content':
       return refuse(message, worker, [
@@ -148,7 +148,7 @@ async function notClaimed(
     case 'busy':
       return { kind: 'later', delayMs: Math.max(0, answer.untilMs - worker.now()) + AFTER_LEASE_MS };
     case 'ended':
-      return settle({ message, job }, answer.row, worker);
+      return settle(given, answer.row, worker);
     default:
       return answer satisfies never;
   }

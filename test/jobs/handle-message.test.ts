@@ -629,7 +629,8 @@ test('what ended is reported with how long it took, but not again when it is del
   const ended: unknown[] = [];
   const worker = { ...fake.worker, onEnded: (job: unknown) => void ended.push(job) };
 
-  for (const id of ['m-1', 'm-2']) await handleMessage(messageOf(runFunctionJob, id), worker, leaseOf(fake));
+  for (const receives of [1, 2])
+    await handleMessage({ ...messageOf(runFunctionJob), receives }, worker, leaseOf(fake));
 
   const job = { id: 'job-1', type: 'run-function', status: 'done', error: undefined };
   expect(ended).toEqual([
