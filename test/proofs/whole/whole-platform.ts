@@ -48,7 +48,7 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
     return 1_000;
   };
 
-  const execute = (process: Process, request: PlatformRequest, subject: string) => {
+  const execute = (process: Process, request: PlatformRequest, subject: string, troublesBefore: number) => {
     const count = executions.filter((each) => each.subject === subject).length;
     const execution: Execution = {
       subject,
@@ -56,7 +56,7 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
       name: `${subject}#${count + 1}`,
       atMs: world.sinceStartMs(),
       isKnown: false,
-      troublesBefore: process.troubles,
+      troublesBefore,
       troubles: 0,
     };
     executions.push(execution);
@@ -85,6 +85,8 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
       return fate.result(request);
     }
     const leftMs = world.sinceStartMs();
+    // A process may be stopped while its request is on the way.
+    const before = process.troubles;
     await world.clock.sleep(own.pick(travelMs));
     world.log('platform', `receives ${subject} of ${process.name}, which left at ${leftMs.toFixed(1)}`);
     arrivals.push(world.sinceStartMs());
@@ -98,9 +100,9 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
       world.log('platform', `${subject} of ${process.name} meets ${fate.name}`);
       if (fate.executes !== 'no') doubtful.push(subject);
       const when = fate.executes === 'perhaps' ? own.pick(['now', 'later', 'no'] as const) : fate.executes;
-      if (when === 'now' && !isSearch) execute(process, request, subject);
+      if (when === 'now' && !isSearch) execute(process, request, subject, before);
       if (when === 'later' && !isSearch)
-        void world.clock.sleep(5_000).then(() => execute(process, request, subject));
+        void world.clock.sleep(5_000).then(() => execute(process, request, subject, before));
       await world.clock.sleep(fate.name === 'timeout' ? request.timeoutMs : takesMs);
       const retryAfterMs = spell?.border === 'platform' ? spell.retryAfterMs : 1_000;
       return fate.name === '429' ? status(429, retryAfterMs) : fate.result(request);
@@ -109,7 +111,7 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
       await world.clock.sleep(takesMs);
       return search(request);
     }
-    const { execution, result } = execute(process, request, subject);
+    const { execution, result } = execute(process, request, subject, before);
     await world.clock.sleep(takesMs);
     await world.troubles(process, `response of ${execution.name}`);
     execution.isKnown = true;
