@@ -54,7 +54,7 @@ async function showPace(flags: PaceFlags, terminal: Terminal): Promise<number> {
   const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_RATE } = readPaceSettings(terminal.environment);
   if (tableName === undefined)
     throw new UsageError(
-      'pace: expected SYNC_TABLE, the DynamoDB table that holds the budget, got nothing: without one each process has a budget of its own',
+      'pace: expected SYNC_TABLE, the table that holds the budget of the queue in SQS, got nothing',
     );
   const { host } = new URL(PLATFORM_BASE_URL);
   const { openBudget } = await import('../../pace/open-budget.ts');
