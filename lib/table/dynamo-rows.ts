@@ -4,7 +4,6 @@ import {
   type DynamoDBClient,
   GetItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import { marshall } from '@aws-sdk/util-dynamodb';
 import { fromItem, toItemKey } from './dynamo-item.ts';
 import type { RowKey, StoredRow } from './table.ts';
 
@@ -17,7 +16,7 @@ export async function readRow(
 ): Promise<StoredRow | undefined> {
   const command = new GetItemCommand({
     TableName: tableName,
-    Key: marshall(toItemKey(key)),
+    Key: toItemKey(key),
     ConsistentRead: true,
   });
   const { Item } = await client.send(command);

@@ -6,8 +6,7 @@ import {
   QueryCommand,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
-import { marshall } from '@aws-sdk/util-dynamodb';
-import { checkKey, checkRow } from './check-row.ts';
+import { checkedText, checkKey } from './check-row.ts';
 import { createDynamoClient, type DynamoEnvironment } from './dynamo-client.ts';
 import { explainDynamoError, type FailedTable } from './dynamo-failure.ts';
 import { toItem, toItemKey } from './dynamo-item.ts';
@@ -30,7 +29,7 @@ export type DynamoTableOptions = {
 };
 
 /**
- * Rows in a DynamoDB table: a row's members are attributes of its item, beside `pk`, `sk`, `token` and `expires`.
+ * Rows in a DynamoDB table: the attribute `row` of an item holds one as JSON, beside `pk`, `sk`, `token` and `expires`.
  * All reads are consistent. The client has time-outs and makes four attempts (or `AWS_MAX_ATTEMPTS`); if the outcome of
  * a write is unknown, the row is read and the write repeated, in up to three rounds. A failed condition costs no read.
  */
@@ -80,8 +79,7 @@ async function putRow(
   { key, tried, row, expected, token, expiresAtMs }: Put,
 ): Promise<WriteResult> {
   const { client, tableName: TableName, sleep, watch } = place;
-  checkRow(tried, key, row);
-  const Item = toItem(key, row, token, expiresAtMs);
+  const Item = toItem(key, checkedText(tried, key, row), token, expiresAtMs);
   return settleWrite({
     write: (onFailed) => {
       const command = new PutItemCommand({ TableName, Item, ...onlyOver(expected) });
@@ -101,7 +99,7 @@ type Delete = Act & { readonly expected: string };
 async function deleteRow(place: RetriedTable, { key, tried, expected }: Delete): Promise<WriteResult> {
   const { client, tableName: TableName, sleep, watch } = place;
   checkKey(tried, key);
-  const Key = marshall(toItemKey(key));
+  const Key = toItemKey(key);
   return settleWrite({
     write: (onFailed) => {
       const command = new DeleteItemCommand({ TableName, Key, ...absentOrWith(expected) });

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parseOwnJson } from '../json/json.ts';
-import { checkKey, checkRow } from './check-row.ts';
+import { checkedText, checkKey } from './check-row.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import type { Row, RowKey, StoredRow, Table, WriteResult } from './table.ts';
 
@@ -23,8 +23,7 @@ export function createSqliteTable(file: SqliteFile, leases: readonly string[] = 
     },
     put: (key, row, { expected, token, expiresAtMs }) =>
       checked('put', key, (tried) => {
-        checkRow(tried, key, row);
-        const json = JSON.stringify(row);
+        const json = checkedText(tried, key, row);
         return file.write(tried, (db, self): WriteResult => {
           const current = found(db, key);
           if (current?.token === token) return { kind: 'stored' };

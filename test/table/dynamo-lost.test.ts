@@ -25,7 +25,7 @@ async function tableOver(...replies: readonly Reply[]) {
 }
 
 const itemOf = (token: string) => ({
-  Item: { pk: { S: 'job#a' }, sk: { S: '-' }, token: { S: token } },
+  Item: { pk: { S: 'job#a' }, sk: { S: '-' }, row: { S: '{}' }, token: { S: token } },
 });
 const rowOf = (token: string) => jsonReply(itemOf(token));
 const REFUSAL = { __type: 'com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException' };

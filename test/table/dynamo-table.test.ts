@@ -27,7 +27,7 @@ const key = { partition: 'job#a', sort: '-' };
 describeTable('a table in DynamoDB', async () => open(await newTable()));
 
 describe('in DynamoDB', () => {
-  test('a row is an item with its members, its keys, its token and its expiry in seconds', async () => {
+  test('a row is an item with its text, its keys, its token and its expiry in seconds', async () => {
     const tableName = await newTable();
 
     await open(tableName).put(key, { state: 'SENT' }, { expected: null, token: 't1', expiresAtMs: 1_500 });
@@ -38,7 +38,7 @@ describe('in DynamoDB', () => {
     expect(Item).toEqual({
       pk: { S: 'job#a' },
       sk: { S: '-' },
-      state: { S: 'SENT' },
+      row: { S: '{"state":"SENT"}' },
       token: { S: 't1' },
       expires: { N: '2' },
     });

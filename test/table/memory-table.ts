@@ -1,4 +1,4 @@
-import { checkKey, checkRow } from '../../lib/table/check-row.ts';
+import { checkedText, checkKey } from '../../lib/table/check-row.ts';
 import type { RowKey, StoredRow, Table } from '../../lib/table/table.ts';
 
 /** A table for one process, gone when the process ends. Rows never expire. */
@@ -14,11 +14,11 @@ export function createMemoryTable(): Table {
       return stored(key);
     },
     async put(key, row, { expected, token }) {
-      checkRow(`put ${nameOf(key)} in memory`, key, row);
+      const json = checkedText(`put ${nameOf(key)} in memory`, key, row);
       const entry = rows.get(nameOf(key));
       if (entry?.token === token) return { kind: 'stored' };
       if ((entry?.token ?? null) !== expected) return { kind: 'other', current: stored(key) };
-      rows.set(nameOf(key), { key: { ...key }, json: JSON.stringify(row), token });
+      rows.set(nameOf(key), { key: { ...key }, json, token });
       return { kind: 'stored' };
     },
     async delete(key, expected) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Row, Table } from '../../lib/table/table.ts';
+import type { Json, Row, Table } from '../../lib/table/table.ts';
 
 /** What every adapter must do. `makeTable` returns a new, empty table for each test. */
 export function describeTable(name: string, makeTable: () => Promise<Table>): void {
@@ -249,31 +249,13 @@ function describeLists(makeTable: () => Promise<Table>): void {
 }
 
 function describeLimits(makeTable: () => Promise<Table>): void {
-  test.for([
-    ['a member of the adapter', { token: 't' }, 'no member pk, sk, token, expires, got token'],
-    ['NaN', { a: [Number.NaN] }, 'got NaN'],
-    ['a number out of range', { a: { b: 1e200 } }, 'got 1e+200'],
-    ['half a character', { a: 'x\uD800' }, 'got a lone surrogate'],
-    ['a name that cannot be stored', { a: JSON.parse('{"__proto__": 1}') }, 'got "__proto__"'],
-    ['a name of 64 KB', { ['x'.repeat(65_536)]: 1 }, 'names of at most 65535 bytes, got 65536 bytes'],
-    [
-      'such a name deep within, by its bytes',
-      { a: [{ ['é'.repeat(32_768)]: 1 }] },
-      'names of at most 65535 bytes, got 65536 bytes',
-    ],
-    [
-      'names and values that are too large together',
-      { ['x'.repeat(65_000)]: 'x'.repeat(345_000) },
-      'at most 405504 bytes',
-    ],
-    ['more than an item may hold', { a: 'x'.repeat(410_000) }, 'at most 405504 bytes, got 410005'],
-  ] as const)('a row with %s is refused', async ([, row, message]) => {
+  test('a row that is larger than an item may be is refused', async () => {
     const table = await makeTable();
 
-    const put = table.put(key, row, { expected: null, token: 't1' });
+    const put = table.put(key, { a: 'x'.repeat(410_000) }, { expected: null, token: 't1' });
 
     await expect(put).rejects.toMatchObject({ name: 'TableError', failure: { kind: 'bad-row' } });
-    await expect(put).rejects.toThrow(message);
+    await expect(put).rejects.toThrow('at most 405504 bytes, got 410008');
     expect(await table.get(key)).toBeUndefined();
   });
 
@@ -285,14 +267,18 @@ function describeLimits(makeTable: () => Promise<Table>): void {
     expect((await table.get(key))?.row).toEqual({ a: 'x'.repeat(405_000) });
   });
 
-  test('the longest names that are taken come back', async () => {
+  test('whatever JSON a row holds comes back, the names that the adapters use too', async () => {
     const table = await makeTable();
-    const longest = 'é'.repeat(32_767);
-    const row = { [`x${longest}`]: 1, deep: { [`y${longest}`]: 2 } };
+    const row = {
+      ...{ token: 't', pk: 1, row: 'r', expires: null, '': 0, constructor: 1 },
+      deep: Array.from({ length: 50 }).reduce<Json>((inner) => [inner], 1e200),
+      half: 'x\uD800',
+      ['é'.repeat(40_000)]: JSON.parse('{"__proto__": 1}'),
+    };
 
     await table.put(key, row, { expected: null, token: 't1' });
 
-    expect((await table.get(key))?.row).toEqual(row);
+    expect(JSON.stringify((await table.get(key))?.row)).toBe(JSON.stringify(row));
   });
 
   test.for([
