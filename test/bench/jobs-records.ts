@@ -44,15 +44,16 @@ export const redelivered = (record: RaceRecord): RaceRecord => ({
   attributes: { ...record.attributes, ApproximateReceiveCount: '2' },
 });
 
+/** Sent now: one that is three days old is replaced by a copy as it waits, and nobody here receives that. */
 const recordOf = (id: string, message: object) => ({
   messageId: id,
   receiptHandle: `receipt of ${id}`,
   body: JSON.stringify({ version: 1, id, ...message }),
   attributes: {
     ApproximateReceiveCount: '1',
-    SentTimestamp: '1795251600000',
+    SentTimestamp: String(Date.now()),
     SenderId: 'AIDAEXAMPLE',
-    ApproximateFirstReceiveTimestamp: '1795251600000',
+    ApproximateFirstReceiveTimestamp: String(Date.now()),
   },
   messageAttributes: {},
   md5OfBody: '',
