@@ -105,8 +105,8 @@ async function compare(named: NamedTable, table: string, store: string): Promise
 
 function wordsOf({ table, stack, id, host }: NamedTable): string {
   if (id !== undefined) return `the file that ${TABLE_KEY} names, SYNC_TABLE=${table} of ${host} (id ${id})`;
-  const settings = stack ? `platform-sync env --stack ${stack} prints its settings` : `SYNC_TABLE=${table}`;
-  return `the table in DynamoDB that ${TABLE_KEY} names, ${table} (${settings})`;
+  const owner = stack ? ` of the stack ${stack}` : '';
+  return `the table in DynamoDB that ${TABLE_KEY} names, SYNC_TABLE=${table}${owner}`;
 }
 
 function asTableError(error: unknown): unknown {
