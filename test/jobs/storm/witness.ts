@@ -95,14 +95,12 @@ type JobPut = {
 
 function putOf(body: string): JobPut | undefined {
   const { Item } = JSON.parse(body);
-  const state = Item?.state?.S;
+  const { state, takeovers = 0, leaseUntilMs, textHash } = JSON.parse(Item?.row?.S ?? '{}');
   const partition: string = Item?.pk?.S ?? '';
   if (state === undefined) return undefined;
-  const leaseUntilMs = Item.leaseUntilMs === undefined ? undefined : Number(Item.leaseUntilMs.N);
-  const rest = { state, takeovers: Number(Item.takeovers?.N ?? 0), leaseUntilMs };
+  const rest = { state, takeovers, leaseUntilMs };
   if (partition.startsWith('job#')) return { name: partition.replace('job#', 'job:'), ...rest };
-  const hash = Item.textHash?.S;
-  return hash === undefined ? undefined : { name: `hash:${hash}`, ...rest };
+  return textHash === undefined ? undefined : { name: `hash:${textHash}`, ...rest };
 }
 
 /** The name of a text in the witness's excuses, as the table has it. */

@@ -12,7 +12,6 @@ import { moveDeadLetters } from '../../../lib/jobs/redrive.ts';
 import { createS3Store } from '../../../lib/store/s3.ts';
 import { createS3Client } from '../../../lib/store/s3-client.ts';
 import { createDynamoClient } from '../../../lib/table/dynamo-client.ts';
-import { createDynamoTable } from '../../../lib/table/dynamo-table.ts';
 import { lines, startJobs } from '../../cli/start-jobs.ts';
 import { type AwsOptions, startAws } from '../services/start-aws.ts';
 
@@ -148,7 +147,7 @@ test('12 hours from now are refused for a message that was held, and ours are ac
   await expect(queues.jobs.delay(ReceiptHandle, 86_400_000)).resolves.toBeUndefined();
 });
 
-test('a name of 64 KB is refused by the table, and by us before it is sent', async () => {
+test('a name of 64 KB is refused by the table', async () => {
   await using aws = await startAws({ tables: ['table'] });
   const name = 'n'.repeat(65_536);
   const client = createDynamoClient(aws.settings);
@@ -156,12 +155,8 @@ test('a name of 64 KB is refused by the table, and by us before it is sent', asy
     TableName: 'table',
     Item: { pk: { S: 'a' }, sk: { S: '-' }, [name]: { S: 'x' } },
   });
-  const table = createDynamoTable({ tableName: 'table', environment: aws.settings });
 
   await expect(client.send(raw)).rejects.toThrow('Attribute name is too large');
-  await expect(
-    table.put({ partition: 'a', sort: '-' }, { [name]: 'x' }, { expected: null, token: 't' }),
-  ).rejects.toThrow('names of at most 65535 bytes');
   client.destroy();
 });
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Kind } from '../../facts.ts';
 import { flagWords } from '../../flag-words.ts';
 import { hashOf } from '../state/hash.ts';
@@ -107,16 +107,16 @@ type SearchProps = {
 export function SearchBox({ label, value, onValue }: SearchProps) {
   const id = useId();
   const [typed, setTyped] = useState<string>();
-  const [timer, setTimer] = useState<ReturnType<typeof setTimeout>>();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  // Whoever follows a link meanwhile is not taken back to the list.
+  useEffect(() => () => clearTimeout(timer.current), []);
   const typing = (text: string) => {
-    clearTimeout(timer);
+    clearTimeout(timer.current);
     setTyped(text);
-    setTimer(
-      setTimeout(() => {
-        onValue(text);
-        setTyped(undefined);
-      }, 120),
-    );
+    timer.current = setTimeout(() => {
+      onValue(text);
+      setTyped(undefined);
+    }, 120);
   };
   return (
     <div class="search">

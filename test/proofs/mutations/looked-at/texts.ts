@@ -39,18 +39,6 @@ export const texts: readonly LookedAt[] = [
     why: 'undefined is no more true than false',
   },
   {
-    file: 'lib/jobs/texts/rows/csv-fields.ts',
-    code: 'record_delimiter: [',
-    to: ['[]'],
-    why: 'the parser then finds the first line break by itself, and any is a fault',
-  },
-  {
-    file: 'lib/jobs/texts/rows/csv-fields.ts',
-    code: '!(error instanceof CsvError)',
-    to: ['false'],
-    why: 'the parser throws nothing else',
-  },
-  {
     file: 'lib/jobs/texts/rows/csv-header.ts',
     code: "exec(first?.text ?? '') ?? []",
     to: ['["Stryker was here"]'],
