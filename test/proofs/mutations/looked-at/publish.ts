@@ -34,12 +34,6 @@ export const publish: readonly LookedAt[] = [
   },
   {
     file: 'lib/snapshot/publish/publish-changes.ts',
-    code: 'let isComplete = false;',
-    to: ['true'],
-    why: 'it is assigned, or an error is thrown',
-  },
-  {
-    file: 'lib/snapshot/publish/publish-changes.ts',
     code: 'groups.at(-1)?.push(part)',
     to: ['groups.at(-1).push'],
     why: 'the first part begins a group; the check is for the compiler',
