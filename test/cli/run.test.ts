@@ -250,7 +250,7 @@ test('by another table than the store’s nothing is run, and with --new-ledger 
   const again = await byOther('--new-ledger');
 
   expect(refused).toMatchObject({ code: 2, out: '' });
-  expect(refused.err).toContain('the table in DynamoDB that table.json names, ledger (SYNC_TABLE=ledger)');
+  expect(refused.err).toContain('the table in DynamoDB that table.json names, SYNC_TABLE=ledger');
   expect(again.code).toBe(0);
   expect(again.err).toContain('jobs and texts that were sent before may be sent again');
   expect(jobs.sandbox.counts().executions).toHaveLength(2);
