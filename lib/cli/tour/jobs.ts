@@ -6,15 +6,15 @@ import type { Sandbox } from '../../sandbox/platform/start-platform.ts';
 import { openLedgerFor } from '../options/from-settings.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Instance } from './instance.ts';
-import { drainByTwo, UNDER_WAY_MS } from './killed.ts';
+import { drainByTwo } from './killed.ts';
 import type { Narration } from './narration.ts';
 import { formulaFor, sampleRecords } from './samples.ts';
 
 /** The most characters of a job that are shown. */
 const SHOWN = 96;
 
-/** Long enough for a worker to be killed while a call of its is under way. */
-const LATENCY_MS = 3 * UNDER_WAY_MS;
+/** Long enough for two workers to wait for a response at once, at two calls a second. */
+const LATENCY_MS = 600;
 
 /** Functions that are run besides one job of every type. */
 const SUMS = 7;
@@ -38,14 +38,17 @@ export async function tellJobs(
   for (const line of lines.slice(SUMS)) say(`  ${line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line}`);
   await run(['submit', file], { shows: false });
   say('\n$ platform-sync work --drain & platform-sync work --drain');
-  await drainByTwo(terminal);
+  const ledger = await openLedgerFor('jobs', terminal);
+  await drainByTwo(
+    terminal,
+    async () => (await Array.fromAsync(ledger.list())).filter(({ state }) => state === 'SENT').length,
+  );
   say('One of the two was killed (kill -9) in the middle of a job; the other has done the rest.');
   await run(['jobs']);
   const sent = sentTo(platform);
   say(
     `\nThe platform ran ${sent.functions}, set ${sent.formulas} and scored ${sent.texts}: ${sent.twice} twice.`,
   );
-  const ledger = await openLedgerFor('jobs', terminal);
   for await (const { id, state } of ledger.list()) {
     if (state !== 'UNKNOWN') continue;
     const word = sent.has(sums.find((sum) => sum.id === id)?.inputVariables) ? 'done' : 'failed';

@@ -39,35 +39,34 @@ export async function killRun({ environment, err, signal }: Terminal, location: 
   return records;
 }
 
-/** How long a job is under way when its worker is killed: its call has left by then, and lasts longer. */
-export const UNDER_WAY_MS = 200;
-
-/** The worker is killed in the job after these. */
-const JOBS_BEFORE = 2;
+/** How long it may take on a busy machine until both workers wait for a response. */
+const MOST_LOOKS = 60_000 / LOOK_EVERY_MS;
 
 /**
- * Drains the queue by two processes that are started together, and kills one (`kill -9`) in the middle of its third job.
- * Throws if that one ends by itself, or the other cannot work.
+ * Drains the queue by two processes that are started together, and kills one (`kill -9`) while each waits for the response
+ * of a job that it has sent, as `sent` counts them. Throws if that never is so, or the other cannot work.
  */
-export async function drainByTwo({ environment, signal }: Terminal): Promise<void> {
-  const start = (logLevel: string) =>
+export async function drainByTwo(
+  { environment, signal }: Terminal,
+  sent: () => Promise<number>,
+): Promise<void> {
+  const start = () =>
     startCommand(['work', '--drain', '--concurrency', '1'], {
-      environment: { ...environment, LOG_LEVEL: logLevel },
+      environment: { ...environment, LOG_LEVEL: 'error' },
       signal,
     });
-  const [killed, other] = [start('info'), start('error')];
+  const [killed, other] = [start(), start()];
   const bothEnded = Promise.all([once(killed, 'exit'), once(other, 'exit')]);
   // Whoever stops the tour ends both, before anybody waits for them.
   bothEnded.catch(() => undefined);
   const said: string[] = [];
   createInterface(other.stderr).on('line', (line) => said.push(line));
-  let ended = 0;
-  for await (const line of createInterface(killed.stderr)) {
-    if (line.includes('"job ended"')) ended += 1;
-    if (ended === JOBS_BEFORE) break;
+  killed.stderr.resume();
+  for (let looks = 1; (await sent()) < 2; looks += 1) {
+    if (looks > MOST_LOOKS || killed.exitCode !== null)
+      throw new Error('expected a worker to kill while both wait for a response');
+    await sleep(LOOK_EVERY_MS, signal);
   }
-  if (ended < JOBS_BEFORE) throw new Error('expected a worker to kill, but it ended by itself');
-  await sleep(UNDER_WAY_MS, signal);
   killed.kill('SIGKILL');
   const [, [code]] = await bothEnded;
   // What the killed one had sent ends as unknown.
