@@ -9,7 +9,7 @@ import type { AddFault, LastRun } from '../stored/last-runs.ts';
 import { isStating, type PartUses, usesOfPart } from '../uses/part-uses.ts';
 import { type RowGroup, rowGroupsOf } from './read-columns.ts';
 
-/** A part as columns. What is missing or damaged is undefined, once somebody was told. */
+/** A part as columns. What is missing or damaged is undefined, once it was reported. */
 type PartColumns = {
   readonly key: string;
   /** How many records it has. */
