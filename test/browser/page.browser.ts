@@ -140,7 +140,7 @@ test('where-used leads from a dataset to a known card, in the picture and in the
     .click();
   await page.getByRole('button', { name: 'what it uses' }).click();
 
-  expect(await page.getByRole('row', { name: its }).count()).toBeGreaterThan(0);
+  await page.getByRole('row', { name: its }).first().waitFor();
 
   await page.goBack();
   expect(await page.getByRole('button', { name: 'what uses it' }).getAttribute('aria-pressed')).toBe('true');

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
 import type { Kind } from '../../facts.ts';
 import { flagWords } from '../../flag-words.ts';
 import { hashOf } from '../state/hash.ts';
@@ -108,13 +108,13 @@ export function SearchBox({ label, value, onValue }: SearchProps) {
   const id = useId();
   const [typed, setTyped] = useState<string>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // Whoever follows a link meanwhile is not taken back to the list.
-  useEffect(() => () => clearTimeout(timer.current), []);
   const typing = (text: string) => {
+    const { hash } = location;
     clearTimeout(timer.current);
     setTyped(text);
     timer.current = setTimeout(() => {
-      onValue(text);
+      // Whoever followed a link meanwhile is not taken back to the list.
+      if (location.hash === hash) onValue(text);
       setTyped(undefined);
     }, 120);
   };
