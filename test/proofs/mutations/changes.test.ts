@@ -38,7 +38,7 @@ test('a run that hung counts only if it hangs again, in a process that no other 
 test('a sample is the same for the same seed, and another for another', () => {
   const changes = Array.from(
     { length: 50 },
-    (_, at): Change => ({ id: `${at}`, file: 'lib/a.ts', line: at, code: '', from: 'true', to: 'false' }),
+    (_, at): Change => ({ id: `${at}`, file: 'lib/a.ts', line: at, from: 'true', to: 'false' }),
   );
   const lines = (seed: string) => sampleOf(changes, { count: 5, seed }).map(({ line }) => line);
 

@@ -8,8 +8,6 @@ export type Change = {
   readonly file: string;
   /** 1 is the first. */
   readonly line: number;
-  /** That line, without its indent. */
-  readonly code: string;
   /** What is replaced, and what by, each on one line. */
   readonly from: string;
   readonly to: string;

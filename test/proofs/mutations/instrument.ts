@@ -47,7 +47,6 @@ function changeOf({ id, fileName, location, replacement }: StrykerMutant, origin
     id,
     file: fileName,
     line: start.line + 1,
-    code: (lines[start.line] ?? '').trim(),
     from: onOneLine(changed),
     to: onOneLine(replacement ?? ''),
   };

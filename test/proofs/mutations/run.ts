@@ -3,7 +3,6 @@ import { parseArgs } from 'node:util';
 import { numberOption, oneOf, readUsage, wrong } from '../usage.ts';
 import type { Sample } from './changes.ts';
 import { type GroupName, groupNames } from './groups.ts';
-import { lookedAt } from './looked-at.ts';
 import { mutate } from './mutate.ts';
 import { printed, reachesFloor, reachesGoal, reportOf } from './report.ts';
 
@@ -38,7 +37,7 @@ function commit(): string {
 
 const reports = [];
 for (const name of groups.length > 0 ? groups : groupNames)
-  reports.push(reportOf(name, await mutate(name as GroupName, files, sample), lookedAt));
+  reports.push(reportOf(name, await mutate(name as GroupName, files, sample)));
 console.log(`\n${printed(reports)}`);
 if (sample !== undefined)
   console.log(`again: npm run mutants -- --sample ${sample.count} --seed ${sample.seed}`);
