@@ -15,7 +15,11 @@ const CONTENDERS = {
 } as const;
 
 export type Contender = keyof typeof CONTENDERS;
-export const contenders = Object.keys(CONTENDERS) as readonly Contender[];
+const all = Object.keys(CONTENDERS) as readonly Contender[];
+const named = process.env['CONTENDERS']?.split(',') ?? all;
+/** Those that race. */
+export const contenders = all.filter((name) => named.includes(name));
+if (contenders.length < named.length) throw new Error(`CONTENDERS: expected some of ${all}, got ${named}`);
 
 export type Stage = { readonly aws: AwsInMemory; readonly server: RaceServer };
 
