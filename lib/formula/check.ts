@@ -1,3 +1,4 @@
+import { nearestName } from '../json/nearest-name.ts';
 import {
   CLOCK_UNITS,
   catalog,
@@ -7,7 +8,6 @@ import {
   INTERVAL_FUNCTIONS,
 } from './catalog.ts';
 import { shown } from './fault.ts';
-import { nearestName } from './nearest-name.ts';
 import type { Objection } from './objection.ts';
 import { precedence, precedenceOf } from './precedence.ts';
 import type { Call, Expression } from './syntax.ts';

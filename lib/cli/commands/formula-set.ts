@@ -103,7 +103,7 @@ async function checkFormula(
   { force }: SetFlags,
   { err }: Terminal,
 ): Promise<void> {
-  const analysis = await analyze(expression);
+  const { analysis } = await analyze(expression);
   if (analysis.status !== 'INVALID') return;
   const faults = describeAnalysis(analysis, file);
   if (!force)

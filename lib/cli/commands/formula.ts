@@ -1,4 +1,3 @@
-import { checkSum } from '../../formula/checksum.ts';
 import { printJson } from '../../json/json.ts';
 import { type CommandDefinition, defineCommand } from '../command.ts';
 import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula/formula-text.ts';
@@ -15,8 +14,8 @@ const check = defineCommand({
   examples: ['formula check formula.txt', 'formula check - --json'],
   async run([file], { json }, terminal) {
     const text = withoutFinalLineEnd(await readText(file, terminal));
-    const analysis = await analyze(text);
-    if (json) terminal.out(printJson({ ...analysis, checkSum: checkSum(text) }, 2));
+    const { analysis, checkSum } = await analyze(text);
+    if (json) terminal.out(printJson({ ...analysis, checkSum }, 2));
     else terminal.out(shownLines(describeAnalysis(analysis, file)));
     return analysis.status === 'VALID' ? exitCodes.done : exitCodes.failed;
   },

@@ -1,4 +1,3 @@
-import { checkSum } from '../../formula/checksum.ts';
 import { findCalculation } from '../../jobs/types/update-formula/find-calculation.ts';
 import {
   type FormulaLogEntry,
@@ -74,9 +73,8 @@ export async function showDryRun(
     const by = name === undefined ? '' : ` by the name ${JSON.stringify(name)}`;
     throw new Error(`calculation ${id}: expected a search${by} to find it, got no such row${why}`);
   }
-  const [last, analysis] = await Promise.all([history.last(), analyze(expression)]);
+  const [last, { analysis, checkSum }] = await Promise.all([history.last(), analyze(expression)]);
   const { status } = analysis;
-  const sum = checkSum(expression);
   out(
     json
       ? printJson(
@@ -84,14 +82,14 @@ export async function showDryRun(
             dryRun: true,
             id,
             expression,
-            checkSum: sum,
+            checkSum,
             status,
             calculation: found.row,
             lastSet: last ?? null,
           },
           2,
         )
-      : shownLines(describeChange({ id, row: found.row, last, expression, status, sum })),
+      : shownLines(describeChange({ id, row: found.row, last, expression, status, sum: checkSum })),
   );
   return exitCodes.done;
 }

@@ -17,7 +17,7 @@ export type ReadJobs =
 /** What is wrong with jobs although their messages are valid, such as a formula that does not parse; each named. */
 export async function faultsOfJobs(jobs: readonly ReadJob[]): Promise<readonly string[]> {
   // Large, and needed only for a dry run.
-  const { analyzeFormula } = await import('../../formula/analyze.ts');
+  const { analyzeFormula } = await import('../../formula/index.ts');
   const faults: string[] = [];
   for (const [index, { id, text }] of jobs.entries())
     for (const fault of faultsHere(parsed(text, {}).job, { analyzeFormula }))

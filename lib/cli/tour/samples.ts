@@ -1,4 +1,4 @@
-import { quoteColumn } from '../../formula/quotes.ts';
+import { quoteColumn } from '../../formula/index.ts';
 import type { Dataset } from '../../sandbox/platform/records/datasets.ts';
 import type { Sandbox } from '../../sandbox/platform/start-platform.ts';
 

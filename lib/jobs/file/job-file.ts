@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { analyzeFormula } from '../../formula/analyze.ts';
+import { analyzeFormula } from '../../formula/index.ts';
 import type { Allow } from '../allow.ts';
 import { createLineCheck, type JobLine } from '../message/job-lines.ts';
 import { parseMessage } from '../message/message.ts';

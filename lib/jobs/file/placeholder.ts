@@ -1,6 +1,6 @@
-import { nearestName } from '../../formula/nearest-name.ts';
 import { listed } from '../../json/faults.ts';
 import { parseJson } from '../../json/json.ts';
+import { nearestName } from '../../json/nearest-name.ts';
 
 /** What a cell is turned into. `text`: it is taken as it is. */
 const TYPES = ['text', 'number', 'boolean', 'json'] as const;

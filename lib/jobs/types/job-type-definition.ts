@@ -1,4 +1,4 @@
-import type { FormulaAnalysis } from '../../formula/analyze.ts';
+import type { FormulaAnalysis } from '../../formula/index.ts';
 import type { Platform } from '../../platform/client.ts';
 import type { Session } from '../../session.ts';
 import type { Store } from '../../store/store.ts';

@@ -36,10 +36,7 @@ export const formulaCheck = defineTool({
   }),
   async run({ formula }) {
     // The parser is large: the other tools start without it.
-    const [{ analyzeFormula }, { checkSum }] = await Promise.all([
-      import('../../../formula/analyze.ts'),
-      import('../../../formula/checksum.ts'),
-    ]);
+    const { analyzeFormula, checkSum } = await import('../../../formula/index.ts');
     const found = analyzeFormula(formula);
     const { status, aggregated, analytic } = found;
     const head = {

@@ -1,5 +1,4 @@
-import { analyzeFormula } from '../../../formula/analyze.ts';
-import { checkSum } from '../../../formula/checksum.ts';
+import { analyzeFormula, checkSum } from '../../../formula/index.ts';
 import { printJson } from '../../../json/json.ts';
 import { assumptions } from '../assumptions.ts';
 import type { Column } from '../records/datasets.ts';

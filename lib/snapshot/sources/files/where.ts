@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { nearestName } from '../../../formula/nearest-name.ts';
 import { filledText, utcTime, yesOrNo } from '../../../json/inputs.ts';
+import { nearestName } from '../../../json/nearest-name.ts';
 
 /** What the values of a field are. */
 type Kind = 'text' | 'integer' | 'time';
