@@ -1,5 +1,5 @@
+import type { MeasureName } from '../lib/base/metric-names.ts';
 import type { JobFinished } from '../lib/jobs/handle-message.ts';
-import type { MeasureName } from '../lib/metric-names.ts';
 import type { PaceCounts } from '../lib/pace/pace.ts';
 import type { PlatformEvent } from '../lib/platform/events.ts';
 import { analyzeSentiment } from '../lib/platform/operations/analyze-sentiment.ts';

@@ -1,25 +1,25 @@
-import type { SettingName } from './setting-names.ts';
+import type { SettingName } from './base/setting-names.ts';
 
 /*
  * All that infra may import from lib: names, tables and times, each re-exported from the file that uses it. In lib,
  * only the command line imports this file, so that it is part of no import cycle.
  */
 
-export { jobTimes } from './jobs/job-times.ts';
-/** What synth checks in the same way as the functions: job types, the values of event rules, and the requests of snapshots. */
-export { type JobType, jobTypes } from './jobs/types/job-types.ts';
-export { valueFaults } from './jobs/types/run-function/event-values.ts';
 export {
   loggedNames,
   METRIC_NAMESPACE,
   type MeasureName,
   type MetricName,
   metricNames,
-} from './metric-names.ts';
+} from './base/metric-names.ts';
+export { type SettingName, settingNames } from './base/setting-names.ts';
+export { jobTimes } from './jobs/job-times.ts';
+/** What synth checks in the same way as the functions: job types, the values of event rules, and the requests of snapshots. */
+export { type JobType, jobTypes } from './jobs/types/job-types.ts';
+export { valueFaults } from './jobs/types/run-function/event-values.ts';
 export { type ModelTable, modelColumns } from './model/model-columns.ts';
 export { tokenHeader } from './platform/http/token-header.ts';
 export { REPORT_PAGE_KEY } from './report/stored-report.ts';
-export { type SettingName, settingNames } from './setting-names.ts';
 export { latestParquetFolder, type Place, partsOf, placeOf } from './snapshot/keys.ts';
 export type { ExpectedSnapshot } from './snapshot/missing-snapshots.ts';
 export { REPLACED, RUN_TAG } from './snapshot/publish/run-tag.ts';

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
-import { createLogger } from './logger.ts';
-import { once } from './once.ts';
+import { createLogger } from './base/logger.ts';
+import { once } from './base/once.ts';
+import type { InHand } from './base/time/in-hand.ts';
 import type { OpenBreaker } from './pace/breaker.ts';
 import type { Budget, BudgetItem } from './pace/budget.ts';
 import type { Breaker } from './pace/fleet-breaker.ts';
@@ -19,7 +20,6 @@ import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import { isOfThisHost } from './table/default-place.ts';
 import { type CheckTable, tableCheckOf } from './table/store-table.ts';
-import type { InHand } from './time/in-hand.ts';
 
 /** What a command or a deployed function uses to work with the platform. */
 export type Session = {

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import { proxyFaults } from './aws/proxy-environment.ts';
-import { queueEndpoint } from './aws/queue-endpoint.ts';
-import { preview } from './json/faults.ts';
-import { hideUser } from './json/hide-user.ts';
+import { proxyFaults } from './base/aws/proxy-environment.ts';
+import { queueEndpoint } from './base/aws/queue-endpoint.ts';
+import { preview } from './base/json/faults.ts';
+import { hideUser } from './base/json/hide-user.ts';
+import type { SettingName } from './base/setting-names.ts';
 import { isOtherHeader, tokenHeader } from './platform/http/token-header.ts';
-import type { SettingName } from './setting-names.ts';
 import { DEFAULT_STORE, withPlaces } from './table/default-place.ts';
 
 /** An environment, or a part of one. */

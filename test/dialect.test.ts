@@ -102,9 +102,9 @@ test('objects with names from outside keep all of them', () => {
  * an object of the store that counts as damaged if it cannot be read. */
 const PARSERS = [
   'lib/jobs/ledger/create-ledger.ts',
-  'lib/json/bounded-line.ts',
-  'lib/json/exact-json.ts',
-  'lib/json/json.ts',
+  'lib/base/json/bounded-line.ts',
+  'lib/base/json/exact-json.ts',
+  'lib/base/json/json.ts',
   'lib/snapshot/changes/line-members.ts',
   'lib/snapshot/page/value-at.ts',
   'lib/model/columns/packed.ts',

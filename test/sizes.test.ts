@@ -31,7 +31,7 @@ test.each([
   ['../store/s3.ts', ['store']],
   ['../jobs/queue/index.ts', ['jobs']],
   ['../contract.ts', []],
-  ['../time/sleep.ts', ['base']],
+  ['../base/time/sleep.ts', ['base']],
   ['./terminal.ts', []],
 ])('an import of %j from lib/cli is of the inside of %j', (of, rooms) => {
   expect(aroundIn('lib/cli/work.ts', `import { a } from '${of}';\nimport pino from 'pino';`)).toEqual(rooms);

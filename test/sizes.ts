@@ -10,7 +10,7 @@ import { dirname, join, normalize } from 'node:path';
 const FILE = join(import.meta.dirname, 'sizes.json');
 
 /** The folders of `lib` that are no rooms of their own; neither are its loose files. */
-const BASE = ['aws', 'bytes', 'entries', 'json', 'time'];
+const BASE = ['entries'];
 
 /** What all of it shall have at most in the end: lines with blanks and comments, and words. */
 const GOALS: Sizes = {

@@ -1,11 +1,11 @@
 import { type DurableLambdaHandler, withDurableExecution } from '@aws/durable-execution-sdk-js';
 import type { Logger } from 'pino';
+import { once } from '../../lib/base/once.ts';
+import { sleep } from '../../lib/base/time/sleep.ts';
 import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-input.ts';
-import { once } from '../../lib/once.ts';
 import { openSession } from '../../lib/session.ts';
 import type { DurableRunOptions, RunEnd } from '../../lib/snapshot/durable/durable-run.ts';
 import { takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot.ts';
-import { sleep } from '../../lib/time/sleep.ts';
 import { createInvocations } from '../invocations.ts';
 import { createMetrics } from '../metrics.ts';
 import { openAtStart } from '../open-at-start.ts';

@@ -1,7 +1,7 @@
 import type { Context, EventBridgeEvent } from 'aws-lambda';
+import { once } from '../../lib/base/once.ts';
 import { type JobStorage, openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { splitInbox } from '../../lib/jobs/split-inbox.ts';
-import { once } from '../../lib/once.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
 import { keyInStore } from '../../lib/store/key-in-store.ts';

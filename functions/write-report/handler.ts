@@ -1,8 +1,8 @@
 import type { Context } from 'aws-lambda';
 import type { Logger } from 'pino';
-import { createLogger } from '../../lib/logger.ts';
+import { createLogger } from '../../lib/base/logger.ts';
+import { once } from '../../lib/base/once.ts';
 import { type ModelToOpen, renewModel } from '../../lib/model/index.ts';
-import { once } from '../../lib/once.ts';
 import { afterPublishing, afterPublishingEvent } from '../../lib/report/after-publishing.ts';
 import { writeReport } from '../../lib/report/write-report.ts';
 import { readSettings } from '../../lib/settings.ts';

@@ -1,4 +1,4 @@
-import { nearestName } from '../json/nearest-name.ts';
+import { nearestName } from '../base/json/nearest-name.ts';
 import {
   CLOCK_UNITS,
   catalog,

@@ -1,6 +1,6 @@
+import { type BackoffLimits, backoffMs } from '../base/time/backoff.ts';
 import type { PlatformFailure } from '../platform/failure.ts';
 import { PlatformError } from '../platform/platform-error.ts';
-import { type BackoffLimits, backoffMs } from '../time/backoff.ts';
 import type { JobError, Outcome } from './ledger/job-row.ts';
 import { isServiceError } from './service-away.ts';
 import { HandBackError, JobCancelledError, JobRefusedError, TurnLostError, UnfinishedError } from './turn.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { checkedBy } from '../json/checked-by.ts';
-import { faultsOf, messageOf } from '../json/faults.ts';
-import { parseJson } from '../json/json.ts';
+import { checkedBy } from '../base/json/checked-by.ts';
+import { faultsOf, messageOf } from '../base/json/faults.ts';
+import { parseJson } from '../base/json/json.ts';
 import { allowLists, notAllowed } from './allow-lists.ts';
 import { type Job, jobType, listFault } from './types/job-types.ts';
 

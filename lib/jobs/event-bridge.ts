@@ -1,6 +1,6 @@
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { AwsError, asAwsError, entryError } from '../aws/aws-error.ts';
-import { type AwsEnvironment, awsClientConfig } from '../aws/client-config.ts';
+import { AwsError, asAwsError, entryError } from '../base/aws/aws-error.ts';
+import { type AwsEnvironment, awsClientConfig } from '../base/aws/client-config.ts';
 import type { JobFinished } from './handle-message.ts';
 
 export type EventBridgeOptions = {

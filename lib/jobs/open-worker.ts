@@ -1,8 +1,8 @@
-import { once } from '../once.ts';
+import { once } from '../base/once.ts';
+import { sleep } from '../base/time/sleep.ts';
 import type { Platform } from '../platform/client.ts';
 import type { Sentiment } from '../platform/records.ts';
 import type { Session } from '../session.ts';
-import { sleep } from '../time/sleep.ts';
 import { readAllow } from './allow.ts';
 import type { JobFinished, Worker } from './handle-message.ts';
 import type { Lease } from './held.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { messageOf } from '../json/faults.ts';
-import { once } from '../once.ts';
+import { messageOf } from '../base/json/faults.ts';
+import { once } from '../base/once.ts';
 import type { Store } from '../store/store.ts';
 import { stageLateOutcome } from './late-outcome.ts';
 import type { Claim, Outcome } from './ledger/job-row.ts';

@@ -1,5 +1,5 @@
-import { AwsError } from '../aws/aws-error.ts';
-import { parseJson } from '../json/json.ts';
+import { AwsError } from '../base/aws/aws-error.ts';
+import { parseJson } from '../base/json/json.ts';
 import { idOfSegment, keySegment } from '../store/id-in-key.ts';
 import type { Store } from '../store/store.ts';
 import { getBounded } from '../store/stored-json.ts';

@@ -1,9 +1,9 @@
+import { sleep } from '../base/time/sleep.ts';
 import { createTableClock, reportDates } from '../pace/table-clock.ts';
 import type { Environment } from '../settings.ts';
 import { sqlitePath } from '../table/sqlite-place.ts';
 import { type CheckTable, checkedTable, tableCheckOf } from '../table/store-table.ts';
 import type { Table } from '../table/table.ts';
-import { sleep } from '../time/sleep.ts';
 import type { JobRow } from './ledger/job-row.ts';
 import type { CacheRow } from './texts/cache/cache-row.ts';
 

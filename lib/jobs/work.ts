@@ -1,5 +1,5 @@
-import { backoffMs } from '../time/backoff.ts';
-import { sleep } from '../time/sleep.ts';
+import { backoffMs } from '../base/time/backoff.ts';
+import { sleep } from '../base/time/sleep.ts';
 import type { Worker } from './handle-message.ts';
 import { type HandledOnce, handleOnce } from './handle-once.ts';
 import type { Lease } from './held.ts';
@@ -22,7 +22,7 @@ export type WorkOptions = {
   /** Ends the work: running jobs are finished, and no new ones are started. */
   readonly signal: AbortSignal;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Waits between two extensions of a message's visibility timeout; rejects once the signal is aborted. Default: `sleep` of `lib/time`. */
+  /** Waits between two extensions of a message's visibility timeout; rejects once the signal is aborted. Default: `sleep` of `lib/base/time`. */
   readonly rest?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Those of the queue if not given. */
   readonly polls?: Polls | undefined;

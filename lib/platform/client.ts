@@ -1,7 +1,7 @@
-import type { ProxyEnvironment } from '../aws/proxy-environment.ts';
+import type { ProxyEnvironment } from '../base/aws/proxy-environment.ts';
+import type { InHand } from '../base/time/in-hand.ts';
+import { sleep } from '../base/time/sleep.ts';
 import type { Pace } from '../pace/pace.ts';
-import type { InHand } from '../time/in-hand.ts';
-import { sleep } from '../time/sleep.ts';
 import type { HoldLeft } from './attempt.ts';
 import { type Call, type CallOptions, createCall } from './call.ts';
 import type { Observe } from './events.ts';

@@ -1,8 +1,8 @@
-import { once } from '../once.ts';
+import { once } from '../base/once.ts';
+import { sleep } from '../base/time/sleep.ts';
 import type { BreakerItem, OpenBreaker } from '../pace/breaker.ts';
 import { createMemoryBudget } from '../pace/budget-changes.ts';
 import { type Breaker, createFleetBreaker } from '../pace/fleet-breaker.ts';
-import { sleep } from '../time/sleep.ts';
 import type { Call } from './call.ts';
 import { probePlatform } from './outage.ts';
 

@@ -1,6 +1,6 @@
 import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
-import { asAwsError } from '../aws/aws-error.ts';
-import { type AwsEnvironment, awsClientConfig } from '../aws/client-config.ts';
+import { asAwsError } from '../base/aws/aws-error.ts';
+import { type AwsEnvironment, awsClientConfig } from '../base/aws/client-config.ts';
 import { secretToken, type TokenSource } from './token.ts';
 
 export type ParameterStoreOptions = {

@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { asAwsError } from '../aws/aws-error.ts';
-import { type AwsEnvironment, awsClientConfig } from '../aws/client-config.ts';
+import { asAwsError } from '../base/aws/aws-error.ts';
+import { type AwsEnvironment, awsClientConfig } from '../base/aws/client-config.ts';
 import { secretToken, type TokenSource } from './token.ts';
 
 export type SecretsManagerOptions = {

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { parseOwnJson } from '../json/json.ts';
-import { once } from '../once.ts';
+import { parseOwnJson } from '../base/json/json.ts';
+import { once } from '../base/once.ts';
 
 /** What the browser runs, and how the page looks. */
 export type PageCode = { readonly script: string; readonly style: string };

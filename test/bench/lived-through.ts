@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
-import { parseJson } from '../../lib/json/json.ts';
+import { parseJson } from '../../lib/base/json/json.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
 
 /** How a snapshot of calculations compares with the ids that existed the whole time it was taken. */

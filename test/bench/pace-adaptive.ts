@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
+import { sleep } from '../../lib/base/time/sleep.ts';
 import type { Pace } from '../../lib/pace/pace.ts';
-import { sleep } from '../../lib/time/sleep.ts';
 
 /** How fast the rate rises while nothing is refused, in requests a second per second, and what a 429 leaves of it. */
 const RISE = 0.25;

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { sleep } from '../../lib/base/time/sleep.ts';
 import type { PaceCounts } from '../../lib/pace/pace.ts';
-import { sleep } from '../../lib/time/sleep.ts';
 import type { WorkerFaults } from './pace-scenarios.ts';
 import { type SandboxProcess, startLocalAwsProcess, startSandboxProcess } from './sandbox-process.ts';
 

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
+import { sleep } from '../../lib/base/time/sleep.ts';
 import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
 import { createLocalPace } from '../../lib/pace/local-pace.ts';
 import type { Pace } from '../../lib/pace/pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
-import { sleep } from '../../lib/time/sleep.ts';
 import { createAdaptivePace } from './pace-adaptive.ts';
 import { TICK_MS, type WorkerPlan, type WorkerReport, type WorkerStart } from './pace-fleet.ts';
 

@@ -1,3 +1,4 @@
+import { sleep } from '../../lib/base/time/sleep.ts';
 import { createLocalPace } from '../../lib/pace/local-pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { countCalls } from '../../lib/platform/events.ts';
@@ -9,7 +10,6 @@ import { takeSlice } from '../../lib/snapshot/run/take-slice.ts';
 import type { SnapshotRequest } from '../../lib/snapshot/sources/request.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { sleep } from '../../lib/time/sleep.ts';
 
 /*
  * One half of a snapshot in a process of its own: `publish-process.ts scan URL STORE SOURCE COMPRESSION` prints the run,

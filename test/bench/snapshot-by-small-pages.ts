@@ -1,7 +1,7 @@
+import { sleep } from '../../lib/base/time/sleep.ts';
 import { openSession } from '../../lib/session.ts';
 import { scanOfRun } from '../../lib/snapshot/run/scan-of-run.ts';
 import { startRun, takeRun } from '../../lib/snapshot/run/take-run.ts';
-import { sleep } from '../../lib/time/sleep.ts';
 
 /*
  * `node snapshot-by-small-pages.ts ROWS`: `platform-sync snapshot calculations` with pages of this many rows, so that a

@@ -1,3 +1,4 @@
+import { sleep } from '../../lib/base/time/sleep.ts';
 import { createLocalPace } from '../../lib/pace/local-pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { countCalls } from '../../lib/platform/events.ts';
@@ -10,7 +11,6 @@ import { takeSlice } from '../../lib/snapshot/run/take-slice.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { parquetOfRun } from '../../lib/tables/made/made-files.ts';
 import { makeTables } from '../../lib/tables/make/make-tables.ts';
-import { sleep } from '../../lib/time/sleep.ts';
 
 /*
  * A snapshot of all calculations, with Parquet or without: `tables-process.ts URL STORE with|without`. Prints what it took

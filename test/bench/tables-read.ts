@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { printJson } from '../../lib/base/json/json.ts';
 import { summaryKey } from '../../lib/jobs/texts/batch/batch.ts';
 import { printPart } from '../../lib/jobs/texts/batch/part.ts';
-import { printJson } from '../../lib/json/json.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { readLastPublication } from '../../lib/snapshot/publish/last-publication.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';

@@ -7,7 +7,7 @@ import { checkClock } from '../../lib/cli/doctor/check-platform.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openSession } from '../../lib/session.ts';
 import { readSettings } from '../../lib/settings.ts';
-import { startTestAws } from '../aws/start-test-aws.ts';
+import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 

@@ -7,7 +7,7 @@ import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { cacheKey, textHashOf } from '../../lib/jobs/texts/cache/cache-row.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
-import { startTestAws } from '../aws/start-test-aws.ts';
+import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 

@@ -7,7 +7,7 @@ import type { Terminal } from '../../lib/cli/terminal/terminal.ts';
 import type { Queue, QueueCounts } from '../../lib/jobs/queue/queue.ts';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import { startTestAws } from '../aws/start-test-aws.ts';
+import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { OLDEST_COUNTS_MS } from '../local-aws/documented/sqs/counts-lag.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';

@@ -8,7 +8,7 @@ import {
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
-import { startTestAws } from '../aws/start-test-aws.ts';
+import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 

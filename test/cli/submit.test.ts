@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
-import { environmentOf, jsonReply } from '../aws/replies.ts';
+import { environmentOf, jsonReply } from '../base/aws/replies.ts';
 import { startServer } from '../platform/scripted-server.ts';
 import { countsOf, lines, startJobs } from './start-jobs.ts';
 

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import PQueue from 'p-queue';
-import type { Engines } from '../aws/engines.ts';
+import type { Engines } from '../base/aws/engines.ts';
 import { numberOption, readUsage } from '../proofs/usage.ts';
 import type { Engine } from './engines/engine.ts';
 import { knownDifferences } from './known-differences.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { settingNames } from '../../lib/base/setting-names.ts';
 import { createProgram } from '../../lib/cli/command-line.ts';
-import { settingNames } from '../../lib/setting-names.ts';
 import { createFakeTerminal } from '../cli/fake-terminal.ts';
 import { withAllBelow } from '../cli/parse-only.ts';
 import { textOf } from './blocks.ts';

@@ -1,7 +1,7 @@
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
-import { startTestAws } from '../aws/start-test-aws.ts';
+import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { bareEnvironment, compileCache } from '../compile-cache.ts';
 import { createHandlerProcess } from '../local-aws/functions/create-handler-process.ts';
 import { startEventSourceMapping } from '../local-aws/functions/event-source-mapping.ts';

@@ -9,7 +9,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundleOf } from '../../infra/bundles.ts';
-import { enginesOf } from '../aws/engines.ts';
+import { enginesOf } from '../base/aws/engines.ts';
 
 let folder: string;
 

@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { printJson } from '../../lib/json/json.ts';
+import { printJson } from '../../lib/base/json/json.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import { createFakePace } from '../pace/fake-pace.ts';

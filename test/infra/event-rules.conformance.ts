@@ -1,7 +1,7 @@
 import type { InputTransformer } from '@aws-sdk/client-eventbridge';
 import { expect, test } from 'vitest';
+import { printJson } from '../../lib/base/json/json.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
-import { printJson } from '../../lib/json/json.ts';
 import { startBus } from '../conformance/services/start-bus.ts';
 import { full, least, resourcesOf, templateOf } from './instances.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createS3Store } from '../../lib/store/s3.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { startTestAws, type TestAws } from '../aws/start-test-aws.ts';
+import { startTestAws, type TestAws } from '../base/aws/start-test-aws.ts';
 import { createRoleUsers, settingsOfRole } from './role-users.ts';
 
 /*

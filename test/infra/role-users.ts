@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { enginesOf } from '../aws/engines.ts';
+import { enginesOf } from '../base/aws/engines.ts';
 import { least, resourcesOf, templateOf } from './instances.ts';
 
 type Statement = {

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { enginesOf } from '../aws/engines.ts';
-import { linesOf } from '../aws/run-program.ts';
+import { enginesOf } from '../base/aws/engines.ts';
+import { linesOf } from '../base/aws/run-program.ts';
 import { appOf, full, least, packageId } from './instances.ts';
 
 const REGIONS = [

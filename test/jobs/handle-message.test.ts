@@ -1,10 +1,10 @@
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
+import { createInHand } from '../../lib/base/time/in-hand.ts';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { HandBackError, type RunJob } from '../../lib/jobs/turn.ts';
 import type { RunFunctionJob } from '../../lib/jobs/types/run-function/message.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
-import { createInHand } from '../../lib/time/in-hand.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 
 const succeeds: RunJob<RunFunctionJob> = async (_, turn) => {

@@ -1,11 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import { sleep } from '../../lib/base/time/sleep.ts';
 import { handleMessage, type Worker } from '../../lib/jobs/handle-message.ts';
 import type { Lease } from '../../lib/jobs/held.ts';
 import { openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { openWorker } from '../../lib/jobs/open-worker.ts';
 import { openSession } from '../../lib/session.ts';
-import { sleep } from '../../lib/time/sleep.ts';
-import { startTestAws, type TestAws } from '../aws/start-test-aws.ts';
+import { startTestAws, type TestAws } from '../base/aws/start-test-aws.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 import { createMemoryStore } from './simulation/faulty-store.ts';
 

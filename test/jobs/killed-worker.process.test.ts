@@ -6,7 +6,7 @@ import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
-import { startTestAws } from '../aws/start-test-aws.ts';
+import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { bareEnvironment } from '../compile-cache.ts';
 import { scaled, scaledTimeout } from '../scale.ts';
 

@@ -1,10 +1,10 @@
+import { sleep } from '../../lib/base/time/sleep.ts';
 import { openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { openWorker, renewedLease } from '../../lib/jobs/open-worker.ts';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { work } from '../../lib/jobs/work.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
-import { sleep } from '../../lib/time/sleep.ts';
 
 /*
  * `node worker-process.ts`: `platform-sync work --drain`, with leases so short that the jobs of a killed worker are

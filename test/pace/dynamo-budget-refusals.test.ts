@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Reservation } from '../../lib/pace/budget.ts';
 import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import { noTally } from '../../lib/pace/tally.ts';
-import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../aws/replies.ts';
+import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../base/aws/replies.ts';
 import { page, type Reply, startServer } from '../platform/scripted-server.ts';
 
 beforeEach(() => void retryAtOnce());

@@ -5,7 +5,7 @@ import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import type { DateSeen } from '../../lib/pace/table-clock.ts';
 import { noTally } from '../../lib/pace/tally.ts';
-import { startTestAws, type TestAws } from '../aws/start-test-aws.ts';
+import { startTestAws, type TestAws } from '../base/aws/start-test-aws.ts';
 import { breakerSuite } from './breaker-suite.ts';
 import { budgetSuite } from './budget-suite.ts';
 

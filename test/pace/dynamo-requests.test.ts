@@ -1,10 +1,10 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { awsClientConfig } from '../../lib/aws/client-config.ts';
+import { awsClientConfig } from '../../lib/base/aws/client-config.ts';
 import type { Budget } from '../../lib/pace/budget.ts';
 import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import type { DateSeen } from '../../lib/pace/table-clock.ts';
-import { environmentOf, jsonError, jsonReply, retryAtOnce } from '../aws/replies.ts';
+import { environmentOf, jsonError, jsonReply, retryAtOnce } from '../base/aws/replies.ts';
 import { type Reply, startServer } from '../platform/scripted-server.ts';
 
 /*

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import { enginesOf } from '../aws/engines.ts';
+import { enginesOf } from '../base/aws/engines.ts';
 import { example, printed } from './examples.ts';
 import { printedBy, runProgram } from './run-program.ts';
 import { startSandbox } from './start-sandbox.ts';

@@ -1,12 +1,12 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import { createInHand } from '../../lib/base/time/in-hand.ts';
 import { createLocalPace } from '../../lib/pace/local-pace.ts';
 import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { searchCalculations } from '../../lib/platform/operations/search-calculations.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { fixedToken, secretToken } from '../../lib/platform/token.ts';
-import { createInHand } from '../../lib/time/in-hand.ts';
 import { createFakePace } from '../pace/fake-pace.ts';
 import { caught, thrown } from './caught.ts';
 import { failed, fakeCall, lost, ok, refused, type Scripted, status } from './fake-call.ts';

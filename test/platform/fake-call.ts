@@ -1,4 +1,5 @@
-import { parseJson, printJson } from '../../lib/json/json.ts';
+import { parseJson, printJson } from '../../lib/base/json/json.ts';
+import type { InHand } from '../../lib/base/time/in-hand.ts';
 import { createCall } from '../../lib/platform/call.ts';
 import { operations } from '../../lib/platform/client.ts';
 import { notifyAll, type PlatformEvent } from '../../lib/platform/events.ts';
@@ -6,7 +7,6 @@ import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import type { AttemptResult, PlatformRequest } from '../../lib/platform/http/transport.ts';
 import { defaultRetryLimits, type RetryLimits } from '../../lib/platform/retry.ts';
 import { fixedToken, type TokenSource } from '../../lib/platform/token.ts';
-import type { InHand } from '../../lib/time/in-hand.ts';
 import { createFakePace } from '../pace/fake-pace.ts';
 
 /** The outcome of one attempt: a result, or what the fake throws or does instead. */

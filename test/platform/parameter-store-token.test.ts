@@ -8,7 +8,7 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { parameterStoreToken } from '../../lib/platform/parameter-store-token.ts';
-import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../aws/replies.ts';
+import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../base/aws/replies.ts';
 import { type Reply, startServer } from './scripted-server.ts';
 
 const parameter = 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { printJson } from '../../lib/json/json.ts';
+import { printJson } from '../../lib/base/json/json.ts';
 
 /** A request as the server saw it; `connection` numbers the sockets from 1. */
 export type SeenRequest = {

@@ -8,7 +8,7 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { secretsManagerToken } from '../../lib/platform/secrets-manager-token.ts';
-import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../aws/replies.ts';
+import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../base/aws/replies.ts';
 import { type Reply, startServer } from './scripted-server.ts';
 
 const secretId = 'platform/token';

@@ -1,4 +1,4 @@
-import type { ProxyEnvironment } from '../../lib/aws/proxy-environment.ts';
+import type { ProxyEnvironment } from '../../lib/base/aws/proxy-environment.ts';
 import { wasSent } from '../../lib/platform/failure.ts';
 import { createBodyBudget } from '../../lib/platform/http/body-budget.ts';
 import { createExchange } from '../../lib/platform/http/exchange.ts';

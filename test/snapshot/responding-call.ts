@@ -1,4 +1,4 @@
-import { parseJson } from '../../lib/json/json.ts';
+import { parseJson } from '../../lib/base/json/json.ts';
 import type { Call } from '../../lib/platform/call.ts';
 import type { EndpointInput } from '../../lib/platform/endpoint.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';

@@ -1,3 +1,4 @@
+import { sleep } from '../../lib/base/time/sleep.ts';
 import { createLocalPace } from '../../lib/pace/local-pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { countCalls } from '../../lib/platform/events.ts';
@@ -5,7 +6,6 @@ import { fixedToken } from '../../lib/platform/token.ts';
 import { scanOfRun } from '../../lib/snapshot/run/scan-of-run.ts';
 import { resumeRun, startRun, takeRun } from '../../lib/snapshot/run/take-run.ts';
 import { openStore } from '../../lib/store/open.ts';
-import { sleep } from '../../lib/time/sleep.ts';
 
 /*
  * A snapshot in its own process, for tests that kill it: `snapshot-process.ts URL TOKEN STORE [RUN]`. Prints the

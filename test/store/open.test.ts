@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { openStore } from '../../lib/store/open.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
-import { startTestAws } from '../aws/start-test-aws.ts';
+import { startTestAws } from '../base/aws/start-test-aws.ts';
 
 test.for([
   ['./platform-sync-data', resolve('platform-sync-data')],

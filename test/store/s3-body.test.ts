@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createS3Store } from '../../lib/store/s3.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
-import { environmentOf } from '../aws/replies.ts';
+import { environmentOf } from '../base/aws/replies.ts';
 import { bytes, type Reply, startServer } from '../platform/scripted-server.ts';
 
 /** Half of a body, and then nothing more. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createS3Store } from '../../lib/store/s3.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
-import { environmentOf, retryAtOnce } from '../aws/replies.ts';
+import { environmentOf, retryAtOnce } from '../base/aws/replies.ts';
 import { bytes, type Reply, startServer } from '../platform/scripted-server.ts';
 
 beforeEach(() => void retryAtOnce());

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createS3Store } from '../../lib/store/s3.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
 import { abortLeftovers } from '../../lib/store/s3-leftovers.ts';
-import { environmentOf, retryAtOnce, s3Error } from '../aws/replies.ts';
+import { environmentOf, retryAtOnce, s3Error } from '../base/aws/replies.ts';
 import { bytes, type Reply, type SeenRequest, silence, startServer } from '../platform/scripted-server.ts';
 
 beforeEach(() => void retryAtOnce());

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createS3Store } from '../../lib/store/s3.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
-import { environmentOf, lost, retryAtOnce, s3Error } from '../aws/replies.ts';
+import { environmentOf, lost, retryAtOnce, s3Error } from '../base/aws/replies.ts';
 import { bytes, type Reply, startServer } from '../platform/scripted-server.ts';
 
 beforeEach(() => void retryAtOnce());

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createS3Store } from '../../lib/store/s3.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { environmentOf, lost, retryAtOnce, s3Error } from '../aws/replies.ts';
+import { environmentOf, lost, retryAtOnce, s3Error } from '../base/aws/replies.ts';
 import { page, type Reply, startServer } from '../platform/scripted-server.ts';
 
 beforeEach(() => void retryAtOnce());

@@ -4,7 +4,7 @@ import { GetObjectTaggingCommand, PutObjectCommand, type S3Client } from '@aws-s
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createS3Store } from '../../lib/store/s3.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
-import { startTestAws, type TestAws } from '../aws/start-test-aws.ts';
+import { startTestAws, type TestAws } from '../base/aws/start-test-aws.ts';
 import { describeStore } from './store-suite.ts';
 
 let aws: TestAws;

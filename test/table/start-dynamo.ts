@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { createTestTable } from '../aws/create-test-table.ts';
-import { enginesOf } from '../aws/engines.ts';
+import { createTestTable } from '../base/aws/create-test-table.ts';
+import { enginesOf } from '../base/aws/engines.ts';
 import type { OffRules } from '../local-aws/documented/layer.ts';
 import { startAws } from '../local-aws/services/start-aws.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
-import { enginesOf } from '../aws/engines.ts';
+import { enginesOf } from '../base/aws/engines.ts';
 import { monday } from '../snapshot/changes/publish-lines.ts';
 import { publishParquet } from './duckdb/publish-parquet.ts';
 

@@ -1,4 +1,5 @@
-import { parseJson } from '../../lib/json/json.ts';
+import { parseJson } from '../../lib/base/json/json.ts';
+import { sleep } from '../../lib/base/time/sleep.ts';
 import { createLocalPace } from '../../lib/pace/local-pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { countCalls } from '../../lib/platform/events.ts';
@@ -11,7 +12,6 @@ import { scanOfRun } from '../../lib/snapshot/run/scan-of-run.ts';
 import { takeRun } from '../../lib/snapshot/run/take-run.ts';
 import type { SnapshotRequest } from '../../lib/snapshot/sources/request.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { sleep } from '../../lib/time/sleep.ts';
 
 export type TakenRuns = {
   readonly sandbox: Sandbox;

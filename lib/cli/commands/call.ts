@@ -1,5 +1,5 @@
-import { printJson } from '../../json/json.ts';
-import { shownJson } from '../../json/shown-json.ts';
+import { printJson } from '../../base/json/json.ts';
+import { shownJson } from '../../base/json/shown-json.ts';
 import type { FunctionExecution } from '../../platform/records.ts';
 import { defineCommand } from '../command.ts';
 import { readObject } from '../options/options.ts';

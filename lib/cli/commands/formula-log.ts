@@ -1,5 +1,5 @@
+import { printJson } from '../../base/json/json.ts';
 import type { FormulaLogEntry } from '../../jobs/types/update-formula/formula-log.ts';
-import { printJson } from '../../json/json.ts';
 import { idDigits } from '../../platform/id.ts';
 import type { Store } from '../../store/store.ts';
 import { defineCommand } from '../command.ts';

@@ -1,7 +1,7 @@
+import { settingNames } from '../../base/setting-names.ts';
+import { sleep } from '../../base/time/sleep.ts';
 import { openSession } from '../../session.ts';
-import { settingNames } from '../../setting-names.ts';
 import { readSettings, SettingsError } from '../../settings.ts';
-import { sleep } from '../../time/sleep.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { type Check, type Examined, type Finding, failed, ok, skipped } from './check.ts';

@@ -1,6 +1,6 @@
-import { AwsError, type AwsFailure } from '../../aws/aws-error.ts';
+import { AwsError, type AwsFailure } from '../../base/aws/aws-error.ts';
+import { hideUser } from '../../base/json/hide-user.ts';
 import type { SettingName } from '../../contract.ts';
-import { hideUser } from '../../json/hide-user.ts';
 import { isStatus, isUnreached } from '../../platform/failure.ts';
 import { PlatformError } from '../../platform/platform-error.ts';
 import type { Environment } from '../../settings.ts';

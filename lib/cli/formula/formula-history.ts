@@ -1,10 +1,10 @@
+import { printJson } from '../../base/json/json.ts';
 import { findCalculation } from '../../jobs/types/update-formula/find-calculation.ts';
 import {
   type FormulaLogEntry,
   readFormulaLog,
   storeFormula,
 } from '../../jobs/types/update-formula/formula-log.ts';
-import { printJson } from '../../json/json.ts';
 import type { Platform } from '../../platform/client.ts';
 import type { Calculation, CalculationRow } from '../../platform/records.ts';
 import type { Session } from '../../session.ts';

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { parseJson } from '../../base/json/json.ts';
 import type { Allow } from '../../jobs/allow.ts';
 import { rowJobs } from '../../jobs/file/row-jobs.ts';
 import { readTemplate } from '../../jobs/file/template.ts';
 import { openTableFile } from '../../jobs/texts/rows/csv-table.ts';
 import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
-import { parseJson } from '../../json/json.ts';
 import { errorCode } from '../../store/error-code.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { readText } from '../options/options.ts';

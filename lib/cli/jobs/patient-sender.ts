@@ -1,8 +1,8 @@
-import { AwsError } from '../../aws/aws-error.ts';
+import { AwsError } from '../../base/aws/aws-error.ts';
+import { sleep as realSleep } from '../../base/time/sleep.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
 import { isQueueAway, queueWaitMs } from '../../jobs/queue/queue-outage.ts';
 import { UnsentError, type UnsentMessage } from '../../jobs/queue/unsent-error.ts';
-import { sleep as realSleep } from '../../time/sleep.ts';
 
 export type PatientSenderOptions = {
   readonly queue: Pick<Queue, 'send'>;

@@ -1,3 +1,4 @@
+import { sleep } from '../../base/time/sleep.ts';
 import { createFileQueue } from '../../jobs/file/file-queue.ts';
 import { checkJobFile, type JobFile } from '../../jobs/file/job-file.ts';
 import type { EndedJob } from '../../jobs/handle-message.ts';
@@ -11,7 +12,6 @@ import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
 import { work } from '../../jobs/work.ts';
 import { openSession } from '../../session.ts';
 import { readSettings, readSyncSettings } from '../../settings.ts';
-import { sleep } from '../../time/sleep.ts';
 import { tokenIn, VISIBILITY_SECONDS } from '../commands/work.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { commandLine } from '../options/command-lines.ts';

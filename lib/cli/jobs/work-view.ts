@@ -1,6 +1,6 @@
+import { shortened } from '../../base/json/faults.ts';
 import type { EndedJob } from '../../jobs/handle-message.ts';
 import type { QueueCounts } from '../../jobs/queue/queue.ts';
-import { shortened } from '../../json/faults.ts';
 import { clockTime } from '../terminal/log-lines.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
 

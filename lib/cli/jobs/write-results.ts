@@ -1,6 +1,6 @@
+import { printJson } from '../../base/json/json.ts';
 import { type StoredResult, storedResults } from '../../jobs/results/stored-results.ts';
 import { csvCell, type OutputFormat, writeTextFile } from '../../jobs/texts/output/text-file.ts';
-import { printJson } from '../../json/json.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { checkedOutputFile } from '../options/output-file.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';

@@ -1,10 +1,10 @@
-import { once } from '../../once.ts';
+import { once } from '../../base/once.ts';
+import { createCleanups } from '../../base/time/cleanups.ts';
 import type { McpContext } from '../../report/mcp/context.ts';
 import { loadMcpSdk } from '../../report/mcp/load-sdk.ts';
 import { serve } from '../../report/mcp/serve.ts';
 import { readingTools, submittingTools } from '../../report/mcp/tools/index.ts';
 import { readSyncSettings } from '../../settings.ts';
-import { createCleanups } from '../../time/cleanups.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
 import { openStoreToRead } from '../options/from-settings.ts';

@@ -1,6 +1,6 @@
+import { once } from '../../base/once.ts';
 import { parseMessage } from '../../jobs/message/message.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
-import { once } from '../../once.ts';
 import type { Submission } from '../../report/mcp/context.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { allowOf } from '../jobs/open-jobs.ts';

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { faultsOf } from '../../base/json/faults.ts';
 import type { FieldNames } from '../../jobs/message/check-message.ts';
-import { faultsOf } from '../../json/faults.ts';
 import {
   placeName,
   requestRules,

@@ -1,5 +1,5 @@
-import { shortened } from '../../json/faults.ts';
-import { nearestName } from '../../json/nearest-name.ts';
+import { shortened } from '../../base/json/faults.ts';
+import { nearestName } from '../../base/json/nearest-name.ts';
 import { duckDbSql } from '../../tables/duckdb-dialect.ts';
 import { savedQueries } from '../../tables/saved-queries.ts';
 import { UsageError } from '../errors/usage-error.ts';

@@ -1,3 +1,4 @@
+import { sleep } from '../../base/time/sleep.ts';
 import { PlatformError } from '../../platform/platform-error.ts';
 import { openSession, type Session } from '../../session.ts';
 import { clearAfter } from '../../snapshot/history/clear-work.ts';
@@ -15,7 +16,6 @@ import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.
 import { resumeRun, takeRun } from '../../snapshot/run/take-run.ts';
 import type { SnapshotRequest } from '../../snapshot/sources/request.ts';
 import type { Store } from '../../store/store.ts';
-import { sleep } from '../../time/sleep.ts';
 import { asUsage, UsageError } from '../errors/usage-error.ts';
 import { snapshotCommand } from '../options/command-lines.ts';
 import { createProgress } from '../terminal/progress.ts';

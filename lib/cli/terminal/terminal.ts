@@ -1,5 +1,5 @@
+import { shownText } from '../../base/json/shown-text.ts';
 import type { Polls } from '../../jobs/queue/queue.ts';
-import { shownText } from '../../json/shown-text.ts';
 import type { HoldLeft } from '../../platform/attempt.ts';
 import type { Environment } from '../../settings.ts';
 import type { openStore } from '../../store/open.ts';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { sleep } from '../../base/time/sleep.ts';
 import type { BatchRequest } from '../../jobs/texts/batch/batch-request.ts';
 import { refusals } from '../../jobs/texts/batch/check-batch.ts';
 import { type BadRow, checkedRows, isBad } from '../../jobs/texts/batch/chunks.ts';
@@ -13,7 +14,6 @@ import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
 import type { Analyze } from '../../jobs/texts/scoring/score-texts-options.ts';
 import { bulkRequestChecks } from '../../jobs/types/score/message.ts';
 import { openSession, type Session } from '../../session.ts';
-import { sleep } from '../../time/sleep.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { checkedMessage } from '../options/checked-message.ts';
 import { openScoreTable } from '../options/from-settings.ts';

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { sleep } from '../../base/time/sleep.ts';
 import { readCheckpoint } from '../../snapshot/run/checkpoint.ts';
 import { openStore } from '../../store/open.ts';
-import { sleep } from '../../time/sleep.ts';
 import { exitCodes, type Terminal } from '../terminal/terminal.ts';
 
 /** Slow enough to be killed in the middle, with a part of the run stored each second. */

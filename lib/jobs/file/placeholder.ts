@@ -1,6 +1,6 @@
-import { listed } from '../../json/faults.ts';
-import { parseJson } from '../../json/json.ts';
-import { nearestName } from '../../json/nearest-name.ts';
+import { listed } from '../../base/json/faults.ts';
+import { parseJson } from '../../base/json/json.ts';
+import { nearestName } from '../../base/json/nearest-name.ts';
 
 /** What a cell is turned into. `text`: it is taken as it is. */
 const TYPES = ['text', 'number', 'boolean', 'json'] as const;

@@ -1,5 +1,5 @@
-import { parseJson } from '../../json/json.ts';
-import { isDeeperThan, JsonLimitError } from '../../json/json-limits.ts';
+import { parseJson } from '../../base/json/json.ts';
+import { isDeeperThan, JsonLimitError } from '../../base/json/json-limits.ts';
 import { MOST_MESSAGE_BYTES } from '../queue/queue.ts';
 import { sentBytes } from '../queue/sendable.ts';
 

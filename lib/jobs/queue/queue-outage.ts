@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { AwsError } from '../../aws/aws-error.ts';
-import { backoffMs } from '../../time/backoff.ts';
+import { AwsError } from '../../base/aws/aws-error.ts';
+import { backoffMs } from '../../base/time/backoff.ts';
 
 export type QueueOutageOptions = {
   readonly worker: { readonly logger: Logger; readonly random: () => number };

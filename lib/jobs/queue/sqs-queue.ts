@@ -8,9 +8,9 @@ import {
   SendMessageBatchCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { asAwsError } from '../../aws/aws-error.ts';
-import { type AwsEnvironment, awsClientConfig } from '../../aws/client-config.ts';
-import { queueEndpoint } from '../../aws/queue-endpoint.ts';
+import { asAwsError } from '../../base/aws/aws-error.ts';
+import { type AwsEnvironment, awsClientConfig } from '../../base/aws/client-config.ts';
+import { queueEndpoint } from '../../base/aws/queue-endpoint.ts';
 import { delayMessage } from './delay-message.ts';
 import type { Queue, QueueMessage } from './queue.ts';
 import { sendMessages } from './send-messages.ts';

@@ -1,5 +1,5 @@
-import { freeMemory } from '../../bytes/free-memory.ts';
-import { growing } from '../../bytes/growing.ts';
+import { freeMemory } from '../../base/bytes/free-memory.ts';
+import { growing } from '../../base/bytes/growing.ts';
 import { createNumberedTexts, type PackedTexts } from '../columns/numbered-texts.ts';
 import {
   isBroken,

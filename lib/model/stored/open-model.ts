@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { freeMemory } from '../../bytes/free-memory.ts';
+import { freeMemory } from '../../base/bytes/free-memory.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import { StoreError } from '../../store/error.ts';
 import type { Store } from '../../store/store.ts';

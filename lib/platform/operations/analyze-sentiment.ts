@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { filledText, uuid } from '../../json/inputs.ts';
-import { anyRecord } from '../../json/record-schema.ts';
+import { filledText, uuid } from '../../base/json/inputs.ts';
+import { anyRecord } from '../../base/json/record-schema.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type Sentiment, sentimentSchema } from '../records.ts';
 

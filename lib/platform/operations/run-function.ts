@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { pathSegment, uuid } from '../../json/inputs.ts';
-import { anyRecord } from '../../json/record-schema.ts';
+import { pathSegment, uuid } from '../../base/json/inputs.ts';
+import { anyRecord } from '../../base/json/record-schema.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { executionSchema, type FunctionExecution } from '../records.ts';
 

@@ -1,8 +1,8 @@
 import { Readable, Writable } from 'node:stream';
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
-import { messageOf } from '../../json/faults.ts';
-import { shownJson } from '../../json/shown-json.ts';
-import { shownText } from '../../json/shown-text.ts';
+import { messageOf } from '../../base/json/faults.ts';
+import { shownJson } from '../../base/json/shown-json.ts';
+import { shownText } from '../../base/json/shown-text.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { boundedLines, MOST_LINE_BYTES, requestIdIn } from './bounded-lines.ts';
 import type { McpContext } from './context.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
+import { shortened } from '../../base/json/faults.ts';
 import { parseMessage } from '../../jobs/message/message.ts';
 import { mostCalls } from '../../jobs/types/job-types.ts';
-import { shortened } from '../../json/faults.ts';
 import { CONFIRM_MINUTES, createConfirmations } from './confirmations.ts';
 import type { CheckedJob, SentJobs, Submission } from './context.ts';
 import { createRoom } from './pages.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { faultsOf } from '../../json/faults.ts';
-import { wholeNumber } from '../../json/inputs.ts';
+import { faultsOf } from '../../base/json/faults.ts';
+import { wholeNumber } from '../../base/json/inputs.ts';
 import { anomalyKinds } from './anomaly-plan.ts';
 import { assumptions } from './assumptions.ts';
 import { faultKinds } from './http/fault-kinds.ts';

@@ -1,6 +1,6 @@
-import { parseExact } from '../../json/exact-json.ts';
-import { parseJson } from '../../json/json.ts';
-import { holdsMoreValues, isDeeperThan, JsonLimitError, MAX_DEPTH } from '../../json/json-limits.ts';
+import { parseExact } from '../../base/json/exact-json.ts';
+import { parseJson } from '../../base/json/json.ts';
+import { holdsMoreValues, isDeeperThan, JsonLimitError, MAX_DEPTH } from '../../base/json/json-limits.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import { nameAt, noMembers, readMembers } from './line-members.ts';
 import type { Line, LineReader } from './line-reader.ts';

@@ -1,5 +1,5 @@
-import { printExact } from '../../json/exact-json.ts';
-import { shortened } from '../../json/faults.ts';
+import { printExact } from '../../base/json/exact-json.ts';
+import { shortened } from '../../base/json/faults.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { type Change, fieldsOf } from './change.ts';
 

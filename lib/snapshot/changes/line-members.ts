@@ -1,4 +1,4 @@
-import { JsonLimitError } from '../../json/json-limits.ts';
+import { JsonLimitError } from '../../base/json/json-limits.ts';
 import {
   CLOSE_OBJECT,
   COMMA,

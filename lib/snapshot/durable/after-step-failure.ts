@@ -1,11 +1,11 @@
-import { AwsError } from '../../aws/aws-error.ts';
+import { AwsError } from '../../base/aws/aws-error.ts';
+import { backoffMs } from '../../base/time/backoff.ts';
 import { isStatus } from '../../platform/failure.ts';
 import { PlatformError } from '../../platform/platform-error.ts';
 import { decideRetry, type RetryLimits } from '../../platform/retry.ts';
 import { StoreError } from '../../store/error.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import { TableError } from '../../table/table-error.ts';
-import { backoffMs } from '../../time/backoff.ts';
 import { PlaceTakenError } from '../place-taken.ts';
 import { CheckpointConflictError } from '../run/checkpoint.ts';
 import { OtherPlatformError } from '../run/same-platform.ts';

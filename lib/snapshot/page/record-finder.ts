@@ -1,5 +1,5 @@
-import { parseJson } from '../../json/json.ts';
-import { JsonLimitError } from '../../json/json-limits.ts';
+import { parseJson } from '../../base/json/json.ts';
+import { JsonLimitError } from '../../base/json/json-limits.ts';
 import { type Id, idDigits, MOST_ID_DIGITS } from '../../platform/id.ts';
 import {
   CLOSE_ARRAY,

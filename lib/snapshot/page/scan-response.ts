@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { parseJson } from '../../json/json.ts';
-import { refuseManyValues } from '../../json/json-limits.ts';
+import { parseJson } from '../../base/json/json.ts';
+import { refuseManyValues } from '../../base/json/json-limits.ts';
 import { countNames } from './field-types.ts';
 import {
   CLOSE_OBJECT,

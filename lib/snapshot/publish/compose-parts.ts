@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { freeMemory } from '../../bytes/free-memory.ts';
-import { gatherBytes } from '../../bytes/gathered-bytes.ts';
+import { freeMemory } from '../../base/bytes/free-memory.ts';
+import { gatherBytes } from '../../base/bytes/gathered-bytes.ts';
 import type { Store } from '../../store/store.ts';
 import { missingObject, StoredObjectError } from '../../store/stored-json.ts';
 import { readFrames } from '../frames/frame.ts';

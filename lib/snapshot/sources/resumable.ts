@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
-import { checkedBy } from '../../json/checked-by.ts';
-import { faultsOf } from '../../json/faults.ts';
+import { checkedBy } from '../../base/json/checked-by.ts';
+import { faultsOf } from '../../base/json/faults.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import type { Scan } from '../scan.ts';
 

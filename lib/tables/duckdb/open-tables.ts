@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createCleanups } from '../../base/time/cleanups.ts';
 import type { Store } from '../../store/store.ts';
-import { createCleanups } from '../../time/cleanups.ts';
 import { viewsOver } from '../catalog/catalog.ts';
 import type { View } from '../catalog/view.ts';
 import { duckDbType } from '../parquet/hive-type.ts';

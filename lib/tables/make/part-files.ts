@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { once } from '../../base/once.ts';
 import { createUsesMaker, isStating, storedUses, usesKey, usesOfPart } from '../../model/index.ts';
-import { once } from '../../once.ts';
 import { type Place, publishedFolder, sourceOf } from '../../snapshot/keys.ts';
 import type { Part } from '../../snapshot/manifest.ts';
 import { type Run, runOfId } from '../../snapshot/run-id.ts';

@@ -7,8 +7,8 @@ import {
   type StorageDescriptor,
   UpdatePartitionCommand,
 } from '@aws-sdk/client-glue';
-import { type AwsEnvironment, awsClientConfig } from '../../aws/client-config.ts';
-import { kindOfFault, readAwsFault } from '../../aws/fault.ts';
+import { type AwsEnvironment, awsClientConfig } from '../../base/aws/client-config.ts';
+import { kindOfFault, readAwsFault } from '../../base/aws/fault.ts';
 import {
   changesPartitionOf,
   type PartitionOfRun,

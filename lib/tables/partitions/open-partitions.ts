@@ -1,5 +1,5 @@
-import type { AwsEnvironment } from '../../aws/client-config.ts';
-import { once } from '../../once.ts';
+import type { AwsEnvironment } from '../../base/aws/client-config.ts';
+import { once } from '../../base/once.ts';
 import type { Store } from '../../store/store.ts';
 import type { Partitions } from './partitions.ts';
 

@@ -1,4 +1,4 @@
-import type { Engines } from '../../aws/engines.ts';
+import type { Engines } from '../../base/aws/engines.ts';
 
 /** Where an engine is fetched to, and by what. */
 export type Fetching = {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Engines } from '../../aws/engines.ts';
+import type { Engines } from '../../base/aws/engines.ts';
 import { byPip } from '../fetch/pip.ts';
 import type { Engine } from './engine.ts';
 

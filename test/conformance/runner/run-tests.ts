@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ENGINES_VARIABLE, type Engines } from '../../aws/engines.ts';
+import { ENGINES_VARIABLE, type Engines } from '../../base/aws/engines.ts';
 import type { Guard } from './guard.ts';
 import type { Report } from './judge.ts';
 import { startProgram } from './programs.ts';

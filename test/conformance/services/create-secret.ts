@@ -1,5 +1,5 @@
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { awsClientConfig } from '../../../lib/aws/client-config.ts';
+import { awsClientConfig } from '../../../lib/base/aws/client-config.ts';
 import { servicesEnvironment, uniqueName } from './services-environment.ts';
 
 /** A client for the secrets of the engine. */

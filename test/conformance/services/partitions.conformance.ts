@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-glue';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { afterAll, expect, test } from 'vitest';
-import { awsClientConfig } from '../../../lib/aws/client-config.ts';
+import { awsClientConfig } from '../../../lib/base/aws/client-config.ts';
 import { runCommandLine } from '../../../lib/cli/command-line.ts';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { createS3Client } from '../../../lib/store/s3-client.ts';

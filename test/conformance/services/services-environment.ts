@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { enginesOf } from '../../aws/engines.ts';
+import { enginesOf } from '../../base/aws/engines.ts';
 
 /** The SDK's variables for the engine that stands for all other services. Throws if the run has none. */
 export function servicesEnvironment() {

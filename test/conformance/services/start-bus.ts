@@ -13,7 +13,7 @@ import {
   ReceiveMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { awsClientConfig } from '../../../lib/aws/client-config.ts';
+import { awsClientConfig } from '../../../lib/base/aws/client-config.ts';
 import { servicesEnvironment, uniqueName } from './services-environment.ts';
 
 export type Delivered = {

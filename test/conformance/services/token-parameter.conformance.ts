@@ -1,6 +1,6 @@
 import { PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { afterAll, expect, test } from 'vitest';
-import { awsClientConfig } from '../../../lib/aws/client-config.ts';
+import { awsClientConfig } from '../../../lib/base/aws/client-config.ts';
 import { parameterStoreToken } from '../../../lib/platform/parameter-store-token.ts';
 import { servicesEnvironment, uniqueName } from './services-environment.ts';
 

@@ -4,7 +4,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Catalog } from '../../../infra/catalog.ts';
-import { awsClientConfig } from '../../../lib/aws/client-config.ts';
+import { awsClientConfig } from '../../../lib/base/aws/client-config.ts';
 import type { Place } from '../../../lib/snapshot/keys.ts';
 import { createS3Client } from '../../../lib/store/s3-client.ts';
 import { servicesEnvironment, uniqueName } from '../services/services-environment.ts';

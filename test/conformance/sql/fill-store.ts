@@ -1,10 +1,10 @@
-import type { AwsEnvironment } from '../../../lib/aws/client-config.ts';
+import type { AwsEnvironment } from '../../../lib/base/aws/client-config.ts';
+import { printJson } from '../../../lib/base/json/json.ts';
 import { storeRefused } from '../../../lib/jobs/refused.ts';
 import { type TypedJobRow, writeResult } from '../../../lib/jobs/result.ts';
 import { summaryKey } from '../../../lib/jobs/texts/batch/batch.ts';
 import { printPart } from '../../../lib/jobs/texts/batch/part.ts';
 import { storeFormula } from '../../../lib/jobs/types/update-formula/formula-log.ts';
-import { printJson } from '../../../lib/json/json.ts';
 import { renewModel } from '../../../lib/model/index.ts';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { type Place, partsOf } from '../../../lib/snapshot/keys.ts';

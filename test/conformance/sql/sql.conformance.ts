@@ -11,7 +11,7 @@ import { tableNameOf } from '../../../lib/tables/catalog/glue-tables.ts';
 import { otherViews } from '../../../lib/tables/catalog/other-views.ts';
 import { savedQueries } from '../../../lib/tables/saved-queries.ts';
 import { type StoredTableName, storedTables } from '../../../lib/tables/stored-tables.ts';
-import { enginesOf } from '../../aws/engines.ts';
+import { enginesOf } from '../../base/aws/engines.ts';
 import { openQueryEngine, type QueryEngine } from '../../tables/engine.ts';
 import { servicesEnvironment } from '../services/services-environment.ts';
 import { connectTrino, createTables } from './create-tables.ts';

@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { expect, test } from 'vitest';
 import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
-import { startTestAws } from '../../aws/start-test-aws.ts';
+import { startTestAws } from '../../base/aws/start-test-aws.ts';
 
 /*
  * The limits of SQS that the program stays within are exceeded here on purpose, past the program: an engine that does

@@ -4,7 +4,7 @@ import { runCommandLine } from '../../../lib/cli/command-line.ts';
 import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../../lib/store/open.ts';
-import { startTestAws } from '../../aws/start-test-aws.ts';
+import { startTestAws } from '../../base/aws/start-test-aws.ts';
 import { createFakeTerminal } from '../../cli/fake-terminal.ts';
 import { createSecret } from '../services/create-secret.ts';
 import { type Delivered, startBus } from '../services/start-bus.ts';

@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { printJson } from '../../../lib/json/json.ts';
+import { printJson } from '../../../lib/base/json/json.ts';
 import { calculationRow, calculations } from '../../platform/sample-records.ts';
 import { bytes, json, type Reply, rawBytes, redirect, trickle } from '../../platform/scripted-server.ts';
 import type { CommandCase } from '../command-case.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { parseJson } from '../../../lib/base/json/json.ts';
 import { readTemplate } from '../../../lib/jobs/file/template.ts';
-import { parseJson } from '../../../lib/json/json.ts';
 
 const COLUMNS = ['id', 'customer', 'price', 'a:number', 'really?', ''];
 

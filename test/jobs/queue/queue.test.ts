@@ -1,5 +1,5 @@
 import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
-import { startTestAws } from '../../aws/start-test-aws.ts';
+import { startTestAws } from '../../base/aws/start-test-aws.ts';
 import { describeQueue } from './queue-suite.ts';
 
 describeQueue('a queue in SQS', async () => {

@@ -14,7 +14,7 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
-import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../../aws/replies.ts';
+import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../../base/aws/replies.ts';
 import { type Reply, startServer } from '../../platform/scripted-server.ts';
 
 const QUEUE = 'https://sqs.eu-central-1.amazonaws.com/123456789012/jobs';

@@ -28,7 +28,7 @@ const { createSqsClient, createSqsQueue } = await import('../../../lib/jobs/queu
 const { work } = await import('../../../lib/jobs/work.ts');
 const { openSession } = await import('../../../lib/session.ts');
 const { needed } = await import('../../../lib/settings.ts');
-const { sleep } = await import('../../../lib/time/sleep.ts');
+const { sleep } = await import('../../../lib/base/time/sleep.ts');
 
 const VISIBILITY_SECONDS = 3;
 

@@ -14,7 +14,7 @@ import { randomFor } from '../../../lib/sandbox/platform/records/random.ts';
 import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { createDynamoTable } from '../../../lib/table/dynamo-table.ts';
-import { startTestAws } from '../../aws/start-test-aws.ts';
+import { startTestAws } from '../../base/aws/start-test-aws.ts';
 import { type After, MINUTE_MS, readAfter } from './after.ts';
 import { type FaultyProxy, type ProxiedRequest, startFaultyProxy } from './faulty-proxy.ts';
 import { type Fleet, startFleet } from './fleet.ts';

@@ -1,5 +1,5 @@
 import type { Message } from '@aws-sdk/client-sqs';
-import { sleep } from '../../../lib/time/sleep.ts';
+import { sleep } from '../../../lib/base/time/sleep.ts';
 import type { LocalAws } from '../services/start-aws.ts';
 import {
   createHandlerProcess,

@@ -1,5 +1,5 @@
 import { buildApp } from 'fauxqs';
-import { createCleanups } from '../../../lib/time/cleanups.ts';
+import { createCleanups } from '../../../lib/base/time/cleanups.ts';
 import { createLayer, type OffRules } from '../documented/layer.ts';
 import type { Ask } from '../documented/rule.ts';
 import { serveLayer } from '../documented/serve-layer.ts';

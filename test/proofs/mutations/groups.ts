@@ -62,11 +62,11 @@ export const groups = {
       'lib/jobs/after-failure.ts',
       'lib/platform/{retry,send-until-done,outage}.ts',
       'lib/platform/http/retry-after.ts',
-      'lib/time/backoff.ts',
+      'lib/base/time/backoff.ts',
     ],
     tests: [
       'test/jobs/after-failure.test.ts',
-      'test/time/backoff.test.ts',
+      'test/base/time/backoff.test.ts',
       'test/platform/http/retry-after.test.ts',
       'test/platform/{retry,outage}.test.ts',
       'test/platform/call.test.ts',

@@ -1,4 +1,4 @@
-import { AwsError } from '../../../lib/aws/aws-error.ts';
+import { AwsError } from '../../../lib/base/aws/aws-error.ts';
 import type { Queue, QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import type { Process } from '../../jobs/simulation/process.ts';
 import type { Act, World } from './world.ts';

@@ -1,7 +1,7 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { shownJson } from '../../../lib/base/json/shown-json.ts';
 import { findRuns } from '../../../lib/cli/snapshots/list-runs.ts';
-import { shownJson } from '../../../lib/json/shown-json.ts';
 import type { McpContext } from '../../../lib/report/mcp/context.ts';
 import { loadMcpSdk } from '../../../lib/report/mcp/load-sdk.ts';
 import { createMcpServer } from '../../../lib/report/mcp/serve.ts';

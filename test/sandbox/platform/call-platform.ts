@@ -1,4 +1,4 @@
-import { parseJson } from '../../../lib/json/json.ts';
+import { parseJson } from '../../../lib/base/json/json.ts';
 import { createPlatformApp, type PlatformApp } from '../../../lib/sandbox/platform/create-platform-app.ts';
 import type { AppOptions, StateOptions } from '../../../lib/sandbox/platform/options.ts';
 import { createPlatformState } from '../../../lib/sandbox/platform/state.ts';

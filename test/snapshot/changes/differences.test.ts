@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import { canonicalExact, parseExact } from '../../../lib/json/exact-json.ts';
+import { canonicalExact, parseExact } from '../../../lib/base/json/exact-json.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
 import { collectChanges } from '../../../lib/snapshot/changes/count-changes.ts';
 import { storedChanges } from '../../../lib/snapshot/changes/stored-changes.ts';

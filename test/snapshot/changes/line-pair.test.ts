@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalExact, parseExact } from '../../../lib/json/exact-json.ts';
-import { parseJson } from '../../../lib/json/json.ts';
+import { canonicalExact, parseExact } from '../../../lib/base/json/exact-json.ts';
+import { parseJson } from '../../../lib/base/json/json.ts';
 import {
   createDifferingFields,
   createPairReader,

@@ -2,7 +2,7 @@ import { InvokeCommand, LambdaClient, ResourceConflictException } from '@aws-sdk
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { lambdaExecutions } from '../../../lib/snapshot/durable/start-execution.ts';
-import { environmentOf, jsonError, lost, retryAtOnce } from '../../aws/replies.ts';
+import { environmentOf, jsonError, lost, retryAtOnce } from '../../base/aws/replies.ts';
 import { bytes, type Reply, silence, startServer } from '../../platform/scripted-server.ts';
 
 beforeEach(() => void retryAtOnce());

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseJson, printJson } from '../../../lib/json/json.ts';
-import { JsonLimitError, MAX_DEPTH } from '../../../lib/json/json-limits.ts';
+import { parseJson, printJson } from '../../../lib/base/json/json.ts';
+import { JsonLimitError, MAX_DEPTH } from '../../../lib/base/json/json-limits.ts';
 import { idDigits } from '../../../lib/platform/id.ts';
 import { PageShapeError, scanPage } from '../../../lib/snapshot/page/page-scanner.ts';
 import { typesSeen } from '../../../lib/snapshot/page/record-fields.ts';

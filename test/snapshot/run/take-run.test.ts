@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { sleep } from '../../../lib/base/time/sleep.ts';
 import { createLocalPace } from '../../../lib/pace/local-pace.ts';
 import { createPlatform } from '../../../lib/platform/client.ts';
 import { countCalls } from '../../../lib/platform/events.ts';
@@ -10,7 +11,6 @@ import { type SnapshotOptions, startRun, takeRun } from '../../../lib/snapshot/r
 import type { Scan } from '../../../lib/snapshot/scan.ts';
 import { offsetScan } from '../../../lib/snapshot/sources/calculations/offset-scan.ts';
 import { calculationPageReader } from '../../../lib/snapshot/sources/calculations/pages.ts';
-import { sleep } from '../../../lib/time/sleep.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 
 let store: MemoryStore;

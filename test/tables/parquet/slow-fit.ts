@@ -1,4 +1,4 @@
-import { own } from '../../../lib/json/own.ts';
+import { own } from '../../../lib/base/json/own.ts';
 import type { TableColumns } from '../../../lib/tables/parquet/fit-lines.ts';
 import { parseColumnType } from '../../../lib/tables/parquet/hive-type.ts';
 

@@ -13,7 +13,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { gluePartitions } from '../../../lib/tables/partitions/glue-partitions.ts';
-import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../../aws/replies.ts';
+import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../../base/aws/replies.ts';
 import { type Reply, startServer } from '../../platform/scripted-server.ts';
 
 const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };

@@ -1,5 +1,5 @@
-import { preview } from '../../../json/faults.ts';
-import { printJson } from '../../../json/json.ts';
+import { preview } from '../../../base/json/faults.ts';
+import { printJson } from '../../../base/json/json.ts';
 import { sentBytes } from '../../queue/sendable.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';
 import { isBatchName, LONGEST_BATCH_NAME } from './batch.ts';

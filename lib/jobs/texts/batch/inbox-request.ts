@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { checkedBy } from '../../../json/checked-by.ts';
-import { faultsOf } from '../../../json/faults.ts';
-import { filledText, wholeNumber } from '../../../json/inputs.ts';
+import { checkedBy } from '../../../base/json/checked-by.ts';
+import { faultsOf } from '../../../base/json/faults.ts';
+import { filledText, wholeNumber } from '../../../base/json/inputs.ts';
 import { keySegment } from '../../../store/id-in-key.ts';
 import { isKey } from '../../../store/key.ts';
 import type { Store } from '../../../store/store.ts';

@@ -1,5 +1,5 @@
+import { backoffMs } from '../../../base/time/backoff.ts';
 import { PlatformError } from '../../../platform/platform-error.ts';
-import { backoffMs } from '../../../time/backoff.ts';
 import type { ScoreJob } from '../../types/score/message.ts';
 import { createRefusals } from '../scoring/refusals.ts';
 import type { ScoreTextsOptions } from '../scoring/score-texts-options.ts';

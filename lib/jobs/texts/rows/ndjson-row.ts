@@ -1,6 +1,6 @@
-import { preview } from '../../../json/faults.ts';
-import { parseJson, printJson } from '../../../json/json.ts';
-import { JsonLimitError } from '../../../json/json-limits.ts';
+import { preview } from '../../../base/json/faults.ts';
+import { parseJson, printJson } from '../../../base/json/json.ts';
+import { JsonLimitError } from '../../../base/json/json-limits.ts';
 import { type BadRow, badRow, type Row, type RowColumns, requestedColumns, rowFrom } from './row-fields.ts';
 import type { SourceLine } from './source-lines.ts';
 

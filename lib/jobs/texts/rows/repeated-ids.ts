@@ -1,5 +1,5 @@
-import { createNumbersByText } from '../../../bytes/texts-by-hash.ts';
-import { shortened } from '../../../json/faults.ts';
+import { createNumbersByText } from '../../../base/bytes/texts-by-hash.ts';
+import { shortened } from '../../../base/json/faults.ts';
 
 /** Rows whose id an earlier row has. */
 export type RepeatedIds = {

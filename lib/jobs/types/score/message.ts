@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { checkedBy } from '../../../json/checked-by.ts';
-import { anyText, wholeNumber } from '../../../json/inputs.ts';
+import { checkedBy } from '../../../base/json/checked-by.ts';
+import { anyText, wholeNumber } from '../../../base/json/inputs.ts';
 import { analyzeSentiment, type SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
 import type { MessageChecks } from '../../message/check-message.ts';
 import { common, isObject, together, whole } from '../../message/fields.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
+import { firstLine, shortened } from '../../../base/json/faults.ts';
 import { adviceFor } from '../../../jobs/job-advice.ts';
 import type { JobRow } from '../../../jobs/ledger/job-row.ts';
 import { findResult, storedResults } from '../../../jobs/results/stored-results.ts';
-import { firstLine, shortened } from '../../../json/faults.ts';
 import { TableError } from '../../../table/table-error.ts';
 import { createRoom, listEnd, listInput, offsetOf, pageOf } from '../pages.ts';
 import { defineTool, oneOf, READS, type ToolCall, ToolError, textInput } from '../tool.ts';

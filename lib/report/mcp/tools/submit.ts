@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
+import { printJson } from '../../../base/json/json.ts';
 import { scoringFields } from '../../../jobs/types/score/message.ts';
-import { printJson } from '../../../json/json.ts';
 import { confirmInput, MOST_JOBS, sendingOutput, submitJobs } from '../submit-jobs.ts';
 import { defineTool, SENDS, textInput, wholeInput } from '../tool.ts';
 

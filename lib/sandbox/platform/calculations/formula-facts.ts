@@ -1,5 +1,5 @@
+import { printJson } from '../../../base/json/json.ts';
 import { analyzeFormula, checkSum } from '../../../formula/index.ts';
-import { printJson } from '../../../json/json.ts';
 import { assumptions } from '../assumptions.ts';
 import type { Column } from '../records/datasets.ts';
 import type { Calculation, FormulaReference } from './calculation.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { filledText } from '../../../json/inputs.ts';
-import { nearestName } from '../../../json/nearest-name.ts';
+import { filledText } from '../../../base/json/inputs.ts';
+import { nearestName } from '../../../base/json/nearest-name.ts';
 
 /** The fields that a search of calculations filters by, as far as they are known; each also with `not` before it. */
 const FILTER_FIELDS = [

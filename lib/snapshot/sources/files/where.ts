@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { filledText, utcTime, yesOrNo } from '../../../json/inputs.ts';
-import { nearestName } from '../../../json/nearest-name.ts';
+import { filledText, utcTime, yesOrNo } from '../../../base/json/inputs.ts';
+import { nearestName } from '../../../base/json/nearest-name.ts';
 
 /** What the values of a field are. */
 type Kind = 'text' | 'integer' | 'time';

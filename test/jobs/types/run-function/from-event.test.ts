@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { printJson } from '../../../../lib/base/json/json.ts';
 import { parseMessage } from '../../../../lib/jobs/message/message.ts';
-import { printJson } from '../../../../lib/json/json.ts';
 
 const EVENT_ID = '17793124-05d4-b198-2fde-7ededc63b103';
 const call = {

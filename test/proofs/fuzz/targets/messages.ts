@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import * as z from 'zod/mini';
+import { parseJson, printJson } from '../../../../lib/base/json/json.ts';
 import { handleMessage } from '../../../../lib/jobs/handle-message.ts';
 import type { ParsedMessage } from '../../../../lib/jobs/message/message.ts';
 import { parseMessage } from '../../../../lib/jobs/message/message.ts';
 import { withId } from '../../../../lib/jobs/message/with-id.ts';
 import { jobTypes } from '../../../../lib/jobs/types/job-types.ts';
-import { parseJson, printJson } from '../../../../lib/json/json.ts';
 import { leaseOf } from '../../../jobs/fake-worker.ts';
 import { defineTarget, must } from '../target.ts';
 import { workerInMemory } from './worker-in-memory.ts';

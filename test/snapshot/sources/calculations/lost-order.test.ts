@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { printJson } from '../../../../lib/json/json.ts';
+import { printJson } from '../../../../lib/base/json/json.ts';
 import { runKeys } from '../../../../lib/snapshot/changes/run-keys.ts';
 import { readParts } from '../../../../lib/snapshot/run/checkpoint.ts';
 import type { Saved } from '../../../../lib/snapshot/run/slice-progress.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { printJson } from '../../../../lib/json/json.ts';
+import { printJson } from '../../../../lib/base/json/json.ts';
 import type { Call } from '../../../../lib/platform/call.ts';
 import { type Sandbox, startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
 import { startRun, takeRun } from '../../../../lib/snapshot/run/take-run.ts';

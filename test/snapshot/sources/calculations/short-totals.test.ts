@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { printJson } from '../../../../lib/json/json.ts';
+import { printJson } from '../../../../lib/base/json/json.ts';
 import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
 import { calculationPosition, calculationScan } from '../../../../lib/snapshot/sources/calculations/scan.ts';
 import { scaled } from '../../../scale.ts';

@@ -1,12 +1,12 @@
 import { GetTableCommand, GlueClient } from '@aws-sdk/client-glue';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type AwsEnvironment, awsClientConfig } from '../../lib/aws/client-config.ts';
-import { readAwsFault } from '../../lib/aws/fault.ts';
-import { createSqsClient } from '../../lib/jobs/queue/sqs-queue.ts';
-import { createBudgetClient } from '../../lib/pace/dynamo-budget.ts';
-import { createS3Client } from '../../lib/store/s3-client.ts';
-import { createDynamoClient } from '../../lib/table/dynamo-client.ts';
-import { silence, startServer } from '../platform/scripted-server.ts';
+import { type AwsEnvironment, awsClientConfig } from '../../../lib/base/aws/client-config.ts';
+import { readAwsFault } from '../../../lib/base/aws/fault.ts';
+import { createSqsClient } from '../../../lib/jobs/queue/sqs-queue.ts';
+import { createBudgetClient } from '../../../lib/pace/dynamo-budget.ts';
+import { createS3Client } from '../../../lib/store/s3-client.ts';
+import { createDynamoClient } from '../../../lib/table/dynamo-client.ts';
+import { silence, startServer } from '../../platform/scripted-server.ts';
 import { environmentOf, retryAtOnce } from './replies.ts';
 
 const sqsClient = (environment: AwsEnvironment) => createSqsClient('http://127.0.0.1/1/jobs', environment);

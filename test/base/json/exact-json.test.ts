@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalExact, parseExact, printExact } from '../../lib/json/exact-json.ts';
-import { cpuMs } from '../cpu-time.ts';
-import { scaled } from '../scale.ts';
+import { canonicalExact, parseExact, printExact } from '../../../lib/base/json/exact-json.ts';
+import { cpuMs } from '../../cpu-time.ts';
+import { scaled } from '../../scale.ts';
 
 const canonical = (text: string) => canonicalExact(parseExact(text));
 

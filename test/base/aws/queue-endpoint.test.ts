@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { queueEndpoint } from '../../lib/aws/queue-endpoint.ts';
-import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
+import { queueEndpoint } from '../../../lib/base/aws/queue-endpoint.ts';
+import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
 
 const credentials = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'a-secret-key' };
 const ireland = { ...credentials, AWS_REGION: 'eu-west-1' };

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { sendToEventBridge } from '../../lib/jobs/event-bridge.ts';
-import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
-import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
-import { parameterStoreToken } from '../../lib/platform/parameter-store-token.ts';
-import { secretsManagerToken } from '../../lib/platform/secrets-manager-token.ts';
-import { lambdaExecutions } from '../../lib/snapshot/durable/start-execution.ts';
-import { createS3Store } from '../../lib/store/s3.ts';
-import { createS3Client } from '../../lib/store/s3-client.ts';
-import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
-import { gluePartitions } from '../../lib/tables/partitions/glue-partitions.ts';
+import { sendToEventBridge } from '../../../lib/jobs/event-bridge.ts';
+import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
+import { createDynamoBudget } from '../../../lib/pace/dynamo-budget.ts';
+import { parameterStoreToken } from '../../../lib/platform/parameter-store-token.ts';
+import { secretsManagerToken } from '../../../lib/platform/secrets-manager-token.ts';
+import { lambdaExecutions } from '../../../lib/snapshot/durable/start-execution.ts';
+import { createS3Store } from '../../../lib/store/s3.ts';
+import { createS3Client } from '../../../lib/store/s3-client.ts';
+import { createDynamoTable } from '../../../lib/table/dynamo-table.ts';
+import { gluePartitions } from '../../../lib/tables/partitions/glue-partitions.ts';
 
 /*
  * The SDK itself throws here: its words for what is missing are read from the version in use. `endpoint` is one that

@@ -3,13 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateBucketCommand, PutBucketVersioningCommand } from '@aws-sdk/client-s3';
-import { createS3Client } from '../../lib/store/s3-client.ts';
+import { createS3Client } from '../../../lib/store/s3-client.ts';
 import {
   type AwsOptions,
   type BucketOptions,
   type LocalAws,
   startAws,
-} from '../local-aws/services/start-aws.ts';
+} from '../../local-aws/services/start-aws.ts';
 import { createTestQueues } from './create-test-queues.ts';
 import { createTestTable } from './create-test-table.ts';
 import { type Engines, enginesOf } from './engines.ts';

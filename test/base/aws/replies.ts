@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { bytes, type Reply, reset, type ScriptedServer } from '../platform/scripted-server.ts';
+import { bytes, type Reply, reset, type ScriptedServer } from '../../platform/scripted-server.ts';
 
 /*
  * Responses of AWS that no local server gives, over real connections: so the SDK's own retries, its parsing of errors

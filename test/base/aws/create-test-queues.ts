@@ -5,8 +5,8 @@ import {
   GetQueueAttributesCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { awsClientConfig } from '../../lib/aws/client-config.ts';
-import type { QueueOptions } from '../local-aws/services/create-queue.ts';
+import { awsClientConfig } from '../../../lib/base/aws/client-config.ts';
+import type { QueueOptions } from '../../local-aws/services/create-queue.ts';
 
 export type TestQueues = {
   /** The URL of a queue by the name that was asked for; throws if there is none. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Cleanups, createCleanups } from '../../lib/time/cleanups.ts';
+import { type Cleanups, createCleanups } from '../../../lib/base/time/cleanups.ts';
 
 /** Cleanups that write their names down. */
 function recorded(cleanups: Cleanups) {

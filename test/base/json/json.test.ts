@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hasLongDigits, parseJson, printJson } from '../../lib/json/json.ts';
-import { JsonLimitError } from '../../lib/json/json-limits.ts';
-import { idDigits } from '../../lib/platform/id.ts';
-import { anyCodePoint } from '../any-text.ts';
+import { hasLongDigits, parseJson, printJson } from '../../../lib/base/json/json.ts';
+import { JsonLimitError } from '../../../lib/base/json/json-limits.ts';
+import { idDigits } from '../../../lib/platform/id.ts';
+import { anyCodePoint } from '../../any-text.ts';
 
 const hugeInteger = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n });
 const beyondNumbers = hugeInteger.filter((value) => value > 2n ** 53n || value < -(2n ** 53n));
