@@ -367,5 +367,6 @@ async function settle(
   logger.info({ job: ended.id, type: job.type, status, attempts: ended.attempts }, 'job ended');
   const tookMs = sinceMs === undefined ? undefined : worker.now() - sinceMs;
   worker.onEnded?.({ id: ended.id, type: job.type, status, tookMs, error });
-  return runsAgain(ended) ? { kind: 'later', delayMs: 0 } : DONE;
+  // Another delivery may have deleted the message meanwhile.
+  return runsAgain(ended) ? sendAgain(message) : DONE;
 }

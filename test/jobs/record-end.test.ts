@@ -374,7 +374,7 @@ describe('a lease that is lost while the response is on its way', () => {
 
     const proved = await delivered(fake);
 
-    expect(proved).toEqual({ kind: 'later', delayMs: 0 });
+    expect(proved).toEqual({ kind: 'replace', body: JSON.stringify(runFunctionJob), isLast: true });
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'failed', error: { kind: 'never-sent' } });
     expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'FAILED', attempts: 0 });
     await delivered(fake);

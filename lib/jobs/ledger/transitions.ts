@@ -193,7 +193,10 @@ export function decideRelease(
   if (isOf(row, holder) && isFree(row)) return { answer: { kind: 'released', row } };
   const isOnlySend =
     isOf(row, holder) && row.sentFence === holder.fence && row.earlierSentFence === undefined;
-  if (isOnlySend && !hasLeft && row.state === 'UNKNOWN') return { answer: { kind: 'called-unknown' } };
+  const isUnknown = isOnlySend && !hasLeft && row.state === 'UNKNOWN';
+  // Whoever found the proof, which was staged by a try before this one, may have had a message that is gone.
+  const isProved = isOf(row, holder) && runsAgain(row);
+  if (isUnknown || isProved) return { answer: { kind: 'called-unknown' } };
   if (!isHeldBy(row, holder)) return lost(row);
   const isSent = row.state === 'SENT';
   const isCounted = isSent && hasLeft && counts !== 'nothing';

@@ -73,6 +73,16 @@ describe('a job that another worker has called unknown, and whose request never 
     expect('row' in answer && answer.row?.finishedAt).toBeGreaterThan(60_000);
   });
 
+  test('is to be sent again by who staged the proof too, though another worker has found it meanwhile', () => {
+    const { answer } = claim(unknown, { sent, outcome: neverSent });
+    const failed = 'row' in answer ? (answer.row as EndedJobRow) : unknown;
+    const cancelled = { ...failed, cancelled: true };
+
+    expect(release(failed)).toEqual({ answer: { kind: 'called-unknown' } });
+    expect(release(failed, 2)).toEqual({ answer: { kind: 'lost', row: failed } });
+    expect(release(cancelled)).toEqual({ answer: { kind: 'lost', row: cancelled } });
+  });
+
   test('is then claimed as if nothing had been sent, unless a person has cancelled it', () => {
     const { answer } = claim(unknown, { sent, outcome: neverSent });
     const failed = 'row' in answer ? (answer.row as EndedJobRow) : unknown;
