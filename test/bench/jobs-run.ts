@@ -114,6 +114,8 @@ export type Outcome = {
   /** Jobs without a result, or whose result lacks what the platform returned without saying so. */
   readonly lost: number;
   readonly unknown: number;
+  /** Unknown ones of which nothing ever ran. */
+  readonly neverRan: number;
   readonly failed: number;
 };
 
@@ -124,11 +126,13 @@ export function outcomeOf({ aws, server }: Stage, name: Contender, jobs: readonl
     if (!key.startsWith(`${BUCKET}/${name}/results/`)) continue;
     results.set(/([^/]+)\.json$/.exec(key)?.[1] ?? '', body.toString());
   }
-  const outcome = { doubles: 0, done: 0, lost: 0, unknown: 0, failed: 0 };
+  const outcome = { doubles: 0, done: 0, lost: 0, unknown: 0, neverRan: 0, failed: 0 };
   for (const { record, keys } of jobs) {
     const runs = keys.map((key) => server.executions(key));
     outcome.doubles += runs.reduce((all, each) => all + Math.max(0, each - 1), 0);
-    outcome[kindOf(results.get(record.messageId), keys.length)] += 1;
+    const kind = kindOf(results.get(record.messageId), keys.length);
+    outcome[kind] += 1;
+    if (kind === 'unknown' && runs.every((each) => each === 0)) outcome.neverRan += 1;
   }
   return outcome;
 }

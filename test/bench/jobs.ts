@@ -135,8 +135,8 @@ type Ran = { readonly took: readonly Took[]; readonly outcome: Outcome | undefin
 function rowOf(work: Work, what: string, name: Contender, { took, outcome }: Ran): Row {
   const measured = `${SIZES[work].toLocaleString('en')} ${work}, ${what}: ${name}`;
   if (outcome === undefined) return { measured, value: 'nothing' };
-  const { doubles, lost, unknown, failed } = outcome;
-  const value = `${costOf(work, took)}; ${doubles} doubles, ${lost} jobs lost, ${unknown} unknown, ${failed} failed`;
+  const { doubles, lost, unknown, neverRan, failed } = outcome;
+  const value = `${costOf(work, took)}; ${doubles} doubles, ${lost} jobs lost, ${unknown} unknown (${neverRan} never ran), ${failed} failed`;
   if (name !== 'ours') return { measured, value };
   const isFine = lost + failed === 0 && (work === 'texts' || doubles === 0);
   return bounded(
