@@ -3,7 +3,7 @@ import type { Store } from '../store/store.ts';
 import type { QueueMessage } from './queue/queue.ts';
 
 /** The key of a message that could not become a job. */
-export const refusedKey = (messageId: string) => `refused/${keySegment(messageId)}.json`;
+const refusedKey = (messageId: string) => `refused/${keySegment(messageId)}.json`;
 
 /** Stores a message that could not become a job, with every reason, and returns its key. */
 export async function storeRefused(

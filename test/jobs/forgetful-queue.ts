@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Queue, QueueCounts, QueueMessage } from '../../lib/jobs/queue/queue.ts';
-import { createDice } from './simulation/dice.ts';
+import { createDice } from '../proofs/dice.ts';
 
 /** Short polls that return nothing while messages wait, in percent. */
 const MISSED = 60;

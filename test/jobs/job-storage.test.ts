@@ -6,8 +6,8 @@ import { openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { openWorker } from '../../lib/jobs/open-worker.ts';
 import { openSession } from '../../lib/session.ts';
 import { startTestAws, type TestAws } from '../base/aws/start-test-aws.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
-import { createMemoryStore } from './simulation/faulty-store.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -31,7 +31,7 @@ const sessionOf = (aws: TestAws) =>
   });
 
 /** A directory compares the times of its files with the clock. */
-const memoryStoreOf = ({ store }: Worker) => ({ ...store, ...createMemoryStore(() => undefined) });
+const memoryStoreOf = ({ store }: Worker) => ({ ...store, ...createMemoryStore() });
 
 const leaseWithoutEnd = (fake: Parameters<typeof leaseOf>[0]): Lease => ({
   ...leaseOf(fake),

@@ -6,9 +6,9 @@ import type { Queue, QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { work } from '../../lib/jobs/work.ts';
 import type { Table } from '../../lib/table/table.ts';
 import { createVirtualClock } from '../pace/virtual-clock.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
 import { createMemoryTable } from '../table/memory-table.ts';
 import { fakeWorker, runFunctionJob } from './fake-worker.ts';
-import { createMemoryStore } from './simulation/faulty-store.ts';
 
 type Clock = ReturnType<typeof createVirtualClock>;
 
@@ -69,7 +69,7 @@ test('a table that cannot renew the leases of all jobs at once is given fewer, a
   });
   const ledger = createLedger({ table: slowTable(createMemoryTable(), clock, 120), now });
   // Nothing that takes real time: the clock would run ahead meanwhile.
-  const store = { ...fake.worker.store, ...createMemoryStore(() => undefined) };
+  const store = { ...fake.worker.store, ...createMemoryStore() };
   const stop = new AbortController();
   let endedAtMs = Number.POSITIVE_INFINITY;
   const queue = delayingQueue(60, clock, () => {

@@ -1,16 +1,20 @@
 import type { Lease } from '../../../lib/jobs/held.ts';
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
+import type { Claim } from '../../../lib/jobs/ledger/job-row.ts';
+import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import { withId } from '../../../lib/jobs/message/with-id.ts';
 import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
+import type { Store } from '../../../lib/store/store.ts';
 import type { Row, StoredRow, Table } from '../../../lib/table/table.ts';
-import { brokenParts } from '../../jobs/simulation/broken-parts.ts';
-import type { Parts } from '../../jobs/simulation/simulate.ts';
 import type { Fault } from './faults.ts';
 import type { ExploredQueue } from './outside.ts';
 import type { ScenarioName } from './scenario.ts';
 
 /** What is replaced in a copy of the code, to take a rule away. Nothing: the code as it is. */
-export type BrokenCopy = Parts & {
+export type BrokenCopy = {
+  readonly withTable?: (table: Table) => Table;
+  readonly withStore?: (store: Store) => Store;
+  readonly withLedger?: (ledger: Ledger, table: Table, now: () => number, newToken: () => string) => Ledger;
   readonly withQueue?: (queue: ExploredQueue) => ExploredQueue;
   readonly withMessage?: (message: QueueMessage) => QueueMessage;
   readonly lease?: Partial<Lease>;
@@ -26,18 +30,29 @@ type Found = BrokenCopy & {
   readonly breaks: RegExp;
 };
 
-const partsOf = (rule: string): Parts => brokenParts[rule]?.parts ?? {};
+/** Longer than any lease. */
+const LONG_MS = 1e10;
 
 /** The copies in which one rule is taken away: the exploration must find each of them. */
 export const brokenCopies: Readonly<Record<string, Found>> = {
   'no SENT: a send is not recorded before the request leaves': {
-    ...partsOf('a send that is not recorded before the request leaves'),
+    withLedger: (ledger) => ({
+      ...ledger,
+      claim: (request, { sends: _, ...options }) => ledger.claim(request, options),
+      sent: async ({ id }) => ({ kind: 'sent', claim: (await ledger.read(id)) as Claim }),
+    }),
     in: 'one message',
     faults: 1,
     breaks: /ran 2 times/,
   },
   'no token: a write ignores the one before': {
-    ...partsOf('a table whose writes ignore the write before'),
+    withTable: (table) => ({
+      ...table,
+      async put(key, row, options) {
+        const there = await table.get(key);
+        return table.put(key, row, { ...options, expected: there?.token ?? null });
+      },
+    }),
     in: 'two messages',
     faults: 0,
     breaks: /ran 2 times/,
@@ -58,7 +73,15 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
     breaks: /while its lease lasted/,
   },
   'no lease rule: a send ignores its lease': {
-    ...partsOf('a send that ignores its lease'),
+    withLedger: (ledger, table, now, newToken) => ({
+      ...ledger,
+      sent: createLedger({ table, now: () => now() - LONG_MS, newToken }).sent,
+      async claim(request, options) {
+        const answer = await ledger.claim(request, options);
+        if (answer.kind !== 'claimed' || !options.sends) return answer;
+        return { ...answer, claim: { ...answer.claim, leaseUntilMs: now() + LONG_MS } };
+      },
+    }),
     in: 'a renewed lease',
     faults: 1,
     only: ['a pause'],
@@ -172,7 +195,7 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
     breaks: /before the result of its job was visible/,
   },
   'results ignore the one before': {
-    ...partsOf('a store whose writes ignore their conditions'),
+    withStore: (store) => ({ ...store, put: (key, body) => store.put(key, body) }),
     in: 'a renewed lease',
     faults: 1,
     only: ['a pause'],

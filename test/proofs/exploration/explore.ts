@@ -1,4 +1,4 @@
-import { bodyOf } from '../../jobs/simulation/plan.ts';
+import { bodyOf } from '../job-plan.ts';
 import type { BrokenCopy } from './broken-copies.ts';
 import { type Choice, choicesIn } from './choices.ts';
 import { exploredCode } from './explored-code.ts';

@@ -13,7 +13,6 @@ import { stopsWhenCancelled } from '../../../lib/jobs/types/job-types.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import type { Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
-import { asStore } from '../../jobs/simulation/faulty-store.ts';
 import { workerOver } from '../../jobs/worker-over.ts';
 import { clientOver } from '../../platform/client-over.ts';
 import type { Sender } from './asks.ts';
@@ -69,14 +68,14 @@ function partsOver(outside: Outside, scenario: Scenario, copy: BrokenCopy): Part
   const plain = scenario.table === 'loses SENT' ? losingSent(tableOver(outside)) : tableOver(outside);
   const whole = scenario.table === 'plain' ? plain : settledTable(plain, outside, copy.knowsOwn !== false);
   const table = copy.withTable?.(whole) ?? whole;
-  const small = storeOver(outside);
+  const store = storeOver(outside);
   const real = createLedger({ table, now, newToken });
   const ledger = copy.withLedger?.(real, table, now, newToken) ?? real;
   let sender: Sender = { id: '', fence: 0 };
   return {
     outside,
     table,
-    store: asStore(copy.withStore?.(small) ?? small),
+    store: copy.withStore?.(store) ?? store,
     queue: copy.withQueue?.(queueOver(outside)) ?? queueOver(outside),
     sender: () => sender,
     ledger: {

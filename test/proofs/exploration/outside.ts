@@ -3,13 +3,13 @@ import type { Pace } from '../../../lib/pace/pace.ts';
 import { PaceWaitError } from '../../../lib/pace/pace-wait-error.ts';
 import type { Send } from '../../../lib/platform/http/transport.ts';
 import { StoreError } from '../../../lib/store/error.ts';
+import type { Store } from '../../../lib/store/store.ts';
 import type { Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
-import type { SmallStore } from '../../jobs/simulation/faulty-store.ts';
-import type { FunctionEnd } from '../../jobs/simulation/plan.ts';
-import { responseTo } from '../../jobs/simulation/platform-responses.ts';
 import { createFakePace } from '../../pace/fake-pace.ts';
 import { lost, status } from '../../platform/fake-call.ts';
+import type { FunctionEnd } from '../job-plan.ts';
+import { responseTo } from '../platform-responses.ts';
 import type { Ask, Asks, Sender } from './asks.ts';
 
 /** An ask that got no response. */
@@ -48,11 +48,20 @@ export function tableOver({ ask }: Outside): Table {
   };
 }
 
-export function storeOver({ ask }: Outside): SmallStore {
+/** The store, each of whose objects is one ask. */
+export function storeOver({ ask }: Outside): Store {
   const asStoreError = (tried: string) => (cause: unknown) => {
     throw new StoreError(tried, { kind: 'unreachable', code: 'ECONNRESET' }, { cause });
   };
+  const none = () => {
+    throw new Error('streams, copies and folders are not explored');
+  };
   return {
+    location: 'memory',
+    stream: none,
+    putStream: none,
+    copy: none,
+    folders: none,
     async get(key) {
       const found = await ask({ kind: 'read an object', key }).catch(asStoreError(`get ${key}`));
       return found === null ? undefined : { body: Buffer.from(found.body), etag: found.etag };

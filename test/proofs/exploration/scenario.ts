@@ -1,4 +1,4 @@
-import type { JobPlan } from '../../jobs/simulation/plan.ts';
+import type { JobPlan } from '../job-plan.ts';
 import type { Fault } from './faults.ts';
 
 /** What people do, once, at any time. Each repeats the command until it succeeds. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createDice } from '../../jobs/simulation/dice.ts';
+import { createDice } from '../dice.ts';
 import { mutate } from './mutate.ts';
 import { reduce } from './reduce.ts';
 import type { Finding, FuzzTarget } from './target.ts';

@@ -1,4 +1,4 @@
-import type { Dice } from '../../jobs/simulation/dice.ts';
+import type { Dice } from '../dice.ts';
 
 /** Changes texts anywhere in an input: each mutation is one that broke a parser somewhere. */
 export function mutate(

@@ -4,7 +4,7 @@ import { afterStepFailure } from '../../../lib/snapshot/durable/after-step-failu
 import { takeDurableSnapshot } from '../../../lib/snapshot/durable/durable-snapshot.ts';
 import type { DurableSteps } from '../../../lib/snapshot/durable/durable-steps.ts';
 import type { StartExecution } from '../../../lib/snapshot/durable/start-execution.ts';
-import type { Process } from '../../jobs/simulation/process.ts';
+import type { Process } from './process.ts';
 import type { Scene } from './scene.ts';
 import { HOST, openSession, type Session } from './session.ts';
 

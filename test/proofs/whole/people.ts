@@ -1,7 +1,7 @@
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
 import { redriveFailed } from '../../../lib/jobs/redrive.ts';
 import { stopsWhenCancelled } from '../../../lib/jobs/types/job-types.ts';
-import { bodyOf } from '../../jobs/simulation/plan.ts';
+import { bodyOf } from '../job-plan.ts';
 import type { Deed, Plan } from './plan.ts';
 import type { Scene } from './scene.ts';
 

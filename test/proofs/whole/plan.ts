@@ -1,5 +1,5 @@
-import { createDice, type Dice } from '../../jobs/simulation/dice.ts';
-import type { FunctionEnd, JobPlan } from '../../jobs/simulation/plan.ts';
+import { createDice, type Dice } from '../dice.ts';
+import type { FunctionEnd, JobPlan } from '../job-plan.ts';
 import { longSpell, type Spell, spellsOf } from './spells.ts';
 
 /** A job of the plan, and when its message is first sent, in milliseconds from the start. */

@@ -1,4 +1,4 @@
-import type { Dice } from '../../jobs/simulation/dice.ts';
+import type { Dice } from '../dice.ts';
 
 /** A record as the platform had it from `fromMs` to `toMs` (epoch milliseconds; `Infinity`: still). `line` is its JSON. */
 export type Version = {

@@ -4,8 +4,8 @@ import { createMemoryBudget } from '../../../lib/pace/budget-changes.ts';
 import type { DateSeen } from '../../../lib/pace/table-clock.ts';
 import type { RowKey, Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
-import type { Process } from '../../jobs/simulation/process.ts';
 import { createMemoryTable } from '../../table/memory-table.ts';
+import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
 /** The one table of a fleet: rows of jobs and texts, and the item with the budget and the breaker. */

@@ -1,4 +1,4 @@
-import type { Dice } from '../../jobs/simulation/dice.ts';
+import type { Dice } from '../dice.ts';
 
 /** Where something can fail: whatever leaves a process crosses one of these. */
 const borders = ['table', 'store', 'queue', 'platform', 'executions'] as const;

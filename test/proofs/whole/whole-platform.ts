@@ -1,8 +1,8 @@
 import type { AttemptResult, PlatformRequest, Send } from '../../../lib/platform/http/transport.ts';
-import type { FunctionEnd } from '../../jobs/simulation/plan.ts';
-import { fates, responseTo, subjectOf } from '../../jobs/simulation/platform-responses.ts';
-import type { Process } from '../../jobs/simulation/process.ts';
 import { status } from '../../platform/fake-call.ts';
+import type { FunctionEnd } from '../job-plan.ts';
+import { fates, responseTo, subjectOf } from '../platform-responses.ts';
+import type { Process } from './process.ts';
 import { createRecords } from './records.ts';
 import { platformFates } from './spells.ts';
 import type { World } from './world.ts';

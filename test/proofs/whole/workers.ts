@@ -5,7 +5,7 @@ import { LONG_POLLS } from '../../../lib/jobs/queue/empty-queue.ts';
 import type { Queue } from '../../../lib/jobs/queue/queue.ts';
 import { runBatch } from '../../../lib/jobs/run-batch.ts';
 import { work } from '../../../lib/jobs/work.ts';
-import type { Process } from '../../jobs/simulation/process.ts';
+import type { Process } from './process.ts';
 import type { Scene } from './scene.ts';
 import { openSession, workerOf } from './session.ts';
 

@@ -1,7 +1,7 @@
-import { createDice, type Dice } from '../../jobs/simulation/dice.ts';
-import { newProcess, type Process } from '../../jobs/simulation/process.ts';
 import { createVirtualClock } from '../../pace/virtual-clock.ts';
+import { createDice, type Dice } from '../dice.ts';
 import type { Plan } from './plan.ts';
+import { newProcess, type Process } from './process.ts';
 import type { Border, Fate, Spell } from './spells.ts';
 import { countZlibWork } from './zlib-work.ts';
 

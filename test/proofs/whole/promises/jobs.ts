@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { createLedger } from '../../../../lib/jobs/ledger/create-ledger.ts';
 import { type EndedJobRow, hasEnded } from '../../../../lib/jobs/ledger/job-row.ts';
-import { type JobPlan, mayRepeat } from '../../../jobs/simulation/plan.ts';
+import { type JobPlan, mayRepeat } from '../../job-plan.ts';
 import type { Finished } from './promises.ts';
 
 const resultSchema = z.object({ status: z.enum(['done', 'failed', 'unknown']), attempts: z.number() });

@@ -1,11 +1,9 @@
-import type { AttemptResult, PlatformRequest } from '../../../lib/platform/http/transport.ts';
-import { failed, lost, ok, refused, status } from '../../platform/fake-call.ts';
-import type { FunctionEnd } from './plan.ts';
+import type { AttemptResult, PlatformRequest } from '../../lib/platform/http/transport.ts';
+import { failed, lost, ok, refused, status } from '../platform/fake-call.ts';
+import type { FunctionEnd } from './job-plan.ts';
 
 /** The API that a request is for: the second name of its path. */
 const apiOf = ({ target }: PlatformRequest) => target.split('/')[2];
-
-export const isScoring = (request: PlatformRequest) => apiOf(request) === 'ai';
 
 /** What a request is about: a job, known by what it sends, or a text, or the path of a data file. */
 export function subjectOf(request: PlatformRequest): string {

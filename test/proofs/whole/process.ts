@@ -3,8 +3,6 @@ export type Process = {
   readonly name: string;
   readonly isMortal: boolean;
   isAlive: boolean;
-  /** It has not ended by itself. */
-  hasDied: boolean;
   /** Until then it makes no progress, and no response reaches it. */
   pausedUntilMs: number;
   /** How many things have gone wrong with it so far. */
@@ -17,7 +15,6 @@ export const newProcess = (name: string, isMortal = true): Process => ({
   name,
   isMortal,
   isAlive: true,
-  hasDied: false,
   pausedUntilMs: 0,
   troubles: 0,
   onEnd: [],

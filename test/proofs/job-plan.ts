@@ -1,0 +1,56 @@
+/** How a function ends, as the platform reports it. */
+export type FunctionEnd = 'SUCCESS' | 'FAILED' | 'RUNNING';
+
+export type JobPlan =
+  | {
+      readonly type: 'run-function';
+      readonly end: FunctionEnd;
+      readonly mayRepeat: boolean;
+      readonly isNamed: boolean;
+    }
+  | { readonly type: 'update-formula' }
+  | { readonly type: 'data-files'; readonly files: number }
+  | { readonly type: 'score'; readonly texts: readonly number[] };
+
+/** What a message of the plan says; jobs are numbered from 1. */
+export function bodyOf(job: JobPlan, number: number): string {
+  const id = { id: `job-${number}` };
+  const common = { version: 1, type: job.type };
+  switch (job.type) {
+    case 'run-function':
+      return JSON.stringify({
+        ...common,
+        ...(job.isNamed ? id : {}),
+        packageId: '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403',
+        packageVersion: '1.0.0',
+        functionName: 'add',
+        inputVariables: { subject: `subject-${number}` },
+        onUnknown: job.mayRepeat ? 'retry' : 'fail',
+      });
+    case 'update-formula':
+      return JSON.stringify({
+        ...common,
+        ...id,
+        calculationId: String(number),
+        expression: `subject-${number}`,
+      });
+    case 'data-files':
+      return JSON.stringify({
+        ...common,
+        ...id,
+        ids: Array.from({ length: job.files }, (_, index) => `${number}${index}0`),
+      });
+    case 'score':
+      return JSON.stringify({
+        ...common,
+        ...id,
+        texts: job.texts.map((text, index) => ({ id: `t-${index}`, text: `text ${text}` })),
+      });
+    default:
+      return job satisfies never;
+  }
+}
+
+/** True if the platform may execute it twice. */
+export const mayRepeat = (job: JobPlan): boolean =>
+  job.type === 'run-function' ? job.mayRepeat : job.type !== 'update-formula';
