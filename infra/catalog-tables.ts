@@ -145,6 +145,8 @@ const projectionsOf = ({
     type: { type: 'enum', values: jobTypes.join(',') },
     dt: days(`NOW-${resultsDays + REOPENED_DAYS}DAYS`),
   },
+  // `write-tables` writes an object a place.
+  runs: {},
   refused: {},
   scores: {},
   formulas: {},

@@ -21,7 +21,7 @@ export const PUBLISHED = [
   'changes/*',
   // Not all of it: that of scores and results is there too.
   ...sources.map((source) => `parquet/${source}*`),
-  ...['parquet/latest/*', 'parquet/uses/*', 'model/*'],
+  ...['parquet/latest/*', 'parquet/runs/*', 'parquet/uses/*', 'model/*'],
 ];
 
 /** Parquet of scores and results. */

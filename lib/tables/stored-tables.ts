@@ -16,11 +16,42 @@ export type StoredTable = {
 };
 
 /**
- * The tables over jobs, refused messages, scores and changes, by their names in SQL. What the platform or a user sent is
+ * The tables over runs, jobs, refused messages, scores and changes, by their names in SQL. What the platform or a user sent is
  * text there, as JSON where it is not text itself, so that no value breaks a query; what only this program writes has its
  * type.
  */
 export const storedTables = {
+  runs: {
+    description: 'Published runs of all places, one row each, as of the last time that tables were made.',
+    folder: 'parquet/runs/',
+    columns: {
+      place: 'string',
+      source: 'string',
+      run: 'string',
+      dt: 'string',
+      latest: 'boolean',
+      startedat: 'string',
+      finishedat: 'string',
+      records: 'bigint',
+      missing: 'bigint',
+      consistency: 'string',
+      against: 'string',
+      added: 'bigint',
+      removed: 'bigint',
+      changed: 'bigint',
+      parts: 'bigint',
+      bytes: 'bigint',
+      requests: 'bigint',
+      retries: 'bigint',
+      throttled: 'bigint',
+      parquetbytes: 'bigint',
+      other: 'bigint',
+      forced: 'boolean',
+      refused: 'array<string>',
+      platform: 'string',
+    },
+    partitions: [],
+  },
   jobs: {
     description:
       'How jobs ended, one row each, by type and by the day on which the job was first claimed. response and error are JSON.',
@@ -106,8 +137,9 @@ export const storedTables = {
 export type StoredTableName = keyof typeof storedTables;
 
 /** The columns of a table as Parquet: its own, and what does not fit them. A value of type `json` is its JSON. */
-export const withOther = <C extends Columns>(columns: C) => ({ ...columns, _other: 'string' }) as const;
+const withOther = <C extends Columns>(columns: C) => ({ ...columns, _other: 'string' }) as const;
 
+export const runColumns = withOther(storedTables.runs.columns);
 export const resultColumns = withOther(storedTables.jobs.columns);
 export const scoreColumns = withOther(storedTables.scores.columns);
 export const changesColumns = withOther(storedTables.changes.columns);

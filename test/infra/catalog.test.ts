@@ -59,7 +59,7 @@ test('the tables are those of runs, of their latest, and of what else is stored'
       'stored_latest_cards',
       'stored_latest_data_files',
     ],
-    ...['stored_jobs', 'stored_refused', 'stored_scores', 'stored_formulas', 'stored_changes'],
+    ...['stored_runs', 'stored_jobs', 'stored_refused', 'stored_scores', 'stored_formulas', 'stored_changes'],
     ...['results_parquet', 'scores_parquet'],
     ...['stored_model_calculations', 'stored_model_cards', 'stored_model_datasets'],
     ...['stored_model_owners', 'stored_model_uses'],
@@ -78,7 +78,7 @@ test('the tables are those of runs, of their latest, and of what else is stored'
       'formulas',
       'jobs',
     ],
-    ...['refused', 'scores', 'score_topics', 'batches', 'changes'],
+    ...['refused', 'scores', 'score_topics', 'batches', 'changes', 'runs'],
   ]);
 });
 

@@ -72,7 +72,7 @@ async function modelViews(folder: string): Promise<readonly string[]> {
 }
 
 /** Views over what is stored here: the latest runs. */
-const isOverStored = ({ name }: View) => !name.startsWith('all_') && name !== 'runs';
+const isOverStored = ({ name }: View) => !name.startsWith('all_');
 
 const viewOf = ({ name, sql }: View) => `CREATE VIEW "${name}" AS ${duckDbSql(sql)}`;
 

@@ -2,14 +2,12 @@ import type { Place } from '../../snapshot/keys.ts';
 import { tableNameAmong } from './glue-tables.ts';
 import { otherViews } from './other-views.ts';
 import { recordViews } from './record-views.ts';
-import { runsView } from './runs-view.ts';
 import type { View } from './view.ts';
 
 /** All tables of SQL over a store with these places, in the order in which they are listed. */
 export const viewsOver = (places: readonly Place[]): readonly View[] => [
   ...[...tableNames(places)].flatMap(([place, name]) => recordViews(place, name)),
   ...otherViews,
-  runsView,
 ];
 
 /** The names of the tables of places. */

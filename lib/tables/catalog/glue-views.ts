@@ -16,13 +16,11 @@ export type GlueView = Pick<View, 'name'> & {
  * Source: the form in which Trino's Hive connector stores a view, which Athena reads.
  */
 export const glueViews = (database: string): readonly GlueView[] =>
-  viewsOver(sources)
-    .filter(({ name }) => name !== 'runs')
-    .map((view) => ({
-      name: view.name,
-      columns: columnsOf(view, (type) => type),
-      text: `/* Presto View: ${Buffer.from(JSON.stringify(definitionOf(view, database))).toString('base64')} */`,
-    }));
+  viewsOver(sources).map((view) => ({
+    name: view.name,
+    columns: columnsOf(view, (type) => type),
+    text: `/* Presto View: ${Buffer.from(JSON.stringify(definitionOf(view, database))).toString('base64')} */`,
+  }));
 
 const definitionOf = (view: View, database: string) => ({
   originalSql: overGlue(view.sql),

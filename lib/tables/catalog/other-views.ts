@@ -12,6 +12,35 @@ const numberIn = (name: string) => `TRY_CAST(${member('response', name)} AS bigi
 /** A chunk of a batch is a job of this name, also where its response says nothing. */
 const BATCH = `coalesce(${member('response', 'batch')}, CASE WHEN type = 'score' AND id LIKE '%.chunk-%' THEN regexp_replace(id, '\\.chunk-[0-9]+$', '') END)`;
 
+const run: Columns = {
+  place: text('place', 'what was taken: a source, or a narrowed snapshot'),
+  source: text('source', 'calculations, files, cards or data-files'),
+  run: text('run', 'the name of the run'),
+  dt: text('dt', 'the day on which it began, as text'),
+  latest: ['boolean', 'latest', 'whether it is the latest of its place'],
+  started_at: ['timestamp', momentOf('startedat'), 'when it began, in UTC'],
+  finished_at: ['timestamp', momentOf('finishedat'), 'when it had read everything, in UTC'],
+  records: number('records', 'how many records it has'),
+  missing: number('missing', 'how many ids could not be read'),
+  consistency: text('consistency', 'proved, or best-effort'),
+  against: text('against', 'the run that it was compared with'),
+  added: number('added', 'how many records that one lacks'),
+  removed: number('removed', 'how many records of that one are gone'),
+  changed: number('changed', 'how many records differ'),
+  parts: number('parts', 'how many parts it has'),
+  bytes: number('bytes', 'the size of its parts, compressed'),
+  requests: number('requests', 'how many requests it took'),
+  retries: number('retries', 'how many of these were retries'),
+  throttled: number('throttled', 'how often the platform answered 429'),
+  parquetbytes: number('parquetbytes', 'the size of its Parquet; null until that is made'),
+  other: number('other', 'how many values of its records are in _other'),
+  forced: ['boolean', 'forced', 'whether it was published by force'],
+  refused: ['array<string>', 'refused', 'the reasons for which it was to be refused'],
+  platform: text('platform', 'the host of the platform'),
+  startedat: ['timestamp', momentOf('startedat'), 'the same as started_at'],
+  finishedat: ['timestamp', momentOf('finishedat'), 'the same as finished_at'],
+};
+
 const job: Columns = {
   job_id: text('id', 'the id of the job'),
   type: text('type', 'run-function, score, update-formula, data-files or snapshot'),
@@ -197,4 +226,5 @@ export const otherViews: readonly View[] = [
     change,
     'FROM stored_changes',
   ),
+  viewOf('runs', 'a published run of any place', run, 'FROM stored_runs'),
 ];

@@ -9,18 +9,30 @@ const MOST_ROUNDS = 20;
 
 /**
  * Points the table of a place's latest run at the Parquet of the run that `latest.json` names: `symlink.txt` lists it, an
- * address a line. It is replaced only as it was before `latest.json` was read, so a slow maker never puts an older
- * run there. Does nothing in a directory, since the addresses are those of S3.
+ * address a line. Does nothing in a directory, since the addresses are those of S3.
  */
 export async function pointAtLatest(store: Store, place: Place): Promise<void> {
   if (!store.location.startsWith('s3://')) return;
   const key = `${latestParquetFolder(place)}symlink.txt`;
+  await replaceAsFound(store, key, 'text/plain', () => addressesOfLatest(store, place));
+}
+
+/**
+ * Replaces an object by what `bodyOf` reads, only as it was before that was read, so a slow maker never puts an older
+ * one there. Does nothing if it is the same, or undefined.
+ */
+export async function replaceAsFound(
+  store: Store,
+  key: string,
+  contentType: string,
+  bodyOf: () => Promise<Buffer | undefined>,
+): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const before = await store.get(key);
-    const body = await addressesOfLatest(store, place);
+    const body = await bodyOf();
     if (body === undefined || before?.body.equals(body)) return;
     const condition = before === undefined ? ({ ifAbsent: true } as const) : { ifMatch: before.etag };
-    const put = await store.put(key, body, { condition, contentType: 'text/plain' });
+    const put = await store.put(key, body, { condition, contentType });
     if (put.kind === 'stored') return;
   }
 }

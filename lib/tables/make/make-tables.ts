@@ -8,6 +8,7 @@ import { pointAtLatest } from './latest-parquet.ts';
 import { type MadeFolder, SourceChangedError } from './make-folder.ts';
 import { endedDays, makeDay } from './make-results.ts';
 import { makeRun } from './make-run.ts';
+import { listRuns } from './make-runs.ts';
 import { makeBatch, segmentsOfBatches } from './make-scores.ts';
 
 /** What may lack Parquet: the runs of a place, the batches of scores, or the days of results. */
@@ -107,17 +108,23 @@ async function itemsOfPlace(place: Place, options: TablesToMake): Promise<readon
   const { store, signal, isDry } = options;
   const runs = await publishedKeys(store, place, { signal });
   const made = await recordsOf(place, options);
-  return runs.map((run, index) => ({
+  const list = () => listRuns({ store, place, signal });
+  const items = runs.map((run, index) => ({
     name: run.run,
     async make() {
       const isLatest = index === 0;
       const neighbours = [runs[index - 1], runs[index + 1]].flatMap((each) => each?.run ?? []);
       const ofRun = { run, isLatest, neighbours, made: made.get(run.run) ?? new Set<string>() };
       const files = await makeRun({ ...options, ...ofRun, place });
-      if (isLatest && !isDry && files?.isLeft !== true) await pointAtLatest(store, place);
+      if (isLatest && !isDry && files?.isLeft !== true) {
+        await pointAtLatest(store, place);
+        if (files !== undefined) await list();
+      }
       return files;
     },
   }));
+  // Again, now that what older ones lacked is made.
+  return isDry ? items : [...items, { name: 'runs', make: async () => void (await list()) }];
 }
 
 /** The names in the folders of the Parquet of a place's runs, by the run. */

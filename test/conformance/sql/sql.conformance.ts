@@ -82,7 +82,7 @@ async function openDuckDb(
 }
 
 /** Views in both engines. */
-const VIEWS = viewsOver(sources).filter(({ name }) => name !== 'runs');
+const VIEWS = viewsOver(sources);
 
 const inTrino = (sql: string) => runTrino(endpoint, sql, tables.database);
 

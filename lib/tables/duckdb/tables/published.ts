@@ -1,17 +1,16 @@
 import { publishedKeys } from '../../../snapshot/changes/published-runs.ts';
 import { type Place, sourceOf } from '../../../snapshot/keys.ts';
 import { type Manifest, manifestOf, readLatest } from '../../../snapshot/manifest.ts';
-import { readAhead } from '../../../snapshot/sources/read-ahead.ts';
 import { sourceDefinitions } from '../../../snapshot/sources/sources.ts';
 import { StoreError } from '../../../store/error.ts';
 import { StoredObjectError } from '../../../store/stored-json.ts';
 import { gluePartitionKeys } from '../../catalog/glue-tables.ts';
-import { runColumns } from '../../catalog/runs-view.ts';
 import { parquetOfRun } from '../../made/made-files.ts';
 import { makeParquet, parquetOfLines } from '../../made/make-parquet.ts';
 import { SourceChangedError } from '../../make/make-folder.ts';
 import { makeRun } from '../../make/make-run.ts';
-import { changesColumns, storedTables, withOther } from '../../stored-tables.ts';
+import { rowsOfRuns } from '../../make/make-runs.ts';
+import { changesColumns, runColumns, storedTables } from '../../stored-tables.ts';
 import { orReport, type Session } from '../session.ts';
 import { type FileToRead, loadFiles, preparedFiles } from '../stored-files.ts';
 import type { Piece, PreparedPiece, Table } from '../table.ts';
@@ -140,20 +139,17 @@ async function prepareChanges(session: Session, place: Place, at: RunAt): Promis
   ]);
 }
 
-/** How many manifests are read at once. */
-const READ_AHEAD = 16;
-
-/** The published runs of all places, from their manifests. */
+/** The published runs of all places. */
 export const runsTable = (session: Session, places: readonly Place[]): Table => ({
   name: 'stored_runs',
-  columns: runColumns,
+  columns: storedTables.runs.columns,
   pieceColumns: [],
   pieces: async () => [
     {
       values: [],
       prepare: async () => {
         const make = (report: Session['report']) =>
-          parquetOfLines(linesOfRuns({ ...session, report }, places), withOther(runColumns));
+          parquetOfLines(linesOfRuns({ ...session, report }, places), runColumns);
         const name = `runs ${Date.now()}`;
         const file = { parquet: undefined, name, from: 'manifests', bytes: 0 };
         return preparedFiles(session, [{ ...file, make: async (report) => (await make(report))?.body }]);
@@ -163,60 +159,11 @@ export const runsTable = (session: Session, places: readonly Place[]): Table => 
 });
 
 async function* linesOfRuns(session: Session, places: readonly Place[]) {
-  for (const place of places) {
-    const latest = await orReport(session, readLatest(session.store, place));
-    const rows = readAhead({
-      items: await runsOf(session, place),
-      concurrency: READ_AHEAD,
-      signal: session.signal,
-      read: async (at) => {
-        const manifest = await manifestAt(session, place, at);
-        return (
-          manifest && (await rowOfRun(session, place, { at, manifest, isLatest: at.run === latest?.run }))
-        );
-      },
-    });
-    for await (const row of rows)
-      if (row !== undefined) yield { json: Buffer.from(JSON.stringify(row)), place: row.run };
-  }
+  for (const place of places)
+    for await (const { of: _, ...row } of rowsOfRuns({
+      ...session,
+      place,
+      runs: await runsOf(session, place),
+    }))
+      yield { json: Buffer.from(JSON.stringify(row)), place: `${place} ${row.run}` };
 }
-
-type FoundRun = { readonly at: RunAt; readonly manifest: Manifest; readonly isLatest: boolean };
-
-async function rowOfRun({ store }: Session, place: Place, { at, manifest, isLatest }: FoundRun) {
-  const { run, startedAt, finishedAt, changes, parts, calls, forced } = manifest;
-  const parquet = await parquetOfRun(store, place, manifest);
-  return {
-    place,
-    source: sourceOf(place),
-    run,
-    dt: dayOf(at),
-    latest: isLatest,
-    startedat: startedAt,
-    finishedat: finishedAt,
-    records: manifest.records,
-    missing: manifest.missing.length,
-    consistency: manifest.consistency,
-    against: changes?.against,
-    added: changes?.added,
-    removed: changes?.removed,
-    changed: changes?.changed,
-    parts: parts.length,
-    bytes: parts.reduce((sum, part) => sum + part.bytes, 0),
-    parquetbytes: total(parquet.map((file) => file?.bytes)),
-    other: total(parquet.map((file) => file?.other)),
-    requests: calls.requests,
-    retries: calls.retries,
-    throttled: calls.throttled,
-    forced,
-    refused: manifest.refused,
-    platform: manifest.platform,
-  };
-}
-
-/** Undefined if one is not known. */
-const total = (counts: readonly (number | undefined)[]): number | undefined =>
-  counts.reduce<number | undefined>(
-    (sum, count) => (sum === undefined || count === undefined ? undefined : sum + count),
-    0,
-  );

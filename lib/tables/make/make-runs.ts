@@ -1,0 +1,106 @@
+import { parseJson } from '../../base/json/json.ts';
+import { type PublishedRun, publishedKeys } from '../../snapshot/changes/published-runs.ts';
+import { type Place, sourceOf } from '../../snapshot/keys.ts';
+import { manifestOf, readLatest } from '../../snapshot/manifest.ts';
+import { runOfId } from '../../snapshot/run-id.ts';
+import { readAhead } from '../../snapshot/sources/read-ahead.ts';
+import type { Store } from '../../store/store.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
+import { parquetOfRun } from '../made/made-files.ts';
+import { parquetFormat } from '../parquet/parquet-schema.ts';
+import { runColumns, storedTables } from '../stored-tables.ts';
+import { replaceAsFound } from './latest-parquet.ts';
+
+export type RunsToList = {
+  readonly store: Store;
+  readonly place: Place;
+  readonly runs: readonly PublishedRun[];
+  /** Receives what is missing or damaged, and left out. */
+  readonly report: (fault: string) => void;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** A row of the table `runs`, with what it was made of; null is what is not known yet. */
+type RunRow = Readonly<Record<keyof typeof storedTables.runs.columns, unknown>> & { readonly of: string };
+
+/** How many manifests are read at once. */
+const READ_AHEAD = 16;
+
+/** The published runs of a place in SQL: as they were stored, or else from their manifests. */
+export async function* rowsOfRuns(options: RunsToList): AsyncGenerator<RunRow> {
+  const { store, place, runs: items, report, signal } = options;
+  const orReported = async <T>(read: () => Promise<T>) => {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof StoredObjectError)) throw error;
+      report(error.message);
+      return undefined;
+    }
+  };
+  const latest = await orReported(() => readLatest(store, place));
+  const stored = await storedRows(store, place);
+  const read = (at: PublishedRun) => stored.get(madeOfRun(at)) ?? orReported(async () => rowOf(options, at));
+  for await (const row of readAhead({ items, concurrency: READ_AHEAD, signal, read: async (at) => read(at) }))
+    if (row !== undefined) yield { ...row, latest: row.run === latest?.run };
+}
+
+/** Writes the rows of a place where Athena reads them, unless they are there. */
+export const listRuns = (options: Omit<RunsToList, 'report' | 'runs'>): Promise<void> =>
+  replaceAsFound(options.store, keyOf(options.place), 'application/x-ndjson', async () => {
+    const runs = await publishedKeys(options.store, options.place, options);
+    if (runs.length === 0) return undefined;
+    const rows = await Array.fromAsync(rowsOfRuns({ ...options, runs, report: () => undefined }));
+    return Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  });
+
+const keyOf = (place: Place) => `${storedTables.runs.folder}${place}.json`;
+
+/** Other columns, another row. */
+const madeOfRun = ({ manifest }: PublishedRun) => `${parquetFormat(runColumns)} ${manifest}`;
+
+/** What is stored, by what it was made of. A row of a run without all of its Parquet is made again. */
+async function storedRows(store: Store, place: Place): Promise<ReadonlyMap<string, RunRow>> {
+  const body = (await store.get(keyOf(place)))?.body.toString() ?? '';
+  try {
+    const rows = body.split('\n').flatMap((line) => (line === '' ? [] : [parseJson(line) as RunRow]));
+    return new Map(rows.flatMap((row) => (row.parquetbytes === null ? [] : [[row.of, row]])));
+  } catch {
+    return new Map();
+  }
+}
+
+async function rowOf({ store, place }: RunsToList, at: PublishedRun): Promise<RunRow> {
+  const manifest = await manifestOf(store, at.manifest, { place, run: at.run });
+  const { startedAt, finishedAt, changes, parts, calls } = manifest;
+  const parquet = await parquetOfRun(store, place, manifest);
+  const { run, records, consistency, forced, refused, platform } = manifest;
+  const { requests, retries, throttled } = calls;
+  const { against = null, added = null, removed = null, changed = null } = changes ?? {};
+  return {
+    of: madeOfRun(at),
+    ...{ place, source: sourceOf(place), run, dt: runOfId(run).startedAt.slice(0, 10), latest: false },
+    ...{
+      startedat: startedAt,
+      finishedat: finishedAt,
+      records,
+      missing: manifest.missing.length,
+      consistency,
+    },
+    ...{ against, added, removed, changed, requests, retries, throttled, forced, refused, platform },
+    parts: parts.length,
+    bytes: totalOf(parts, 'bytes'),
+    parquetbytes: totalOf(parquet, 'bytes'),
+    other: totalOf(parquet, 'other'),
+  };
+}
+
+/** Null if one is not known. */
+const totalOf = <Name extends string>(
+  files: readonly (Readonly<Record<Name, number>> | undefined)[],
+  name: Name,
+): number | null =>
+  files.reduce<number | null>(
+    (sum, file) => (sum === null || file === undefined ? null : sum + file[name]),
+    0,
+  );

@@ -1,0 +1,149 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { publishedFolder } from '../../../lib/snapshot/keys.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
+import { makeTables } from '../../../lib/tables/make/make-tables.ts';
+import { monday, publishLines, tuesday, wednesday } from '../../snapshot/changes/publish-lines.ts';
+import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+import { atEachOperation } from './killed-at.ts';
+
+const KEY = 'parquet/runs/calculations.json';
+const LINES = ['{"id":1,"name":"a"}', '{"id":2,"name":"b"}'];
+
+let store: MemoryStore;
+
+beforeEach(() => {
+  store = createMemoryStore();
+});
+
+const publish = (of: Store, run: typeof monday) =>
+  publishLines(of, { place: 'calculations', run, lines: LINES });
+
+async function make(of: Store): Promise<void> {
+  const making = { store: of, now: Date.now, isDry: false, isOver: () => false, warn: () => undefined };
+  for await (const outcome of makeTables({ ...making, groups: ['calculations'] }))
+    expect(outcome.kind).toBe('made');
+}
+
+/** The rows that Athena reads. */
+async function rowsIn(of: Store): Promise<readonly Record<string, unknown>[]> {
+  const body = (await of.get(KEY))?.body.toString() ?? '';
+  return body.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+}
+
+/** The rows of a query here. */
+async function queried(of: Store) {
+  await using tables = await openTables(of);
+  const { first, faults } = await tables.run(
+    'SELECT run, latest, records, parquetbytes > 0, started_at FROM runs',
+    {
+      maxRows: 10,
+    },
+  );
+  return { rows: first, faults };
+}
+
+describe('the list of published runs', () => {
+  test('has a row for each, and says which is the latest', async () => {
+    await publish(store, monday);
+    await publish(store, tuesday);
+    // Listed once the newest is made, and again with what the older one lacked then.
+    await make(store);
+
+    const rows = await rowsIn(store);
+
+    const parquet = { parquetbytes: expect.any(Number), other: 0, parts: 1, bytes: expect.any(Number) };
+    const shared = { place: 'calculations', source: 'calculations', records: 2, missing: 0, ...parquet };
+    expect(rows).toMatchObject([
+      { ...shared, run: tuesday.id, dt: tuesday.startedAt.slice(0, 10), latest: true },
+      { ...shared, run: monday.id, dt: monday.startedAt.slice(0, 10), latest: false },
+    ]);
+    expect(await queried(store)).toEqual({
+      rows: [
+        [tuesday.id, true, 2, true, tuesday.startedAt],
+        [monday.id, false, 2, true, monday.startedAt],
+      ],
+      faults: [],
+    });
+  });
+
+  test('reads no manifest again, and drops a run that was removed', async () => {
+    for (const run of [monday, tuesday]) {
+      await publish(store, run);
+      await make(store);
+    }
+    await publish(store, wednesday);
+    for (const key of [...store.objects.keys()])
+      if (key.startsWith(publishedFolder('calculations', monday))) await store.delete(key);
+    const read: string[] = [];
+    const get: Store['get'] = (key, ...given) => {
+      if (key.includes('_manifest')) read.push(key);
+      return store.get(key, ...given);
+    };
+
+    await using tables = await openTables({ ...store, get });
+    const { first } = await tables.run('SELECT run FROM runs ORDER BY run', { maxRows: 10 });
+
+    expect(first).toEqual([[tuesday.id], [wednesday.id]]);
+    expect(read.filter((key) => !key.includes(wednesday.id))).toEqual([]);
+    await make(store);
+    expect((await rowsIn(store)).map(({ run }) => run)).toEqual([wednesday.id, tuesday.id]);
+  });
+
+  test('is read here from manifests until it is made, and while it is damaged', async () => {
+    await publish(store, monday);
+    const rows = [[monday.id, true, 2, null, monday.startedAt]];
+    expect(await queried(store)).toEqual({ rows, faults: [] });
+
+    await store.put(KEY, Buffer.from('{"of":'));
+    expect(await queried(store)).toEqual({ rows, faults: [] });
+    await make(store);
+
+    expect(await rowsIn(store)).toMatchObject([{ run: monday.id, parquetbytes: expect.any(Number) }]);
+  });
+
+  test('is whole once the next maker is done, at whichever operation the one before is killed', async () => {
+    const begin = async () => {
+      const begun = createMemoryStore();
+      await publish(begun, monday);
+      await make(begun);
+      await publish(begun, tuesday);
+      return begun;
+    };
+
+    const operations = await atEachOperation(begin, make, async (left, at) => {
+      await make(left);
+      const runs = (await rowsIn(left)).map(({ run, latest, parquetbytes }) => [run, latest, parquetbytes]);
+      const size = expect.any(Number);
+      expect({ at, runs }).toEqual({
+        at,
+        runs: [
+          [tuesday.id, true, size],
+          [monday.id, false, size],
+        ],
+      });
+    });
+
+    expect(operations).toBeGreaterThan(10);
+  });
+
+  test('is never put back to older runs by a slow maker', async () => {
+    await publish(store, monday);
+    let isFirst = true;
+    const slow: Store = {
+      ...store,
+      put: async (key, ...given) => {
+        if (key === KEY && isFirst) {
+          isFirst = false;
+          await publish(store, tuesday);
+          await make(store);
+        }
+        return store.put(key, ...given);
+      },
+    };
+
+    await make(slow);
+
+    expect((await rowsIn(store)).map(({ run }) => run)).toEqual([tuesday.id, monday.id]);
+  });
+});
