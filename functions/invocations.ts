@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
-import { createLogger } from '../lib/base/logger.ts';
-import { createInHand, type InHand } from '../lib/base/time/in-hand.ts';
+import { createInHand, type InHand } from '../lib/base/index.ts';
+import { createLogger } from '../lib/logger.ts';
 import { writeLine } from './write-line.ts';
 
 /** What every function does around its work. */

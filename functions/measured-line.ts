@@ -1,4 +1,4 @@
-import { METRIC_NAMESPACE, type MeasureName, metricNames } from '../lib/base/metric-names.ts';
+import { METRIC_NAMESPACE, type MeasureName, metricNames } from '../lib/base/index.ts';
 
 type LineOptions = {
   /** Milliseconds since 1970. */

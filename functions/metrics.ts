@@ -1,4 +1,4 @@
-import type { MeasureName } from '../lib/base/metric-names.ts';
+import type { MeasureName } from '../lib/base/index.ts';
 import type { JobFinished } from '../lib/jobs/handle-message.ts';
 import type { PaceCounts } from '../lib/pace/pace.ts';
 import type { PlatformEvent } from '../lib/platform/events.ts';

@@ -1,4 +1,4 @@
-import type { SettingName } from './base/setting-names.ts';
+import type { SettingName } from './base/index.ts';
 
 /*
  * All that infra may import from lib: names, tables and times, each re-exported from the file that uses it. In lib,

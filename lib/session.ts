@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
-import { createLogger } from './base/logger.ts';
-import { once } from './base/once.ts';
-import type { InHand } from './base/time/in-hand.ts';
+import { type InHand, once } from './base/index.ts';
+import { createLogger } from './logger.ts';
 import type { OpenBreaker } from './pace/breaker.ts';
 import type { Budget, BudgetItem } from './pace/budget.ts';
 import type { Breaker } from './pace/fleet-breaker.ts';

@@ -1,9 +1,5 @@
 import * as z from 'zod/mini';
-import { proxyFaults } from './base/aws/proxy-environment.ts';
-import { queueEndpoint } from './base/aws/queue-endpoint.ts';
-import { preview } from './base/json/faults.ts';
-import { hideUser } from './base/json/hide-user.ts';
-import type { SettingName } from './base/setting-names.ts';
+import { hideUser, preview, proxyFaults, queueEndpoint, type SettingName } from './base/index.ts';
 import { isOtherHeader, tokenHeader } from './platform/http/token-header.ts';
 import { DEFAULT_STORE, withPlaces } from './table/default-place.ts';
 

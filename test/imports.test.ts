@@ -8,13 +8,7 @@ import { circlesOf } from './circles.ts';
  * is not a folder is one file. The longest name that matches is a file's room.
  */
 const ROOMS = [
-  'lib/base/once.ts',
-  'lib/base/setting-names.ts',
-  'lib/base/metric-names.ts',
-  'lib/base/time',
-  'lib/base/bytes',
-  'lib/base/json',
-  'lib/base/aws',
+  'lib/base',
   'lib/formula',
   'lib/store',
   'lib/table',
@@ -27,7 +21,7 @@ const ROOMS = [
   'lib/tables/made',
   'lib/model',
   'lib/settings.ts',
-  'lib/base/logger.ts',
+  'lib/logger.ts',
   'lib/session.ts',
   'lib/jobs/queue',
   'lib/jobs/ledger',

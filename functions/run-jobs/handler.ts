@@ -1,5 +1,5 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { once } from '../../lib/base/once.ts';
+import { once } from '../../lib/base/index.ts';
 import { openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { jobTimes } from '../../lib/jobs/job-times.ts';
 import { leaseUntil, openWorker } from '../../lib/jobs/open-worker.ts';

@@ -1,5 +1,5 @@
 import type { DurableContext } from '@aws/durable-execution-sdk-js';
-import type { InHand } from '../../lib/base/time/in-hand.ts';
+import type { InHand } from '../../lib/base/index.ts';
 import { afterStepFailure } from '../../lib/snapshot/durable/after-step-failure.ts';
 import type { DurableSteps } from '../../lib/snapshot/durable/durable-steps.ts';
 

@@ -1,7 +1,6 @@
 import { type DurableLambdaHandler, withDurableExecution } from '@aws/durable-execution-sdk-js';
 import type { Logger } from 'pino';
-import { once } from '../../lib/base/once.ts';
-import { sleep } from '../../lib/base/time/sleep.ts';
+import { once, sleep } from '../../lib/base/index.ts';
 import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-input.ts';
 import { openSession } from '../../lib/session.ts';
 import type { DurableRunOptions, RunEnd } from '../../lib/snapshot/durable/durable-run.ts';

@@ -1,5 +1,5 @@
 import type { Context, EventBridgeEvent } from 'aws-lambda';
-import { once } from '../../lib/base/once.ts';
+import { once } from '../../lib/base/index.ts';
 import { type JobStorage, openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { splitInbox } from '../../lib/jobs/split-inbox.ts';
 import { openSession } from '../../lib/session.ts';

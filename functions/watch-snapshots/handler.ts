@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
-import { createLogger } from '../../lib/base/logger.ts';
-import { once } from '../../lib/base/once.ts';
+import { once } from '../../lib/base/index.ts';
+import { createLogger } from '../../lib/logger.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { expectedSnapshots, missingSnapshots } from '../../lib/snapshot/missing-snapshots.ts';
 import { openStore } from '../../lib/store/open.ts';

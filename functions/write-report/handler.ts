@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda';
 import type { Logger } from 'pino';
-import { createLogger } from '../../lib/base/logger.ts';
-import { once } from '../../lib/base/once.ts';
+import { once } from '../../lib/base/index.ts';
+import { createLogger } from '../../lib/logger.ts';
 import { type ModelToOpen, renewModel } from '../../lib/model/index.ts';
 import { afterPublishing, afterPublishingEvent } from '../../lib/report/after-publishing.ts';
 import { writeReport } from '../../lib/report/write-report.ts';

@@ -1,7 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { shortened } from '../base/json/faults.ts';
-import { printJson } from '../base/json/json.ts';
-import { shownJson } from '../base/json/shown-json.ts';
+import { printJson, shortened, shownJson } from '../base/index.ts';
 import { PlatformError } from '../platform/platform-error.ts';
 import { McpSdkMissingError } from '../report/mcp/load-sdk.ts';
 import { readSyncSettings, SettingsError } from '../settings.ts';

@@ -1,4 +1,4 @@
-import { nearestName } from '../base/json/nearest-name.ts';
+import { nearestName } from '../base/index.ts';
 import {
   CLOCK_UNITS,
   catalog,

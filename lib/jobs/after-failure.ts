@@ -1,4 +1,4 @@
-import { type BackoffLimits, backoffMs } from '../base/time/backoff.ts';
+import { type BackoffLimits, backoffMs } from '../base/index.ts';
 import type { PlatformFailure } from '../platform/failure.ts';
 import { PlatformError } from '../platform/platform-error.ts';
 import type { JobError, Outcome } from './ledger/job-row.ts';

@@ -1,7 +1,5 @@
 import * as z from 'zod/mini';
-import { checkedBy } from '../base/json/checked-by.ts';
-import { faultsOf, messageOf } from '../base/json/faults.ts';
-import { parseJson } from '../base/json/json.ts';
+import { checkedBy, faultsOf, messageOf, parseJson } from '../base/index.ts';
 import { allowLists, notAllowed } from './allow-lists.ts';
 import { type Job, jobType, listFault } from './types/job-types.ts';
 

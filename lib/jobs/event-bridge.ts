@@ -1,6 +1,5 @@
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { AwsError, asAwsError, entryError } from '../base/aws/aws-error.ts';
-import { type AwsEnvironment, awsClientConfig } from '../base/aws/client-config.ts';
+import { type AwsEnvironment, AwsError, asAwsError, awsClientConfig, entryError } from '../base/index.ts';
 import type { JobFinished } from './handle-message.ts';
 
 export type EventBridgeOptions = {

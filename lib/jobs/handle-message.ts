@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { InHand } from '../base/time/in-hand.ts';
+import type { InHand } from '../base/index.ts';
 import type { Breaker } from '../pace/fleet-breaker.ts';
 import { PlatformError } from '../platform/platform-error.ts';
 import type { Store } from '../store/store.ts';

@@ -1,5 +1,4 @@
-import { once } from '../base/once.ts';
-import { sleep } from '../base/time/sleep.ts';
+import { once, sleep } from '../base/index.ts';
 import type { Platform } from '../platform/client.ts';
 import type { Sentiment } from '../platform/records.ts';
 import type { Session } from '../session.ts';

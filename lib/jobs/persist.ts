@@ -1,4 +1,4 @@
-import { backoffMs } from '../base/time/backoff.ts';
+import { backoffMs } from '../base/index.ts';
 
 export type PersistOptions = {
   /** Until when it is tried, in epoch milliseconds; asked again before each wait. */

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import { messageOf } from '../base/json/faults.ts';
-import { once } from '../base/once.ts';
+import { messageOf, once } from '../base/index.ts';
 import type { Store } from '../store/store.ts';
 import { stageLateOutcome } from './late-outcome.ts';
 import type { Claim, Outcome } from './ledger/job-row.ts';

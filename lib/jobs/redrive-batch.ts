@@ -1,4 +1,4 @@
-import { printJson } from '../base/json/json.ts';
+import { printJson } from '../base/index.ts';
 import { StoredObjectError } from '../store/stored-json.ts';
 import { type NotSent, type Redriven, type RedriveParts, sendAll } from './redrive.ts';
 import { batchPartition, type ChunkId, chunkJobId, HEADER_SORT } from './texts/batch/batch.ts';

@@ -1,5 +1,4 @@
-import { AwsError } from '../base/aws/aws-error.ts';
-import { parseJson } from '../base/json/json.ts';
+import { AwsError, parseJson } from '../base/index.ts';
 import { idOfSegment, keySegment } from '../store/id-in-key.ts';
 import type { Store } from '../store/store.ts';
 import { getBounded } from '../store/stored-json.ts';

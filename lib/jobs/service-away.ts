@@ -1,4 +1,4 @@
-import { AwsError } from '../base/aws/aws-error.ts';
+import { AwsError } from '../base/index.ts';
 import { StoreError } from '../store/error.ts';
 import { TableError } from '../table/table-error.ts';
 

@@ -1,4 +1,4 @@
-import { sleep } from '../base/time/sleep.ts';
+import { sleep } from '../base/index.ts';
 import { createTableClock, reportDates } from '../pace/table-clock.ts';
 import type { Environment } from '../settings.ts';
 import { sqlitePath } from '../table/sqlite-place.ts';

@@ -1,5 +1,4 @@
-import { backoffMs } from '../base/time/backoff.ts';
-import { sleep } from '../base/time/sleep.ts';
+import { backoffMs, sleep } from '../base/index.ts';
 import type { Worker } from './handle-message.ts';
 import { type HandledOnce, handleOnce } from './handle-once.ts';
 import type { Lease } from './held.ts';

@@ -1,5 +1,5 @@
 import { DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { type AwsEnvironment, awsClientConfig } from '../base/aws/client-config.ts';
+import { type AwsEnvironment, awsClientConfig } from '../base/index.ts';
 import { explainDynamoError, type FailedTable, isConditionFailed } from '../table/dynamo-failure.ts';
 import { TableError } from '../table/table-error.ts';
 import { checkKeysOnce } from '../table/table-keys.ts';

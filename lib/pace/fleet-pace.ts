@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import { sleep } from '../base/time/sleep.ts';
+import { sleep } from '../base/index.ts';
 import type { BudgetItem } from './budget.ts';
 import { createFleetSlots } from './fleet-slots.ts';
 import { checkLimits, createGatedPace } from './gated-pace.ts';

@@ -1,4 +1,4 @@
-import type { AwsEnvironment } from '../base/aws/client-config.ts';
+import type { AwsEnvironment } from '../base/index.ts';
 import { sqlitePath } from '../table/sqlite-place.ts';
 import type { CheckTable } from '../table/store-table.ts';
 import type { Budget, HostItem } from './budget.ts';

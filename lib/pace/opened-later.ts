@@ -1,4 +1,4 @@
-import { once } from '../base/once.ts';
+import { once } from '../base/index.ts';
 import type { Pace } from './pace.ts';
 
 /** A pace that is opened by its first call. Until then it reports `rate`, in requests a second, as its effective rate. */

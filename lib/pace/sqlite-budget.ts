@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { parseOwnJson } from '../base/json/json.ts';
+import { parseOwnJson } from '../base/index.ts';
 import type { SqliteFile } from '../table/sqlite-file.ts';
 import { type Budget, type BudgetWrite, emptyBudget, type HostItem } from './budget.ts';
 import { budgetBy, type ChangeBudget } from './budget-changes.ts';

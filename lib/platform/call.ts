@@ -1,5 +1,4 @@
-import { checkedBy } from '../base/json/checked-by.ts';
-import type { InHand } from '../base/time/in-hand.ts';
+import { checkedBy, type InHand } from '../base/index.ts';
 import type { Endpoint, EndpointInput } from './endpoint.ts';
 import { notifyAll } from './events.ts';
 import { type JsonResponse, type ReadResponse, readAsBoundedJson, readAsJson } from './http/transport.ts';

@@ -1,6 +1,4 @@
-import type { ProxyEnvironment } from '../base/aws/proxy-environment.ts';
-import type { InHand } from '../base/time/in-hand.ts';
-import { sleep } from '../base/time/sleep.ts';
+import { type InHand, type ProxyEnvironment, sleep } from '../base/index.ts';
 import type { Pace } from '../pace/pace.ts';
 import type { HoldLeft } from './attempt.ts';
 import { type Call, type CallOptions, createCall } from './call.ts';

@@ -1,5 +1,4 @@
-import { once } from '../base/once.ts';
-import { sleep } from '../base/time/sleep.ts';
+import { once, sleep } from '../base/index.ts';
 import type { BreakerItem, OpenBreaker } from '../pace/breaker.ts';
 import { createMemoryBudget } from '../pace/budget-changes.ts';
 import { type Breaker, createFleetBreaker } from '../pace/fleet-breaker.ts';

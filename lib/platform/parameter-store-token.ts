@@ -1,6 +1,5 @@
 import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
-import { asAwsError } from '../base/aws/aws-error.ts';
-import { type AwsEnvironment, awsClientConfig } from '../base/aws/client-config.ts';
+import { type AwsEnvironment, asAwsError, awsClientConfig } from '../base/index.ts';
 import { secretToken, type TokenSource } from './token.ts';
 
 export type ParameterStoreOptions = {

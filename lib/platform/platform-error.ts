@@ -1,4 +1,4 @@
-import { messageOf } from '../base/json/faults.ts';
+import { messageOf } from '../base/index.ts';
 import { describeFailure, type PlatformFailure, wasSent } from './failure.ts';
 
 /** Where an error came from: the operation, what it was about, the host, and how many attempts were made. */

@@ -1,6 +1,4 @@
-import { checkedBy } from '../base/json/checked-by.ts';
-import { faultsOf, preview } from '../base/json/faults.ts';
-import { printJson } from '../base/json/json.ts';
+import { checkedBy, faultsOf, preview, printJson } from '../base/index.ts';
 import { type Endpoint, type EndpointInput, targetOf } from './endpoint.ts';
 import type { PlatformRequest, ReadResponse } from './http/transport.ts';
 import { type CallContext, PlatformError } from './platform-error.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { anyRecord, recordOf } from '../base/json/record-schema.ts';
+import { anyRecord, recordOf } from '../base/index.ts';
 import { idSchema } from './id.ts';
 
 /*

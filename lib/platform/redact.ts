@@ -1,4 +1,4 @@
-import type { Hide } from '../base/json/faults.ts';
+import type { Hide } from '../base/index.ts';
 
 /** So many characters of a secret in a row are hidden, and a shorter secret as a whole. */
 export const SHORTEST_RUN = 8;

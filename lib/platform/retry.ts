@@ -1,4 +1,4 @@
-import { type BackoffLimits, backoffMs } from '../base/time/backoff.ts';
+import { type BackoffLimits, backoffMs } from '../base/index.ts';
 import { isUnreached, type PlatformFailure, wasSent } from './failure.ts';
 
 /** How far retries go. Defaults: `defaultRetryLimits`. */

@@ -1,6 +1,5 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { asAwsError } from '../base/aws/aws-error.ts';
-import { type AwsEnvironment, awsClientConfig } from '../base/aws/client-config.ts';
+import { type AwsEnvironment, asAwsError, awsClientConfig } from '../base/index.ts';
 import { secretToken, type TokenSource } from './token.ts';
 
 export type SecretsManagerOptions = {

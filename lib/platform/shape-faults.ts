@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { faultsOf, type Hide, preview, shortened } from '../base/json/faults.ts';
+import { faultsOf, type Hide, preview, shortened } from '../base/index.ts';
 
 /**
  * What is wrong with a response according to its endpoint's schema: the first faults, each with its record. If

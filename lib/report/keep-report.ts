@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { messageOf } from '../base/json/faults.ts';
-import { recordOf } from '../base/json/record-schema.ts';
+import { messageOf, recordOf } from '../base/index.ts';
 import { placesIn } from '../snapshot/history/places.ts';
 import { type Place, placeSchema } from '../snapshot/keys.ts';
 import { readLatest } from '../snapshot/manifest.ts';

@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { parseOwnJson } from '../base/json/json.ts';
-import { once } from '../base/once.ts';
+import { once, parseOwnJson } from '../base/index.ts';
 
 /** What the browser runs, and how the page looks. */
 export type PageCode = { readonly script: string; readonly style: string };

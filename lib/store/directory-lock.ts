@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, renameSync } from 'node:fs';
 import { mkdir, readdir, rename, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { sleep } from '../base/time/sleep.ts';
+import { sleep } from '../base/index.ts';
 import { StoreError } from './error.ts';
 import { errorCode, unlessCode } from './error-code.ts';
 import { RESERVED_FOLDER } from './key.ts';

@@ -3,7 +3,7 @@ import { createReadStream, rmSync } from 'node:fs';
 import { open, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { once } from '../base/once.ts';
+import { once } from '../base/index.ts';
 import { type HeldLock, LOCKS, lockPath, withLock } from './directory-lock.ts';
 import { checkOwnFolder, checkRoom, findOccupant } from './directory-occupant.ts';
 import { StoreError } from './error.ts';

@@ -1,4 +1,4 @@
-import { firstLine, messageOf } from '../base/json/faults.ts';
+import { firstLine, messageOf } from '../base/index.ts';
 
 /** What went wrong with a store; `code` is the one that the file system or S3 gave. */
 export type StoreFailure =

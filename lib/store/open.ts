@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { hideUser } from '../base/json/hide-user.ts';
+import { hideUser } from '../base/index.ts';
 import { StoreError } from './error.ts';
 import { unlessCode } from './error-code.ts';
 import { isKey } from './key.ts';

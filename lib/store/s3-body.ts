@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { gatherBytes } from '../base/bytes/gathered-bytes.ts';
+import { gatherBytes } from '../base/index.ts';
 import { StoreError } from './error.ts';
 
 /** How long S3 may pause in the middle of a body, in milliseconds. The client's own limit covers only the head. */

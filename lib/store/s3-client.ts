@@ -1,5 +1,5 @@
 import { S3Client } from '@aws-sdk/client-s3';
-import { type AwsEnvironment, awsClientConfig } from '../base/aws/client-config.ts';
+import { type AwsEnvironment, awsClientConfig } from '../base/index.ts';
 
 /** Environment variables by name, as `process.env` has them. */
 export type S3Environment = AwsEnvironment;

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { DeleteObjectCommand, GetObjectCommand, ListObjectVersionsCommand } from '@aws-sdk/client-s3';
-import { readAwsFault } from '../base/aws/fault.ts';
+import { readAwsFault } from '../base/index.ts';
 import { checkPrefix, isKey } from './key.ts';
 import { wholeBody } from './s3-body.ts';
 import type { OwnFolder } from './s3-leftovers.ts';

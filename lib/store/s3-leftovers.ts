@@ -4,7 +4,7 @@ import {
   type MultipartUpload,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { readAwsFault } from '../base/aws/fault.ts';
+import { readAwsFault } from '../base/index.ts';
 
 /** A folder of a bucket, with a trailing slash, in which every upload is ours. */
 export type OwnFolder = { readonly client: S3Client; readonly bucket: string; readonly folder: string };

@@ -9,7 +9,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { readAwsFault } from '../base/aws/fault.ts';
+import { readAwsFault } from '../base/index.ts';
 import type { PutCondition, PutOptions, PutResult } from './store.ts';
 
 /** Where an object is: `key` is the full key, with the store's prefix. */

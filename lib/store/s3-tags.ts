@@ -1,5 +1,5 @@
 import { GetObjectTaggingCommand, PutObjectTaggingCommand } from '@aws-sdk/client-s3';
-import { readAwsFault } from '../base/aws/fault.ts';
+import { readAwsFault } from '../base/index.ts';
 import type { OwnFolder } from './s3-leftovers.ts';
 import type { Tag } from './store.ts';
 

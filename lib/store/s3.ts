@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { CopyObjectCommand, DeleteObjectCommand, GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import { kindOfFault, readAwsFault } from '../base/aws/fault.ts';
+import { kindOfFault, readAwsFault } from '../base/index.ts';
 import { type Boundary, createBoundary } from './boundary.ts';
 import type { StoreFailure } from './error.ts';
 import { checkKey } from './key.ts';

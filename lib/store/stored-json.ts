@@ -1,8 +1,5 @@
 import type * as z from 'zod/mini';
-import { checkedBy } from '../base/json/checked-by.ts';
-import { messageOf } from '../base/json/faults.ts';
-import { parseJson } from '../base/json/json.ts';
-import { JsonLimitError, refuseManyValues } from '../base/json/json-limits.ts';
+import { checkedBy, JsonLimitError, messageOf, parseJson, refuseManyValues } from '../base/index.ts';
 import { StoreError } from './error.ts';
 import type { Store, StoredObject } from './store.ts';
 

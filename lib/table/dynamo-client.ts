@@ -1,5 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { type AwsEnvironment, awsClientConfig } from '../base/aws/client-config.ts';
+import { type AwsEnvironment, awsClientConfig } from '../base/index.ts';
 
 /** Environment variables by name, as `process.env` has them. */
 export type DynamoEnvironment = AwsEnvironment;

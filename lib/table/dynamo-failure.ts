@@ -1,4 +1,4 @@
-import { kindOfFault, readAwsFault, UNSENT_CODES } from '../base/aws/fault.ts';
+import { kindOfFault, readAwsFault, UNSENT_CODES } from '../base/index.ts';
 import type { TableFailure } from './table-error.ts';
 import type { CheckKeys } from './table-keys.ts';
 

@@ -1,5 +1,5 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { parseOwnJson } from '../base/json/json.ts';
+import { parseOwnJson } from '../base/index.ts';
 import type { Row, RowKey, StoredRow } from './table.ts';
 
 type Item = Record<string, AttributeValue>;

@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { once } from '../base/once.ts';
+import { once } from '../base/index.ts';
 import { networkOf } from './network-disk.ts';
 import { type Aliveness, createAliveness } from './sqlite-aliveness.ts';
 import { TableError, type TableFailure } from './table-error.ts';

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import * as z from 'zod/mini';
-import { once } from '../base/once.ts';
+import { once } from '../base/index.ts';
 import { StoreError } from '../store/error.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';

@@ -1,4 +1,4 @@
-import { firstLine, messageOf } from '../base/json/faults.ts';
+import { firstLine, messageOf } from '../base/index.ts';
 
 /** What went wrong with a table; `code` is the one that DynamoDB or Node gave. */
 export type TableFailure =

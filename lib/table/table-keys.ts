@@ -1,5 +1,5 @@
 import { DescribeTableCommand, type DynamoDBClient, type TableDescription } from '@aws-sdk/client-dynamodb';
-import { readAwsFault } from '../base/aws/fault.ts';
+import { readAwsFault } from '../base/index.ts';
 
 /** The keys that a table has, compared with those that rows need. `unchecked`: it could not be described. */
 type TableKeys =

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createLogger } from '../../lib/base/logger.ts';
 import { clockTime, createLogLines } from '../../lib/cli/terminal/log-lines.ts';
 import { HandBackError } from '../../lib/jobs/turn.ts';
+import { createLogger } from '../../lib/logger.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { StoreError } from '../../lib/store/error.ts';

@@ -1,5 +1,4 @@
-import { printJson } from '../../base/json/json.ts';
-import { shownJson } from '../../base/json/shown-json.ts';
+import { printJson, shownJson } from '../../base/index.ts';
 import type { FunctionExecution } from '../../platform/records.ts';
 import { defineCommand } from '../command.ts';
 import { readObject } from '../options/options.ts';

@@ -1,4 +1,4 @@
-import { printJson } from '../../base/json/json.ts';
+import { printJson } from '../../base/index.ts';
 import type { FormulaLogEntry } from '../../jobs/types/update-formula/formula-log.ts';
 import { idDigits } from '../../platform/id.ts';
 import type { Store } from '../../store/store.ts';

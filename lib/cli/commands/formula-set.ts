@@ -1,4 +1,4 @@
-import { printJson } from '../../base/json/json.ts';
+import { printJson } from '../../base/index.ts';
 import type { Calculation } from '../../platform/records.ts';
 import { defineCommand } from '../command.ts';
 import { sendOnce } from '../errors/sent-once.ts';

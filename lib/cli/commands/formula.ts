@@ -1,4 +1,4 @@
-import { printJson } from '../../base/json/json.ts';
+import { printJson } from '../../base/index.ts';
 import { type CommandDefinition, defineCommand } from '../command.ts';
 import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula/formula-text.ts';
 import { readText } from '../options/options.ts';

@@ -1,4 +1,4 @@
-import { shownJson } from '../../base/json/shown-json.ts';
+import { shownJson } from '../../base/index.ts';
 import type { JobRow, JobState } from '../../jobs/ledger/job-row.ts';
 import { defineCommand } from '../command.ts';
 import { openLedgerFor, openStoreOf } from '../options/from-settings.ts';
@@ -107,7 +107,7 @@ async function showJob(given: string, terminal: Terminal): Promise<number> {
 async function resultOf({ id, type, dt, outcome }: JobRow, terminal: Terminal): Promise<string | undefined> {
   if (type === undefined || outcome === undefined) return undefined;
   const { findResult } = await import('../../jobs/results/stored-results.ts');
-  const { printJson } = await import('../../base/json/json.ts');
+  const { printJson } = await import('../../base/index.ts');
   const store = await openStoreOf(terminal);
   const stored = await findResult(store, { id, type, dt });
   return stored && (stored.value === undefined ? stored.text : printJson(stored.value, 2));

@@ -1,4 +1,4 @@
-import { AwsError } from '../../base/aws/aws-error.ts';
+import { AwsError } from '../../base/index.ts';
 import type { Ledger } from '../../jobs/ledger/ledger.ts';
 import type { WorkCounts } from '../../jobs/work.ts';
 import { readSettings, type Settings } from '../../settings.ts';
@@ -47,7 +47,7 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   const { openJobStorage } = await import('../../jobs/job-storage.ts');
   const { openWorker, renewedLease } = await import('../../jobs/open-worker.ts');
   const jobs = await import('../../jobs/work.ts');
-  const { sleep } = await import('../../base/time/sleep.ts');
+  const { sleep } = await import('../../base/index.ts');
   const queue = await openQueue(queueUrl, terminal.environment);
   const storage = await openJobStorage(session);
   await refuseMissingTable(storage.ledger);

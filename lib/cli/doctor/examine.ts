@@ -1,5 +1,4 @@
-import { settingNames } from '../../base/setting-names.ts';
-import { sleep } from '../../base/time/sleep.ts';
+import { settingNames, sleep } from '../../base/index.ts';
 import { openSession } from '../../session.ts';
 import { readSettings, SettingsError } from '../../settings.ts';
 import { whatToDo } from '../errors/what-to-do.ts';

@@ -1,4 +1,4 @@
-import { AwsError } from '../../base/aws/aws-error.ts';
+import { AwsError } from '../../base/index.ts';
 import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
 import { PlatformError } from '../../platform/platform-error.ts';
 import { SettingsError } from '../../settings.ts';

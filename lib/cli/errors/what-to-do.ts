@@ -1,5 +1,4 @@
-import { AwsError, type AwsFailure } from '../../base/aws/aws-error.ts';
-import { hideUser } from '../../base/json/hide-user.ts';
+import { AwsError, type AwsFailure, hideUser } from '../../base/index.ts';
 import type { SettingName } from '../../contract.ts';
 import { isStatus, isUnreached } from '../../platform/failure.ts';
 import { PlatformError } from '../../platform/platform-error.ts';

@@ -1,4 +1,4 @@
-import { printJson } from '../../base/json/json.ts';
+import { printJson } from '../../base/index.ts';
 import { findCalculation } from '../../jobs/types/update-formula/find-calculation.ts';
 import {
   type FormulaLogEntry,

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { parseJson } from '../../base/json/json.ts';
+import { parseJson } from '../../base/index.ts';
 import type { Allow } from '../../jobs/allow.ts';
 import { rowJobs } from '../../jobs/file/row-jobs.ts';
 import { readTemplate } from '../../jobs/file/template.ts';

@@ -1,5 +1,4 @@
-import { AwsError } from '../../base/aws/aws-error.ts';
-import { sleep as realSleep } from '../../base/time/sleep.ts';
+import { AwsError, sleep as realSleep } from '../../base/index.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
 import { isQueueAway, queueWaitMs } from '../../jobs/queue/queue-outage.ts';
 import { UnsentError, type UnsentMessage } from '../../jobs/queue/unsent-error.ts';

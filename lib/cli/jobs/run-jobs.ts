@@ -1,4 +1,4 @@
-import { sleep } from '../../base/time/sleep.ts';
+import { sleep } from '../../base/index.ts';
 import { createFileQueue } from '../../jobs/file/file-queue.ts';
 import { checkJobFile, type JobFile } from '../../jobs/file/job-file.ts';
 import type { EndedJob } from '../../jobs/handle-message.ts';

@@ -1,4 +1,4 @@
-import { shortened } from '../../base/json/faults.ts';
+import { shortened } from '../../base/index.ts';
 import type { EndedJob } from '../../jobs/handle-message.ts';
 import type { QueueCounts } from '../../jobs/queue/queue.ts';
 import { clockTime } from '../terminal/log-lines.ts';

@@ -1,4 +1,4 @@
-import { printJson } from '../../base/json/json.ts';
+import { printJson } from '../../base/index.ts';
 import { type StoredResult, storedResults } from '../../jobs/results/stored-results.ts';
 import { csvCell, type OutputFormat, writeTextFile } from '../../jobs/texts/output/text-file.ts';
 import { openStoreToRead } from '../options/from-settings.ts';

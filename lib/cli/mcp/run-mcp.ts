@@ -1,5 +1,4 @@
-import { once } from '../../base/once.ts';
-import { createCleanups } from '../../base/time/cleanups.ts';
+import { createCleanups, once } from '../../base/index.ts';
 import type { McpContext } from '../../report/mcp/context.ts';
 import { loadMcpSdk } from '../../report/mcp/load-sdk.ts';
 import { serve } from '../../report/mcp/serve.ts';

@@ -1,4 +1,4 @@
-import { once } from '../../base/once.ts';
+import { once } from '../../base/index.ts';
 import { parseMessage } from '../../jobs/message/message.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Submission } from '../../report/mcp/context.ts';

@@ -1,4 +1,4 @@
-import { quoted } from '../../base/json/shell-words.ts';
+import { quoted } from '../../base/index.ts';
 import { type Place, partsOf } from '../../snapshot/keys.ts';
 
 /** What an option is set to: a list if it is repeated, true for a switch, undefined if it is not given. */

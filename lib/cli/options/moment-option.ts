@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { utcTime } from '../../base/json/inputs.ts';
+import { utcTime } from '../../base/index.ts';
 
 const UNIT_MS = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { faultsOf } from '../../base/json/faults.ts';
+import { faultsOf } from '../../base/index.ts';
 import type { FieldNames } from '../../jobs/message/check-message.ts';
 import {
   placeName,

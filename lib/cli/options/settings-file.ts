@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { settingNames } from '../../base/setting-names.ts';
+import { settingNames } from '../../base/index.ts';
 import type { Environment } from '../../settings.ts';
 import { NEW_LEDGER_RISK } from '../../table/store-table.ts';
 import { UsageError } from '../errors/usage-error.ts';

@@ -1,4 +1,4 @@
-import { shortened } from '../../base/json/faults.ts';
+import { shortened } from '../../base/index.ts';
 import type { ExactValue } from '../../tables/duckdb/exact-value.ts';
 import { inColumns } from '../terminal/columns.ts';
 import { shown } from '../terminal/terminal.ts';

@@ -1,5 +1,4 @@
-import { shortened } from '../../base/json/faults.ts';
-import { nearestName } from '../../base/json/nearest-name.ts';
+import { nearestName, shortened } from '../../base/index.ts';
 import { duckDbSql } from '../../tables/duckdb-dialect.ts';
 import { savedQueries } from '../../tables/saved-queries.ts';
 import { UsageError } from '../errors/usage-error.ts';

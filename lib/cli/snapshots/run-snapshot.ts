@@ -1,4 +1,4 @@
-import { sleep } from '../../base/time/sleep.ts';
+import { sleep } from '../../base/index.ts';
 import { PlatformError } from '../../platform/platform-error.ts';
 import { openSession, type Session } from '../../session.ts';
 import { clearAfter } from '../../snapshot/history/clear-work.ts';

@@ -1,4 +1,4 @@
-import { shortened } from '../../base/json/faults.ts';
+import { shortened } from '../../base/index.ts';
 
 /** Cells are padded to the widest of their column, so one long cell would lengthen every row. */
 const LONGEST_CELL = 200;

@@ -1,4 +1,4 @@
-import type { Hide } from '../../base/json/faults.ts';
+import type { Hide } from '../../base/index.ts';
 import { createHide, SHORTEST_RUN } from '../../platform/redact.ts';
 import type { Environment } from '../../settings.ts';
 

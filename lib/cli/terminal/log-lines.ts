@@ -1,4 +1,4 @@
-import { parseOwnJson } from '../../base/json/json.ts';
+import { parseOwnJson } from '../../base/index.ts';
 import { describeFailure, type PlatformFailure } from '../../platform/failure.ts';
 import { shownLines } from './terminal.ts';
 

@@ -1,4 +1,4 @@
-import { shortened } from '../../base/json/faults.ts';
+import { shortened } from '../../base/index.ts';
 import { number } from './words.ts';
 
 /** How far a command is. */

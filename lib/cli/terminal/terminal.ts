@@ -1,4 +1,4 @@
-import { shownText } from '../../base/json/shown-text.ts';
+import { shownText } from '../../base/index.ts';
 import type { Polls } from '../../jobs/queue/queue.ts';
 import type { HoldLeft } from '../../platform/attempt.ts';
 import type { Environment } from '../../settings.ts';

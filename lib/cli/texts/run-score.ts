@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { sleep } from '../../base/time/sleep.ts';
+import { sleep } from '../../base/index.ts';
 import type { BatchRequest } from '../../jobs/texts/batch/batch-request.ts';
 import { refusals } from '../../jobs/texts/batch/check-batch.ts';
 import { type BadRow, checkedRows, isBad } from '../../jobs/texts/batch/chunks.ts';

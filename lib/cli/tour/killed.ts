@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { sleep } from '../../base/time/sleep.ts';
+import { sleep } from '../../base/index.ts';
 import { readCheckpoint } from '../../snapshot/run/checkpoint.ts';
 import { openStore } from '../../store/open.ts';
 import { exitCodes, type Terminal } from '../terminal/terminal.ts';

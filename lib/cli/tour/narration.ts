@@ -1,4 +1,4 @@
-import { quoted } from '../../base/json/shell-words.ts';
+import { quoted } from '../../base/index.ts';
 import { runCommandLine } from '../command-line.ts';
 import { exitCodes, type Terminal } from '../terminal/terminal.ts';
 

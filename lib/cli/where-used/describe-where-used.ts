@@ -1,4 +1,4 @@
-import { shortened } from '../../base/json/faults.ts';
+import { shortened } from '../../base/index.ts';
 import type { Dependent, UsedThing, Way } from '../../report/graph/used-thing.ts';
 import type { WhereUsed } from '../../report/graph/where-used.ts';
 import { number } from '../terminal/words.ts';

@@ -1,4 +1,4 @@
-import { parseJson } from '../../base/json/json.ts';
+import { parseJson } from '../../base/index.ts';
 import { type EndedJobRow, hasEnded } from '../ledger/job-row.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Queue, QueueMessage } from '../queue/queue.ts';

@@ -1,6 +1,4 @@
-import { listed } from '../../base/json/faults.ts';
-import { parseJson } from '../../base/json/json.ts';
-import { nearestName } from '../../base/json/nearest-name.ts';
+import { listed, nearestName, parseJson } from '../../base/index.ts';
 
 /** What a cell is turned into. `text`: it is taken as it is. */
 const TYPES = ['text', 'number', 'boolean', 'json'] as const;

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import { createNumbersByText } from '../../base/bytes/texts-by-hash.ts';
-import { canonicalJson } from '../../base/json/canonical-json.ts';
-import { printJson } from '../../base/json/json.ts';
+import { canonicalJson, createNumbersByText, printJson } from '../../base/index.ts';
 import type { JobLine } from '../message/job-lines.ts';
 import type { CsvRow } from '../texts/rows/csv-rows.ts';
 import type { Template } from './template.ts';

@@ -1,4 +1,4 @@
-import { sleep as sleepInTime } from '../../base/time/sleep.ts';
+import { sleep as sleepInTime } from '../../base/index.ts';
 import type { Claim } from './job-row.ts';
 import type { Ledger } from './ledger.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { parseOwnJson } from '../../base/json/json.ts';
+import { parseOwnJson } from '../../base/index.ts';
 import type { Json, Row } from '../../table/table.ts';
 import type { JobRow } from './job-row.ts';
 

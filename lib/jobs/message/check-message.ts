@@ -1,7 +1,5 @@
 import type * as z from 'zod/mini';
-import { checkedBy } from '../../base/json/checked-by.ts';
-import { faultsOf, preview } from '../../base/json/faults.ts';
-import { own } from '../../base/json/own.ts';
+import { checkedBy, faultsOf, own, preview } from '../../base/index.ts';
 import { type FieldRule, type GivenMessage, isObject } from './fields.ts';
 
 /** How a message of one type is checked, and how a job gets its id if the message names none. */

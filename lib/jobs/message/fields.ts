@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { utcTime } from '../../base/json/inputs.ts';
+import { utcTime } from '../../base/index.ts';
 
-export { each, whole, yesOrNo } from '../../base/json/inputs.ts';
+export { each, whole, yesOrNo } from '../../base/index.ts';
 
 /*
  * Fields that several messages share. An error message says what was expected; `faultsOf` adds what was received.

@@ -1,4 +1,4 @@
-import { printJson } from '../../base/json/json.ts';
+import { printJson } from '../../base/index.ts';
 import type { Allow } from '../allow.ts';
 import { compareIds, type IdComparison } from '../texts/rows/repeated-ids.ts';
 import { type ParsedMessage, parseValue } from './message.ts';

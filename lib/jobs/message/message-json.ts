@@ -1,5 +1,4 @@
-import { parseJson } from '../../base/json/json.ts';
-import { isDeeperThan, JsonLimitError } from '../../base/json/json-limits.ts';
+import { isDeeperThan, JsonLimitError, parseJson } from '../../base/index.ts';
 import { MOST_MESSAGE_BYTES } from '../queue/queue.ts';
 import { sentBytes } from '../queue/sendable.ts';
 

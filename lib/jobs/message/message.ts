@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { preview } from '../../base/json/faults.ts';
+import { preview } from '../../base/index.ts';
 import { type Allow, allowFault } from '../allow.ts';
 import { expand, type Job, type JobType, jobType, readJobOf } from '../types/job-types.ts';
 import { checkMessage } from './check-message.ts';

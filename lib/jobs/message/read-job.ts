@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../base/json/canonical-json.ts';
+import { canonicalJson } from '../../base/index.ts';
 import { checkMessage, type MessageChecks } from './check-message.ts';
 import { type GivenMessage, jobId, NOT_CONTENT } from './fields.ts';
 

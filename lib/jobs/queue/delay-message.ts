@@ -1,4 +1,4 @@
-import { AwsError } from '../../base/aws/aws-error.ts';
+import { AwsError } from '../../base/index.ts';
 
 /** SQS's own limit on how long a message may be hidden, counted from when it was received. */
 const MOST_HIDDEN_SECONDS = 43_200;

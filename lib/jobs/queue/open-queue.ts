@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import type { AwsEnvironment } from '../../base/aws/client-config.ts';
+import type { AwsEnvironment } from '../../base/index.ts';
 import { withPlaces } from '../../table/default-place.ts';
 import { sqlitePath } from '../../table/sqlite-place.ts';
 import { tableCheckOf } from '../../table/store-table.ts';

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import { AwsError } from '../../base/aws/aws-error.ts';
-import { backoffMs } from '../../base/time/backoff.ts';
+import { AwsError, backoffMs } from '../../base/index.ts';
 
 export type QueueOutageOptions = {
   readonly worker: { readonly logger: Logger; readonly random: () => number };

@@ -1,5 +1,5 @@
 import type { BatchResultErrorEntry } from '@aws-sdk/client-sqs';
-import { AwsError, entryError } from '../../base/aws/aws-error.ts';
+import { AwsError, entryError } from '../../base/index.ts';
 import { batchesOf } from './message-batches.ts';
 import { sendable } from './sendable.ts';
 import { isQueueFailure, UnsentError, type UnsentMessage } from './unsent-error.ts';

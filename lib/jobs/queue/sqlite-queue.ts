@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AwsError, entryError } from '../../base/aws/aws-error.ts';
+import { AwsError, entryError } from '../../base/index.ts';
 import type { SqliteFile } from '../../table/sqlite-file.ts';
 import { TableError } from '../../table/table-error.ts';
 import { EXACT_POLLS } from './empty-queue.ts';

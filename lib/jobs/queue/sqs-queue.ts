@@ -8,9 +8,7 @@ import {
   SendMessageBatchCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { asAwsError } from '../../base/aws/aws-error.ts';
-import { type AwsEnvironment, awsClientConfig } from '../../base/aws/client-config.ts';
-import { queueEndpoint } from '../../base/aws/queue-endpoint.ts';
+import { type AwsEnvironment, asAwsError, awsClientConfig, queueEndpoint } from '../../base/index.ts';
 import { delayMessage } from './delay-message.ts';
 import type { Queue, QueueMessage } from './queue.ts';
 import { sendMessages } from './send-messages.ts';

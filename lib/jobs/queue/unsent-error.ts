@@ -1,4 +1,4 @@
-import { AwsError, type AwsFailure } from '../../base/aws/aws-error.ts';
+import { AwsError, type AwsFailure } from '../../base/index.ts';
 
 /** A message that was not sent, or of which it is not known that it was. */
 export type UnsentMessage = {

@@ -1,4 +1,4 @@
-import { printJson } from '../../base/json/json.ts';
+import { printJson } from '../../base/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { FileRow, JobFile } from '../file/job-file.ts';
 import { hasEnded, type Outcome } from '../ledger/job-row.ts';

@@ -1,4 +1,4 @@
-import { parseJson } from '../../base/json/json.ts';
+import { parseJson } from '../../base/index.ts';
 import type { Store } from '../../store/store.ts';
 import { type ResultOf, resultKey, WHOLE } from '../result.ts';
 

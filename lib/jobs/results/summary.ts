@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { recordOf } from '../../base/json/record-schema.ts';
+import { recordOf } from '../../base/index.ts';
 import type { Store } from '../../store/store.ts';
 import { findStored, MOST_LIST_BYTES } from '../../store/stored-json.ts';
 

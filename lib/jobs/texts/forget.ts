@@ -1,4 +1,4 @@
-import { preview } from '../../base/json/faults.ts';
+import { preview } from '../../base/index.ts';
 import type { Table } from '../../table/table.ts';
 import {
   type BatchStorage,

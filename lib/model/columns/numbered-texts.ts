@@ -1,5 +1,4 @@
-import { freeMemory } from '../../base/bytes/free-memory.ts';
-import { growing } from '../../base/bytes/growing.ts';
+import { freeMemory, growing } from '../../base/index.ts';
 import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
 
 /** Texts one behind another in UTF-8, each with a tag of one byte before it: text `n` is from `starts[n]` up to `starts[n + 1]`. */

@@ -1,5 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { freeMemory } from '../../base/bytes/free-memory.ts';
+import { freeMemory } from '../../base/index.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 
 /** The media type of packed values. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { once } from '../../base/once.ts';
+import { once } from '../../base/index.ts';
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';

@@ -1,4 +1,4 @@
-import { growing } from '../../base/bytes/growing.ts';
+import { growing } from '../../base/index.ts';
 import { createNumberedTexts } from '../columns/numbered-texts.ts';
 import { type Flag, flagBits } from '../flags.ts';
 import { canonicalId } from '../rules/index.ts';

@@ -1,5 +1,4 @@
-import { freeMemory } from '../../base/bytes/free-memory.ts';
-import { growing } from '../../base/bytes/growing.ts';
+import { freeMemory, growing } from '../../base/index.ts';
 import { createNumberedTexts } from '../columns/numbered-texts.ts';
 import { asText, type RowGroup, rowGroupsOf } from '../columns/read-columns.ts';
 import { groupsOf, type SourceColumns } from '../columns/run-columns.ts';

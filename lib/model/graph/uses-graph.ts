@@ -1,5 +1,4 @@
-import { freeMemory } from '../../base/bytes/free-memory.ts';
-import { growing } from '../../base/bytes/growing.ts';
+import { freeMemory, growing } from '../../base/index.ts';
 import { createNumberedTexts, type PackedTexts } from '../columns/numbered-texts.ts';
 import {
   isBroken,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { freeMemory } from '../../base/bytes/free-memory.ts';
+import { freeMemory } from '../../base/index.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import { StoreError } from '../../store/error.ts';
 import type { Store } from '../../store/store.ts';

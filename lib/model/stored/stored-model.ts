@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { recordOf } from '../../base/json/record-schema.ts';
+import { recordOf } from '../../base/index.ts';
 import { isKey } from '../../store/key.ts';
 import type { Store } from '../../store/store.ts';
 import { parseStored, StoredObjectError } from '../../store/stored-json.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { growing } from '../../base/bytes/growing.ts';
+import { growing } from '../../base/index.ts';
 import { type LineReader, readLines } from '../../snapshot/changes/line-reader.ts';
 import { createRecordFields } from '../../snapshot/changes/record-fields.ts';
 import type { Part } from '../../snapshot/manifest.ts';

@@ -1,5 +1,4 @@
-import { type Hide, MOST_READ } from '../../base/json/faults.ts';
-import { parseJson } from '../../base/json/json.ts';
+import { type Hide, MOST_READ, parseJson } from '../../base/index.ts';
 
 /** What an error body says: the platform's message and its reference (`toe`). */
 export type ErrorBody = { readonly detail?: string; readonly reference?: string };

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
-import { type ProxyEnvironment, proxyEnvironment } from '../../base/aws/proxy-environment.ts';
+import { type ProxyEnvironment, proxyEnvironment } from '../../base/index.ts';
 import type { ConnectionPhase } from '../failure.ts';
 
 /** One HTTP request, ready to leave. */

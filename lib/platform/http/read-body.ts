@@ -1,6 +1,6 @@
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
-import { gatherBytes } from '../../base/bytes/gathered-bytes.ts';
+import { gatherBytes } from '../../base/index.ts';
 import type { ExchangeResponse } from './exchange.ts';
 
 export type ReadBody =

@@ -1,8 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { freeMemory } from '../../base/bytes/free-memory.ts';
-import { type Hide, shortened } from '../../base/json/faults.ts';
-import { parseJson } from '../../base/json/json.ts';
-import { JsonLimitError, refuseManyValues } from '../../base/json/json-limits.ts';
+import {
+  freeMemory,
+  type Hide,
+  JsonLimitError,
+  parseJson,
+  refuseManyValues,
+  shortened,
+} from '../../base/index.ts';
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
 import { redact } from '../redact.ts';
 import type { BodyBudget } from './body-budget.ts';

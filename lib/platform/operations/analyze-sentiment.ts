@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText, uuid } from '../../base/json/inputs.ts';
-import { anyRecord } from '../../base/json/record-schema.ts';
+import { anyRecord, filledText, uuid } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type Sentiment, sentimentSchema } from '../records.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { pathSegment } from '../../base/json/inputs.ts';
+import { pathSegment } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type Card, cardSchema } from '../records.ts';
 

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { pathSegment, uuid } from '../../base/json/inputs.ts';
-import { anyRecord } from '../../base/json/record-schema.ts';
+import { anyRecord, pathSegment, uuid } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { executionSchema, type FunctionExecution } from '../records.ts';
 

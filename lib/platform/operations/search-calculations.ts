@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText, wholeNumber } from '../../base/json/inputs.ts';
+import { filledText, wholeNumber } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { calculationRowSchema } from '../records.ts';
 

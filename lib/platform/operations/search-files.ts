@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText, isoTime, uuid, wholeNumber } from '../../base/json/inputs.ts';
+import { filledText, isoTime, uuid, wholeNumber } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { fileSchema } from '../records.ts';
 

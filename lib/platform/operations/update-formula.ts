@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText } from '../../base/json/inputs.ts';
+import { filledText } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { idSchema } from '../id.ts';
 import { type Calculation, calculationSchema } from '../records.ts';

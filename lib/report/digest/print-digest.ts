@@ -1,5 +1,4 @@
-import { quoted } from '../../base/json/shell-words.ts';
-import { shownText } from '../../base/json/shown-text.ts';
+import { quoted, shownText } from '../../base/index.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import { flagWords } from '../flag-words.ts';
 import { REPORT_PAGE_KEY } from '../stored-report.ts';

@@ -1,6 +1,5 @@
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
-import { asAwsError } from '../../base/aws/aws-error.ts';
-import { type AwsEnvironment, awsClientConfig } from '../../base/aws/client-config.ts';
+import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/index.ts';
 import type { PrintedDigest } from './print-digest.ts';
 import type { SendDigest } from './send-digests.ts';
 

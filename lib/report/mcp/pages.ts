@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { parseJson } from '../../base/json/json.ts';
-import { shownJson } from '../../base/json/shown-json.ts';
+import { parseJson, shownJson } from '../../base/index.ts';
 import { ToolError, textInput, wholeInput } from './tool.ts';
 
 /** The most bytes of a tool's result as it is sent, with everything in it. */

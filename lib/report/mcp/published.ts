@@ -1,4 +1,4 @@
-import { shortened } from '../../base/json/faults.ts';
+import { shortened } from '../../base/index.ts';
 import { type LastRun, lastRuns } from '../../model/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';

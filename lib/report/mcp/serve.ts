@@ -1,8 +1,6 @@
 import { Readable, Writable } from 'node:stream';
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
-import { messageOf } from '../../base/json/faults.ts';
-import { shownJson } from '../../base/json/shown-json.ts';
-import { shownText } from '../../base/json/shown-text.ts';
+import { messageOf, shownJson, shownText } from '../../base/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { boundedLines, MOST_LINE_BYTES, requestIdIn } from './bounded-lines.ts';
 import type { McpContext } from './context.ts';

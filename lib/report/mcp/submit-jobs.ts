@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { shortened } from '../../base/json/faults.ts';
+import { shortened } from '../../base/index.ts';
 import { parseMessage } from '../../jobs/message/message.ts';
 import { mostCalls } from '../../jobs/types/job-types.ts';
 import { CONFIRM_MINUTES, createConfirmations } from './confirmations.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { faultsOf } from '../../base/json/faults.ts';
+import { faultsOf } from '../../base/index.ts';
 import type { McpContext } from './context.ts';
 
 /** What a call of a tool works with. `signal` is aborted when the client cancels the call or is gone, or its time is over. */

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { faultsOf } from '../../base/json/faults.ts';
-import { wholeNumber } from '../../base/json/inputs.ts';
+import { faultsOf, wholeNumber } from '../../base/index.ts';
 import { anomalyKinds } from './anomaly-plan.ts';
 import { assumptions } from './assumptions.ts';
 import { faultKinds } from './http/fault-kinds.ts';

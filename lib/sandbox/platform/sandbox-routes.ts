@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { printJson } from '../../base/json/json.ts';
+import { printJson } from '../../base/index.ts';
 import type { Churn } from './churn.ts';
 import type { PlatformCounter } from './counts.ts';
 import { platformIds } from './platform-ids.ts';

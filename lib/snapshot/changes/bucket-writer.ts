@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { constants, zstdCompress } from 'node:zlib';
-import { gatherBytes } from '../../base/bytes/gathered-bytes.ts';
+import { gatherBytes } from '../../base/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { Line } from './line-reader.ts';
 

@@ -1,4 +1,4 @@
-import { ExactNumber, parseExact } from '../../base/json/exact-json.ts';
+import { ExactNumber, parseExact } from '../../base/index.ts';
 import { exactFields, isBeyondLimits } from './deep-lines.ts';
 import { type Line, lineOf } from './line-reader.ts';
 

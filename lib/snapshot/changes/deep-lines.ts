@@ -1,6 +1,11 @@
-import { parseExact } from '../../base/json/exact-json.ts';
-import { parseJson } from '../../base/json/json.ts';
-import { holdsMoreValues, isDeeperThan, JsonLimitError, MAX_DEPTH } from '../../base/json/json-limits.ts';
+import {
+  holdsMoreValues,
+  isDeeperThan,
+  JsonLimitError,
+  MAX_DEPTH,
+  parseExact,
+  parseJson,
+} from '../../base/index.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import { nameAt, noMembers, readMembers } from './line-members.ts';
 import type { Line, LineReader } from './line-reader.ts';

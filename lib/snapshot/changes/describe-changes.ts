@@ -1,5 +1,4 @@
-import { printExact } from '../../base/json/exact-json.ts';
-import { shortened } from '../../base/json/faults.ts';
+import { printExact, shortened } from '../../base/index.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { type Change, fieldsOf } from './change.ts';
 

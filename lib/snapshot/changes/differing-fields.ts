@@ -1,4 +1,4 @@
-import { canonicalExact } from '../../base/json/exact-json.ts';
+import { canonicalExact } from '../../base/index.ts';
 import { QUOTE, skipValue } from '../page/json-bytes.ts';
 import type { RecordRules } from '../sources/source-definition.ts';
 import { comparable, fieldTexts } from './deep-lines.ts';

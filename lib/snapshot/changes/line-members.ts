@@ -1,4 +1,4 @@
-import { JsonLimitError } from '../../base/json/json-limits.ts';
+import { JsonLimitError } from '../../base/index.ts';
 import {
   CLOSE_OBJECT,
   COMMA,

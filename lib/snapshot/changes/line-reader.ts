@@ -1,4 +1,4 @@
-import { freeMemory } from '../../base/bytes/free-memory.ts';
+import { freeMemory } from '../../base/index.ts';
 import type { Store } from '../../store/store.ts';
 import { MOST_LINE_BYTES } from '../frames/frame-limits.ts';
 import type { JsonBytes } from '../page/json-bytes.ts';

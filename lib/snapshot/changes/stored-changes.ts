@@ -1,4 +1,4 @@
-import { parseOwnJson } from '../../base/json/json.ts';
+import { parseOwnJson } from '../../base/index.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import type { Manifest } from '../manifest.ts';

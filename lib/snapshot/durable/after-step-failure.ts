@@ -1,5 +1,4 @@
-import { AwsError } from '../../base/aws/aws-error.ts';
-import { backoffMs } from '../../base/time/backoff.ts';
+import { AwsError, backoffMs } from '../../base/index.ts';
 import { isStatus } from '../../platform/failure.ts';
 import { PlatformError } from '../../platform/platform-error.ts';
 import { decideRetry, type RetryLimits } from '../../platform/retry.ts';

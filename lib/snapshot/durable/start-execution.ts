@@ -1,6 +1,5 @@
 import { DurableExecutionAlreadyStartedException, InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { asAwsError } from '../../base/aws/aws-error.ts';
-import { type AwsEnvironment, awsClientConfig } from '../../base/aws/client-config.ts';
+import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/index.ts';
 
 /** An execution to start: its name, and its input as JSON text. */
 type Execution = { readonly name: string; readonly input: string };

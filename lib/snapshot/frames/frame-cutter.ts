@@ -1,4 +1,4 @@
-import { shortened } from '../../base/json/faults.ts';
+import { shortened } from '../../base/index.ts';
 import type { Compression } from '../keys.ts';
 import type { Frame } from './frame.ts';
 import { MOST_FRAME_BYTES, MOST_LINE_BYTES } from './frame-limits.ts';

@@ -1,4 +1,4 @@
-import { JsonLimitError } from '../../base/json/json-limits.ts';
+import { JsonLimitError } from '../../base/index.ts';
 
 /** The JSON types seen so far in each field of the records. */
 export type FieldTypes = Record<string, JsonType[]>;

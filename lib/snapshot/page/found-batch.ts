@@ -1,4 +1,4 @@
-import { freeMemory } from '../../base/bytes/free-memory.ts';
+import { freeMemory } from '../../base/index.ts';
 import { holdsLineEnd } from './page-lines.ts';
 import type { RecordBatch, RecordPiece } from './record-batch.ts';
 import { typesSeen } from './record-fields.ts';

@@ -1,5 +1,4 @@
-import { parseJson } from '../../base/json/json.ts';
-import { JsonLimitError } from '../../base/json/json-limits.ts';
+import { JsonLimitError, parseJson } from '../../base/index.ts';
 import { type Id, idDigits, MOST_ID_DIGITS } from '../../platform/id.ts';
 import {
   CLOSE_ARRAY,

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { parseJson } from '../../base/json/json.ts';
-import { refuseManyValues } from '../../base/json/json-limits.ts';
+import { parseJson, refuseManyValues } from '../../base/index.ts';
 import { countNames } from './field-types.ts';
 import {
   CLOSE_OBJECT,

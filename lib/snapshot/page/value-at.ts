@@ -1,4 +1,4 @@
-import { parseJson } from '../../base/json/json.ts';
+import { parseJson } from '../../base/index.ts';
 import { type JsonBytes, OPEN_ARRAY, OPEN_OBJECT, QUOTE, skipText, skipValue } from './json-bytes.ts';
 
 /*

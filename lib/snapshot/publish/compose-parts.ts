@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { freeMemory } from '../../base/bytes/free-memory.ts';
-import { gatherBytes } from '../../base/bytes/gathered-bytes.ts';
+import { freeMemory, gatherBytes } from '../../base/index.ts';
 import type { Store } from '../../store/store.ts';
 import { missingObject, StoredObjectError } from '../../store/stored-json.ts';
 import { readFrames } from '../frames/frame.ts';

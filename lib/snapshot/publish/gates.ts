@@ -1,4 +1,4 @@
-import { own } from '../../base/json/own.ts';
+import { own } from '../../base/index.ts';
 import type { GateName } from '../gate-names.ts';
 import type { Manifest } from '../manifest.ts';
 import { isSamePlatform } from '../platform-host.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type GatheredBytes, gatherBytes } from '../../base/bytes/gathered-bytes.ts';
+import { type GatheredBytes, gatherBytes } from '../../base/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { Frame } from '../frames/frame.ts';
 import { type Compression, partName } from '../keys.ts';

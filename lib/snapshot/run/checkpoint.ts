@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { shortened } from '../../base/json/faults.ts';
-import { anyRecord, recordOf } from '../../base/json/record-schema.ts';
+import { anyRecord, recordOf, shortened } from '../../base/index.ts';
 import { readBack } from '../../store/read-back.ts';
 import type { Store } from '../../store/store.ts';
 import { findStored, printBounded, StoredObjectError } from '../../store/stored-json.ts';

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { freeMemory } from '../../base/bytes/free-memory.ts';
-import { gatherBytes } from '../../base/bytes/gathered-bytes.ts';
+import { freeMemory, gatherBytes } from '../../base/index.ts';
 import type { Store } from '../../store/store.ts';
 import { type Frame, storeFrames } from '../frames/frame.ts';
 import { createFrameCutter } from '../frames/frame-cutter.ts';

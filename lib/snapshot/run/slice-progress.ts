@@ -1,4 +1,4 @@
-import { JsonLimitError } from '../../base/json/json-limits.ts';
+import { JsonLimitError } from '../../base/index.ts';
 import { PlatformError } from '../../platform/platform-error.ts';
 import type { Store } from '../../store/store.ts';
 import { type Place, sourceOf, workFolder } from '../keys.ts';

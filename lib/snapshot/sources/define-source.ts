@@ -1,4 +1,4 @@
-import { anyNumberOf, each } from '../../base/json/inputs.ts';
+import { anyNumberOf, each } from '../../base/index.ts';
 import type { Fields, SourceData, SourceDefinition, SourceParts } from './source-definition.ts';
 
 /** Makes a source from its data and its other parts, and checks their types against one another. */

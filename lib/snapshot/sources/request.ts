@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { each } from '../../base/json/inputs.ts';
+import { each } from '../../base/index.ts';
 import { gateNames } from '../gate-names.ts';
 import type { Fields, RequestRule, Selected } from './source-definition.ts';
 import { type Source, sourceDefinitions, sources } from './sources.ts';

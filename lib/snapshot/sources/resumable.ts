@@ -1,6 +1,5 @@
 import type * as z from 'zod/mini';
-import { checkedBy } from '../../base/json/checked-by.ts';
-import { faultsOf } from '../../base/json/faults.ts';
+import { checkedBy, faultsOf } from '../../base/index.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import type { Scan } from '../scan.ts';
 

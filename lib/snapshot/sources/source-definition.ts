@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import type { ListOf } from '../../base/json/inputs.ts';
+import type { ListOf } from '../../base/index.ts';
 import type { Call } from '../../platform/call.ts';
 import type { EndpointName } from '../../platform/endpoints.ts';
 import type { Scan } from '../scan.ts';

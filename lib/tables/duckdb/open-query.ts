@@ -1,4 +1,4 @@
-import { nearestName } from '../../base/json/nearest-name.ts';
+import { nearestName } from '../../base/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import type { Store } from '../../store/store.ts';
 import { viewsOver } from '../catalog/catalog.ts';

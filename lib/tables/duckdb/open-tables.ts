@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCleanups } from '../../base/time/cleanups.ts';
+import { createCleanups } from '../../base/index.ts';
 import type { Store } from '../../store/store.ts';
 import { viewsOver } from '../catalog/catalog.ts';
 import type { View } from '../catalog/view.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { once } from '../../base/once.ts';
+import { once } from '../../base/index.ts';
 import { createUsesMaker, isStating, storedUses, usesKey, usesOfPart } from '../../model/index.ts';
 import { type Place, publishedFolder, sourceOf } from '../../snapshot/keys.ts';
 import type { Part } from '../../snapshot/manifest.ts';

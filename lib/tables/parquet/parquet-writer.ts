@@ -1,6 +1,6 @@
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
-import { gatherBytes } from '../../base/bytes/gathered-bytes.ts';
+import { gatherBytes } from '../../base/index.ts';
 import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
 import { createLineFitter, type KnownMembers, type TableColumns } from './fit-lines.ts';
 import type { Leaf } from './leaf.ts';

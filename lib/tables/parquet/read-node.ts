@@ -1,4 +1,4 @@
-import { ExactNumber } from '../../base/json/exact-json.ts';
+import { ExactNumber } from '../../base/index.ts';
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,

@@ -2,7 +2,7 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
 import type { writeColumn } from 'hyparquet-writer/src/column.js';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
-import { freeMemory } from '../../base/bytes/free-memory.ts';
+import { freeMemory } from '../../base/index.ts';
 import { type EncodedValues, type Leaf, SHIFTS } from './leaf.ts';
 import { bitsOf, writePackedRuns } from './packed-runs.ts';
 

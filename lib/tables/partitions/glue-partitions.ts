@@ -7,8 +7,7 @@ import {
   type StorageDescriptor,
   UpdatePartitionCommand,
 } from '@aws-sdk/client-glue';
-import { type AwsEnvironment, awsClientConfig } from '../../base/aws/client-config.ts';
-import { kindOfFault, readAwsFault } from '../../base/aws/fault.ts';
+import { type AwsEnvironment, awsClientConfig, kindOfFault, readAwsFault } from '../../base/index.ts';
 import {
   changesPartitionOf,
   type PartitionOfRun,

@@ -1,5 +1,4 @@
-import type { AwsEnvironment } from '../../base/aws/client-config.ts';
-import { once } from '../../base/once.ts';
+import { type AwsEnvironment, once } from '../../base/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { Partitions } from './partitions.ts';
 

@@ -1,4 +1,4 @@
-import { firstLine, messageOf } from '../../base/json/faults.ts';
+import { firstLine, messageOf } from '../../base/index.ts';
 import { type Place, parquetFolder } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import type { Run } from '../../snapshot/run-id.ts';

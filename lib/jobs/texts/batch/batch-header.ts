@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { canonicalJson } from '../../../base/json/canonical-json.ts';
+import { canonicalJson } from '../../../base/index.ts';
 import { type BatchStorage, batchPartition, HEADER_SORT, RETENTION_MS } from './batch.ts';
 
 const count = z.number();

@@ -1,5 +1,4 @@
-import { preview } from '../../../base/json/faults.ts';
-import { printJson } from '../../../base/json/json.ts';
+import { preview, printJson } from '../../../base/index.ts';
 import { sentBytes } from '../../queue/sendable.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';
 import { isBatchName, LONGEST_BATCH_NAME } from './batch.ts';

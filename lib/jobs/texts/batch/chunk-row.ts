@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { recordOf } from '../../../base/json/record-schema.ts';
+import { recordOf } from '../../../base/index.ts';
 import type { StoredRow } from '../../../table/table.ts';
 import { type BatchStorage, batchPartition, type ChunkId, chunkSort, RETENTION_MS } from './batch.ts';
 

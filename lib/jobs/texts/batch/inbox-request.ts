@@ -1,7 +1,5 @@
 import * as z from 'zod/mini';
-import { checkedBy } from '../../../base/json/checked-by.ts';
-import { faultsOf } from '../../../base/json/faults.ts';
-import { filledText, wholeNumber } from '../../../base/json/inputs.ts';
+import { checkedBy, faultsOf, filledText, wholeNumber } from '../../../base/index.ts';
 import { keySegment } from '../../../store/id-in-key.ts';
 import { isKey } from '../../../store/key.ts';
 import type { Store } from '../../../store/store.ts';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { messageOf } from '../../../base/json/faults.ts';
-import { parseJson, printJson } from '../../../base/json/json.ts';
+import { messageOf, parseJson, printJson } from '../../../base/index.ts';
 import { notRows, rowsOfPart } from '../../results/part-rows.ts';
 import { textHashOf } from '../cache/cache-row.ts';
 import { type ChunkId, partPrefix } from './batch.ts';

@@ -1,4 +1,4 @@
-import { backoffMs } from '../../../base/time/backoff.ts';
+import { backoffMs } from '../../../base/index.ts';
 import { PlatformError } from '../../../platform/platform-error.ts';
 import type { ScoreJob } from '../../types/score/message.ts';
 import { createRefusals } from '../scoring/refusals.ts';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { printJson } from '../../../base/json/json.ts';
-import { recordOf } from '../../../base/json/record-schema.ts';
+import { printJson, recordOf } from '../../../base/index.ts';
 import type { Store } from '../../../store/store.ts';
 import { findStored, MOST_LIST_BYTES, missingObject, parseStored } from '../../../store/stored-json.ts';
 import { type ChunkId, type ScoreRequest, stagedKey } from './batch.ts';

@@ -1,4 +1,4 @@
-import { AwsError } from '../../../base/aws/aws-error.ts';
+import { AwsError } from '../../../base/index.ts';
 import { unsentOf } from '../../queue/unsent-error.ts';
 import type { ScoreJob } from '../../types/score/message.ts';
 

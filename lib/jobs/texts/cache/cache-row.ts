@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { canonicalJson } from '../../../base/json/canonical-json.ts';
-import { parseJson, printJson } from '../../../base/json/json.ts';
+import { canonicalJson, parseJson, printJson } from '../../../base/index.ts';
 import type { SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
 import { type Sentiment, sentimentSchema } from '../../../platform/records.ts';
 import type { RowKey, StoredRow, Table } from '../../../table/table.ts';

@@ -1,4 +1,4 @@
-import { printJson } from '../../../base/json/json.ts';
+import { printJson } from '../../../base/index.ts';
 import type { Sentiment } from '../../../platform/records.ts';
 import type { RowKey } from '../../../table/table.ts';
 import { type CacheRow, callsOf, isHeld, parseCacheRow, parseResult, writeCacheRow } from './cache-row.ts';

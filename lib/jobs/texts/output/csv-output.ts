@@ -1,4 +1,4 @@
-import { parseJson } from '../../../base/json/json.ts';
+import { parseJson } from '../../../base/index.ts';
 import { printed } from '../rows/ndjson-row.ts';
 import type { SourceFormat, SourceRecord } from '../rows/read-rows.ts';
 import type { JoinedRow } from './joined-rows.ts';

@@ -1,4 +1,4 @@
-import { printJson } from '../../../base/json/json.ts';
+import { printJson } from '../../../base/index.ts';
 import type { ScoredRow } from '../batch/part.ts';
 import type { SourceRecord } from '../rows/read-rows.ts';
 import { membersOf } from './csv-output.ts';

@@ -1,4 +1,4 @@
-import { listed } from '../../../base/json/faults.ts';
+import { listed } from '../../../base/index.ts';
 import { csvFields } from './csv-fields.ts';
 import type { CsvReader } from './csv-rows.ts';
 import { RowsError } from './rows-error.ts';

@@ -1,6 +1,4 @@
-import { preview } from '../../../base/json/faults.ts';
-import { parseJson, printJson } from '../../../base/json/json.ts';
-import { JsonLimitError } from '../../../base/json/json-limits.ts';
+import { JsonLimitError, parseJson, preview, printJson } from '../../../base/index.ts';
 import { type BadRow, badRow, type Row, type RowColumns, requestedColumns, rowFrom } from './row-fields.ts';
 import type { SourceLine } from './source-lines.ts';
 

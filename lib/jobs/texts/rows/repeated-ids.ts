@@ -1,5 +1,4 @@
-import { createNumbersByText } from '../../../base/bytes/texts-by-hash.ts';
-import { shortened } from '../../../base/json/faults.ts';
+import { createNumbersByText, shortened } from '../../../base/index.ts';
 
 /** Rows whose id an earlier row has. */
 export type RepeatedIds = {

@@ -1,4 +1,4 @@
-import { listed } from '../../../base/json/faults.ts';
+import { listed } from '../../../base/index.ts';
 
 /** Why a source of texts cannot be read as rows at all. */
 export type RowsFailure =

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../../base/json/canonical-json.ts';
+import { canonicalJson } from '../../../base/index.ts';
 import { textHashOf } from '../cache/cache-row.ts';
 
 /**

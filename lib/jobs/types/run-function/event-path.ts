@@ -1,5 +1,4 @@
-import { listed, shortened } from '../../../base/json/faults.ts';
-import { own } from '../../../base/json/own.ts';
+import { listed, own, shortened } from '../../../base/index.ts';
 import { isObject } from '../../message/fields.ts';
 
 /** What a path leads to: the field's value, or how far it leads, and the value that has no such field. */

@@ -1,4 +1,4 @@
-import { printJson } from '../../../base/json/json.ts';
+import { printJson } from '../../../base/index.ts';
 import { type FoundField, fieldAt } from './event-path.ts';
 import { type Reference, referenceIn, type ValueFault } from './event-values.ts';
 

@@ -1,5 +1,4 @@
-import { preview, shortened } from '../../../base/json/faults.ts';
-import { own } from '../../../base/json/own.ts';
+import { own, preview, shortened } from '../../../base/index.ts';
 import type { ExpandedMessage } from '../../message/check-message.ts';
 import { type GivenMessage, isObject } from '../../message/fields.ts';
 import { MOST_MESSAGE_BYTES } from '../../queue/queue.ts';

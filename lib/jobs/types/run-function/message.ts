@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { slashlessSegment, uuid } from '../../../base/json/inputs.ts';
-import { anyRecord } from '../../../base/json/record-schema.ts';
+import { anyRecord, slashlessSegment, uuid } from '../../../base/index.ts';
 import type { MessageChecks } from '../../message/check-message.ts';
 import { common, yesOrNo } from '../../message/fields.ts';
 import type { JobBy } from '../../message/read-job.ts';

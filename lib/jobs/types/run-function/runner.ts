@@ -1,4 +1,4 @@
-import { checkedBy } from '../../../base/json/checked-by.ts';
+import { checkedBy } from '../../../base/index.ts';
 import type { Call } from '../../../platform/call.ts';
 import { runFunction } from '../../../platform/operations/run-function.ts';
 import { executionSchema, type FunctionExecution } from '../../../platform/records.ts';

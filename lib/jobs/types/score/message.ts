@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { checkedBy } from '../../../base/json/checked-by.ts';
-import { anyText, wholeNumber } from '../../../base/json/inputs.ts';
+import { anyText, checkedBy, wholeNumber } from '../../../base/index.ts';
 import { analyzeSentiment, type SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
 import type { MessageChecks } from '../../message/check-message.ts';
 import { common, isObject, together, whole } from '../../message/fields.ts';

@@ -1,4 +1,4 @@
-import { printJson } from '../../../base/json/json.ts';
+import { printJson } from '../../../base/index.ts';
 import type { Platform } from '../../../platform/client.ts';
 import { PlatformError } from '../../../platform/platform-error.ts';
 import type { BatchStorage } from '../../texts/batch/batch.ts';

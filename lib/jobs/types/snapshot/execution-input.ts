@@ -1,5 +1,4 @@
-import { messageOf } from '../../../base/json/faults.ts';
-import { printJson } from '../../../base/json/json.ts';
+import { messageOf, printJson } from '../../../base/index.ts';
 import type { SnapshotAndFollowers } from '../../../snapshot/durable/durable-snapshot.ts';
 import { isObject } from '../../message/fields.ts';
 import { readJob } from '../../message/read-job.ts';

@@ -1,4 +1,4 @@
-import { parseJson } from '../../../base/json/json.ts';
+import { parseJson } from '../../../base/index.ts';
 import { linkedSource } from '../../../snapshot/sources/request.ts';
 import { sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
 import { ExecutionInputError, snapshotJobsOf } from './execution-input.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { checkedBy } from '../../../base/json/checked-by.ts';
+import { checkedBy } from '../../../base/index.ts';
 import { commonFields, requestRules, requestSchemasWith } from '../../../snapshot/sources/request.ts';
 import { isSource, type Source, sources } from '../../../snapshot/sources/sources.ts';
 import type { MessageChecks } from '../../message/check-message.ts';

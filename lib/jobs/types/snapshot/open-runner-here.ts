@@ -1,4 +1,4 @@
-import { sleep } from '../../../base/time/sleep.ts';
+import { sleep } from '../../../base/index.ts';
 import type { Session } from '../../../session.ts';
 import type { Store } from '../../../store/store.ts';
 import type { RunJob } from '../../turn.ts';

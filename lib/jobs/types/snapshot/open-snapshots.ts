@@ -1,4 +1,4 @@
-import { once } from '../../../base/once.ts';
+import { once } from '../../../base/index.ts';
 import type { Session } from '../../../session.ts';
 import type { StartExecution } from '../../../snapshot/durable/start-execution.ts';
 import type { RunJob } from '../../turn.ts';

@@ -1,4 +1,4 @@
-import { printJson } from '../../../base/json/json.ts';
+import { printJson } from '../../../base/index.ts';
 import type { PaceCounts } from '../../../pace/pace.ts';
 import type { Call } from '../../../platform/call.ts';
 import type { CallCounts } from '../../../platform/events.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { printJson } from '../../../base/json/json.ts';
+import { printJson } from '../../../base/index.ts';
 import type { StartExecution } from '../../../snapshot/durable/start-execution.ts';
 import type { RunJob } from '../../turn.ts';
 import { printExecutionInput } from './execution-input.ts';

@@ -1,4 +1,4 @@
-import { anyRecord } from '../../../base/json/record-schema.ts';
+import { anyRecord } from '../../../base/index.ts';
 import type { Store } from '../../../store/store.ts';
 import { findStored, MOST_LIST_BYTES } from '../../../store/stored-json.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText, wholeNumber } from '../../../base/json/inputs.ts';
+import { filledText, wholeNumber } from '../../../base/index.ts';
 import { idSchema } from '../../../platform/id.ts';
 import type { MessageChecks } from '../../message/check-message.ts';
 import { common, together, yesOrNo } from '../../message/fields.ts';

@@ -1,4 +1,4 @@
-import { checkedBy } from '../../../base/json/checked-by.ts';
+import { checkedBy } from '../../../base/index.ts';
 import type { Platform } from '../../../platform/client.ts';
 import { updateFormula } from '../../../platform/operations/update-formula.ts';
 import { type Calculation, calculationSchema } from '../../../platform/records.ts';

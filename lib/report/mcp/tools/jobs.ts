@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { firstLine, shortened } from '../../../base/json/faults.ts';
+import { firstLine, shortened } from '../../../base/index.ts';
 import { adviceFor } from '../../../jobs/job-advice.ts';
 import type { JobRow } from '../../../jobs/ledger/job-row.ts';
 import { findResult, storedResults } from '../../../jobs/results/stored-results.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { shortened } from '../../../base/json/faults.ts';
+import { shortened } from '../../../base/index.ts';
 import type { Tables } from '../../../tables/duckdb/open-tables.ts';
 import { duckDbSql } from '../../../tables/duckdb-dialect.ts';
 import { savedQueries } from '../../../tables/saved-queries.ts';

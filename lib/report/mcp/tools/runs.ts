@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { shortened } from '../../../base/json/faults.ts';
+import { shortened } from '../../../base/index.ts';
 import { placesIn } from '../../../snapshot/history/places.ts';
 import { placeSchema, sourceOf } from '../../../snapshot/keys.ts';
 import { sources } from '../../../snapshot/sources/sources.ts';

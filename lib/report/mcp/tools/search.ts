@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { shortened } from '../../../base/json/faults.ts';
+import { shortened } from '../../../base/index.ts';
 import {
   asText,
   columnsOfRuns,

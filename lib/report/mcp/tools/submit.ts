@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { printJson } from '../../../base/json/json.ts';
+import { printJson } from '../../../base/index.ts';
 import { scoringFields } from '../../../jobs/types/score/message.ts';
 import { confirmInput, MOST_JOBS, sendingOutput, submitJobs } from '../submit-jobs.ts';
 import { defineTool, SENDS, textInput, wholeInput } from '../tool.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { shortened } from '../../../base/json/faults.ts';
+import { shortened } from '../../../base/index.ts';
 import { type Dependent, type FindableKind, findableKinds, type UsedThing } from '../../graph/used-thing.ts';
 import { whereUsed as findWhereUsed, type WhereUsed } from '../../graph/where-used.ts';
 import { listEnd, listInput, offsetOf, pageOf } from '../pages.ts';

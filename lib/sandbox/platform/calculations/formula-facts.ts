@@ -1,4 +1,4 @@
-import { printJson } from '../../../base/json/json.ts';
+import { printJson } from '../../../base/index.ts';
 import { analyzeFormula, checkSum } from '../../../formula/index.ts';
 import { assumptions } from '../assumptions.ts';
 import type { Column } from '../records/datasets.ts';

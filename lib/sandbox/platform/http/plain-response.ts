@@ -1,4 +1,4 @@
-import { printJson } from '../../../base/json/json.ts';
+import { printJson } from '../../../base/index.ts';
 
 /** A response before it becomes bytes on a connection. */
 export type PlainResponse = {

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { faultsOf } from '../../../base/json/faults.ts';
-import { parseJson } from '../../../base/json/json.ts';
+import { faultsOf, parseJson } from '../../../base/index.ts';
 import type { Endpoint, EndpointInput } from '../../../platform/endpoint.ts';
 
 /** A bad request: the status of its response, and why. */

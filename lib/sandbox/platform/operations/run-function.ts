@@ -1,4 +1,4 @@
-import { printJson } from '../../../base/json/json.ts';
+import { printJson } from '../../../base/index.ts';
 import { runFunction } from '../../../platform/operations/run-function.ts';
 import { assumptions } from '../assumptions.ts';
 import { ok, operation, refused } from './operation.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { ListOf } from '../../../base/json/inputs.ts';
+import type { ListOf } from '../../../base/index.ts';
 import { defineSource, present } from '../define-source.ts';
 import { resumable } from '../resumable.ts';
 import { calculationColumns } from './columns.ts';

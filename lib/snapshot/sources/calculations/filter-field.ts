@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText } from '../../../base/json/inputs.ts';
-import { nearestName } from '../../../base/json/nearest-name.ts';
+import { filledText, nearestName } from '../../../base/index.ts';
 
 /** The fields that a search of calculations filters by, as far as they are known; each also with `not` before it. */
 const FILTER_FIELDS = [

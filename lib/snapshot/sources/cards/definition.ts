@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText, type ListOf, yesOrNo } from '../../../base/json/inputs.ts';
+import { filledText, type ListOf, yesOrNo } from '../../../base/index.ts';
 import { datasetsUsed, statingFields } from '../../../model/rules/index.ts';
 import { calculations } from '../calculations/definition.ts';
 import { defineSource } from '../define-source.ts';

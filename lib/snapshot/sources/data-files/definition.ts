@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { ListOf } from '../../../base/json/inputs.ts';
+import type { ListOf } from '../../../base/index.ts';
 import { idSchema } from '../../../platform/id.ts';
 import { expandNames } from '../../../platform/operations/get-data-file.ts';
 import { defineSource } from '../define-source.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type ListOf, utcTime, uuid, yesOrNo } from '../../../base/json/inputs.ts';
+import { type ListOf, utcTime, uuid, yesOrNo } from '../../../base/index.ts';
 import type { FileSearch } from '../../../platform/operations/search-files.ts';
 import { defineSource, present } from '../define-source.ts';
 import { resumable } from '../resumable.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { createSeenTexts, type SeenTexts } from '../../../base/bytes/texts-by-hash.ts';
+import { createSeenTexts, type SeenTexts } from '../../../base/index.ts';
 import { searchFiles } from '../../../platform/operations/search-files.ts';
 import { PlatformError } from '../../../platform/platform-error.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText, utcTime, yesOrNo } from '../../../base/json/inputs.ts';
-import { nearestName } from '../../../base/json/nearest-name.ts';
+import { filledText, nearestName, utcTime, yesOrNo } from '../../../base/index.ts';
 
 /** What the values of a field are. */
 type Kind = 'text' | 'integer' | 'time';

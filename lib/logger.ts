@@ -1,5 +1,5 @@
 import pino, { type Logger } from 'pino';
-import { boundedLine } from './json/bounded-line.ts';
+import { boundedLine } from './base/index.ts';
 
 /**
  * A logger that writes each line as one JSON object of bounded size, without a line feed. `level` is a name and

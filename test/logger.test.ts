@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createLogger } from '../../lib/base/logger.ts';
-import { HandBackError, JobCancelledError, JobRefusedError, UnfinishedError } from '../../lib/jobs/turn.ts';
-import { PlatformError } from '../../lib/platform/platform-error.ts';
-import { StoreError } from '../../lib/store/error.ts';
+import { HandBackError, JobCancelledError, JobRefusedError, UnfinishedError } from '../lib/jobs/turn.ts';
+import { createLogger } from '../lib/logger.ts';
+import { PlatformError } from '../lib/platform/platform-error.ts';
+import { StoreError } from '../lib/store/error.ts';
 
 function lineOf(log: (logger: ReturnType<typeof createLogger>) => void) {
   const lines: string[] = [];

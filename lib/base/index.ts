@@ -1,0 +1,61 @@
+export { AwsError, type AwsFailure, asAwsError, entryError } from './aws/aws-error.ts';
+export { type AwsEnvironment, awsClientConfig } from './aws/client-config.ts';
+export { kindOfFault, readAwsFault, UNSENT_CODES } from './aws/fault.ts';
+export { type ProxyEnvironment, proxyEnvironment, proxyFaults } from './aws/proxy-environment.ts';
+export { queueEndpoint } from './aws/queue-endpoint.ts';
+export { freeMemory } from './bytes/free-memory.ts';
+export { type GatheredBytes, gatherBytes } from './bytes/gathered-bytes.ts';
+export { growing } from './bytes/growing.ts';
+export { createNumbersByText, createSeenTexts, type SeenTexts } from './bytes/texts-by-hash.ts';
+export { boundedLine } from './json/bounded-line.ts';
+export { canonicalJson } from './json/canonical-json.ts';
+export { checkedBy } from './json/checked-by.ts';
+export { canonicalExact, ExactNumber, parseExact, printExact } from './json/exact-json.ts';
+export {
+  faultsOf,
+  firstLine,
+  type Hide,
+  listed,
+  MOST_READ,
+  messageOf,
+  preview,
+  shortened,
+} from './json/faults.ts';
+export { hideUser } from './json/hide-user.ts';
+export {
+  anyNumberOf,
+  anyText,
+  each,
+  filledText,
+  isoTime,
+  type ListOf,
+  pathSegment,
+  slashlessSegment,
+  utcTime,
+  uuid,
+  whole,
+  wholeNumber,
+  yesOrNo,
+} from './json/inputs.ts';
+export { parseJson, parseOwnJson, printJson } from './json/json.ts';
+export {
+  holdsMoreValues,
+  isDeeperThan,
+  JsonLimitError,
+  MAX_DEPTH,
+  refuseManyValues,
+  tooDeep,
+} from './json/json-limits.ts';
+export { nearestName } from './json/nearest-name.ts';
+export { own } from './json/own.ts';
+export { anyRecord, recordOf } from './json/record-schema.ts';
+export { quoted } from './json/shell-words.ts';
+export { shownJson } from './json/shown-json.ts';
+export { shownText } from './json/shown-text.ts';
+export { METRIC_NAMESPACE, type MeasureName, metricNames } from './metric-names.ts';
+export { once } from './once.ts';
+export { type SettingName, settingNames } from './setting-names.ts';
+export { type BackoffLimits, backoffMs } from './time/backoff.ts';
+export { createCleanups } from './time/cleanups.ts';
+export { createInHand, type InHand } from './time/in-hand.ts';
+export { sleep } from './time/sleep.ts';
