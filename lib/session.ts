@@ -15,10 +15,8 @@ import { callOutcome } from './platform/outage.ts';
 import type { RetryLimits } from './platform/retry.ts';
 import { fixedToken, type TokenSource } from './platform/token.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';
-import { openStore } from './store/open.ts';
-import type { Store } from './store/store.ts';
-import { isOfThisHost } from './table/default-place.ts';
-import { type CheckTable, tableCheckOf } from './table/store-table.ts';
+import { openStore, type Store } from './store/index.ts';
+import { type CheckTable, isOfThisHost, tableCheckOf } from './table/index.ts';
 
 /** What a command or a deployed function uses to work with the platform. */
 export type Session = {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { hideUser, preview, proxyFaults, queueEndpoint, type SettingName } from './base/index.ts';
 import { isOtherHeader, tokenHeader } from './platform/http/token-header.ts';
-import { DEFAULT_STORE, withPlaces } from './table/default-place.ts';
+import { DEFAULT_STORE, withPlaces } from './table/index.ts';
 
 /** An environment, or a part of one. */
 export type Environment = Readonly<Partial<Record<string, string>>>;

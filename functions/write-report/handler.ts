@@ -6,7 +6,7 @@ import { type ModelToOpen, renewModel } from '../../lib/model/index.ts';
 import { afterPublishing, afterPublishingEvent } from '../../lib/report/after-publishing.ts';
 import { writeReport } from '../../lib/report/write-report.ts';
 import { readSettings } from '../../lib/settings.ts';
-import { openStore } from '../../lib/store/open.ts';
+import { openStore } from '../../lib/store/index.ts';
 import { createInvocations } from '../invocations.ts';
 import { openAtStart } from '../open-at-start.ts';
 import { writeLine } from '../write-line.ts';

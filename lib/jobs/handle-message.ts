@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { InHand } from '../base/index.ts';
 import type { Breaker } from '../pace/fleet-breaker.ts';
 import { PlatformError } from '../platform/platform-error.ts';
-import type { Store } from '../store/store.ts';
+import type { Store } from '../store/index.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
 import { createHeld, type Held, type Lease, NotClaimedError } from './held.ts';

@@ -1,4 +1,4 @@
-import type { Store } from '../store/store.ts';
+import type { Store } from '../store/index.ts';
 import { findLateOutcome } from './late-outcome.ts';
 import type { Claim } from './ledger/job-row.ts';
 import type { ClaimAnswer, JobRequest, Ledger, SentAnswer } from './ledger/ledger.ts';

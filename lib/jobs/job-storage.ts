@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../session.ts';
 import { SettingsError } from '../settings.ts';
-import type { Store } from '../store/store.ts';
-import type { Table } from '../table/table.ts';
+import type { Store } from '../store/index.ts';
+import type { Table } from '../table/index.ts';
 import { createLedger } from './ledger/create-ledger.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';

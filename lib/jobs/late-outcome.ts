@@ -1,7 +1,5 @@
 import * as z from 'zod/mini';
-import { keySegment } from '../store/id-in-key.ts';
-import type { Store } from '../store/store.ts';
-import { findStored, MOST_LIST_BYTES, StoredObjectError } from '../store/stored-json.ts';
+import { findStored, keySegment, MOST_LIST_BYTES, type Store, StoredObjectError } from '../store/index.ts';
 import type { Outcome } from './ledger/job-row.ts';
 import type { SentBy } from './ledger/ledger.ts';
 import { outcomeSchema } from './ledger/stored-row.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { messageOf, once } from '../base/index.ts';
-import type { Store } from '../store/store.ts';
+import type { Store } from '../store/index.ts';
 import { stageLateOutcome } from './late-outcome.ts';
 import type { Claim, Outcome } from './ledger/job-row.ts';
 import type { EndAnswer, Ledger } from './ledger/ledger.ts';

@@ -1,5 +1,5 @@
 import { printJson } from '../base/index.ts';
-import { StoredObjectError } from '../store/stored-json.ts';
+import { StoredObjectError } from '../store/index.ts';
 import { type NotSent, type Redriven, type RedriveParts, sendAll } from './redrive.ts';
 import { batchPartition, type ChunkId, chunkJobId, HEADER_SORT } from './texts/batch/batch.ts';
 import { chunkMessage } from './texts/batch/chunk-message.ts';

@@ -1,7 +1,5 @@
 import { AwsError, parseJson } from '../base/index.ts';
-import { idOfSegment, keySegment } from '../store/id-in-key.ts';
-import type { Store } from '../store/store.ts';
-import { getBounded } from '../store/stored-json.ts';
+import { getBounded, idOfSegment, keySegment, type Store } from '../store/index.ts';
 import { type EndedJobRow, isCancelled, type JobRow } from './ledger/job-row.ts';
 import type { Ledger, ReopenOptions } from './ledger/ledger.ts';
 import { parseMessage } from './message/message.ts';

@@ -1,5 +1,4 @@
-import { keySegment } from '../store/id-in-key.ts';
-import type { Store } from '../store/store.ts';
+import { keySegment, type Store } from '../store/index.ts';
 import type { QueueMessage } from './queue/queue.ts';
 
 /** The key of a message that could not become a job. */

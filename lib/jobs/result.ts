@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import { keySegment } from '../store/id-in-key.ts';
-import type { PutCondition, Store } from '../store/store.ts';
-import { missingObject } from '../store/stored-json.ts';
+import { keySegment, missingObject, type PutCondition, type Store } from '../store/index.ts';
 import type { EndedJobRow, JobError, Outcome } from './ledger/job-row.ts';
 
 /** The row of an ended job whose type is known, from the row itself or from the message that named the job. */

@@ -1,6 +1,6 @@
 import { AwsError } from '../base/index.ts';
-import { StoreError } from '../store/error.ts';
-import { TableError } from '../table/table-error.ts';
+import { StoreError } from '../store/index.ts';
+import { TableError } from '../table/index.ts';
 
 /** True if the table, the store or another service of AWS did not respond, or was at its limit: that passes. */
 export const isServiceAway = (error: unknown): boolean =>

@@ -1,7 +1,5 @@
 import type { Logger } from 'pino';
-import { isKey } from '../store/key.ts';
-import type { Store } from '../store/store.ts';
-import { getBounded, StoredObjectError } from '../store/stored-json.ts';
+import { getBounded, isKey, type Store, StoredObjectError } from '../store/index.ts';
 import type { JobStorage } from './job-storage.ts';
 import { MOST_MESSAGE_BYTES, type Queue } from './queue/queue.ts';
 import { parseInboxRequest, writeRefusedInbox } from './texts/batch/inbox-request.ts';

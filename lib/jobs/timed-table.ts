@@ -1,9 +1,7 @@
 import { sleep } from '../base/index.ts';
 import { createTableClock, reportDates } from '../pace/table-clock.ts';
 import type { Environment } from '../settings.ts';
-import { sqlitePath } from '../table/sqlite-place.ts';
-import { type CheckTable, checkedTable, tableCheckOf } from '../table/store-table.ts';
-import type { Table } from '../table/table.ts';
+import { type CheckTable, checkedTable, sqlitePath, type Table, tableCheckOf } from '../table/index.ts';
 import type { JobRow } from './ledger/job-row.ts';
 import type { CacheRow } from './texts/cache/cache-row.ts';
 

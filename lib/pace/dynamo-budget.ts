@@ -1,7 +1,7 @@
 import { DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { type AwsEnvironment, awsClientConfig } from '../base/index.ts';
 import { explainDynamoError, type FailedTable, isConditionFailed } from '../table/dynamo-failure.ts';
-import { TableError } from '../table/table-error.ts';
+import { TableError } from '../table/index.ts';
 import { checkKeysOnce } from '../table/table-keys.ts';
 import type { Budget, BudgetWrite, HostItem } from './budget.ts';
 import { budgetBy, type ChangeBudget } from './budget-changes.ts';

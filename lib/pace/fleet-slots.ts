@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { TableError } from '../table/table-error.ts';
+import { TableError } from '../table/index.ts';
 import { pauseAfter429 } from './after-refusal.ts';
 import { BLOCK_MS, cappedRate, emptyBudget, incidentOf, LATE_MS, lineSpacing } from './budget.ts';
 import { createBudgetView } from './budget-view.ts';

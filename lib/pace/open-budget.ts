@@ -1,6 +1,5 @@
 import type { AwsEnvironment } from '../base/index.ts';
-import { sqlitePath } from '../table/sqlite-place.ts';
-import type { CheckTable } from '../table/store-table.ts';
+import { type CheckTable, sqlitePath } from '../table/index.ts';
 import type { Budget, HostItem } from './budget.ts';
 
 export type OpenBudgetOptions = {

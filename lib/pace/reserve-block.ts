@@ -1,4 +1,4 @@
-import { TableError } from '../table/table-error.ts';
+import { TableError } from '../table/index.ts';
 import { LEAST_PAUSE_MS } from './after-refusal.ts';
 import {
   BLOCK_MS,

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parseOwnJson } from '../base/index.ts';
-import type { SqliteFile } from '../table/sqlite-file.ts';
+import type { SqliteFile } from '../table/index.ts';
 import { type Budget, type BudgetWrite, emptyBudget, type HostItem } from './budget.ts';
 import { budgetBy, type ChangeBudget } from './budget-changes.ts';
 

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { placeSchema } from '../snapshot/keys.ts';
-import type { Store } from '../store/store.ts';
-import { storeUntil } from '../store/until.ts';
+import { type Store, storeUntil } from '../store/index.ts';
 import { type SendDigest, type SentDigest, sendDigests } from './digest/send-digests.ts';
 import { type KeptReport, keepReport } from './keep-report.ts';
 

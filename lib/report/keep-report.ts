@@ -4,8 +4,7 @@ import { placesIn } from '../snapshot/history/places.ts';
 import { type Place, placeSchema } from '../snapshot/keys.ts';
 import { readLatest } from '../snapshot/manifest.ts';
 import { sources } from '../snapshot/sources/sources.ts';
-import type { Store } from '../store/store.ts';
-import { findStored, printStored, StoredObjectError } from '../store/stored-json.ts';
+import { findStored, printStored, type Store, StoredObjectError } from '../store/index.ts';
 import { findReport, type StoredReport } from './stored-report.ts';
 
 export type KeepReportOptions = {

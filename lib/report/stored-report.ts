@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { recordOf } from '../base/index.ts';
-import type { Store } from '../store/store.ts';
-import { findStored, type StoredJson } from '../store/stored-json.ts';
+import { findStored, type Store, type StoredJson } from '../store/index.ts';
 
 /** The page, and what is said of it: written after the page. */
 export const REPORT_PAGE_KEY = 'report/latest.html';

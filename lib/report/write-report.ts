@@ -1,5 +1,4 @@
-import type { Store } from '../store/store.ts';
-import { printStored } from '../store/stored-json.ts';
+import { printStored, type Store } from '../store/index.ts';
 import { collectFacts } from './collect/collect-facts.ts';
 import type { ReportFacts } from './facts.ts';
 import { printPage } from './html.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isKey } from '../store/key.ts';
+import { isKey } from '../store/index.ts';
 import type { Run } from './run-id.ts';
 import { isSource, type Source } from './sources/sources.ts';
 

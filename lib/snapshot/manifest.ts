@@ -1,8 +1,13 @@
 import * as z from 'zod/mini';
 import { anyRecord, recordOf, shortened } from '../base/index.ts';
-import { isKey } from '../store/key.ts';
-import type { Store } from '../store/store.ts';
-import { findStored, MOST_LIST_BYTES, readStored, StoredObjectError } from '../store/stored-json.ts';
+import {
+  findStored,
+  isKey,
+  MOST_LIST_BYTES,
+  readStored,
+  type Store,
+  StoredObjectError,
+} from '../store/index.ts';
 import { latestKey, type Place } from './keys.ts';
 import { consistencies } from './scan.ts';
 

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { recordOf } from '../base/index.ts';
-import type { Store } from '../store/store.ts';
-import { findStored, printStored, StoredObjectError } from '../store/stored-json.ts';
+import { findStored, printStored, type Store, StoredObjectError } from '../store/index.ts';
 import { type Place, placeSchema } from './keys.ts';
 import { manifestOf, readLatest } from './manifest.ts';
 

@@ -1,4 +1,4 @@
-import type { Store } from '../store/store.ts';
+import type { Store } from '../store/index.ts';
 import { type Place, sourceOf } from './keys.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { StoredObjectError } from '../store/stored-json.ts';
+import { StoredObjectError } from '../store/index.ts';
 
 /**
  * Reads what is published, and once more, from `latest.json` on, if something of it was missing or damaged: a run may be

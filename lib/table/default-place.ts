@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { RESERVED_FOLDER } from '../store/key.ts';
+import { RESERVED_FOLDER } from '../store/index.ts';
 import { sqlitePath } from './sqlite-place.ts';
 
 /** The settings that say where tables and queues are. */

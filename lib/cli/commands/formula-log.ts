@@ -1,7 +1,7 @@
 import { printJson } from '../../base/index.ts';
 import type { FormulaLogEntry } from '../../jobs/types/update-formula/formula-log.ts';
 import { idDigits } from '../../platform/id.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';

@@ -3,7 +3,7 @@ import { effectiveRate } from '../../pace/effective-rate.ts';
 import { isProbing } from '../../pace/lowered.ts';
 import { lineStartMs } from '../../pace/reserve-block.ts';
 import { readPaceSettings } from '../../settings.ts';
-import { tableCheckOf } from '../../table/store-table.ts';
+import { tableCheckOf } from '../../table/index.ts';
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { numberOption } from '../options/options.ts';

@@ -3,7 +3,7 @@ import { findPublished } from '../../snapshot/history/find-published.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
 import type { Warn } from '../../snapshot/publish/warn.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { StoredObjectError } from '../../store/index.ts';
 import { defineCommand } from '../command.ts';
 import { asUsage } from '../errors/usage-error.ts';
 import { snapshotCommand } from '../options/command-lines.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
-import { sqlitePath } from '../../table/sqlite-place.ts';
+import { sqlitePath } from '../../table/index.ts';
 import { type Check, failed, ok, skipped } from './check.ts';
 
 /** The store can be written to, read, listed and deleted from: an object of its own, which expires if it is left. */

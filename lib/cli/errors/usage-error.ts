@@ -1,4 +1,4 @@
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { StoredObjectError } from '../../store/index.ts';
 
 /** A command was given something it cannot use; the message says what was expected and what it got. */
 export class UsageError extends Error {

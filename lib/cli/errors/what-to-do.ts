@@ -3,9 +3,8 @@ import type { SettingName } from '../../contract.ts';
 import { isStatus, isUnreached } from '../../platform/failure.ts';
 import { PlatformError } from '../../platform/platform-error.ts';
 import type { Environment } from '../../settings.ts';
-import { StoreError, type StoreFailure } from '../../store/error.ts';
-import { sqlitePath } from '../../table/sqlite-place.ts';
-import { TableError, type TableFailure } from '../../table/table-error.ts';
+import { StoreError, type StoreFailure } from '../../store/index.ts';
+import { sqlitePath, TableError, type TableFailure } from '../../table/index.ts';
 
 /** Causes that are looked at: errors may be each other's. */
 const MOST_CAUSES = 10;

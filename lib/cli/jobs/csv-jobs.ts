@@ -6,7 +6,7 @@ import { rowJobs } from '../../jobs/file/row-jobs.ts';
 import { readTemplate } from '../../jobs/file/template.ts';
 import { openTableFile } from '../../jobs/texts/rows/csv-table.ts';
 import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
-import { errorCode } from '../../store/error-code.ts';
+import { errorCode } from '../../store/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { readText } from '../options/options.ts';
 import type { Terminal } from '../terminal/terminal.ts';

@@ -6,7 +6,7 @@ import { jobId } from '../../jobs/message/fields.ts';
 import type { BatchStorage } from '../../jobs/texts/batch/batch.ts';
 import { openTimedTable } from '../../jobs/timed-table.ts';
 import { type Environment, SettingsError } from '../../settings.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 
 /*

@@ -2,9 +2,8 @@ import type { SettingName } from '../../contract.ts';
 import type { Ledger } from '../../jobs/ledger/ledger.ts';
 import type { TimedTable } from '../../jobs/timed-table.ts';
 import { readSyncSettings, type SyncSettings } from '../../settings.ts';
-import { openStore } from '../../store/open.ts';
-import type { Store } from '../../store/store.ts';
-import { sqlitePath } from '../../table/sqlite-place.ts';
+import { openStore, type Store } from '../../store/index.ts';
+import { sqlitePath } from '../../table/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { OUTPUT_ENDINGS, type OutputFormat, outputFormat } from '../../jobs/texts/output/text-file.ts';
-import { errorCode } from '../../store/error-code.ts';
+import { errorCode } from '../../store/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 
 /** The format of the file that `--output` names, which is checked before anything else is done. Throws `UsageError`. */

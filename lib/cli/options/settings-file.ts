@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { settingNames } from '../../base/index.ts';
 import type { Environment } from '../../settings.ts';
-import { NEW_LEDGER_RISK } from '../../table/store-table.ts';
+import { NEW_LEDGER_RISK } from '../../table/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 
 /** Where settings come from besides the environment. */

@@ -1,4 +1,4 @@
-import { StoreError } from '../../store/error.ts';
+import { StoreError } from '../../store/index.ts';
 import type { FirstRows, TableInfo, Tables } from '../../tables/duckdb/open-tables.ts';
 import { QueryError } from '../../tables/duckdb/query-error.ts';
 import { type Dialog, shown, shownLines } from '../terminal/terminal.ts';

@@ -1,8 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { findReport, REPORT_PAGE_KEY, type StoredReport } from '../../report/stored-report.ts';
-import { parseLocation } from '../../store/open.ts';
-import type { Store } from '../../store/store.ts';
-import { missingObject } from '../../store/stored-json.ts';
+import { missingObject, parseLocation, type Store } from '../../store/index.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { duration, inJson } from '../terminal/words.ts';

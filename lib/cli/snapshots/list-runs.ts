@@ -7,8 +7,7 @@ import { readLastPublication } from '../../snapshot/publish/last-publication.ts'
 import { readAgain } from '../../snapshot/read-again.ts';
 import { runOfId } from '../../snapshot/run-id.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 import { snapshotCommand } from '../options/command-lines.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

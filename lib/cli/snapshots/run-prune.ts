@@ -11,7 +11,7 @@ import { pruneRuns, type StillNeeded } from '../../snapshot/history/prune-runs.t
 import { unpublishedRuns } from '../../snapshot/history/unpublished-runs.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import { readLastPublication } from '../../snapshot/publish/last-publication.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { openPartitions } from '../../tables/partitions/open-partitions.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';

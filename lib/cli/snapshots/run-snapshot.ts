@@ -15,7 +15,7 @@ import type { Saved } from '../../snapshot/run/slice-progress.ts';
 import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.ts';
 import { resumeRun, takeRun } from '../../snapshot/run/take-run.ts';
 import type { SnapshotRequest } from '../../snapshot/sources/request.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { asUsage, UsageError } from '../errors/usage-error.ts';
 import { snapshotCommand } from '../options/command-lines.ts';
 import { createProgress } from '../terminal/progress.ts';

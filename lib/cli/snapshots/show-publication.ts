@@ -1,7 +1,7 @@
 import type { GateName } from '../../snapshot/gate-names.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { publishCommand } from '../options/command-lines.ts';
 import { exitCodes, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { counted, inJson, size } from '../terminal/words.ts';

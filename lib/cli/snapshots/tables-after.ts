@@ -1,8 +1,7 @@
 import { readSyncSettings } from '../../settings.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
-import { StoreError } from '../../store/error.ts';
-import type { Store } from '../../store/store.ts';
+import { type Store, StoreError } from '../../store/index.ts';
 import { openPartitions } from '../../tables/partitions/open-partitions.ts';
 import { PartitionsError } from '../../tables/partitions/partitions.ts';
 import { shownLines, type Terminal } from '../terminal/terminal.ts';

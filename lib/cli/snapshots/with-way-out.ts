@@ -1,4 +1,4 @@
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { StoredObjectError } from '../../store/index.ts';
 
 /** Waits for `work`, and adds a way out, in words, to the error if something in the store is missing or damaged. */
 export async function withWayOut<T>(wayOut: string, work: Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@ import { shownText } from '../../base/index.ts';
 import type { Polls } from '../../jobs/queue/queue.ts';
 import type { HoldLeft } from '../../platform/attempt.ts';
 import type { Environment } from '../../settings.ts';
-import type { openStore } from '../../store/open.ts';
+import type { openStore } from '../../store/index.ts';
 import type { Awaits } from './awaits.ts';
 import type { OutputFault } from './process-output.ts';
 import type { Screen } from './screen.ts';

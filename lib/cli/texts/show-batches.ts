@@ -5,7 +5,7 @@ import {
   failedRows,
   readBatchStatus,
 } from '../../jobs/texts/batch/batch-status.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { StoredObjectError } from '../../store/index.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { openScoreTable, openStoreToRead } from '../options/from-settings.ts';
 import { inColumns } from '../terminal/columns.ts';

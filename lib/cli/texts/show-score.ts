@@ -4,7 +4,7 @@ import type { BadRow } from '../../jobs/texts/batch/chunks.ts';
 import type { Summary } from '../../jobs/texts/batch/finish-batch.ts';
 import type { Preview } from '../../jobs/texts/batch/preview.ts';
 import type { InputFound } from '../../jobs/texts/rows/input.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { duration, inJson, number } from '../terminal/words.ts';

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { sleep } from '../../base/index.ts';
 import { readCheckpoint } from '../../snapshot/run/checkpoint.ts';
-import { openStore } from '../../store/open.ts';
+import { openStore } from '../../store/index.ts';
 import { exitCodes, type Terminal } from '../terminal/terminal.ts';
 
 /** Slow enough to be killed in the middle, with a part of the run stored each second. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RowKey, StoredRow, Table } from '../../table/table.ts';
+import type { RowKey, StoredRow, Table } from '../../table/index.ts';
 import type { JobRow } from './job-row.ts';
 import type { Ledger, SentAnswer } from './ledger.ts';
 import { createSteps, type FoundRow, type StepParts } from './steps.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../../table/table.ts';
+import type { Json } from '../../table/index.ts';
 
 export type JobState = 'CLAIMED' | 'SENT' | EndState;
 

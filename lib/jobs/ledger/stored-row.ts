@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { parseOwnJson } from '../../base/index.ts';
-import type { Json, Row } from '../../table/table.ts';
+import type { Json, Row } from '../../table/index.ts';
 import type { JobRow } from './job-row.ts';
 
 /**

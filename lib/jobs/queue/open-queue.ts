@@ -1,8 +1,6 @@
 import { userInfo } from 'node:os';
 import type { AwsEnvironment } from '../../base/index.ts';
-import { withPlaces } from '../../table/default-place.ts';
-import { sqlitePath } from '../../table/sqlite-place.ts';
-import { tableCheckOf } from '../../table/store-table.ts';
+import { sqlitePath, tableCheckOf, withPlaces } from '../../table/index.ts';
 import type { Queue } from './queue.ts';
 
 /** Who sends here: the user, or in a container whose user has no name, its number. */

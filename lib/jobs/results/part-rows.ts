@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 
 /** A part has at most a hundred rows. */
 const MOST_UNPACKED_BYTES = 256 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { printJson } from '../../base/index.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import type { FileRow, JobFile } from '../file/job-file.ts';
 import { hasEnded, type Outcome } from '../ledger/job-row.ts';
 import type { Ledger } from '../ledger/ledger.ts';

@@ -1,5 +1,5 @@
 import { parseJson } from '../../base/index.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { type ResultOf, resultKey, WHOLE } from '../result.ts';
 
 /** A result as it is stored, and what of it can be told at once. */

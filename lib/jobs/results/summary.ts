@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { recordOf } from '../../base/index.ts';
-import type { Store } from '../../store/store.ts';
-import { findStored, MOST_LIST_BYTES } from '../../store/stored-json.ts';
+import { findStored, MOST_LIST_BYTES, type Store } from '../../store/index.ts';
 
 const count = z.number();
 const counts = recordOf(count);

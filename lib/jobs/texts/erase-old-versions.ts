@@ -1,4 +1,4 @@
-import type { OldVersion, Store } from '../../store/store.ts';
+import type { OldVersion, Store } from '../../store/index.ts';
 import {
   chunkOfPart,
   chunkOfStaged,

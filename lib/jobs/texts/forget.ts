@@ -1,5 +1,5 @@
 import { preview } from '../../base/index.ts';
-import type { Table } from '../../table/table.ts';
+import type { Table } from '../../table/index.ts';
 import {
   type BatchStorage,
   batchPartition,

@@ -1,7 +1,7 @@
 import type { FormulaAnalysis } from '../../formula/index.ts';
 import type { Platform } from '../../platform/client.ts';
 import type { Session } from '../../session.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import type { AllowLists } from '../allow-lists.ts';
 import type { JobStorage } from '../job-storage.ts';
 import type { EndedJobRow } from '../ledger/job-row.ts';

@@ -10,7 +10,7 @@ import { parquetHeader } from 'hyparquet/src/column.js';
 import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js';
 import { readPlain } from 'hyparquet/src/plain.js';
 import { freeMemory } from '../../base/index.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { StoredObjectError } from '../../store/index.ts';
 
 /** Makes something of each text of a column, from its UTF-8: a view, which is empty once the next row group is read. */
 export type ReadText<T> = (utf8: Uint8Array) => T;

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from '../../base/index.ts';
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 import { type ParquetInStore, parquetOfRun } from '../../tables/made/made-files.ts';
 import { makeParquet } from '../../tables/made/make-parquet.ts';
 import type { AddFault, LastRun } from '../stored/last-runs.ts';

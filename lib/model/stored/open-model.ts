@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { freeMemory } from '../../base/index.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
-import { StoreError } from '../../store/error.ts';
-import type { Store } from '../../store/store.ts';
-import { printStored, StoredObjectError } from '../../store/stored-json.ts';
+import { printStored, type Store, StoredObjectError, StoreError } from '../../store/index.ts';
 import { PACKED_TYPE, pack, unpack } from '../columns/packed.ts';
 import { columnsOfRuns, type ModelColumns } from '../columns/run-columns.ts';
 import {

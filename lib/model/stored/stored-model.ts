@@ -1,8 +1,6 @@
 import * as z from 'zod/mini';
 import { recordOf } from '../../base/index.ts';
-import { isKey } from '../../store/key.ts';
-import type { Store } from '../../store/store.ts';
-import { parseStored, StoredObjectError } from '../../store/stored-json.ts';
+import { isKey, parseStored, type Store, StoredObjectError } from '../../store/index.ts';
 import { parquetFormat } from '../../tables/parquet/parquet-schema.ts';
 import { type ModelTable, modelColumns } from '../model-columns.ts';
 import { USES_FORMAT } from '../uses/part-uses.ts';

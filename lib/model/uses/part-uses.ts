@@ -3,9 +3,7 @@ import { growing } from '../../base/index.ts';
 import { type LineReader, readLines } from '../../snapshot/changes/line-reader.ts';
 import { createRecordFields } from '../../snapshot/changes/record-fields.ts';
 import type { Part } from '../../snapshot/manifest.ts';
-import { StoreError } from '../../store/error.ts';
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError, StoreError } from '../../store/index.ts';
 import { PACKED_TYPE, pack, unpack } from '../columns/packed.ts';
 import { createUsesCollector, type PackedUses } from '../graph/uses-graph.ts';
 import {

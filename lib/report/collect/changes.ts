@@ -4,8 +4,7 @@ import { storedChanges } from '../../snapshot/changes/stored-changes.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 import { type ChangeFacts, type ChangesFacts, MOST_LISTED } from '../facts.ts';
 import { damageIn, shownText } from './values.ts';
 

@@ -1,8 +1,7 @@
 import { type OpenedModel, openModel } from '../../model/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { type Source, sources } from '../../snapshot/sources/sources.ts';
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 import type { ReportFacts } from '../facts.ts';
 import { readBatches } from './batches.ts';
 import { readFormulas } from './formulas.ts';

@@ -1,6 +1,6 @@
 import { findFormula, formulaKeys } from '../../jobs/types/update-formula/formula-log.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import type { FormulaUpdate } from '../facts.ts';
 import { createLargest } from './listed.ts';
 import { damageIn, type Members, shownText, textIn } from './values.ts';

@@ -1,6 +1,6 @@
 import { adviceWords, batchOfJob } from '../../jobs/job-advice.ts';
 import { storedResults } from '../../jobs/results/stored-results.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { type JobFacts, MOST_LISTED } from '../facts.ts';
 import { createLargest } from './listed.ts';
 import { idIn, type Members, membersOf, NOT_STATED, shownText, sizeIn, textIn, timeIn } from './values.ts';

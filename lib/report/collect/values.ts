@@ -1,5 +1,4 @@
-import { StoreError } from '../../store/error.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { StoredObjectError, StoreError } from '../../store/index.ts';
 
 /*
  * What a record says, whatever it sends: each value of another type counts as absent.

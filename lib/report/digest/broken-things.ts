@@ -12,8 +12,7 @@ import {
 } from '../../model/index.ts';
 import { thingKey } from '../../model/rules/index.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 
 /** The first of a list, each as its lines, in the platform's own text: whoever shows them makes them safe. */
 export type First = { readonly total: number; readonly items: readonly (readonly string[])[] };

@@ -6,8 +6,7 @@ import { storedChanges } from '../../snapshot/changes/stored-changes.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { type Manifest, manifestOf } from '../../snapshot/manifest.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 import { type BrokenThings, brokenThings, type First, MOST_LISTED } from './broken-things.ts';
 
 /** What is said of one published run. */

@@ -3,8 +3,7 @@ import { type PublishedRun, publishedRuns } from '../../snapshot/changes/publish
 import type { Place } from '../../snapshot/keys.ts';
 import { manifestOf, readLatest } from '../../snapshot/manifest.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
-import type { Store } from '../../store/store.ts';
-import { findStored, printStored, StoredObjectError } from '../../store/stored-json.ts';
+import { findStored, printStored, type Store, StoredObjectError } from '../../store/index.ts';
 import { collectDigest } from './digest.ts';
 import { type PrintedDigest, printDigest } from './print-digest.ts';
 

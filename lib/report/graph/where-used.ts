@@ -1,7 +1,7 @@
 import { columnsOfRuns, describedRecords, lastRuns, openModel } from '../../model/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { type Source, sources } from '../../snapshot/sources/sources.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import {
   type FindableKind,
   findableKinds,

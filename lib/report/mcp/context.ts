@@ -1,6 +1,6 @@
 import type { Ledger } from '../../jobs/ledger/ledger.ts';
 import type { Place } from '../../snapshot/keys.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import type { Tables } from '../../tables/duckdb/open-tables.ts';
 
 /** What the tools work with. Nothing of it sends a request to the platform. */

@@ -2,7 +2,7 @@ import { shortened } from '../../base/index.ts';
 import { type LastRun, lastRuns } from '../../model/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { ToolError } from './tool.ts';
 
 const MOST_FAULTS = 5;

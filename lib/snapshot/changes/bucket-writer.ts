@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { constants, zstdCompress } from 'node:zlib';
 import { gatherBytes } from '../../base/index.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import type { Line } from './line-reader.ts';
 
 /** The bytes that all buckets together may hold before compression, and the most of one bucket. */

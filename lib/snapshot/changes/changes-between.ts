@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDirectoryStore } from '../../store/directory.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { type Place, sourceOf } from '../keys.ts';
 import { type Manifest, manifestOf } from '../manifest.ts';
 import { type ChangesToPublish, publishChanges } from '../publish/publish-changes.ts';

@@ -6,7 +6,7 @@ import {
   parseExact,
   parseJson,
 } from '../../base/index.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { StoredObjectError } from '../../store/index.ts';
 import { nameAt, noMembers, readMembers } from './line-members.ts';
 import type { Line, LineReader } from './line-reader.ts';
 

@@ -1,4 +1,4 @@
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { sourceDefinitions } from '../sources/sources.ts';
 import { createBucketWriter } from './bucket-writer.ts';
 import { type Comparison, MEMORY_BYTES, type RunSide } from './comparison.ts';

@@ -1,4 +1,4 @@
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { StoredObjectError } from '../../store/index.ts';
 import { COMMA, OPEN_OBJECT, QUOTE } from '../page/json-bytes.ts';
 import type { RecordKey } from '../sources/source-definition.ts';
 import { parsedLine } from './deep-lines.ts';

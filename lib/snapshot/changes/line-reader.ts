@@ -1,5 +1,5 @@
 import { freeMemory } from '../../base/index.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { MOST_LINE_BYTES } from '../frames/frame-limits.ts';
 import type { JsonBytes } from '../page/json-bytes.ts';
 import { type PartToRead, partChunks, tooLarge } from './part-chunks.ts';

@@ -1,5 +1,4 @@
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 import { isManifestKey, type Place, PRUNED_NAME, wasLatestKey } from '../keys.ts';
 import { type Latest, type Manifest, readLatest, readManifest } from '../manifest.ts';
 import { runOfId } from '../run-id.ts';

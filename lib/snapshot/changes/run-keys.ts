@@ -1,4 +1,4 @@
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import type { Manifest } from '../manifest.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { createLineKey } from './line-key.ts';

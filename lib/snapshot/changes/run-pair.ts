@@ -1,4 +1,4 @@
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import type { Place } from '../keys.ts';
 import { type Manifest, manifestOf } from '../manifest.ts';
 import { runOfId } from '../run-id.ts';

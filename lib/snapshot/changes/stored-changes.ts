@@ -1,6 +1,5 @@
 import { parseOwnJson } from '../../base/index.ts';
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Change } from './change.ts';
 import { isNamed, type LineMembers, nameAt, noMembers, readMembers } from './line-members.ts';

@@ -1,7 +1,7 @@
 import type { PaceCounts } from '../../pace/pace.ts';
 import type { Call } from '../../platform/call.ts';
 import type { CallCounts } from '../../platform/events.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { type Compression, type Place, placeOf } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Publication } from '../publish/publish.ts';

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { constants, gunzip, gzip, zstdCompress, zstdDecompress } from 'node:zlib';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { StoredObjectError } from '../../store/index.ts';
 import type { Compression } from '../keys.ts';
 import { MOST_FRAME_BYTES, MOST_LINE_BYTES } from './frame-limits.ts';
 

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import type { Store } from '../../store/store.ts';
-import { printBounded, readStored } from '../../store/stored-json.ts';
+import { printBounded, readStored, type Store } from '../../store/index.ts';
 
 const whole = z.number().check(z.int(), z.nonnegative());
 

@@ -1,6 +1,4 @@
-import { StoreError } from '../../store/error.ts';
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError, StoreError } from '../../store/index.ts';
 import { publishedRuns } from '../changes/published-runs.ts';
 import { MANIFEST_NAME, type Place, workFolder } from '../keys.ts';
 import type { Warn } from '../publish/warn.ts';

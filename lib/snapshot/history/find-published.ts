@@ -1,5 +1,4 @@
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 import { publishedRuns } from '../changes/published-runs.ts';
 import type { Place } from '../keys.ts';
 import { readLastPublication } from '../publish/last-publication.ts';

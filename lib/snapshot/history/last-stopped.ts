@@ -1,4 +1,4 @@
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { publishedRuns } from '../changes/published-runs.ts';
 import type { Place } from '../keys.ts';
 import { readLastPublication } from '../publish/last-publication.ts';

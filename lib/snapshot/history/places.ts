@@ -1,4 +1,4 @@
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { type Place, parsePlace, sourceOf } from '../keys.ts';
 import { sources } from '../sources/sources.ts';
 

@@ -1,4 +1,4 @@
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import type { Begun } from '../changes/newest-first.ts';
 import { publishedRuns } from '../changes/published-runs.ts';
 import { foldersOf, type Place, PRUNED_NAME, workFolder } from '../keys.ts';

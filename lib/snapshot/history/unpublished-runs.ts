@@ -1,5 +1,4 @@
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 import { type Begun, newestFirst } from '../changes/newest-first.ts';
 import { type PublishedRun, runsBefore } from '../changes/published-runs.ts';
 import { MANIFEST_NAME, type Place, workFolder } from '../keys.ts';

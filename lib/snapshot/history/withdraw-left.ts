@@ -1,5 +1,4 @@
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 import { publishedKeys } from '../changes/published-runs.ts';
 import { isManifestKey, type Place } from '../keys.ts';
 import { type Manifest, manifestOf } from '../manifest.ts';

@@ -1,4 +1,4 @@
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { StoredObjectError } from '../../store/index.ts';
 import type { Frame } from '../frames/frame.ts';
 import { seriesOf } from '../keys.ts';
 import type { Part } from '../manifest.ts';

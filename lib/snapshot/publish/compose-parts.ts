@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { freeMemory, gatherBytes } from '../../base/index.ts';
-import type { Store } from '../../store/store.ts';
-import { missingObject, StoredObjectError } from '../../store/stored-json.ts';
+import { missingObject, type Store, StoredObjectError } from '../../store/index.ts';
 import { readFrames } from '../frames/frame.ts';
 import { compressionOf } from '../keys.ts';
 import type { Part } from '../manifest.ts';

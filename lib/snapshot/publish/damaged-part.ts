@@ -1,5 +1,4 @@
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 import { runKeys } from '../changes/run-keys.ts';
 import type { Part } from '../manifest.ts';
 import type { Source } from '../sources/sources.ts';

@@ -1,5 +1,4 @@
-import type { Store } from '../../store/store.ts';
-import { parseStored, StoredObjectError } from '../../store/stored-json.ts';
+import { parseStored, type Store, StoredObjectError } from '../../store/index.ts';
 import { latestKey, type Place, publishedFolder } from '../keys.ts';
 import { type Latest, latestSchema, type Manifest, MOST_LATEST_BYTES, manifestOf } from '../manifest.ts';
 

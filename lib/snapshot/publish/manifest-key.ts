@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Store } from '../../store/store.ts';
-import { parseStored, printStored, StoredObjectError } from '../../store/stored-json.ts';
+import { parseStored, printStored, type Store, StoredObjectError } from '../../store/index.ts';
 import {
   isManifestKey,
   isWasLatestKey,

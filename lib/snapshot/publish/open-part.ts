@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type GatheredBytes, gatherBytes } from '../../base/index.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import type { Frame } from '../frames/frame.ts';
 import { type Compression, partName } from '../keys.ts';
 import type { Part } from '../manifest.ts';

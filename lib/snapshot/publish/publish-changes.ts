@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import type { Store } from '../../store/store.ts';
-import { missingObject } from '../../store/stored-json.ts';
+import { missingObject, type Store } from '../../store/index.ts';
 import type { LineChange } from '../changes/change.ts';
 import { compareByHash } from '../changes/compare-by-hash.ts';
 import type { Comparison } from '../changes/comparison.ts';

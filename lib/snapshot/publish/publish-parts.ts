@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import type { Store } from '../../store/store.ts';
-import { findStored, printStored } from '../../store/stored-json.ts';
+import { findStored, printStored, type Store } from '../../store/index.ts';
 import { type Part, partSchema } from '../manifest.ts';
 import { checkPublished, checkRecords } from './check-parts.ts';
 import { composeParts } from './compose-parts.ts';

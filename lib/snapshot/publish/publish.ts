@@ -1,11 +1,11 @@
-import type { Store } from '../../store/store.ts';
 import {
   MOST_LIST_BYTES,
   printBounded,
   printStored,
   printStoredLine,
+  type Store,
   StoredObjectError,
-} from '../../store/stored-json.ts';
+} from '../../store/index.ts';
 import type { GateName } from '../gate-names.ts';
 import {
   latestKey,

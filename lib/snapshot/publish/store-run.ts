@@ -1,4 +1,4 @@
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { changesKey, type Place, publishedFolder, sourceOf, workFolder } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';

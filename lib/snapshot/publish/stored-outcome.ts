@@ -1,6 +1,5 @@
 import type * as z from 'zod/mini';
-import type { Store } from '../../store/store.ts';
-import { findStored, MOST_LIST_BYTES, printBounded } from '../../store/stored-json.ts';
+import { findStored, MOST_LIST_BYTES, printBounded, type Store } from '../../store/index.ts';
 
 /**
  * Does a piece of work unless its outcome is stored, and stores the outcome: a publication that is resumed, after

@@ -1,5 +1,4 @@
-import type { Store } from '../../store/store.ts';
-import { printStored } from '../../store/stored-json.ts';
+import { printStored, type Store } from '../../store/index.ts';
 import { foldersOf, type Place, publishedFolder, TAGGED_NAME } from '../keys.ts';
 import { readLatest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';

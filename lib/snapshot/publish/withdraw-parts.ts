@@ -1,6 +1,4 @@
-import { StoreError } from '../../store/error.ts';
-import type { Store } from '../../store/store.ts';
-import { printStored } from '../../store/stored-json.ts';
+import { printStored, type Store, StoreError } from '../../store/index.ts';
 import {
   changesSeriesOf,
   isManifestKey,

@@ -1,4 +1,4 @@
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { type Compression, placeOf } from '../keys.ts';
 import { refuseTakenPlace } from '../place-taken.ts';
 import { givenIds } from '../sources/given-ids.ts';

@@ -1,8 +1,6 @@
 import * as z from 'zod/mini';
 import { anyRecord, recordOf, shortened } from '../../base/index.ts';
-import { readBack } from '../../store/read-back.ts';
-import type { Store } from '../../store/store.ts';
-import { findStored, printBounded, StoredObjectError } from '../../store/stored-json.ts';
+import { findStored, printBounded, readBack, type Store, StoredObjectError } from '../../store/index.ts';
 import { gateNames } from '../gate-names.ts';
 import { type Place, placeSchema, workFolder } from '../keys.ts';
 import { atRiskSchema, type Part, partSchema } from '../manifest.ts';

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { canonicalId } from '../../model/rules/index.ts';
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 import { readLines } from '../changes/line-reader.ts';
 import { createRecordFields } from '../changes/record-fields.ts';
 import { manifestOf, type Part, readLatest, readManifest } from '../manifest.ts';

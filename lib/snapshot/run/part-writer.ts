@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { freeMemory, gatherBytes } from '../../base/index.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { type Frame, storeFrames } from '../frames/frame.ts';
 import { createFrameCutter } from '../frames/frame-cutter.ts';
 import { type Compression, partName } from '../keys.ts';

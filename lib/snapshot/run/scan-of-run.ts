@@ -1,4 +1,4 @@
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { sourceOf } from '../keys.ts';
 import type { Scan } from '../scan.ts';
 import type { RunToScan } from '../sources/source-definition.ts';

@@ -1,6 +1,6 @@
 import { JsonLimitError } from '../../base/index.ts';
 import { PlatformError } from '../../platform/platform-error.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { type Place, sourceOf, workFolder } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import type { ScanOutcome, ScanStep } from '../scan.ts';

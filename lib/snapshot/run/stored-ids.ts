@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import type { Store } from '../../store/store.ts';
-import { findStored, MOST_LIST_BYTES, missingObject, printBounded } from '../../store/stored-json.ts';
+import { findStored, MOST_LIST_BYTES, missingObject, printBounded, type Store } from '../../store/index.ts';
 import { type Place, workFolder } from '../keys.ts';
 
 const idsSchema = z.object({ ids: z.array(z.string()) });

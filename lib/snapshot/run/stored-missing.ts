@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { readBack } from '../../store/read-back.ts';
-import type { Store } from '../../store/store.ts';
-import { MOST_LIST_BYTES, printBounded, StoredObjectError } from '../../store/stored-json.ts';
+import { MOST_LIST_BYTES, printBounded, readBack, type Store, StoredObjectError } from '../../store/index.ts';
 import type { MissingId } from '../scan.ts';
 
 /** How many missing ids of a run are stored, and the key of the piece with the last of them; null if there are none. */

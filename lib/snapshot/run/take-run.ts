@@ -1,6 +1,6 @@
 import type { PaceCounts } from '../../pace/pace.ts';
 import type { CallCounts } from '../../platform/events.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import type { GateName } from '../gate-names.ts';
 import type { Place } from '../keys.ts';
 import { readLastPublication } from '../publish/last-publication.ts';

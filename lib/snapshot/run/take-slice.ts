@@ -1,5 +1,5 @@
 import type { CallCounts } from '../../platform/events.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { runKeys } from '../changes/run-keys.ts';
 import { sourceOf } from '../keys.ts';
 import type { Scan } from '../scan.ts';

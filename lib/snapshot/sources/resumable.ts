@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import { checkedBy, faultsOf } from '../../base/index.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { StoredObjectError } from '../../store/index.ts';
 import type { Scan } from '../scan.ts';
 
 /** The same scan, for positions stored as JSON. Throws `StoredObjectError` if a position does not match the schema. */

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { compareKeys } from '../../store/key.ts';
+import { compareKeys } from '../../store/index.ts';
 import { queryErrorOf } from './query-error.ts';
 import { createOfGroups, groupName, type PieceGroup, rowsName } from './schema.ts';
 import type { Piece, Table } from './table.ts';

@@ -1,6 +1,6 @@
 import { nearestName } from '../../base/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { viewsOver } from '../catalog/catalog.ts';
 import { NEEDS_MODEL, type View } from '../catalog/view.ts';
 import { checkReads, onlyStatement } from './check-statement.ts';

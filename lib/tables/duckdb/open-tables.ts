@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCleanups } from '../../base/index.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { viewsOver } from '../catalog/catalog.ts';
 import type { View } from '../catalog/view.ts';
 import { duckDbType } from '../parquet/hive-type.ts';

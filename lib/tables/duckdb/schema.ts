@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { compareKeys } from '../../store/key.ts';
+import { compareKeys } from '../../store/index.ts';
 import type { View } from '../catalog/view.ts';
 import { duckDbMacros, duckDbSql } from '../duckdb-dialect.ts';
 import { duckDbType } from '../parquet/hive-type.ts';

@@ -1,5 +1,4 @@
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 import type { LocalCopies } from './local-copies.ts';
 
 /** What the tables of one query work with. */

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import PQueue from 'p-queue';
-import { missingObject, StoredObjectError } from '../../store/stored-json.ts';
+import { missingObject, StoredObjectError } from '../../store/index.ts';
 import type { ParquetInStore } from '../made/made-files.ts';
 import type { DataFile } from './local-copies.ts';
 import { orReport, type Session } from './session.ts';

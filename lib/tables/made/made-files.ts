@@ -2,8 +2,13 @@ import * as z from 'zod/mini';
 import { type Place, parquetFolder, sourceOf } from '../../snapshot/keys.ts';
 import type { Manifest, Part } from '../../snapshot/manifest.ts';
 import { sourceDefinitions } from '../../snapshot/sources/sources.ts';
-import type { ListedObject, Store } from '../../store/store.ts';
-import { parseStored, printStored, StoredObjectError } from '../../store/stored-json.ts';
+import {
+  type ListedObject,
+  parseStored,
+  printStored,
+  type Store,
+  StoredObjectError,
+} from '../../store/index.ts';
 import { parquetFormat } from '../parquet/parquet-schema.ts';
 
 const madeFile = z.object({

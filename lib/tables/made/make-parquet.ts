@@ -1,6 +1,6 @@
 import { type LineReader, lineOf, readLines } from '../../snapshot/changes/line-reader.ts';
 import type { PartToRead } from '../../snapshot/changes/part-chunks.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { StoredObjectError } from '../../store/index.ts';
 import type { KnownMembers, TableColumns } from '../parquet/fit-lines.ts';
 import { createParquetFile, type MadeParquet, type ParquetFile } from '../parquet/parquet-writer.ts';
 import type { FileToMake } from './made-files.ts';

@@ -1,7 +1,6 @@
 import { latestParquetFolder, type Place } from '../../snapshot/keys.ts';
 import { manifestOf, readLatest } from '../../snapshot/manifest.ts';
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 import { parquetOfRun } from '../made/made-files.ts';
 
 /** How often others may change what is read here before we leave it to the next call. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ListedObject, PutCondition, Store } from '../../store/store.ts';
+import type { ListedObject, PutCondition, Store } from '../../store/index.ts';
 import {
   type FileToMake,
   fileName,

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { bytesOfResult } from '../../jobs/results/stored-results.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
-import { compareKeys } from '../../store/key.ts';
-import type { ListedObject, Store } from '../../store/store.ts';
+import { compareKeys, type ListedObject, type Store } from '../../store/index.ts';
 import { type RecordedMade, type WithParquet, withParquet } from '../made/made-files.ts';
 import { type LinesToMake, type PlacedLine, parquetOfLines } from '../made/make-parquet.ts';
 import { parquetFormat } from '../parquet/parquet-schema.ts';

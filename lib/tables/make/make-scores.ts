@@ -3,9 +3,13 @@ import { findRows } from '../../jobs/results/part-rows.ts';
 import { findSummary } from '../../jobs/results/summary.ts';
 import { chunkOfPart, SCORES_FOLDER, SUMMARY_NAME } from '../../jobs/texts/batch/batch.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
-import { keySegment } from '../../store/id-in-key.ts';
-import type { ListedObject, Store } from '../../store/store.ts';
-import { missingObject, StoredObjectError } from '../../store/stored-json.ts';
+import {
+  keySegment,
+  type ListedObject,
+  missingObject,
+  type Store,
+  StoredObjectError,
+} from '../../store/index.ts';
 import { readMade, type WithParquet, withParquet } from '../made/made-files.ts';
 import { type LinesToMake, type PlacedLine, parquetOfLines, type Report } from '../made/make-parquet.ts';
 import { parquetFormat } from '../parquet/parquet-schema.ts';

@@ -1,8 +1,7 @@
 import { publishedKeys } from '../../snapshot/changes/published-runs.ts';
 import { type Place, parsePlace } from '../../snapshot/keys.ts';
 import type { Warn } from '../../snapshot/publish/warn.ts';
-import type { Store } from '../../store/store.ts';
-import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 import type { Partitions } from '../partitions/partitions.ts';
 import { pointAtLatest } from './latest-parquet.ts';
 import { type MadeFolder, SourceChangedError } from './make-folder.ts';

@@ -5,7 +5,7 @@ import { type Place, publishedFolder, sourceOf } from '../../snapshot/keys.ts';
 import type { Part } from '../../snapshot/manifest.ts';
 import { type Run, runOfId } from '../../snapshot/run-id.ts';
 import { sourceDefinitions } from '../../snapshot/sources/sources.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { madeOf, type RecordedParquet, recordedParquet } from '../made/made-files.ts';
 import { createParquetMaker } from '../made/make-parquet.ts';
 import type { MadeParquet } from '../parquet/parquet-writer.ts';

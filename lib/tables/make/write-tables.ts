@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { parsePlace } from '../../snapshot/keys.ts';
-import { findStored, printStored, StoredObjectError } from '../../store/stored-json.ts';
+import { findStored, printStored, StoredObjectError } from '../../store/index.ts';
 import { makeTables, type Named, type TableGroup, type TablesToMake } from './make-tables.ts';
 
 /** What the function is started with. `published`: the key of a `latest.json` that was stored, for its place alone. */

@@ -1,5 +1,5 @@
 import { type AwsEnvironment, once } from '../../base/index.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import type { Partitions } from './partitions.ts';
 
 export type OpenPartitionsOptions = {

@@ -1,5 +1,4 @@
-import { idOfSegment } from '../../../store/id-in-key.ts';
-import type { Store } from '../../../store/store.ts';
+import { idOfSegment, type Store } from '../../../store/index.ts';
 import { findSummary } from '../../results/summary.ts';
 import {
   type BatchStorage,

@@ -1,7 +1,6 @@
 import type { SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
-import { idOfSegment, keySegment } from '../../../store/id-in-key.ts';
-import type { Store } from '../../../store/store.ts';
-import type { Table } from '../../../table/table.ts';
+import { idOfSegment, keySegment, type Store } from '../../../store/index.ts';
+import type { Table } from '../../../table/index.ts';
 import { batchName } from '../../types/score/message.ts';
 
 /** What is requested for every text of a batch. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { recordOf } from '../../../base/index.ts';
-import type { StoredRow } from '../../../table/table.ts';
+import type { StoredRow } from '../../../table/index.ts';
 import { type BatchStorage, batchPartition, type ChunkId, chunkSort, RETENTION_MS } from './batch.ts';
 
 const count = z.number();

@@ -1,4 +1,4 @@
-import { printStored } from '../../../store/stored-json.ts';
+import { printStored } from '../../../store/index.ts';
 import type { InputFound } from '../rows/input.ts';
 import { type BatchStorage, batchPartition, HEADER_SORT, summaryKey } from './batch.ts';
 import { type BatchHeader, readHeader } from './batch-header.ts';

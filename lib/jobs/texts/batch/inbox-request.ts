@@ -1,9 +1,6 @@
 import * as z from 'zod/mini';
 import { checkedBy, faultsOf, filledText, wholeNumber } from '../../../base/index.ts';
-import { keySegment } from '../../../store/id-in-key.ts';
-import { isKey } from '../../../store/key.ts';
-import type { Store } from '../../../store/store.ts';
-import { printStored } from '../../../store/stored-json.ts';
+import { isKey, keySegment, printStored, type Store } from '../../../store/index.ts';
 import { readMessageJson } from '../../message/message-json.ts';
 import { scoringFields } from '../../types/score/message.ts';
 import { isBatchName, LONGEST_BATCH_NAME, type ScoreRequest } from './batch.ts';

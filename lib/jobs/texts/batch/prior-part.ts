@@ -1,4 +1,4 @@
-import type { Store } from '../../../store/store.ts';
+import type { Store } from '../../../store/index.ts';
 import type { ChunkRow } from './chunk-row.ts';
 import { parsePart, type ScoredRow } from './part.ts';
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { printJson, recordOf } from '../../../base/index.ts';
-import type { Store } from '../../../store/store.ts';
-import { findStored, MOST_LIST_BYTES, missingObject, parseStored } from '../../../store/stored-json.ts';
+import { findStored, MOST_LIST_BYTES, missingObject, parseStored, type Store } from '../../../store/index.ts';
 import { type ChunkId, type ScoreRequest, stagedKey } from './batch.ts';
 
 const line = z.number();

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { canonicalJson, parseJson, printJson } from '../../../base/index.ts';
 import type { SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
 import { type Sentiment, sentimentSchema } from '../../../platform/records.ts';
-import type { RowKey, StoredRow, Table } from '../../../table/table.ts';
+import type { RowKey, StoredRow, Table } from '../../../table/index.ts';
 import { RETENTION_MS } from '../batch/batch.ts';
 
 /** The start of every row's partition. */

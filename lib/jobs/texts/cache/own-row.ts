@@ -1,4 +1,4 @@
-import type { RowKey, StoredRow } from '../../../table/table.ts';
+import type { RowKey, StoredRow } from '../../../table/index.ts';
 import {
   type CacheRow,
   parseCacheRow,

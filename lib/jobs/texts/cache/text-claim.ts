@@ -1,6 +1,6 @@
 import { printJson } from '../../../base/index.ts';
 import type { Sentiment } from '../../../platform/records.ts';
-import type { RowKey } from '../../../table/table.ts';
+import type { RowKey } from '../../../table/index.ts';
 import { type CacheRow, callsOf, isHeld, parseCacheRow, parseResult, writeCacheRow } from './cache-row.ts';
 import { type ClaimOptions, createOwnRow, type Mine, type Seen } from './own-row.ts';
 

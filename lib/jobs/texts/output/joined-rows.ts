@@ -1,5 +1,4 @@
-import type { Store } from '../../../store/store.ts';
-import { missingObject } from '../../../store/stored-json.ts';
+import { missingObject, type Store } from '../../../store/index.ts';
 import type { Summary } from '../batch/finish-batch.ts';
 import { parsePart, type ScoredRow } from '../batch/part.ts';
 import { textHashOf } from '../cache/cache-row.ts';

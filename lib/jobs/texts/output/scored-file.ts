@@ -1,4 +1,4 @@
-import type { Store } from '../../../store/store.ts';
+import type { Store } from '../../../store/index.ts';
 import type { Summary } from '../batch/finish-batch.ts';
 import { openRows, type RowsOptions } from '../rows/read-rows.ts';
 import { csvOutput, membersOf } from './csv-output.ts';

@@ -2,7 +2,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { errorCode } from '../../../store/error-code.ts';
+import { errorCode } from '../../../store/index.ts';
 
 /** The formats of a file of rows, by its ending. */
 export type OutputFormat = {

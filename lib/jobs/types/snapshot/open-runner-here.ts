@@ -1,6 +1,6 @@
 import { sleep } from '../../../base/index.ts';
 import type { Session } from '../../../session.ts';
-import type { Store } from '../../../store/store.ts';
+import type { Store } from '../../../store/index.ts';
 import type { RunJob } from '../../turn.ts';
 import type { SnapshotJob } from './message.ts';
 import { snapshotRunner } from './runner.ts';

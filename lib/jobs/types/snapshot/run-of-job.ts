@@ -2,9 +2,7 @@ import * as z from 'zod/mini';
 import type { Place } from '../../../snapshot/keys.ts';
 import type { Saved } from '../../../snapshot/run/slice-progress.ts';
 import { resumeRun } from '../../../snapshot/run/take-run.ts';
-import { keySegment } from '../../../store/id-in-key.ts';
-import type { Store } from '../../../store/store.ts';
-import { findStored, printStored, StoredObjectError } from '../../../store/stored-json.ts';
+import { findStored, keySegment, printStored, type Store, StoredObjectError } from '../../../store/index.ts';
 
 const keyOf = (id: string) => `work/snapshot-jobs/${keySegment(id)}.json`;
 

@@ -12,7 +12,7 @@ import { beginRun } from '../../../snapshot/run/begin-run.ts';
 import { scanOfRun } from '../../../snapshot/run/scan-of-run.ts';
 import { SnapshotStoppedError } from '../../../snapshot/run/snapshot-stopped-error.ts';
 import { takeRun } from '../../../snapshot/run/take-run.ts';
-import type { Store } from '../../../store/store.ts';
+import type { Store } from '../../../store/index.ts';
 import type { Outcome } from '../../ledger/job-row.ts';
 import { isServiceError } from '../../service-away.ts';
 import { JobRefusedError, type RunJob } from '../../turn.ts';

@@ -1,6 +1,5 @@
 import { anyRecord } from '../../../base/index.ts';
-import type { Store } from '../../../store/store.ts';
-import { findStored, MOST_LIST_BYTES } from '../../../store/stored-json.ts';
+import { findStored, MOST_LIST_BYTES, type Store } from '../../../store/index.ts';
 
 const folderOf = (calculationId: string) => `formulas/${calculationId}/`;
 

@@ -3,7 +3,7 @@ import { firstLine, shortened } from '../../../base/index.ts';
 import { adviceFor } from '../../../jobs/job-advice.ts';
 import type { JobRow } from '../../../jobs/ledger/job-row.ts';
 import { findResult, storedResults } from '../../../jobs/results/stored-results.ts';
-import { TableError } from '../../../table/table-error.ts';
+import { TableError } from '../../../table/index.ts';
 import { createRoom, listEnd, listInput, offsetOf, pageOf } from '../pages.ts';
 import { defineTool, oneOf, READS, type ToolCall, ToolError, textInput } from '../tool.ts';
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { type CurrentModel, type ModelTable, modelColumns, renewModel } from '../../../model/index.ts';
-import { StoredObjectError } from '../../../store/stored-json.ts';
+import { StoredObjectError } from '../../../store/index.ts';
 import type { DataFile } from '../local-copies.ts';
 import { orReport, type Session } from '../session.ts';
 import { storedFile } from '../stored-files.ts';

@@ -1,7 +1,5 @@
 import { SCORES_FOLDER } from '../../../jobs/texts/batch/batch.ts';
-import { idOfSegment } from '../../../store/id-in-key.ts';
-import type { ListedObject } from '../../../store/store.ts';
-import { StoredObjectError } from '../../../store/stored-json.ts';
+import { idOfSegment, type ListedObject, StoredObjectError } from '../../../store/index.ts';
 import type { WithParquet } from '../../made/made-files.ts';
 import { NOTHING_MADE } from '../../made/made-files.ts';
 import { type LinesToMake, parquetOfLines } from '../../made/make-parquet.ts';

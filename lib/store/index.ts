@@ -1,0 +1,24 @@
+/* Objects in S3 or a directory, one interface. What opens either is loaded by `openStore`. */
+
+export { StoreError, type StoreFailure } from './error.ts';
+export { errorCode } from './error-code.ts';
+export { idOfSegment, keySegment } from './id-in-key.ts';
+export { compareKeys, isKey, RESERVED_FOLDER } from './key.ts';
+export { keyInStore } from './key-in-store.ts';
+export { openStore, parseLocation } from './open.ts';
+export { readBack } from './read-back.ts';
+export type { ListedObject, OldVersion, PutCondition, Store } from './store.ts';
+export {
+  findStored,
+  getBounded,
+  MOST_LIST_BYTES,
+  missingObject,
+  parseStored,
+  printBounded,
+  printStored,
+  printStoredLine,
+  readStored,
+  type StoredJson,
+  StoredObjectError,
+} from './stored-json.ts';
+export { storeUntil } from './until.ts';
