@@ -12,23 +12,7 @@ import { type LocalStack, startStack } from '../local-aws/stack/start-stack.ts';
 import type { Template } from '../local-aws/stack/template.ts';
 import { refusalsOfPeople } from './grants.ts';
 import { appOf, full, least, resourcesOf, templateOf } from './instances.ts';
-
-type Statement = {
-  readonly Action: string | readonly string[];
-  readonly Resource: unknown;
-  readonly Condition?: unknown;
-};
-
-const nameOf = (id: string) => id.replace(/[0-9A-F]{8}$/, '');
-
-/** A resource in short: the parts that it is joined from. */
-function placeOf(resource: unknown): string {
-  if (typeof resource === 'string') return resource;
-  const [[kind, of] = ['', undefined]] = Object.entries(resource as object);
-  if (kind === 'Fn::GetAtt') return nameOf((of as string[])[0] ?? '');
-  if (kind === 'Fn::Join') return (of as [string, unknown[]])[1].map(placeOf).join('');
-  return nameOf(String(of)).replace(/^AWS::/, '');
-}
+import { lineOf, placeOf, type Statement } from './statement-lines.ts';
 
 /** What a policy allows, an action a line, without the resources that all have. */
 const linesOf = (name: string): readonly string[] =>
@@ -37,11 +21,7 @@ const linesOf = (name: string): readonly string[] =>
     .flatMap(
       ([, { Properties }]) => (Properties['PolicyDocument'] as { Statement: readonly Statement[] }).Statement,
     )
-    .flatMap(({ Action, Resource, Condition }) => {
-      const on = [Resource].flat().map(placeOf).join(', ');
-      const only = Condition === undefined ? '' : ` if ${JSON.stringify(Condition)}`;
-      return `${[Action].flat().join(', ')} on ${on}${only}`;
-    })
+    .map(lineOf)
     .sort();
 
 describe('people may do no more than their commands', () => {

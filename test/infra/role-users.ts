@@ -5,13 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { enginesOf } from '../base/aws/engines.ts';
 import { least, resourcesOf, templateOf } from './instances.ts';
-
-type Statement = {
-  readonly Effect: string;
-  readonly Action: string | readonly string[];
-  readonly Resource: unknown;
-  readonly Condition?: unknown;
-};
+import { nameOf, type Statement } from './statement-lines.ts';
 
 const run = promisify(execFile);
 
@@ -74,8 +68,6 @@ function statementsByRole(bucket: string): Readonly<Record<string, readonly Stat
   }
   return byRole;
 }
-
-const nameOf = (id: string) => id.replace(/[0-9A-F]{8}$/, '');
 
 /** A resource with the real bucket's ARN in place of the stack's. Throws for anything else than the stack's bucket. */
 function arnOf(resource: unknown, bucket: string): string {
