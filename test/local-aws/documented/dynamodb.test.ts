@@ -22,15 +22,9 @@ test.for([
 
   const longest = await put('n'.repeat(65_535));
   const tooLong = await put(`${'n'.repeat(65_534)}é`);
-  const inBatch = await layer.dynamodb('BatchWriteItem', {
-    RequestItems: {
-      [TableName]: [{ PutRequest: { Item: { ...keyOf('b'), ...attributes('n'.repeat(65_536)) } } }],
-    },
-  });
 
   expect(longest).toMatchObject({ status: 200 });
   expect(tooLong).toMatchObject(invalid('Attribute name is too large'));
-  expect(inBatch).toMatchObject(invalid('Attribute name is too large'));
 });
 
 test('a partition key has at most 2,048 bytes, and a sort key 1,024', async () => {
@@ -80,29 +74,6 @@ test('a condition that fails because there is no item returns none', async () =>
 
   expect(refused).toMatchObject({ status: 400, error: 'ConditionalCheckFailedException' });
   expect(refused).not.toHaveProperty('Item');
-});
-
-test('a batch now and then leaves its last request to the client, and does not make it', async () => {
-  await using layer = await startLayer({ only: ['dynamodb-unprocessed'] });
-  const unwritten: unknown[] = [];
-  const unread: unknown[] = [];
-
-  for (let round = 0; round < 30; round += 1) {
-    const keys = [keyOf(`${round}`, 'a'), keyOf(`${round}`, 'b')];
-    const written: Members = await layer.dynamodb('BatchWriteItem', {
-      RequestItems: { [TableName]: keys.map((Item) => ({ PutRequest: { Item } })) },
-    });
-    const read: Members = await layer.dynamodb('BatchGetItem', {
-      RequestItems: { [TableName]: { Keys: keys } },
-    });
-    unwritten.push(...listOf(inside(written['UnprocessedItems'])[TableName]));
-    unread.push(...listOf(inside(inside(read['UnprocessedKeys'])[TableName])['Keys']));
-  }
-  const { Count } = (await layer.dynamodb('Scan', { TableName })) as Members;
-
-  expect(unwritten.length).toBeGreaterThan(1);
-  expect(unread.length).toBeGreaterThan(1);
-  expect(Count).toBe(60 - unwritten.length);
 });
 
 test.for(['GetItem', 'Query', 'Scan'])(

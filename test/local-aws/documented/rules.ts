@@ -1,4 +1,3 @@
-import { unprocessed } from './dynamodb/batches.ts';
 import { attributeNames, keySizes } from './dynamodb/limits.ts';
 import { oldItemOnFailure } from './dynamodb/old-item.ts';
 import { staleReads } from './dynamodb/stale-reads.ts';
@@ -6,7 +5,7 @@ import { losesResponses, refuses } from './faults.ts';
 import type { Rule } from './rule.ts';
 import { checksums } from './s3/checksums.ts';
 import { conditionalWrites, writesConflict } from './s3/conditional-writes.ts';
-import { deletedAtOnce, keyLength, metadataSize, unknownOperations } from './s3/limits.ts';
+import { keyLength, unknownOperations } from './s3/limits.ts';
 import { listing } from './s3/listing.ts';
 import { partNumbers, uploadsAreListed } from './s3/multipart.ts';
 import { tagging } from './s3/tagging.ts';
@@ -14,7 +13,7 @@ import { versions } from './s3/versions.ts';
 import { allUnicode } from './sqs/all-unicode.ts';
 import { batchesFailInPart } from './sqs/batches.ts';
 import { countsLag } from './sqs/counts-lag.ts';
-import { batchIds, delayLimit, wholeNumbers } from './sqs/limits.ts';
+import { delayLimit, wholeNumbers } from './sqs/limits.ts';
 import { fewerMessages, orderChanges, shortPollsMiss } from './sqs/polls.ts';
 import { receiptsMustBeIssued, twelveHours } from './sqs/receipts.ts';
 import { deliveriesRepeat } from './sqs/repeats.ts';
@@ -50,7 +49,6 @@ export const rules = {
   }),
   'sqs-batches-fail-in-part': batchesFailInPart,
   'sqs-whole-numbers': wholeNumbers,
-  'sqs-batch-ids': batchIds,
   'sqs-delay-limit': delayLimit,
   'sqs-receipts': receiptsMustBeIssued,
   'sqs-twelve-hours': twelveHours,
@@ -75,10 +73,8 @@ export const rules = {
     page: RETRIES,
   }),
   's3-key-length': keyLength,
-  's3-metadata-size': metadataSize,
   's3-checksums': checksums,
   's3-part-numbers': partNumbers,
-  's3-deleted-at-once': deletedAtOnce,
   's3-writes-conflict': writesConflict,
   's3-conditional-writes': conditionalWrites,
   's3-versions': versions,
@@ -111,7 +107,6 @@ export const rules = {
   }),
   'dynamodb-attribute-names': attributeNames,
   'dynamodb-key-sizes': keySizes,
-  'dynamodb-unprocessed': unprocessed,
   'dynamodb-old-item': oldItemOnFailure,
   'dynamodb-stale-reads': staleReads,
 } as const satisfies Record<string, Rule>;

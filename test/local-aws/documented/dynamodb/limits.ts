@@ -23,16 +23,10 @@ export const attributeNames = {
 const invalid = (message: string): Reply =>
   refuse('dynamodb', { status: 400, code: 'ValidationException', message });
 
-/** The items that a request puts, alone or in a batch. */
+/** The item that a request puts. */
 function itemsOf(request: AwsRequest): readonly Members[] {
-  const { Item, RequestItems } = membersOf(request);
-  if (request.operation === 'PutItem') return isMembers(Item) ? [Item] : [];
-  if (request.operation !== 'BatchWriteItem' || !isMembers(RequestItems)) return [];
-  return Object.values(RequestItems)
-    .flatMap(listOf)
-    .flatMap(({ PutRequest }) =>
-      isMembers(PutRequest) && isMembers(PutRequest['Item']) ? [PutRequest['Item']] : [],
-    );
+  const { Item } = membersOf(request);
+  return request.operation === 'PutItem' && isMembers(Item) ? [Item] : [];
 }
 
 /** Attribute values are `{ TYPE: value }`; those of type M and L have others inside. */

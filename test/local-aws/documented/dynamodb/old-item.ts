@@ -15,7 +15,7 @@ export const oldItemOnFailure = {
     const schemaOf = keySchemas(ask);
     return async (request, next) => {
       const { TableName, Item, Key, ReturnValuesOnConditionCheckFailure: wanted } = membersOf(request);
-      if (!/^(Put|Update|Delete|BatchWrite)Item$/.test(request.operation)) return next(request);
+      if (!/^(Put|Update|Delete)Item$/.test(request.operation)) return next(request);
       return inTurn(String(TableName), async () => {
         const reply = await next(request);
         if (wanted !== 'ALL_OLD' || !isConditionFailed(reply)) return reply;

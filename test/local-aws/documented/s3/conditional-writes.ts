@@ -49,7 +49,7 @@ export const writesConflict = {
 } as const satisfies Rule;
 
 const changesObjects = ({ operation }: AwsRequest): boolean =>
-  WRITES.has(operation) || operation === 'DeleteObject' || operation === 'DeleteObjects';
+  WRITES.has(operation) || operation === 'DeleteObject';
 
 async function findRefusal(request: AwsRequest, ask: Ask): Promise<Reply | undefined> {
   const { 'if-none-match': ifNoneMatch, 'if-match': ifMatch } = request.headers;

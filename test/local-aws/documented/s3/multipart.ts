@@ -49,7 +49,7 @@ function toPage(all: readonly Upload[], { query, path }: AwsRequest): Reply {
   const sorted = all
     .filter(({ key }) => key.startsWith(prefix))
     .sort((a, b) => compareKeys(a.key, b.key) || a.atMs - b.atMs || compareKeys(a.id, b.id));
-  const rest = sorted.slice(startOf(sorted, query));
+  const rest = sorted.slice(afterMarkers(sorted, query, 'upload-id-marker'));
   const page = rest.slice(0, most);
   const last = page.length < rest.length ? page.at(-1) : undefined;
   return toXml(
@@ -70,9 +70,13 @@ function toPage(all: readonly Upload[], { query, path }: AwsRequest): Reply {
 const toEntry = ({ key, id, atMs }: Upload): string =>
   `<Upload>${xmlOf('Key', key)}${xmlOf('UploadId', id)}${xmlOf('Initiated', new Date(atMs).toISOString())}</Upload>`;
 
-/** The place of the first upload after the markers. Without an upload's id, none of the key's uploads are listed. */
-function startOf(sorted: readonly Upload[], query: URLSearchParams): number {
-  const [keyMarker, idMarker] = [query.get('key-marker'), query.get('upload-id-marker')];
+/** The place of the first entry after the markers. Without an id, none of the key's entries are listed. */
+export function afterMarkers(
+  sorted: readonly Pick<Upload, 'key' | 'id'>[],
+  query: URLSearchParams,
+  nameOfId: string,
+): number {
+  const [keyMarker, idMarker] = [query.get('key-marker'), query.get(nameOfId)];
   if (keyMarker === null || keyMarker === '') return 0;
   const marked = sorted.findIndex(({ key, id }) => key === keyMarker && id === idMarker);
   if (marked >= 0) return marked + 1;

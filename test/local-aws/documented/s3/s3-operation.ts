@@ -63,7 +63,6 @@ const ofBuckets: Readonly<Record<string, string>> = {
   GET: 'ListObjects',
   'GET uploads': 'ListMultipartUploads',
   'GET versions': 'ListObjectVersions',
-  'POST delete': 'DeleteObjects',
   'GET versioning': 'GetBucketVersioning',
   'PUT versioning': 'PutBucketVersioning',
   'GET lifecycle': 'GetBucketLifecycleConfiguration',
@@ -84,7 +83,6 @@ const ofObjects: Readonly<Record<string, string>> = {
   'GET uploadId': 'ListParts',
   'GET tagging': 'GetObjectTagging',
   'PUT tagging': 'PutObjectTagging',
-  'DELETE tagging': 'DeleteObjectTagging',
 };
 
 const copies: Readonly<Record<string, string>> = { PutObject: 'CopyObject', UploadPart: 'UploadPartCopy' };

@@ -29,15 +29,6 @@ test('a key has at most 1,024 bytes', async () => {
   expect(shown(await put(`${'k'.repeat(1_023)}é`))).toEqual([400, 'KeyTooLongError']);
 });
 
-test('user-defined metadata has at most 2 KB, names and values together', async () => {
-  await using layer = await startLayer({ only: ['s3-metadata-size'] });
-  const put = (value: string) =>
-    layer.s3('PUT', '/bucket/key', { headers: { 'x-amz-meta-name': value }, body: 'x' });
-
-  expect((await put('v'.repeat(2_044))).status).toBe(200);
-  expect(shown(await put('v'.repeat(2_045)))).toEqual([400, 'MetadataTooLarge']);
-});
-
 describe('a digest that differs from the body is refused', () => {
   test.for([
     ['content-md5', hashOf('md5', 'body')],
@@ -77,23 +68,13 @@ test('a part has a number from 1 to 10,000', async () => {
   expect(shown(await put(0))).toEqual([400, 'InvalidArgument']);
 });
 
-test('at most 1,000 objects are deleted at once', async () => {
-  await using layer = await startLayer({ only: ['s3-deleted-at-once'] });
-  const remove = (count: number) =>
-    layer.s3('POST', '/bucket?delete', {
-      body: `<Delete>${'<Object><Key>k</Key></Object>'.repeat(count)}</Delete>`,
-    });
-
-  expect((await remove(1_000)).status).toBe(200);
-  expect(shown(await remove(1_001))).toEqual([400, 'MalformedXML']);
-});
-
 test.for([
   ['PUT', '/bucket/key?acl'],
   ['PUT', '/bucket/key?retention'],
   ['GET', '/bucket/key?acl'],
   ['GET', '/bucket/key?uploadId=1'],
   ['GET', '/bucket?policy'],
+  ['POST', '/bucket?delete'],
 ] as const)('%s %s is refused, and not done to the object itself', async ([method, url]) => {
   await using layer = await startLayer({ only: ['s3-unknown-operations'] });
   await layer.s3('PUT', '/bucket/key', { body: 'body' });
@@ -106,7 +87,7 @@ describe('tags', () => {
   const tags = '<Tag><Key>a</Key><Value>b</Value></Tag>';
   const tagged = async ({ s3 }: Layer) => valuesOf(await s3('GET', '/bucket/key?tagging'), 'TagSet')[0];
 
-  test('are set, read and deleted, and the object stays as it is', async () => {
+  test('are set and read, and the object stays as it is', async () => {
     await using layer = await startLayer({ only: ['s3-tagging'] });
     await layer.s3('PUT', '/bucket/key', { body: 'body' });
 
@@ -114,11 +95,9 @@ describe('tags', () => {
       body: `<Tagging><TagSet>${tags}</TagSet></Tagging>`,
     });
     const read = await tagged(layer);
-    const removed = await layer.s3('DELETE', '/bucket/key?tagging');
 
-    expect([put.status, removed.status]).toEqual([200, 204]);
+    expect(put.status).toBe(200);
     expect(read).toBe(tags);
-    expect(await tagged(layer)).toBe('');
     expect(textOf(await layer.s3('GET', '/bucket/key'))).toBe('body');
   });
 

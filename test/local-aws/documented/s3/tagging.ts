@@ -8,7 +8,7 @@ import { placeOf, WRITES } from './s3-operation.ts';
 export const tagging = {
   service: 's3',
   kind: 'strict',
-  says: 'Tags are set, read and deleted beside the object, whose bytes they do not change.',
+  says: 'Tags are set and read beside the object, whose bytes they do not change.',
   page: 'https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-tagging.html',
   create: ({ ask }) => {
     const tagsOf = new Map<string, string>();
@@ -24,9 +24,8 @@ export const tagging = {
         return refuse('s3', { status: 404, code: 'NoSuchKey', message: 'The specified key does not exist.' });
       if (request.operation === 'GetObjectTagging')
         return toXml(`<Tagging><TagSet>${tagsOf.get(name) ?? ''}</TagSet></Tagging>`);
-      const isPut = request.operation === 'PutObjectTagging';
-      tagsOf.set(name, isPut ? (TAG_SET.exec(request.body.toString('utf8'))?.[1] ?? '') : '');
-      return { status: isPut ? 200 : 204, headers: {}, body: Buffer.alloc(0) };
+      tagsOf.set(name, TAG_SET.exec(request.body.toString('utf8'))?.[1] ?? '');
+      return { status: 200, headers: {}, body: Buffer.alloc(0) };
     };
   },
 } as const satisfies Rule;

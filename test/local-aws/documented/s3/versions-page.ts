@@ -1,7 +1,7 @@
 import type { AwsRequest } from '../aws-request.ts';
 import { type Reply, toXml } from '../reply.ts';
 import { xmlOf } from './listing.ts';
-import { compareKeys } from './multipart.ts';
+import { afterMarkers, compareKeys } from './multipart.ts';
 import { placeOf } from './s3-operation.ts';
 import type { ListedVersion } from './versions-kept.ts';
 
@@ -15,7 +15,7 @@ export function toVersionsPage(all: readonly ListedVersion[], { path, query }: A
   const sorted = all
     .filter(({ key }) => key.startsWith(prefix))
     .toSorted((a, b) => compareKeys(a.key, b.key));
-  const rest = sorted.slice(startOf(sorted, query));
+  const rest = sorted.slice(afterMarkers(sorted, query, 'version-id-marker'));
   const page = rest.slice(0, most);
   const last = page.length < rest.length ? page.at(-1) : undefined;
   return toXml(
@@ -43,14 +43,4 @@ function toEntry({ key, id, atMs, isLatest, object }: ListedVersion): string {
   if (object === undefined) return `<DeleteMarker>${named}</DeleteMarker>`;
   const etag = xmlOf('ETag', String(object.headers['etag']));
   return `<Version>${named}${etag}${xmlOf('Size', object.body.length)}<StorageClass>STANDARD</StorageClass></Version>`;
-}
-
-/** The place of the first version after the markers. Without a version's id, none of the key's versions are listed. */
-function startOf(sorted: readonly ListedVersion[], query: URLSearchParams): number {
-  const [keyMarker, idMarker] = [query.get('key-marker'), query.get('version-id-marker')];
-  if (keyMarker === null || keyMarker === '') return 0;
-  const marked = sorted.findIndex(({ key, id }) => key === keyMarker && id === idMarker);
-  if (marked >= 0) return marked + 1;
-  const after = sorted.findIndex(({ key }) => compareKeys(key, keyMarker) > 0);
-  return after < 0 ? sorted.length : after;
 }

@@ -1,6 +1,5 @@
 import {
   DeleteObjectCommand,
-  DeleteObjectsCommand,
   GetBucketVersioningCommand,
   GetObjectCommand,
   HeadObjectCommand,
@@ -92,12 +91,7 @@ describe('in a bucket with versioning', () => {
     const versions = [await put('first'), await put('second')];
     const { VersionId } = await remove();
 
-    await client.send(
-      new DeleteObjectsCommand({
-        Bucket,
-        Delete: { Objects: [...versions, VersionId].map((id) => ({ Key, VersionId: id })) },
-      }),
-    );
+    for (const id of [...versions, VersionId]) await remove(id);
 
     expect(await list()).toMatchObject({ versions: [], markers: 0 });
     expect(await get(versions[0])).toBe('NoSuchVersion');

@@ -1,5 +1,5 @@
 import type { AwsRequest } from '../aws-request.ts';
-import { type Reply, refuse, toXml, unescapeXml } from '../reply.ts';
+import { type Reply, refuse, toXml } from '../reply.ts';
 import type { Ask, Rule } from '../rule.ts';
 import { createTurns } from '../turns.ts';
 import { xmlOf } from './listing.ts';
@@ -53,23 +53,5 @@ async function onVersions(request: AwsRequest, { kept, next }: Place): Promise<R
   const { operation } = request;
   if (WRITES.has(operation)) return kept.put(request, next);
   if (operation === 'GetObject' || operation === 'HeadObject') return kept.get(request, next);
-  if (operation === 'DeleteObject') return kept.delete(request);
-  if (operation !== 'DeleteObjects') return next(request);
-  const { bucket } = placeOf(request);
-  const deleted: string[] = [];
-  for (const [, entry = ''] of request.body.toString('utf8').matchAll(/<Object>(.*?)<\/Object>/gs)) {
-    const key = textOf(entry, 'Key') ?? '';
-    const versionId = textOf(entry, 'VersionId');
-    const path = `/${encodeURIComponent(bucket)}/${encodeURIComponent(key)}`;
-    const query = new URLSearchParams(versionId === undefined ? {} : { versionId });
-    await kept.delete({ ...request, operation: 'DeleteObject', method: 'DELETE', path, query });
-    deleted.push(`<Deleted>${xmlOf('Key', key)}${xmlOf('VersionId', versionId)}</Deleted>`);
-  }
-  const isQuiet = /<Quiet>true<\/Quiet>/.test(request.body.toString('utf8'));
-  return toXml(`<DeleteResult>${isQuiet ? '' : deleted.join('')}</DeleteResult>`);
-}
-
-function textOf(xml: string, name: string): string | undefined {
-  const [, text] = new RegExp(`<${name}>(.*?)</${name}>`, 's').exec(xml) ?? [];
-  return text === undefined ? undefined : unescapeXml(text);
+  return operation === 'DeleteObject' ? kept.delete(request) : next(request);
 }

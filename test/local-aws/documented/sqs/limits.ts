@@ -4,7 +4,6 @@ import type { Rule } from '../rule.ts';
 import { askForOthers, entriesOf } from './batches.ts';
 
 const MOST_DELAY_SECONDS = 900;
-const LONGEST_ID = 80;
 
 /** A message, or an entry of a batch, may be delayed by 15 minutes at most. */
 export const delayLimit = {
@@ -31,23 +30,6 @@ const isTooLate = ({ DelaySeconds }: { readonly DelaySeconds?: unknown }) => !is
 const isDelay = (seconds: unknown): boolean =>
   seconds === undefined ||
   (Number.isInteger(seconds) && Number(seconds) >= 0 && Number(seconds) <= MOST_DELAY_SECONDS);
-
-/** The id of an entry has a limit, beside the characters that fauxqs checks. */
-export const batchIds = {
-  service: 'sqs',
-  kind: 'strict',
-  says: 'The id of an entry in a batch has at most 80 characters.',
-  page: 'https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatchRequestEntry.html',
-  create: () => async (request, next) =>
-    entriesOf(request).some(({ Id }) => String(Id).length > LONGEST_ID)
-      ? refuse('sqs', {
-          status: 400,
-          code: 'InvalidBatchEntryId',
-          message:
-            'A batch entry id can only contain alphanumeric characters, hyphens and underscores. It can be at most 80 letters long.',
-        })
-      : next(request),
-} as const satisfies Rule;
 
 /** SQS has whole numbers only; fauxqs takes any. */
 export const wholeNumbers = {

@@ -1,7 +1,6 @@
 import { type AwsRequest, listOf, type Members, membersOf, withMembers } from '../aws-request.ts';
 import { succeeded, toJson } from '../reply.ts';
 import type { Ask, Rule } from '../rule.ts';
-import { isFifo } from './queue-name.ts';
 
 /** Half of all short polls ask none of the servers that have the messages. */
 export const shortPollsMiss = {
@@ -44,7 +43,6 @@ export const orderChanges = {
         .sort((a, b) => a.at - b.at)
         .map(({ each }) => each);
     return async (request, next) => {
-      if (isFifo(request)) return next(request);
       const entries = listOf(membersOf(request)['Entries']);
       if (request.operation === 'SendMessageBatch' && entries.length > 0)
         return next(withMembers(request, { Entries: shuffled(entries) }));

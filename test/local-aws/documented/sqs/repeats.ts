@@ -4,7 +4,7 @@ import { createNowAndThen } from '../now-and-then.ts';
 import { succeeded, toJson } from '../reply.ts';
 import type { Rule } from '../rule.ts';
 import { askForOthers, entriesOf } from './batches.ts';
-import { isFifo, queueNameOf } from './queue-name.ts';
+import { queueNameOf } from './queue-name.ts';
 
 /** How many deliveries there are to one that is repeated. */
 const DELIVERIES_PER_REPEAT = 30;
@@ -33,7 +33,7 @@ export const deliveriesRepeat = {
       return { ...copy.message, ReceiptHandle };
     };
     return async (request, next) => {
-      if (request.operation === 'ReceiveMessage' && !isFifo(request)) {
+      if (request.operation === 'ReceiveMessage') {
         const queue = queueNameOf(request);
         const copy = takeCopy(queue);
         if (copy !== undefined) return toJson({ Messages: [copy] });

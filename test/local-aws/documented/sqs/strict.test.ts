@@ -65,14 +65,6 @@ test.for([[-1], [901], [1.5]])('a delay of %d s is refused, alone and in a batch
   expect(listOf((inBatch as Members)['Successful'])).toMatchObject([{ Id: 'good' }]);
 });
 
-test('the id of an entry has at most 80 characters', async () => {
-  await using layer = await startLayer({ only: ['sqs-batch-ids'] });
-  const sendAs = (Id: string) => layer.sqs('SendMessageBatch', { Entries: [{ Id, MessageBody: 'a' }] });
-
-  expect(await sendAs('i'.repeat(80))).toMatchObject({ status: 200 });
-  expect(await sendAs('i'.repeat(81))).toMatchObject({ status: 400, error: 'InvalidBatchEntryId' });
-});
-
 test.for(['MaxNumberOfMessages', 'WaitTimeSeconds', 'VisibilityTimeout'])(
   '%s is an integer',
   async (name) => {
