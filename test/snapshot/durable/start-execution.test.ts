@@ -21,23 +21,6 @@ async function lambdaOver(...replies: readonly Reply[]) {
   };
 }
 
-test.for([
-  ['throttling', jsonError('TooManyRequestsException', 429), 3, 'TooManyRequestsException: about'],
-  ['a failure', jsonError('ServiceException', 500), 3, 'ServiceException: about ServiceException'],
-  ['no response', lost, 3, 'ECONNRESET'],
-  ['no such function', jsonError('ResourceNotFoundException', 404), 1, 'ResourceNotFoundException: about'],
-  ['no permission', jsonError('AccessDeniedException', 403), 1, 'AccessDeniedException: about'],
-  ['expired credentials', jsonError('ExpiredTokenException', 403), 1, 'ExpiredTokenException: about'],
-  ['a wrong input', jsonError('InvalidRequestContentException', 400), 1, 'InvalidRequestContentException'],
-] as const)('%s is reported with the execution and its function', async ([, reply, requests, said]) => {
-  await using lambda = await lambdaOver(reply);
-
-  const start = lambda.start(execution);
-
-  await expect(start).rejects.toThrow(`start execution calculations-0123 of snapshot:live: ${said}`);
-  expect(lambda.requests).toHaveLength(requests);
-});
-
 test('an execution whose start got no response is started again by its name', async () => {
   await using lambda = await lambdaOver(lost, started);
 

@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { sendToEventBridge } from '../../../lib/jobs/event-bridge.ts';
+import { parameterStoreToken } from '../../../lib/platform/parameter-store-token.ts';
+import { secretsManagerToken } from '../../../lib/platform/secrets-manager-token.ts';
+import { lambdaExecutions } from '../../../lib/snapshot/durable/start-execution.ts';
+import { type Reply, startServer } from '../../platform/scripted-server.ts';
+import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from './replies.ts';
+
+beforeEach(() => void retryAtOnce());
+afterEach(() => vi.restoreAllMocks());
+
+type Environment = ReturnType<typeof environmentOf>;
+
+type Called = {
+  /** What its errors say that was tried. */
+  readonly tried: string;
+  readonly call: (environment: Environment) => Promise<unknown>;
+  readonly done: Reply;
+};
+
+const parameter = 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token';
+const finished = { id: 'j1', type: 'score', status: 'done', result: 'results/score/j1.json' } as const;
+
+/** Those whose errors are an `AwsError`, but for SQS, whose requests are batches. */
+const services: Readonly<Record<string, Called>> = {
+  'Secrets Manager': {
+    tried: 'read secret platform/token',
+    call: (environment) => secretsManagerToken({ secretId: 'platform/token', environment }).read(),
+    done: jsonReply({ SecretString: 'the-token' }),
+  },
+  'Systems Manager': {
+    tried: `read parameter ${parameter}`,
+    call: (environment) => parameterStoreToken({ parameter, environment }).read(),
+    done: jsonReply({ Parameter: { Type: 'SecureString', Value: 'the-token' } }),
+  },
+  EventBridge: {
+    tried: 'JobFinished of j1 to default',
+    call: (environment) => sendToEventBridge({ bus: 'default', store: 's3://sync', environment })(finished),
+    done: jsonReply({ FailedEntryCount: 0, Entries: [{ EventId: 'e1' }] }),
+  },
+  Lambda: {
+    tried: 'start execution calculations-0123 of snapshot:live',
+    call: (environment) =>
+      lambdaExecutions({ functionName: 'snapshot:live', environment })({
+        name: 'calculations-0123',
+        input: '{"source":"calculations"}',
+      }),
+    done: jsonReply({}, 202),
+  },
+};
+
+describe.each(Object.entries(services))('%s', (_, { tried, call, done }) => {
+  test.for([
+    [
+      'throttling',
+      jsonError('ThrottlingException'),
+      3,
+      'busy',
+      'ThrottlingException: about ThrottlingException',
+    ],
+    [
+      'an internal error',
+      jsonError('InternalFailure', 500),
+      3,
+      'busy',
+      'InternalFailure: about InternalFailure',
+    ],
+    ['no response', lost, 3, 'unreachable', 'ECONNRESET'],
+    ['no permission', jsonError('AccessDeniedException'), 1, 'denied', 'AccessDeniedException: about Access'],
+    [
+      'expired credentials',
+      jsonError('ExpiredTokenException'),
+      1,
+      'denied',
+      'ExpiredTokenException: about Exp',
+    ],
+    [
+      'nothing there',
+      jsonError('ResourceNotFoundException'),
+      1,
+      'missing',
+      'ResourceNotFoundException: about',
+    ],
+    ['anything else', jsonError('InvalidKeyId'), 1, 'other', 'InvalidKeyId: about InvalidKeyId'],
+  ] as const)('%s is an error that says what was tried', async ([, reply, requests, kind, said]) => {
+    await using server = await startServer(reply);
+
+    const called = call(environmentOf(server));
+
+    await expect(called).rejects.toMatchObject({
+      name: 'AwsError',
+      message: expect.stringContaining(`${tried}: ${said}`),
+      failure: { kind },
+      cause: expect.any(Error),
+    });
+    expect(server.requests).toHaveLength(requests);
+  });
+
+  test('temporary throttling goes unnoticed', async () => {
+    await using server = await startServer(jsonError('ThrottlingException'), done);
+
+    await call(environmentOf(server));
+
+    expect(server.requests).toHaveLength(2);
+  });
+});
