@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { handleMessage } from '../../lib/jobs/handle-message.ts';
+import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
+import { createLocalPace } from '../../lib/pace/local-pace.ts';
+import { createVirtualClock } from '../pace/virtual-clock.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
+import { createMemoryTable } from '../table/memory-table.ts';
+import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+
+test('a worker that is killed while its jobs wait for their slots leaves one that counts as sent, or none', async () => {
+  const clock = createVirtualClock();
+  const { now, sleep } = clock;
+  const pace = createLocalPace({ rate: 2.5, concurrency: 8, now, sleep });
+  const left = new Set<string>();
+  await using fake = await fakeWorker({
+    'run-function': async ({ id }, turn) => {
+      const call = async () => {
+        turn.onLeave();
+        left.add(id);
+        await sleep(100);
+      };
+      await pace.run(call, { prepare: turn.beforeSend });
+      return { status: 'done', response: '1' };
+    },
+  });
+  const table = createMemoryTable();
+  const put: typeof table.put = async (...given) => sleep(40).then(() => table.put(...given));
+  const ledger = createLedger({ table: { ...table, put }, now });
+  const worker = { ...fake.worker, store: createMemoryStore(), ledger, now, sleep };
+  const lease = leaseOf({ clock: { nowMs: 0 } });
+  const sentFor: number[] = [];
+
+  const handled = Array.from({ length: 8 }, (_, index) =>
+    handleMessage(messageOf({ ...runFunctionJob, id: `job-${index}` }), worker, lease),
+  );
+  for (let atMs = 0; left.size < 8; atMs += 10) {
+    await clock.run(atMs);
+    const rows = await Array.fromAsync(ledger.list());
+    sentFor.push(rows.filter(({ id, state }) => state === 'SENT' && !left.has(id)).length);
+  }
+  await clock.run();
+  await Promise.all(handled);
+
+  expect(now()).toBeLessThan(3_600);
+  expect(Math.max(...sentFor)).toBe(1);
+  expect(sentFor.filter((count) => count > 0).length / sentFor.length).toBeLessThan(0.2);
+  expect((await Array.fromAsync(ledger.list())).map(({ state }) => state)).toEqual(Array(8).fill('DONE'));
+});
