@@ -17,16 +17,6 @@ describe('printFormula', () => {
     );
   });
 
-  test('prints its own output unchanged', () => {
-    fc.assert(
-      fc.property(expression, (tree) => {
-        const text = printFormula(tree);
-
-        expect(printFormula(parsed(text))).toBe(text);
-      }),
-    );
-  });
-
   test.each([
     ['(1 + 2) + 3', '1 + 2 + 3'],
     ['1 - (2 - 3)', '1 - (2 - 3)'],
