@@ -80,23 +80,6 @@ describe('a platform that does not change', () => {
     await steps.return(undefined as never);
   });
 
-  test('without records gives an empty, proved result', async () => {
-    const platform = simulatePlatform({ rows: 0, changes: [] });
-
-    const { keys, outcome } = await scanned({ readPage: platform.readPage, limit: 4 });
-
-    expect(keys).toEqual([]);
-    expect(outcome.consistency).toBe('proved');
-  });
-
-  test('that sends fewer rows than were requested is read by the rows received', async () => {
-    const platform = simulatePlatform({ rows: 10, changes: [], caps: [3] });
-
-    const { keys } = await scanned({ readPage: platform.readPage, limit: 5_000 });
-
-    expect(keys).toHaveLength(10);
-  });
-
   test('with ids above 2^53 is read in their order as integers', async () => {
     const ids = [99n, 9_007_199_254_740_993n, 9_007_199_254_740_994n, 10_000_000_000_000_000n];
 
@@ -104,40 +87,6 @@ describe('a platform that does not change', () => {
 
     expect(keys).toEqual(ids.map(String));
   });
-});
-
-test('rows deleted before the page are detected, and the scan steps back to what slid below it', async () => {
-  const deletions: readonly Change[] = [
-    { kind: 'delete', at: 0 },
-    { kind: 'delete', at: 0 },
-    { kind: 'delete', at: 0 },
-  ];
-  const platform = simulatePlatform({ rows: 12, changes: [[], [], deletions] });
-
-  const { keys, outcome } = await scanned({ readPage: platform.readPage, limit: 4 });
-
-  expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '11', '12']);
-  expect(outcome.consistency).toBe('proved');
-});
-
-test('an empty page is not the end: rows before it may have been deleted', async () => {
-  const ten: readonly Change[] = Array.from({ length: 6 }, () => ({ kind: 'delete', at: 0 }));
-  const platform = simulatePlatform({ rows: 12, changes: [[], [], [], ten] });
-
-  const { keys, positions } = await scanned({ readPage: platform.readPage, limit: 4 });
-
-  expect(keys.slice(-3)).toEqual(['10', '11', '12']);
-  expect(new Set(positions.map(({ taken }) => taken)).size).toBe(positions.length);
-});
-
-test('a short page that adds nothing is not the end: the platform may cap any page', async () => {
-  const two: readonly Change[] = Array.from({ length: 2 }, () => ({ kind: 'delete', at: 0 }));
-  const three: readonly Change[] = Array.from({ length: 3 }, () => ({ kind: 'delete', at: 0 }));
-  const platform = simulatePlatform({ rows: 9, changes: [[], [], [], [], two, three], caps: [2, 4] });
-
-  const { keys } = await scanned({ readPage: platform.readPage, limit: 4 });
-
-  expect(keys.at(-1)).toBe('9');
 });
 
 test('an order that the platform did not keep to stops the scan', async () => {
@@ -439,9 +388,10 @@ describe('a platform that changes while it is read', () => {
       fc.asyncProperty(schedule, async ({ limit, ...simulated }) => {
         const platform = simulatePlatform(simulated);
 
-        const { keys, outcome } = await scanned({ readPage: platform.readPage, limit });
+        const { keys, positions, outcome } = await scanned({ readPage: platform.readPage, limit });
 
         expect(new Set(keys).size).toBe(keys.length);
+        expect(new Set(positions.map(({ taken }) => taken)).size).toBe(positions.length);
         expect(keys).toEqual(expect.arrayContaining(platform.livedThrough().map(String)));
         expect(outcome.consistency).toBe('proved');
         expect(platform.requests()).toBeLessThan(200);
