@@ -1,92 +1,15 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-/*
- * One dialect, where the linter has no rule for it. The sources are formatted, so that whatever begins in the first
- * column is the module's own.
- */
-
-type Line = { readonly file: string; readonly source: string };
-
-/** The declarations of constants in modules, each up to the line that ends it. */
-function declarations(sources: readonly Line[]): readonly { readonly at: string; readonly text: string }[] {
-  return sources.flatMap(({ file, source }) =>
-    [...source.matchAll(/^(?:export )?const (\w+)[\s\S]*?;$/gm)].map(([text, name]) => ({
-      at: `${file}: ${name}`,
-      text,
-    })),
-  );
-}
-
-/** Functions with a braced body that are constants; one with a declared type has its parameters' types from that. */
-const bracedConstants = (sources: readonly Line[]) =>
-  declarations(sources)
-    .filter(({ text }) =>
-      /^(?:export )?const \w+ = (?:async )?[<(][^;]*?\)(?:: [^=]+)? => \{$/.test(firstOf(text)),
-    )
-    .map(({ at }) => at);
-
-/** Numbers, texts, regular expressions and sets that are not in upper case. */
-const lowerCaseConstants = (sources: readonly Line[]) =>
-  declarations(sources)
-    .filter(({ text }) => /^(?:export )?const [a-z]\w*(?:: [^=]+)? =\s+(?:-?\d|['`/]|new Set\b)/.test(text))
-    .map(({ at }) => at);
-
-/** A declaration's text up to the end of the first line on which brackets are balanced, or a body begins. */
-function firstOf(text: string): string {
-  let depth = 0;
-  for (const [index, character] of [...text].entries()) {
-    if ('([{'.includes(character)) depth += 1;
-    if (')]}'.includes(character)) depth -= 1;
-    const isBody = depth === 1 && text.slice(index - 3, index + 2) === '=> {\n';
-    if (isBody || (depth === 0 && character === '\n')) return text.slice(0, index + 1);
-  }
-  return text;
-}
+/* Rules about the code that the linter does not have, and whose breach nobody would notice. */
 
 const sources = globSync('{lib,functions,infra,test}/**/*.{ts,js}').map((file) => ({
   file,
   source: readFileSync(file, 'utf8'),
 }));
 
-test('the checks find what they look for', () => {
-  const file = 'a.ts';
-  const source = [
-    'const pageBytes = 65_536;',
-    'const PAGE = 3;',
-    'const none: ReadonlySet<string> = new Set();',
-    'export const f = (a: number) => {',
-    '  return a;',
-    '};',
-    'const g = async ({',
-    '  a,',
-    '}: X): Promise<void> => {',
-    '  use(a);',
-    '};',
-    'const typed: Run = (a) => {',
-    '  use(a);',
-    '};',
-    'const h = (a: number) => a + 1;',
-    'const made = create((a) => {',
-    '  use(a);',
-    '});',
-    '',
-  ].join('\n');
-
-  expect(lowerCaseConstants([{ file, source }])).toEqual(['a.ts: pageBytes', 'a.ts: none']);
-  expect(bracedConstants([{ file, source }])).toEqual(['a.ts: f', 'a.ts: g']);
-});
-
-test('a function with a braced body is declared as one', () => {
-  expect(bracedConstants(sources)).toEqual([]);
-});
-
-test('a plain value of a module is named in upper case; tests may keep short names', () => {
-  expect(lowerCaseConstants(sources.filter(({ file }) => !file.startsWith('test/')))).toEqual([]);
-});
-
 /** Zod's records and what they drop: a member named `__proto__`. `record-schema.ts` has the schemas that do not. */
-const zodRecords = (sources: readonly Line[]) =>
+const zodRecords = (sources: readonly { readonly file: string; readonly source: string }[]) =>
   sources.filter(({ source }) => /\bz\.(?:partialR|r)ecord\(/.test(source)).map(({ file }) => file);
 
 test('objects with names from outside keep all of them', () => {
