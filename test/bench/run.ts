@@ -4,7 +4,6 @@ import type { Bench } from './bench.ts';
 import { churn } from './churn.ts';
 import { cold } from './cold.ts';
 import { cost } from './cost.ts';
-import { crash } from './crash.ts';
 import { jobs } from './jobs.ts';
 import { model } from './model.ts';
 import { pace } from './pace.ts';
@@ -19,7 +18,6 @@ const benches: readonly Bench[] = [
   snapshot,
   publish,
   churn,
-  crash,
   snapshotRate,
   pace,
   jobs,
@@ -32,7 +30,7 @@ const benches: readonly Bench[] = [
 ];
 
 /** What these show must never happen: that it did once is enough. */
-const RACES: readonly Bench[] = [crash, jobs];
+const RACES: readonly Bench[] = [jobs];
 
 const requested = process.argv.slice(2);
 const unknown = requested.filter((name) => !benches.some((bench) => bench.name === name));

@@ -8,7 +8,7 @@ import { readCheckpoint } from '../../lib/snapshot/run/checkpoint.ts';
 import type { Source } from '../../lib/snapshot/sources/sources.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 
-export type KilledCommand = {
+type KilledCommand = {
   readonly source: Source;
   readonly sandbox: Sandbox;
   readonly settings: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ export type KilledCommand = {
 };
 
 /** What a kill cost: requests that the platform had responded to and that must be sent again. */
-export type Cost = { readonly run: string; readonly requests: number; readonly requestsLost: number };
+type Cost = { readonly run: string; readonly requests: number; readonly requestsLost: number };
 
 /** The options of `snapshot SOURCE` for everything that a sandbox has of it. */
 function optionsOf(source: Source, sandbox: Sandbox): readonly string[] {
