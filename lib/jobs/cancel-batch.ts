@@ -1,8 +1,7 @@
 import { CANCELLED, isCancelled } from './ledger/job-row.ts';
 import type { CancelAnswer, Ledger } from './ledger/ledger.ts';
-import { type BatchStorage, batchPartition, chunkJobId, HEADER_SORT } from './texts/batch/batch.ts';
-import { readHeader } from './texts/batch/batch-header.ts';
-import { isEnded, parseChunkRow } from './texts/batch/chunk-row.ts';
+import { type BatchStorage, chunkJobId } from './texts/batch/batch.ts';
+import { chunkRows, isEnded, readHeader } from './texts/batch/chunk-row.ts';
 import { failChunk } from './texts/batch/end-chunk.ts';
 import { stopsWhenCancelled } from './types/job-types.ts';
 
@@ -36,15 +35,13 @@ export async function cancelBatch(
   let [chunks, ended] = [0, 0];
   // Read first: chunks that were added after the header cannot exist.
   const isSplit = (await readHeader(batch, batches)) !== undefined;
-  for await (const stored of batches.table.list(batchPartition(batch))) {
+  for await (const { chunkId, row } of chunkRows(batch, batches)) {
     signal?.throwIfAborted();
-    if (stored.key.sort === HEADER_SORT) continue;
     chunks += 1;
-    if (isEnded(parseChunkRow(stored).row)) {
+    if (isEnded(row)) {
       ended += 1;
       continue;
     }
-    const chunkId = { batch, chunk: Number(stored.key.sort.replace('chunk-', '')) };
     const id = chunkJobId(chunkId);
     const answer = await ledger.cancel(id, { stops: stopsWhenCancelled });
     jobs.push({ id, answer });

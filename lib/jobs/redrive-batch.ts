@@ -1,11 +1,9 @@
 import { printJson } from '../base/index.ts';
 import { StoredObjectError } from '../store/index.ts';
 import { type NotSent, type Redriven, type RedriveParts, sendAll } from './redrive.ts';
-import { batchPartition, type ChunkId, chunkJobId, HEADER_SORT } from './texts/batch/batch.ts';
-import { chunkMessage } from './texts/batch/chunk-message.ts';
-import { type ChunkRow, isEnded, parseChunkRow } from './texts/batch/chunk-row.ts';
-import { reopenChunk } from './texts/batch/reopen-chunk.ts';
-import { readStaged } from './texts/batch/staged-chunk.ts';
+import { type ChunkId, chunkJobId } from './texts/batch/batch.ts';
+import { type ChunkRow, chunkRows, isEnded, reopenChunk } from './texts/batch/chunk-row.ts';
+import { chunkMessage, readStaged } from './texts/batch/staged-chunk.ts';
 
 /** What happened to a batch: `chunks` counts all of its chunks; the ids are those of the jobs that score them. */
 export type RedrivenBatch = Redriven & { readonly batch: string; readonly chunks: number };
@@ -21,13 +19,11 @@ export async function redriveBatch(batch: string, parts: RedriveParts): Promise<
   const left: Redriven['left'][number][] = [];
   const notSent: NotSent[] = [];
   let chunks = 0;
-  for await (const stored of batches.table.list(batchPartition(batch))) {
+  for await (const { chunkId, row } of chunkRows(batch, batches)) {
     signal?.throwIfAborted();
-    if (stored.key.sort === HEADER_SORT) continue;
     chunks += 1;
-    const chunkId = { batch, chunk: Number(stored.key.sort.replace('chunk-', '')) };
     const id = chunkJobId(chunkId);
-    const found = await openChunk(chunkId, parseChunkRow(stored).row, parts);
+    const found = await openChunk(chunkId, row, parts);
     if (found.kind === 'left') left.push({ id, state: found.state });
     if (found.kind !== 'open') continue;
     const unsent = await sendAll(queue, [found.body]);

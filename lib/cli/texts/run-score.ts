@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { sleep } from '../../base/index.ts';
-import type { BatchRequest } from '../../jobs/texts/batch/batch-request.ts';
 import { refusals } from '../../jobs/texts/batch/check-batch.ts';
-import { type BadRow, checkedRows, isBad } from '../../jobs/texts/batch/chunks.ts';
+import { type BadRow, type BatchRequest, checkedRows, isBad } from '../../jobs/texts/batch/chunks.ts';
 import { previewBatch } from '../../jobs/texts/batch/preview.ts';
 import { scoreFile } from '../../jobs/texts/batch/score-file.ts';
 import { BatchConflictError } from '../../jobs/texts/batch/split-batch.ts';

@@ -1,16 +1,8 @@
 import { idOfSegment, type Store } from '../../../store/index.ts';
 import { findSummary } from '../../results/summary.ts';
-import {
-  type BatchStorage,
-  batchPartition,
-  HEADER_SORT,
-  SCORES_FOLDER,
-  STAGED_FOLDER,
-  stagedFolder,
-  summaryKey,
-} from './batch.ts';
-import { readHeader } from './batch-header.ts';
-import { type ChunkRow, hasPart, isEnded, parseChunkRow } from './chunk-row.ts';
+import { type BatchStorage, SCORES_FOLDER, STAGED_FOLDER, stagedFolder, summaryKey } from './batch.ts';
+import { sumOf } from './chunk-counts.ts';
+import { chunkRows, hasPart, isEnded, readHeader } from './chunk-row.ts';
 import { parsePart } from './part.ts';
 
 /** How far a batch is. Counts of rows are those of chunks that have ended. */
@@ -53,50 +45,41 @@ export async function batchNames(store: Pick<Store, 'folders'>): Promise<readonl
 
 /**
  * How far a batch is, by its rows in the table; once those have expired, by its summary. Undefined if there is nothing of
- * it. Reads all its rows, and holds one. Throws `StoredObjectError` for a summary that is none.
+ * it. Reads all its rows. Throws `StoredObjectError` for a summary that is none.
  */
 export async function readBatchStatus(batch: string, storage: Storage): Promise<BatchStatus | undefined> {
-  const counts = { known: 0, chunksEnded: 0, rows: 0, scored: 0, failed: 0, cancelled: 0, bad: 0, erased: 0 };
-  for await (const row of chunkRows(batch, storage)) {
-    counts.known += 1;
-    if (!isEnded(row)) continue;
-    counts.chunksEnded += 1;
-    for (const name of ['rows', 'scored', 'failed', 'bad', 'erased'] as const)
-      counts[name] += row.counts[name];
-    counts.cancelled += row.counts.cancelled ?? 0;
-  }
-  const { known, rows: rowsEnded, ...ended } = counts;
+  const all = await Array.fromAsync(chunkRows(batch, storage), ({ row }) => isEnded(row) && row.counts);
+  const ended = all.filter((counts) => counts !== false);
   const header = await readHeader(batch, storage);
-  if (header !== undefined) {
-    const status = ended.chunksEnded >= header.chunks ? 'done' : 'open';
-    const rowsLeft = Math.max(0, header.rows - rowsEnded);
-    return { batch, status, chunks: header.chunks, rows: header.rows, rowsLeft, ...ended };
-  }
-  const unfinished = {
-    batch,
-    status: 'unfinished',
-    chunks: null,
-    rows: null,
-    rowsLeft: null,
-    ...ended,
-  } as const;
-  if (known > 0) return unfinished;
-  return (
-    (await statusOfSummary(batch, storage)) ?? ((await isStaged(batch, storage)) ? unfinished : undefined)
-  );
+  if (header !== undefined) return statusOf(batch, header, ended.length, sumOf(ended));
+  const unfinished = statusOf(batch, undefined, ended.length, sumOf(ended));
+  if (all.length > 0) return unfinished;
+  const summary = await findSummary(storage.store, summaryKey(batch));
+  if (summary !== undefined)
+    return statusOf(batch, summary, summary.chunks, {
+      ...summary,
+      cancelled: summary.cancelled ?? 0,
+    });
+  return (await isStaged(batch, storage)) ? unfinished : undefined;
 }
 
-async function* chunkRows(batch: string, { table }: Storage): AsyncGenerator<ChunkRow> {
-  for await (const stored of table.list(batchPartition(batch)))
-    if (stored.key.sort !== HEADER_SORT) yield parseChunkRow(stored).row;
-}
+type Counted = Pick<BatchStatus, 'scored' | 'failed' | 'cancelled' | 'bad' | 'erased'> & {
+  readonly rows: number;
+};
 
-async function statusOfSummary(batch: string, { store }: Storage): Promise<BatchStatus | undefined> {
-  const found = await findSummary(store, summaryKey(batch));
-  if (found === undefined) return undefined;
-  const { chunks, cancelled = 0, rows, scored, failed, bad, erased } = found;
-  const counts = { rows, scored, failed, bad, erased };
-  return { batch, status: 'done', chunks, chunksEnded: chunks, rowsLeft: 0, cancelled, ...counts };
+/** `whole`: the size of the batch, if it is known. */
+function statusOf(
+  batch: string,
+  whole: { readonly chunks: number; readonly rows: number } | undefined,
+  chunksEnded: number,
+  { rows: rowsEnded, scored, failed, cancelled, bad, erased }: Counted,
+): BatchStatus {
+  const counts = { chunksEnded, scored, failed, cancelled, bad, erased };
+  if (whole === undefined)
+    return { batch, status: 'unfinished', chunks: null, rows: null, rowsLeft: null, ...counts };
+  const { chunks, rows } = whole;
+  const status = chunksEnded >= chunks ? 'done' : 'open';
+  return { batch, status, chunks, rows, rowsLeft: Math.max(0, rows - rowsEnded), ...counts };
 }
 
 async function isStaged(batch: string, { store }: Storage): Promise<boolean> {
@@ -111,7 +94,7 @@ export async function failedRows(
   most: number,
 ): Promise<readonly FailedRow[]> {
   const found: FailedRow[] = [];
-  for await (const row of chunkRows(batch, storage)) {
+  for await (const { row } of chunkRows(batch, storage)) {
     if (found.length >= most) break;
     if (!hasPart(row) || row.counts.failed === 0) continue;
     const stored = await storage.store.get(row.part);

@@ -2,7 +2,7 @@ import { preview, printJson } from '../../../base/index.ts';
 import { sentBytes } from '../../queue/sendable.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';
 import { isBatchName, LONGEST_BATCH_NAME } from './batch.ts';
-import type { BatchRequest } from './batch-request.ts';
+import type { BatchRequest } from './chunks.ts';
 import { countRows, type Preview, previewBatch } from './preview.ts';
 
 const MOST_DAYS = 10;

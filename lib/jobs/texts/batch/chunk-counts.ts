@@ -1,13 +1,81 @@
+import * as z from 'zod/mini';
 import { CANCELLED } from '../../ledger/job-row.ts';
 import type { TextResult } from '../scoring/score-texts.ts';
-import type { ChunkCounts } from './chunk-row.ts';
 import type { ScoredRow } from './part.ts';
-import type { StagedRow } from './staged-chunk.ts';
 
-/** What a chunk is counted from. */
+const count = z.number();
+
+export const countsSchema = z.object({
+  /** All rows of the chunk: scored, failed, bad and erased. */
+  rows: count,
+  scored: count,
+  failed: count,
+  /** Those of the failed rows whose job was cancelled. */
+  cancelled: count,
+  bad: count,
+  /** Rows whose text has been forgotten since. */
+  erased: count,
+  /** Rows whose result came from the cache, or from an equal text of the chunk. */
+  cached: count,
+  calls: count,
+  paidAgain: count,
+  /** Those of the calls; cached results cost nothing. */
+  tokens: z.object({ input: count, output: count, total: count, reasoning: count }),
+  /**
+   * How often each sentiment occurs, in lower case: [topic, sentiment, rows], the topic null for a text as a whole.
+   * A list, since a topic may have any name.
+   */
+  sentiments: z.array(z.tuple([z.nullable(z.string()), z.string(), count])),
+});
+
+/** The outcome of a chunk, in numbers. */
+export type ChunkCounts = z.infer<typeof countsSchema>;
+
+/** What texts cost. */
+export type Costs = Pick<ChunkCounts, 'cached' | 'calls' | 'paidAgain' | 'tokens'>;
+
+/** What a chunk, or a batch, is counted as, but for its sentiments. */
+type Totals = Omit<ChunkCounts, 'sentiments'>;
+
+const NO_COSTS: Costs = {
+  cached: 0,
+  calls: 0,
+  paidAgain: 0,
+  tokens: { input: 0, output: 0, total: 0, reasoning: 0 },
+};
+
+const NO_TOTALS: Totals = { rows: 0, scored: 0, failed: 0, cancelled: 0, bad: 0, erased: 0, ...NO_COSTS };
+
+const addCosts = (a: Costs, b: Costs): Costs => ({
+  cached: a.cached + b.cached,
+  calls: a.calls + b.calls,
+  paidAgain: a.paidAgain + b.paidAgain,
+  tokens: {
+    input: a.tokens.input + b.tokens.input,
+    output: a.tokens.output + b.tokens.output,
+    total: a.tokens.total + b.tokens.total,
+    reasoning: a.tokens.reasoning + b.tokens.reasoning,
+  },
+});
+
+const addTotals = (a: Totals, b: Totals): Totals => ({
+  rows: a.rows + b.rows,
+  scored: a.scored + b.scored,
+  failed: a.failed + b.failed,
+  cancelled: a.cancelled + b.cancelled,
+  bad: a.bad + b.bad,
+  erased: a.erased + b.erased,
+  ...addCosts(a, b),
+});
+
+/** The sum of the counts of chunks. */
+export const sumOf = (chunks: readonly Totals[]): Totals => chunks.reduce(addTotals, NO_TOTALS);
+
+/** What is counted of a chunk. */
 export type Counted = {
-  readonly staged: readonly StagedRow[];
+  /** Those of its part; `bad` of them were bad from the start. */
   readonly rows: readonly ScoredRow[];
+  readonly bad: number;
   readonly results: readonly TextResult[];
   /** Rows that have the result of an equal text of an earlier part. */
   readonly equal: number;
@@ -16,72 +84,49 @@ export type Counted = {
 };
 
 /** Counts a chunk: its rows from its part, its costs from the results, and what it cost before it was reopened. */
-export function countChunk({ staged, rows, results, equal, before }: Counted): ChunkCounts {
-  const { tokens, ...costs } = costsOf(results);
-  return {
-    ...countRowsOf(rows, staged.filter((row) => 'fault' in row).length),
-    cached: costs.cached + equal + (before?.cached ?? 0),
-    calls: costs.calls + (before?.calls ?? 0),
-    paidAgain: costs.paidAgain + (before?.paidAgain ?? 0),
-    tokens: {
-      input: sum([tokens.input, before?.tokens.input]),
-      output: sum([tokens.output, before?.tokens.output]),
-      total: sum([tokens.total, before?.tokens.total]),
-      reasoning: sum([tokens.reasoning, before?.tokens.reasoning]),
-    },
-  };
+export function countChunk({ rows, bad, results, equal, before }: Counted): ChunkCounts {
+  const costs = addCosts(costsOf(results), before ?? NO_COSTS);
+  return { ...countRowsOf(rows, bad), ...costs, cached: costs.cached + equal };
 }
 
-/** What texts cost. */
-export type Costs = Pick<ChunkCounts, 'cached' | 'calls' | 'paidAgain' | 'tokens'>;
+export const costsOf = (results: readonly TextResult[]): Costs =>
+  results.map(costOf).reduce(addCosts, NO_COSTS);
 
-export const costsOf = (results: readonly TextResult[]): Costs => ({
-  cached: results.filter(({ cached }) => cached).length,
-  calls: sum(results.map(({ calls }) => calls)),
-  paidAgain: sum(results.map(({ paidAgain }) => paidAgain)),
-  tokens: countTokens(results.filter(({ calls }) => calls > 0)),
-});
+function costOf({ cached, calls, paidAgain, result }: TextResult): Costs {
+  const usage = calls > 0 ? result?.modelProviderUsage : undefined;
+  const tokens = {
+    input: usage?.inputTokens ?? 0,
+    output: usage?.outputTokens ?? 0,
+    total: usage?.totalTokens ?? 0,
+    reasoning: usage?.reasoningTokens ?? 0,
+  };
+  return { cached: cached ? 1 : 0, calls, paidAgain, tokens };
+}
 
 /** Counts the rows of a part; `bad` of them were bad from the start. A part does not show what was paid. */
-export function countRowsOf(
-  rows: readonly ScoredRow[],
-  bad: number,
-): Pick<ChunkCounts, 'rows' | 'scored' | 'failed' | 'cancelled' | 'bad' | 'erased' | 'sentiments'> {
+export function countRowsOf(rows: readonly ScoredRow[], bad: number): Omit<ChunkCounts, keyof Costs> {
   const erased = rows.filter((row) => row.erased === true).length;
   const failed = rows.filter(({ error }) => error !== undefined).length - bad;
   const cancelled = rows.filter(({ error }) => error?.startsWith(CANCELLED)).length;
   const scored = rows.length - bad - erased - failed;
-  const ofFailed = cancelled === 0 ? {} : { cancelled };
-  return { rows: rows.length, scored, failed, ...ofFailed, bad, erased, sentiments: countSentiments(rows) };
+  const sentiments = addSentiments(rows.flatMap(sentimentsOf));
+  return { rows: rows.length, scored, failed, cancelled, bad, erased, sentiments };
 }
 
-/** How often each sentiment occurs for each topic (null: for the text as a whole), in lower case, in a fixed order. */
-function countSentiments(rows: readonly ScoredRow[]): ChunkCounts['sentiments'] {
-  const counts = new Map<string, [topic: string | null, sentiment: string, rows: number]>();
-  for (const { topicSentiments, sentiment } of rows) {
-    const named = typeof topicSentiments === 'object' ? Object.entries(topicSentiments ?? {}) : [];
-    for (const [topic, value] of [...named, [null, sentiment] as const]) {
-      if (typeof value !== 'string') continue;
-      // The table accepts only well-formed text.
-      const entry = [topic?.toWellFormed() ?? null, value.toLowerCase().toWellFormed()] as const;
-      const name = JSON.stringify(entry);
-      const [, , before] = counts.get(name) ?? [...entry, 0];
-      counts.set(name, [...entry, before + 1]);
-    }
+/** The table accepts only well-formed text. */
+function sentimentsOf({ topicSentiments, sentiment }: ScoredRow): ChunkCounts['sentiments'] {
+  const named = typeof topicSentiments === 'object' ? Object.entries(topicSentiments ?? {}) : [];
+  return [...named, [null, sentiment] as const].flatMap(([topic, value]) =>
+    typeof value === 'string' ? [[topic?.toWellFormed() ?? null, value.toLowerCase().toWellFormed(), 1]] : [],
+  );
+}
+
+/** Each topic and sentiment once, with the sum of its rows, in a fixed order. */
+export function addSentiments(all: ChunkCounts['sentiments']): ChunkCounts['sentiments'] {
+  const sums = new Map<string, ChunkCounts['sentiments'][number]>();
+  for (const [topic, sentiment, rows] of all) {
+    const name = JSON.stringify([topic, sentiment]);
+    sums.set(name, [topic, sentiment, rows + (sums.get(name)?.[2] ?? 0)]);
   }
-  return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
+  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
 }
-
-function countTokens(results: readonly TextResult[]): ChunkCounts['tokens'] {
-  const usages = results.map(({ result }) => result?.modelProviderUsage);
-  return {
-    input: sum(usages.map((usage) => usage?.inputTokens)),
-    output: sum(usages.map((usage) => usage?.outputTokens)),
-    total: sum(usages.map((usage) => usage?.totalTokens)),
-    reasoning: sum(usages.map((usage) => usage?.reasoningTokens)),
-  };
-}
-
-/** The sum of the values that are there. */
-const sum = (values: readonly (number | null | undefined)[]): number =>
-  values.reduce<number>((all, value) => all + (value ?? 0), 0);

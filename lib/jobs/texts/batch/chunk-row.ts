@@ -1,35 +1,24 @@
 import * as z from 'zod/mini';
-import { recordOf } from '../../../base/index.ts';
+import { canonicalJson, recordOf } from '../../../base/index.ts';
 import type { StoredRow } from '../../../table/index.ts';
-import { type BatchStorage, batchPartition, type ChunkId, chunkSort, RETENTION_MS } from './batch.ts';
+import {
+  type BatchStorage,
+  batchPartition,
+  type ChunkId,
+  chunkSort,
+  HEADER_SORT,
+  RETENTION_MS,
+} from './batch.ts';
+import { type ChunkCounts, countsSchema } from './chunk-counts.ts';
 
-const count = z.number();
-
-const countsSchema = z.object({
-  /** All rows of the chunk: scored, failed, bad and erased. */
-  rows: count,
-  scored: count,
-  failed: count,
-  /** Those of the failed rows whose job was cancelled; absent if none was. */
-  cancelled: z.optional(count),
-  bad: count,
-  /** Rows whose text has been forgotten since. */
-  erased: count,
-  /** Rows whose result came from the cache, or from an equal text of the chunk. */
-  cached: count,
-  calls: count,
-  paidAgain: count,
-  /** Those of the calls; cached results cost nothing. */
-  tokens: z.object({ input: count, output: count, total: count, reasoning: count }),
-  /**
-   * How often each sentiment occurs, in lower case: [topic, sentiment, rows], the topic null for a text as a whole.
-   * A list, since a topic may have any name.
-   */
-  sentiments: z.array(z.tuple([z.nullable(z.string()), z.string(), count])),
-});
-
-/** The outcome of a chunk, in numbers. */
-export type ChunkCounts = z.infer<typeof countsSchema>;
+/*
+ * A batch in the table: a row a chunk, and a header, which the splitter stores last.
+ *
+ *   none -(split)-> open -(its part is stored)-> ended -(redrive: some rows failed)-> open, with the part of before
+ *
+ * Each write is over the row that was read. Forgetting a text replaces the part of an ended row, and touches an open one,
+ * so that a worker which read the text cannot end it. Without its row, a chunk is gone, and nothing ends it.
+ */
 
 const chunkRowSchema = z.object({
   state: z.enum(['open', 'ended']),
@@ -69,10 +58,7 @@ const chunkRowKey = ({ batch, chunk }: ChunkId) => ({
   sort: chunkSort(chunk),
 });
 
-export const parseChunkRow = ({ row, token }: StoredRow): StoredChunk => ({
-  row: chunkRowSchema.parse(row),
-  token,
-});
+const parseChunkRow = ({ row, token }: StoredRow): StoredChunk => ({ row: chunkRowSchema.parse(row), token });
 
 export async function readChunkRow(
   chunkId: ChunkId,
@@ -80,6 +66,18 @@ export async function readChunkRow(
 ): Promise<StoredChunk | undefined> {
   const stored = await table.get(chunkRowKey(chunkId));
   return stored && parseChunkRow(stored);
+}
+
+/** The rows of all chunks of a batch, in source order; beyond 99,999 chunks in that of their names. */
+export async function* chunkRows(
+  batch: string,
+  { table }: Pick<BatchStorage, 'table'>,
+): AsyncGenerator<StoredChunk & { readonly chunkId: ChunkId }> {
+  for await (const stored of table.list(batchPartition(batch))) {
+    if (stored.key.sort === HEADER_SORT) continue;
+    const chunkId = { batch, chunk: Number(stored.key.sort.replace('chunk-', '')) };
+    yield { chunkId, ...parseChunkRow(stored) };
+  }
 }
 
 /** Writes a chunk's row over the one with the token `expected`; returns the row then stored, undefined if none is. */
@@ -94,4 +92,80 @@ export async function writeChunkRow(
   const result = await table.put(chunkRowKey(chunkId), row, { expected, token, expiresAtMs });
   if (result.kind === 'stored') return { row, token };
   return result.current && parseChunkRow(result.current);
+}
+
+/**
+ * What happened to a chunk: it is open again for the rows that have no score, it was open, all of its rows are scored
+ * (or were bad or forgotten), or the batch was erased.
+ */
+export type ReopenedChunk = 'reopened' | 'was-open' | 'complete' | 'gone';
+
+/**
+ * Opens an ended chunk again if some of its rows failed. Its row still names the part, whose scores stay: its job scores
+ * only the others, and then replaces the part and the summary. Until then both are as they were.
+ */
+export async function reopenChunk(chunkId: ChunkId, options: BatchStorage): Promise<ReopenedChunk> {
+  for (;;) {
+    const stored = await readChunkRow(chunkId, options);
+    if (stored === undefined) return 'gone';
+    const { row, token } = stored;
+    if (!isEnded(row)) return 'was-open';
+    if (row.counts.failed === 0) return 'complete';
+    const open = { ...row, state: 'open' } as const;
+    // After a lost race it looks again: a text may have been forgotten meanwhile.
+    if ((await writeChunkRow(chunkId, open, token, options))?.row === open) return 'reopened';
+  }
+}
+
+const count = z.number();
+
+const headerSchema = z.object({
+  chunks: count,
+  rows: count,
+  badRows: count,
+  /** Absent if nothing was said of the source. */
+  input: z.optional(
+    z.object({
+      format: z.enum(['csv', 'ndjson', 'json']),
+      encoding: z.string(),
+      separator: z.optional(z.string()),
+      skipped: count,
+      repeatedIds: z.optional(
+        z.object({
+          rows: count,
+          first: z.readonly(
+            z.array(z.object({ id: z.string(), lines: z.readonly(z.tuple([count, count])) })),
+          ),
+          compared: z.optional(count),
+        }),
+      ),
+    }),
+  ),
+});
+
+/** What the splitter stores last: how many chunks there are, and the rows in them, including bad ones. */
+export type BatchHeader = z.infer<typeof headerSchema>;
+
+/** The chunks hold the rows: what their source was found to be stays as the first splitter saw it. */
+const sizeOf = ({ chunks, rows, badRows }: BatchHeader) => canonicalJson({ chunks, rows, badRows });
+
+const headerKey = (batch: string) => ({ partition: batchPartition(batch), sort: HEADER_SORT });
+
+export async function readHeader(
+  batch: string,
+  { table }: Pick<BatchStorage, 'table'>,
+): Promise<BatchHeader | undefined> {
+  const stored = await table.get(headerKey(batch));
+  return stored && headerSchema.parse(stored.row);
+}
+
+/** Stores the header; false if there is a different one. Splitting the same batch again gives the same header. */
+export async function writeHeader(
+  batch: string,
+  header: BatchHeader,
+  { table, newToken, now }: BatchStorage,
+): Promise<boolean> {
+  const expiresAtMs = now() + RETENTION_MS;
+  const put = await table.put(headerKey(batch), header, { expected: null, token: newToken(), expiresAtMs });
+  return put.kind === 'stored' || sizeOf(headerSchema.parse(put.current?.row)) === sizeOf(header);
 }

@@ -1,11 +1,25 @@
 import { sentBytes } from '../../queue/sendable.ts';
 import { MOST_TEXT_BYTES, MOST_TEXTS } from '../../types/score/message.ts';
+import type { InputFound } from '../rows/input.ts';
 import type { BadRow, Row } from '../rows/row-fields.ts';
+import type { ScoreRequest } from './batch.ts';
 
 export type { BadRow };
 
 /** A row of a source: one that can be scored, or one that cannot, with the reason. */
 export type SourceRow = Row | BadRow;
+
+/** A bulk request: rows whose texts are to be scored. */
+export type BatchRequest = {
+  readonly batch: string;
+  readonly request: ScoreRequest;
+  /** Opens the rows from the beginning; may be called more than once, and must give the same rows each time. */
+  readonly rows: () => AsyncIterable<SourceRow>;
+  /** What the source was found to be, once its rows were read. */
+  readonly input?: (() => InputFound | undefined) | undefined;
+  /** The platform's host. */
+  readonly host: string;
+};
 
 /** The rows that one job scores, in order. `index` counts from 0. */
 export type Chunk = { readonly index: number; readonly rows: readonly SourceRow[] };

@@ -1,21 +1,12 @@
-import { textHashOf } from '../cache/cache-row.ts';
-import type { TextResult } from '../scoring/score-texts.ts';
-import type { BatchStorage, ChunkId } from './batch.ts';
-import { partPrefix } from './batch.ts';
-import { type Costs, countChunk } from './chunk-counts.ts';
-import {
-  type ChunkCounts,
-  type ChunkRow,
-  type EndedChunkRow,
-  isEnded,
-  readChunkRow,
-  writeChunkRow,
-} from './chunk-row.ts';
+import { cacheKey, callsOf, isHeld, parseCacheRow, parseResult, textHashOf } from '../cache/cache-row.ts';
+import type { TextOutcome } from '../scoring/score-text.ts';
+import { settled, type TextResult } from '../scoring/score-texts.ts';
+import { type BatchStorage, type ChunkId, partPrefix } from './batch.ts';
+import { type ChunkCounts, type Costs, countChunk } from './chunk-counts.ts';
+import { type ChunkRow, type EndedChunkRow, isEnded, readChunkRow, writeChunkRow } from './chunk-row.ts';
 import { finishBatch, type Summary } from './finish-batch.ts';
-import { type Part, printPart, type Score, scoredRow } from './part.ts';
-import { readPriorPart } from './prior-part.ts';
-import { type ChunkFailure, recordedResults } from './recorded-results.ts';
-import { readStaged, type StagedRow } from './staged-chunk.ts';
+import { type Part, printPart, readPriorPart, type Score, scoredRow } from './part.ts';
+import { chunkMessage, readStaged, type StagedChunk, type StagedRow } from './staged-chunk.ts';
 
 /** `gone`: the batch was erased, and nothing was written. `was-ended`: another worker ended the chunk first. */
 export type EndedChunk =
@@ -63,23 +54,6 @@ export async function endChunk(
     : { kind: 'gone' };
 }
 
-/**
- * Ends a chunk whose job failed or has an unknown outcome: rows whose texts were scored have their results, and each
- * of the others fails with this error. The calls of all of them are counted.
- */
-export async function failChunk(
-  chunkId: ChunkId,
-  failure: ChunkFailure,
-  options: BatchStorage,
-): Promise<EndedChunk> {
-  const found = await findEnd(chunkId, options);
-  if (found !== undefined) return found;
-  const { results, settle } = await recordedResults(chunkId, failure, options);
-  const ended = await endChunk(chunkId, results, options);
-  if (ended.kind === 'ended') await settle();
-  return ended;
-}
-
 /** How a chunk ended, or that it is gone; undefined while it is open. */
 export async function findEnd(chunkId: ChunkId, options: BatchStorage): Promise<EndedChunk | undefined> {
   const stored = await readChunkRow(chunkId, options);
@@ -107,7 +81,8 @@ async function makePart(
     return { result: same };
   };
   const rows = staged.map((row) => scoredRow(row, scoreOf(row)));
-  const counts = countChunk({ staged, rows, results, equal, before: open.counts });
+  const bad = staged.filter((row) => 'fault' in row).length;
+  const counts = countChunk({ rows, bad, results, equal, before: open.counts });
   return { part: printPart(chunkId, rows), counts };
 }
 
@@ -122,3 +97,51 @@ const conclude = async (
   costs: { cached, calls, paidAgain, tokens },
   summary: await finishBatch(batch, options),
 });
+
+/** Why a chunk's job did not score it, and the id of that job, which counts what it paid for. */
+export type ChunkFailure = { readonly error: string; readonly payer: string };
+
+/**
+ * Ends a chunk whose job failed or has an unknown outcome: rows whose texts were scored, whoever did it, have their
+ * results, and each of the others fails with this error. The calls of all of them are counted.
+ */
+export async function failChunk(
+  chunkId: ChunkId,
+  failure: ChunkFailure,
+  options: BatchStorage,
+): Promise<EndedChunk> {
+  const found = await findEnd(chunkId, options);
+  if (found !== undefined) return found;
+  const staged = await readStaged(chunkId, options.store);
+  const { texts } = chunkMessage(chunkId, staged);
+  const recorded = [...new Set(texts.map(({ text }) => text))].map(
+    async (text) => [text, await recordedOutcome(text, { staged, failure }, options)] as const,
+  );
+  const { results, settle } = settled(texts, new Map(await Promise.all(recorded)));
+  const ended = await endChunk(chunkId, results, options);
+  if (ended.kind === 'ended') await settle();
+  return ended;
+}
+
+/** What the cache has of a text. */
+async function recordedOutcome(
+  text: string,
+  given: { readonly staged: StagedChunk; readonly failure: ChunkFailure },
+  { table, now }: BatchStorage,
+): Promise<TextOutcome> {
+  const { host, request } = given.staged;
+  const { error, payer } = given.failure;
+  const key = cacheKey(host, { ...request, text });
+  const stored = await table.get(key);
+  const row = stored && parseCacheRow(stored);
+  // Whoever holds the text will count its calls.
+  const calls = row === undefined || isHeld(row, now()) ? 0 : callsOf(row, payer);
+  if (row?.state === 'SCORED') {
+    const result = parseResult(row);
+    return calls === 0 ? { kind: 'cached', result } : { kind: 'scored', result, calls };
+  }
+  const forget = async () => {
+    if (stored !== undefined && calls > 0) await table.delete(key, stored.token);
+  };
+  return { kind: 'failed', error, calls, forget };
+}

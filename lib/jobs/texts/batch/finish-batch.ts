@@ -1,14 +1,15 @@
 import { printStored } from '../../../store/index.ts';
 import type { InputFound } from '../rows/input.ts';
-import { type BatchStorage, batchPartition, HEADER_SORT, summaryKey } from './batch.ts';
-import { type BatchHeader, readHeader } from './batch-header.ts';
+import { type BatchStorage, type ChunkId, summaryKey } from './batch.ts';
+import { addSentiments, type ChunkCounts, sumOf } from './chunk-counts.ts';
 import {
-  type ChunkCounts,
+  type BatchHeader,
   type ChunkRow,
+  chunkRows,
   type EndedChunkRow,
   isEnded,
-  parseChunkRow,
   readChunkRow,
+  readHeader,
 } from './chunk-row.ts';
 
 /** How many bad rows a summary lists; all of them are in the parts. */
@@ -22,7 +23,9 @@ export type Summary = {
   readonly version: 1;
   readonly batch: string;
   readonly chunks: number;
-} & Omit<ChunkCounts, 'sentiments'> & {
+} & Omit<ChunkCounts, 'sentiments' | 'cancelled'> & {
+    /** Absent if none was. */
+    readonly cancelled?: number;
     /** How often each sentiment occurs, in lower case: for texts as a whole, and by topic. */
     readonly sentiments: {
       readonly overall: Readonly<Record<string, number>>;
@@ -72,71 +75,43 @@ async function lastHaveEnded(
   return true;
 }
 
-/** The rows of a batch, without their bad rows: those are gathered separately, and cut to the limit meanwhile. */
-type Ended = {
-  readonly chunks: readonly Omit<EndedChunkRow, 'badRows'>[];
-  readonly badRows: Summary['badRows'];
-};
-
-/** All chunks in order, or undefined if one is still open. */
-async function readEnded(batch: string, { table }: BatchStorage): Promise<Ended | undefined> {
-  const chunks: (readonly [number, Omit<EndedChunkRow, 'badRows'>])[] = [];
+/** All chunks in order, with the bad rows that are listed; undefined if one is still open. */
+async function readEnded(batch: string, options: BatchStorage): Promise<Ended | undefined> {
+  const chunks: Ended['chunks'][number][] = [];
   let badRows: Summary['badRows'] = [];
-  for await (const stored of table.list(batchPartition(batch))) {
-    if (stored.key.sort === HEADER_SORT) continue;
-    const { row } = parseChunkRow(stored);
+  for await (const { chunkId, row } of chunkRows(batch, options)) {
     if (!isEnded(row)) return undefined;
-    const { badRows: more, ...rest } = row;
-    chunks.push([Number(stored.key.sort.replace('chunk-', '')), rest]);
-    // Beyond 99,999 chunks the table does not list them in source order.
+    const { badRows: more, part, counts } = row;
+    chunks.push({ chunk: chunkId.chunk, part, counts });
     if (more.length > 0)
       badRows = [...badRows, ...more].sort((a, b) => a.line - b.line).slice(0, MOST_BAD_ROWS);
   }
-  return { chunks: chunks.sort(([a], [b]) => a - b).map(([, row]) => row), badRows };
+  return { chunks: chunks.sort((a, b) => a.chunk - b.chunk), badRows };
 }
 
+type Ended = Pick<Summary, 'badRows'> & {
+  readonly chunks: readonly (Pick<EndedChunkRow, 'part' | 'counts'> & Pick<ChunkId, 'chunk'>)[];
+};
+
 function summarize(batch: string, { chunks, badRows }: Ended, input: InputFound | undefined): Summary {
-  const total = (count: (counts: ChunkCounts) => number) =>
-    chunks.reduce((sum, { counts }) => sum + count(counts), 0);
-  const cancelled = total((counts) => counts.cancelled ?? 0);
+  const { cancelled, ...counts } = sumOf(chunks.map((chunk) => chunk.counts));
   return {
     version: 1,
     batch,
     chunks: chunks.length,
-    rows: total(({ rows }) => rows),
-    scored: total(({ scored }) => scored),
-    failed: total(({ failed }) => failed),
+    ...counts,
     ...(cancelled === 0 ? {} : { cancelled }),
-    bad: total(({ bad }) => bad),
-    erased: total(({ erased }) => erased),
-    cached: total(({ cached }) => cached),
-    calls: total(({ calls }) => calls),
-    paidAgain: total(({ paidAgain }) => paidAgain),
-    tokens: {
-      input: total(({ tokens }) => tokens.input),
-      output: total(({ tokens }) => tokens.output),
-      total: total(({ tokens }) => tokens.total),
-      reasoning: total(({ tokens }) => tokens.reasoning),
-    },
-    sentiments: sumSentiments(chunks),
+    sentiments: byTopic(addSentiments(chunks.flatMap((chunk) => chunk.counts.sentiments))),
     badRows,
-    parts: chunks.map(({ part, counts }) => ({ key: part, rows: counts.rows })),
+    parts: chunks.map(({ part, counts: { rows } }) => ({ key: part, rows })),
     ...(input === undefined ? {} : { input }),
   };
 }
 
-function sumSentiments(chunks: Ended['chunks']): Summary['sentiments'] {
-  const overall = new Map<string, number>();
-  const topics = new Map<string, Map<string, number>>();
-  for (const [topic, sentiment, rows] of chunks.flatMap(({ counts }) => counts.sentiments)) {
-    const of = topic === null ? overall : (topics.get(topic) ?? new Map<string, number>());
-    if (topic !== null) topics.set(topic, of);
-    of.set(sentiment, (of.get(sentiment) ?? 0) + rows);
-  }
-  const byTopic = [...topics].map(([topic, counts]) => [topic, inOrder(counts)] as const);
-  return { overall: inOrder(overall), topics: inOrder(new Map(byTopic)) };
+function byTopic(sentiments: ChunkCounts['sentiments']): Summary['sentiments'] {
+  const found = Map.groupBy(sentiments, ([topic]) => topic);
+  const counts = (of: ChunkCounts['sentiments'] = []) =>
+    Object.fromEntries(of.map(([, sentiment, rows]) => [sentiment, rows]));
+  const topics = [...found].flatMap(([topic, of]) => (topic === null ? [] : [[topic, counts(of)] as const]));
+  return { overall: counts(found.get(null)), topics: Object.fromEntries(topics) };
 }
-
-/** The members of a map as an object, sorted by name. */
-const inOrder = <T>(members: ReadonlyMap<string, T>): Readonly<Record<string, T>> =>
-  Object.fromEntries([...members].sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -6,7 +6,7 @@ import type { BatchStorage, ScoreRequest } from './batch.ts';
 import { openCallLimit } from './call-limit.ts';
 import { isEnded, readChunkRow } from './chunk-row.ts';
 import { type EndedChunk, endChunk, findEnd } from './end-chunk.ts';
-import { readPriorPart } from './prior-part.ts';
+import { readPriorPart } from './part.ts';
 import { readStaged } from './staged-chunk.ts';
 
 export type ScoredChunk =
@@ -62,18 +62,7 @@ async function textsToScore(
 }
 
 /** What a job requests for each of its texts. */
-export const requestOf = ({
-  topics,
-  instructions,
-  model,
-  modelConfiguration,
-  reasoningConfig,
-  sessionId,
-}: ScoreJob): ScoreRequest => ({
-  topics,
-  instructions,
-  model,
-  modelConfiguration,
-  reasoningConfig,
-  sessionId,
-});
+export function requestOf(job: ScoreJob): ScoreRequest {
+  const { version, type, id, notBefore, priority, texts, batch, chunk, ...request } = job;
+  return request;
+}

@@ -1,22 +1,19 @@
 import type { ScoreJob } from '../../types/score/message.ts';
 import { type BatchStorage, type ChunkId, stagedKey } from './batch.ts';
-import { writeHeader } from './batch-header.ts';
-import type { BatchRequest } from './batch-request.ts';
 import { setCallLimit } from './call-limit.ts';
 import { type CheckOptions, checkBatch, type Refusal } from './check-batch.ts';
-import { chunkMessage } from './chunk-message.ts';
-import { type ChunkCounts, type ChunkRow, isEnded, readChunkRow, writeChunkRow } from './chunk-row.ts';
-import { type BadRow, type Chunk, cutChunks, isBad, type SourceRow } from './chunks.ts';
+import type { ChunkCounts } from './chunk-counts.ts';
+import { type ChunkRow, isEnded, readChunkRow, writeChunkRow, writeHeader } from './chunk-row.ts';
+import { type BadRow, type BatchRequest, type Chunk, cutChunks, isBad, type SourceRow } from './chunks.ts';
 import { endChunk } from './end-chunk.ts';
 import { finishBatch, type Summary } from './finish-batch.ts';
-import { printStaged, type StagedChunk } from './staged-chunk.ts';
-import { createUnsentChunks } from './unsent-chunks.ts';
+import { chunkMessage, printStaged, type StagedChunk } from './staged-chunk.ts';
 
 export type SplitOptions = BatchStorage &
   CheckOptions & {
     /**
-     * Puts the messages of at most 10 jobs on the queue; throws unless all of them are there, `UnsentError` if others
-     * may be sent all the same. The ids of a job’s texts are the lines of their rows.
+     * Puts the messages of at most 10 jobs on the queue; throws unless all of them are there. The ids of a job’s texts
+     * are the lines of their rows.
      */
     readonly send: (messages: readonly ScoreJob[]) => Promise<void>;
     /** Is called with each chunk that had ended before. */
@@ -51,8 +48,7 @@ const MESSAGES_AT_ONCE = 10;
 /**
  * Splits a batch into jobs: stages each chunk, stores its row, sends its message, and stores the header last. Splitting
  * the same request again, after a crash or at the same time, gives the same chunks, rows and job ids; chunks that have
- * ended are left alone. Ten chunks are held at a time. A chunk whose message cannot be sent does not stop the others:
- * then `UnsentChunksError` is thrown once they are sent, without a header, and splitting again sends what is missing.
+ * ended are left alone. Ten chunks are held at a time.
  */
 export async function splitBatch(request: BatchRequest, options: SplitOptions): Promise<Split> {
   const checked = await checkBatch(request, options);
@@ -66,19 +62,17 @@ export async function splitChecked(
 ): Promise<SplitBatch> {
   if (options.maxCalls !== undefined) await setCallLimit(request.batch, options.maxCalls, options);
   const header = { chunks: 0, rows: 0, badRows: 0 };
-  const unsent = createUnsentChunks(request.batch, options.send);
   for await (const group of inGroups(cutChunks(request.rows()), MESSAGES_AT_ONCE)) {
     options.signal?.throwIfAborted();
     const staged = await Promise.all(group.map((chunk) => stageChunk(chunk, request, options)));
     const messages = staged.filter((message) => message !== undefined);
-    if (messages.length > 0) await unsent.send(messages);
+    if (messages.length > 0) await options.send(messages);
     for (const { rows } of group) {
       header.chunks += 1;
       header.rows += rows.length;
       header.badRows += rows.filter(isBad).length;
     }
   }
-  unsent.check();
   const input = request.input?.();
   const whole = { ...header, ...(input === undefined ? {} : { input }) };
   if (!(await writeHeader(request.batch, whole, options)))

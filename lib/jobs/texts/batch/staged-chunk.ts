@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { printJson, recordOf } from '../../../base/index.ts';
 import { findStored, MOST_LIST_BYTES, missingObject, parseStored, type Store } from '../../../store/index.ts';
-import { type ChunkId, type ScoreRequest, stagedKey } from './batch.ts';
+import type { ScoreJob } from '../../types/score/message.ts';
+import { type ChunkId, chunkJobId, type ScoreRequest, stagedKey } from './batch.ts';
 
 const line = z.number();
 
@@ -51,3 +52,13 @@ export async function readStaged(chunkId: ChunkId, store: Store): Promise<Staged
   if (found === undefined) throw missingObject(store, key, 'a chunk');
   return found.value;
 }
+
+/** The message of the job that scores a staged chunk. The ids of its texts are the lines of their rows. */
+export const chunkMessage = (chunkId: ChunkId, { request, rows }: StagedChunk): ScoreJob => ({
+  ...request,
+  version: 1,
+  type: 'score',
+  id: chunkJobId(chunkId),
+  texts: rows.flatMap((row) => ('text' in row ? [{ id: String(row.line), text: row.text }] : [])),
+  ...chunkId,
+});

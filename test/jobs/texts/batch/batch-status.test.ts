@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { batchNames, failedRows, readBatchStatus } from '../../../../lib/jobs/texts/batch/batch-status.ts';
-import { reopenChunk } from '../../../../lib/jobs/texts/batch/reopen-chunk.ts';
+import { reopenChunk } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
 import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
 import { createMemoryTable } from '../../../table/memory-table.ts';

@@ -1,5 +1,4 @@
-import type { BatchRequest } from '../../../../lib/jobs/texts/batch/batch-request.ts';
-import type { SourceRow } from '../../../../lib/jobs/texts/batch/chunks.ts';
+import type { BatchRequest, SourceRow } from '../../../../lib/jobs/texts/batch/chunks.ts';
 import { parsePart, type ScoredRow } from '../../../../lib/jobs/texts/batch/part.ts';
 import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { type SplitOptions, splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { CANCELLED } from '../../../../lib/jobs/ledger/job-row.ts';
-import { costsOf, countChunk, countRowsOf } from '../../../../lib/jobs/texts/batch/chunk-counts.ts';
-import type { ChunkCounts } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
+import {
+  type ChunkCounts,
+  costsOf,
+  countChunk,
+  countRowsOf,
+} from '../../../../lib/jobs/texts/batch/chunk-counts.ts';
 import type { ScoredRow } from '../../../../lib/jobs/texts/batch/part.ts';
 import type { TextResult } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
 import type { Sentiment } from '../../../../lib/platform/records.ts';
@@ -81,10 +85,6 @@ describe('the rows of a part', () => {
     });
   });
 
-  test('say nothing of cancelled ones if there are none', () => {
-    expect(countRowsOf(rows.slice(0, 3), 1)).not.toHaveProperty('cancelled');
-  });
-
   test('count each sentiment by its topic, in lower case, in the order of their names', () => {
     const counted = countRowsOf(
       [
@@ -115,10 +115,7 @@ test('a chunk counts on from what it cost before it was reopened', () => {
   };
 
   const counts = countChunk({
-    staged: [
-      { line: 1, fault: 'no text' },
-      { line: 2, id: '2', text: 'good', columns: {} },
-    ],
+    bad: 1,
     rows: [
       { line: 1, error: 'no text' },
       { line: 2, sentiment: 'good' },
@@ -141,7 +138,7 @@ test('a chunk counts on from what it cost before it was reopened', () => {
 });
 
 test('a chunk that was never reopened counts itself only', () => {
-  const counts = countChunk({ staged: [], rows: [], results: [resultOf({})], equal: 0, before: undefined });
+  const counts = countChunk({ bad: 0, rows: [], results: [resultOf({})], equal: 0, before: undefined });
 
   expect(counts).toMatchObject({ cached: 0, calls: 1, paidAgain: 0, tokens: { input: 4, total: 5 } });
 });

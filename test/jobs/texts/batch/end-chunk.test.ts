@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type ChunkRow, readChunkRow, writeChunkRow } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
+import {
+  type ChunkRow,
+  readChunkRow,
+  reopenChunk,
+  writeChunkRow,
+} from '../../../../lib/jobs/texts/batch/chunk-row.ts';
 import { endChunk, failChunk, findEnd } from '../../../../lib/jobs/texts/batch/end-chunk.ts';
-import { reopenChunk } from '../../../../lib/jobs/texts/batch/reopen-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
 import { cacheKey, textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import { forgetBatch } from '../../../../lib/jobs/texts/forget.ts';

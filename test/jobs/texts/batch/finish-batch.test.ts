@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type BatchHeader, readHeader, writeHeader } from '../../../../lib/jobs/texts/batch/batch-header.ts';
-import { type ChunkCounts, writeChunkRow } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
+import type { ChunkCounts } from '../../../../lib/jobs/texts/batch/chunk-counts.ts';
+import {
+  type BatchHeader,
+  readHeader,
+  writeChunkRow,
+  writeHeader,
+} from '../../../../lib/jobs/texts/batch/chunk-row.ts';
 import { finishBatch } from '../../../../lib/jobs/texts/batch/finish-batch.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { summaryOf, world } from './batch-suite.ts';
@@ -9,6 +14,7 @@ const counts: ChunkCounts = {
   rows: 10,
   scored: 5,
   failed: 2,
+  cancelled: 0,
   bad: 2,
   erased: 1,
   cached: 3,
@@ -91,6 +97,7 @@ describe('the summary of a batch', () => {
       rows: 1,
       scored: 1,
       failed: 0,
+      cancelled: 0,
       bad: 0,
       erased: 0,
       cached: 1,
