@@ -1,4 +1,5 @@
 import { parseJson } from '../../base/index.ts';
+import { inGroups } from '../../snapshot/sources/read-ahead.ts';
 import { type EndedJobRow, hasEnded } from '../ledger/job-row.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Queue, QueueMessage } from '../queue/queue.ts';
@@ -82,7 +83,7 @@ type State = {
 async function* wantedRows(state: State, options: FileQueueOptions): AsyncGenerator<FileRow | undefined> {
   const isDue = (row: Hidden | undefined) => row !== undefined && row.untilMs <= options.now();
   for (;;) {
-    for await (const group of inGroups(options.rows())) {
+    for await (const group of inGroups(options.rows(), AT_ONCE)) {
       const due = group.filter(({ id }) => !state.isThrough || isDue(state.hidden.get(id)));
       const ended = await Promise.all(due.map((row) => endedElsewhere(row, state, options)));
       yield* due.filter((_, index) => !ended[index]);
@@ -114,15 +115,4 @@ async function endedElsewhere(
 async function lookElsewhere(state: State, options: FileQueueOptions): Promise<void> {
   const back = state.hidden.entries().filter(([, { isInHand }]) => !isInHand);
   await Promise.all([...back.take(MOST_LOOKED_AT)].map(([id]) => endedElsewhere({ id }, state, options)));
-}
-
-async function* inGroups(rows: AsyncIterable<FileRow>): AsyncGenerator<readonly FileRow[]> {
-  let group: FileRow[] = [];
-  for await (const row of rows) {
-    group.push(row);
-    if (group.length < AT_ONCE) continue;
-    yield group;
-    group = [];
-  }
-  yield group;
 }

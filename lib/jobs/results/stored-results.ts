@@ -1,4 +1,5 @@
 import { parseJson } from '../../base/index.ts';
+import { readListed } from '../../snapshot/sources/read-ahead.ts';
 import type { Store } from '../../store/index.ts';
 import { type ResultOf, resultKey, WHOLE } from '../result.ts';
 
@@ -38,26 +39,10 @@ export async function* storedResults(
   { sinceMs, signal, ...wanted }: ResultsWanted,
 ): AsyncGenerator<StoredResult | { readonly key: string; readonly value: undefined }> {
   const keys = wantedKeys(store, { ...wanted, sinceMs, signal });
-  const ahead: ReturnType<typeof readResult>[] = [];
-  const begin = async () => {
-    const next = await keys.next();
-    if (next.done) return;
-    const reading = readResult(store, next.value, signal);
-    // It is thrown where it is awaited.
-    reading.catch(() => undefined);
-    ahead.push(reading);
-  };
-  while (ahead.length < AT_ONCE) {
-    const before = ahead.length;
-    await begin();
-    if (ahead.length === before) break;
-  }
-  for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
-    const result = await next;
-    await begin();
-    if (result === undefined) continue;
-    if (result.value === undefined || endedSince(result.value, sinceMs)) yield result;
-  }
+  const read = (key: string, aborted: AbortSignal) => readResult(store, key, aborted);
+  for await (const result of readListed(keys, { read, concurrency: AT_ONCE, signal }))
+    if (result !== undefined && (result.value === undefined || endedSince(result.value, sinceMs)))
+      yield result;
 }
 
 async function* wantedKeys(

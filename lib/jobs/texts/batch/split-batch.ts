@@ -1,3 +1,4 @@
+import { inGroups } from '../../../snapshot/sources/read-ahead.ts';
 import type { ScoreJob } from '../../types/score/message.ts';
 import { type BatchStorage, type ChunkId, stagedKey } from './batch.ts';
 import { setCallLimit } from './call-limit.ts';
@@ -139,14 +140,3 @@ function tableRow({ line, fault, id, columns }: BadRow): ChunkRow['badRows'][num
 
 const isWellFormed = ({ id = '', columns = {} }: Pick<BadRow, 'id' | 'columns'>) =>
   [id, ...Object.entries(columns).flat()].every((text) => text.isWellFormed());
-
-async function* inGroups<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {
-  let group: T[] = [];
-  for await (const item of items) {
-    group.push(item);
-    if (group.length < size) continue;
-    yield group;
-    group = [];
-  }
-  if (group.length > 0) yield group;
-}

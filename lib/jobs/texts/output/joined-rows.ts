@@ -1,3 +1,4 @@
+import { readAhead } from '../../../snapshot/sources/read-ahead.ts';
 import { missingObject, type Store } from '../../../store/index.ts';
 import type { Summary } from '../batch/finish-batch.ts';
 import { parsePart, type ScoredRow } from '../batch/part.ts';
@@ -58,22 +59,11 @@ export async function* scoresOf(
   store: Pick<Store, 'get' | 'location'>,
   signal?: AbortSignal,
 ): AsyncGenerator<ScoredRow> {
-  const read = async (key: string) => {
-    const stored = await store.get(key, signal === undefined ? {} : { signal });
+  const read = async (key: string, aborted: AbortSignal) => {
+    const stored = await store.get(key, { signal: aborted });
     if (stored === undefined) throw missingObject(store, key, 'a part of the scores');
     return parsePart(key, stored.body);
   };
-  const begin = (key: string) => {
-    const reading = read(key);
-    // It is thrown where it is awaited.
-    reading.catch(() => undefined);
-    return reading;
-  };
-  const keys = parts.map(({ key }) => key);
-  const ahead = keys.splice(0, AHEAD).map(begin);
-  for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
-    const rows = await next;
-    ahead.push(...keys.splice(0, 1).map(begin));
-    yield* rows;
-  }
+  const items = parts.map(({ key }) => key);
+  for await (const rows of readAhead({ items, read, concurrency: AHEAD, signal })) yield* rows;
 }

@@ -1,9 +1,10 @@
+import { printJson } from '../../../base/index.ts';
 import type { Store } from '../../../store/index.ts';
 import type { Summary } from '../batch/finish-batch.ts';
+import type { ScoredRow } from '../batch/part.ts';
 import { openRows, type RowsOptions } from '../rows/read-rows.ts';
-import { csvOutput, membersOf } from './csv-output.ts';
+import { csvLines, membersOf, ndjsonLines } from './added-columns.ts';
 import { joinedRows, scoresOf } from './joined-rows.ts';
-import { ndjsonOutput } from './ndjson-output.ts';
 import { type OutputFormat, writeTextFile } from './text-file.ts';
 
 export type ScoredFileOptions = {
@@ -35,15 +36,63 @@ async function* linesOf(
 ): AsyncGenerator<string> {
   const names = await namesOf(read, options, format);
   await using source = await openRows(read(), options);
-  async function* counted() {
-    for await (const row of joinedRows(source.rows(), scoresOf(summary, store, signal), options)) {
+  const columns = format.format === 'csv' ? scoreColumns(topics) : SCORE_MEMBER;
+  async function* rows() {
+    for await (const { record, score } of joinedRows(
+      source.rows(),
+      scoresOf(summary, store, signal),
+      options,
+    )) {
       counts.rows += 1;
-      yield row;
+      yield { record, added: [...columns.values()].map((textIn) => textIn(score)) };
     }
   }
-  if (format.format === 'ndjson') return yield* ndjsonOutput(counted(), { names });
+  const added = [...columns.keys()];
+  if (format.format === 'ndjson') return yield* ndjsonLines(rows(), { names, added });
   const separator = format.isTabbed ? '\t' : (source.format.separator ?? ',');
-  yield* csvOutput(counted(), { format: source.format, names, topics, separator });
+  yield* csvLines(rows(), { names, added, separator, isMarked: source.format.isMarked });
+}
+
+/** What a column, or a member, holds of a score; undefined for a row that was left out. */
+type Columns = ReadonlyMap<string, (score: ScoredRow | undefined) => string>;
+
+/** What scores add to a CSV. */
+const scoreColumns = (topics: readonly string[]): Columns =>
+  new Map([
+    ['sentiment', (score) => textOf(score?.sentiment)],
+    ...topics.map(topicColumn),
+    ['model', (score) => textOf(score?.model)],
+    ['error', errorOf],
+  ]);
+
+/** What a score adds to an object of NDJSON. */
+const SCORE_MEMBER: Columns = new Map([
+  [
+    'score',
+    (score) => {
+      if (score === undefined) return 'null';
+      const { line, sentiment, topicSentiments, model } = score;
+      const error = errorOf(score);
+      return printJson({ line, sentiment, topicSentiments, model, ...(error === '' ? {} : { error }) });
+    },
+  ],
+]);
+
+const topicColumn = (topic: string): readonly [string, (score: ScoredRow | undefined) => string] => [
+  `sentiment_${topic}`,
+  (score) => textOf(ofTopic(score, topic)),
+];
+
+const textOf = (value: unknown) =>
+  value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+
+const ofTopic = (score: ScoredRow | undefined, topic: string): unknown =>
+  new Map<string, unknown>(Object.entries(score?.topicSentiments ?? {})).get(topic);
+
+/** Why a row has no score, with the line that it is on; empty if it has one, or was left out. */
+function errorOf(score: ScoredRow | undefined): string {
+  const why = score?.error ?? (score?.erased ? 'forgotten' : undefined);
+  return why === undefined ? '' : `line ${score?.line}: ${why}`;
 }
 
 /** More names than any table has columns: objects whose names are values, such as ids, would be a column each. */

@@ -1,0 +1,107 @@
+import { parseJson } from '../../../base/index.ts';
+import { printed } from '../rows/ndjson-row.ts';
+import type { SourceRecord } from '../rows/read-rows.ts';
+import { csvCell } from './text-file.ts';
+
+/** A row of a source, and a value for each added column: for NDJSON as JSON. */
+export type RowToWrite = { readonly record: SourceRecord; readonly added: readonly string[] };
+
+export type ColumnsToWrite = {
+  /** The columns of the rows, in order. */
+  readonly names: readonly string[];
+  /** Those that are added. A name that the rows have already gets a number: `sentiment_2`. */
+  readonly added: readonly string[];
+};
+
+export type CsvToWrite = ColumnsToWrite & {
+  readonly separator: string;
+  /** Whether it begins with a byte order mark, as Excel expects. Default: no. */
+  readonly isMarked?: boolean;
+};
+
+/** The lines of a CSV (RFC 4180), in UTF-8, after its header. A row that cannot be read has empty cells. */
+export async function* csvLines(
+  rows: AsyncIterable<RowToWrite>,
+  { names, added, separator, isMarked = false }: CsvToWrite,
+): AsyncGenerator<string> {
+  const line = (cells: readonly string[]) =>
+    `${cells.map((text) => csvCell(text, separator)).join(separator)}\n`;
+  yield `${isMarked ? '\uFEFF' : ''}${line([...names, ...freeNames(added, names)])}`;
+  for await (const row of rows) yield line([...cellsOf(row.record, names), ...row.added]);
+}
+
+/**
+ * The lines of NDJSON: each object as it was sent, with more members; an added value that is empty is left out. A row that
+ * is no object has only the added ones.
+ */
+export async function* ndjsonLines(
+  rows: AsyncIterable<RowToWrite>,
+  { names, added }: ColumnsToWrite,
+): AsyncGenerator<string> {
+  const members = freeNames(added, names).map((name) => JSON.stringify(name));
+  for await (const row of rows) {
+    const more = members.map((member, at) => (row.added[at] ? `${member}:${row.added[at]}` : ''));
+    yield `{${[membersIn(row.record, names), ...more].filter((each) => each !== '').join(',')}}\n`;
+  }
+}
+
+function freeNames(added: readonly string[], names: readonly string[]): readonly string[] {
+  const taken = new Set(names);
+  return added.map((name) => {
+    let free = name;
+    for (let number = 2; taken.has(free); number += 1) free = `${name}_${number}`;
+    taken.add(free);
+    return free;
+  });
+}
+
+/** As many cells as there are names. */
+function cellsOf(record: SourceRecord, names: readonly string[]): readonly string[] {
+  switch (record.kind) {
+    case 'fields':
+      return names.map((_, index) => record.fields[index] ?? '');
+    case 'json': {
+      const fields = membersOf(record.text);
+      return names.map((name) => (fields.has(name) ? printed(fields.get(name)) : ''));
+    }
+    case 'broken':
+      return names.map(() => '');
+    default:
+      return record satisfies never;
+  }
+}
+
+/** The members of a JSON object, on one line, without its braces. */
+function membersIn(record: SourceRecord, names: readonly string[]): string {
+  switch (record.kind) {
+    case 'fields':
+      return names
+        .map((name, at) => `${JSON.stringify(name)}:${JSON.stringify(record.fields[at] ?? '')}`)
+        .join(',');
+    case 'json':
+      // JSON has line ends between its values only.
+      return membersOf(record.text).size === 0
+        ? ''
+        : record.text
+            .trim()
+            .slice(1, -1)
+            .trimEnd()
+            .replaceAll(/[\r\n]+/g, ' ');
+    case 'broken':
+      return '';
+    default:
+      return record satisfies never;
+  }
+}
+
+/** The members of a JSON object; none of anything else. */
+export function membersOf(text: string): ReadonlyMap<string, unknown> {
+  try {
+    const value = parseJson(text);
+    return new Map(
+      typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [],
+    );
+  } catch {
+    return new Map();
+  }
+}
