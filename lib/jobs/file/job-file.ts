@@ -6,9 +6,7 @@ import { createLineCheck, type JobLine } from '../message/job-lines.ts';
 import { parseMessage } from '../message/message.ts';
 import { readMessageJson } from '../message/message-json.ts';
 import { openTableFile } from '../texts/rows/csv-table.ts';
-import { findEncoding, SAMPLE_BYTES } from '../texts/rows/encoding.ts';
-import { openSource } from '../texts/rows/source-bytes.ts';
-import { sourceLines } from '../texts/rows/source-lines.ts';
+import { openText } from '../texts/rows/source-text.ts';
 import { faultsHere } from '../types/job-types.ts';
 import { rowJobs, stableIds, textOf } from './row-jobs.ts';
 import { readTemplate } from './template.ts';
@@ -115,11 +113,10 @@ async function* jobLines(options: JobFileOptions): AsyncGenerator<Read> {
   yield* rowJobs(table.rows(), { file, names: table.names, template });
 }
 
-async function* linesOfJson({ file, encoding: requested }: JobFileOptions): AsyncGenerator<Line> {
+async function* linesOfJson({ file, encoding }: JobFileOptions): AsyncGenerator<Line> {
   const idOf = stableIds(file);
-  await using source = await openSource(createReadStream(file, { highWaterMark: READ_BYTES }), SAMPLE_BYTES);
-  const encoding = findEncoding(source.head.subarray(0, SAMPLE_BYTES), requested);
-  for await (const { number: line, text, fault } of sourceLines(source.all(), encoding)) {
+  await using source = await openText(createReadStream(file, { highWaterMark: READ_BYTES }), encoding);
+  for await (const { number: line, text, fault } of source.lines()) {
     if (fault === undefined && text.trim() === '') continue;
     const json = fault === undefined ? readMessageJson(text.trim()) : { kind: 'fault' as const, fault };
     if (json.kind === 'fault') yield { line, faults: [json.fault] };

@@ -1,5 +1,4 @@
 import { type CsvFields, csvFields } from './csv-fields.ts';
-import { createLookahead, type Lookahead } from './lookahead.ts';
 import { LONGEST_ROW, type SourceLine } from './source-lines.ts';
 
 /** A row of a CSV file and the line where it starts; or the line of a broken row, and what is wrong with it. */
@@ -108,7 +107,7 @@ const quotesIn = (text: string) => text.split('"').length - 1;
  * The next row. If all of its quotes are well formed, it ends with the first line at which their count is even: quotes
  * inside a quoted field are doubled.
  */
-async function gatherRow(ahead: Lookahead<SourceLine>): Promise<GatheredRow | undefined> {
+async function gatherRow(ahead: Lookahead): Promise<GatheredRow | undefined> {
   let first = await ahead.at(0);
   while (first !== undefined && first.fault === undefined && /^ *$/.test(first.text)) {
     ahead.drop(1);
@@ -133,4 +132,29 @@ function gathered(lines: readonly SourceLine[], unclosed: boolean): GatheredRow 
   const text = lines.map((line) => (line === last ? line.text : line.text + line.end)).join('');
   const fault = lines.find((line) => line.fault !== undefined)?.fault;
   return { line: lines[0]?.number ?? 0, lines, text, fault, unclosed };
+}
+
+type Lookahead = ReturnType<typeof createLookahead>;
+
+/** Lines that can be read ahead before they are taken. */
+function createLookahead(source: AsyncIterator<SourceLine>) {
+  let held: SourceLine[] = [];
+  let start = 0;
+  return {
+    /** The line `index` places ahead (0 is the next one), or undefined after the end. */
+    async at(index: number): Promise<SourceLine | undefined> {
+      while (held.length <= start + index) {
+        const next = await source.next();
+        if (next.done) return undefined;
+        held.push(next.value);
+      }
+      return held[start + index];
+    },
+    /** Takes the next `count` lines. */
+    drop(count: number) {
+      start += count;
+      // Not each time: that would copy the rest each time.
+      if (start > 1_000 && start * 2 > held.length) [held, start] = [held.slice(start), 0];
+    },
+  };
 }

@@ -2,9 +2,6 @@ import { analyse } from 'chardet';
 import { notRows } from './file-kind.ts';
 import { RowsError } from './rows-error.ts';
 
-/** How many bytes of a source its encoding is detected from. */
-export const SAMPLE_BYTES = 256 * 1024;
-
 /** An encoding by its name in `TextDecoder`, and the length of the byte order mark, 0 if there is none. */
 export type Encoding = { readonly name: string; readonly markBytes: number };
 

@@ -1,65 +1,36 @@
 import type { Encoding } from './encoding.ts';
 import { notRows } from './file-kind.ts';
-import { LONGEST_ROW, lineDecoder, type SourceLine, unitsOf } from './source-lines.ts';
+import { decodedLines, gatherLine, type RawLine, type SourceLine, unitsOf } from './source-lines.ts';
 
 /**
  * The elements of a JSON array, as the lines of NDJSON would be: their numbers are those of the elements, from 1, since
  * many may be on one line. Memory holds one element. Throws `RowsError` for an array that does not end, or that is
  * followed by more.
  */
-export async function* arrayElements(
+export const arrayElements = (
   bytes: AsyncIterable<Uint8Array>,
   encoding: Encoding,
-): AsyncGenerator<SourceLine> {
-  const decode = lineDecoder(encoding.name);
-  let number = 0;
-  for await (const { units, isTooLong } of elementsIn(unitsOf(bytes, encoding))) {
-    number += 1;
-    yield isTooLong
-      ? {
-          number,
-          text: '',
-          end: '',
-          isTooLong,
-          fault: `the element: expected at most ${LONGEST_ROW} bytes, got more`,
-        }
-      : { number, end: '', isTooLong, ...decode(units) };
-  }
-}
-
-type Element = { readonly units: string; readonly isTooLong: boolean };
+): AsyncGenerator<SourceLine> => decodedLines('element', elementsIn(unitsOf(bytes, encoding)), encoding);
 
 /** What the next character is within: depth 0 is before and after the array, 1 between its elements. */
 type Place = { depth: number; inString: boolean; isEscaped: boolean; isOver: boolean };
 
-async function* elementsIn(pieces: AsyncIterable<string>): AsyncGenerator<Element> {
+async function* elementsIn(pieces: AsyncIterable<string>): AsyncGenerator<RawLine> {
   const place: Place = { depth: 0, inString: false, isEscaped: false, isOver: false };
-  let held: string[] = [];
-  let length = 0;
-  const add = (units: string) => {
-    length += units.length;
-    if (length > LONGEST_ROW) held = [];
-    else held.push(units);
-  };
-  const element = (): Element => {
-    const made = { units: held.join(''), isTooLong: length > LONGEST_ROW };
-    [held, length] = [[], 0];
-    return made;
-  };
-  const isElement = ({ units, isTooLong }: Element) => isTooLong || units.trim() !== '';
+  const element = gatherLine();
   for await (const piece of pieces) {
     let from = 0;
     for (let at = 0; at < piece.length; at += 1) {
       const event = step(place, piece.charCodeAt(at));
       if (event === 'within') continue;
-      if (event !== 'begins') {
-        add(piece.slice(from, at));
-        const made = element();
-        if (isElement(made)) yield made;
+      if (event === 'ends') {
+        element.add(piece.slice(from, at));
+        const made = element.take('');
+        if (made.isTooLong || made.units.trim() !== '') yield made;
       }
       from = at + 1;
     }
-    if (place.depth > 0) add(piece.slice(from));
+    if (place.depth > 0) element.add(piece.slice(from));
   }
   if (!place.isOver) throw notRows('a JSON array that does not end: is the file complete?');
 }

@@ -1,12 +1,11 @@
 import { openTable } from './csv-table.ts';
-import { findEncoding, SAMPLE_BYTES } from './encoding.ts';
-import { notRows, refuseOtherKinds } from './file-kind.ts';
+import { notRows } from './file-kind.ts';
 import { arrayElements } from './json-array.ts';
 import { ndjsonRow } from './ndjson-row.ts';
 import { type BadRow, badRow, type Row, type RowColumns, requestedColumns, rowFrom } from './row-fields.ts';
 import { RowsError } from './rows-error.ts';
-import { openSource } from './source-bytes.ts';
-import { type SourceLine, sourceLines } from './source-lines.ts';
+import type { SourceLine } from './source-lines.ts';
+import { openText } from './source-text.ts';
 
 export type { BadRow, Row } from './row-fields.ts';
 export { RowsError } from './rows-error.ts';
@@ -57,23 +56,18 @@ export type OpenRows = AsyncDisposable & {
  */
 export async function openRows(bytes: AsyncIterable<Uint8Array>, options: RowsOptions): Promise<OpenRows> {
   checkSeparator(options.separator);
-  const source = await openSource(bytes, SAMPLE_BYTES);
+  const source = await openText(bytes, options.encoding);
+  const close = { [Symbol.asyncDispose]: () => source[Symbol.asyncDispose]() };
   try {
-    refuseOtherKinds(source.head);
-    const encoding = findEncoding(source.head.subarray(0, SAMPLE_BYTES), options.encoding);
+    const { encoding } = source;
     const found = { encoding: encoding.name, isMarked: encoding.markBytes > 0 };
-    const close = () => source[Symbol.asyncDispose]();
     const format = formatOf(source.head.subarray(encoding.markBytes), options);
     if (format === 'csv') {
-      const csv = await openCsv(sourceLines(source.all(), encoding), options);
-      return { ...csv, format: { format, ...found, ...csv.format }, [Symbol.asyncDispose]: close };
+      const csv = await openCsv(source.lines(), options);
+      return { ...csv, format: { format, ...found, ...csv.format }, ...close };
     }
-    const lines = format === 'json' ? arrayElements : sourceLines;
-    return {
-      format: { format, ...found },
-      rows: () => jsonRows(lines(source.all(), encoding), format, options),
-      [Symbol.asyncDispose]: close,
-    };
+    const lines = format === 'json' ? arrayElements(source.all(), encoding) : source.lines();
+    return { format: { format, ...found }, rows: () => jsonRows(lines, format, options), ...close };
   } catch (error) {
     await source[Symbol.asyncDispose]();
     throw error;

@@ -16,23 +16,21 @@ export type SourceLine = {
  * The physical lines of a source, each ended by CRLF, LF or CR. A line that is too long is not held in memory: it has
  * a fault and no text. A line with bytes that are invalid in the encoding has a fault, and U+FFFD in their place.
  */
-export async function* sourceLines(
-  bytes: AsyncIterable<Uint8Array>,
-  encoding: Encoding,
+export const sourceLines = (bytes: AsyncIterable<Uint8Array>, encoding: Encoding) =>
+  decodedLines('line', rawLines(unitsOf(bytes, encoding)), encoding);
+
+/** The pieces of a source that are its lines, or count as such, with their numbers. */
+export async function* decodedLines(
+  what: 'line' | 'element',
+  lines: AsyncIterable<RawLine>,
+  { name }: Encoding,
 ): AsyncGenerator<SourceLine> {
-  const decode = lineDecoder(encoding.name);
+  const decode = lineDecoder(name);
+  const fault = `the ${what}: expected at most ${LONGEST_ROW} bytes, got more`;
   let number = 0;
-  for await (const { units, end, isTooLong } of rawLines(unitsOf(bytes, encoding))) {
+  for await (const { units, ...line } of lines) {
     number += 1;
-    yield isTooLong
-      ? {
-          number,
-          text: '',
-          end,
-          isTooLong,
-          fault: `the line: expected at most ${LONGEST_ROW} bytes, got more`,
-        }
-      : { number, end, isTooLong, ...decode(units) };
+    yield { number, ...line, ...(line.isTooLong ? { text: '', fault } : decode(units)) };
   }
 }
 
@@ -68,7 +66,7 @@ export async function* unitsOf(bytes: AsyncIterable<Uint8Array>, { name, markByt
 const bufferOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /** Turns the units of a line into text, with a fault if they are invalid. */
-export function lineDecoder(name: string): (units: string) => Pick<SourceLine, 'text' | 'fault'> {
+function lineDecoder(name: string): (units: string) => Pick<SourceLine, 'text' | 'fault'> {
   const fault = `the line: expected ${name}, got invalid bytes`;
   if (isUtf16(name))
     return (units) => (units.isWellFormed() ? { text: units } : { text: units.toWellFormed(), fault });
@@ -84,21 +82,30 @@ export function lineDecoder(name: string): (units: string) => Pick<SourceLine, '
   };
 }
 
-type RawLine = { readonly units: string; readonly end: string; readonly isTooLong: boolean };
+/** A line before it is decoded; without its units if it is too long. */
+export type RawLine = { readonly units: string; readonly end: string; readonly isTooLong: boolean };
 
-async function* rawLines(pieces: AsyncIterable<string>): AsyncGenerator<RawLine> {
+/** Gathers the pieces of one line after the other, as far as there is room for a line. */
+export function gatherLine() {
   let held: string[] = [];
   let length = 0;
-  const add = (units: string) => {
-    length += units.length;
-    if (length > LONGEST_ROW) held = [];
-    else held.push(units);
+  return {
+    add(units: string) {
+      length += units.length;
+      if (length > LONGEST_ROW) held = [];
+      else held.push(units);
+    },
+    isEmpty: () => length === 0,
+    take(end: string): RawLine {
+      const line = { units: held.join(''), end, isTooLong: length > LONGEST_ROW };
+      [held, length] = [[], 0];
+      return line;
+    },
   };
-  const line = (end: string): RawLine => {
-    const made = { units: held.join(''), end, isTooLong: length > LONGEST_ROW };
-    [held, length] = [[], 0];
-    return made;
-  };
+}
+
+async function* rawLines(pieces: AsyncIterable<string>): AsyncGenerator<RawLine> {
+  const line = gatherLine();
   let carried = '';
   for await (const piece of pieces) {
     const text = carried + piece;
@@ -107,12 +114,11 @@ async function* rawLines(pieces: AsyncIterable<string>): AsyncGenerator<RawLine>
     const end = text.length - carried.length;
     let from = 0;
     for (const match of text.slice(0, end).matchAll(/\r\n|\n|\r/g)) {
-      add(text.slice(from, match.index));
-      yield line(match[0]);
+      line.add(text.slice(from, match.index));
+      yield line.take(match[0]);
       from = match.index + match[0].length;
     }
-    add(text.slice(from, end));
+    line.add(text.slice(from, end));
   }
-  if (carried !== '') yield line(carried);
-  else if (length > 0) yield line('');
+  if (carried !== '' || !line.isEmpty()) yield line.take(carried);
 }

@@ -1,19 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { csvFields } from '../../../../lib/jobs/texts/rows/csv-fields.ts';
-import { readHeader } from '../../../../lib/jobs/texts/rows/csv-header.ts';
+import { openTableFile } from '../../../../lib/jobs/texts/rows/csv-table.ts';
 import { readRows } from '../../../../lib/jobs/texts/rows/read-rows.ts';
 import { RowsError } from '../../../../lib/jobs/texts/rows/rows-error.ts';
 import { inPieces } from '../bytes-of.ts';
-
-/** The header among these lines, read for these columns. */
-function headerOf(requested: readonly string[], ...lines: readonly string[]) {
-  const rest = [...lines];
-  const header = async () => {
-    const text = rest.shift();
-    return text === undefined ? undefined : { line: 1, lines: [], text, fault: undefined, unclosed: false };
-  };
-  return readHeader({ header }, { requested });
-}
 
 const read = (text: string | Uint8Array, options = {}) =>
   Array.fromAsync(
@@ -36,6 +26,12 @@ describe('the fields of a row', () => {
 });
 
 describe('a header', () => {
+  async function headerOf(requested: readonly string[], ...lines: readonly string[]) {
+    const bytes = inPieces(Buffer.from(lines.join('\n')), 100_000);
+    await using table = await openTableFile(bytes, { requested });
+    return { separator: table.separator, names: table.names };
+  }
+
   test('has names without the spaces around them', async () => {
     expect(await headerOf(['text'], ' text , id')).toEqual({ separator: ',', names: ['text', 'id'] });
   });

@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { findEncoding } from '../../../../lib/jobs/texts/rows/encoding.ts';
-import { createLookahead } from '../../../../lib/jobs/texts/rows/lookahead.ts';
 import { RowsError } from '../../../../lib/jobs/texts/rows/rows-error.ts';
 import { openSource } from '../../../../lib/jobs/texts/rows/source-bytes.ts';
 import { LONGEST_ROW, sourceLines } from '../../../../lib/jobs/texts/rows/source-lines.ts';
@@ -184,21 +183,4 @@ describe('the encoding', () => {
   test('is UTF-8 for a text with U+FFFD whose sample ends in the middle of a character', () => {
     expect(findEncoding(Buffer.from([0xef, 0xbf, 0xbd, 0xc3])).name).toBe('utf-8');
   });
-});
-
-test('what is read ahead is taken in order, however much that is', async () => {
-  const numbers = Array.from({ length: 3_000 }, (_, index) => index);
-  const source = async function* source() {
-    yield* numbers;
-  };
-  const ahead = createLookahead(source());
-  const taken: (number | undefined)[] = [];
-
-  for (let next = await ahead.at(0); next !== undefined; next = await ahead.at(0)) {
-    expect(await ahead.at(2)).toBe(next < 2_998 ? next + 2 : undefined);
-    taken.push(next);
-    ahead.drop(1);
-  }
-
-  expect(taken).toEqual(numbers);
 });
