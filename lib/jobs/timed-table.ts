@@ -6,7 +6,7 @@ import type { JobRow } from './ledger/job-row.ts';
 import type { CacheRow } from './texts/cache/cache-row.ts';
 
 /** The members of rows that say until when their writer holds them: of a job, and of a text. */
-const LEASES = ['leaseUntilMs', 'leaseEndsMs'] as const satisfies readonly (keyof JobRow | keyof CacheRow)[];
+export const LEASES = ['leaseUntilMs', 'leaseEndsMs'] as const satisfies readonly (keyof JobRow | keyof CacheRow)[];
 
 export type TimedTable = {
   readonly table: Table;
@@ -36,7 +36,8 @@ async function openUnchecked(tableName: string, environment: Environment): Promi
       import('../table/sqlite-table.ts'),
       import('../table/sqlite-file.ts'),
     ]);
-    return { table: createSqliteTable(sqliteFile(path), LEASES), now: Date.now, isTimeKnown: () => true };
+    const table = createSqliteTable(sqliteFile(path), { leases: LEASES });
+    return { table, now: Date.now, isTimeKnown: () => true };
   }
   const [{ createDynamoTable }, { createDynamoClient }] = await Promise.all([
     import('../table/dynamo-table.ts'),

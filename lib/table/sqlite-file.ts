@@ -43,7 +43,8 @@ const VERSION = 1;
 /** Below it, a reset of the log can lose writes. */
 const LEAST_SQLITE = '3.51.3';
 
-const SCHEMA = `
+/** The tables of a new file. */
+export const SCHEMA = `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT;
   CREATE TABLE rows (pk TEXT, sk TEXT, row TEXT NOT NULL, token TEXT NOT NULL, writer TEXT NOT NULL, expires INTEGER,
     PRIMARY KEY (pk, sk)) WITHOUT ROWID, STRICT;

@@ -4,16 +4,25 @@ import { checkedText, checkKey } from './check-row.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import type { Row, RowKey, StoredRow, Table, WriteResult } from './table.ts';
 
-/**
- * Rows in a file of SQLite that the processes of one host share. `leases` are the members that say until when the writer
- * of a row holds it, in epoch milliseconds: they are read as 0 once that process has ended.
- */
-export function createSqliteTable(file: SqliteFile, leases: readonly string[] = []): Table {
+export type SqliteTableOptions = {
+  /**
+   * The members that say until when the writer of a row holds it, in epoch milliseconds: they are read as 0 once that
+   * process has ended. Default: none.
+   */
+  readonly leases?: readonly string[];
+  readonly now?: () => number;
+};
+
+/** Rows in a file of SQLite that the processes of one host share. */
+export function createSqliteTable(
+  file: SqliteFile,
+  { leases = [], now = Date.now }: SqliteTableOptions = {},
+): Table {
   const stored = (found: Found | undefined): StoredRow | undefined =>
     found && { row: withoutLeases(found), token: found.token };
   const withoutLeases = ({ row: text, writer }: Found): Row => {
     const row = parseRow(text);
-    const held = leases.filter((name) => Number(row[name] ?? 0) > Date.now());
+    const held = leases.filter((name) => Number(row[name] ?? 0) > now());
     if (held.length === 0 || file.isAlive(writer)) return row;
     return { ...row, ...Object.fromEntries(held.map((name) => [name, 0])) };
   };

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDynamoClient } from '../../lib/table/dynamo-client.ts';
 import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
 import { startDynamo, type TestDynamo } from './start-dynamo.ts';
-import { describeTable } from './table-suite.ts';
 
 let dynamo: TestDynamo;
 let tables = 0;
@@ -23,8 +22,6 @@ async function newTable(): Promise<string> {
 const open = (tableName: string) => createDynamoTable({ tableName, environment: dynamo.environment });
 
 const key = { partition: 'job#a', sort: '-' };
-
-describeTable('a table in DynamoDB', async () => open(await newTable()));
 
 describe('in DynamoDB', () => {
   test('a row is an item with its text, its keys, its token and its expiry in seconds', async () => {

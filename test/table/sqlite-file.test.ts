@@ -181,7 +181,7 @@ test('what a killed process held is free at once, and what a running one holds i
     console.log('stored'); setInterval(() => {}, 1000);`;
   const worker = spawn(process.execPath, program(code), { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(worker.stdout, 'data');
-  const table = createSqliteTable(sqliteFile(path), ['leaseUntilMs']);
+  const table = createSqliteTable(sqliteFile(path), { leases: ['leaseUntilMs'] });
   const held = await table.get(key);
 
   worker.kill('SIGKILL');

@@ -6,9 +6,10 @@ export const dynamodb: Suite = [
   {
     engines: [dynamoDbLocal],
     files: [
+      'test/table/table.test.ts',
       'test/table/dynamo-table.test.ts',
       'test/table/lost-responses.test.ts',
-      'test/jobs/ledger/ledger-dynamo.test.ts',
+      'test/jobs/ledger/ledger.test.ts',
       'test/pace/dynamo-budget.test.ts',
       'test/cli/score.test.ts',
     ],

@@ -1,4 +1,4 @@
-import { createMemoryTable } from '../../table/memory-table.ts';
+import { onEveryTable } from '../../table/every-table.ts';
 import { describeLedger } from './ledger-suite.ts';
 
-describeLedger('the ledger in memory', async () => createMemoryTable());
+onEveryTable((makeTable) => describeLedger('the ledger', makeTable));

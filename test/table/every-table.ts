@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
+import { sqliteFile } from '../../lib/table/sqlite-file.ts';
+import { createSqliteTable } from '../../lib/table/sqlite-table.ts';
+import type { Table } from '../../lib/table/table.ts';
+import { createMemoryTable } from './memory-table.ts';
+import { createSqliteInMemory } from './sqlite-in-memory.ts';
+import { startDynamo, type TestDynamo } from './start-dynamo.ts';
+
+/** Runs a suite on each kind of table. `makeTable` gives each test a new, empty one. */
+export function onEveryTable(suite: (makeTable: () => Promise<Table>) => void): void {
+  describe('in memory', () => suite(async () => createMemoryTable()));
+
+  describe('in DynamoDB', () => {
+    let dynamo: TestDynamo;
+    let tables = 0;
+    beforeAll(async () => {
+      dynamo = await startDynamo();
+    });
+    afterAll(() => dynamo.close());
+    suite(async () => {
+      tables += 1;
+      await dynamo.createTable(`table-${tables}`);
+      return createDynamoTable({ tableName: `table-${tables}`, environment: dynamo.environment });
+    });
+  });
+
+  describe('in SQLite', () => {
+    let folder: string;
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'sqlite-'));
+    });
+    afterAll(() => rm(folder, { recursive: true, force: true }));
+    suite(async () => createSqliteTable(sqliteFile(join(folder, `${randomUUID()}.db`))));
+  });
+}
+
+/** The kinds of table that are as fast as a suite with hundreds of writes a test needs. */
+export const FAST_TABLES: readonly (readonly [name: string, makeTable: () => Table])[] = [
+  ['in memory', createMemoryTable],
+  ['in SQLite', () => createSqliteTable(createSqliteInMemory()({ name: 'self', isAlive: true }))],
+];
