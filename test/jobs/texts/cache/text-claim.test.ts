@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { type CacheRow, cacheKey, textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import type { TextClaim } from '../../../../lib/jobs/texts/cache/text-claim.ts';
+import type { Analyze } from '../../../../lib/jobs/texts/scoring/score-texts-options.ts';
 import type { Table } from '../../../../lib/table/table.ts';
-import { createMemoryTable } from '../../../table/memory-table.ts';
-import { HOST, scriptedAnalyze, sentBy, sentimentOf, worker } from '../fakes.ts';
+import { FAST_TABLES } from '../../../table/every-table.ts';
+import { HOST, scriptedAnalyze, sentBy, sentimentOf, worker as workerOn } from '../fakes.ts';
 
 const KEY = cacheKey(HOST, { text: 'good' });
 const { analyze } = scriptedAnalyze();
@@ -18,7 +19,7 @@ const free: CacheRow = {
 };
 
 /** A claim to the text that one worker has looked at, and has not sent. */
-async function claimOf({ cache }: Pick<ReturnType<typeof worker>, 'cache'>): Promise<TextClaim> {
+async function claimOf({ cache }: Pick<ReturnType<typeof workerOn>, 'cache'>): Promise<TextClaim> {
   const looked = await cache.look({ text: 'good' });
   if (looked.kind !== 'open') throw new Error(`expected an open text, got ${looked.kind}`);
   return looked.claim;
@@ -57,221 +58,226 @@ function watched(table: Table, ...failing: readonly number[]) {
   return { table: counted, requests };
 }
 
-test('a claim is held as long as another attempt would end within its lease', async () => {
-  const one = worker(analyze);
-  const claim = await sentBy(one, 'good');
+describe.each(FAST_TABLES)('%s', (_, makeTable) => {
+  const worker = (analyze: Analyze, table: Table = makeTable(), owner?: string) =>
+    workerOn(analyze, table, owner);
 
-  one.pass(30_000);
-  const before = claim.isHeld();
-  one.pass(1);
-
-  expect([before, claim.isHeld()]).toEqual([true, false]);
-});
-
-test('a claim that another worker has taken over is not held, whatever is left of its lease', async () => {
-  const one = worker(analyze);
-  const claim = await sentBy(one, 'good');
-  await put(one.table, { ...free, state: 'SENT', owner: 'worker-2', leaseEndsMs: 9_000_000 }, 'two');
-
-  await claim.release();
-
-  expect(claim.isHeld()).toBe(false);
-  expect((await one.table.get(KEY))?.row).toMatchObject({ owner: 'worker-2' });
-});
-
-test('a row may be deleted 90 days after it was written', async () => {
-  const one = worker(analyze);
-  const expiries: (number | undefined)[] = [];
-  const table: Table = {
-    ...one.table,
-    async put(key, row, options) {
-      expiries.push(options.expiresAtMs);
-      return one.table.put(key, row, options);
-    },
-  };
-
-  await sentBy(worker(analyze, table), 'good');
-
-  expect(expiries).toEqual([1_000_000 + 90 * 24 * 3_600_000]);
-});
-
-describe('a send', () => {
-  test('counts those that another worker has added since the text was looked at', async () => {
-    const { cache, table } = worker(analyze);
-    await put(table, free, 'one');
-    const claim = await claimOf({ cache });
-    await put(table, { ...free, sends: 2 }, 'two');
-
-    expect(await claim.send()).toEqual({ kind: 'sent' });
-
-    expect(claim.sends()).toBe(3);
-  });
-
-  test('counts itself once although the text was erased since it was looked at', async () => {
-    const { cache, table } = worker(analyze);
-    await put(table, free, 'one');
-    const claim = await claimOf({ cache });
-    await erase(table);
-
-    expect(await claim.send()).toEqual({ kind: 'sent' });
-
-    expect(claim.sends()).toBe(2);
-  });
-
-  test('counts its own although the text was erased after the first', async () => {
+  test('a claim is held as long as another attempt would end within its lease', async () => {
     const one = worker(analyze);
     const claim = await sentBy(one, 'good');
-    await erase(one.table);
 
-    expect(await claim.send()).toEqual({ kind: 'sent' });
+    one.pass(30_000);
+    const before = claim.isHeld();
+    one.pass(1);
 
-    expect(claim.sends()).toBe(2);
+    expect([before, claim.isHeld()]).toEqual([true, false]);
   });
 
-  test('gives up after others were faster 50 times', async () => {
-    let puts = 0;
+  test('a claim that another worker has taken over is not held, whatever is left of its lease', async () => {
+    const one = worker(analyze);
+    const claim = await sentBy(one, 'good');
+    await put(one.table, { ...free, state: 'SENT', owner: 'worker-2', leaseEndsMs: 9_000_000 }, 'two');
+
+    await claim.release();
+
+    expect(claim.isHeld()).toBe(false);
+    expect((await one.table.get(KEY))?.row).toMatchObject({ owner: 'worker-2' });
+  });
+
+  test('a row may be deleted 90 days after it was written', async () => {
+    const one = worker(analyze);
+    const expiries: (number | undefined)[] = [];
     const table: Table = {
-      ...createMemoryTable(),
-      async put() {
-        puts += 1;
-        return { kind: 'other', current: { row: free, token: `other ${puts}` } };
-      },
-    };
-    const claim = await claimOf(worker(analyze, table));
-
-    await expect(claim.send()).rejects.toThrow('other workers were faster 50 times in a row');
-    expect(puts).toBe(50);
-  });
-});
-
-describe('a claim that has sent nothing', () => {
-  test('counts no calls, and leaves the text as it is', async () => {
-    const { cache, table } = worker(analyze);
-    await put(table, free, 'one');
-    const claim = await claimOf({ cache });
-
-    await claim.release();
-    await claim.forget();
-
-    expect(claim.sends()).toBe(0);
-    expect(await table.get(KEY)).toEqual({ row: free, token: 'one' });
-  });
-});
-
-describe('a claim whose write got no response, and was not made,', () => {
-  test('leaves a text alone that has no row', async () => {
-    const { table } = watched(createMemoryTable(), 1);
-    const claim = await claimOf(worker(analyze, table));
-    await expect(claim.send()).rejects.toThrow('no response');
-
-    await claim.release();
-
-    expect(await table.get(KEY)).toBeUndefined();
-  });
-
-  test('leaves a text alone that another worker has taken since', async () => {
-    const memory = createMemoryTable();
-    const claim = await claimOf(worker(analyze, watched(memory, 1).table));
-    await expect(claim.send()).rejects.toThrow('no response');
-    await sentBy(worker(analyze, memory, 'other'), 'good');
-
-    await claim.release();
-
-    expect((await memory.get(KEY))?.row).toMatchObject({ state: 'SENT', owner: 'other' });
-    expect(await claim.send()).toEqual({ kind: 'held', untilMs: 1_090_000 });
-  });
-
-  test('counts nothing of a text that another worker has taken over since, and writes nothing', async () => {
-    const memory = createMemoryTable();
-    const { table, requests } = watched(memory, 2);
-    const claim = await sentBy(worker(analyze, table), 'good');
-    await expect(claim.send()).rejects.toThrow('no response');
-    const next = worker(analyze, memory, 'other');
-    next.pass(90_000);
-    await sentBy(next, 'good');
-
-    await claim.release();
-
-    expect(claim.sends()).toBe(0);
-    expect(requests.put).toBe(2);
-    expect((await memory.get(KEY))?.row).toMatchObject({ owner: 'other', sends: 2 });
-  });
-
-  test('frees the text that it had before', async () => {
-    const { table } = watched(createMemoryTable(), 2);
-    const claim = await sentBy(worker(analyze, table), 'good');
-    await expect(claim.send()).rejects.toThrow('no response');
-
-    await claim.release();
-
-    expect((await table.get(KEY))?.row).toMatchObject({ state: 'FREE', sends: 1 });
-  });
-});
-
-describe('a release', () => {
-  test('costs one write, and no read', async () => {
-    const { table, requests } = watched(createMemoryTable());
-    const claim = await sentBy(worker(analyze, table), 'good');
-    const before = { ...requests };
-
-    await claim.release();
-    await claim.release();
-
-    expect(requests).toEqual({ ...before, put: before.put + 1 });
-  });
-
-  test('costs nothing after the only send was taken back, which deletes the row once', async () => {
-    const { table, requests } = watched(createMemoryTable());
-    const claim = await sentBy(worker(analyze, table), 'good');
-
-    await claim.takeBack();
-    await claim.release();
-    await claim.forget();
-
-    expect(requests).toEqual({ get: 1, put: 1, delete: 1 });
-    expect(await table.get(KEY)).toBeUndefined();
-  });
-});
-
-describe('a result', () => {
-  const mine = sentimentOf({ text: 'good' });
-  const theirs = { ...mine, model: 'm2' };
-
-  test('that another worker has stored first is the one that counts, and so do their calls', async () => {
-    const one = worker(analyze);
-    const claim = await sentBy(one, 'good');
-    const scored = { ...free, state: 'SCORED', result: JSON.stringify(theirs) } as const;
-    await put(one.table, scored, 'theirs');
-
-    const finished = await claim.finish(mine);
-
-    expect(finished).toEqual({ stored: theirs, sends: 0 });
-    expect(await one.table.get(KEY)).toEqual({ row: scored, token: 'theirs' });
-  });
-
-  test('of a text that was erased meanwhile is returned, and not stored', async () => {
-    const one = worker(analyze);
-    const claim = await sentBy(one, 'good');
-    await erase(one.table);
-
-    expect(await claim.finish(mine)).toEqual({ stored: mine, sends: 1 });
-    expect(await one.table.get(KEY)).toBeUndefined();
-  });
-
-  test('is not stored if others were faster 50 times', async () => {
-    const memory = createMemoryTable();
-    let puts = 0;
-    const table: Table = {
-      ...memory,
+      ...one.table,
       async put(key, row, options) {
-        if (row['state'] === 'SENT') return memory.put(key, row, options);
-        puts += 1;
-        return { kind: 'other', current: { row: free, token: `other ${puts}` } };
+        expiries.push(options.expiresAtMs);
+        return one.table.put(key, row, options);
       },
     };
-    const claim = await sentBy(worker(analyze, table), 'good');
 
-    await expect(claim.finish(mine)).rejects.toThrow('other workers were faster 50 times in a row');
-    expect(puts).toBe(50);
+    await sentBy(worker(analyze, table), 'good');
+
+    expect(expiries).toEqual([1_000_000 + 90 * 24 * 3_600_000]);
+  });
+
+  describe('a send', () => {
+    test('counts those that another worker has added since the text was looked at', async () => {
+      const { cache, table } = worker(analyze);
+      await put(table, free, 'one');
+      const claim = await claimOf({ cache });
+      await put(table, { ...free, sends: 2 }, 'two');
+
+      expect(await claim.send()).toEqual({ kind: 'sent' });
+
+      expect(claim.sends()).toBe(3);
+    });
+
+    test('counts itself once although the text was erased since it was looked at', async () => {
+      const { cache, table } = worker(analyze);
+      await put(table, free, 'one');
+      const claim = await claimOf({ cache });
+      await erase(table);
+
+      expect(await claim.send()).toEqual({ kind: 'sent' });
+
+      expect(claim.sends()).toBe(2);
+    });
+
+    test('counts its own although the text was erased after the first', async () => {
+      const one = worker(analyze);
+      const claim = await sentBy(one, 'good');
+      await erase(one.table);
+
+      expect(await claim.send()).toEqual({ kind: 'sent' });
+
+      expect(claim.sends()).toBe(2);
+    });
+
+    test('gives up after others were faster 50 times', async () => {
+      let puts = 0;
+      const table: Table = {
+        ...makeTable(),
+        async put() {
+          puts += 1;
+          return { kind: 'other', current: { row: free, token: `other ${puts}` } };
+        },
+      };
+      const claim = await claimOf(worker(analyze, table));
+
+      await expect(claim.send()).rejects.toThrow('other workers were faster 50 times in a row');
+      expect(puts).toBe(50);
+    });
+  });
+
+  describe('a claim that has sent nothing', () => {
+    test('counts no calls, and leaves the text as it is', async () => {
+      const { cache, table } = worker(analyze);
+      await put(table, free, 'one');
+      const claim = await claimOf({ cache });
+
+      await claim.release();
+      await claim.forget();
+
+      expect(claim.sends()).toBe(0);
+      expect(await table.get(KEY)).toEqual({ row: free, token: 'one' });
+    });
+  });
+
+  describe('a claim whose write got no response, and was not made,', () => {
+    test('leaves a text alone that has no row', async () => {
+      const { table } = watched(makeTable(), 1);
+      const claim = await claimOf(worker(analyze, table));
+      await expect(claim.send()).rejects.toThrow('no response');
+
+      await claim.release();
+
+      expect(await table.get(KEY)).toBeUndefined();
+    });
+
+    test('leaves a text alone that another worker has taken since', async () => {
+      const memory = makeTable();
+      const claim = await claimOf(worker(analyze, watched(memory, 1).table));
+      await expect(claim.send()).rejects.toThrow('no response');
+      await sentBy(worker(analyze, memory, 'other'), 'good');
+
+      await claim.release();
+
+      expect((await memory.get(KEY))?.row).toMatchObject({ state: 'SENT', owner: 'other' });
+      expect(await claim.send()).toEqual({ kind: 'held', untilMs: 1_090_000 });
+    });
+
+    test('counts nothing of a text that another worker has taken over since, and writes nothing', async () => {
+      const memory = makeTable();
+      const { table, requests } = watched(memory, 2);
+      const claim = await sentBy(worker(analyze, table), 'good');
+      await expect(claim.send()).rejects.toThrow('no response');
+      const next = worker(analyze, memory, 'other');
+      next.pass(90_000);
+      await sentBy(next, 'good');
+
+      await claim.release();
+
+      expect(claim.sends()).toBe(0);
+      expect(requests.put).toBe(2);
+      expect((await memory.get(KEY))?.row).toMatchObject({ owner: 'other', sends: 2 });
+    });
+
+    test('frees the text that it had before', async () => {
+      const { table } = watched(makeTable(), 2);
+      const claim = await sentBy(worker(analyze, table), 'good');
+      await expect(claim.send()).rejects.toThrow('no response');
+
+      await claim.release();
+
+      expect((await table.get(KEY))?.row).toMatchObject({ state: 'FREE', sends: 1 });
+    });
+  });
+
+  describe('a release', () => {
+    test('costs one write, and no read', async () => {
+      const { table, requests } = watched(makeTable());
+      const claim = await sentBy(worker(analyze, table), 'good');
+      const before = { ...requests };
+
+      await claim.release();
+      await claim.release();
+
+      expect(requests).toEqual({ ...before, put: before.put + 1 });
+    });
+
+    test('costs nothing after the only send was taken back, which deletes the row once', async () => {
+      const { table, requests } = watched(makeTable());
+      const claim = await sentBy(worker(analyze, table), 'good');
+
+      await claim.takeBack();
+      await claim.release();
+      await claim.forget();
+
+      expect(requests).toEqual({ get: 1, put: 1, delete: 1 });
+      expect(await table.get(KEY)).toBeUndefined();
+    });
+  });
+
+  describe('a result', () => {
+    const mine = sentimentOf({ text: 'good' });
+    const theirs = { ...mine, model: 'm2' };
+
+    test('that another worker has stored first is the one that counts, and so do their calls', async () => {
+      const one = worker(analyze);
+      const claim = await sentBy(one, 'good');
+      const scored = { ...free, state: 'SCORED', result: JSON.stringify(theirs) } as const;
+      await put(one.table, scored, 'theirs');
+
+      const finished = await claim.finish(mine);
+
+      expect(finished).toEqual({ stored: theirs, sends: 0 });
+      expect(await one.table.get(KEY)).toEqual({ row: scored, token: 'theirs' });
+    });
+
+    test('of a text that was erased meanwhile is returned, and not stored', async () => {
+      const one = worker(analyze);
+      const claim = await sentBy(one, 'good');
+      await erase(one.table);
+
+      expect(await claim.finish(mine)).toEqual({ stored: mine, sends: 1 });
+      expect(await one.table.get(KEY)).toBeUndefined();
+    });
+
+    test('is not stored if others were faster 50 times', async () => {
+      const memory = makeTable();
+      let puts = 0;
+      const table: Table = {
+        ...memory,
+        async put(key, row, options) {
+          if (row['state'] === 'SENT') return memory.put(key, row, options);
+          puts += 1;
+          return { kind: 'other', current: { row: free, token: `other ${puts}` } };
+        },
+      };
+      const claim = await sentBy(worker(analyze, table), 'good');
+
+      await expect(claim.finish(mine)).rejects.toThrow('other workers were faster 50 times in a row');
+      expect(puts).toBe(50);
+    });
   });
 });

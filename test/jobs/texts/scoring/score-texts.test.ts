@@ -4,11 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { cacheKey, textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import { createScoreCache } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { type Scored, scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
+import type { Analyze } from '../../../../lib/jobs/texts/scoring/score-texts-options.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { fakeCall, lost as lostResponse, ok, status } from '../../../platform/fake-call.ts';
-import { createMemoryTable } from '../../../table/memory-table.ts';
+import { FAST_TABLES } from '../../../table/every-table.ts';
 import {
   busy,
   HOST,
@@ -20,431 +21,441 @@ import {
   sentimentOf,
   unavailable,
   unreached,
-  worker,
+  worker as workerOn,
 } from '../fakes.ts';
 
 const textsOf = (...texts: readonly string[]) => texts.map((text, index) => ({ id: `t${index}`, text }));
 
-const rowOf = async (table: ReturnType<typeof createMemoryTable>, text: string) =>
-  (await table.get(cacheKey(HOST, { text })))?.row;
+const rowOf = async (table: Table, text: string) => (await table.get(cacheKey(HOST, { text })))?.row;
 
 const resultsOf = (scored: Scored) => (scored.kind === 'scored' ? scored.results : []);
 
-test('pays for equal texts once, and every id gets its result', async () => {
-  const { analyze, paid } = scriptedAnalyze();
+describe.each(FAST_TABLES)('%s', (_, makeTable) => {
+  const worker = (analyze: Analyze, table: Table = makeTable(), owner?: string) =>
+    workerOn(analyze, table, owner);
 
-  const scored = await scoreTexts(textsOf('good', 'bad', 'good'), {}, worker(analyze).options);
+  test('pays for equal texts once, and every id gets its result', async () => {
+    const { analyze, paid } = scriptedAnalyze();
 
-  expect(paid).toEqual(['good', 'bad']);
-  expect(resultsOf(scored)).toEqual([
-    { id: 't0', result: sentimentOf({ text: 'good' }), cached: false, calls: 1, paidAgain: 0 },
-    { id: 't1', result: sentimentOf({ text: 'bad' }), cached: false, calls: 1, paidAgain: 0 },
-    { id: 't2', result: sentimentOf({ text: 'good' }), cached: true, calls: 0, paidAgain: 0 },
-  ]);
-});
+    const scored = await scoreTexts(textsOf('good', 'bad', 'good'), {}, worker(analyze).options);
 
-test('an equal request finds the cached result, whatever its session; a different request does not', async () => {
-  const { analyze, paid } = scriptedAnalyze();
-  const { options } = worker(analyze);
-  await scoreTexts(textsOf('good'), { model: 'm1', topics: [] }, options);
-
-  const same = await scoreTexts(
-    textsOf('good'),
-    { sessionId: '0', model: 'm1', instructions: undefined },
-    options,
-  );
-  await scoreTexts(textsOf('good'), { model: 'm2' }, options);
-
-  expect(resultsOf(same)[0]).toMatchObject({ cached: true, calls: 0 });
-  expect(paid).toEqual(['good', 'good']);
-});
-
-test('a row stores the hash of the text and the unchanged response, but not the text', async () => {
-  const { options, table } = worker(scriptedAnalyze().analyze);
-
-  await scoreTexts(textsOf('good'), {}, options);
-
-  const row = await rowOf(table, 'good');
-  expect(row).toMatchObject({ state: 'SCORED', textHash: textHashOf('good'), paidAgain: 0 });
-  expect(JSON.parse(String(row?.['result']))).toEqual(sentimentOf({ text: 'good' }));
-});
-
-test.each<[string, readonly PlatformFailure[], { calls: number; paidAgain: number }]>([
-  ['a lost response', [lost], { calls: 2, paidAgain: 1 }],
-  ['two server errors', [unavailable, unavailable], { calls: 3, paidAgain: 2 }],
-  ['a 429', [busy, busy], { calls: 1, paidAgain: 0 }],
-  ['a refused connection', [unreached], { calls: 1, paidAgain: 0 }],
-  ['a refused token', [{ kind: 'status', status: 401 }], { calls: 1, paidAgain: 0 }],
-])('retries after %s, counted as paid again if it may have been executed', async (_, script, counts) => {
-  const { analyze } = scriptedAnalyze({ good: script });
-
-  const scored = await scoreTexts(textsOf('good'), {}, worker(analyze).options);
-
-  expect(resultsOf(scored)).toMatchObject([{ cached: false, ...counts }]);
-});
-
-test('a text that the platform refuses fails alone, and its row is deleted', async () => {
-  const { analyze } = scriptedAnalyze({ odd: [refusedText] });
-  const { options, table } = worker(analyze);
-
-  const scored = await scoreTexts(textsOf('odd', 'good'), {}, options);
-
-  expect(resultsOf(scored)).toEqual([
-    { id: 't0', error: expect.stringContaining('responded with 400'), cached: false, calls: 0, paidAgain: 0 },
-    expect.objectContaining({ id: 't1', calls: 1 }),
-  ]);
-  expect(await rowOf(table, 'odd')).toBeUndefined();
-});
-
-test('stops at a failure that says nothing about the text; the lost sends are counted next time', async () => {
-  const { analyze, paid } = scriptedAnalyze({ good: [lost, lost] });
-  const { options, table } = worker(analyze);
-  const once = { ...options, retry: { maxRetries: 1 } };
-
-  const stopped = await scoreTexts(textsOf('good', 'fine'), {}, once);
-  const left = await rowOf(table, 'good');
-  const again = await scoreTexts(textsOf('good', 'fine'), {}, once);
-
-  expect(stopped).toMatchObject({
-    kind: 'stopped',
-    alike: false,
-    error: { message: expect.stringContaining('the connection broke') },
-    results: [{ calls: 2, error: expect.stringContaining('not scored: ') }, { calls: 1 }],
-  });
-  expect(left).toMatchObject({ state: 'FREE', sends: 2 });
-  expect(resultsOf(again)).toMatchObject([
-    { calls: 3, paidAgain: 2 },
-    { cached: true, calls: 0 },
-  ]);
-  expect(paid.filter((text) => text === 'fine')).toHaveLength(1);
-});
-
-test('hands back at a long wait before any call has left, and has claimed nothing', async () => {
-  const { analyze, paid } = scriptedAnalyze({ good: [longWait] });
-  const { options, table, slept } = worker(analyze);
-
-  const scored = await scoreTexts(textsOf('good'), {}, options);
-
-  expect(scored).toEqual({ kind: 'later', waiting: 1, delayMs: 40_000 });
-  expect(await rowOf(table, 'good')).toBeUndefined();
-  expect([paid, slept]).toEqual([[], []]);
-});
-
-test('takes over an expired send, and counts it', async () => {
-  const table = createMemoryTable();
-  const dead = worker(scriptedAnalyze().analyze, table, 'dead');
-  await sentBy(dead, 'sent');
-  const alive = worker(scriptedAnalyze().analyze, table, 'alive');
-  alive.pass(90_000);
-
-  const scored = await scoreTexts(textsOf('sent'), {}, alive.options);
-
-  expect(resultsOf(scored)).toMatchObject([{ calls: 2, paidAgain: 1 }]);
-});
-
-test('waits for a text that another worker holds, after the others', async () => {
-  const table = createMemoryTable();
-  const other = worker(scriptedAnalyze().analyze, table, 'other');
-  const held = await sentBy(other, 'held');
-  const { analyze, paid } = scriptedAnalyze();
-  const { options, slept } = worker(analyze, table);
-  const sleep = async (ms: number) => {
-    await options.sleep(ms);
-    if (slept.length === 2) await held.finish(sentimentOf({ text: 'held' }));
-  };
-
-  const scored = await scoreTexts(textsOf('held', 'good'), {}, { ...options, sleep });
-
-  expect(resultsOf(scored)).toMatchObject([
-    { id: 't0', cached: true },
-    { id: 't1', cached: false },
-  ]);
-  expect(paid).toEqual(['good']);
-  expect(slept).toEqual([250, 500]);
-});
-
-test('asks to be run again when the lease ends, after waiting until the deadline', async () => {
-  const table = createMemoryTable();
-  await sentBy(worker(scriptedAnalyze().analyze, table, 'other'), 'held');
-  const { options } = worker(scriptedAnalyze().analyze, table);
-
-  const scored = await scoreTexts(textsOf('held', 'good'), {}, { ...options, deadlineMs: 1_001_000 });
-
-  expect(scored).toEqual({ kind: 'later', waiting: 1, delayMs: 89_250 });
-});
-
-test('starts no call after the deadline', async () => {
-  const { analyze, paid } = scriptedAnalyze();
-  const { options, table } = worker(analyze);
-
-  const scored = await scoreTexts(textsOf('good'), {}, { ...options, deadlineMs: 1_000_000 });
-
-  expect(scored).toEqual({ kind: 'later', waiting: 1, delayMs: 1_000 });
-  expect(paid).toEqual([]);
-  expect(await rowOf(table, 'good')).toBeUndefined();
-});
-
-test('a claim keeps other workers away for an attempt and 30 s more, and not for a moment longer', async () => {
-  const table = createMemoryTable();
-  await sentBy(worker(scriptedAnalyze().analyze, table, 'first'), 'good');
-  const other = worker(scriptedAnalyze().analyze, table, 'other');
-
-  other.pass(89_999);
-  const before = await other.cache.look({ text: 'good' });
-  other.pass(1);
-  const after = await other.cache.look({ text: 'good' });
-
-  expect(before).toEqual({ kind: 'held', untilMs: 1_090_000 });
-  expect(after).toMatchObject({ kind: 'open' });
-});
-
-test('a text that was freed is scored by another worker at once, not when its lease would have ended', async () => {
-  const table = createMemoryTable();
-  await (await sentBy(worker(scriptedAnalyze().analyze, table, 'first'), 'good')).release();
-  const { options, slept } = worker(scriptedAnalyze().analyze, table, 'other');
-
-  const scored = await scoreTexts(textsOf('good'), {}, options);
-
-  expect(resultsOf(scored)).toMatchObject([{ cached: false, calls: 2, paidAgain: 1 }]);
-  expect(slept).toEqual([]);
-});
-
-test('a text scored for other topics is another one, and no topics are the same as an empty list', () => {
-  const keyOf = (topics?: readonly { readonly topic: string }[]) =>
-    cacheKey(HOST, { text: 'good', ...(topics && { topics: [...topics] }) }).partition;
-
-  expect(keyOf([{ topic: 'price' }])).not.toBe(keyOf([{ topic: 'taste' }]));
-  expect(keyOf([{ topic: 'price' }])).not.toBe(keyOf());
-  expect(keyOf([])).toBe(keyOf());
-});
-
-test('a text whose claim was stored although its write failed is free as soon as it is released', async () => {
-  const table = createMemoryTable();
-  const lossy: Table = {
-    ...table,
-    async put(...put) {
-      await table.put(...put);
-      throw new Error('the response was lost');
-    },
-  };
-  const looked = await worker(scriptedAnalyze().analyze, lossy).cache.look({ text: 'good' });
-  const claim = looked.kind === 'open' ? looked.claim : undefined;
-  await expect(claim?.send()).rejects.toThrow('the response was lost');
-  expect(await rowOf(table, 'good')).toMatchObject({ state: 'SENT' });
-
-  await claim?.release();
-
-  expect(await rowOf(table, 'good')).toBeUndefined();
-});
-
-/** A table whose write number `number` is made `late`: it fails at once, and is in the table before the next one. */
-function withLateWrite(table: Table, number: number): Table {
-  let writes = 0;
-  let late: (() => Promise<unknown>) | undefined;
-  return {
-    ...table,
-    async put(...put) {
-      writes += 1;
-      await late?.();
-      late = undefined;
-      if (writes !== number) return table.put(...put);
-      late = () => table.put(...put);
-      throw new Error('no response');
-    },
-  };
-}
-
-test('recognizes a write of its own that was made late: the text is its own, and its send counts once', async () => {
-  const table = createMemoryTable();
-  const { cache } = worker(scriptedAnalyze().analyze, withLateWrite(table, 1));
-  const looked = await cache.look({ text: 'good' });
-  const claim = looked.kind === 'open' ? looked.claim : undefined;
-
-  await expect(claim?.send()).rejects.toThrow('no response');
-  const again = await claim?.send();
-  const finished = await claim?.finish(sentimentOf({ text: 'good' }));
-
-  expect(again).toEqual({ kind: 'sent' });
-  expect(finished?.sends).toBe(1);
-  expect(await rowOf(table, 'good')).toMatchObject({ state: 'SCORED', sends: 1, paidAgain: 0 });
-});
-
-test('stores a late result over the claim of the worker that took the text over, and nobody pays again', async () => {
-  const table = createMemoryTable();
-  const slow = worker(scriptedAnalyze().analyze, table, 'slow');
-  const first = await sentBy(slow, 'good');
-  const next = worker(scriptedAnalyze().analyze, table, 'next');
-  next.pass(90_000);
-  const second = await sentBy(next, 'good');
-
-  const finished = await first.finish(sentimentOf({ text: 'good' }));
-
-  expect(finished.sends).toBe(2);
-  expect(await second.send()).toMatchObject({ kind: 'scored', calls: 0 });
-});
-
-test('an abort after the send leaves the text free, with the send counted', async () => {
-  const { options, table } = worker(async (_request, { beforeSend, onLeave } = {}) => {
-    await beforeSend?.();
-    onLeave?.();
-    throw new DOMException('stop', 'AbortError');
+    expect(paid).toEqual(['good', 'bad']);
+    expect(resultsOf(scored)).toEqual([
+      { id: 't0', result: sentimentOf({ text: 'good' }), cached: false, calls: 1, paidAgain: 0 },
+      { id: 't1', result: sentimentOf({ text: 'bad' }), cached: false, calls: 1, paidAgain: 0 },
+      { id: 't2', result: sentimentOf({ text: 'good' }), cached: true, calls: 0, paidAgain: 0 },
+    ]);
   });
 
-  const stopped = await scoreTexts(textsOf('good'), {}, options);
+  test('an equal request finds the cached result, whatever its session; a different request does not', async () => {
+    const { analyze, paid } = scriptedAnalyze();
+    const { options } = worker(analyze);
+    await scoreTexts(textsOf('good'), { model: 'm1', topics: [] }, options);
 
-  expect(stopped).toMatchObject({ kind: 'stopped', error: { message: 'stop' }, results: [{ calls: 1 }] });
-  expect(await rowOf(table, 'good')).toMatchObject({ state: 'FREE', sends: 1 });
-});
+    const same = await scoreTexts(
+      textsOf('good'),
+      { sessionId: '0', model: 'm1', instructions: undefined },
+      options,
+    );
+    await scoreTexts(textsOf('good'), { model: 'm2' }, options);
 
-describe('a text whose send was recorded, but did not leave,', () => {
-  test('because its turn was too far off, is free again, and nobody counts the send', async () => {
-    const { options, table } = worker(async (_request, { beforeSend } = {}) => {
-      await beforeSend?.();
-      throw new PlatformError(longWait, { operation: 'analyzeSentiment', about: 'a text', attempts: 1 });
+    expect(resultsOf(same)[0]).toMatchObject({ cached: true, calls: 0 });
+    expect(paid).toEqual(['good', 'good']);
+  });
+
+  test('a row stores the hash of the text and the unchanged response, but not the text', async () => {
+    const { options, table } = worker(scriptedAnalyze().analyze);
+
+    await scoreTexts(textsOf('good'), {}, options);
+
+    const row = await rowOf(table, 'good');
+    expect(row).toMatchObject({ state: 'SCORED', textHash: textHashOf('good'), paidAgain: 0 });
+    expect(JSON.parse(String(row?.['result']))).toEqual(sentimentOf({ text: 'good' }));
+  });
+
+  test.each<[string, readonly PlatformFailure[], { calls: number; paidAgain: number }]>([
+    ['a lost response', [lost], { calls: 2, paidAgain: 1 }],
+    ['two server errors', [unavailable, unavailable], { calls: 3, paidAgain: 2 }],
+    ['a 429', [busy, busy], { calls: 1, paidAgain: 0 }],
+    ['a refused connection', [unreached], { calls: 1, paidAgain: 0 }],
+    ['a refused token', [{ kind: 'status', status: 401 }], { calls: 1, paidAgain: 0 }],
+  ])('retries after %s, counted as paid again if it may have been executed', async (_, script, counts) => {
+    const { analyze } = scriptedAnalyze({ good: script });
+
+    const scored = await scoreTexts(textsOf('good'), {}, worker(analyze).options);
+
+    expect(resultsOf(scored)).toMatchObject([{ cached: false, ...counts }]);
+  });
+
+  test('a text that the platform refuses fails alone, and its row is deleted', async () => {
+    const { analyze } = scriptedAnalyze({ odd: [refusedText] });
+    const { options, table } = worker(analyze);
+
+    const scored = await scoreTexts(textsOf('odd', 'good'), {}, options);
+
+    expect(resultsOf(scored)).toEqual([
+      {
+        id: 't0',
+        error: expect.stringContaining('responded with 400'),
+        cached: false,
+        calls: 0,
+        paidAgain: 0,
+      },
+      expect.objectContaining({ id: 't1', calls: 1 }),
+    ]);
+    expect(await rowOf(table, 'odd')).toBeUndefined();
+  });
+
+  test('stops at a failure that says nothing about the text; the lost sends are counted next time', async () => {
+    const { analyze, paid } = scriptedAnalyze({ good: [lost, lost] });
+    const { options, table } = worker(analyze);
+    const once = { ...options, retry: { maxRetries: 1 } };
+
+    const stopped = await scoreTexts(textsOf('good', 'fine'), {}, once);
+    const left = await rowOf(table, 'good');
+    const again = await scoreTexts(textsOf('good', 'fine'), {}, once);
+
+    expect(stopped).toMatchObject({
+      kind: 'stopped',
+      alike: false,
+      error: { message: expect.stringContaining('the connection broke') },
+      results: [{ calls: 2, error: expect.stringContaining('not scored: ') }, { calls: 1 }],
     });
+    expect(left).toMatchObject({ state: 'FREE', sends: 2 });
+    expect(resultsOf(again)).toMatchObject([
+      { calls: 3, paidAgain: 2 },
+      { cached: true, calls: 0 },
+    ]);
+    expect(paid.filter((text) => text === 'fine')).toHaveLength(1);
+  });
+
+  test('hands back at a long wait before any call has left, and has claimed nothing', async () => {
+    const { analyze, paid } = scriptedAnalyze({ good: [longWait] });
+    const { options, table, slept } = worker(analyze);
 
     const scored = await scoreTexts(textsOf('good'), {}, options);
 
-    expect(scored.kind).toBe('later');
+    expect(scored).toEqual({ kind: 'later', waiting: 1, delayMs: 40_000 });
+    expect(await rowOf(table, 'good')).toBeUndefined();
+    expect([paid, slept]).toEqual([[], []]);
+  });
+
+  test('takes over an expired send, and counts it', async () => {
+    const table = makeTable();
+    const dead = worker(scriptedAnalyze().analyze, table, 'dead');
+    await sentBy(dead, 'sent');
+    const alive = worker(scriptedAnalyze().analyze, table, 'alive');
+    alive.pass(90_000);
+
+    const scored = await scoreTexts(textsOf('sent'), {}, alive.options);
+
+    expect(resultsOf(scored)).toMatchObject([{ calls: 2, paidAgain: 1 }]);
+  });
+
+  test('waits for a text that another worker holds, after the others', async () => {
+    const table = makeTable();
+    const other = worker(scriptedAnalyze().analyze, table, 'other');
+    const held = await sentBy(other, 'held');
+    const { analyze, paid } = scriptedAnalyze();
+    const { options, slept } = worker(analyze, table);
+    const sleep = async (ms: number) => {
+      await options.sleep(ms);
+      if (slept.length === 2) await held.finish(sentimentOf({ text: 'held' }));
+    };
+
+    const scored = await scoreTexts(textsOf('held', 'good'), {}, { ...options, sleep });
+
+    expect(resultsOf(scored)).toMatchObject([
+      { id: 't0', cached: true },
+      { id: 't1', cached: false },
+    ]);
+    expect(paid).toEqual(['good']);
+    expect(slept).toEqual([250, 500]);
+  });
+
+  test('asks to be run again when the lease ends, after waiting until the deadline', async () => {
+    const table = makeTable();
+    await sentBy(worker(scriptedAnalyze().analyze, table, 'other'), 'held');
+    const { options } = worker(scriptedAnalyze().analyze, table);
+
+    const scored = await scoreTexts(textsOf('held', 'good'), {}, { ...options, deadlineMs: 1_001_000 });
+
+    expect(scored).toEqual({ kind: 'later', waiting: 1, delayMs: 89_250 });
+  });
+
+  test('starts no call after the deadline', async () => {
+    const { analyze, paid } = scriptedAnalyze();
+    const { options, table } = worker(analyze);
+
+    const scored = await scoreTexts(textsOf('good'), {}, { ...options, deadlineMs: 1_000_000 });
+
+    expect(scored).toEqual({ kind: 'later', waiting: 1, delayMs: 1_000 });
+    expect(paid).toEqual([]);
     expect(await rowOf(table, 'good')).toBeUndefined();
   });
 
-  test('because it was aborted while it waited, is free again, and nobody counts the send', async () => {
-    const { options, table } = worker(async (_request, { beforeSend } = {}) => {
+  test('a claim keeps other workers away for an attempt and 30 s more, and not for a moment longer', async () => {
+    const table = makeTable();
+    await sentBy(worker(scriptedAnalyze().analyze, table, 'first'), 'good');
+    const other = worker(scriptedAnalyze().analyze, table, 'other');
+
+    other.pass(89_999);
+    const before = await other.cache.look({ text: 'good' });
+    other.pass(1);
+    const after = await other.cache.look({ text: 'good' });
+
+    expect(before).toEqual({ kind: 'held', untilMs: 1_090_000 });
+    expect(after).toMatchObject({ kind: 'open' });
+  });
+
+  test('a text that was freed is scored by another worker at once, not when its lease would have ended', async () => {
+    const table = makeTable();
+    await (await sentBy(worker(scriptedAnalyze().analyze, table, 'first'), 'good')).release();
+    const { options, slept } = worker(scriptedAnalyze().analyze, table, 'other');
+
+    const scored = await scoreTexts(textsOf('good'), {}, options);
+
+    expect(resultsOf(scored)).toMatchObject([{ cached: false, calls: 2, paidAgain: 1 }]);
+    expect(slept).toEqual([]);
+  });
+
+  test('a text scored for other topics is another one, and no topics are the same as an empty list', () => {
+    const keyOf = (topics?: readonly { readonly topic: string }[]) =>
+      cacheKey(HOST, { text: 'good', ...(topics && { topics: [...topics] }) }).partition;
+
+    expect(keyOf([{ topic: 'price' }])).not.toBe(keyOf([{ topic: 'taste' }]));
+    expect(keyOf([{ topic: 'price' }])).not.toBe(keyOf());
+    expect(keyOf([])).toBe(keyOf());
+  });
+
+  test('a text whose claim was stored although its write failed is free as soon as it is released', async () => {
+    const table = makeTable();
+    const lossy: Table = {
+      ...table,
+      async put(...put) {
+        await table.put(...put);
+        throw new Error('the response was lost');
+      },
+    };
+    const looked = await worker(scriptedAnalyze().analyze, lossy).cache.look({ text: 'good' });
+    const claim = looked.kind === 'open' ? looked.claim : undefined;
+    await expect(claim?.send()).rejects.toThrow('the response was lost');
+    expect(await rowOf(table, 'good')).toMatchObject({ state: 'SENT' });
+
+    await claim?.release();
+
+    expect(await rowOf(table, 'good')).toBeUndefined();
+  });
+
+  /** A table whose write number `number` is made `late`: it fails at once, and is in the table before the next one. */
+  function withLateWrite(table: Table, number: number): Table {
+    let writes = 0;
+    let late: (() => Promise<unknown>) | undefined;
+    return {
+      ...table,
+      async put(...put) {
+        writes += 1;
+        await late?.();
+        late = undefined;
+        if (writes !== number) return table.put(...put);
+        late = () => table.put(...put);
+        throw new Error('no response');
+      },
+    };
+  }
+
+  test('recognizes a write of its own that was made late: the text is its own, and its send counts once', async () => {
+    const table = makeTable();
+    const { cache } = worker(scriptedAnalyze().analyze, withLateWrite(table, 1));
+    const looked = await cache.look({ text: 'good' });
+    const claim = looked.kind === 'open' ? looked.claim : undefined;
+
+    await expect(claim?.send()).rejects.toThrow('no response');
+    const again = await claim?.send();
+    const finished = await claim?.finish(sentimentOf({ text: 'good' }));
+
+    expect(again).toEqual({ kind: 'sent' });
+    expect(finished?.sends).toBe(1);
+    expect(await rowOf(table, 'good')).toMatchObject({ state: 'SCORED', sends: 1, paidAgain: 0 });
+  });
+
+  test('stores a late result over the claim of the worker that took the text over, and nobody pays again', async () => {
+    const table = makeTable();
+    const slow = worker(scriptedAnalyze().analyze, table, 'slow');
+    const first = await sentBy(slow, 'good');
+    const next = worker(scriptedAnalyze().analyze, table, 'next');
+    next.pass(90_000);
+    const second = await sentBy(next, 'good');
+
+    const finished = await first.finish(sentimentOf({ text: 'good' }));
+
+    expect(finished.sends).toBe(2);
+    expect(await second.send()).toMatchObject({ kind: 'scored', calls: 0 });
+  });
+
+  test('an abort after the send leaves the text free, with the send counted', async () => {
+    const { options, table } = worker(async (_request, { beforeSend, onLeave } = {}) => {
       await beforeSend?.();
+      onLeave?.();
       throw new DOMException('stop', 'AbortError');
     });
 
     const stopped = await scoreTexts(textsOf('good'), {}, options);
 
-    expect(stopped).toMatchObject({ kind: 'stopped', error: { message: 'stop' } });
+    expect(stopped).toMatchObject({ kind: 'stopped', error: { message: 'stop' }, results: [{ calls: 1 }] });
+    expect(await rowOf(table, 'good')).toMatchObject({ state: 'FREE', sends: 1 });
+  });
+
+  describe('a text whose send was recorded, but did not leave,', () => {
+    test('because its turn was too far off, is free again, and nobody counts the send', async () => {
+      const { options, table } = worker(async (_request, { beforeSend } = {}) => {
+        await beforeSend?.();
+        throw new PlatformError(longWait, { operation: 'analyzeSentiment', about: 'a text', attempts: 1 });
+      });
+
+      const scored = await scoreTexts(textsOf('good'), {}, options);
+
+      expect(scored.kind).toBe('later');
+      expect(await rowOf(table, 'good')).toBeUndefined();
+    });
+
+    test('because it was aborted while it waited, is free again, and nobody counts the send', async () => {
+      const { options, table } = worker(async (_request, { beforeSend } = {}) => {
+        await beforeSend?.();
+        throw new DOMException('stop', 'AbortError');
+      });
+
+      const stopped = await scoreTexts(textsOf('good'), {}, options);
+
+      expect(stopped).toMatchObject({ kind: 'stopped', error: { message: 'stop' } });
+      expect(await rowOf(table, 'good')).toBeUndefined();
+    });
+
+    test('does not leave once another worker may have taken it over', async () => {
+      const table = makeTable();
+      let hasLeft = false;
+      const late = worker(async (request, { beforeSend, onLeave } = {}) => {
+        await beforeSend?.();
+        late.pass(90_000);
+        onLeave?.();
+        hasLeft = true;
+        return sentimentOf(request);
+      }, table);
+
+      await scoreTexts(textsOf('good'), {}, { ...late.options, deadlineMs: 1_000_000 + 60_000 });
+
+      expect(hasLeft).toBe(false);
+    });
+  });
+
+  test('recognizes a write whose response was lost by its token', async () => {
+    const table = makeTable();
+    let writes = 0;
+    const flaky = {
+      ...table,
+      async put(...put: Parameters<typeof table.put>) {
+        const result = await table.put(...put);
+        writes += 1;
+        if (writes === 2) throw new Error('the response was lost');
+        return result;
+      },
+    };
+
+    const scored = await scoreTexts(textsOf('good'), {}, worker(scriptedAnalyze().analyze, flaky).options);
+
+    expect(resultsOf(scored)).toMatchObject([{ cached: false, calls: 1, paidAgain: 0 }]);
+  });
+
+  test('two workers on the same texts pay for each once, in any order of their steps', async () => {
+    const lists = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), lists, lists, async (scheduler, first, second) => {
+        const memory = makeTable();
+        const table = {
+          ...memory,
+          get: scheduler.scheduleFunction(memory.get),
+          put: scheduler.scheduleFunction(memory.put),
+          delete: scheduler.scheduleFunction(memory.delete),
+        };
+        const { analyze, paid } = scriptedAnalyze();
+        const run = (owner: string, texts: readonly string[]) => {
+          const { options } = worker(analyze, table, owner);
+          // Time stands still, so that no lease ends.
+          const sleep = scheduler.scheduleFunction(async () => undefined);
+          return scoreTexts(textsOf(...texts), {}, { ...options, now: () => 1_000_000, sleep });
+        };
+
+        const both = Promise.all([run('one', first), run('two', second)]);
+        await scheduler.waitFor(both);
+
+        const [one, two] = (await both).map(resultsOf);
+        expect(paid.toSorted()).toEqual([...new Set([...first, ...second])].sort());
+        expect(one?.map(({ result }) => result)).toEqual(first.map((text) => sentimentOf({ text })));
+        const calls = [...(one ?? []), ...(two ?? [])].reduce((sum, result) => sum + result.calls, 0);
+        expect(calls).toBe(paid.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('through the client, records each attempt before it leaves, and distinguishes its failures', async () => {
+    const { platform, sent } = fakeCall([
+      status(429, 7_000),
+      lostResponse,
+      status(401),
+      ok(sentimentOf({ text: 'good' })),
+    ]);
+    const { options, slept, table } = worker(platform.sentiment.analyze);
+
+    const scored = await scoreTexts(textsOf('good'), {}, options);
+
+    expect(resultsOf(scored)).toMatchObject([{ id: 't0', cached: false, calls: 2, paidAgain: 1 }]);
+    expect(sent).toHaveLength(4);
+    expect(slept).toEqual([7_000, 250, 0]);
+    expect(await rowOf(table, 'good')).toMatchObject({ state: 'SCORED', sends: 2, paidAgain: 1 });
+  });
+
+  test('what a job paid for in an earlier try counts as its own, and as cached for other jobs', async () => {
+    const { analyze, paid } = scriptedAnalyze();
+    const { options } = worker(analyze);
+    await scoreTexts(textsOf('good', 'bad'), {}, { ...options, payer: 'job-1' });
+
+    const again = await scoreTexts(textsOf('good', 'good'), {}, { ...options, payer: 'job-1' });
+    const other = await scoreTexts(textsOf('good'), {}, { ...options, payer: 'job-2' });
+
+    expect(paid).toEqual(['good', 'bad']);
+    expect(resultsOf(again).map(({ cached, calls }) => ({ cached, calls }))).toEqual([
+      { cached: false, calls: 1 },
+      { cached: true, calls: 0 },
+    ]);
+    expect(resultsOf(other)).toMatchObject([{ cached: true, calls: 0 }]);
+  });
+
+  test('sends nothing if recording the send took so long that the attempt could outlast the claim', async () => {
+    let nowMs = 0;
+    const now = () => nowMs;
+    const table = makeTable();
+    const slow: typeof table = {
+      ...table,
+      put: async (key, row, options) => {
+        const stored = await table.put(key, row, options);
+        if (row['state'] === 'SENT') nowMs += 30_001;
+        return stored;
+      },
+    };
+    const cache = createScoreCache({
+      table: slow,
+      attemptMs: 60_000,
+      host: HOST,
+      owner: 'slow',
+      now,
+      newToken: randomUUID,
+    });
+    const looked = await cache.look({ text: 'good' });
+
+    const sent = looked.kind === 'open' && (await looked.claim.send());
+
+    expect(sent).toEqual({ kind: 'held', untilMs: 30_001 });
     expect(await rowOf(table, 'good')).toBeUndefined();
   });
-
-  test('does not leave once another worker may have taken it over', async () => {
-    const table = createMemoryTable();
-    let hasLeft = false;
-    const late = worker(async (request, { beforeSend, onLeave } = {}) => {
-      await beforeSend?.();
-      late.pass(90_000);
-      onLeave?.();
-      hasLeft = true;
-      return sentimentOf(request);
-    }, table);
-
-    await scoreTexts(textsOf('good'), {}, { ...late.options, deadlineMs: 1_000_000 + 60_000 });
-
-    expect(hasLeft).toBe(false);
-  });
-});
-
-test('recognizes a write whose response was lost by its token', async () => {
-  const table = createMemoryTable();
-  let writes = 0;
-  const flaky = {
-    ...table,
-    async put(...put: Parameters<typeof table.put>) {
-      const result = await table.put(...put);
-      writes += 1;
-      if (writes === 2) throw new Error('the response was lost');
-      return result;
-    },
-  };
-
-  const scored = await scoreTexts(textsOf('good'), {}, worker(scriptedAnalyze().analyze, flaky).options);
-
-  expect(resultsOf(scored)).toMatchObject([{ cached: false, calls: 1, paidAgain: 0 }]);
-});
-
-test('two workers on the same texts pay for each once, in any order of their steps', async () => {
-  const lists = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 6 });
-  await fc.assert(
-    fc.asyncProperty(fc.scheduler(), lists, lists, async (scheduler, first, second) => {
-      const memory = createMemoryTable();
-      const table = {
-        ...memory,
-        get: scheduler.scheduleFunction(memory.get),
-        put: scheduler.scheduleFunction(memory.put),
-        delete: scheduler.scheduleFunction(memory.delete),
-      };
-      const { analyze, paid } = scriptedAnalyze();
-      const run = (owner: string, texts: readonly string[]) => {
-        const { options } = worker(analyze, table, owner);
-        // Time stands still, so that no lease ends.
-        const sleep = scheduler.scheduleFunction(async () => undefined);
-        return scoreTexts(textsOf(...texts), {}, { ...options, now: () => 1_000_000, sleep });
-      };
-
-      const both = Promise.all([run('one', first), run('two', second)]);
-      await scheduler.waitFor(both);
-
-      const [one, two] = (await both).map(resultsOf);
-      expect(paid.toSorted()).toEqual([...new Set([...first, ...second])].sort());
-      expect(one?.map(({ result }) => result)).toEqual(first.map((text) => sentimentOf({ text })));
-      const calls = [...(one ?? []), ...(two ?? [])].reduce((sum, result) => sum + result.calls, 0);
-      expect(calls).toBe(paid.length);
-    }),
-    { numRuns: 300 },
-  );
-});
-
-test('through the client, records each attempt before it leaves, and distinguishes its failures', async () => {
-  const { platform, sent } = fakeCall([
-    status(429, 7_000),
-    lostResponse,
-    status(401),
-    ok(sentimentOf({ text: 'good' })),
-  ]);
-  const { options, slept, table } = worker(platform.sentiment.analyze);
-
-  const scored = await scoreTexts(textsOf('good'), {}, options);
-
-  expect(resultsOf(scored)).toMatchObject([{ id: 't0', cached: false, calls: 2, paidAgain: 1 }]);
-  expect(sent).toHaveLength(4);
-  expect(slept).toEqual([7_000, 250, 0]);
-  expect(await rowOf(table, 'good')).toMatchObject({ state: 'SCORED', sends: 2, paidAgain: 1 });
-});
-
-test('what a job paid for in an earlier try counts as its own, and as cached for other jobs', async () => {
-  const { analyze, paid } = scriptedAnalyze();
-  const { options } = worker(analyze);
-  await scoreTexts(textsOf('good', 'bad'), {}, { ...options, payer: 'job-1' });
-
-  const again = await scoreTexts(textsOf('good', 'good'), {}, { ...options, payer: 'job-1' });
-  const other = await scoreTexts(textsOf('good'), {}, { ...options, payer: 'job-2' });
-
-  expect(paid).toEqual(['good', 'bad']);
-  expect(resultsOf(again).map(({ cached, calls }) => ({ cached, calls }))).toEqual([
-    { cached: false, calls: 1 },
-    { cached: true, calls: 0 },
-  ]);
-  expect(resultsOf(other)).toMatchObject([{ cached: true, calls: 0 }]);
-});
-
-test('sends nothing if recording the send took so long that the attempt could outlast the claim', async () => {
-  let nowMs = 0;
-  const now = () => nowMs;
-  const table = createMemoryTable();
-  const slow: typeof table = {
-    ...table,
-    put: async (key, row, options) => {
-      const stored = await table.put(key, row, options);
-      if (row['state'] === 'SENT') nowMs += 30_001;
-      return stored;
-    },
-  };
-  const cache = createScoreCache({
-    table: slow,
-    attemptMs: 60_000,
-    host: HOST,
-    owner: 'slow',
-    now,
-    newToken: randomUUID,
-  });
-  const looked = await cache.look({ text: 'good' });
-
-  const sent = looked.kind === 'open' && (await looked.claim.send());
-
-  expect(sent).toEqual({ kind: 'held', untilMs: 30_001 });
-  expect(await rowOf(table, 'good')).toBeUndefined();
 });
