@@ -33,11 +33,12 @@ export function createSqliteTable(
     put: (key, row, { expected, token, expiresAtMs }) =>
       checked('put', key, (tried) => {
         const json = checkedText(tried, key, row);
+        const expires = expiresAtMs === undefined ? null : Math.ceil(expiresAtMs);
         return file.write(tried, (db, self): WriteResult => {
           const current = found(db, key);
           if (current?.token === token) return { kind: 'stored' };
           if ((current?.token ?? null) !== expected) return { kind: 'other', current: stored(current) };
-          db.prepare(PUT).run(key.partition, key.sort, json, token, self, expiresAtMs ?? null);
+          db.prepare(PUT).run(key.partition, key.sort, json, token, self, expires);
           return { kind: 'stored' };
         });
       }),

@@ -44,7 +44,7 @@ export function createSqliteQueue(
           ? await write('receive from', (db, self) => {
               free(db, name, file.isAlive);
               if (deadLetters !== undefined) bury(db, name, deadLetters);
-              const visibleMs = Date.now() + visibilitySeconds * 1_000;
+              const visibleMs = Date.now() + Math.ceil(visibilitySeconds * 1_000);
               return take(db, { name, self, visibleMs, most: Math.min(10, most) });
             })
           : [];
@@ -67,7 +67,7 @@ export function createSqliteQueue(
     extend: (receipt, visibleAfterMs) =>
       write('extend a message on', (db) => {
         const hidden = 'UPDATE messages SET visible = ? WHERE queue = ? AND receipt = ?';
-        db.prepare(hidden).run(Date.now() + visibleAfterMs, name, receipt);
+        db.prepare(hidden).run(Date.now() + Math.ceil(visibleAfterMs), name, receipt);
       }),
     counts: () => asQueueError(`count the messages on ${place}`, () => countsIn(file, name)),
   };

@@ -33,7 +33,7 @@ test('a message that a killed process held, and had extended, is delivered again
     import { createSqliteQueue } from '${source}jobs/queue/sqlite-queue.ts';
     const queue = createSqliteQueue(sqliteFile(${JSON.stringify(path)}), { name: 'jobs', sender: 'b' });
     const [message] = await queue.receive({ most: 1, waitSeconds: 5, visibilitySeconds: 60 });
-    await queue.extend(message.receipt, 60_000);
+    await queue.extend(message.receipt, 60_000.5);
     console.log(message.body);
     setInterval(() => undefined, 1_000);`;
   const holder = spawn(process.execPath, ['--input-type=module', '-e', code], {

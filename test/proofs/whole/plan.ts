@@ -11,9 +11,14 @@ export type Deed =
   | { readonly kind: 'send again'; readonly job: number; readonly atMs: number }
   | { readonly kind: 'pause' | 'resume' | 'reset'; readonly atMs: number };
 
+/** Which table all processes share. Those that share SQLite's have one clock, and who has ended holds nothing in it. */
+export const tableKinds = ['DynamoDB', 'SQLite'] as const;
+export type TableKind = (typeof tableKinds)[number];
+
 /** A schedule of the whole: all that is decided before it begins. Times in milliseconds from the start. */
 export type Plan = {
   readonly seed: number;
+  readonly table: TableKind;
   /** Requests a second: what the platform lets through, and what the fleet is configured with. */
   readonly rate: number;
   /** Clocks of the processes, in turn: how far each is off. */
@@ -39,8 +44,8 @@ const MINUTE = 60_000;
 const LONG = 0x10_0000;
 
 /** The plan of a seed. In one of ten, something is away for an hour or two. */
-export function planOf(seed: number): Plan {
-  const plan = shortPlanOf(seed);
+export function planOf(seed: number, table: TableKind = 'DynamoDB'): Plan {
+  const plan = { ...shortPlanOf(seed), table, ...(table === 'SQLite' ? { skewsMs: [0] } : {}) };
   const dice = createDice(seed ^ LONG);
   if (!dice.percent(10)) return plan;
   const calmFromMs = plan.calmFromMs + dice.pick([45, 120]) * MINUTE;
@@ -52,7 +57,7 @@ export function planOf(seed: number): Plan {
   };
 }
 
-function shortPlanOf(seed: number): Plan {
+function shortPlanOf(seed: number): Omit<Plan, 'table'> {
   const dice = createDice(seed);
   const rate = dice.pick([2, 4, 6]);
   const calmFromMs = dice.pick([2, 4, 8, 15]) * MINUTE;

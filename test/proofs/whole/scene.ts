@@ -14,9 +14,7 @@ import type { World } from './world.ts';
 export type Parts = {
   readonly withLedger?: (ledger: Ledger) => Ledger;
   readonly withSend?: (send: Send) => Send;
-  readonly withBudget?: (
-    item: BudgetItem & { readonly onDate: NonNullable<BudgetItem['onDate']> },
-  ) => BudgetItem;
+  readonly withBudget?: (item: BudgetItem) => BudgetItem;
   readonly withBreaker?: (item: BreakerItem) => BreakerItem;
   readonly withQueue?: (queue: Queue) => Queue;
 };

@@ -44,7 +44,7 @@ export function openSession(process: Process, scene: Scene, { greed = 'block', s
   const onBreaker = (seen: OpenBreaker | undefined) => breaker.seen(seen);
   const budget = {
     ...shared.budget(onBreaker),
-    onDate: (listener: typeof sawItem) => void listeners.push(listener),
+    ...(scene.table.hasDates ? { onDate: (listener: typeof sawItem) => void listeners.push(listener) } : {}),
   };
   const { rate } = world.plan;
   const log = (what: string) => world.log(process.name, what);

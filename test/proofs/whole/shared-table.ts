@@ -1,23 +1,45 @@
+import { LEASES } from '../../../lib/jobs/timed-table.ts';
 import type { BreakerItem, OpenBreaker } from '../../../lib/pace/breaker.ts';
 import type { Budget, BudgetItem, BudgetWrite } from '../../../lib/pace/budget.ts';
 import { createMemoryBudget } from '../../../lib/pace/budget-changes.ts';
+import { createSqliteBudget } from '../../../lib/pace/sqlite-budget.ts';
 import type { DateSeen } from '../../../lib/pace/table-clock.ts';
+import { createSqliteTable } from '../../../lib/table/sqlite-table.ts';
 import type { RowKey, Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
 import { createMemoryTable } from '../../table/memory-table.ts';
+import { createSqliteInMemory, type Sharer } from '../../table/sqlite-in-memory.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
 /** The one table of a fleet: rows of jobs and texts, and the item with the budget and the breaker. */
-export type SharedTable = {
+type TableParts = {
   readonly rows: Table;
   readonly budget: BudgetItem;
   readonly breaker: BreakerItem;
 };
 
-export function createSharedTable(): SharedTable {
+/** The table as people see it, and as each process has it open. */
+export type SharedTable = TableParts & {
+  readonly of: (process: Process) => TableParts;
+  readonly hasDates: boolean;
+};
+
+export function createSharedTable({ plan, now }: Pick<World, 'plan' | 'now'>): SharedTable {
+  if (plan.table === 'SQLite') return createSharedSqlite(now);
   const budget = createMemoryBudget();
-  return { rows: createMemoryTable(), budget, breaker: budget.breaker };
+  const parts = { rows: createMemoryTable(), budget, breaker: budget.breaker };
+  return { ...parts, of: () => parts, hasDates: true };
+}
+
+function createSharedSqlite(now: () => number): SharedTable {
+  const fileOf = createSqliteInMemory();
+  const of = (sharer: Sharer): TableParts => {
+    const file = fileOf(sharer);
+    const budget = createSqliteBudget({ file, host: 'platform' });
+    return { rows: createSqliteTable(file, { leases: LEASES, now }), budget, breaker: budget.breaker };
+  };
+  return { ...of({ name: 'people', isAlive: true }), of, hasDates: false };
 }
 
 /** How long a client waits, its own retries included: rows of jobs are worth more of them than a slot. */
@@ -31,11 +53,12 @@ type Here = { readonly now: () => number; readonly sawRow: Saw; readonly sawItem
 
 /** The table as one process reaches it. `onBreaker` hears of the breaker in each response of the item. */
 export function tableFor(
-  { rows, budget, breaker }: SharedTable,
+  shared: SharedTable,
   process: Process,
   world: World,
   { now, sawRow, sawItem }: Here,
 ) {
+  const { rows, budget, breaker } = shared.of(process);
   const ask = async <T>(
     label: string,
     timeoutMs: number,
@@ -55,7 +78,7 @@ export function tableFor(
       failure: (kind) =>
         new TableError(label, { kind, code: kind === 'busy' ? 'ThrottlingException' : 'ECONNRESET' }),
     });
-    saw({ dateMs: Math.floor(doneMs / 1_000) * 1_000, sentMs, receivedMs: now() });
+    if (shared.hasDates) saw({ dateMs: Math.floor(doneMs / 1_000) * 1_000, sentMs, receivedMs: now() });
     return result;
   };
   const row = <T>(label: string, perform: () => Promise<T>) => ask(label, ROW_MS, sawRow, perform);
@@ -80,7 +103,7 @@ export function tableFor(
 type OnBreaker = (breaker: OpenBreaker | undefined) => void;
 type AskItem = <T>(label: string, perform: () => Promise<T>) => Promise<T>;
 
-type BudgetParts = Pick<SharedTable, 'budget' | 'breaker'> & {
+type BudgetParts = Pick<TableParts, 'budget' | 'breaker'> & {
   readonly item: AskItem;
   readonly onBreaker: OnBreaker;
 };

@@ -1,6 +1,6 @@
 import { createExecutions } from './executions.ts';
 import { meddle, type Sent, sendAsPlanned } from './people.ts';
-import { type Plan, planOf } from './plan.ts';
+import type { Plan } from './plan.ts';
 import { checkPromises } from './promises/promises.ts';
 import { watchLatest } from './promises/published.ts';
 import { watchRecovery } from './recovery.ts';
@@ -26,9 +26,8 @@ export type Ended = {
   readonly facts: Readonly<Record<string, number | string | undefined>>;
 };
 
-/** Runs the schedule of a seed, with broken parts if there are any, to its end. */
-export async function simulate(seed: number, parts: Parts = {}, changes: Partial<Plan> = {}): Promise<Ended> {
-  const plan = { ...planOf(seed), ...changes };
+/** Runs a schedule, with broken parts if there are any, to its end. */
+export async function simulate(plan: Plan, parts: Parts = {}): Promise<Ended> {
   using world = createWorld(plan);
   const violations: string[] = [];
   const broken = (what: string) => {
@@ -40,7 +39,7 @@ export async function simulate(seed: number, parts: Parts = {}, changes: Partial
   const scene: Scene = {
     world,
     parts,
-    table: createSharedTable(),
+    table: createSharedTable(world),
     store: createSharedStore((key, body) => published.seen(key, body)),
     queue: createSharedQueue(world),
     platform: createWholePlatform(world, (subject) => endOf(plan, subject)),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sampled, scaled } from '../../scale.ts';
 import { breaks } from './breaks.ts';
-import { planOf } from './plan.ts';
+import { planOf, tableKinds } from './plan.ts';
 import { simulate } from './simulate.ts';
 
 /*
@@ -16,14 +16,19 @@ const SEEDS = [
   ...Array.from({ length: scaled(0, 40) }, (_, index) => 1_000 + index),
 ];
 
-test.for(SEEDS)('the whole keeps its promises: npm run simulate -- --seeds %i --log', async (seed) => {
-  const { violations } = await simulate(seed);
+const SCHEDULES = tableKinds.flatMap((table) => SEEDS.map((seed) => [table, seed] as const));
 
-  expect(violations).toEqual([]);
-});
+test.for(SCHEDULES)(
+  'the whole keeps its promises: npm run simulate -- --table %s --seeds %i --log',
+  async ([table, seed]) => {
+    const { violations } = await simulate(planOf(seed, table));
+
+    expect(violations).toEqual([]);
+  },
+);
 
 test('a schedule is the same each time it runs', async () => {
-  const [first, second] = [await simulate(33), await simulate(33)];
+  const [first, second] = [await simulate(planOf(33)), await simulate(planOf(33))];
 
   expect(first.violations).toEqual([]);
   expect(second.trace).toEqual(first.trace);
@@ -37,7 +42,8 @@ const TRIES = 5;
 test.for(sampled(2, taken))('the whole notices %s', async ([, { parts, among, seed: first, shows }]) => {
   const found: string[] = [];
   for (let seed = first; seed < first + TRIES && found.length === 0; seed += 1) {
-    const { violations } = await simulate(seed, parts(), among?.(planOf(seed)));
+    const plan = planOf(seed);
+    const { violations } = await simulate({ ...plan, ...among?.(plan) }, parts());
     found.push(...violations.filter((each) => shows.test(each)));
   }
 
