@@ -1,18 +1,24 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
+import { openQueue } from '../../lib/jobs/queue/open-queue.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
+import { withPlaces } from '../../lib/table/default-place.ts';
+import { sqliteFile } from '../../lib/table/sqlite-file.ts';
+import { sqlitePath } from '../../lib/table/sqlite-place.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { bareEnvironment } from '../compile-cache.ts';
 import { scaled, scaledTimeout } from '../scale.ts';
 
 /*
- * The promises of the queue with real processes: jobs of all types on the local SQS, a worker that is repeatedly killed
- * with -9 in the middle of them, and a platform that loses responses after it has done the work.
+ * The promises of the queue with real processes: jobs of all types on the local SQS, or in a folder alone; a worker that
+ * is repeatedly killed with -9 in the middle of them; and a platform that loses responses after it has done the work.
  */
 
 const JOBS = scaled(70, 2_000);
@@ -64,74 +70,103 @@ function startWorker(environment: Readonly<Record<string, string>>) {
   return { child, ended: once(child, 'exit') };
 }
 
-test(`of ${JOBS} jobs of a worker that is killed again and again, each has its result, and none is done twice`, {
-  timeout: scaledTimeout(600_000),
-}, async () => {
-  await using platform = await startPlatform({ calculations: 50, dataFiles: 20, faults: 0.05, rate: 10_000 });
-  await using aws = await startTestAws({
-    buckets: ['jobs'],
-    queues: [{ name: 'jobs', visibilitySeconds: 3 }],
-    tables: ['ledger'],
-  });
-  const environment = {
-    ...aws.settings,
-    PLATFORM_BASE_URL: platform.url,
-    PLATFORM_TOKEN: platform.token,
-    PLATFORM_RATE: '2000',
-    PLATFORM_CONCURRENCY: String(CONCURRENCY),
-    // The texts that a killed worker has claimed are free again after one and a half times this.
-    PLATFORM_TIMEOUT_MS: '2000',
-    SYNC_STORE: `s3://${aws.bucket('jobs')}`,
-    SYNC_TABLE: 'ledger',
-    SYNC_QUEUE_URL: aws.queueUrl('jobs'),
-    SYNC_COMPRESSION: 'gzip',
-  };
-  const calculationIds = [...platform.calculations()].map((line) => /"id":(\d+)/.exec(line)?.[1] ?? '');
-  const dataFileIds = platform.ids().dataFiles;
-  const sqs = createSqsClient(environment.SYNC_QUEUE_URL, aws.settings);
-  const queue = createSqsQueue(environment.SYNC_QUEUE_URL, sqs);
-  const jobs = Array.from({ length: JOBS }, (_, index) => jobAt(index, calculationIds, dataFileIds));
-  await queue.send(jobs.map((job) => JSON.stringify(job)));
+/** Where the jobs are: their settings, and what else must end with the test. */
+type Place = AsyncDisposable & { readonly settings: Readonly<Record<string, string>> };
 
-  const executions = () => platform.counts().executions.length;
-  for (let kills = 0; kills < KILLS; kills += 1) {
-    const { child, ended } = startWorker(environment);
-    // Seven in ten jobs are functions, of which a killed worker may leave 20 that were recorded as sent and never ran;
-    // and some must be left for the last worker.
-    const enough = ((kills + 1) / (KILLS + 1)) * Math.max(JOBS * 0.7 - KILLS * CONCURRENCY, JOBS * 0.2);
-    while (executions() < enough && child.exitCode === null) await delay(10);
-    await delay((kills * 37) % 100);
-    child.kill('SIGKILL');
-    expect(await ended).toEqual([null, 'SIGKILL']);
-  }
-  const { ended } = startWorker(environment);
-  expect(await ended).toEqual([0, null]);
+const places: Readonly<Record<string, () => Promise<Place>>> = {
+  async AWS() {
+    const aws = await startTestAws({
+      buckets: ['jobs'],
+      queues: [{ name: 'jobs', visibilitySeconds: 3 }],
+      tables: ['ledger'],
+    });
+    const settings = {
+      ...aws.settings,
+      SYNC_STORE: `s3://${aws.bucket('jobs')}`,
+      SYNC_TABLE: 'ledger',
+      SYNC_QUEUE_URL: aws.queueUrl('jobs'),
+    };
+    return { settings, [Symbol.asyncDispose]: aws.close };
+  },
+  async 'a folder alone'() {
+    const folder = await mkdtemp(join(tmpdir(), 'killed-worker-'));
+    const { SYNC_QUEUE_URL = '' } = withPlaces({ SYNC_STORE: folder });
+    const close = async () => {
+      sqliteFile(sqlitePath(SYNC_QUEUE_URL) ?? '').close();
+      await rm(folder, { recursive: true });
+    };
+    return { settings: { SYNC_STORE: folder, SYNC_QUEUE_URL }, [Symbol.asyncDispose]: close };
+  },
+};
 
-  const store = await openStore(environment.SYNC_STORE, { s3: aws.settings });
-  const results = new Map<string, { status: string; response?: { status?: string } }>();
-  for await (const { key } of store.list('results/')) {
-    const result = JSON.parse((await store.get(key))?.body.toString() ?? 'null');
-    expect(results.has(result.id)).toBe(false);
-    results.set(result.id, result);
-  }
-  expect(results.size).toBe(JOBS);
-  const counts = platform.counts();
-  const executed = new Map<number, number>();
-  for (const { inputVariables } of counts.executions) {
-    const { first } = inputVariables as { first: number };
-    executed.set(first, (executed.get(first) ?? 0) + 1);
-  }
-  expect(Math.max(...executed.values())).toBe(1);
-  for (const [index, job] of jobs.entries()) {
-    const status = results.get(`job-${index}`)?.status;
-    if ((job as { type: string }).type !== 'run-function') continue;
-    if (status === 'done') expect(executed.get(index)).toBe(1);
-    if (status === 'failed') expect(executed.get(index)).toBeUndefined();
-  }
-  const statuses = [...results.values()].map(({ status }) => status);
-  // The jobs that a worker is running when it is killed may become unknown; the platform's faults spoil few others.
-  const done = statuses.filter((status) => status === 'done').length;
-  expect(done).toBeGreaterThan(JOBS * 0.97 - KILLS * CONCURRENCY);
-  expect(await queue.counts()).toEqual({ waiting: 0, inFlight: 0, delayed: 0 });
-  sqs.destroy();
-});
+test.for(Object.entries(places))(
+  `of ${JOBS} jobs in %s, of a worker that is killed again and again, each has its result, and none is done twice`,
+  {
+    timeout: scaledTimeout(600_000),
+  },
+  async ([, open]) => {
+    await using platform = await startPlatform({
+      calculations: 50,
+      dataFiles: 20,
+      faults: 0.05,
+      rate: 10_000,
+    });
+    await using place = await open();
+    const environment = {
+      ...place.settings,
+      PLATFORM_BASE_URL: platform.url,
+      PLATFORM_TOKEN: platform.token,
+      PLATFORM_RATE: '2000',
+      PLATFORM_CONCURRENCY: String(CONCURRENCY),
+      // The texts that a killed worker has claimed are free again after one and a half times this.
+      PLATFORM_TIMEOUT_MS: '2000',
+      SYNC_COMPRESSION: 'gzip',
+    };
+    const calculationIds = [...platform.calculations()].map((line) => /"id":(\d+)/.exec(line)?.[1] ?? '');
+    const dataFileIds = platform.ids().dataFiles;
+    const queue = await openQueue(place.settings['SYNC_QUEUE_URL'] ?? '', environment);
+    const jobs = Array.from({ length: JOBS }, (_, index) => jobAt(index, calculationIds, dataFileIds));
+    await queue.send(jobs.map((job) => JSON.stringify(job)));
+
+    const executions = () => platform.counts().executions.length;
+    for (let kills = 0; kills < KILLS; kills += 1) {
+      const { child, ended } = startWorker(environment);
+      // Seven in ten jobs are functions, of which a killed worker may leave 20 that were recorded as sent and never ran;
+      // and some must be left for the last worker.
+      const enough = ((kills + 1) / (KILLS + 1)) * Math.max(JOBS * 0.7 - KILLS * CONCURRENCY, JOBS * 0.2);
+      while (executions() < enough && child.exitCode === null) await delay(10);
+      await delay((kills * 37) % 100);
+      child.kill('SIGKILL');
+      expect(await ended).toEqual([null, 'SIGKILL']);
+    }
+    const { ended } = startWorker(environment);
+    expect(await ended).toEqual([0, null]);
+
+    const store = await openStore(place.settings['SYNC_STORE'] ?? '', { s3: place.settings });
+    const results = new Map<string, { status: string; response?: { status?: string } }>();
+    for await (const { key } of store.list('results/')) {
+      const result = JSON.parse((await store.get(key))?.body.toString() ?? 'null');
+      expect(results.has(result.id)).toBe(false);
+      results.set(result.id, result);
+    }
+    expect(results.size).toBe(JOBS);
+    const counts = platform.counts();
+    const executed = new Map<number, number>();
+    for (const { inputVariables } of counts.executions) {
+      const { first } = inputVariables as { first: number };
+      executed.set(first, (executed.get(first) ?? 0) + 1);
+    }
+    expect(Math.max(...executed.values())).toBe(1);
+    for (const [index, job] of jobs.entries()) {
+      const status = results.get(`job-${index}`)?.status;
+      if ((job as { type: string }).type !== 'run-function') continue;
+      if (status === 'done') expect(executed.get(index)).toBe(1);
+      if (status === 'failed') expect(executed.get(index)).toBeUndefined();
+    }
+    const statuses = [...results.values()].map(({ status }) => status);
+    // The jobs that a worker is running when it is killed may become unknown; the platform's faults spoil few others.
+    const done = statuses.filter((status) => status === 'done').length;
+    expect(done).toBeGreaterThan(JOBS * 0.97 - KILLS * CONCURRENCY);
+    expect(await queue.counts()).toEqual({ waiting: 0, inFlight: 0, delayed: 0 });
+  },
+);

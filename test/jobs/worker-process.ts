@@ -1,7 +1,7 @@
 import { sleep } from '../../lib/base/time/sleep.ts';
 import { openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { openWorker, renewedLease } from '../../lib/jobs/open-worker.ts';
-import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
+import { openQueue } from '../../lib/jobs/queue/open-queue.ts';
 import { work } from '../../lib/jobs/work.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
@@ -17,7 +17,7 @@ const storage = await openJobStorage(session);
 await work({
   worker: await openWorker(session, storage),
   lease: renewedLease(storage.ledger, { leaseMs: 2_000 }),
-  queue: createSqsQueue(queueUrl, createSqsClient(queueUrl, process.env)),
+  queue: await openQueue(queueUrl, process.env),
   concurrency: 20,
   visibilitySeconds: 3,
   drain: true,
