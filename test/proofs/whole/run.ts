@@ -5,46 +5,49 @@ import { planOf, tableKinds } from './plan.ts';
 import { simulate } from './simulate.ts';
 
 /*
- * `npm run simulate -- --seeds 1..1000` runs the schedules of these seeds, `--table SQLite` those of processes that share
- * its file; `--log` prints the timeline of each, and `--break NAME` takes a rule away first. The last line is
+ * `npm run simulate -- --seeds 1..1000` runs the schedules of these seeds on each table, with `--table SQLite` on that one;
+ * `--log` prints the timeline of each, and `--break NAME` takes a rule away first. The last line is
  * `N passed, N failed`.
  */
 
-const { values, broken, first, last, table } = readUsage(() => {
+const { values, broken, first, last, tables } = readUsage(() => {
   const { values: given } = parseArgs({
     options: {
       seeds: { type: 'string', default: '1..20' },
       log: { type: 'boolean', default: false },
       break: { type: 'string' },
-      table: { type: 'string', default: 'DynamoDB' },
+      table: { type: 'string' },
     },
   });
   const [from = 1, to = from] = given.seeds.split('..').map((seed) => numberOption('seeds', seed));
   if (to < from) throw wrong('--seeds', 'the smaller seed first', given.seeds);
-  const kind = oneOf('--table', given.table, tableKinds);
+  const tables = given.table === undefined ? tableKinds : [oneOf('--table', given.table, tableKinds)];
   const rule = given.break === undefined ? undefined : oneOf('--break', given.break, Object.keys(breaks));
   return {
     values: given,
     broken: rule === undefined ? undefined : breaks[rule],
     first: from,
     last: to,
-    table: kind,
+    tables,
   };
 });
 
 let failed = 0;
-for (let seed = first; seed <= last; seed += 1) {
+const seeds = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+for (const [seed, table] of seeds.flatMap((each) => tables.map((kind) => [each, kind] as const))) {
   const plan = planOf(seed, table);
   const startedMs = performance.now();
   const { violations, trace, facts } = await simulate({ ...plan, ...broken?.among?.(plan) }, broken?.parts());
   if (values.log) console.log(trace.join('\n'));
-  console.log(`seed ${seed}, ${Math.round(performance.now() - startedMs)} ms: ${JSON.stringify(facts)}`);
+  console.log(
+    `seed ${seed}, ${table}, ${Math.round(performance.now() - startedMs)} ms: ${JSON.stringify(facts)}`,
+  );
   for (const violation of violations) console.log(`  ${violation}`);
   if (violations.length === 0) continue;
   failed += 1;
   const without = values.break === undefined ? '' : ` --break '${values.break}'`;
   console.log(`FAILED: again: npm run simulate -- --table ${table} --seeds ${seed} --log${without}`);
 }
-console.log(`${last - first + 1 - failed} passed, ${failed} failed`);
+console.log(`${seeds.length * tables.length - failed} passed, ${failed} failed`);
 // Processes of the last schedules still wait, for a clock that has stopped.
 process.exit(failed > 0 ? 1 : 0);
