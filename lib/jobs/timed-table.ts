@@ -6,7 +6,10 @@ import type { JobRow } from './ledger/job-row.ts';
 import type { CacheRow } from './texts/cache/cache-row.ts';
 
 /** The members of rows that say until when their writer holds them: of a job, and of a text. */
-export const LEASES = ['leaseUntilMs', 'leaseEndsMs'] as const satisfies readonly (keyof JobRow | keyof CacheRow)[];
+export const LEASES = ['leaseUntilMs', 'leaseEndsMs'] as const satisfies readonly (
+  | keyof JobRow
+  | keyof CacheRow
+)[];
 
 export type TimedTable = {
   readonly table: Table;

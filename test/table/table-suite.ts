@@ -26,7 +26,11 @@ function describeRows(makeTable: () => Promise<Table>): void {
       deep: { a: { b: {} } },
     };
 
-    const result = await table.put(key, row, { expected: null, token: 't1', expiresAtMs: 1_795_219_200_500.25 });
+    const result = await table.put(key, row, {
+      expected: null,
+      token: 't1',
+      expiresAtMs: 1_795_219_200_500.25,
+    });
 
     expect(result).toEqual({ kind: 'stored' });
     expect(await table.get(key)).toEqual({ row, token: 't1' });

@@ -46,6 +46,9 @@ export type After = {
   readonly dead: number;
   /** The fleet's rate, as a share of the configured one. */
   readonly rateShare: number;
+  /** Requests a second that the fleet may send, and the most that arrived within one. */
+  readonly rate: number;
+  readonly mostInOneSecond: number;
   readonly crashes: readonly string[];
   readonly stormMs: number;
   /** From the last fault until now. */
@@ -67,6 +70,7 @@ export type AfterParts = {
   readonly witness: Witness;
   readonly queues: readonly [jobs: QueueCounts, dead: QueueCounts];
   readonly rateShare: number;
+  readonly rate: number;
   readonly ends: readonly string[];
   readonly stormMs: number;
   readonly recoveredMs: number;
@@ -104,6 +108,7 @@ export async function readAfter(parts: AfterParts): Promise<After> {
     excuses: witness.excuses(),
     hidden: witness.counts().hidden,
     tooSoon: witness.tooSoon(),
+    mostInOneSecond: witness.mostInOneSecond(),
     queued: queued ?? 0,
     dead: dead ?? 0,
     crashes: parts.ends,

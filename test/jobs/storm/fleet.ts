@@ -8,12 +8,15 @@ export type FleetOptions = {
   readonly environment: (worker: number) => Readonly<Record<string, string>>;
 };
 
+/** Looks at what is there while a worker stands still. */
+type Look = () => Promise<void>;
+
 /** Workers in processes of their own. */
 export type Fleet = AsyncDisposable & {
-  /** Kills a worker with -9, and starts it again. */
-  kill(worker: number): Promise<void>;
-  /** Stops a worker for so long, by SIGSTOP and SIGCONT. */
-  stop(worker: number, forMs: number): Promise<void>;
+  /** Kills a worker with -9, and starts it again. Before it is killed, `look` sees what it has in hand. */
+  kill(worker: number, look: Look): Promise<void>;
+  /** Stops a worker for so long, by SIGSTOP and SIGCONT; `look` sees what it has in hand then. */
+  stop(worker: number, forMs: number, look: Look): Promise<void>;
   /** How the workers ended that nobody killed. */
   readonly ends: () => readonly string[];
 };
@@ -45,13 +48,16 @@ export function startFleet({ workers, environment }: FleetOptions): Fleet {
 
   for (let worker = 0; worker < workers; worker += 1) start(worker);
   return {
-    async kill(worker) {
+    async kill(worker, look) {
+      children[worker]?.kill('SIGSTOP');
+      await look();
       await end(children[worker]);
       start(worker);
     },
-    async stop(worker, forMs) {
+    async stop(worker, forMs, look) {
       const child = children[worker];
       child?.kill('SIGSTOP');
+      await look();
       await delay(forMs);
       child?.kill('SIGCONT');
     },

@@ -82,13 +82,12 @@ function formulaAt(index: number, calculations: readonly string[]) {
   };
 }
 
-/** The texts of a batch, in chunks of 100 rows: most rows repeat a text of their chunk or of another one. */
-export const batchTexts = (chunks: number): readonly string[] =>
+/** The texts of a batch, in chunks of 100 rows: of each `of` rows, so many have texts of their own chunk, the others of all. */
+export const batchTexts = (chunks: number, own: number, of: number): readonly string[] =>
   Array.from({ length: chunks }, (_, chunk) =>
     Array.from({ length: 100 }, (__, row) =>
-      // Twelve texts of its own, and eight that all chunks have.
-      row % 20 < 12
-        ? `chunk ${chunk} is great, text ${row % 20}`
-        : `all chunks are terrible, text ${row % 20}`,
+      row % of < own
+        ? `chunk ${chunk} is great, text ${row % of}`
+        : `all chunks are terrible, text ${row % of}`,
     ),
   ).flat();

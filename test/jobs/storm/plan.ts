@@ -39,18 +39,29 @@ export type StormPlan = {
 /** Each round has every fault once, in an order and at times of its own. */
 const ROUND_SECONDS = 8;
 
-const WORKERS = 3;
 const LEASE_MS = 2_500;
 
+export type StormSize = {
+  readonly seconds: number;
+  readonly workers: number;
+  /** Those that have spells. */
+  readonly services: readonly ServiceName[];
+};
+
+export const allServices = Object.keys(spells) as readonly ServiceName[];
+
 /** A storm of so many seconds. The same seed gives the same plan. */
-export function planStorm(seed: number, seconds: number): StormPlan {
+export function planStorm(seed: number, size: StormSize): StormPlan {
+  const { seconds, workers } = size;
   const rounds = Math.max(1, Math.round(seconds / ROUND_SECONDS));
   const roundMs = (seconds * 1_000) / rounds;
-  const events = Array.from({ length: rounds }, (_, round) => planRound(seed, { round, roundMs })).flat();
+  const events = Array.from({ length: rounds }, (_, round) =>
+    planRound(seed, { ...size, round, roundMs }),
+  ).flat();
   return {
     seed,
     seconds,
-    workers: WORKERS,
+    workers,
     leaseMs: LEASE_MS,
     events: events.toSorted((a, b) => a.atMs - b.atMs),
   };
@@ -58,12 +69,12 @@ export function planStorm(seed: number, seconds: number): StormPlan {
 
 function planRound(
   seed: number,
-  { round, roundMs }: { readonly round: number; readonly roundMs: number },
+  { round, roundMs, workers, services }: StormSize & { readonly round: number; readonly roundMs: number },
 ): readonly StormEvent[] {
   const random = randomFor(seed, 'storm', round);
   const spellMs = () => 500 + random.below(1_000);
   const atMs = (lastsMs: number) => round * roundMs + random.below(Math.max(1, roundMs - lastsMs));
-  const ofServices = (Object.keys(spells) as ServiceName[]).flatMap((service) =>
+  const ofServices = services.flatMap((service) =>
     spells[service].map((spell): StormEvent => {
       const forMs = spellMs();
       const share = 0.4 + random.next() * 0.6;
@@ -73,9 +84,9 @@ function planRound(
   const stopMs = LEASE_MS + 700 + random.below(800);
   return [
     ...ofServices,
-    { kind: 'kill', atMs: atMs(0), worker: random.below(WORKERS) },
-    { kind: 'kill', atMs: atMs(0), worker: random.below(WORKERS) },
-    { kind: 'stop', atMs: atMs(stopMs), worker: random.below(WORKERS), forMs: stopMs },
+    { kind: 'kill', atMs: atMs(0), worker: random.below(workers) },
+    { kind: 'kill', atMs: atMs(0), worker: random.below(workers) },
+    { kind: 'stop', atMs: atMs(stopMs), worker: random.below(workers), forMs: stopMs },
     { kind: 'duplicates', atMs: atMs(0), messages: 10 },
     { kind: 'duplicates', atMs: atMs(0), messages: 10 },
   ];

@@ -9,6 +9,7 @@ export const brokenPromises = (after: After, plan: Pick<StormPlan, 'events'>): r
   ...recoveryBroken(after),
   ...after.crashes,
   ...after.tooSoon,
+  ...rateBroken(after),
   ...jobsBroken(after),
   ...formulasBroken(after),
   ...textsBroken(after),
@@ -19,6 +20,12 @@ export const brokenPromises = (after: After, plan: Pick<StormPlan, 'events'>): r
   ...(after.dead === 0 ? [] : [`${after.dead} messages are dead letters`]),
   ...(after.refused === 0 ? [] : [`${after.refused} messages were refused`]),
 ];
+
+/** What a busy machine bunches on the way is not more than a tenth. */
+const rateBroken = ({ rate, mostInOneSecond }: After): readonly string[] =>
+  mostInOneSecond <= 1.1 * rate
+    ? []
+    : [`${mostInOneSecond} requests within one second, at a rate of ${rate}`];
 
 export const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 

@@ -24,10 +24,11 @@ const { randomUUID } = await import('node:crypto');
 const { openJobStorage } = await import('../../../lib/jobs/job-storage.ts');
 const { openWorker, renewedLease } = await import('../../../lib/jobs/open-worker.ts');
 const { createScoreCache } = await import('../../../lib/jobs/texts/cache/score-cache.ts');
-const { createSqsClient, createSqsQueue } = await import('../../../lib/jobs/queue/sqs-queue.ts');
+const { openQueue } = await import('../../../lib/jobs/queue/open-queue.ts');
 const { work } = await import('../../../lib/jobs/work.ts');
 const { openSession } = await import('../../../lib/session.ts');
 const { needed } = await import('../../../lib/settings.ts');
+const { sqlitePath } = await import('../../../lib/table/sqlite-place.ts');
 const { sleep } = await import('../../../lib/base/time/sleep.ts');
 
 const VISIBILITY_SECONDS = 3;
@@ -49,7 +50,8 @@ const cache = createScoreCache({
   spareMs: Number(process.env['STORM_SPARE_MS']),
 });
 const storage = { ...opened, cache };
-const queue = createSqsQueue(queueUrl, createSqsClient(queueUrl, process.env));
+const queue = await openQueue(queueUrl, process.env);
+await sayWhoWrites();
 await work({
   worker: await openWorker(session, storage),
   lease: renewedLease(storage.ledger, { leaseMs }),
@@ -61,3 +63,14 @@ await work({
   signal: new AbortController().signal,
   sleep,
 });
+
+/** In SQLite, stores under the name that the storm gave to this worker how rows name it as their writer. */
+async function sayWhoWrites(): Promise<void> {
+  const path = sqlitePath(queueUrl);
+  if (path === undefined) return;
+  const { sqliteFile } = await import('../../../lib/table/sqlite-file.ts');
+  await sqliteFile(path).write('name', (db, self) => {
+    const named = 'INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)';
+    db.prepare(named).run(String(process.env['STORM_WORKER']), self);
+  });
+}

@@ -1,23 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
 import { hasEnded } from '../../../lib/jobs/ledger/job-row.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import type { Queue } from '../../../lib/jobs/queue/queue.ts';
-import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
 import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
 import { createScoreCache } from '../../../lib/jobs/texts/cache/score-cache.ts';
-import { createBudgetClient, createDynamoBudget } from '../../../lib/pace/dynamo-budget.ts';
 import { effectiveRate } from '../../../lib/pace/effective-rate.ts';
 import { randomFor } from '../../../lib/sandbox/platform/records/random.ts';
 import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
-import { openStore } from '../../../lib/store/open.ts';
-import { createDynamoTable } from '../../../lib/table/dynamo-table.ts';
-import { startTestAws } from '../../base/aws/start-test-aws.ts';
 import { type After, MINUTE_MS, readAfter } from './after.ts';
 import { type FaultyProxy, type ProxiedRequest, startFaultyProxy } from './faulty-proxy.ts';
 import { type Fleet, startFleet } from './fleet.ts';
+import { type Engine, grounds, workerName } from './grounds.ts';
 import { batchTexts, type StormJob, stormJobs } from './jobs.ts';
 import type { ServiceName, StormEvent, StormPlan } from './plan.ts';
 import { createTimeline } from './timeline.ts';
@@ -25,9 +20,12 @@ import { type ActiveSpell, treatmentOf } from './treatments.ts';
 import { createWitness } from './witness.ts';
 
 export type StormOptions = {
+  readonly engine: Engine;
   readonly jobs: number;
   /** Chunks of the batch, of 100 rows each. */
   readonly chunks: number;
+  /** Of so many rows of a chunk, how many have a text that no other chunk has: the first number of the second. */
+  readonly ownTexts: readonly [own: number, of: number];
   /** Requests a second of the fleet. */
   readonly rate: number;
   /** Longer delays on the queue are cut to this. */
@@ -40,25 +38,12 @@ export type StormOptions = {
 
 const BATCH = 'storm';
 
-/** This worker's clock is three minutes ahead. */
-const FAST_WORKER = 2;
-const FAST_MS = 180_000;
-
 /** Runs a storm over jobs of all kinds, and reads what is there when all have ended, or the time is over. */
 export async function runStorm(plan: StormPlan, options: StormOptions): Promise<After> {
   await using stack = new AsyncDisposableStack();
   const platform = stack.use(await startPlatform({ calculations: 200, dataFiles: 20, latencyMs: 150 }));
-  const aws = stack.use(
-    await startTestAws({
-      buckets: ['jobs'],
-      queues: [
-        { name: 'jobs', visibilitySeconds: 3, deadLetter: { queue: 'dead', maxReceiveCount: 1_000 } },
-        { name: 'dead' },
-      ],
-      tables: ['ledger'],
-      off: { 'sqs-loses-responses': 'a message without an id that is sent twice is two jobs' },
-    }),
-  );
+  const place = stack.use(await grounds[options.engine]());
+  const { table, store, queue, dead } = place;
   const witness = createWitness();
   const active = new Set<ActiveSpell>();
   const startProxy = async (service: ServiceName, target: string) => {
@@ -71,6 +56,7 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
           : {};
     const treat = (request: ProxiedRequest) => {
       if (service === 'dynamodb') witness.asked(request);
+      if (service === 'platform') witness.arrived(performance.now());
       return treatmentOf(
         request,
         [...active].filter((spell) => spell.service === service),
@@ -79,55 +65,36 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
     };
     return stack.use(await startFaultyProxy({ target, treat, ...hooks }));
   };
-  const proxies: Readonly<Record<ServiceName, FaultyProxy>> = {
-    platform: await startProxy('platform', platform.url),
-    dynamodb: await startProxy('dynamodb', aws.endpoint),
-    s3: await startProxy('s3', aws.endpoint),
-    sqs: await startProxy('sqs', aws.endpoint),
-  };
-  const shared = {
-    PLATFORM_BASE_URL: proxies.platform.url,
+  const toPlatform = await startProxy('platform', platform.url);
+  const proxies: Partial<Record<ServiceName, FaultyProxy>> = { platform: toPlatform };
+  for (const [service, target] of Object.entries(place.targets))
+    proxies[service as ServiceName] = await startProxy(service as ServiceName, target);
+  const urls = Object.fromEntries(Object.entries(proxies).map(([service, { url }]) => [service, url]));
+  const environment = (worker: number) => ({
+    ...place.workerSettings(worker, urls),
+    PLATFORM_BASE_URL: toPlatform.url,
     PLATFORM_TOKEN: platform.token,
     PLATFORM_RATE: String(options.rate),
     PLATFORM_CONCURRENCY: '10',
     PLATFORM_TIMEOUT_MS: '3000',
-    SYNC_STORE: `s3://${aws.bucket('jobs')}`,
-    SYNC_TABLE: 'ledger',
-  };
-  const environment = (worker: number) => ({
-    ...aws.settings,
-    ...shared,
-    AWS_ENDPOINT_URL_DYNAMODB: proxies.dynamodb.url,
-    AWS_ENDPOINT_URL_S3: proxies.s3.url,
-    AWS_ENDPOINT_URL_SQS: proxies.sqs.url,
-    AWS_ACCESS_KEY_ID: workerName(worker),
-    SYNC_QUEUE_URL: aws.queueUrl('jobs').replace(aws.endpoint, proxies.sqs.url),
     STORM_LEASE_MS: String(plan.leaseMs),
     STORM_DELAY_MS: String(options.mostDelayMs),
     STORM_SPARE_MS: String(options.spareMs),
-    ...(worker === FAST_WORKER ? { STORM_CLOCK_MS: String(FAST_MS) } : {}),
   });
 
-  // What the storm itself uses meets no faults but those of AWS.
-  const sqs = createSqsClient(aws.queueUrl('jobs'), aws.settings);
-  stack.defer(() => sqs.destroy());
-  const table = createDynamoTable({ tableName: 'ledger', environment: aws.settings });
-  const store = await openStore(shared.SYNC_STORE, { s3: aws.settings });
-  const queue = createSqsQueue(aws.queueUrl('jobs'), sqs);
-  const { host } = new URL(proxies.platform.url);
+  const { host } = new URL(toPlatform.url);
   const ids = new Map<string, StormJob>();
   const sent: string[] = [];
   const send = async (job: StormJob) => {
-    const MessageBody = JSON.stringify(job.body);
-    const QueueUrl = aws.queueUrl('jobs');
-    const { MessageId = '' } = await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
-    ids.set(job.body.id ?? MessageId, job);
+    const body = JSON.stringify(job.body);
+    const messageId = await place.send(body);
+    ids.set(job.body.id ?? messageId, job);
     if (job.body.id === undefined) return;
-    sent.push(MessageBody);
+    sent.push(body);
     // Two workers have these at once: what may be repeated is done again where the lease does not count.
-    if (job.mayRepeat) await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+    if (job.mayRepeat) await queue.send([body]);
   };
-  const texts = batchTexts(options.chunks);
+  const texts = batchTexts(options.chunks, ...options.ownTexts);
   const sendBatch = async () => {
     const writing = { table, newToken: randomUUID, now: Date.now };
     await splitBatch(
@@ -169,7 +136,9 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
     proxies,
     active,
     fleet,
-    struck: (worker) => witness.struck(workerName(worker)),
+    async struck(worker) {
+      witness.struck(workerName(worker), (await place.sentBy?.(worker)) ?? []);
+    },
     broken: witness.broken,
   };
   const resend = async (messages: number, random: ReturnType<typeof randomFor>) =>
@@ -190,13 +159,7 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
   const backlog = ids.size - ended.length;
   const chunkJobs = Math.ceil(new Set(texts).size / TEXTS_OF_A_JOB);
 
-  const item = createDynamoBudget({
-    tableName: 'ledger',
-    host,
-    environment: aws.settings,
-    client: createBudgetClient(aws.settings, 5),
-  });
-  const dead = createSqsQueue(aws.queueUrl('dead'), sqs);
+  const item = await place.budget(host);
   const readNow = async (): Promise<After> => {
     const budget = await item.read();
     return readAfter({
@@ -207,6 +170,7 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
       counts: platform.counts(),
       witness,
       queues: [await queue.counts(), await dead.counts()],
+      rate: options.rate,
       rateShare: effectiveRate(options.rate, budget.lowered, Date.now()) / options.rate,
       ends: fleet.ends(),
       stormMs: calmAt - startedAt,
@@ -267,13 +231,11 @@ const TEXTS_OF_A_JOB = 2;
 /** The number of the first job in calm: texts and inputs that no job of the storm has. */
 const FIRST_IN_CALM = 1_000_000;
 
-const workerName = (worker: number) => `worker${worker}`;
-
 type Scene = {
-  readonly proxies: Readonly<Record<ServiceName, FaultyProxy>>;
+  readonly proxies: Readonly<Partial<Record<ServiceName, FaultyProxy>>>;
   readonly active: Set<ActiveSpell>;
   readonly fleet: Fleet;
-  readonly struck: (worker: number) => void;
+  readonly struck: (worker: number) => Promise<void>;
   /** The platform's connections are about to break. */
   readonly broken: () => void;
 };
@@ -285,23 +247,19 @@ async function happen(
 ): Promise<void> {
   switch (event.kind) {
     case 'kill':
-      await fleet.kill(event.worker);
-      return struck(event.worker);
-    case 'stop': {
-      const stopped = fleet.stop(event.worker, event.forMs);
-      struck(event.worker);
-      return stopped;
-    }
+      return fleet.kill(event.worker, () => struck(event.worker));
+    case 'stop':
+      return fleet.stop(event.worker, event.forMs, () => struck(event.worker));
     case 'spell': {
       const over = new AbortController();
       const spell: ActiveSpell = { ...event, over: over.signal };
       active.add(spell);
       if (spell.spell === 'refused') {
         if (spell.service === 'platform') broken();
-        await proxies[spell.service].refuse();
+        await proxies[spell.service]?.refuse();
       }
       await delay(event.forMs);
-      if (spell.spell === 'refused') await proxies[spell.service].accept();
+      if (spell.spell === 'refused') await proxies[spell.service]?.accept();
       active.delete(spell);
       return over.abort();
     }

@@ -35,6 +35,7 @@ export function stormTable(plan: StormPlan, after: After): string {
       'time to recover',
       `${seconds(after.recoveredMs)}, with a backlog of ${after.backlog} jobs${inCalm(after)}`,
     ],
+    ['most requests within one second', `${after.mostInOneSecond}, at a rate of ${after.rate}`],
     ['rate then', `${Math.round(after.rateShare * 100)} %`],
   ];
   return rows.map(([name, value]) => `| ${name} | ${value} |`).join('\n');

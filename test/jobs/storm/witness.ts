@@ -7,11 +7,15 @@ import type { Exchange, ProxiedReply, ProxiedRequest } from './faulty-proxy.ts';
  */
 export type Witness = {
   readonly platform: (exchange: Exchange) => void;
+  /** A request to the platform arrives, in milliseconds. */
+  readonly arrived: (atMs: number) => void;
+  /** The most requests to the platform that arrived within one second. */
+  readonly mostInOneSecond: () => number;
   /** A request to the table arrives. */
   readonly asked: (request: ProxiedRequest) => void;
   readonly replied: (request: ProxiedRequest, reply: ProxiedReply) => void;
-  /** The worker was killed, or stopped for longer than its leases. */
-  readonly struck: (worker: string) => void;
+  /** The worker was killed, or stopped for longer than its leases. `sent`: what else is known to be sent by it. */
+  readonly struck: (worker: string, sent: readonly string[]) => void;
   /** The platform's connections break: requests that nobody has read yet are lost, and their senders cannot know it. */
   readonly broken: () => void;
   /** By subject, job id (`job:…`) or text hash (`hash:…`), how many faults could have hidden the outcome of a send. */
@@ -28,6 +32,8 @@ export function createWitness(): Witness {
   const counts = { hidden: 0, struck: 0 };
   const rows = new Map<string, JobPut>();
   const tooSoon: string[] = [];
+  const lately: number[] = [];
+  let most = 0;
   const excuse = (name: string) => void excuses.set(name, (excuses.get(name) ?? 0) + 1);
   const heldBy = ({ headers }: ProxiedRequest) => {
     const [, worker = ''] = /Credential=([^/]+)\//.exec(String(headers.authorization)) ?? [];
@@ -42,6 +48,12 @@ export function createWitness(): Witness {
       const subject = subjectOf(request.path, request.body.toString());
       if (subject !== undefined) excuse(subject);
     },
+    arrived(atMs) {
+      lately.push(atMs);
+      while ((lately[0] ?? atMs) <= atMs - 1_000) lately.shift();
+      most = Math.max(most, lately.length);
+    },
+    mostInOneSecond: () => most,
     asked(request) {
       const put = putOf(request.body.toString());
       if (put?.state === 'SENT') heldBy(request).add(put.name);
@@ -56,8 +68,8 @@ export function createWitness(): Witness {
       const leftMs = before.leaseUntilMs - Date.now();
       if (leftMs > CLOCKS_MS) tooSoon.push(`${put.name} was taken over, with ${leftMs} ms of its lease left`);
     },
-    struck(worker) {
-      for (const name of inHand.get(worker) ?? []) {
+    struck(worker, sent) {
+      for (const name of [...(inHand.get(worker) ?? []), ...sent]) {
         excuse(name);
         counts.struck += 1;
       }
@@ -95,12 +107,17 @@ type JobPut = {
 
 function putOf(body: string): JobPut | undefined {
   const { Item } = JSON.parse(body);
-  const { state, takeovers = 0, leaseUntilMs, textHash } = JSON.parse(Item?.row?.S ?? '{}');
-  const partition: string = Item?.pk?.S ?? '';
-  if (state === undefined) return undefined;
-  const rest = { state, takeovers, leaseUntilMs };
-  if (partition.startsWith('job#')) return { name: partition.replace('job#', 'job:'), ...rest };
-  return textHash === undefined ? undefined : { name: `hash:${textHash}`, ...rest };
+  const row = Item?.row?.S ?? '{}';
+  const { state, takeovers = 0, leaseUntilMs } = JSON.parse(row);
+  const name = nameOfRow(Item?.pk?.S ?? '', row);
+  return state === undefined || name === undefined ? undefined : { name, state, takeovers, leaseUntilMs };
+}
+
+/** The name of a job's or a text's row in the witness's excuses; undefined for any other row. */
+export function nameOfRow(partition: string, row: string): string | undefined {
+  if (partition.startsWith('job#')) return partition.replace('job#', 'job:');
+  const { textHash } = JSON.parse(row);
+  return textHash === undefined ? undefined : `hash:${textHash}`;
 }
 
 /** The name of a text in the witness's excuses, as the table has it. */
