@@ -1,22 +1,14 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { sampled } from '../scale.ts';
 import { runInto, spawnCommand } from './spawn-command.ts';
 import { lines, startJobs } from './start-jobs.ts';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'closed-'));
-});
-
-afterEach(() => rm(folder, { recursive: true }));
+const folder = folderOfEach();
 
 const COMMANDS: readonly (readonly [readonly string[]])[] = [
   [['--help']],
@@ -28,7 +20,7 @@ const COMMANDS: readonly (readonly [readonly string[]])[] = [
 
 describe('standard output that nobody reads', () => {
   test.each(sampled(2, COMMANDS))('is quiet: %j', async (argv) => {
-    const child = spawnCommand(argv, { SYNC_STORE: folder });
+    const child = spawnCommand(argv, { SYNC_STORE: folder.path });
     const said = text(child.stderr);
     child.stdout.destroy();
 
@@ -41,7 +33,7 @@ describe('standard output that nobody reads', () => {
 
 describe.runIf(process.platform === 'linux')('standard output on a full disk', () => {
   test.each(sampled(2, COMMANDS))('is one line, and exits 1: %j', async (argv) => {
-    const { code, said } = await runInto('/dev/full', argv, { SYNC_STORE: folder });
+    const { code, said } = await runInto('/dev/full', argv, { SYNC_STORE: folder.path });
 
     expect(code).toBe(1);
     expect(said.replace(/^Running until.*\n/m, '')).toBe(

@@ -1,24 +1,22 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
-let folder: string;
+const folder = folderOfEach();
 let sandbox: Sandbox;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'commands-'));
   sandbox = await startPlatform({ calculations: 200, datasets: 5, cards: 20, fileSets: 0, dataFiles: 0 });
 });
 
 afterEach(async () => {
   await sandbox.close();
-  await rm(folder, { recursive: true });
 });
 
 async function run(argv: readonly string[], input = '') {
@@ -26,7 +24,7 @@ async function run(argv: readonly string[], input = '') {
     PLATFORM_BASE_URL: sandbox.url,
     PLATFORM_TOKEN: sandbox.token,
     PLATFORM_RATE: '1000',
-    SYNC_STORE: folder,
+    SYNC_STORE: folder.path,
   };
   const { terminal, out, err } = createFakeTerminal(environment, input);
   const code = await runCommandLine(argv, terminal);
@@ -47,10 +45,10 @@ describe('snapshot calculations', () => {
     const { code, out } = await run(['snapshot', 'calculations', '--json']);
 
     const manifest = JSON.parse(out);
-    const latest = JSON.parse(await readFile(join(folder, 'calculations/latest.json'), 'utf8'));
-    const stored = JSON.parse(await readFile(join(folder, latest.manifest), 'utf8'));
+    const latest = JSON.parse(await readFile(join(folder.path, 'calculations/latest.json'), 'utf8'));
+    const stored = JSON.parse(await readFile(join(folder.path, latest.manifest), 'utf8'));
     expect(code).toBe(0);
-    const about = { published: true, outcome: 'published', store: folder, manifest: latest.manifest };
+    const about = { published: true, outcome: 'published', store: folder.path, manifest: latest.manifest };
     expect(manifest).toEqual({ ...stored, ...about });
     expect(manifest).toMatchObject({
       version: 1,
@@ -103,7 +101,7 @@ describe('call', () => {
   });
 
   test('takes its input from a file or from standard input', async () => {
-    const file = join(folder, 'input.json');
+    const file = join(folder.path, 'input.json');
     await writeFile(file, '\uFEFF{"first": 40, "second": 2}\n');
     const add = ['call', packageId, '1.0.0', 'addNumbers', '--input'];
 

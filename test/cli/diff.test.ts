@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -9,22 +6,20 @@ import { diff as definition } from '../../lib/cli/commands/diff.ts';
 import { changesKey } from '../../lib/snapshot/keys.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
-let folder: string;
+const folder = folderOfEach();
 let store: Store;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'diff-'));
-  store = createDirectoryStore(folder);
+  store = createDirectoryStore(folder.path);
 });
 
-afterEach(() => rm(folder, { recursive: true }));
-
 async function diff(...argv: readonly string[]) {
-  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: folder });
+  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: folder.path });
   const program = new Command('platform-sync');
   let code: number | undefined;
   const finish = (finished: number) => {
@@ -179,7 +174,7 @@ test('exits 1 if nothing has been published', async () => {
   const one = await diff('cards');
   const all = await diff();
 
-  expect(one).toEqual({ code: 1, out: '', err: `cards: nothing has been published in ${folder}` });
+  expect(one).toEqual({ code: 1, out: '', err: `cards: nothing has been published in ${folder.path}` });
   expect(all.code).toBe(1);
 });
 

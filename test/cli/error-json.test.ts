@@ -1,25 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { factsOf } from '../../lib/cli/errors/error-json.ts';
 import { TableError } from '../../lib/table/table-error.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { json, startServer } from '../platform/scripted-server.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'error-json-'));
-});
-
-afterEach(() => rm(folder, { recursive: true }));
+const folder = folderOfEach();
 
 async function errorOf(argv: readonly string[], settings: Readonly<Record<string, string>> = {}) {
   const environment = {
     PLATFORM_TOKEN: 'token-of-the-test',
-    SYNC_STORE: folder,
+    SYNC_STORE: folder.path,
     LOG_LEVEL: 'silent',
     ...settings,
   };

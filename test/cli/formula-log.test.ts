@@ -1,20 +1,19 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { storeFormula } from '../../lib/jobs/types/update-formula/formula-log.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
-let folder: string;
+const folder = folderOfEach();
 let sandbox: Sandbox;
 let id: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'formula-log-'));
   sandbox = await startPlatform({ calculations: 3, datasets: 1, cards: 0, fileSets: 0, dataFiles: 0 });
   // Not by JSON.parse: ids may be beyond 2^53.
   id = /"id":(\d+)/.exec(sandbox.calculations().next().value ?? '')?.[1] ?? '';
@@ -22,10 +21,9 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await sandbox.close();
-  await rm(folder, { recursive: true });
 });
 
-async function run(argv: readonly string[], { input = '', store = folder } = {}) {
+async function run(argv: readonly string[], { input = '', store = folder.path } = {}) {
   const environment = {
     PLATFORM_BASE_URL: sandbox.url,
     PLATFORM_TOKEN: sandbox.token,
@@ -108,7 +106,10 @@ test('formula log says if nothing is stored, and that the formula before cannot 
   const people = await run(['formula', 'log', id]);
   const machines = await run(['formula', 'log', id, '--json']);
 
-  expect(people).toMatchObject({ code: 0, out: `no update of calculation ${id} is stored in ${folder}` });
+  expect(people).toMatchObject({
+    code: 0,
+    out: `no update of calculation ${id} is stored in ${folder.path}`,
+  });
   expect(people.err).toMatch(NO_HISTORY);
   expect(machines.out).toBe('[]');
 });
@@ -120,8 +121,8 @@ test('--at prints only that expression, exactly as formula set takes it', async 
   const [{ time }] = JSON.parse((await run(['formula', 'log', id, '--json'])).out);
 
   const { out, err } = await run(['formula', 'log', id, '--at', time]);
-  await writeFile(join(folder, 'f.txt'), `${out}\n`);
-  await run(['formula', 'set', id, join(folder, 'f.txt')]);
+  await writeFile(join(folder.path, 'f.txt'), `${out}\n`);
+  await run(['formula', 'set', id, join(folder.path, 'f.txt')]);
 
   const log = JSON.parse((await run(['formula', 'log', id, '--json'])).out);
   expect({ out, err }).toEqual({ out: expression, err: '' });
@@ -142,7 +143,7 @@ test('--at with an unknown time lists the known times, and exits 2', async () =>
 test('the list leaves out what could move the cursor', async () => {
   const response = '{"expression":"MAX(`\\u001b[2J`)","status":"\\u202eVALID"}';
   const entry = { calculationId: id, finishedAtMs: 0, response };
-  await storeFormula(createDirectoryStore(folder), entry);
+  await storeFormula(createDirectoryStore(folder.path), entry);
 
   const { out } = await run(['formula', 'log', id]);
 
@@ -150,7 +151,7 @@ test('the list leaves out what could move the cursor', async () => {
 });
 
 test('warns if the formula was set but could not be stored', async () => {
-  await writeFile(join(folder, 'formulas'), '');
+  await writeFile(join(folder.path, 'formulas'), '');
 
   const { code, out, err } = await run(['formula', 'set', id, '-'], { input: 'MAX(`Amount`)' });
 
@@ -160,7 +161,7 @@ test('warns if the formula was set but could not be stored', async () => {
 });
 
 test('sends nothing where the store cannot be', async () => {
-  const file = join(folder, 'file');
+  const file = join(folder.path, 'file');
   await writeFile(file, '');
   const before = sandbox.counts().requests;
 

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { json, startServer } from '../platform/scripted-server.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
@@ -17,19 +17,13 @@ const TOKEN = 'sandbox-token';
 const RUN = '20261121T091500Z-3fa9c1';
 const FILESET = '2d9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c33';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'interrupt-'));
-});
-
-afterEach(() => rm(folder, { recursive: true }));
+const folder = folderOfEach();
 
 const settingsOf = ({ url }: Pick<Sandbox, 'url'>) => ({
   PLATFORM_BASE_URL: url,
   PLATFORM_TOKEN: TOKEN,
   PLATFORM_RATE: '1000',
-  SYNC_STORE: folder,
+  SYNC_STORE: folder.path,
 });
 
 async function run(sandbox: Sandbox, argv: readonly string[], input = '') {
@@ -50,20 +44,20 @@ const resumeArgs = (err: string): readonly string[] =>
   /^stopped; to resume: platform-sync (.*)$/m.exec(err)?.[1]?.split(' ') ?? [];
 
 async function checkpointOf(place: string, run: string) {
-  return JSON.parse(await readFile(join(folder, `work/${place}/${run}/_checkpoint.json`), 'utf8'));
+  return JSON.parse(await readFile(join(folder.path, `work/${place}/${run}/_checkpoint.json`), 'utf8'));
 }
 
 async function published(place: string) {
-  const read = async (key: string) => JSON.parse(await readFile(join(folder, key), 'utf8'));
+  const read = async (key: string) => JSON.parse(await readFile(join(folder.path, key), 'utf8'));
   const manifest = (await read((await read(`${place}/latest.json`)).manifest)) as Manifest;
-  const bodies = await Promise.all(manifest.parts.map(({ key }) => readFile(join(folder, key))));
+  const bodies = await Promise.all(manifest.parts.map(({ key }) => readFile(join(folder.path, key))));
   const lines = bodies.flatMap((body) => gunzipSync(body).toString().split('\n').slice(0, -1));
   return { manifest, lines };
 }
 
 /** How many parts a scan that was stopped has closed. They go when their run is published. */
 async function partsUnderWork(): Promise<number> {
-  const store = createDirectoryStore(folder);
+  const store = createDirectoryStore(folder.path);
   const keys = (await Array.fromAsync(store.list('work/'))).map(({ key }) => key);
   return keys.filter((key) => key.endsWith('.ndjson.gz')).length;
 }
@@ -175,7 +169,7 @@ describe('--resume', () => {
 
     expect(code).toBe(2);
     expect(err).toContain(
-      `--resume: run ${RUN} of calculations in ${folder}: expected a checkpoint, got none`,
+      `--resume: run ${RUN} of calculations in ${folder.path}: expected a checkpoint, got none`,
     );
   });
 
@@ -205,7 +199,7 @@ describe('--resume', () => {
   test('of a run whose checkpoint is damaged fails with exit 1 and names the checkpoint', async () => {
     await using sandbox = await startPlatform({ calculations: 1 });
     const key = `work/calculations/${RUN}/_checkpoint.json`;
-    await createDirectoryStore(folder).put(key, Buffer.from('{"version":1,'));
+    await createDirectoryStore(folder.path).put(key, Buffer.from('{"version":1,'));
 
     const { code, err } = await run(sandbox, ['snapshot', 'calculations', '--resume', RUN]);
 

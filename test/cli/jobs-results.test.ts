@@ -1,21 +1,15 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { storedResults } from '../../lib/jobs/results/stored-results.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'jobs-results-'));
-});
-
-afterEach(() => rm(folder, { recursive: true }));
+const folder = folderOfEach();
 
 const result = (
   id: string,
@@ -28,9 +22,9 @@ const result = (
 
 /** Runs `jobs results` over a store with these objects. */
 async function run(objects: Readonly<Record<string, Buffer>>, ...argv: readonly string[]) {
-  const store = createDirectoryStore(join(folder, 'store'));
+  const store = createDirectoryStore(join(folder.path, 'store'));
   for (const [key, body] of Object.entries(objects)) await store.put(key, body);
-  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: join(folder, 'store') });
+  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: join(folder.path, 'store') });
   const code = await runCommandLine(['jobs', 'results', ...argv], terminal);
   return { code, out: out(), err: err() };
 }
@@ -46,7 +40,7 @@ const OBJECTS = {
 };
 
 test('all results are in one file as they are stored, and counted', async () => {
-  const file = join(folder, 'results.ndjson.gz');
+  const file = join(folder.path, 'results.ndjson.gz');
 
   const { code, out } = await run(OBJECTS, '--output', file);
 
@@ -55,7 +49,7 @@ test('all results are in one file as they are stored, and counted', async () => 
 });
 
 test('as CSV, of one type and of a time', async () => {
-  const file = join(folder, 'results.csv');
+  const file = join(folder.path, 'results.csv');
 
   const { code, out } = await run(
     OBJECTS,
@@ -72,7 +66,7 @@ test('as CSV, of one type and of a time', async () => {
 });
 
 test('long numbers of a response keep their digits', async () => {
-  const file = join(folder, 'results.tsv');
+  const file = join(folder.path, 'results.tsv');
 
   await run(OBJECTS, '--output', file, '--type', 'score');
 
@@ -80,7 +74,7 @@ test('long numbers of a response keep their digits', async () => {
 });
 
 test('one that is no result is named and left out, and the command exits 3', async () => {
-  const file = join(folder, 'results.csv');
+  const file = join(folder.path, 'results.csv');
 
   const { code, out, err } = await run(
     { ...OBJECTS, 'results/score/dt=2026-11-21/d.json': Buffer.from('<html>') },
@@ -108,7 +102,7 @@ test('a file that is there stays if the results cannot be read', async () => {
   const store = { ...createMemoryStore(), get: () => Promise.reject(new Error('away')) };
   await store.put('results/score/dt=2026-11-21/c.json', OBJECTS['results/score/dt=2026-11-21/c.json']);
   const { writeTextFile } = await import('../../lib/jobs/texts/output/text-file.ts');
-  const file = join(folder, 'results.csv');
+  const file = join(folder.path, 'results.csv');
   await writeFile(file, 'old');
   async function* lines() {
     for await (const { key } of storedResults(store, {})) yield key;

@@ -1,19 +1,19 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { clearAfter } from '../../lib/snapshot/history/clear-work.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { monday, publishLines, tuesday } from '../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 let sandbox: Sandbox;
-let folder: string;
+const folder = folderOfEach();
 
 beforeAll(async () => {
   sandbox = await startPlatform({ calculations: 5, datasets: 2, cards: 2, fileSets: 0, dataFiles: 3 });
@@ -21,18 +21,12 @@ beforeAll(async () => {
 
 afterAll(() => sandbox.close());
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'one-copy-'));
-});
-
-afterEach(() => rm(folder, { recursive: true }));
-
 async function run(...argv: readonly string[]) {
   const { terminal, out, err } = createFakeTerminal({
     PLATFORM_BASE_URL: sandbox.url,
     PLATFORM_TOKEN: sandbox.token,
     PLATFORM_RATE: '1000',
-    SYNC_STORE: folder,
+    SYNC_STORE: folder.path,
   });
   const code = await runCommandLine(argv, terminal);
   return checkedShape(argv, { code, out: out(), err: err() });
@@ -51,7 +45,7 @@ test('a published run leaves nothing under work/ of a directory, and resuming or
   const resumed = await run('snapshot', 'data-files', '--resume', name, '--json');
   const published = await run('publish', 'data-files', name, '--json');
 
-  expect(await readdir(folder)).not.toContain('work');
+  expect(await readdir(folder.path)).not.toContain('work');
   for (const again of [resumed, published]) {
     expect(again.code).toBe(0);
     expect(JSON.parse(again.out)).toMatchObject({ run: name, published: true, records: 1 });
@@ -63,12 +57,12 @@ test('a refused run stays there until it is published', async () => {
   await take(id);
 
   const { run: refused } = JSON.parse((await take(other)).out);
-  const before = await keysUnder(createDirectoryStore(folder), `work/data-files/${refused}/`);
+  const before = await keysUnder(createDirectoryStore(folder.path), `work/data-files/${refused}/`);
   const forced = await run('publish', 'data-files', refused, '--force');
 
   expect(before.length).toBeGreaterThan(0);
   expect(forced.code).toBe(0);
-  expect(await readdir(folder)).not.toContain('work');
+  expect(await readdir(folder.path)).not.toContain('work');
 });
 
 test('a run that was published before the last one cannot be published again, and says so', async () => {
@@ -87,7 +81,7 @@ test('a run that was published before the last one cannot be published again, an
 test('a published run that is damaged is not said to be published', async () => {
   const [id = ''] = sandbox.ids().dataFiles;
   const { run: name, parts } = JSON.parse((await take(id)).out);
-  await rm(join(folder, parts[0].key));
+  await rm(join(folder.path, parts[0].key));
 
   const again = await run('publish', 'data-files', name);
 
@@ -96,7 +90,7 @@ test('a published run that is damaged is not said to be published', async () => 
 });
 
 test('what a process that was killed left of published runs goes with the next', async () => {
-  const store = createDirectoryStore(folder);
+  const store = createDirectoryStore(folder.path);
   await publishLines(store, { run: monday });
   await publishLines(store, { run: tuesday });
   for (const { id } of [monday, tuesday]) await store.put(`work/calculations/${id}/part-0`, Buffer.from('x'));

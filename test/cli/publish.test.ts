@@ -1,19 +1,19 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { showPublication } from '../../lib/cli/snapshots/show-publication.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 let sandbox: Sandbox;
-let folder: string;
+const folder = folderOfEach();
 
 beforeAll(async () => {
   sandbox = await startPlatform({ calculations: 0, datasets: 1, cards: 0, fileSets: 0, dataFiles: 3 });
@@ -21,14 +21,8 @@ beforeAll(async () => {
 
 afterAll(() => sandbox.close());
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'publish-'));
-});
-
-afterEach(() => rm(folder, { recursive: true }));
-
 async function run(argv: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: folder, ...environment });
+  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: folder.path, ...environment });
   const code = await runCommandLine(argv, terminal);
   return checkedShape(argv, { code, out: out(), err: err() });
 }
@@ -44,7 +38,7 @@ async function snapshot(...ids: readonly string[]): Promise<Manifest> {
   return JSON.parse(out);
 }
 
-const latest = async () => JSON.parse(await readFile(join(folder, 'data-files/latest.json'), 'utf8'));
+const latest = async () => JSON.parse(await readFile(join(folder.path, 'data-files/latest.json'), 'utf8'));
 
 describe('publish', () => {
   test('of a refused run is refused again: exit 3, the reason, and the command that would publish it', async () => {
@@ -67,7 +61,7 @@ describe('publish', () => {
     expect(code).toBe(0);
     expect(out).toContain('published by force, although refused as: incomplete');
     expect(published).toBe(refused);
-    expect(JSON.parse(await readFile(join(folder, manifest), 'utf8'))).toMatchObject({
+    expect(JSON.parse(await readFile(join(folder.path, manifest), 'utf8'))).toMatchObject({
       run: refused,
       publishable: false,
       refused: ['incomplete'],
@@ -131,7 +125,7 @@ describe('publish', () => {
 
     expect(unknown.code).toBe(2);
     expect(unknown.err).toContain(
-      `run: work/data-files/20261121T091500Z-3fa9c1/_manifest.json in ${folder}: expected a manifest, got nothing`,
+      `run: work/data-files/20261121T091500Z-3fa9c1/_manifest.json in ${folder.path}: expected a manifest, got nothing`,
     );
     expect(elsewhere.code).toBe(2);
     expect(elsewhere.err).toContain(`work/data-files.mine/${refused}/_manifest.json`);
@@ -141,7 +135,7 @@ describe('publish', () => {
 test('publish of a run whose manifest is damaged exits 1 and names it', async () => {
   const { run: refused } = await snapshot('7');
   const key = `work/data-files/${refused}/_manifest.json`;
-  await writeFile(join(folder, key), '{"version":1,');
+  await writeFile(join(folder.path, key), '{"version":1,');
 
   const { code, err } = await run(['publish', 'data-files', refused, '--force']);
 
@@ -170,14 +164,14 @@ describe('names from the platform cannot move the cursor', () => {
   test('in words', () => {
     const { terminal, out } = createFakeTerminal();
 
-    showPublication(publication, { location: folder }, {}, terminal);
+    showPublication(publication, { location: folder.path }, {}, terminal);
 
     expect(out()).toContain('missing: x');
     expect(out()).not.toMatch(moving);
   });
 
   test('in JSON, which stays the same value', async () => {
-    const store = createDirectoryStore(folder);
+    const store = createDirectoryStore(folder.path);
     await store.put(`work/calculations/${manifest.run}/_manifest.json`, printStored(manifest));
 
     const { code, out } = await run(['publish', 'calculations', manifest.run, '--json']);
@@ -187,7 +181,7 @@ describe('names from the platform cannot move the cursor', () => {
       ...manifest,
       published: true,
       outcome: 'published',
-      store: folder,
+      store: folder.path,
       manifest: expect.stringMatching(/_manifest\.json$/),
     });
     expect(out).not.toMatch(unsafe);
@@ -199,7 +193,12 @@ test('the first five missing ids are named, and the rest counted', () => {
   const missing = ['1', '2', '3', '4', '5', '6', '7'].map((id) => ({ id, status: 404 }));
   const manifest = publishedManifest({ missing, records: 1 });
 
-  const code = showPublication({ kind: 'published', manifest, key: 'x' }, { location: folder }, {}, terminal);
+  const code = showPublication(
+    { kind: 'published', manifest, key: 'x' },
+    { location: folder.path },
+    {},
+    terminal,
+  );
 
   expect(code).toBe(0);
   expect(out()).toContain('missing: 1 (404), 2 (404), 3 (404), 4 (404), 5 (404), and 2 more');

@@ -1,25 +1,19 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { readLines } from '../../lib/cli/options/options.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 const FILESET = '0b9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c11';
 const RUN = '20261121T091500Z-3fa9c1';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'selection-'));
-});
-
-afterEach(() => rm(folder, { recursive: true }));
+const folder = folderOfEach();
 
 describe('ids', () => {
   test('are read from a file, one per line, with any line ending and any white space around them', async () => {
-    const file = join(folder, 'ids.txt');
+    const file = join(folder.path, 'ids.txt');
     await writeFile(file, '\ufeff40001\r\n\n  40030\t\n40059');
     const { terminal } = createFakeTerminal();
 
@@ -107,7 +101,7 @@ test.each([
   const environment = {
     PLATFORM_BASE_URL: 'http://127.0.0.1:9',
     PLATFORM_TOKEN: 'a-token',
-    SYNC_STORE: folder,
+    SYNC_STORE: folder.path,
   };
   const { terminal, out, err } = createFakeTerminal(environment);
 

@@ -1,16 +1,16 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 let sandbox: Sandbox;
-let folder: string;
+const folder = folderOfEach();
 
 beforeAll(async () => {
   sandbox = await startPlatform({ calculations: 5, datasets: 2, cards: 2, fileSets: 0, dataFiles: 3 });
@@ -18,19 +18,13 @@ beforeAll(async () => {
 
 afterAll(() => sandbox.close());
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'resume-last-'));
-});
-
-afterEach(() => rm(folder, { recursive: true }));
-
 async function run(argv: readonly string[], input = '') {
   const { terminal, out, err } = createFakeTerminal(
     {
       PLATFORM_BASE_URL: sandbox.url,
       PLATFORM_TOKEN: sandbox.token,
       PLATFORM_RATE: '1000',
-      SYNC_STORE: folder,
+      SYNC_STORE: folder.path,
     },
     input,
   );
@@ -43,7 +37,7 @@ async function begin(nowMs: number, as?: string): Promise<string> {
   const { checkpoint } = await beginRun(
     { source: 'data-files', ids: sandbox.ids().dataFiles.slice(0, 1), as },
     {
-      store: createDirectoryStore(folder),
+      store: createDirectoryStore(folder.path),
       compression: 'gzip',
       platform: new URL(sandbox.url).host,
       now: () => nowMs,
@@ -60,7 +54,7 @@ test('the run is named before anything is requested', async () => {
 
   const { err } = await run(['snapshot', 'data-files', '--id', id]);
 
-  const { run: name } = JSON.parse(await readFile(join(folder, 'data-files/latest.json'), 'utf8'));
+  const { run: name } = JSON.parse(await readFile(join(folder.path, 'data-files/latest.json'), 'utf8'));
   expect(err.split('\n')[0]).toBe(`data-files: run ${name}`);
 });
 
@@ -88,7 +82,7 @@ test('--resume last leaves out runs that ended, and says if none is left', async
   expect(refused.code).toBe(3);
   expect(code).toBe(2);
   expect(err).toBe(
-    `platform-sync: --resume last: expected a run of data-files in ${folder} that was stopped, got none; to take a new run: platform-sync snapshot data-files …`,
+    `platform-sync: --resume last: expected a run of data-files in ${folder.path} that was stopped, got none; to take a new run: platform-sync snapshot data-files …`,
   );
 });
 
@@ -98,7 +92,7 @@ test('--json says whether the run was published, and where its manifest lies', a
   const published = JSON.parse((await run(['snapshot', 'data-files', '--id', id, '--json'])).out);
   const refused = JSON.parse((await run(['snapshot', 'data-files', '--id', other, '--json'])).out);
 
-  expect(published).toMatchObject({ published: true, outcome: 'published', store: folder });
+  expect(published).toMatchObject({ published: true, outcome: 'published', store: folder.path });
   expect(JSON.parse(await readFile(join(published.store, published.manifest), 'utf8'))).toMatchObject({
     run: published.run,
     records: 1,
@@ -110,7 +104,7 @@ test('--json says whether the run was published, and where its manifest lies', a
 test('ids that could not be read exit 3, unless they are expected to be missing', async () => {
   const [id = ''] = sandbox.ids().dataFiles;
   const argv = ['snapshot', 'data-files', ...[id, '99999998', '99999999'].flatMap((each) => ['--id', each])];
-  const list = join(folder, 'expected.txt');
+  const list = join(folder.path, 'expected.txt');
   await writeFile(list, '\n 99999998 \n');
 
   const incomplete = await run(argv);

@@ -1,8 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Command } from 'commander';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { addCommand } from '../../lib/cli/command.ts';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { runs as definition } from '../../lib/cli/commands/runs.ts';
@@ -13,23 +10,21 @@ import type { Run } from '../../lib/snapshot/run-id.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
-let folder: string;
+const folder = folderOfEach();
 let store: Store;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'runs-'));
-  store = createDirectoryStore(folder);
+  store = createDirectoryStore(folder.path);
 });
 
-afterEach(() => rm(folder, { recursive: true }));
-
 async function runs(...argv: readonly string[]) {
-  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: folder });
+  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: folder.path });
   const program = new Command('platform-sync');
   let code: number | undefined;
   const finish = (finished: number) => {
@@ -119,7 +114,7 @@ test('says if nothing has been published', async () => {
   const people = await runs();
   const machines = await runs('--json');
 
-  expect(people).toEqual({ code: 0, out: `nothing has been published in ${folder}`, err: '' });
+  expect(people).toEqual({ code: 0, out: `nothing has been published in ${folder.path}`, err: '' });
   expect(machines.out).toBe('[]');
 });
 
@@ -149,7 +144,7 @@ test('if the newest run is missing, it is named with the way to publish again', 
   expect(code).toBe(3);
   expect(out).toContain(monday.id);
   expect(err).toContain(
-    `calculations: ${newest} in ${folder}: expected a manifest, got nothing; to publish a new`,
+    `calculations: ${newest} in ${folder.path}: expected a manifest, got nothing; to publish a new`,
   );
   expect(err).toContain('platform-sync snapshot calculations … --force');
 });
@@ -248,7 +243,7 @@ describe('--all', () => {
 
     const { out, err } = await runs('--all', '--limit', '1', '--json');
 
-    expect(none.out).toBe(`no runs in ${folder}`);
+    expect(none.out).toBe(`no runs in ${folder.path}`);
     expect(JSON.parse(out)).toMatchObject([{ run: stopped.id }]);
     expect(err).toBe('2 earlier runs not listed; use --limit to list more');
   });
@@ -264,7 +259,7 @@ test('a machine whose clock is two days back hides no run, here, in SQL, from di
     begunAfter = run.id;
   }
   const say = async (...argv: readonly string[]) => {
-    const { terminal, out } = createFakeTerminal({ SYNC_STORE: folder });
+    const { terminal, out } = createFakeTerminal({ SYNC_STORE: folder.path });
     await runCommandLine(argv, terminal);
     return out();
   };

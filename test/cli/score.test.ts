@@ -1,5 +1,4 @@
-import { link, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -8,26 +7,25 @@ import { cacheKey, textHashOf } from '../../lib/jobs/texts/cache/cache-row.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
-let folder: string;
+const folder = folderOfEach();
 let sandbox: Sandbox;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'score-'));
   sandbox = await start();
 });
 
 afterEach(async () => {
   await sandbox.close();
-  await rm(folder, { recursive: true });
 });
 
 const start = (latencyMs = 0) =>
   startPlatform({ calculations: 0, datasets: 0, cards: 0, fileSets: 0, dataFiles: 0, latencyMs });
 
-const store = () => join(folder, 'store');
+const store = () => join(folder.path, 'store');
 
 function begin(argv: readonly string[], more: Readonly<Record<string, string>> = {}) {
   const environment = {
@@ -47,7 +45,7 @@ function begin(argv: readonly string[], more: Readonly<Record<string, string>> =
 const run = (...argv: readonly string[]) => begin(argv).ended;
 
 async function write(name: string, text: string): Promise<string> {
-  const file = join(folder, name);
+  const file = join(folder.path, name);
   await writeFile(file, text);
   return file;
 }
@@ -182,7 +180,7 @@ describe('score', () => {
 
   test('--output writes all rows with their scores; what was found of the file is said before it is paid for', async () => {
     const file = await write('reviews.csv', `${REVIEWS}2,awful,E\n`);
-    const output = join(folder, 'scored.csv');
+    const output = join(folder.path, 'scored.csv');
     const argv = ['score', file, '--text', 'review', '--id', 'id', '--skip-empty', '--output', output];
 
     const { code, out, err } = await run(...argv, '--batch', 'mine');
@@ -301,9 +299,16 @@ describe('score', () => {
 
   test('the file that is scored is never the one that is written', async () => {
     const file = await write('reviews.csv', REVIEWS);
-    await link(file, join(folder, 'same.csv'));
+    await link(file, join(folder.path, 'same.csv'));
 
-    const { code, err } = await run('score', file, '--text', 'review', '--output', join(folder, 'same.csv'));
+    const { code, err } = await run(
+      'score',
+      file,
+      '--text',
+      'review',
+      '--output',
+      join(folder.path, 'same.csv'),
+    );
 
     expect(code).toBe(2);
     expect(err).toContain('expected another file than the one that is scored, got the same');
@@ -311,7 +316,7 @@ describe('score', () => {
   });
 
   test('a file that does not exist exits 2', async () => {
-    const { code, err } = await run('score', join(folder, 'none.csv'), '--text', 'review');
+    const { code, err } = await run('score', join(folder.path, 'none.csv'), '--text', 'review');
 
     expect(code).toBe(2);
     expect(err).toContain('none.csv: expected a file that can be read more than once, got ENOENT');
@@ -391,7 +396,7 @@ describe('forget', () => {
 
   test('erases a text by its hash: its results are gone, and it would be paid for again', async () => {
     const { code, out } = await forget('--text-hash', WONDERFUL.toUpperCase(), '--json');
-    const again = await run('score', join(folder, 'a.csv'), '--text', 'text', '--dry-run', '--json');
+    const again = await run('score', join(folder.path, 'a.csv'), '--text', 'text', '--dry-run', '--json');
 
     const [first, second] = await scoredRows('one');
     expect(code).toBe(0);

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,23 +7,22 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 import { spawnCommand } from './spawn-command.ts';
 
-let folder: string;
+const folder = folderOfEach();
 let sandbox: Sandbox;
 let id: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sent-once-'));
   sandbox = await startPlatform({ calculations: 3, fileSets: 0, dataFiles: 0, latencyMs: 3_000 });
   id = /"id":(\d+)/.exec(sandbox.calculations().next().value ?? '')?.[1] ?? '';
-  await writeFile(join(folder, 'formula'), 'SUM(`a`)');
+  await writeFile(join(folder.path, 'formula'), 'SUM(`a`)');
 });
 
 afterEach(async () => {
   await sandbox.close();
-  await rm(folder, { recursive: true });
 });
 
 const call = () => [
@@ -35,13 +33,13 @@ const call = () => [
   '--input',
   '{"first":1,"second":2}',
 ];
-const set = () => ['formula', 'set', id, join(folder, 'formula')];
+const set = () => ['formula', 'set', id, join(folder.path, 'formula')];
 
 const start = (argv: readonly string[], settings: Readonly<Record<string, string>> = {}) =>
   spawnCommand(argv, {
     PLATFORM_BASE_URL: sandbox.url,
     PLATFORM_TOKEN: sandbox.token,
-    SYNC_STORE: folder,
+    SYNC_STORE: folder.path,
     LOG_LEVEL: 'silent',
     ...settings,
   });
@@ -51,7 +49,7 @@ function startHere(argv: readonly string[], settings: Readonly<Record<string, st
   const { terminal, out, err, interrupt } = createFakeTerminal({
     PLATFORM_BASE_URL: sandbox.url,
     PLATFORM_TOKEN: sandbox.token,
-    SYNC_STORE: folder,
+    SYNC_STORE: folder.path,
     LOG_LEVEL: 'silent',
     ...settings,
   });
@@ -138,7 +136,7 @@ describe.each([
 });
 
 test('score says at the first Ctrl-C which paid responses it waits for, and pays for none of them again', async () => {
-  const file = join(folder, 'reviews.csv');
+  const file = join(folder.path, 'reviews.csv');
   await writeFile(file, `text\n${Array.from({ length: 6 }, (_, index) => `text ${index}\n`).join('')}`);
   const argv = ['score', file, '--text', 'text', '--batch', 'reviews'];
   const settings = { PLATFORM_RATE: '1000', PLATFORM_CONCURRENCY: '2' };

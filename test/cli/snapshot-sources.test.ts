@@ -1,19 +1,19 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import type { FileRow } from '../../lib/sandbox/platform/files/file-row.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 const NO_DATASET = '2d9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c33';
 
 let sandbox: Sandbox;
-let folder: string;
+const folder = folderOfEach();
 
 beforeAll(async () => {
   sandbox = await startPlatform({
@@ -28,17 +28,11 @@ beforeAll(async () => {
 
 afterAll(() => sandbox.close());
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sources-'));
-});
-
-afterEach(() => rm(folder, { recursive: true }));
-
 const settings = () => ({
   PLATFORM_BASE_URL: sandbox.url,
   PLATFORM_TOKEN: sandbox.token,
   PLATFORM_RATE: '1000',
-  SYNC_STORE: folder,
+  SYNC_STORE: folder.path,
 });
 
 async function run(argv: readonly string[], input = '') {
@@ -49,9 +43,9 @@ async function run(argv: readonly string[], input = '') {
 
 /** What `latest.json` of a place leads to: the manifest, and the lines of its parts. */
 async function published(place: string) {
-  const read = async (key: string) => JSON.parse(await readFile(join(folder, key), 'utf8'));
+  const read = async (key: string) => JSON.parse(await readFile(join(folder.path, key), 'utf8'));
   const manifest = (await read((await read(`${place}/latest.json`)).manifest)) as Manifest;
-  const bodies = await Promise.all(manifest.parts.map(({ key }) => readFile(join(folder, key))));
+  const bodies = await Promise.all(manifest.parts.map(({ key }) => readFile(join(folder.path, key))));
   const lines = bodies.flatMap((body) => gunzipSync(body).toString().split('\n').slice(0, -1));
   return { manifest, lines };
 }
@@ -288,7 +282,7 @@ describe('snapshot cards', () => {
 
   test('takes the datasets from a file or from standard input, and records which', async () => {
     const datasets = sandbox.ids().datasets.slice(0, 4);
-    const file = join(folder, 'datasets.txt');
+    const file = join(folder.path, 'datasets.txt');
     await writeFile(file, `${datasets.join('\r\n')}\r\n`);
 
     const fromFile = await run(['snapshot', 'cards', '--datasets-from', file]);

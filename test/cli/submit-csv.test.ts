@@ -1,19 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 import { startJobs } from './start-jobs.ts';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'submit-csv-'));
-});
-
-afterEach(() => rm(folder, { recursive: true }));
+const folder = folderOfEach();
 
 const TEMPLATE = {
   type: 'run-function',
@@ -25,7 +19,7 @@ const TEMPLATE = {
 
 /** Files of these contents, and the arguments that submit them. */
 async function given(csv: string | Buffer, template: object | string = TEMPLATE): Promise<readonly string[]> {
-  const [table, json] = [join(folder, 'sums.csv'), join(folder, 'job.json')];
+  const [table, json] = [join(folder.path, 'sums.csv'), join(folder.path, 'job.json')];
   await writeFile(table, csv);
   await writeFile(json, typeof template === 'string' ? template : JSON.stringify(template));
   return ['submit', '--from-csv', table, '--template', json];

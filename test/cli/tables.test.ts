@@ -1,27 +1,24 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { textHashOf } from '../../lib/jobs/texts/cache/cache-row.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { monday, publishLines, tuesday } from '../snapshot/changes/publish-lines.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 import { startS3Commands } from './start-s3-commands.ts';
 
-let folder: string;
+const folder = folderOfEach();
 let store: Store;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tables-'));
-  store = createDirectoryStore(folder);
+  store = createDirectoryStore(folder.path);
 });
 
-afterEach(() => rm(folder, { recursive: true }));
-
 async function tables(...argv: readonly string[]) {
-  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: folder });
+  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: folder.path });
   const code = await runCommandLine(['tables', ...argv], terminal);
   return { code, out: out().split('\n'), err: err() };
 }
@@ -70,7 +67,7 @@ test('only the places that are named are made, and one that is damaged is named'
 });
 
 test('in a bucket, a text and a batch that are forgotten are in no Parquet, in no version', async () => {
-  const file = join(folder, 'texts.csv');
+  const file = join(folder.path, 'texts.csv');
   await writeFile(file, 'id,text\n1,a wonderful thing\n2,an awful thing\n');
   await using commands = await startS3Commands({});
   for (const batch of ['one', 'two'])

@@ -1,10 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { type DurableLambdaHandler, withDurableExecution } from '@aws/durable-execution-sdk-js';
 import { LocalDurableTestRunner } from '@aws/durable-execution-sdk-js-testing';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { durableSteps } from '../../functions/snapshot/durable-steps.ts';
 import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-input.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
@@ -14,12 +11,13 @@ import { readLatest, readManifest } from '../../lib/snapshot/manifest.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { callOf } from '../snapshot/sandbox-call.ts';
 
 const job = { version: 1, type: 'snapshot', id: 'nightly-1', source: 'calculations' };
 
 let sandbox: Sandbox;
-let folder: string;
+const folder = folderOfEach();
 let store: Store;
 
 beforeAll(async () => {
@@ -33,11 +31,8 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'snapshot-function-'));
-  store = createDirectoryStore(folder);
+  store = createDirectoryStore(folder.path);
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 /** The function with options for tests: a slice is one page, and every wait is the shortest possible, a second. */
 const functionOf = (differences: Partial<DurableRunOptions> = {}): DurableLambdaHandler =>
@@ -75,7 +70,7 @@ async function deployed(): Promise<DurableLambdaHandler> {
     PLATFORM_BASE_URL: sandbox.url,
     PLATFORM_TOKEN: sandbox.token,
     PLATFORM_RATE: '2000',
-    SYNC_STORE: process.env['SYNC_STORE'] ?? folder,
+    SYNC_STORE: process.env['SYNC_STORE'] ?? folder.path,
   });
   return (await import('../../functions/snapshot/handler.ts')).handler;
 }

@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { afterStepFailure } from '../../lib/snapshot/durable/after-step-failure.ts';
 import { type Place, placeOf } from '../../lib/snapshot/keys.ts';
@@ -11,17 +8,15 @@ import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { createFakeTerminal } from '../cli/fake-terminal.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { publishedManifest } from './published-manifest.ts';
 
-let folder: string;
+const folder = folderOfEach();
 let store: Store;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'places-'));
-  store = createDirectoryStore(folder);
+  store = createDirectoryStore(folder.path);
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 const begin = (as?: string) =>
   beginRun(
@@ -55,7 +50,7 @@ test('a place whose name differs from another only in case is refused before any
   const begun = begin('weekly');
 
   await expect(begun).rejects.toThrow(
-    `calculations.weekly in ${folder}: expected a name that differs from every other in more than the case of its letters, got one beside calculations.Weekly`,
+    `calculations.weekly in ${folder.path}: expected a name that differs from every other in more than the case of its letters, got one beside calculations.Weekly`,
   );
   expect(await Array.fromAsync(store.folders('work/'))).toEqual(['work/calculations.Weekly']);
 });
@@ -90,13 +85,13 @@ test('a command is told that the name is taken, as wrong usage; a durable run is
   const { terminal, err } = createFakeTerminal({
     PLATFORM_BASE_URL: 'http://127.0.0.1:9',
     PLATFORM_TOKEN: 'token',
-    SYNC_STORE: folder,
+    SYNC_STORE: folder.path,
   });
 
   const code = await runCommandLine(['snapshot', 'calculations', '--name', 'x', '--as', 'weekly'], terminal);
 
   expect(code).toBe(2);
   expect(err()).toMatch(/^platform-sync: calculations\.weekly in .* got one beside calculations\.Weekly$/);
-  const taken = new PlaceTakenError(placeOf('calculations', 'weekly'), 'calculations.Weekly', folder);
+  const taken = new PlaceTakenError(placeOf('calculations', 'weekly'), 'calculations.Weekly', folder.path);
   expect(afterStepFailure(taken, 1, 0.5)).toEqual({ kind: 'stop' });
 });

@@ -1,13 +1,10 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { parsePart } from '../../lib/jobs/texts/batch/part.ts';
 import { readLines } from '../../lib/snapshot/changes/line-reader.ts';
 import { storeFrames } from '../../lib/snapshot/frames/frame.ts';
@@ -24,21 +21,19 @@ import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
 import { bareEnvironment } from '../compile-cache.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { monday, publishLines, tuesday } from './changes/publish-lines.ts';
 import { publishedManifest } from './published-manifest.ts';
 
 const WORK = `work/calculations/${tuesday.id}/`;
 const PUBLISHED = `calculations/dt=2026-11-17/run=${tuesday.id}/`;
 
-let folder: string;
+const folder = folderOfEach();
 let store: Store;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'planted-'));
-  store = createDirectoryStore(folder);
+  store = createDirectoryStore(folder.path);
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 /** Makes a process write its greatest memory to a pipe of its own when it ends. */
 const MEASURE = './test/own-peak-at-exit.ts';
@@ -48,7 +43,7 @@ async function run(...argv: readonly string[]) {
   const settings = {
     PLATFORM_BASE_URL: 'https://acme.example.com',
     PLATFORM_TOKEN: 'token',
-    SYNC_STORE: folder,
+    SYNC_STORE: folder.path,
     ...bareEnvironment,
   };
   const startedAt = performance.now();

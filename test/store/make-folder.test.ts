@@ -1,25 +1,19 @@
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { explainFileError } from '../../lib/store/directory-failure.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import { makeFolder } from '../../lib/store/make-folder.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'make-folder-'));
-});
-
-afterEach(() => rm(folder, { recursive: true }));
+const folder = folderOfEach();
 
 const failure = (code: string, path: string) =>
   Object.assign(new Error(`${code}: mkdir '${path}'`), { code, syscall: 'mkdir' });
 
 test('makes a folder with those above it, and leaves one that is there', async () => {
-  const deep = join(folder, 'a', 'b', 'c');
+  const deep = join(folder.path, 'a', 'b', 'c');
 
   await makeFolder(deep);
   await makeFolder(deep);
@@ -28,11 +22,11 @@ test('makes a folder with those above it, and leaves one that is there', async (
 });
 
 test('leaves a file in its place to whoever uses the folder', async () => {
-  await writeFile(join(folder, 'file'), '');
+  await writeFile(join(folder.path, 'file'), '');
 
-  await makeFolder(join(folder, 'file'));
+  await makeFolder(join(folder.path, 'file'));
 
-  await expect(makeFolder(join(folder, 'file', 'below'))).rejects.toMatchObject({ code: 'ENOTDIR' });
+  await expect(makeFolder(join(folder.path, 'file', 'below'))).rejects.toMatchObject({ code: 'ENOTDIR' });
 });
 
 test('reports a read-only file system as what it is, however deep the folder', async () => {

@@ -1,8 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
@@ -10,16 +9,16 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { networkIn } from '../../lib/table/network-disk.ts';
 import { sqliteFile } from '../../lib/table/sqlite-file.ts';
 import { createSqliteTable } from '../../lib/table/sqlite-table.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 
-let folder: string;
+const folder = folderOfEach();
 let path: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sqlite-file-'));
-  path = join(folder, 'store', 'jobs.db');
+  path = join(folder.path, 'store', 'jobs.db');
 });
+
 afterEach(async () => {
   sqliteFile(path).close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const key = { partition: 'job#a', sort: '-' };
@@ -43,7 +42,7 @@ test('reading creates nothing', async () => {
 
   expect(await table.get(key)).toBeUndefined();
   expect(await Array.fromAsync(table.scan(''))).toEqual([]);
-  expect(await readdir(folder)).toEqual([]);
+  expect(await readdir(folder.path)).toEqual([]);
 });
 
 test('a process that keeps the file open deletes old rows each hour', async () => {

@@ -1,24 +1,21 @@
-import { mkdtemp, readdir, rm, truncate } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { readdir, rm, truncate } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { openTimedTable } from '../../lib/jobs/timed-table.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { sqliteFile } from '../../lib/table/sqlite-file.ts';
 import { TABLE_KEY, tableCheckOf } from '../../lib/table/store-table.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'store-table-'));
-});
+const folder = folderOfEach();
 afterEach(async () => {
-  for (const name of ['a.db', 'b.db']) sqliteFile(join(folder, name)).close();
-  await rm(folder, { recursive: true, force: true });
+  for (const name of ['a.db', 'b.db']) sqliteFile(join(folder.path, name)).close();
 });
 
-const file = (name: string) => `sqlite:${join(folder, name)}`;
+const file = (name: string) => `sqlite:${join(folder.path, name)}`;
 const named = async (store: Store) => JSON.parse((await store.get(TABLE_KEY))?.body.toString() ?? 'null');
 const key = { partition: 'job#a', sort: '-' };
 const refused = { name: 'TableError', failure: { kind: 'bad-table' } };
@@ -51,22 +48,22 @@ test('by another file nothing is sent, and the message names the one that belong
   await expect(sending).rejects.toThrow(
     /table\.json names, SYNC_TABLE=sqlite:.*a\.db of .*; --new-ledger .*may be sent again/,
   );
-  expect(await readdir(folder)).not.toContain('b.db');
+  expect(await readdir(folder.path)).not.toContain('b.db');
 });
 
 test('by a file that was deleted or emptied nothing is sent, and none is made in its place', async () => {
   const store = createMemoryStore();
   await send(store, file('a.db'));
-  sqliteFile(join(folder, 'a.db')).close();
+  sqliteFile(join(folder.path, 'a.db')).close();
 
-  await truncate(join(folder, 'a.db'));
+  await truncate(join(folder.path, 'a.db'));
   await expect(send(store, file('a.db'))).rejects.toThrow('got no file, or an empty one');
-  await rm(join(folder, 'a.db'));
+  await rm(join(folder.path, 'a.db'));
   await expect(send(store, file('a.db'))).rejects.toThrow('got no file, or an empty one');
 
-  expect((await readdir(folder)).filter((name) => name.startsWith('a.db') && !name.includes('-'))).toEqual(
-    [],
-  );
+  expect(
+    (await readdir(folder.path)).filter((name) => name.startsWith('a.db') && !name.includes('-')),
+  ).toEqual([]);
 });
 
 test('a store that a stack writes to is sent to by its table alone', async () => {
@@ -76,14 +73,14 @@ test('a store that a stack writes to is sent to by its table alone', async () =>
   await send(store, 'Acme-Table');
   await expect(send(store, file('a.db'))).rejects.toThrow('of the stack acme');
   await expect(send(store, 'Other-Table')).rejects.toThrow('names, SYNC_TABLE=Acme-Table of the stack acme');
-  expect(await readdir(folder)).toEqual([]);
+  expect(await readdir(folder.path)).toEqual([]);
 });
 
 test('a new file that takes the place of the named one is another', async () => {
   const store = createMemoryStore();
   await send(store, file('a.db'));
-  sqliteFile(join(folder, 'a.db')).close();
-  await rm(join(folder, 'a.db'));
+  sqliteFile(join(folder.path, 'a.db')).close();
+  await rm(join(folder.path, 'a.db'));
   await send(createMemoryStore(), file('a.db'));
 
   await expect(send(store, file('a.db'))).rejects.toThrow('got another;');
@@ -121,7 +118,7 @@ describe('however the first senders meet or end', () => {
     const store = createMemoryStore();
     const killed = { ...store, put: () => new Promise<never>(() => undefined) };
     void send(killed, file('a.db'));
-    await expect.poll(() => readdir(folder)).toContain('a.db');
+    await expect.poll(() => readdir(folder.path)).toContain('a.db');
 
     await send(store, file('a.db'));
 
@@ -151,7 +148,7 @@ describe('however the first senders meet or end', () => {
 });
 
 test('a table stores nothing for a store that names another, and still reads', async () => {
-  const environment = { SYNC_STORE: join(folder, 'store') };
+  const environment = { SYNC_STORE: join(folder.path, 'store') };
   const { table } = await openTimedTable(file('a.db'), environment);
   const { table: other } = await openTimedTable(file('b.db'), environment);
   await table.put(key, {}, { expected: null, token: 't' });
@@ -159,5 +156,5 @@ test('a table stores nothing for a store that names another, and still reads', a
   await expect(other.put(key, {}, { expected: null, token: 't' })).rejects.toMatchObject(refused);
 
   expect(await other.get(key)).toBeUndefined();
-  expect(await readdir(folder)).not.toContain('b.db');
+  expect(await readdir(folder.path)).not.toContain('b.db');
 });

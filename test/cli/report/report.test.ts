@@ -1,22 +1,20 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { runCommandLine } from '../../../lib/cli/command-line.ts';
 import { openerFor } from '../../../lib/cli/report/open-file.ts';
 import { runReport } from '../../../lib/cli/report/run-report.ts';
 import { findModel } from '../../../lib/model/index.ts';
+import { folderOfEach } from '../../folder-of-each.ts';
 import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { createFakeTerminal } from '../fake-terminal.ts';
 
-let folder: string;
+const folder = folderOfEach();
 let file: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'report-'));
-  file = join(folder, 'report.html');
+  file = join(folder.path, 'report.html');
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 function terminalOn(store: MemoryStore) {
   const fake = createFakeTerminal({ SYNC_STORE: './unused' });
@@ -37,7 +35,7 @@ test('the page is written to a file, with a word on what it shows', async () => 
   expect(await readFile(file, 'utf8')).toMatch(/^<!doctype html>[\s\S]*<\/html>/);
   expect(out()).toMatch(`calculations: 1 record of run ${monday.id}, begun `);
   expect(err()).toBe('');
-  expect(await readdir(folder)).toEqual(['report.html']);
+  expect(await readdir(folder.path)).toEqual(['report.html']);
 });
 
 test('machines learn what was written, and what could not be read, which is exit code 3', async () => {
@@ -75,7 +73,7 @@ test('without a published run there is no page, but what to do', async () => {
   expect(await runCommandLine(['report', '--output', file], terminal)).toBe(1);
 
   expect(err()).toContain('nothing has been published in memory: first take a snapshot');
-  expect(await readdir(folder)).toEqual([]);
+  expect(await readdir(folder.path)).toEqual([]);
 });
 
 test('standard output has the page and nothing else', async () => {
@@ -94,8 +92,8 @@ test('a stop leaves no file, and the one that was there as it was', async () => 
   interrupt();
 
   expect(await runCommandLine(['report', '--output', file], terminal)).toBe(1);
-  expect(await runCommandLine(['report', '--output', join(folder, 'other.html')], terminal)).toBe(1);
-  expect(await readdir(folder)).toEqual(['report.html']);
+  expect(await runCommandLine(['report', '--output', join(folder.path, 'other.html')], terminal)).toBe(1);
+  expect(await readdir(folder.path)).toEqual(['report.html']);
   expect(await readFile(file)).toEqual(before);
 });
 
@@ -127,8 +125,8 @@ test('each system has its opener, and a machine without a screen none', () => {
 test('a place where no file can be written is refused before anything is read', async () => {
   const { terminal, err } = terminalOn(await published());
 
-  expect(await runCommandLine(['report', '--output', folder], terminal)).toBe(2);
-  expect(await runCommandLine(['report', '--output', join(folder, 'no', 'x.html')], terminal)).toBe(2);
+  expect(await runCommandLine(['report', '--output', folder.path], terminal)).toBe(2);
+  expect(await runCommandLine(['report', '--output', join(folder.path, 'no', 'x.html')], terminal)).toBe(2);
   expect(await runCommandLine(['report', '--output', '-', '--json'], terminal)).toBe(2);
 
   expect(err()).toContain('expected a file in a folder that can be written, got ENOENT');

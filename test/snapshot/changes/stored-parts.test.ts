@@ -1,26 +1,21 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
 import { collectChanges } from '../../../lib/snapshot/changes/count-changes.ts';
 import type { Manifest } from '../../../lib/snapshot/manifest.ts';
 import { publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { folderOfEach } from '../../folder-of-each.ts';
 import { storeRun } from './stored-run.ts';
 
-let folder: string;
+const folder = folderOfEach();
 let store: Store;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'changes-'));
-  store = createDirectoryStore(folder);
+  store = createDirectoryStore(folder.path);
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 type Runs = Pick<Manifest, 'parts'>;
 
@@ -48,7 +43,7 @@ describe('reading parts', () => {
     await store.delete(keyOf(run));
 
     await expect(collectChanges(compare(nothing, run), 1)).rejects.toThrow(
-      `${keyOf(run)} in ${folder}: expected a part, got nothing`,
+      `${keyOf(run)} in ${folder.path}: expected a part, got nothing`,
     );
   });
 

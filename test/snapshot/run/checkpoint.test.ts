@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import {
   type Checkpoint,
   readCheckpoint,
@@ -13,18 +10,16 @@ import { idsOfRun } from '../../../lib/snapshot/run/ids-of-run.ts';
 import { storeIds } from '../../../lib/snapshot/run/stored-ids.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { folderOfEach } from '../../folder-of-each.ts';
 
 const RUN = '20261121T091500Z-3fa9c1';
 
-let folder: string;
+const folder = folderOfEach();
 let store: Store;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'checkpoint-'));
-  store = createDirectoryStore(folder);
+  store = createDirectoryStore(folder.path);
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 const checkpointOf = (differences: Partial<Checkpoint> = {}): Checkpoint => ({
   version: 1,
@@ -107,7 +102,7 @@ test('a run without a checkpoint is reported with its place', async () => {
 
   await expect(readCheckpoint(store, 'files', RUN)).rejects.toMatchObject({
     name: 'StoredObjectError',
-    message: `run ${RUN} of files in ${folder}: expected a checkpoint, got none`,
+    message: `run ${RUN} of files in ${folder.path}: expected a checkpoint, got none`,
   });
 });
 
@@ -143,7 +138,7 @@ test('a missing part entry is reported', async () => {
 
   await expect(readParts(store, second)).rejects.toMatchObject({
     name: 'StoredObjectError',
-    message: `${first} in ${folder}: expected a part entry, got nothing`,
+    message: `${first} in ${folder.path}: expected a part entry, got nothing`,
   });
 });
 
@@ -165,6 +160,6 @@ test('ids are stored with their run, and missing ids are reported', async () => 
   expect(await idsOfRun({ source: 'cards', run: RUN }, { store })).toEqual(['b', 'a']);
   await expect(idsOfRun({ source: 'data-files', run: RUN }, { store })).rejects.toMatchObject({
     name: 'StoredObjectError',
-    message: `work/data-files/${RUN}/_ids.json in ${folder}: expected the run's ids, got nothing`,
+    message: `work/data-files/${RUN}/_ids.json in ${folder.path}: expected the run's ids, got nothing`,
   });
 });

@@ -1,25 +1,20 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
 import { createPartWriter } from '../../../lib/snapshot/run/part-writer.ts';
 import { cardsIn } from '../../../lib/snapshot/sources/cards/cards-in.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { folderOfEach } from '../../folder-of-each.ts';
 import { simulatedBatch } from '../simulated-platform.ts';
 
-let folder: string;
+const folder = folderOfEach();
 let store: Store;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parts-'));
-  store = createDirectoryStore(folder);
+  store = createDirectoryStore(folder.path);
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 test('a part has its lines, size, sha256, and first and last keys', async () => {
   const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });

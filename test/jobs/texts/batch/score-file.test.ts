@@ -1,23 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { scoreFile } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import { sqliteFile } from '../../../../lib/table/sqlite-file.ts';
 import { createSqliteTable } from '../../../../lib/table/sqlite-table.ts';
+import { folderOfEach } from '../../../folder-of-each.ts';
 import { createMemoryStore } from '../../../store/memory-store.ts';
 import { createMemoryTable } from '../../../table/memory-table.ts';
 import { longWait, row, scriptedAnalyze, unavailable } from '../fakes.ts';
 import { batchOf, mixedRows, resultsOf, runBatch, summaryOf, world } from './batch-suite.ts';
 import { type Fault, faultyPlatform } from './faulty-platform.ts';
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'score-file-'));
-});
+const folder = folderOfEach();
 afterEach(async () => {
-  sqliteFile(join(folder, 'jobs.db')).close();
-  await rm(folder, { recursive: true });
+  sqliteFile(join(folder.path, 'jobs.db')).close();
 });
 
 test('a file yields the same parts and summary as the queue', async () => {
@@ -55,7 +50,7 @@ test('refuses a file that takes more calls than allowed', async () => {
 
 test.each([
   ['in DynamoDB’s manner', () => createMemoryTable()],
-  ['in a file', () => createSqliteTable(sqliteFile(join(folder, 'jobs.db')))],
+  ['in a file', () => createSqliteTable(sqliteFile(join(folder.path, 'jobs.db')))],
 ])(
   'two processes that score a batch at once make no more calls than it may, by a table %s',
   async (_, open) => {

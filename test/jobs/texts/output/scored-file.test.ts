@@ -1,23 +1,17 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { scoreFile } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import { writeScoredFile } from '../../../../lib/jobs/texts/output/scored-file.ts';
 import { outputFormat } from '../../../../lib/jobs/texts/output/text-file.ts';
 import { createInput, type InputOptions } from '../../../../lib/jobs/texts/rows/input.ts';
+import { folderOfEach } from '../../../folder-of-each.ts';
 import { batchOf, world } from '../batch/batch-suite.ts';
 import { inPieces } from '../bytes-of.ts';
 import { refusedText, scriptedAnalyze } from '../fakes.ts';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'scored-file-'));
-});
-
-afterEach(() => rm(folder, { recursive: true }));
+const folder = folderOfEach();
 
 type Plan = Partial<InputOptions> & { readonly topics?: readonly string[]; readonly thenIs?: string };
 
@@ -33,7 +27,7 @@ async function scored(source: string, name: string, { topics = [], thenIs = sour
   };
   const done = await scoreFile(batchOf([], request), { ...one.split, ...one.scoring });
   if (done.kind !== 'scored') throw new Error('refused');
-  const file = join(folder, name);
+  const file = join(folder.path, name);
   const format = outputFormat(name);
   if (format === undefined) throw new Error('no format');
   const open = () => inPieces(Buffer.from(thenIs), 100);
@@ -135,14 +129,14 @@ test.each([
 ])(
   'a source with %s is not joined with the scores of the old one: the old file stays',
   async (_, thenIs, error) => {
-    await writeFile(join(folder, 'scored.csv'), 'old');
+    await writeFile(join(folder.path, 'scored.csv'), 'old');
 
     await expect(scored('id,text\n1,good\n2,bad\n', 'scored.csv', { id: 'id', thenIs })).rejects.toThrow(
       error,
     );
 
-    expect(await readFile(join(folder, 'scored.csv'), 'utf8')).toBe('old');
-    expect(await readdir(folder)).toEqual(['scored.csv']);
+    expect(await readFile(join(folder.path, 'scored.csv'), 'utf8')).toBe('old');
+    expect(await readdir(folder.path)).toEqual(['scored.csv']);
   },
 );
 

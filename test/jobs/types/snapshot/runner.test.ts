@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { snapshotRunner } from '../../../../lib/jobs/types/snapshot/runner.ts';
 import { createLocalPace } from '../../../../lib/pace/local-pace.ts';
@@ -10,17 +7,17 @@ import { fixedToken } from '../../../../lib/platform/token.ts';
 import { type Sandbox, startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
 import { createDirectoryStore } from '../../../../lib/store/directory.ts';
 import type { Store } from '../../../../lib/store/store.ts';
+import { folderOfEach } from '../../../folder-of-each.ts';
 
-let folder: string;
+const folder = folderOfEach();
 let sandbox: Sandbox;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'runner-'));
   sandbox = await startPlatform({ calculations: 40, datasets: 2, cards: 6, fileSets: 0, dataFiles: 0 });
 });
+
 afterEach(async () => {
   await sandbox.close();
-  await rm(folder, { recursive: true });
 });
 
 const job = { version: 1, type: 'snapshot', id: 'nightly', source: 'calculations' } as const;
@@ -58,7 +55,7 @@ async function runsOf(store: Store): Promise<readonly string[]> {
 }
 
 test('an attempt after one that the platform stopped resumes its run', async () => {
-  const store = createDirectoryStore(folder);
+  const store = createDirectoryStore(folder.path);
   let isAway = true;
   const attempt = runnerOver(store, () => isAway);
 
@@ -74,7 +71,7 @@ test('an attempt after one that the platform stopped resumes its run', async () 
 });
 
 test('an attempt after one that ended, of a job that was reopened, begins a new run', async () => {
-  const store = createDirectoryStore(folder);
+  const store = createDirectoryStore(folder.path);
   const attempt = runnerOver(store);
 
   const [first, second] = [await attempt(), await attempt()];
