@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 test.each([
@@ -30,3 +31,18 @@ test.each([
   await expect(access(folder)).rejects.toThrow('ENOENT');
   await rm(root, { recursive: true });
 });
+
+test.each([[['runs']], [['report', '--output', '-']], [['query', 'SELECT 1', '--csv']]])(
+  '%j: a bucket that does not exist is named, and exits 2',
+  async (argv) => {
+    await using aws = await startTestAws({ buckets: [] });
+    const { terminal, err } = createFakeTerminal({
+      ...aws.settings,
+      SYNC_STORE: 's3://no-such-bucket/nightly',
+    });
+
+    const code = await runCommandLine(argv, terminal);
+
+    expect({ code, err: err() }).toEqual({ code: 2, err: expect.stringContaining('no-such-bucket') });
+  },
+);
