@@ -65,7 +65,7 @@ export async function makeRun(options: RunToMake): Promise<MadeFolder | undefine
   const files = [...made].filter((name) => name.endsWith('.parquet')).length;
   const isDone = made.has(marks.tables(files)) && (partitions === undefined || made.has(marks.partition));
   const making: Making = { ...options, at: runOfId(run.run), change: beginChange(options) };
-  const outcome = isSparse && isDone ? undefined : await makeFiles(making);
+  const outcome = isSparse && isDone ? undefined : await unlessGone(making);
   if (outcome === 'gone') return undefined;
   if (!isDry && outcome?.isLeft !== true) await tagAsItIs(making);
   return outcome;
@@ -88,7 +88,22 @@ function beginChange({ store, place, run }: RunToMake): Change {
   };
 }
 
-async function makeFiles(making: Making): Promise<MadeFolder | 'gone' | undefined> {
+/** Makes the files, and deletes them again if the run is removed meanwhile: a part of it may be missing then. */
+async function unlessGone(making: Making): Promise<MadeFolder | 'gone' | undefined> {
+  const made = await makeFiles(making).catch((error: unknown) => {
+    if (error instanceof StoredObjectError) return error;
+    throw error;
+  });
+  if (made !== undefined && 'isLeft' in made && made.isLeft) return made;
+  if ((await manifestNow(making)) === undefined) {
+    if (!making.isDry) await withdraw(making);
+    return 'gone';
+  }
+  if (made instanceof Error) throw made;
+  return made;
+}
+
+async function makeFiles(making: Making): Promise<MadeFolder | undefined> {
   const { store, place, at, made, partitions, isDry, isSparse = false, isOver, change } = making;
   const folder = parquetFolder(place, at);
   let manifest = await manifestNow(making);
@@ -127,9 +142,7 @@ async function makeFiles(making: Making): Promise<MadeFolder | 'gone' | undefine
     await partitions.add(place, at, manifest);
     if (!made.has(marks.partition)) await mark(marks.partition);
   }
-  if ((await manifestNow(making)) !== undefined) return outcome;
-  await withdraw(making);
-  return 'gone';
+  return outcome;
 }
 
 /** A part, whose Parquet is a file. */
