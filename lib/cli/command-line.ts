@@ -121,15 +121,15 @@ export function createProgram(terminal: Terminal, finish: Finish): Command {
     // An option after a command's name belongs to that command, even if its parent has one of the same name.
     .enablePositionalOptions();
   const escaping = escapingJson(program, terminal);
-  for (const [name, definition] of Object.entries(COMMANDS))
+  for (const [name, definition] of Object.entries(commandDefinitions))
     addCommand(program, name, { definition, terminal: escaping, finish });
   addSettingsOptions(program);
   configure(program, terminal);
   return program;
 }
 
-/** In the order in which help lists them. */
-const COMMANDS: Readonly<Record<string, CommandDefinition>> = {
+/** All commands, in the order in which help lists them. */
+export const commandDefinitions: Readonly<Record<string, CommandDefinition>> = {
   doctor,
   snapshot,
   publish,

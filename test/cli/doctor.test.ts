@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
-import { checkClock } from '../../lib/cli/doctor/check-platform.ts';
+import { checkClock } from '../../lib/cli/doctor/checks.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openSession } from '../../lib/session.ts';
 import { readSettings } from '../../lib/settings.ts';

@@ -23,7 +23,7 @@ export const call = defineCommand({
   ],
   async run([packageId, packageVersion, functionName], { input, logs, json }, terminal) {
     const { runFunctionChecks } = await import('../../jobs/types/run-function/message.ts');
-    const { checkedMessage } = await import('../options/checked-message.ts');
+    const { checkedMessage } = await import('../options/request-options.ts');
     const { openSession } = await import('../../session.ts');
     const inputVariables = input === undefined ? undefined : await readObject('--input', input, terminal);
     const given = {

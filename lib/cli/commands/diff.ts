@@ -1,8 +1,5 @@
 import { defineCommand } from '../command.ts';
-import { LISTED, LISTED_JSON } from '../options/listed.ts';
-import { momentOption } from '../options/moment-option.ts';
-import { numberOption } from '../options/options.ts';
-import { placeOf } from '../options/place-argument.ts';
+import { LISTED, LISTED_JSON, momentOption, numberOption, placeOf } from '../options/options.ts';
 
 /** `diff [SOURCE] [OLD] [NEW]`: what changed between two published runs. Needs only the store. */
 export const diff = defineCommand({

@@ -48,7 +48,7 @@ type SetFlags = {
 async function messageOf(id: string, file: string, flags: SetFlags, terminal: Terminal) {
   const { strict, unlessChangedSince, name } = flags;
   const expression = withoutFinalLineEnd(await readText(file, terminal));
-  const { checkedMessage } = await import('../options/checked-message.ts');
+  const { checkedMessage } = await import('../options/request-options.ts');
   const { updateFormulaChecks } = await import('../../jobs/types/update-formula/message.ts');
   const { calculationId, ...message } = checkedMessage(
     updateFormulaChecks,

@@ -1,7 +1,6 @@
 import { jobTypes } from '../../jobs/types/job-types.ts';
 import { defineCommand } from '../command.ts';
-import { momentOption } from '../options/moment-option.ts';
-import { choiceOption } from '../options/options.ts';
+import { choiceOption, momentOption } from '../options/options.ts';
 
 const readType = choiceOption(jobTypes);
 

@@ -5,7 +5,7 @@ import { openLedgerFor, openStoreOf } from '../options/from-settings.ts';
 import { choiceOption, numberOption } from '../options/options.ts';
 import { inColumns } from '../terminal/columns.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { inJson } from '../terminal/words.ts';
+import { inJson, notListed } from '../terminal/words.ts';
 import { cancel } from './jobs-cancel.ts';
 import { resolve } from './jobs-resolve.ts';
 import { results } from './jobs-results.ts';
@@ -54,9 +54,7 @@ async function listJobs({ limit, state, json }: JobsFlags, terminal: Terminal): 
   else if (listed.length === 0) terminal.out(`no jobs${state === undefined ? '' : ` are ${state}`}`);
   else for (const line of inColumns(HEADER, listed.map(cells), terminal)) terminal.out(line);
   for (const line of await queued) (json ? terminal.err : terminal.out)(line);
-  const left = found - listed.length;
-  if (left > 0)
-    terminal.err(`${left} earlier ${left === 1 ? 'job' : 'jobs'} not listed; use --limit to list more`);
+  for (const line of notListed(found - listed.length, 'job')) terminal.err(line);
   return exitCodes.done;
 }
 

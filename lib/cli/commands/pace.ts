@@ -104,7 +104,7 @@ function reportOf(budget: Budget, { host, rate, nowMs }: { host: string; rate: n
     /** While the platform refuses: one call leaves at a time until one succeeds. */
     ...(isProbing(lowered) ? { probing: true } : {}),
     incidents,
-    /** While the platform is away: no jobs are taken until a probe is answered. */
+    /** While the platform is away: no jobs are taken until a probe succeeds. */
     breaker:
       breaker === undefined
         ? null
@@ -133,7 +133,7 @@ function linesOf(report: Report): readonly string[] {
     ...(breaker === null
       ? []
       : [
-          `the platform has been away since ${breaker.since} (${breaker.cause}): workers take no jobs until a probe is answered; the next one is due at ${breaker.probeAt}`,
+          `the platform has been away since ${breaker.since} (${breaker.cause}): workers take no jobs until a probe succeeds; the next one is due at ${breaker.probeAt}`,
         ]),
     `${report.host}: ${report.paused ? `paused since ${report.pausedAt}; --resume lets senders send again` : 'open'}`,
     `rate: ${perSecond(report.rate)}${capped}${lowered}`,

@@ -1,7 +1,5 @@
 import { defineCommand } from '../command.ts';
-import { momentOption } from '../options/moment-option.ts';
-import { numberOption } from '../options/options.ts';
-import { placeOf } from '../options/place-argument.ts';
+import { momentOption, numberOption, placeOf } from '../options/options.ts';
 import { exitCodes } from '../terminal/terminal.ts';
 
 /** `prune [SOURCE]`: removes old runs. Needs only the store, and Glue where partitions are. */

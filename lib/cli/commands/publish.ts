@@ -1,18 +1,14 @@
 import { clearAfter } from '../../snapshot/history/clear-work.ts';
 import { findPublished } from '../../snapshot/history/find-published.ts';
 import type { Place } from '../../snapshot/keys.ts';
-import type { Publication } from '../../snapshot/publish/publish.ts';
-import type { Warn } from '../../snapshot/publish/warn.ts';
 import { StoredObjectError } from '../../store/index.ts';
 import { defineCommand } from '../command.ts';
-import { asUsage } from '../errors/usage-error.ts';
+import { asUsage, withWayOut } from '../errors/usage-error.ts';
 import { snapshotCommand } from '../options/command-lines.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { placeArgument, runArgument } from '../options/place-argument.ts';
-import { showPublication } from '../snapshots/show-publication.ts';
-import { NO_TABLES, type TablesFlag, tablesAfter } from '../snapshots/tables-after.ts';
-import { withWayOut } from '../snapshots/with-way-out.ts';
-import { shownLines, type Terminal } from '../terminal/terminal.ts';
+import { placeArgument, runArgument } from '../options/options.ts';
+import { endWith, NO_TABLES, type TablesFlag } from '../snapshots/show-publication.ts';
+import { type Terminal, warnOn } from '../terminal/terminal.ts';
 
 /** `publish SOURCE RUN`: publishes a finished run that was refused. */
 export const publish = defineCommand({
@@ -40,12 +36,7 @@ async function publishAgain(
 ): Promise<number> {
   const store = await openStoreToRead(terminal);
   const { publishRun, readFinishedRun } = await import('../../snapshot/publish/publish.ts');
-  const warn: Warn = (what, reason) => terminal.err(shownLines(`warning: ${what}: ${reason.message}`));
-  async function shown(publication: Publication): Promise<number> {
-    const code = showPublication(publication, store, flags, terminal);
-    await tablesAfter(publication, store, flags, terminal);
-    return code;
-  }
+  const warn = warnOn(terminal);
   const resumed = `to finish a run that was stopped: ${snapshotCommand(source, run)}`;
   const found = withWayOut(resumed, readFinishedRun(store, source, run));
   const finished = await found.catch(async (error: unknown) => {
@@ -55,7 +46,7 @@ async function publishAgain(
     return published ?? asRunUsage(error);
   });
   // In a directory nothing else is left of it.
-  if ('kind' in finished) return await shown(finished);
+  if ('kind' in finished) return await endWith(finished, store, flags, terminal);
   const publishing = publishRun({
     store,
     source,
@@ -67,7 +58,7 @@ async function publishAgain(
   const newRun = `if it is gone for good, take a new run: ${snapshotCommand(source)} …`;
   const publication = await withWayOut(newRun, publishing);
   if (publication.kind === 'published') await clearAfter(store, source, warn);
-  return await shown(publication);
+  return await endWith(publication, store, flags, terminal);
 }
 
 const isMissing = (error: unknown) => error instanceof StoredObjectError && error.kind === 'missing';

@@ -5,7 +5,7 @@ import { defineCommand } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreOf, settingFor } from '../options/from-settings.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
-import { inJson } from '../terminal/words.ts';
+import { andMore, inJson } from '../terminal/words.ts';
 
 /** `redrive [ID...]`: reopens failed jobs and moves dead letters back. Does not need the platform. */
 export const redrive = defineCommand({
@@ -132,5 +132,5 @@ function describe({ opened, left, notSent, unknown, movedBack, held }: Report): 
 
 const named = (ids: readonly string[]) => [
   ...ids.slice(0, NAMED).map((id) => `  ${id}`),
-  ...(ids.length > NAMED ? [`  and ${ids.length - NAMED} more`] : []),
+  ...andMore(ids.length - NAMED).map((line) => `  ${line}`),
 ];

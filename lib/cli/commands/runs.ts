@@ -1,11 +1,10 @@
 import { defineCommand } from '../command.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { numberOption } from '../options/options.ts';
-import { placeOf } from '../options/place-argument.ts';
+import { numberOption, placeOf } from '../options/options.ts';
 import { type FoundRuns, findRuns, type ListedRun } from '../snapshots/list-runs.ts';
 import { inColumns } from '../terminal/columns.ts';
 import { exitCodes, shown } from '../terminal/terminal.ts';
-import { inJson } from '../terminal/words.ts';
+import { inJson, notListed } from '../terminal/words.ts';
 
 /** `runs [SOURCE]`: the published runs, newest first; with `--all` every other one, too. Needs only the store. */
 export const runs = defineCommand({
@@ -23,9 +22,7 @@ export const runs = defineCommand({
     const { listed, broken, left } = found;
     if (json) terminal.out(inJson(listed));
     else for (const line of describeRuns(found, all, store.location)) terminal.out(line);
-    if (left > 0)
-      terminal.err(`${left} earlier ${left === 1 ? 'run' : 'runs'} not listed; use --limit to list more`);
-    for (const line of broken) terminal.err(shown(line));
+    for (const line of [...notListed(left, 'run'), ...broken]) terminal.err(shown(line));
     return broken.length > 0 ? exitCodes.incomplete : exitCodes.done;
   },
 });

@@ -4,11 +4,10 @@ import { placeOf } from '../../snapshot/keys.ts';
 import { type Source, sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
 import { type CommandDefinition, defineCommand } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { collected, readText } from '../options/options.ts';
-import { runOrLast } from '../options/place-argument.ts';
+import { collected, readText, runOrLast } from '../options/options.ts';
 import { checkPlaceName, optionsGiven, readRequest, requestOptions } from '../options/request-options.ts';
 import type { RunToTake } from '../snapshots/run-snapshot.ts';
-import { NO_TABLES } from '../snapshots/tables-after.ts';
+import { NO_TABLES } from '../snapshots/show-publication.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** The options that declare ids as expected to be missing. */

@@ -4,9 +4,8 @@ import { sources } from '../../snapshot/sources/sources.ts';
 import type { TableGroup, TableOutcome } from '../../tables/make/make-tables.ts';
 import { defineCommand } from '../command.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { numberOption } from '../options/options.ts';
-import { placeArgument } from '../options/place-argument.ts';
-import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { numberOption, placeArgument } from '../options/options.ts';
+import { exitCodes, shown, type Terminal, warnOn } from '../terminal/terminal.ts';
 import { counted, inJson, number } from '../terminal/words.ts';
 
 /** `tables [PLACE…]`: makes the tables that are missing. Needs only the store, not the platform. */
@@ -68,7 +67,7 @@ async function writeTables(
     now: Date.now,
     isOver: () => signal.aborted,
     isDry,
-    warn: (what, reason) => terminal.err(shownLines(`warning: ${what}: ${reason.message}`)),
+    warn: warnOn(terminal),
     signal,
   });
   for await (const outcome of making) {

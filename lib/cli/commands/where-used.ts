@@ -1,7 +1,6 @@
 import { type FindableKind, findableKinds } from '../../report/graph/used-thing.ts';
 import { defineCommand } from '../command.ts';
-import { LISTED_DEPENDENTS, LISTED_JSON } from '../options/listed.ts';
-import { choiceOption, numberOption } from '../options/options.ts';
+import { choiceOption, LISTED_DEPENDENTS, LISTED_JSON, numberOption } from '../options/options.ts';
 
 const KINDS = Object.keys(findableKinds) as readonly FindableKind[];
 

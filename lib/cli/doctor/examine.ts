@@ -3,9 +3,21 @@ import { openSession } from '../../session.ts';
 import { readSettings, SettingsError } from '../../settings.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { type Check, type Examined, type Finding, failed, ok, skipped } from './check.ts';
-import { checkClock, checkHost, checkRights, checkToken } from './check-platform.ts';
-import { checkBucket, checkQueue, checkTable } from './check-storage.ts';
+import {
+  type Check,
+  checkBucket,
+  checkClock,
+  checkHost,
+  checkQueue,
+  checkRights,
+  checkTable,
+  checkToken,
+  type Examined,
+  type Finding,
+  failed,
+  ok,
+  skipped,
+} from './checks.ts';
 
 /** A check by its name, and what it found. */
 export type Checked = { readonly name: string } & Finding;

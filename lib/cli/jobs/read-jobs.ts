@@ -6,6 +6,7 @@ import { withId } from '../../jobs/message/with-id.ts';
 import { MOST_MESSAGE_BYTES } from '../../jobs/queue/queue.ts';
 import { sentBytes } from '../../jobs/queue/sendable.ts';
 import { faultsHere } from '../../jobs/types/job-types.ts';
+import { andMore } from '../terminal/words.ts';
 
 /** A job that may be sent, with its id. */
 export type ReadJob = { readonly id: string; readonly text: string };
@@ -68,7 +69,7 @@ function parsed(text: string, allow: Allow) {
 
 const MOST_FAULTS = 50;
 
-const firstOf = (faults: readonly string[]) =>
-  faults.length > MOST_FAULTS
-    ? [...faults.slice(0, MOST_FAULTS), `and ${faults.length - MOST_FAULTS} more`]
-    : faults;
+const firstOf = (faults: readonly string[]) => [
+  ...faults.slice(0, MOST_FAULTS),
+  ...andMore(faults.length - MOST_FAULTS),
+];

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
-import { parseJson } from '../../base/index.ts';
+import { parseJson, utcTime } from '../../base/index.ts';
+import { type Place, parsePlace } from '../../snapshot/keys.ts';
+import { sources } from '../../snapshot/sources/sources.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -106,3 +108,55 @@ function tryParse(text: string): unknown {
     return undefined;
   }
 }
+
+/** How many changes are listed unless `--limit` says otherwise: for people, and for machines. */
+export const LISTED = 20;
+export const LISTED_JSON = 1_000;
+
+/** How many dependents `where-used` lists for people. */
+export const LISTED_DEPENDENTS = 50;
+
+const UNIT_MS = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+/** What `momentOption` expects. */
+const EXPECTED = 'a time ago such as 12h, 7d or 4w, or a date such as 2026-11-21 or 2026-11-21T09:15:00Z';
+
+/** An option's value as a moment of the past, in epoch milliseconds: so long ago, or a date (its start in UTC) or time. */
+export const momentOption =
+  (now: () => number = () => Date.now()) =>
+  (text: string): number => {
+    const [, count, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
+    const nowMs = now();
+    const momentMs =
+      unit === undefined
+        ? Date.parse(utcTime.safeParse(text).data ?? '')
+        : nowMs - Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
+    if (Number.isNaN(momentMs))
+      throw new InvalidArgumentError(`Expected ${EXPECTED}, got ${JSON.stringify(text)}.`);
+    if (momentMs > nowMs)
+      throw new InvalidArgumentError(`Expected a time that has passed, got ${JSON.stringify(text)}.`);
+    return momentMs;
+  };
+
+/** A run's name, such as `20261121T091500Z-3fa9c1`, as an argument or an option. */
+export function runArgument(text: string): string {
+  if (/^\d{8}T\d{6}Z-[0-9a-f]{6}$/.test(text)) return text;
+  throw new InvalidArgumentError(
+    `Expected a run such as 20261121T091500Z-3fa9c1, got ${JSON.stringify(text)}.`,
+  );
+}
+
+/** The same, or `last`. */
+export const runOrLast = (text: string): string => (text === 'last' ? text : runArgument(text));
+
+/** `SOURCE` or `SOURCE.NAME` as an argument. */
+export function placeArgument(text: string): Place {
+  const place = parsePlace(text);
+  if (place !== undefined) return place;
+  const expected = `one of ${sources.join(', ')}, or SOURCE.NAME`;
+  throw new InvalidArgumentError(`Expected ${expected}, got ${JSON.stringify(text)}.`);
+}
+
+/** An argument that names a place, or nothing for all of them, which `all` says in words. */
+export const placeOf = (all: string) =>
+  ['[source]', `one of ${sources.join(', ')}, or SOURCE.NAME (default: ${all})`, placeArgument] as const;

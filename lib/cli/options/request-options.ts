@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { faultsOf } from '../../base/index.ts';
-import type { FieldNames } from '../../jobs/message/check-message.ts';
+import { checkMessage, type FieldNames, type MessageChecks } from '../../jobs/message/check-message.ts';
+import type { GivenMessage } from '../../jobs/message/fields.ts';
 import {
   placeName,
   requestRules,
@@ -11,7 +12,6 @@ import type { RequestOption } from '../../snapshot/sources/source-definition.ts'
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { checkedMessage } from './checked-message.ts';
 import { collected, readLines } from './options.ts';
 
 /** The options of a source's command that select its records. */
@@ -91,4 +91,18 @@ function typedAs(source: Source): FieldNames {
     of.map((option) => optionOf(option).long).join(' or '),
   ]);
   return { as: '--as', ...Object.fromEntries(flags) };
+}
+
+/**
+ * The message that a command's arguments describe, checked like one from the queue. `names`: the arguments and options
+ * that set its fields. Throws `UsageError` with every fault.
+ */
+export function checkedMessage<Message>(
+  checks: Pick<MessageChecks<Message>, 'schema' | 'rules'>,
+  given: GivenMessage,
+  names: FieldNames,
+): Message {
+  const checked = checkMessage(checks, given, names);
+  if (checked.kind === 'faults') throw new UsageError(checked.faults.join('\n'));
+  return checked.message;
 }

@@ -2,7 +2,6 @@ import { shortened } from '../../base/index.ts';
 import type { ExactValue } from '../../tables/duckdb/exact-value.ts';
 import { inColumns } from '../terminal/columns.ts';
 import { shown } from '../terminal/terminal.ts';
-import { cellOf } from './cell.ts';
 
 /** The space between two columns. */
 const GAP = 2;
@@ -63,4 +62,11 @@ function fitted(widest: readonly number[], width: number): readonly number[] {
   const total = () => kept.reduce((sum, each) => sum + Math.min(each, most), 0);
   while (most > NARROWEST && total() > room(columns)) most -= 1;
   return kept.map((each) => Math.min(each, most));
+}
+
+/** A value as text: a text as it is, nothing for null, and JSON for what is nested. */
+export function cellOf(value: ExactValue): string {
+  if (value === null) return '';
+  if (typeof value === 'string') return value;
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

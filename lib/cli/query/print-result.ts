@@ -4,8 +4,7 @@ import type { QueryResult } from '../../tables/duckdb/open-query.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { shownLines, type Terminal } from '../terminal/terminal.ts';
 import { counted } from '../terminal/words.ts';
-import { type TextTable, textTable } from './as-table.ts';
-import { cellOf } from './cell.ts';
+import { cellOf, type TextTable, textTable } from './as-table.ts';
 
 /** How a result is printed; as a table for people if nothing is set. */
 export type ResultFormat = {

@@ -10,12 +10,11 @@ import type { Manifest } from '../../snapshot/manifest.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
-import { UsageError } from '../errors/usage-error.ts';
+import { UsageError, withWayOut } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { LISTED, LISTED_JSON } from '../options/listed.ts';
+import { LISTED, LISTED_JSON } from '../options/options.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { number } from '../terminal/words.ts';
-import { withWayOut } from './with-way-out.ts';
 
 export type DiffFlags = {
   readonly limit?: number;

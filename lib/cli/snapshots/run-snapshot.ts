@@ -6,7 +6,6 @@ import { findPublished } from '../../snapshot/history/find-published.ts';
 import { lastStopped } from '../../snapshot/history/last-stopped.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
-import type { Warn } from '../../snapshot/publish/warn.ts';
 import { beginRun } from '../../snapshot/run/begin-run.ts';
 import { type Checkpoint, hasCheckpoint } from '../../snapshot/run/checkpoint.ts';
 import { checkPlatform, OtherPlatformError } from '../../snapshot/run/same-platform.ts';
@@ -16,13 +15,11 @@ import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.
 import { resumeRun, takeRun } from '../../snapshot/run/take-run.ts';
 import type { SnapshotRequest } from '../../snapshot/sources/request.ts';
 import type { Store } from '../../store/index.ts';
-import { asUsage, UsageError } from '../errors/usage-error.ts';
+import { asUsage, UsageError, withWayOut } from '../errors/usage-error.ts';
 import { snapshotCommand } from '../options/command-lines.ts';
 import { createProgress } from '../terminal/progress.ts';
-import { shownLines, type Terminal } from '../terminal/terminal.ts';
-import { type ShowFlags, showPublication } from './show-publication.ts';
-import { type TablesFlag, tablesAfter } from './tables-after.ts';
-import { withWayOut } from './with-way-out.ts';
+import { type Terminal, warnOn } from '../terminal/terminal.ts';
+import { endWith, type ShowFlags, type TablesFlag } from './show-publication.ts';
 
 /** What to take: a new run of a request, or the rest of one that was stopped. */
 export type RunToTake =
@@ -40,7 +37,7 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
   const platform = new URL(session.settings.PLATFORM_BASE_URL).host;
   const saved = await openRun(taken, session, store);
   // Published before.
-  if ('kind' in saved) return await shown(saved, store, flags, terminal);
+  if ('kind' in saved) return await endWith(saved, store, flags, terminal);
   const { source: place, run } = saved.checkpoint;
   // Said before the first request, so that whoever kills the process knows what to resume.
   terminal.err(`${place}: ${taken.kind === 'resumed' ? 'resuming run' : 'run'} ${run}`);
@@ -52,7 +49,7 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
     recordsBefore: saved.checkpoint.records,
     now: () => performance.now(),
   });
-  const warn: Warn = (what, reason) => terminal.err(shownLines(`warning: ${what}: ${reason.message}`));
+  const warn = warnOn(terminal);
   using _ = terminal.awaits?.({ lost: [LOST, LOST] });
   try {
     const publication = await takeRun(saved, scan, {
@@ -66,25 +63,13 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
     });
     progress.end();
     if (publication.kind === 'published') await clearAfter(store, place, warn);
-    return await shown(publication, store, flags, terminal);
+    return await endWith(publication, store, flags, terminal);
   } catch (error) {
     progress.end();
     if (error instanceof SnapshotStoppedError && (await canResume(store, error)))
       terminal.err(`stopped; to resume: ${snapshotCommand(place, error.run)}`);
     throw error;
   }
-}
-
-/** Shows how it ended, and then makes the tables. */
-async function shown(
-  publication: Publication,
-  store: Store,
-  flags: RunFlags,
-  terminal: Terminal,
-): Promise<number> {
-  const code = showPublication(publication, store, flags, terminal);
-  await tablesAfter(publication, store, flags, terminal);
-  return code;
 }
 
 /** Begins the run or reads how far it came; its publication if that has ended. */

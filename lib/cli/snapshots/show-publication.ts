@@ -1,10 +1,14 @@
+import { readSyncSettings } from '../../settings.ts';
 import type { GateName } from '../../snapshot/gate-names.ts';
+import type { Place } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
-import type { Store } from '../../store/index.ts';
+import { type Store, StoreError } from '../../store/index.ts';
+import { openPartitions } from '../../tables/partitions/open-partitions.ts';
+import { PartitionsError } from '../../tables/partitions/partitions.ts';
 import { publishCommand } from '../options/command-lines.ts';
 import { exitCodes, shownLines, type Terminal } from '../terminal/terminal.ts';
-import { counted, inJson, size } from '../terminal/words.ts';
+import { andMore, counted, inJson, size } from '../terminal/words.ts';
 
 /** How a finished run is shown, and which ids may be missing of it. */
 export type ShowFlags = {
@@ -30,6 +34,18 @@ export function showPublication(
   const isDone = publication.kind === 'published' && !unexpected;
   if (json && !isDone) err(words);
   return isDone ? exitCodes.done : exitCodes.incomplete;
+}
+
+/** Shows how a run ended, then makes its tables; returns the exit code. */
+export async function endWith(
+  publication: Publication,
+  store: Store,
+  flags: ShowFlags & TablesFlag,
+  terminal: Terminal,
+): Promise<number> {
+  const code = showPublication(publication, store, flags, terminal);
+  await makeTablesAfter(publication, store, flags, terminal);
+  return code;
 }
 
 /** The manifest, and what happened to the run: its manifest lies in `store` under the key `manifest`. */
@@ -75,8 +91,7 @@ const SHOWN_MISSING = 5;
 function describeMissing({ missing: ids }: Manifest, unexpected: number | undefined): readonly string[] {
   if (ids.length === 0) return [];
   const named = ids.slice(0, SHOWN_MISSING).map(({ id, status }) => `${id} (${status})`);
-  const more = ids.length > SHOWN_MISSING ? [`and ${ids.length - SHOWN_MISSING} more`] : [];
-  const line = `missing: ${[...named, ...more].join(', ')}`;
+  const line = `missing: ${[...named, ...andMore(ids.length - SHOWN_MISSING)].join(', ')}`;
   if (unexpected === undefined) return [line];
   if (unexpected === 0) return [`${line}, all expected`];
   const which = unexpected === ids.length ? '' : `, ${unexpected} not expected`;
@@ -123,3 +138,47 @@ const REASONS = {
   broken: 'broken: the last published run is missing or damaged, so this one cannot be compared with it',
   unproved: 'unproved: it could not be proved that no record was lost while the pages were read',
 } as const satisfies Record<GateName, string>;
+
+/** `tables`: false with `--no-tables`. */
+export type TablesFlag = { readonly tables?: boolean };
+
+export const NO_TABLES = [
+  '--no-tables',
+  'leave the tables of SQL to the first query, or to the command tables',
+] as const;
+
+/**
+ * Makes the tables of a place once a run of it is published. What prevents that costs a warning: the run is published, and
+ * whoever needs the tables makes them.
+ */
+async function makeTablesAfter(
+  { kind, manifest }: Publication,
+  store: Store,
+  { tables = true }: TablesFlag,
+  { environment, signal, err }: Terminal,
+): Promise<void> {
+  if (kind !== 'published' || !tables) return;
+  const warn = (what: string) =>
+    err(shownLines(`warning: ${what}; to make the tables: platform-sync tables`));
+  const { SYNC_GLUE_DATABASE: database } = readSyncSettings(environment);
+  const { makeTables } = await import('../../tables/make/make-tables.ts');
+  try {
+    const making = makeTables({
+      store,
+      groups: [manifest.source as Place],
+      partitions: openPartitions({ database, store, environment }),
+      isSparse: true,
+      now: Date.now,
+      isOver: () => signal.aborted,
+      isDry: false,
+      warn: (what, reason) => warn(`${what}: ${reason.message}`),
+      signal,
+    });
+    for await (const outcome of making)
+      if (outcome.kind === 'skipped') warn(`no tables of run ${outcome.name}: ${outcome.why}`);
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof StoreError || error instanceof PartitionsError)) throw error;
+    warn(error.message);
+  }
+}

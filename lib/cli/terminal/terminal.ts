@@ -44,6 +44,12 @@ export type Terminal = {
   readonly openStore?: typeof openStore;
 };
 
+/** Says what could not be done although the command does what it should, and why. */
+export const warnOn =
+  ({ err }: Pick<Terminal, 'err'>) =>
+  (what: string, reason: Error): void =>
+    err(shownLines(`warning: ${what}: ${reason.message}`));
+
 /** How a command ended, as its exit code. */
 export const exitCodes = {
   done: 0,

@@ -14,16 +14,21 @@ import type { Analyze } from '../../jobs/texts/scoring/score-texts-options.ts';
 import { bulkRequestChecks } from '../../jobs/types/score/message.ts';
 import { openSession, type Session } from '../../session.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { checkedMessage } from '../options/checked-message.ts';
 import { openScoreTable } from '../options/from-settings.ts';
+import { checkedMessage } from '../options/request-options.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
 import { number } from '../terminal/words.ts';
-import { describeInput } from './describe-input.ts';
-import { resumeCommandOf, rowsOptions, type ScoreFlags } from './score-command.ts';
-import { checkedOutput, checkFile, writeOutput } from './score-files.ts';
+import {
+  checkedOutput,
+  checkFile,
+  resumeCommandOf,
+  rowsOptions,
+  type ScoreFlags,
+  writeOutput,
+} from './score-files.ts';
 import { batchNameOf, checkedBatch } from './score-names.ts';
-import { NAMED_BAD_ROWS, showPreview, showRefusal, showSummary } from './show-score.ts';
+import { describeInput, NAMED_BAD_ROWS, showPreview, showRefusal, showSummary } from './show-score.ts';
 import { untilReached } from './until-reached.ts';
 
 /** Scores a file, or reports what that would take; returns the exit code. */

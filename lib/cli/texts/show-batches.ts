@@ -10,7 +10,7 @@ import { commandLine } from '../options/command-lines.ts';
 import { openScoreTable, openStoreToRead } from '../options/from-settings.ts';
 import { inColumns } from '../terminal/columns.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { duration, inJson, number } from '../terminal/words.ts';
+import { andMore, duration, inJson, number } from '../terminal/words.ts';
 import { type CurrentRate, currentRate } from './current-rate.ts';
 import { checkedBatch } from './score-names.ts';
 
@@ -131,7 +131,7 @@ export function batchLines(
     ...failures.map(
       ({ line, id, error }) => `  line ${line}${id === undefined ? '' : ` (id ${id})`}: ${error}`,
     ),
-    ...(failed > failures.length ? [`  and ${number(failed - failures.length)} more failed rows`] : []),
+    ...andMore(failed - failures.length, ' failed rows').map((line) => `  ${line}`),
     ...adviceOf(status),
   ];
 }

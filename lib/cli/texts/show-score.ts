@@ -7,8 +7,7 @@ import type { InputFound } from '../../jobs/texts/rows/input.ts';
 import type { Store } from '../../store/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
-import { duration, inJson, number } from '../terminal/words.ts';
-import { describeInput } from './describe-input.ts';
+import { andMore, counted, duration, inJson, number } from '../terminal/words.ts';
 import type { WrittenOutput } from './score-files.ts';
 
 type Flags = { readonly json?: true };
@@ -64,7 +63,7 @@ const badLines = (bad: readonly BadRow[], all: number) => [
       ({ line, id, fault }) =>
         `  line ${line}${id === undefined ? '' : ` (id ${shown(id)})`}: ${shown(fault)}`,
     ),
-  ...(all > NAMED_BAD_ROWS ? [`  and ${number(all - NAMED_BAD_ROWS)} more bad rows`] : []),
+  ...andMore(all - NAMED_BAD_ROWS, ' bad rows').map((line) => `  ${line}`),
 ];
 
 /** Shows why a batch did not start, and returns the exit code. Throws `UsageError` if the request is at fault. */
@@ -113,3 +112,33 @@ export function showPreview(
 
 /** The same names as in a summary: `bad` counts, `badRows` lists. */
 const forMachines = ({ badRows, ...preview }: Preview) => ({ ...preview, bad: badRows });
+
+const FORMATS = { csv: 'CSV', ndjson: 'NDJSON', json: 'a JSON array' } as const;
+
+/** What the source of a batch was found to be, in one line. */
+function inputLine({ format, encoding, separator, skipped, repeatedIds }: InputFound): string {
+  const by =
+    separator === undefined ? '' : `, separated by ${separator === '\t' ? 'tabs' : `"${separator}"`}`;
+  const left = skipped === 0 ? '' : `; ${counted(skipped, 'row')} without a text skipped`;
+  return `input: ${FORMATS[format]} in ${encoding}${by}${left}${repetitions(repeatedIds)}`;
+}
+
+function repetitions(repeatedIds: InputFound['repeatedIds']): string {
+  if (repeatedIds === undefined) return '';
+  const { rows, compared } = repeatedIds;
+  const of = compared === undefined ? '' : ` (only ${number(compared)} ids were compared)`;
+  if (rows === 0) return of === '' ? '' : `; no id found twice${of}`;
+  return `; ${counted(rows, 'row')} ${rows === 1 ? 'has' : 'have'} the id of an earlier row${of}`;
+}
+
+/** The same, with a line for each of the first repeated ids. */
+export function describeInput(found: InputFound): readonly string[] {
+  const { rows = 0, first = [] } = found.repeatedIds ?? {};
+  return [
+    inputLine(found),
+    ...first.map(
+      ({ id, lines: [earlier, line] }) => `  line ${line}: the id ${id} is that of line ${earlier}`,
+    ),
+    ...andMore(rows - first.length).map((line) => `  ${line}`),
+  ];
+}

@@ -5,10 +5,10 @@ import { codePackages } from '../../sandbox/platform/functions/packages.ts';
 import type { Sandbox } from '../../sandbox/platform/start-platform.ts';
 import { openLedgerFor } from '../options/from-settings.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import type { Instance } from './instance.ts';
+import { counted } from '../terminal/words.ts';
 import { drainByTwo } from './killed.ts';
 import type { Narration } from './narration.ts';
-import { formulaFor, sampleRecords } from './samples.ts';
+import { formulaFor, type Instance, sampleRecords } from './samples.ts';
 
 /** The most characters of a job that are shown. */
 const SHOWN = 96;
@@ -81,5 +81,3 @@ function sentTo(platform: Sandbox) {
     has: (input: unknown) => inputs.includes(JSON.stringify(input)),
   };
 }
-
-const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;

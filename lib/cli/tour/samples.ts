@@ -1,6 +1,7 @@
 import { quoteColumn } from '../../formula/index.ts';
+import type { PlatformOptions } from '../../sandbox/platform/options.ts';
 import type { Dataset } from '../../sandbox/platform/records/datasets.ts';
-import type { Sandbox } from '../../sandbox/platform/start-platform.ts';
+import { type Sandbox, startPlatform } from '../../sandbox/platform/start-platform.ts';
 
 /** Ids of the platform's records, for samples of sources and jobs. */
 export const sampleRecords = ({ state: { datasets, fileSets, dataFileIds } }: Sandbox) => ({
@@ -26,3 +27,26 @@ export function formulaFor(platform: Sandbox): {
 
 const columnOf = (dataset: Dataset | undefined) => (type: string) =>
   quoteColumn(dataset?.columns.find((each) => each.type === type)?.name ?? type);
+
+/** The reference platform of the tour. */
+export type Instance = AsyncDisposable & {
+  readonly platform: Sandbox;
+  /** Starts it again at the same address, as if it had changed. */
+  restart(options?: PlatformOptions): Promise<void>;
+};
+
+/** Starts the platform as it is by default. */
+export async function startInstance(): Promise<Instance> {
+  let platform = await startPlatform();
+  const port = Number(new URL(platform.url).port);
+  return {
+    get platform() {
+      return platform;
+    },
+    async restart(options = {}) {
+      await platform.close();
+      platform = await startPlatform({ ...options, port });
+    },
+    [Symbol.asyncDispose]: () => platform.close(),
+  };
+}

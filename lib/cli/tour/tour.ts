@@ -4,12 +4,11 @@ import { pathToFileURL } from 'node:url';
 import { settingNames } from '../../base/index.ts';
 import { sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
 import { exitCodes, type Terminal } from '../terminal/terminal.ts';
-import { type Instance, startInstance } from './instance.ts';
 import { TOUR_STEPS } from './introduction.ts';
 import { tellJobs } from './jobs.ts';
 import { killRun } from './killed.ts';
 import { createNarration, type Narration } from './narration.ts';
-import { sampleRecords } from './samples.ts';
+import { type Instance, sampleRecords, startInstance } from './samples.ts';
 
 /** Not the store that commands use by default, so that a tour never touches a user's own runs. */
 const FOLDER = './platform-sync-data/tour';

@@ -1,7 +1,7 @@
 import { shortened } from '../../base/index.ts';
 import type { Dependent, UsedThing, Way } from '../../report/graph/used-thing.ts';
 import type { WhereUsed } from '../../report/graph/where-used.ts';
-import { number } from '../terminal/words.ts';
+import { counted, number } from '../terminal/words.ts';
 
 /** What depends on each thing found, hop by hop, and what was searched; one line each, not yet safe to show. */
 export const describeWhereUsed = (outcome: WhereUsed, nowMs: number): readonly string[] => [
@@ -83,8 +83,6 @@ function describeDependent({ kind, id, name, ways, waysTotal }: Dependent): stri
 
 const describeWay = ({ kind, id, name, relation, valid }: Way): string =>
   `${relation} ${kind} ${id}${quoted(name)}${valid === null ? '' : ` (broken: ${valid})`}`;
-
-const counted = (count: number, noun: string): string => `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 const MINUTE_MS = 60_000;
 

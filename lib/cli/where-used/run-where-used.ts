@@ -2,7 +2,7 @@ import type { FindableKind } from '../../report/graph/used-thing.ts';
 import { type WhereUsed, whereUsed } from '../../report/graph/where-used.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { LISTED_DEPENDENTS, LISTED_JSON } from '../options/listed.ts';
+import { LISTED_DEPENDENTS, LISTED_JSON } from '../options/options.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { inJson } from '../terminal/words.ts';
 import { describeSearch, describeWhereUsed, quoted } from './describe-where-used.ts';
