@@ -26,7 +26,7 @@ export function readAwsFault(error: unknown): AwsFault {
 const isUnreadable = ({ name }: Error, status: number | undefined): boolean =>
   status !== undefined && name === 'SyntaxError';
 
-const NOT_OF_AWS = 'the response is none of this service';
+const NOT_OF_AWS = 'the response is not from this service';
 
 function codeOf(error: Error, status: number | undefined): string {
   if (status !== undefined) return CODELESS_NAMES.includes(error.name) ? `HTTP ${status}` : error.name;

@@ -31,7 +31,7 @@ const run: Columns = {
   bytes: number('bytes', 'the size of its parts, compressed'),
   requests: number('requests', 'how many requests it took'),
   retries: number('retries', 'how many of these were retries'),
-  throttled: number('throttled', 'how often the platform answered 429'),
+  throttled: number('throttled', 'how often the platform responded with 429'),
   parquetbytes: number('parquetbytes', 'the size of its Parquet; null until that is made'),
   other: number('other', 'how many values of its records are in _other'),
   forced: ['boolean', 'forced', 'whether it was published by force'],
