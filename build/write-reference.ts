@@ -1,7 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { columnsPage } from './reference/columns-page.ts';
-import { referencePage } from './reference/page.ts';
+import { pages } from './reference/pages.ts';
 
 // What `npm run reference` runs.
-writeFileSync('docs/reference.md', referencePage());
-writeFileSync('docs/columns.md', columnsPage());
+for (const [page, make] of Object.entries(pages)) writeFileSync(page, make());

@@ -1,15 +1,10 @@
 import { expect, test } from 'vitest';
-import { columnsPage } from '../../build/reference/columns-page.ts';
 import { memberOf } from '../../build/reference/docstrings.ts';
-import { referencePage } from '../../build/reference/page.ts';
+import { pages } from '../../build/reference/pages.ts';
 import { textOf } from './blocks.ts';
 
-test('docs/reference.md is what `npm run reference` makes of the docstrings', () => {
-  expect(textOf('docs/reference.md')).toBe(referencePage());
-});
-
-test('docs/columns.md is what `npm run reference` makes of the tables', () => {
-  expect(textOf('docs/columns.md')).toBe(columnsPage());
+test.each(Object.entries(pages))('%s is what `npm run reference` makes of the definitions', (page, make) => {
+  expect(textOf(page)).toBe(make());
 });
 
 test('a method that is gone is found', () => {

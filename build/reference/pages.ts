@@ -1,0 +1,12 @@
+import { columnsPage } from './columns-page.ts';
+import { commandsPage } from './commands-page.ts';
+import { referencePage } from './page.ts';
+import { settingsPage } from './settings-page.ts';
+
+/** The pages of the manual that are made of definitions, each with what makes it. */
+export const pages: Readonly<Record<string, () => string>> = {
+  'docs/reference.md': referencePage,
+  'docs/columns.md': columnsPage,
+  'docs/commands.md': commandsPage,
+  'docs/all-settings.md': settingsPage,
+};
