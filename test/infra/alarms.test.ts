@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
+import { alarmsPage } from '../../infra/alarms-page.ts';
 import { loggedNames, METRIC_NAMESPACE, metricNames } from '../../lib/contract.ts';
 import { appOf, full, least, resourcesOf, templateOf } from './instances.ts';
 
@@ -27,6 +28,10 @@ const alarms = resourcesOf(template).flatMap(([id, { Type, Properties }]) =>
     ? [{ id: id.replace(/^Alarms|[0-9A-F]{8}$/g, ''), ...(Properties as unknown as AlarmProperties) }]
     : [],
 );
+
+test('docs/alarms.md is what `npm run reference` makes of the alarms and metrics', () => {
+  expect(readFileSync('docs/alarms.md', 'utf8')).toBe(alarmsPage());
+});
 
 const sectionOf = ({ AlarmDescription: description }: AlarmProperties) => description.split('#').at(-1);
 
