@@ -153,8 +153,8 @@ function createLookahead(source: AsyncIterator<SourceLine>) {
     /** Takes the next `count` lines. */
     drop(count: number) {
       start += count;
-      // Not each time: that would copy the rest each time.
-      if (start > 1_000 && start * 2 > held.length) [held, start] = [held.slice(start), 0];
+      // No more are copied than were taken. What is held for longer outlives two collections, and then waits for a full one.
+      if (2 * start >= held.length) [held, start] = [held.slice(start), 0];
     },
   };
 }
