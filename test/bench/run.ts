@@ -11,6 +11,7 @@ import { publish } from './publish.ts';
 import { report } from './report.ts';
 import { snapshot } from './snapshot.ts';
 import { snapshotRate } from './snapshot-rate.ts';
+import { table } from './table.ts';
 import { tables } from './tables.ts';
 import { tablesRead } from './tables-read.ts';
 
@@ -21,6 +22,7 @@ const benches: readonly Bench[] = [
   snapshotRate,
   pace,
   jobs,
+  table,
   cold,
   cost,
   tables,
