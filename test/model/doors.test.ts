@@ -1,7 +1,16 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { savedSql } from '../../lib/cli/query/saved.ts';
-import { adjacencyOf, type Flag, flagBits, lastRuns, openModel, reach } from '../../lib/model/index.ts';
+import {
+  adjacencyOf,
+  type Flag,
+  findModel,
+  flagBits,
+  lastRuns,
+  openModel,
+  reach,
+  renewModel,
+} from '../../lib/model/index.ts';
 import { collectFacts } from '../../lib/report/collect/collect-facts.ts';
 import { brokenFlags, brokenThings } from '../../lib/report/digest/broken-things.ts';
 import { calculationFlags, cardFlags } from '../../lib/report/facts.ts';
@@ -10,8 +19,11 @@ import { whereUsed } from '../../lib/report/graph/where-used.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { openTables, type Tables } from '../../lib/tables/duckdb/open-tables.ts';
+import { makeTables } from '../../lib/tables/make/make-tables.ts';
 import { connect, contextOver } from '../report/mcp/connect.ts';
-import type { MemoryStore } from '../store/memory-store.ts';
+import { sampled } from '../scale.ts';
+import { createMemoryStore, type MemoryStore } from '../store/memory-store.ts';
+import { atEachOperation } from '../tables/make/killed-at.ts';
 import { type NaiveModel, type NaiveStore, naiveModel, naiveUsers } from './naive.ts';
 import { publishStore } from './publish-store.ts';
 import { anyStore, craftedStore, publishable } from './stores.ts';
@@ -108,10 +120,17 @@ const bySql: Door = async (store, given) => {
   await using tables = await openTables(store);
   const answers: Record<string, readonly string[]> = {};
   const { narrowed = [] } = given;
-  // A narrowed snapshot has tables of its own, without flags.
-  if (!narrowed.includes('calculations'))
-    Object.assign(answers, await flagsInSql(tables, 'calculation', flags));
-  if (!narrowed.includes('cards')) Object.assign(answers, await flagsInSql(tables, 'card', ofCards));
+  for (const [kind, names] of [
+    ['calculation', flags],
+    ['card', ofCards],
+  ] as const) {
+    const ofSource = await flagsInSql(tables, kind, names);
+    Object.assign(answers, ofSource);
+    // Where no whole run exists, the table of the source has the records of its narrowed places, whose tables have them too.
+    const ofPlaces = `(SELECT * FROM ${kind}s_part UNION ALL SELECT * FROM ${kind}s_rest)`;
+    if (given[`${kind}s`] !== undefined && narrowed.includes(`${kind}s`))
+      expect(await flagsInSql(tables, kind, names, ofPlaces)).toEqual(ofSource);
+  }
   const use = "SELECT user_kind || ' ' || user_id, relation, used_kind || ' ' || used_id, validity FROM uses";
   answers['uses'] = await linesOf(tables, use, ' | ');
   const dataset = "SELECT 'dataset', dataset_id, cards, calculations, broken_links FROM datasets";
@@ -126,8 +145,14 @@ const bySql: Door = async (store, given) => {
 };
 
 /** Those of a kind with each flag, by one query. */
-async function flagsInSql(tables: Tables, kind: string, names: readonly Flag[]): Promise<Answers> {
-  const rows = await linesOf(tables, `SELECT DISTINCT ${kind}_id, ${names.join(', ')} FROM ${kind}s`, '\n');
+async function flagsInSql(
+  tables: Tables,
+  kind: string,
+  names: readonly Flag[],
+  from = `${kind}s`,
+): Promise<Answers> {
+  const sql = `SELECT DISTINCT ${kind}_id, ${names.join(', ')} FROM ${from} ORDER BY 1`;
+  const rows = await linesOf(tables, sql, '\n');
   const values = rows.map((row) => row.split('\n'));
   return Object.fromEntries(
     names.map((flag, at) => [
@@ -142,15 +167,13 @@ const apart = (thing: string) => [
   thing.slice(thing.indexOf(' ') + 1).replaceAll("'", "''"),
 ];
 
-const bySavedQueries: Door = async (store, { narrowed = [] }) => {
+const bySavedQueries: Door = async (store) => {
   await using tables = await openTables(store);
   const saved = async (name: string, columns: string, separator?: string) =>
     linesOf(tables, `SELECT DISTINCT ${columns} FROM (${savedSql(name)})`, separator);
   return {
-    ...(!narrowed.includes('calculations') && {
-      'calculations unused': await saved('unused-calculations', "'calculation', calculation_id"),
-      'calculations that are broken': await saved('broken-references', "'calculation', calculation_id"),
-    }),
+    'calculations unused': await saved('unused-calculations', "'calculation', calculation_id"),
+    'calculations that are broken': await saved('broken-references', "'calculation', calculation_id"),
     'uses of datasets': await saved(
       'what-uses-datasets',
       "user_kind || ' ' || user_id, 'dataset ' || dataset_id",
@@ -324,14 +347,15 @@ const sorted = (answers: Answers): Answers =>
   Object.fromEntries(Object.entries(answers).map(([question, texts]) => [question, texts.toSorted()]));
 
 async function expectOneTruth(given: NaiveStore): Promise<void> {
+  for (const as of ['lines', 'parquet'] as const) await expectDoors(await publishStore(given, as), given, as);
+}
+
+async function expectDoors(store: MemoryStore, given: NaiveStore, as: string): Promise<void> {
   const naive = sorted(naiveAnswers(given));
-  for (const as of ['lines', 'parquet'] as const) {
-    const store = await publishStore(given, as);
-    for (const [door, ask] of Object.entries(doors)) {
-      const answers = sorted(await ask(store, given));
-      const asked = Object.keys(answers).map((question) => [question, naive[question]]);
-      expect({ door, as, answers }).toEqual({ door, as, answers: Object.fromEntries(asked) });
-    }
+  for (const [door, ask] of Object.entries(doors)) {
+    const answers = sorted(await ask(store, given));
+    const asked = Object.keys(answers).map((question) => [question, naive[question]]);
+    expect({ door, as, answers }).toEqual({ door, as, answers: Object.fromEntries(asked) });
   }
 }
 
@@ -348,6 +372,23 @@ test(
   () => expectOneTruth({ ...craftedStore, narrowed: ['calculations', 'cards'] }),
   120_000,
 );
+
+test('and each door says that they are narrowed', async () => {
+  const store = await publishStore({ ...craftedStore, narrowed: ['calculations'] }, 'lines');
+  const places = ['calculations.part', 'calculations.rest'];
+  await using tables = await openTables(store);
+
+  const { notes } = await tables.run('SELECT count(*) FROM calculations WHERE unused', { maxRows: 1 });
+  const facts = await collectFacts({ store, now: Date.now, signal: new AbortController().signal });
+  const { searched } = await whereUsed({ store, id: '1', kind: 'calculation', most: 1 });
+
+  expect(notes).toEqual([
+    `no whole run of calculations is published: its rows are those of ${places.join(', ')}`,
+  ]);
+  expect(facts.narrowed).toEqual([{ source: 'calculations', places }]);
+  expect(Object.keys(figuresOf(facts).as_of_runs)).toEqual(expect.arrayContaining(places));
+  expect(searched.map(({ place }) => place)).toEqual(expect.arrayContaining(places));
+});
 
 test('and over any store', async () => {
   await fc.assert(fc.asyncProperty(anyStore, expectOneTruth), { numRuns: 2, endOnFailure: true });
@@ -376,3 +417,71 @@ test('and where nobody may write, or the model was deleted', async () => {
   for (const key of [...store.objects.keys()]) if (key.endsWith('.parquet')) await store.delete(key);
   expect(await answers(store)).toEqual(naive[unused]);
 }, 120_000);
+
+/** What write-tables and write-report make, at a fixed time. */
+async function makeAll(store: Store): Promise<void> {
+  const making = { store, now: () => 0, isDry: false, isOver: () => false, warn: () => undefined };
+  for await (const outcome of makeTables(making)) expect(outcome.kind).toBe('made');
+  await renewModel({ store, now: () => 0, addFault });
+}
+
+/** All that is made, by its key; of the model, whose objects have names of their writers, what it points at. */
+async function madeIn(store: Store) {
+  const made: Record<string, string> = {};
+  for await (const { key, mark } of store.list('parquet/')) made[key] = mark;
+  const { model } = await findModel(store);
+  const tables = Object.entries(model?.tables ?? {}).map(([name, { sha256 }]) => [name, sha256]);
+  return { made, tables: Object.fromEntries(tables), runs: model?.runs };
+}
+
+describe('what is made of runs is the same, and so is what every door gives', () => {
+  const begin = () => publishStore(craftedStore, 'lines');
+
+  let whole: Awaited<ReturnType<typeof madeIn>>;
+
+  beforeAll(async () => {
+    const store = await begin();
+    await makeAll(store);
+    whole = await madeIn(store);
+  });
+
+  const expectMade = async (store: Store, at: string) =>
+    expect({ at, ...(await madeIn(store)) }).toEqual({ at, ...whole });
+
+  test('at whichever operation a maker is killed, before and once the next is done', async () => {
+    const killed: MemoryStore[] = [];
+    const operations = await atEachOperation(begin, makeAll, async (left, at) => {
+      const copy = createMemoryStore();
+      for (const [key, body] of (left as MemoryStore).objects) await copy.put(key, body);
+      await makeAll(left);
+      await expectMade(left, at);
+      killed.push(copy, left as MemoryStore);
+    });
+
+    expect(operations).toBeGreaterThan(40);
+    for (const store of sampled(2, killed)) await expectDoors(store, craftedStore, 'killed');
+  }, 300_000);
+
+  test('if two make it at once', async () => {
+    const store = await begin();
+
+    await Promise.all([makeAll(store), makeAll(store)]);
+
+    await expectMade(store, 'twice');
+    await expectDoors(store, craftedStore, 'twice');
+  }, 120_000);
+
+  test('if all of it was deleted', async () => {
+    const store = await begin();
+    await makeAll(store);
+    const isMade = (key: string) => /^(?:model|parquet)\//.test(key);
+    for (const key of [...store.objects.keys()].filter(isMade)) await store.delete(key);
+    const copy = createMemoryStore();
+    for (const [key, body] of store.objects) await copy.put(key, body);
+
+    await makeAll(store);
+
+    await expectMade(store, 'deleted');
+    for (const each of [store, copy]) await expectDoors(each, craftedStore, 'deleted');
+  }, 120_000);
+});

@@ -6,18 +6,23 @@ import { createMemoryStore, type MemoryStore } from '../store/memory-store.ts';
 import type { NaiveStore } from './naive.ts';
 import { lineOf } from './stores.ts';
 
-/** A store with a run of each source, as lines alone or with their Parquet; a narrowed one at a place of its own. */
+/** A store with a run of each source, as lines alone or with their Parquet; a narrowed one at two places of its own. */
 export async function publishStore(given: NaiveStore, as: 'lines' | 'parquet'): Promise<MemoryStore> {
   const store = createMemoryStore();
   const { calculations, cards, files, dataFiles, narrowed = [] } = given;
   for (const [name, records] of Object.entries({ calculations, cards, files, 'data-files': dataFiles })) {
     if (records === undefined) continue;
     const source = name as Source;
-    const place = (narrowed.some((each) => each === source) ? `${source}.part` : source) as Place;
     const lines = records.map(lineOf);
     // The cards of every dataset that calculations link to: what they lack does not exist.
-    const selection = source === 'cards' ? { datasets: 'calculations' } : {};
-    await publishLines(store, { place, run: monday, lines, manifest: { selection } });
+    const manifest = { selection: source === 'cards' ? { datasets: 'calculations' } : {} };
+    const publish = (place: Place, some: readonly string[]) =>
+      publishLines(store, { place, run: monday, lines: some, manifest });
+    if (narrowed.some((each) => each === source)) {
+      const half = lines.length >> 1;
+      await publish(`${source}.part` as Place, lines.slice(0, half));
+      await publish(`${source}.rest` as Place, lines.slice(half));
+    } else await publish(source, lines);
   }
   if (as === 'parquet') {
     const making = { store, now: Date.now, isDry: false, isOver: () => false } as const;

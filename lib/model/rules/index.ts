@@ -1,5 +1,14 @@
 /** The rules that read one record. They import nothing of the other rooms, so that every room may use them. */
-export { canonicalId, type Kind, kinds, namedCard, type Thing, thing, thingKey } from './thing.ts';
+export {
+  CANONICAL_DIGITS,
+  canonicalId,
+  type Kind,
+  kinds,
+  namedCard,
+  type Thing,
+  thing,
+  thingKey,
+} from './thing.ts';
 export {
   datasetsUsed,
   eachUse,

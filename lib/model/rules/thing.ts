@@ -19,8 +19,8 @@ export type Kind = (typeof kinds)[number];
 export type Thing = { readonly kind: Kind; readonly id: string };
 
 const INTEGER = /^(-?)0*(\d+)$/;
-/** Most ids are like this already, and cost no more than the test. */
-const PLAIN = /^[1-9]\d*$/;
+/** Most ids are like this, and canonical already: they cost no more than the test. */
+export const CANONICAL_DIGITS = /^[1-9]\d*$/;
 
 /**
  * An id as received in JSON in the one form in which equal ids are equal texts: the digits of an integer without leading
@@ -28,7 +28,7 @@ const PLAIN = /^[1-9]\d*$/;
  */
 export function canonicalId(value: unknown): string | undefined {
   const text = idText(value);
-  if (text === undefined || PLAIN.test(text)) return text;
+  if (text === undefined || CANONICAL_DIGITS.test(text)) return text;
   const [, sign = '', digits] = INTEGER.exec(text) ?? [];
   if (digits === undefined) return text.toLowerCase();
   return digits === '0' ? '0' : `${sign}${digits}`;

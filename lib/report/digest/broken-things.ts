@@ -12,7 +12,7 @@ import {
 } from '../../model/index.ts';
 import { thingKey } from '../../model/rules/index.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
-import { type Store, StoredObjectError } from '../../store/index.ts';
+import { compareKeys, type Store, StoredObjectError } from '../../store/index.ts';
 
 /** The first of a list, each as its lines, in the platform's own text: whoever shows them makes them safe. */
 export type First = { readonly total: number; readonly items: readonly (readonly string[])[] };
@@ -61,8 +61,16 @@ async function judge({ store, run, before, signal }: RunsToJudge): Promise<Broke
   const { runs: last } = await lastRuns(store, sources.filter(isStating), (fault) => {
     throw new StoredObjectError('invalid', fault);
   });
-  const others = last.filter(({ source }) => source !== run.source);
-  const columnsOver = (one: LastRun) => columnsOfRuns({ store, runs: [one, ...others], signal });
+  // A narrowed run is judged with those of the other narrowed places, but for a whole one.
+  const others = last.filter(
+    ({ place, source }) => source !== run.source || (place !== run.place && place !== source),
+  );
+  const columnsOver = (one: LastRun) =>
+    columnsOfRuns({
+      store,
+      runs: [one, ...others].toSorted((a, b) => compareKeys(a.place, b.place)),
+      signal,
+    });
   const modelOver = async (one: LastRun) => modelOf((await computeModel(columnsOver(one))).packed);
   // Of the first, memory holds what is wrong only.
   const known = before && brokenIn(await modelOver(before));

@@ -1,7 +1,9 @@
+import { type FlaggedKind, flagMeanings, flagsOf } from '../../model/flags.ts';
 import { modelColumns } from '../../model/model-columns.ts';
+import { CANONICAL_DIGITS } from '../../model/rules/index.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import { sourceOf } from '../../snapshot/keys.ts';
-import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
+import { isSource, type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import { AS_OF, latestModel, type Made, momentOf, NEEDS_MODEL, type View, viewOf } from './view.ts';
 
 /** What the tables of a source have: columns under the names that people guess, and a line on each field of the platform. */
@@ -148,31 +150,18 @@ const RUN: Readonly<Record<string, Made>> = {
   run: ['string', 'run', 'the run that the row is of'],
 };
 
-/** What the model says of records, in the table of the latest run of a whole source. */
+/** What the model says of records, in the table of a latest run. */
 const flagged = {
-  calculations: {
-    broken_links: ['boolean', 'broken_links', 'whether a link of it is not VALID; these are in uses'],
-    invalid: ['boolean', 'invalid', 'whether its own status is not VALID'],
-    missing_target: ['boolean', 'missing_target', 'whether it uses what the snapshots do not hold'],
-    affected: ['boolean', 'affected', 'whether it depends, over any number of steps, on another such thing'],
-    unused: ['boolean', 'unused', 'whether nothing but itself uses it; see archived too'],
-    same_name: ['boolean', 'same_name', 'whether another one has the same name'],
-    same_links: ['boolean', 'same_links', 'whether another one uses the same things, two at least'],
-    as_of: AS_OF,
-  },
-  cards: {
-    missing_target: ['boolean', 'missing_target', 'whether it uses what the snapshots do not hold'],
-    affected: [
-      'boolean',
-      'affected',
-      'whether it depends, over any number of steps, on a thing that is broken or invalid or lacks a target',
-    ],
-    as_of: AS_OF,
-  },
+  calculations: { ...flagsShown('calculation'), as_of: AS_OF },
+  cards: { ...flagsShown('card'), as_of: AS_OF },
 } as const satisfies Partial<Record<Source, Readonly<Record<string, Made>>>>;
 
-/** A table whose ids the model writes in one form. */
-const isFlagged = (place: Place): place is keyof typeof flagged => Object.hasOwn(flagged, place);
+function flagsShown(kind: FlaggedKind): Readonly<Record<string, Made>> {
+  return Object.fromEntries(flagsOf[kind].map((flag) => [flag, ['boolean', flag, flagMeanings[flag]]]));
+}
+
+/** A source whose ids the model writes in one form. */
+const isFlagged = (source: Source): source is keyof typeof flagged => Object.hasOwn(flagged, source);
 
 /** The columns of a source's tables: under the names that people guess, then as the platform calls them. */
 function columnsOf(source: Source): Readonly<Record<string, Made>> {
@@ -187,7 +176,7 @@ function columnsOf(source: Source): Readonly<Record<string, Made>> {
 }
 
 function flaggedView(
-  place: keyof typeof flagged,
+  source: keyof typeof flagged,
   {
     name,
     about,
@@ -195,13 +184,14 @@ function flaggedView(
   }: Pick<View, 'name' | 'about'> & { readonly columns: Readonly<Record<string, Made>> },
 ): View {
   const stored = `stored_latest_${name}`;
-  const all = { ...columns, ...flagged[place] };
-  const needed = Object.entries(modelColumns[place]).map(([column, type]) => {
-    const isGiven = column === 'thing_id' ? "WHEN regexp_matches(id, '^[1-9][0-9]*$') THEN id " : '';
+  const all = { ...columns, ...flagged[source] };
+  const needed = Object.entries(modelColumns[source]).map(([column, type]) => {
+    const isGiven =
+      column === 'thing_id' ? `WHEN regexp_matches(id, '${CANONICAL_DIGITS.source}') THEN id ` : '';
     return `CASE ${isGiven}WHEN error('${NEEDS_MODEL}' || left(coalesce(id, ''), 0)) IS NULL THEN CAST(NULL AS ${type === 'string' ? 'varchar' : type}) END AS ${column}`;
   });
   return {
-    ...viewOf(name, about, all, `FROM ${stored} LEFT JOIN ${latestModel(place)} AS model ON record_id = id`),
+    ...viewOf(name, about, all, `FROM ${stored} LEFT JOIN ${latestModel(source)} AS model ON record_id = id`),
     withoutModel: viewOf(name, about, all, `FROM (SELECT *, ${needed.join(', ')} FROM ${stored}) AS model`)
       .sql,
   };
@@ -209,14 +199,16 @@ function flaggedView(
 
 /** The tables of a place: its latest run, and all of its runs. `name` is that of its table. */
 export function recordViews(place: Place, name: string): readonly View[] {
-  const columns = columnsOf(sourceOf(place));
-  const { row } = recordTables[sourceOf(place)];
+  const source = sourceOf(place);
+  const columns = columnsOf(source);
+  const { row } = recordTables[source];
   const plain = { ...columns, ...plainIds(columns) };
   const of = (view: string, about: string, stored: string) => viewOf(view, about, plain, `FROM ${stored}`);
-  const latest = `a ${row}, in the latest published run of ${place}`;
+  const instead = isSource(place) ? ', or where it has none, of its narrowed snapshots' : '';
+  const latest = `a ${row}, in the latest published run of ${place}${instead}`;
   return [
-    isFlagged(place)
-      ? flaggedView(place, { name, about: latest, columns })
+    isFlagged(source)
+      ? flaggedView(source, { name, about: latest, columns })
       : of(name, latest, `stored_latest_${name}`),
     of(`all_${name}`, `a ${row}, in any published run of ${place}`, `stored_${name}`),
   ];

@@ -1,19 +1,21 @@
-import { latestParquetFolder, type Place } from '../../snapshot/keys.ts';
-import { manifestOf, readLatest } from '../../snapshot/manifest.ts';
-import { type Store, StoredObjectError } from '../../store/index.ts';
+import { lastRuns } from '../../model/index.ts';
+import { latestParquetFolder } from '../../snapshot/keys.ts';
+import type { Source } from '../../snapshot/sources/sources.ts';
+import type { Store } from '../../store/index.ts';
 import { parquetOfRun } from '../made/made-files.ts';
 
 /** How often others may change what is read here before we leave it to the next call. */
 const MOST_ROUNDS = 20;
 
 /**
- * Points the table of a place's latest run at the Parquet of the run that `latest.json` names: `symlink.txt` lists it, an
- * address a line. Does nothing in a directory, since the addresses are those of S3.
+ * Points the table of a source's latest run at the Parquet of the run that `latest.json` names, or if there is none, of
+ * its narrowed places, as the model has them: `symlink.txt` lists it, an address a line. Does nothing in a directory,
+ * since the addresses are those of S3.
  */
-export async function pointAtLatest(store: Store, place: Place): Promise<void> {
+export async function pointAtLatest(store: Store, source: Source): Promise<void> {
   if (!store.location.startsWith('s3://')) return;
-  const key = `${latestParquetFolder(place)}symlink.txt`;
-  await replaceAsFound(store, key, 'text/plain', () => addressesOfLatest(store, place));
+  const key = `${latestParquetFolder(source)}symlink.txt`;
+  await replaceAsFound(store, key, 'text/plain', () => addressesOfLatest(store, source));
 }
 
 /**
@@ -36,17 +38,17 @@ export async function replaceAsFound(
   }
 }
 
-/** Undefined if the latest run has not all of its Parquet yet: then the one before stays. */
-async function addressesOfLatest(store: Store, place: Place): Promise<Buffer | undefined> {
-  try {
-    const latest = await readLatest(store, place);
-    if (latest === undefined) return undefined;
-    const manifest = await manifestOf(store, latest.manifest, { place, run: latest.run });
-    const files = (await parquetOfRun(store, place, manifest)).filter((file) => file !== undefined);
-    if (files.length < manifest.parts.length) return undefined;
-    return Buffer.from(files.map(({ key }) => `${store.location}/${key}\n`).join(''));
-  } catch (error) {
-    if (error instanceof StoredObjectError) return undefined;
-    throw error;
-  }
+/** Undefined if a latest run is damaged, or has not all of its Parquet yet: then what was before stays. */
+async function addressesOfLatest(store: Store, source: Source): Promise<Buffer | undefined> {
+  let isSound = true;
+  const { runs } = await lastRuns(store, [source], () => {
+    isSound = false;
+  });
+  const addresses: string[] = [];
+  for (const { place, manifest } of runs)
+    for (const file of await parquetOfRun(store, place, manifest)) {
+      if (file === undefined) return undefined;
+      addresses.push(`${store.location}/${file.key}\n`);
+    }
+  return isSound && runs.length > 0 ? Buffer.from(addresses.join('')) : undefined;
 }

@@ -1,5 +1,5 @@
 import { publishedKeys } from '../../snapshot/changes/published-runs.ts';
-import { type Place, parsePlace } from '../../snapshot/keys.ts';
+import { type Place, parsePlace, sourceOf } from '../../snapshot/keys.ts';
 import type { Warn } from '../../snapshot/publish/warn.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
 import type { Partitions } from '../partitions/partitions.ts';
@@ -116,7 +116,7 @@ async function itemsOfPlace(place: Place, options: TablesToMake): Promise<readon
       const ofRun = { run, isLatest, neighbours, made: made.get(run.run) ?? new Set<string>() };
       const files = await makeRun({ ...options, ...ofRun, place });
       if (isLatest && !isDry && files?.isLeft !== true) {
-        await pointAtLatest(store, place);
+        await pointAtLatest(store, sourceOf(place));
         if (files !== undefined) await list();
       }
       return files;

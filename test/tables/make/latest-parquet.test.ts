@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { latestKey, parquetFolder } from '../../../lib/snapshot/keys.ts';
+import { latestKey, type Place, parquetFolder } from '../../../lib/snapshot/keys.ts';
 import type { Latest } from '../../../lib/snapshot/manifest.ts';
 import { storeManifest } from '../../../lib/snapshot/publish/manifest-key.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
@@ -20,24 +20,22 @@ beforeEach(() => {
   store = { ...createMemoryStore(), location: 's3://bucket/sync' };
 });
 
-const filesOf = (run: Run) =>
-  [0, 1]
-    .map((at) => `s3://bucket/sync/${parquetFolder('calculations', run)}part-0000${at}.parquet\n`)
-    .join('');
+const filesOf = (run: Run, place: Place = 'calculations') =>
+  [0, 1].map((at) => `s3://bucket/sync/${parquetFolder(place, run)}part-0000${at}.parquet\n`).join('');
 
 /** Moves `latest.json` to a run of two parts, of which these are made as Parquet. */
-async function publish(run: Run, made = 2): Promise<void> {
+async function publish(run: Run, made = 2, place: Place = 'calculations'): Promise<void> {
   const keys = { firstKey: '', lastKey: '' };
   const parts = ['a', 'b'].map((sha256) => ({ key: sha256, records: 1, bytes: 1, sha256, ...keys }));
   const files = parts.slice(0, made).map((part) => ({
     of: madeOf('calculations', part),
     ...{ etag: '', records: 1, bytes: 1, sha256: part.sha256, other: 0 },
   }));
-  await writeMade(store, parquetFolder('calculations', run), { isWhole: made === 2, files }, undefined);
-  const manifest = publishedManifest({ run: run.id, startedAt: run.startedAt, parts });
-  const key = await storeManifest(store, 'calculations', run, printStored(manifest));
+  await writeMade(store, parquetFolder(place, run), { isWhole: made === 2, files }, undefined);
+  const manifest = publishedManifest({ source: place, run: run.id, startedAt: run.startedAt, parts });
+  const key = await storeManifest(store, place, run, printStored(manifest));
   const latest: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
-  await store.put(latestKey('calculations'), printStored(latest));
+  await store.put(latestKey(place), printStored(latest));
 }
 
 const listed = async () => String((await store.get(LIST))?.body);
@@ -94,6 +92,22 @@ test('until all of the newest run is made, the list is of the one before', async
   await pointAtLatest(store, 'calculations');
 
   expect(await listed()).toBe(filesOf(monday));
+});
+
+test('where a source has no whole run, the list is of all narrowed places, once all of them are made', async () => {
+  await publish(monday, 2, 'calculations.mine');
+  await publish(monday, 1, 'calculations.yours');
+  await pointAtLatest(store, 'calculations');
+  expect(await store.get(LIST)).toBeUndefined();
+
+  await publish(tuesday, 2, 'calculations.yours');
+  await pointAtLatest(store, 'calculations');
+  const [mine, yours] = [filesOf(monday, 'calculations.mine'), filesOf(tuesday, 'calculations.yours')];
+  expect(await listed()).toBe(`${mine}${yours}`);
+
+  await publish(wednesday);
+  await pointAtLatest(store, 'calculations');
+  expect(await listed()).toBe(filesOf(wednesday));
 });
 
 test('in a directory there is no list', async () => {

@@ -1,7 +1,8 @@
+import { type CurrentModel, lastRuns } from '../../../model/index.ts';
 import { publishedKeys } from '../../../snapshot/changes/published-runs.ts';
-import { type Place, sourceOf } from '../../../snapshot/keys.ts';
+import { type Place, parsePlace, sourceOf } from '../../../snapshot/keys.ts';
 import { type Manifest, manifestOf, readLatest } from '../../../snapshot/manifest.ts';
-import { sourceDefinitions } from '../../../snapshot/sources/sources.ts';
+import { isSource, sourceDefinitions } from '../../../snapshot/sources/sources.ts';
 import { StoredObjectError, StoreError } from '../../../store/index.ts';
 import { gluePartitionKeys } from '../../catalog/glue-tables.ts';
 import { parquetOfRun } from '../../made/made-files.ts';
@@ -24,27 +25,56 @@ export function runTables(session: Session, model: QueryModel, place: Place, nam
     columns: sourceDefinitions[sourceOf(place)].columns,
     pieceColumns: gluePartitionKeys,
   };
-  const pieceOf = (at: RunAt): Piece => ({
+  const pieceOf = (of: Place, at: RunAt): Piece => ({
     values: [dayOf(at), at.run],
-    prepare: () => prepareRun(session, place, at),
+    prepare: () => prepareRun(session, of, at),
   });
-  /** Of a query that reads the model, the run that it was computed over. */
-  const latest = async (isOfModel: boolean) =>
-    (isOfModel ? (await model.current())?.runs[place] : undefined) ??
-    (await orReport(session, readLatest(session.store, place)));
   return [
     {
       ...shared,
       name: `stored_latest_${name}`,
-      pieces: async (reads) =>
-        [await latest(reads(/^stored_model_/))].flatMap((run) => run ?? []).map(pieceOf),
+      pieces: async (reads) => {
+        const ofModel = reads(/^stored_model_/) ? ((await model.current())?.runs ?? {}) : {};
+        const runs = await latestRuns(session, place, ofModel);
+        return runs.map((run) => pieceOf(run.place, run));
+      },
     },
     {
       ...shared,
       name: `stored_${name}`,
-      pieces: async () => (await runsOf(session, place)).map(pieceOf),
+      pieces: async () => (await runsOf(session, place)).map((at) => pieceOf(place, at)),
     },
   ];
+}
+
+/**
+ * The latest run of a place; of a source that has none, those of its narrowed places, which is noted. Of a query that
+ * reads the model, the runs that it was computed over.
+ */
+async function latestRuns(
+  session: Session,
+  place: Place,
+  ofModel: CurrentModel['runs'],
+): Promise<readonly (RunAt & { readonly place: Place })[]> {
+  const { store, report, note } = session;
+  if (!isSource(place)) {
+    const latest = ofModel[place] ?? (await orReport(session, readLatest(store, place)));
+    return latest === undefined ? [] : [{ ...latest, place }];
+  }
+  const computedOver = Object.entries(ofModel).flatMap(([name, at]) => {
+    const of = parsePlace(name);
+    return of !== undefined && sourceOf(of) === place ? [{ ...at, place: of }] : [];
+  });
+  const found =
+    computedOver.length > 0
+      ? computedOver
+      : (await lastRuns(store, [place], report)).runs.map(({ place: of, key, manifest: { run } }) => ({
+          ...{ place: of, run, manifest: key },
+        }));
+  const narrowed = found.flatMap((run) => (run.place === place ? [] : run.place));
+  if (narrowed.length > 0)
+    note(`no whole run of ${place} is published: its rows are those of ${narrowed.join(', ')}`);
+  return found;
 }
 
 const runsOf = async (session: Session, place: Place): Promise<readonly RunAt[]> =>
