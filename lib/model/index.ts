@@ -1,4 +1,4 @@
-export { asText, type RowGroup } from './columns/read-columns.ts';
+export { asText, type CellAt, type RowGroup } from './columns/read-columns.ts';
 export { columnsOfRuns, groupsOf, type ModelColumns } from './columns/run-columns.ts';
 export { computeModel, type Dataset, type Model, modelOf } from './compute/compute-model.ts';
 export type { Owner } from './compute/owners.ts';

@@ -8,7 +8,6 @@ import {
 } from 'hyparquet';
 import { parquetHeader } from 'hyparquet/src/column.js';
 import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js';
-import { readPlain } from 'hyparquet/src/plain.js';
 import { freeMemory } from '../../base/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
 
@@ -19,13 +18,16 @@ export type ReadText<T> = (utf8: Uint8Array) => T;
 export type RowGroup = {
   readonly rows: number;
   /**
-   * A column of texts, as what `readText` makes of them, which may be called once for equal ones: null or undefined where
-   * there is none.
+   * A column of texts, as what `readText` makes of them, which may be called once for equal ones, and not for rows that are
+   * not asked for: null where there is none.
    */
-  readonly texts: <T>(name: string, readText: ReadText<T>) => Promise<ArrayLike<T | null | undefined>>;
+  readonly texts: <T>(name: string, readText: ReadText<T>) => Promise<CellAt<T | null>>;
   /** Any column: integers are bigints, moments epoch milliseconds, lists arrays, structs objects. */
-  readonly values: (name: string) => Promise<ArrayLike<unknown>>;
+  readonly values: (name: string) => Promise<CellAt<unknown>>;
 };
+
+/** What a column has in a row of its row group, until the next one is read. */
+export type CellAt<T> = (row: number) => T;
 
 /**
  * The row groups of a Parquet file that `lib/tables/parquet` wrote, one after another: memory holds the file, which is freed
@@ -80,7 +82,7 @@ function readFlat(
   { buffer, metadata, pages }: OpenedGroup,
   about: ColumnMetaData,
   readText: ReadText<unknown>,
-): ArrayLike<unknown> {
+): CellAt<unknown> {
   const start = Number(about.dictionary_page_offset ?? about.data_page_offset);
   const reader = { view: new DataView(buffer, start, Number(about.total_compressed_size)), offset: 0 };
   const nextPage = () => {
@@ -92,17 +94,22 @@ function readFlat(
   const isTime = metadata.schema.some(
     ({ name, converted_type }) => name === about.path_in_schema[0] && converted_type === 'TIMESTAMP_MILLIS',
   );
-  const plain = (page: Uint8Array, count: number): ArrayLike<unknown> => {
-    const values = readPlain({ view: viewOf(page), offset: 0 }, about.type, count, undefined);
-    if (about.type === 'BYTE_ARRAY') return Array.from(values as Uint8Array[], readText);
-    return isTime ? Float64Array.from(values as Iterable<bigint>, Number) : values;
+  const plain = (page: Uint8Array, count: number): CellAt<unknown> => {
+    if (about.type === 'BYTE_ARRAY') return textsIn(page, count, readText);
+    if (about.type === 'BOOLEAN') return (place) => (((page[place >> 3] ?? 0) >> (place & 7)) & 1) === 1;
+    if (about.type !== 'INT64') throw new Error(`expected texts, integers or booleans, got ${about.type}`);
+    const view = viewOf(page);
+    return isTime
+      ? (place) => view.getInt32(8 * place + 4, true) * 2 ** 32 + view.getUint32(8 * place, true)
+      : (place) => view.getBigInt64(8 * place, true);
   };
 
   let page = nextPage();
-  let dictionary: ArrayLike<unknown> | undefined;
+  let dictionary: CellAt<unknown> | undefined;
   if (page.header.type === 'DICTIONARY_PAGE') {
     const { uncompressed_page_size: sizeBytes, dictionary_page_header: of } = page.header;
-    dictionary = plain(unpacked(pages, page.bytes, sizeBytes), of?.num_values ?? 0);
+    const count = of?.num_values ?? 0;
+    dictionary = onceEach(plain(unpacked(pages, page.bytes, sizeBytes), count), count);
     page = nextPage();
   }
   const { uncompressed_page_size: sizeBytes, data_page_header_v2: of } = page.header;
@@ -110,12 +117,45 @@ function readFlat(
   const levelBytes = of.definition_levels_byte_length;
   const data = unpacked(pages, page.bytes.subarray(levelBytes), sizeBytes - levelBytes);
   const count = of.num_values - of.num_nulls;
-  const values = dictionary === undefined ? plain(data, count) : fromDictionary(data, dictionary, count);
-  if (of.num_nulls === 0) return values;
+  const valueAt = dictionary === undefined ? plain(data, count) : byPlaces(data, dictionary, count);
+  if (of.num_nulls === 0) return valueAt;
   const levels = new Uint8Array(of.num_values);
   readRleBitPackedHybrid({ view: viewOf(page.bytes), offset: 0 }, 1, levels, levelBytes);
-  let next = 0;
-  return Array.from(levels, (level) => (level === 1 ? values[next++] : null));
+  // How many values come before each row.
+  const before = new Uint32Array(levels.length);
+  for (let row = 1; row < levels.length; row += 1)
+    before[row] = (before[row - 1] ?? 0) + (levels[row - 1] ?? 0);
+  return (row) => (levels[row] === 1 ? valueAt(before[row] ?? 0) : null);
+}
+
+/** Texts one behind another, each after its length. */
+function textsIn(page: Uint8Array, count: number, readText: ReadText<unknown>): CellAt<unknown> {
+  const view = viewOf(page);
+  const starts = new Uint32Array(count + 1);
+  for (let place = 0; place < count; place += 1) {
+    const start = starts[place] ?? 0;
+    starts[place + 1] = start + 4 + view.getUint32(start, true);
+  }
+  return (place) => readText(page.subarray((starts[place] ?? 0) + 4, starts[place + 1]));
+}
+
+/** Each value as it was when it was first asked for. */
+function onceEach(valueAt: CellAt<unknown>, count: number): CellAt<unknown> {
+  const values = new Array<unknown>(count);
+  const isKnown = new Uint8Array(count);
+  return (place) => {
+    if (isKnown[place] !== 1) {
+      values[place] = valueAt(place);
+      isKnown[place] = 1;
+    }
+    return values[place];
+  };
+}
+
+function byPlaces(data: Uint8Array, valueAt: CellAt<unknown>, count: number): CellAt<unknown> {
+  const places = new Uint32Array(count);
+  readRleBitPackedHybrid({ view: viewOf(data), offset: 1 }, data[0] ?? 0, places, data.length - 1);
+  return (place) => valueAt(places[place] ?? 0);
 }
 
 const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView<ArrayBuffer> =>
@@ -131,18 +171,10 @@ function unpacked(pages: Uint8Array[], page: Uint8Array, sizeBytes: number): Uin
 
 const LEAST_CHUNK_BYTES = 64;
 
-function fromDictionary(data: Uint8Array, dictionary: ArrayLike<unknown>, count: number): ArrayLike<unknown> {
-  const places = new Uint32Array(count);
-  readRleBitPackedHybrid({ view: viewOf(data), offset: 1 }, data[0] ?? 0, places, data.length - 1);
-  const values = new Array<unknown>(count);
-  for (let row = 0; row < count; row += 1) values[row] = dictionary[places[row] ?? 0];
-  return values;
-}
-
 async function readNested(
   { buffer, metadata, pages, rows }: OpenedGroup,
   name: string,
-): Promise<ArrayLike<unknown>> {
+): Promise<CellAt<unknown>> {
   const chunks: DecodedArray[] = [];
   await parquetRead({
     file: buffer,
@@ -155,7 +187,8 @@ async function readNested(
     onChunk: ({ columnData }) => void chunks.push(columnData),
   });
   const [only = [], ...more] = chunks;
-  return more.length === 0 ? only : chunks.flatMap((chunk) => [...chunk]);
+  const values = more.length === 0 ? only : chunks.flatMap((chunk) => [...chunk]);
+  return (row) => values[row];
 }
 
 async function orDamaged<T>(key: string, read: () => T | Promise<T>): Promise<T> {

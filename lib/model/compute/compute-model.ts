@@ -230,22 +230,29 @@ function addSameLinks(flags: Uint8Array, nodes: Uint32Array, { starts, edges, to
   freeMemory(sets.pack().bytes);
 }
 
-function countDatasets({ kindAt }: Things, { user, used, isBrokenAt }: UsesGraph): PackedModel['datasets'] {
+function countDatasets(
+  { count, kindAt }: Things,
+  { user, used, isBrokenAt }: UsesGraph,
+): PackedModel['datasets'] {
   const numbers = () => growing(Uint32Array);
   const [node, cards, calculations, broken_links] = [numbers(), numbers(), numbers(), numbers()];
-  const places = new Map<number, number>();
+  // Of each node its place, and 1 more: 0 is none.
+  const places = new Uint32Array(count);
   const increment = (counts: typeof node, place: number) => counts.set(place, counts.at(place) + 1);
-  for (const [edge, of] of used.entries()) {
+  // Not by entries: each would be an object.
+  for (let edge = 0; edge < used.length; edge += 1) {
+    const of = used[edge] ?? 0;
     if (kindAt(of) !== 'dataset') continue;
-    const place = places.get(of) ?? places.size;
-    if (place === places.size) {
-      places.set(of, place);
+    if (places[of] === 0) {
       node.push(of);
+      places[of] = node.length();
       for (const counts of [cards, calculations, broken_links]) counts.push(0);
     }
+    const place = (places[of] ?? 0) - 1;
     increment(kindAt(user[edge] ?? 0) === 'card' ? cards : calculations, place);
     if (isBrokenAt(edge)) increment(broken_links, place);
   }
+  freeMemory(places);
   const values = { cards: cards.values(), calculations: calculations.values() };
   return { node: node.values(), ...values, broken_links: broken_links.values() };
 }

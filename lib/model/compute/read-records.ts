@@ -47,13 +47,14 @@ export async function readCalculations(
     const modified = await group.values('lastmodified');
     return (row, place, node) => {
       if (place < isBad.length()) {
-        if (status[row] === true) isBad.set(place, 1);
+        if (status(row) === true) isBad.set(place, 1);
         return;
       }
-      isBad.push(status[row] === true ? 1 : 0);
-      names.push(name[row] ?? 0);
-      owners.addNode(owner[row] ?? undefined, 'calculations', node);
-      owners.addTraits(owner[row] ?? undefined, locked[row] === true, millisecondsIn(modified[row]));
+      isBad.push(status(row) === true ? 1 : 0);
+      names.push(name(row) ?? 0);
+      const user = owner(row) ?? undefined;
+      owners.addNode(user, 'calculations', node);
+      owners.addTraits(user, locked(row) === true, millisecondsIn(modified(row)));
     };
   });
   freeMemory(texts.pack().bytes);
@@ -73,12 +74,12 @@ export function readCards(
     return (row, place, node) => {
       if (place < count) return;
       count += 1;
-      const named = peopleOf(people[row]).map(({ id, displayname }) => {
+      const named = peopleOf(people(row)).map(({ id, displayname }) => {
         const user = owners.byValue(id);
         owners.name(user, displayname);
         return user;
       });
-      for (const user of new Set([owner[row] ?? undefined, ...named])) owners.addNode(user, 'cards', node);
+      for (const user of new Set([owner(row) ?? undefined, ...named])) owners.addNode(user, 'cards', node);
     };
   });
 }
@@ -91,7 +92,7 @@ export async function readOwned(
 ): Promise<void> {
   for await (const { group } of groupsOf(source)) {
     const owner = await group.texts(column, owners.byText);
-    for (let row = 0; row < group.rows; row += 1) owners.add(owner[row] ?? undefined, what);
+    for (let row = 0; row < group.rows; row += 1) owners.add(owner(row) ?? undefined, what);
   }
 }
 

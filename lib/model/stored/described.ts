@@ -28,7 +28,8 @@ export async function* describedRecords(columns: ModelColumns): AsyncGenerator<r
     for await (const { group } of groupsOf(of)) {
       const describe = await readSaid(group, source);
       const ids = await group.texts(fieldsOf[source].id, asText);
-      yield Array.from(ids).flatMap((text, row) => {
+      yield Array.from({ length: group.rows }, (_, row) => row).flatMap((row) => {
+        const text = ids(row);
         const id = source === 'files' ? text : canonicalId(text);
         return id == null ? [] : { source, id, ...describe(row) };
       });
@@ -77,15 +78,15 @@ const fieldsOf: Readonly<Record<Source, Fields>> = {
 async function readSaid(group: RowGroup, source: Source) {
   const fields = fieldsOf[source];
   const read = async (name: string | undefined) =>
-    name === undefined ? [] : await group.texts(name, asText);
+    name === undefined ? () => null : await group.texts(name, asText);
   const [names, owners] = [await read(fields.name), await read(fields.owner)];
   const [types, filesets] = [await read(fields.type), await read(fields.fileset)];
-  const revisions = source === 'data-files' ? await group.values('currentrevision') : [];
+  const revisions = source === 'data-files' ? await group.values('currentrevision') : () => null;
   return (row: number) => ({
-    name: names[row] ?? null,
-    type: types[row] ?? scanStateOf(revisions[row]),
-    owner: owners[row] ?? null,
-    fileset: filesets[row] ?? null,
+    name: names(row) ?? null,
+    type: types(row) ?? scanStateOf(revisions(row)),
+    owner: owners(row) ?? null,
+    fileset: filesets(row) ?? null,
   });
 }
 

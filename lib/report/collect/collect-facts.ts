@@ -1,3 +1,4 @@
+import { freeMemory } from '../../base/index.ts';
 import { type OpenedModel, openModel } from '../../model/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { type Source, sources } from '../../snapshot/sources/sources.ts';
@@ -65,7 +66,11 @@ type ThingFacts = Pick<
 /** What the model and the records that it is of say of things. Nothing if what is stored of them is damaged as a whole. */
 async function readThings(options: ThingsToRead): Promise<ThingFacts> {
   try {
-    return await readOpened(options, await openModel({ ...options, addDamage: options.addFault }));
+    const opened = await openModel({ ...options, addDamage: options.addFault });
+    const facts = await readOpened(options, opened);
+    // The garbage collector would free it late: it does not see how much it is.
+    freeMemory(opened.model.graph.user);
+    return facts;
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
     options.addFault(error.message);

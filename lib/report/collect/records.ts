@@ -27,10 +27,10 @@ export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
     const states = await group.texts('indexstatus', countedText);
     const sizes = await group.values('size');
     const see = (row: number) => {
-      const size = sizeIn(sizes[row]) ?? null;
-      const fileset = filesets.add(filesetOf[row], size ?? 0);
-      fileType.add(types[row]);
-      indexStatus.add(states[row]);
+      const size = sizeIn(sizes(row)) ?? null;
+      const fileset = filesets.add(filesetOf(row), size ?? 0);
+      fileType.add(types(row));
+      indexStatus.add(states(row));
       total += 1;
       bytes += size ?? 0;
       return listed.mayAdd(rankOf({ size })) ? { fileset, size } : undefined;
@@ -56,9 +56,9 @@ async function readFile(group: RowGroup) {
   const type = await group.texts('filetype', countedText);
   const created = await group.texts('created', asText);
   return (row: number) => ({
-    path: shownText(path[row] || (name[row] ?? '')),
-    type: type[row] ?? NOT_STATED,
-    created: timeIn(created[row]) ?? null,
+    path: shownText(path(row) || (name(row) ?? '')),
+    type: type(row) ?? NOT_STATED,
+    created: timeIn(created(row)) ?? null,
   });
 }
 
@@ -105,9 +105,9 @@ export async function readDataFiles(options: RecordsToShow, nowMs: number): Prom
     const revisions = await all.group.values('revisions');
     const times = await all.group.values('datetimecreated');
     const see = (row: number) => {
-      const revision = newestRevision(current[row], revisions[row]);
+      const revision = newestRevision(current(row), revisions(row));
       const state = enumIn(revision['scanstate']);
-      const created = timeIn(times[row]);
+      const created = timeIn(times(row));
       const range = rangeOf(timeOf(revision) ?? created, nowMs);
       ages.set(range, (ages.get(range) ?? 0) + 1);
       scanState.add(shownText(state));
@@ -129,7 +129,7 @@ export async function readDataFiles(options: RecordsToShow, nowMs: number): Prom
 async function readDataFile(group: RowGroup) {
   const id = await group.texts('datafileid', asText);
   const name = await group.texts('name', asText);
-  return (row: number) => ({ id: shownText(id[row] ?? ''), name: shownText(name[row] ?? '') });
+  return (row: number) => ({ id: shownText(id(row) ?? ''), name: shownText(name(row) ?? '') });
 }
 
 const timeOf = (revision: Members): number | undefined =>

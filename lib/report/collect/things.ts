@@ -1,4 +1,12 @@
-import { asText, groupsOf, HELD, type Model, type RowGroup, type UsesGraph } from '../../model/index.ts';
+import {
+  asText,
+  type CellAt,
+  groupsOf,
+  HELD,
+  type Model,
+  type RowGroup,
+  type UsesGraph,
+} from '../../model/index.ts';
 import { canonicalId, relations } from '../../model/rules/index.ts';
 import {
   type CalculationFacts,
@@ -79,9 +87,9 @@ export async function readCalculations(options: ThingsToShow): Promise<Shown<Cal
     const see = (row: number, at: number) => {
       const node = nodes[at] ?? 0;
       const flags = ((model.flags[node] ?? 0) & ~HELD) | own(row);
-      const time = modified[row];
+      const time = modified(row);
       const ms = typeof time === 'number' ? time : null;
-      statuses.add(status[row]);
+      statuses.add(status(row));
       add(flags);
       if (ms !== null) months.add(ms);
       const isChosen = isListed(flags);
@@ -108,12 +116,12 @@ const idAt = ({ things }: Model, node: number): string => shownText(things.thing
 
 /** What the records of a row group say of themselves, as bits. */
 async function readOwn(group: RowGroup): Promise<(row: number) => number> {
-  const columns: { readonly bit: number; readonly values: ArrayLike<unknown> }[] = [];
+  const columns: { readonly bit: number; readonly values: CellAt<unknown> }[] = [];
   for (const name of ['locked', 'archived', 'hidden', 'global'] as const)
     columns.push({ bit: calculationFlags[name], values: await group.values(name) });
   return (row) => {
     let bits = 0;
-    for (const { bit, values } of columns) if (values[row] === true) bits |= bit;
+    for (const { bit, values } of columns) if (values(row) === true) bits |= bit;
     return bits;
   };
 }
@@ -123,9 +131,9 @@ async function readCalculation(group: RowGroup) {
   const owner = await group.texts('owner', (utf8) => canonicalId(asText(utf8)));
   const status = await group.texts('status', countedEnum);
   return (row: number) => ({
-    name: shownText(name[row] ?? ''),
-    owner: shownText(owner[row] ?? ''),
-    status: status[row] ?? NOT_STATED,
+    name: shownText(name(row) ?? ''),
+    owner: shownText(owner(row) ?? ''),
+    status: status(row) ?? NOT_STATED,
   });
 }
 
@@ -184,10 +192,10 @@ export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>
     const access = await held.group.values('access');
     const see = (row: number, at: number): CardSeen | undefined => {
       const node = nodes[at] ?? 0;
-      const own = access[row] === false ? cardFlags.without_access : 0;
+      const own = access(row) === false ? cardFlags.without_access : 0;
       const flags = ((model.flags[node] ?? 0) & CARD_BITS) | own;
-      types.add(type[row]);
-      chartTypes.add(chartType[row]);
+      types.add(type(row));
+      chartTypes.add(chartType(row));
       add(flags);
       return isListed(flags) ? { node, id: idAt(model, node), flags } : undefined;
     };
@@ -211,9 +219,9 @@ async function readCard(group: RowGroup) {
   const datasource = await group.texts('datasourceid', (utf8) => canonicalId(asText(utf8)));
   const dataset = await group.texts('_datasetid', (utf8) => canonicalId(asText(utf8)));
   return (row: number) => ({
-    title: shownText(title[row] ?? ''),
-    type: type[row] ?? NOT_STATED,
-    dataset: shownText(datasource[row] ?? dataset[row] ?? ''),
+    title: shownText(title(row) ?? ''),
+    type: type(row) ?? NOT_STATED,
+    dataset: shownText(datasource(row) ?? dataset(row) ?? ''),
   });
 }
 

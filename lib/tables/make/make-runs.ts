@@ -1,4 +1,4 @@
-import { parseJson } from '../../base/json/json.ts';
+import { parseJson } from '../../base/index.ts';
 import { type PublishedRun, publishedKeys } from '../../snapshot/changes/published-runs.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { manifestOf, readLatest } from '../../snapshot/manifest.ts';

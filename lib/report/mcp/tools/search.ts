@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { shortened } from '../../../base/index.ts';
 import {
   asText,
+  type CellAt,
   columnsOfRuns,
   type Dataset,
   groupsOf,
@@ -131,11 +132,11 @@ async function* namesIn(run: LastRun, { store, signal }: Pick<ToolCall, 'store' 
     signal.throwIfAborted();
     const read = (name: string) => group.texts(name.toLowerCase(), asText);
     const labels = await read(label);
-    const parts: (readonly [string, ArrayLike<string | null | undefined>])[] = [];
+    const parts: (readonly [string, CellAt<string | null>])[] = [];
     for (const name of [...(rule.owner ?? []), rule.id]) parts.push([name, await read(name)]);
     for (let row = 0; row < group.rows; row += 1) {
-      const key = recordKey(rule, Object.fromEntries(parts.map(([name, texts]) => [name, texts[row]])));
-      if (key !== undefined) yield { key, label: labels[row] ?? '' };
+      const key = recordKey(rule, Object.fromEntries(parts.map(([name, texts]) => [name, texts(row)])));
+      if (key !== undefined) yield { key, label: labels(row) ?? '' };
     }
   }
 }
