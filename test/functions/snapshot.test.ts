@@ -194,19 +194,3 @@ test('a run outlives its invocations: each ends with a wait, and the next one co
   expect(invocations).toBe(waits.length + 1);
   expect(await publishedLines()).toEqual([...sandbox.calculations()]);
 });
-
-test('a token that is refused 20 times more ends the execution, and the error says so', async () => {
-  const execution = await run(functionOf({ call: callOf(sandbox, 'an-old-token') }));
-
-  const [, slice] = execution.getOperations();
-  expect(execution.getStatus()).toBe('FAILED');
-  expect(execution.getError().errorMessage).toMatch(/^run \S+ of calculations was stopped: .*401/);
-  expect(slice?.getStepDetails()?.attempt).toBe(21);
-});
-
-test('an input that is not a snapshot job ends the execution with every fault', async () => {
-  const execution = await run(functionOf(), { ...job, source: 'gadgets', accept: 'all' });
-
-  expect(execution.getStatus()).toBe('FAILED');
-  expect(execution.getError().errorMessage).toMatch(/^input: .*source.*accept|^input: .*accept.*source/);
-});

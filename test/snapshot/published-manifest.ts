@@ -1,32 +1,54 @@
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
+import type { FinishedRun } from '../../lib/snapshot/publish/publish.ts';
+import type { Run } from '../../lib/snapshot/run-id.ts';
+
+const ORDINARY = {
+  version: 1,
+  source: 'calculations',
+  selection: {},
+  platform: 'acme.example.com',
+  consistency: 'proved',
+  assumes: [],
+  atRisk: { seconds: 0, requests: 0 },
+  begunAfter: null,
+  passes: 1,
+  order: 'id',
+  missing: [],
+  parts: [],
+  calls: { requests: 2, retries: 0, throttled: 0, waitedMs: 0 },
+} satisfies Partial<Manifest>;
 
 /** A manifest of an ordinary published run; a test gives only what matters to it. Its parts add up to its records. */
 export function publishedManifest(differences: Partial<Manifest> = {}): Manifest {
   return addedUp({
-    version: 1,
-    source: 'calculations',
+    ...ORDINARY,
     run: '20261120T091500Z-3fa9c1',
-    selection: {},
     startedAt: '2026-11-20T09:15:00.000Z',
     finishedAt: '2026-11-20T09:16:00.000Z',
-    platform: 'acme.example.com',
     records: recordsIn(differences.parts ?? []),
     totals: { start: 0, end: 0 },
-    consistency: 'proved',
-    assumes: [],
-    atRisk: { seconds: 0, requests: 0 },
-    begunAfter: null,
-    passes: 1,
-    order: 'id',
-    missing: [],
-    parts: [],
     fields: {},
     changes: null,
-    calls: { requests: 2, retries: 0, throttled: 0, waitedMs: 0 },
     publishable: true,
     refused: [],
     accepted: [],
     forced: false,
+    ...differences,
+  });
+}
+
+/** The same of a run that is to be published. */
+export function finishedManifest(run: Run, differences: Partial<FinishedRun> = {}): FinishedRun {
+  const { records = recordsIn(differences.parts ?? []) } = differences;
+  return addedUp<FinishedRun>({
+    ...ORDINARY,
+    run: run.id,
+    startedAt: run.startedAt,
+    finishedAt: run.startedAt,
+    records,
+    totals: { start: records, end: records },
+    fields: { id: ['number'] },
+    scanRefused: [],
     ...differences,
   });
 }
@@ -36,7 +58,7 @@ const recordsIn = (parts: Manifest['parts']) => parts.reduce((sum, { records }) 
 const PART = { key: 'part', records: 0, bytes: 0, sha256: '', firstKey: '', lastKey: '' };
 
 /** The same with as many records in its last part as are lacking, since no other manifest can be read. */
-export function addedUp<M extends Pick<Manifest, 'records' | 'parts'>>(manifest: M): M {
+function addedUp<M extends Pick<Manifest, 'records' | 'parts'>>(manifest: M): M {
   const { records, parts } = manifest;
   const lacking = records - recordsIn(parts);
   if (lacking === 0) return manifest;

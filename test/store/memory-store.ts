@@ -13,9 +13,9 @@ export type MemoryStore = Store & { readonly objects: Map<string, Buffer> };
 /**
  * For tests whose subject is not the store itself: it keeps the promises of `describeStore`, as those of a directory and
  * of S3 do, and costs a tenth of a directory, which locks, syncs and renames files. Calls wait for nothing but what is
- * awaited, except that a large put takes some milliseconds, so that it can be aborted.
+ * awaited, except that a large put takes some milliseconds, so that it can be aborted. `chunkBytes`: of a stream.
  */
-export function createMemoryStore(): MemoryStore {
+export function createMemoryStore({ chunkBytes = CHUNK_BYTES } = {}): MemoryStore {
   const objects = new Map<string, Buffer>();
   const { run, each } = createBoundary((error) => ({ kind: 'other', code: String(error) }));
   const attempt = (tried: string, signal?: AbortSignal) => ({ tried: `${tried} in memory`, signal });
@@ -37,7 +37,7 @@ export function createMemoryStore(): MemoryStore {
     stream: (key, { signal } = {}) =>
       run(attempt(`stream ${key}`, signal), async () => {
         const body = bodyOf(key);
-        return body && each(attempt(`stream ${key}`, signal), () => chunksOf(body));
+        return body && each(attempt(`stream ${key}`, signal), () => chunksOf(body, chunkBytes));
       }),
     put: (key, body, options = {}) =>
       run(attempt(`put ${key}`, options.signal), () => put(objects, key, body, options)),
@@ -111,7 +111,6 @@ function etagOf(body: Buffer): string {
   return etag;
 }
 
-async function* chunksOf(body: Buffer): AsyncGenerator<Uint8Array> {
-  for (let from = 0; from < body.byteLength; from += CHUNK_BYTES)
-    yield body.subarray(from, from + CHUNK_BYTES);
+async function* chunksOf(body: Buffer, size: number): AsyncGenerator<Uint8Array> {
+  for (let from = 0; from < body.byteLength; from += size) yield body.subarray(from, from + size);
 }

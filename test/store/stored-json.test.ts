@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { findStored, printBounded, printStored, readStored } from '../../lib/store/stored-json.ts';
-import { createMemoryStore } from '../snapshot/changes/memory-store.ts';
+import { createMemoryStore } from './memory-store.ts';
 
 const schema = z.object({ run: z.string(), parts: z.array(z.object({ key: z.string() })) });
 const expected = { what: 'a manifest', schema };

@@ -5,13 +5,13 @@ import type { Comparison, ComparisonEvent } from '../../../lib/snapshot/changes/
 import { collectChanges } from '../../../lib/snapshot/changes/count-changes.ts';
 import type { Source } from '../../../lib/snapshot/sources/sources.ts';
 import { scaled } from '../../scale.ts';
-import { createMemoryStore } from './memory-store.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
 import { storeRun } from './stored-run.ts';
 
 let store: ReturnType<typeof createMemoryStore>;
 
 beforeEach(() => {
-  store = createMemoryStore();
+  store = createMemoryStore({ chunkBytes: 100 });
 });
 
 type Compared = {

@@ -1,16 +1,14 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { storeFrames } from '../../../lib/snapshot/frames/frame.ts';
-import { partName } from '../../../lib/snapshot/keys.ts';
+import { type Place, partName, workFolder } from '../../../lib/snapshot/keys.ts';
 import type { Part } from '../../../lib/snapshot/manifest.ts';
 import type { FinishedRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { addedUp } from '../published-manifest.ts';
+import { finishedManifest } from '../published-manifest.ts';
 
-export const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
-export const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.000Z' };
-export const wednesday: Run = { id: '20261118T090000Z-cccccc', startedAt: '2026-11-18T09:00:00.000Z' };
+export { monday, tuesday, wednesday } from '../changes/publish-lines.ts';
 
 /** A run with one part in its work folder, of one record unless these lines are given. */
 export async function finishedRun(
@@ -21,29 +19,7 @@ export async function finishedRun(
 ): Promise<FinishedRun> {
   const { records = 10 } = differences;
   const part = await storeWorkPart(store, run, 0, lines, records);
-  return addedUp<FinishedRun>({
-    version: 1,
-    source: 'calculations',
-    run: run.id,
-    selection: {},
-    startedAt: run.startedAt,
-    finishedAt: run.startedAt,
-    platform: 'acme.example.com',
-    records,
-    totals: { start: 10, end: 10 },
-    consistency: 'proved',
-    assumes: [],
-    atRisk: { seconds: 0, requests: 0 },
-    begunAfter: null,
-    passes: 1,
-    order: 'id',
-    missing: [],
-    parts: [part],
-    fields: { id: ['number'] },
-    calls: { requests: 2, retries: 0, throttled: 0, waitedMs: 0 },
-    scanRefused: [],
-    ...differences,
-  });
+  return finishedManifest(run, { records, totals: { start: 10, end: 10 }, parts: [part], ...differences });
 }
 
 /** Stores a part of a run in its work folder, of one frame with these lines, and returns its entry, which may say another count. */
@@ -53,10 +29,11 @@ export async function storeWorkPart(
   index: number,
   lines: readonly string[],
   records = lines.length,
+  place: Place = 'calculations',
 ): Promise<Part> {
   const body = gzipSync(lines.map((line) => `${line}\n`).join(''));
   const sha256 = createHash('sha256').update(body).digest('hex');
-  const key = `work/calculations/${run.id}/${partName(index, sha256, 'gzip')}`;
+  const key = `${workFolder(place, run)}${partName(index, sha256, 'gzip')}`;
   const keys = { firstKey: `${index + 1}`, lastKey: `${index + lines.length}` };
   const counts = { records, bytes: body.byteLength, ...keys };
   await store.put(key, body);

@@ -8,7 +8,7 @@ import { StoreError } from '../../../lib/store/error.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { sampled, scaled, scaledTimeout } from '../../scale.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
-import { addedUp } from '../published-manifest.ts';
+import { finishedManifest } from '../published-manifest.ts';
 import { storeWorkPart } from './finished-run.ts';
 
 const sunday: Run = { id: '20261115T090000Z-999999', startedAt: '2026-11-15T09:00:00.000Z' };
@@ -28,28 +28,7 @@ async function finishedRun(run: Run, records: number): Promise<FinishedRun> {
   const parts = [];
   for (const [at, count] of [1, records - 1].entries())
     parts.push(await storeWorkPart(store, run, at, [`{"id":${at + 1},"name":"of ${run.id}"}`], count));
-  return addedUp<FinishedRun>({
-    version: 1,
-    source: 'calculations',
-    run: run.id,
-    selection: {},
-    startedAt: run.startedAt,
-    finishedAt: run.startedAt,
-    platform: 'acme.example.com',
-    records,
-    totals: { start: records, end: records },
-    assumes: [],
-    atRisk: { seconds: 0, requests: 0 },
-    begunAfter: null,
-    consistency: 'proved',
-    passes: 1,
-    order: 'id',
-    missing: [],
-    parts,
-    fields: { id: ['number'] },
-    calls: { requests: 2, retries: 0, throttled: 0, waitedMs: 0 },
-    scanRefused: [],
-  });
+  return finishedManifest(run, { records, parts });
 }
 
 type Differences = { readonly to?: Store; readonly force?: boolean; readonly records?: number };

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { datasetsUsed, statingFields } from '../../../lib/model/rules/index.ts';
 import { type LinkedIdsOptions, linkedIds, linkedRun } from '../../../lib/snapshot/run/linked-ids.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { createMemoryStore } from '../changes/memory-store.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
 import { publishLines, tuesday, wednesday } from '../changes/publish-lines.ts';
 import { storeRun } from '../changes/stored-run.ts';
 
@@ -36,7 +36,7 @@ const links = (...resources: readonly unknown[]) =>
 const dataset = (id: string) => ({ type: 'DATA_SOURCE', id });
 
 test('so is a dataset that active links alone name, and one in two spellings once', async () => {
-  const store = createMemoryStore();
+  const store = createMemoryStore({ chunkBytes: 100 });
   const lines = ['{"id":1,"activeLinks":{"DATA_SOURCE":["d"]}}', links(dataset('A')), links(dataset('a'))];
   await publishLines(store, { run: tuesday, lines });
 
@@ -44,7 +44,7 @@ test('so is a dataset that active links alone name, and one in two spellings onc
 });
 
 test('each dataset that a calculation links to is returned once, sorted by id as text', async () => {
-  const store = createMemoryStore();
+  const store = createMemoryStore({ chunkBytes: 100 });
   const lines = [links(dataset('c'), dataset('a')), links(dataset('a')), links(dataset('B'), dataset('10'))];
   await publishLines(store, { run: tuesday, lines });
 
@@ -54,7 +54,7 @@ test('each dataset that a calculation links to is returned once, sorted by id as
 });
 
 test('links to anything else are skipped; the case of the type makes no difference', async () => {
-  const store = createMemoryStore();
+  const store = createMemoryStore({ chunkBytes: 100 });
   const lines = [
     links({ type: 'CARD', id: 'dr:9:1' }, { type: 'data_source', id: 'lower' }),
     links({ type: 'DATA_SOURCE_VIEW', id: 'view' }),
@@ -67,7 +67,7 @@ test('links to anything else are skipped; the case of the type makes no differen
 });
 
 test('calculations without links, and links of another shape, do not hide the others', async () => {
-  const store = createMemoryStore();
+  const store = createMemoryStore({ chunkBytes: 100 });
   const lines = ['{"id":1}', '{"id":2,"links":null}', links(null, { type: 'CARD' }, dataset('found'))];
   await publishLines(store, { run: tuesday, lines });
 
@@ -77,7 +77,7 @@ test('calculations without links, and links of another shape, do not hide the ot
 });
 
 test('the ids come from all parts of the last published run', async () => {
-  const store = createMemoryStore();
+  const store = createMemoryStore({ chunkBytes: 100 });
   await publishLines(store, { run: tuesday, lines: [links(dataset('of-tuesday'))] });
   await publishLines(store, { run: wednesday, lines: [links(dataset('of-wednesday'))] });
 
@@ -87,7 +87,7 @@ test('the ids come from all parts of the last published run', async () => {
 });
 
 test('a narrowed snapshot is ignored: without a whole one the error says what is missing', async () => {
-  const store = createMemoryStore();
+  const store = createMemoryStore({ chunkBytes: 100 });
   await publishLines(store, { place: 'calculations.mine', run: tuesday, lines: [links(dataset('a'))] });
 
   await expect(datasetsIn(store)).rejects.toMatchObject({
@@ -97,7 +97,7 @@ test('a narrowed snapshot is ignored: without a whole one the error says what is
 });
 
 test('calculations of another platform are refused: their ids mean nothing there', async () => {
-  const store = createMemoryStore();
+  const store = createMemoryStore({ chunkBytes: 100 });
   await publishLines(store, { run: tuesday, lines: [links(dataset('a'))] });
 
   await expect(lastRun(store, 'other.example.com')).rejects.toMatchObject({
@@ -122,7 +122,7 @@ const lines = [
 ];
 
 test('a slice ends after the part in hand, and the next one reads only what is left', async () => {
-  const store = createMemoryStore();
+  const store = createMemoryStore({ chunkBytes: 100 });
   const manifest = await publishParts(store, lines);
   const read: string[] = [];
   const counting: Store = {
@@ -145,7 +145,7 @@ test('a slice ends after the part in hand, and the next one reads only what is l
 test('killed at any write, the next slice finds the same ids', async () => {
   for (const when of ['before', 'after'] as const) {
     for (let killAt = 1; killAt <= 3; killAt += 1) {
-      const store = createMemoryStore();
+      const store = createMemoryStore({ chunkBytes: 100 });
       const manifest = await publishParts(store, lines);
       let puts = 0;
       const put: Store['put'] = async (...request) => {
@@ -183,7 +183,7 @@ test('the ids are those that parsing whole records finds, whatever the records l
     fc.asyncProperty(
       fc.array(fc.oneof({ weight: 9, arbitrary: record }, { weight: 1, arbitrary: fc.constant('[1]') })),
       async (all) => {
-        const store = createMemoryStore();
+        const store = createMemoryStore({ chunkBytes: 100 });
         const manifest = await publishParts(store, all);
 
         const ids = await datasetsOf(store, manifest);
@@ -199,7 +199,7 @@ test.each([
   ['is missing', undefined, 'expected a part, got nothing'],
   ['is altered', Buffer.from(gzipSync('{}\n')), 'expected the sha256'],
 ])('a part that %s is named, with what to do', async (_what, body, said) => {
-  const store = createMemoryStore();
+  const store = createMemoryStore({ chunkBytes: 100 });
   const manifest = await publishParts(store, lines);
   const stream: Store['stream'] = async (key, ...rest) => {
     if (!key.includes('part-00001')) return store.stream(key, ...rest);
@@ -220,7 +220,7 @@ test.each([
 });
 
 test('a line that is not JSON is named by its part and number', async () => {
-  const store = createMemoryStore();
+  const store = createMemoryStore({ chunkBytes: 100 });
   const manifest = await publishParts(store, [...lines.slice(0, 3), '{"links":[}']);
 
   await expect(datasetsOf(store, manifest)).rejects.toThrow(

@@ -3,8 +3,8 @@ import { resumeRun, startRun } from '../../../lib/snapshot/run/take-run.ts';
 import { takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
 import { provedIf, type Scan } from '../../../lib/snapshot/scan.ts';
 import { caught } from '../../platform/caught.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
 import { batchOfLines } from '../batches.ts';
-import { createMemoryStore } from '../changes/memory-store.ts';
 
 /** A scan of 5 records, one a step, each with other names of fields. */
 const scanWith = (namesOf: (record: number) => readonly string[]): Scan<unknown> =>
@@ -34,7 +34,7 @@ test.each([
     'expected field names of at most 1000000 characters in all in a run, got more',
   ],
 ])('%s, over all pages: the operation is named, and what was taken before stays', async (_, names, fault) => {
-  const store = createMemoryStore();
+  const store = createMemoryStore({ chunkBytes: 100 });
   const run = await startRun(
     { source: 'cards', compression: 'gzip', platform: 'acme.example.com', selection: {} },
     { store, now: Date.now, random: Math.random },

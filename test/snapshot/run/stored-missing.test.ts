@@ -7,8 +7,8 @@ import type { MissingId } from '../../../lib/snapshot/scan.ts';
 import { fanOut, fanOutPosition } from '../../../lib/snapshot/sources/fan-out.ts';
 import { resumable } from '../../../lib/snapshot/sources/resumable.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
 import { batchOfLines } from '../batches.ts';
-import { createMemoryStore } from '../changes/memory-store.ts';
 import { statusError } from '../responding-call.ts';
 
 /** A scan of these ids, of which only every tenth is there, one at a time. */
@@ -71,7 +71,7 @@ test.each(['before', 'after'] as const)(
   async (when) => {
     const ids = idsTo(24);
     for (let killAt = 1, wasKilled = true; wasKilled; killAt += 1) {
-      const store = createMemoryStore();
+      const store = createMemoryStore({ chunkBytes: 100 });
       const begun = await begin(store);
       wasKilled = false;
 
@@ -88,7 +88,7 @@ test.each(['before', 'after'] as const)(
 test('a write that fails once loses no missing id and doubles none', async () => {
   const ids = idsTo(24);
   for (let failAt = 1; failAt <= 12; failAt += 1) {
-    const store = createMemoryStore();
+    const store = createMemoryStore({ chunkBytes: 100 });
     const begun = await begin(store);
     let puts = 0;
     const put: Store['put'] = async (...request) => {
@@ -108,7 +108,7 @@ test('a write that fails once loses no missing id and doubles none', async () =>
 
 test('however many ids are missing, each is written once and the checkpoint stays small', async () => {
   const ids = idsTo(2_000);
-  const store = createMemoryStore();
+  const store = createMemoryStore({ chunkBytes: 100 });
   const begun = await begin(store);
   const sizes = { checkpoint: 0, missing: 0 };
   const put: Store['put'] = async (key, body, ...rest) => {
@@ -125,7 +125,7 @@ test('however many ids are missing, each is written once and the checkpoint stay
 });
 
 test('a piece that is gone is named', async () => {
-  const store = createMemoryStore();
+  const store = createMemoryStore({ chunkBytes: 100 });
   const begun = await begin(store);
   const { missing } = await takeSlices(begun.checkpoint.run, store, idsTo(24), 5);
   const isFirst = (key: string) => key.includes('/missing-00000000-');
@@ -146,7 +146,7 @@ test('a piece that is gone is named', async () => {
 });
 
 test('a count that the pieces contradict is refused', async () => {
-  const store = createMemoryStore();
+  const store = createMemoryStore({ chunkBytes: 100 });
   const begun = await begin(store);
   const { missing } = await takeSlices(begun.checkpoint.run, store, idsTo(24), 5);
 
