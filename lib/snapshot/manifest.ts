@@ -31,7 +31,7 @@ export type Part = z.infer<typeof partSchema>;
 /** The most that a crash could have cost a run: what was not yet durable, in seconds and requests since the last part. */
 export const atRiskSchema = z.object({ seconds: z.number(), requests: z.number() });
 
-export const manifestSchema = z.object({
+const manifestSchema = z.object({
   version: z.literal(1),
   source: z.string(),
   run: z.string(),
