@@ -2,7 +2,6 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { parquetFolder } from '../../lib/snapshot/keys.ts';
 import { type Manifest, readLatest, readManifest } from '../../lib/snapshot/manifest.ts';
@@ -11,8 +10,7 @@ import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { fileName } from '../../lib/tables/made/made-files.ts';
 import { isWhole, sampled } from '../scale.ts';
-import { checkedShape } from './checked-shape.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand } from './run-command.ts';
 
 const PLACE = 'calculations';
 const FUTURE = { day: '2099-01-01', run: '20990101T000000Z-ffffff', startedAt: '2099-01-01T00:00:00.000Z' };
@@ -26,14 +24,12 @@ let refused: string;
 let stopped: string;
 
 async function run(folder: string, argv: readonly string[]) {
-  const { terminal, out, err } = createFakeTerminal({
+  return runCommand(argv, {
     SYNC_STORE: folder,
     PLATFORM_BASE_URL: sandbox.url,
     PLATFORM_TOKEN: sandbox.token,
     PLATFORM_RATE: '1000',
   });
-  const code = await runCommandLine(argv, terminal);
-  return checkedShape(argv, { code, out: out(), err: err() });
 }
 
 async function begin(): Promise<string> {

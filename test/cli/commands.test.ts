@@ -1,12 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { folderOfEach } from '../folder-of-each.ts';
-import { checkedShape } from './checked-shape.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand, settingsOf } from './run-command.ts';
 
 const folder = folderOfEach();
 let sandbox: Sandbox;
@@ -20,15 +18,7 @@ afterEach(async () => {
 });
 
 async function run(argv: readonly string[], input = '') {
-  const environment = {
-    PLATFORM_BASE_URL: sandbox.url,
-    PLATFORM_TOKEN: sandbox.token,
-    PLATFORM_RATE: '1000',
-    SYNC_STORE: folder.path,
-  };
-  const { terminal, out, err } = createFakeTerminal(environment, input);
-  const code = await runCommandLine(argv, terminal);
-  return checkedShape(argv, { code, out: out(), err: err() });
+  return runCommand(argv, settingsOf(sandbox, folder.path), input);
 }
 
 describe('snapshot calculations', () => {

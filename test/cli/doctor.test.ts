@@ -2,14 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { checkClock } from '../../lib/cli/doctor/checks.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openSession } from '../../lib/session.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
-import { checkedShape } from './checked-shape.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand } from './run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'doctor-'));
 const running = new AsyncDisposableStack();
@@ -42,9 +40,7 @@ beforeAll(async () => {
 afterAll(() => running.disposeAsync());
 
 async function doctor(changed: Readonly<Record<string, string>> = {}, flags: readonly string[] = []) {
-  const { terminal, out, err } = createFakeTerminal({ ...settings, ...changed });
-  const code = await runCommandLine(['doctor', ...flags], terminal);
-  return checkedShape(['doctor', ...flags], { code, out: out(), err: err() });
+  return runCommand(['doctor', ...flags], { ...settings, ...changed });
 }
 
 /** Each check with its status, and of a failed one what it says. */

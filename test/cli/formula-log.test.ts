@@ -1,13 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { storeFormula } from '../../lib/jobs/types/update-formula/formula-log.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { folderOfEach } from '../folder-of-each.ts';
-import { checkedShape } from './checked-shape.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand } from './run-command.ts';
 
 const folder = folderOfEach();
 let sandbox: Sandbox;
@@ -29,9 +27,7 @@ async function run(argv: readonly string[], { input = '', store = folder.path } 
     PLATFORM_TOKEN: sandbox.token,
     SYNC_STORE: store,
   };
-  const { terminal, out, err } = createFakeTerminal(environment, input);
-  const code = await runCommandLine(argv, terminal);
-  return checkedShape(argv, { code, out: out(), err: err() });
+  return runCommand(argv, environment, input);
 }
 
 const set = (input: string) => run(['formula', 'set', id, '-'], { input });

@@ -2,12 +2,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { storedResults } from '../../lib/jobs/results/stored-results.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand } from './run-command.ts';
 
 const folder = folderOfEach();
 
@@ -24,9 +23,7 @@ const result = (
 async function run(objects: Readonly<Record<string, Buffer>>, ...argv: readonly string[]) {
   const store = createDirectoryStore(join(folder.path, 'store'));
   for (const [key, body] of Object.entries(objects)) await store.put(key, body);
-  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: join(folder.path, 'store') });
-  const code = await runCommandLine(['jobs', 'results', ...argv], terminal);
-  return { code, out: out(), err: err() };
+  return runCommand(['jobs', 'results', ...argv], { SYNC_STORE: join(folder.path, 'store') });
 }
 
 const OBJECTS = {

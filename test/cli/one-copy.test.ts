@@ -1,7 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { clearAfter } from '../../lib/snapshot/history/clear-work.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
@@ -9,8 +8,7 @@ import type { Store } from '../../lib/store/store.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { monday, publishLines, tuesday } from '../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
-import { checkedShape } from './checked-shape.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand, settingsOf } from './run-command.ts';
 
 let sandbox: Sandbox;
 const folder = folderOfEach();
@@ -22,14 +20,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 async function run(...argv: readonly string[]) {
-  const { terminal, out, err } = createFakeTerminal({
-    PLATFORM_BASE_URL: sandbox.url,
-    PLATFORM_TOKEN: sandbox.token,
-    PLATFORM_RATE: '1000',
-    SYNC_STORE: folder.path,
-  });
-  const code = await runCommandLine(argv, terminal);
-  return checkedShape(argv, { code, out: out(), err: err() });
+  return runCommand(argv, settingsOf(sandbox, folder.path));
 }
 
 const take = (...ids: readonly string[]) =>

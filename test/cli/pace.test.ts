@@ -8,8 +8,8 @@ import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-bu
 import { noTally } from '../../lib/pace/tally.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { type LocalAws, startAws } from '../local-aws/services/start-aws.ts';
-import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand } from './run-command.ts';
 
 let aws: LocalAws;
 let hosts = 0;
@@ -27,14 +27,12 @@ beforeEach(() => {
 });
 
 async function pace(flags: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  const { terminal, out, err } = createFakeTerminal({
+  return runCommand(['pace', ...flags], {
     PLATFORM_BASE_URL: `https://${host}`,
     SYNC_TABLE: 'platform-sync',
     ...aws.settings,
     ...environment,
   });
-  const code = await runCommandLine(['pace', ...flags], terminal);
-  return checkedShape(['pace', ...flags], { code, out: out(), err: err() });
 }
 
 const budget = () =>

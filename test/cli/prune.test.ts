@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { publishedRuns } from '../../lib/snapshot/changes/published-runs.ts';
 import { planPrune } from '../../lib/snapshot/history/plan-prune.ts';
 import type { PruneOptions } from '../../lib/snapshot/history/prune-runs.ts';
@@ -12,8 +11,7 @@ import type { Store } from '../../lib/store/store.ts';
 import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
 import { finishedRun } from '../snapshot/publish/finished-run.ts';
 import { createMemoryStore, type MemoryStore } from '../store/memory-store.ts';
-import { checkedShape } from './checked-shape.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand } from './run-command.ts';
 
 const NOW = Date.parse('2026-12-01T00:00:00Z');
 const PLACE = 'calculations';
@@ -43,9 +41,7 @@ const keysOf = ({ id }: Run) =>
 const published = async () => (await publishedRuns(store, PLACE)).map(({ run }) => run);
 
 async function prune(...argv: readonly string[]) {
-  const { terminal, out, err } = createFakeTerminal();
-  const code = await runCommandLine(['prune', ...argv], { ...terminal, openStore: async () => store });
-  return checkedShape(['prune', ...argv], { code, out: out(), err: err() });
+  return runCommand(['prune', ...argv], {}, '', { openStore: async () => store });
 }
 
 const plan = (keep = 1) =>

@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { showPublication } from '../../lib/cli/snapshots/show-publication.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
@@ -9,8 +8,8 @@ import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';
-import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand } from './run-command.ts';
 
 let sandbox: Sandbox;
 const folder = folderOfEach();
@@ -22,9 +21,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 async function run(argv: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: folder.path, ...environment });
-  const code = await runCommandLine(argv, terminal);
-  return checkedShape(argv, { code, out: out(), err: err() });
+  return runCommand(argv, { SYNC_STORE: folder.path, ...environment });
 }
 
 /** Takes a snapshot of data files and returns its manifest. */

@@ -2,13 +2,11 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import type { Terminal } from '../../lib/cli/terminal/terminal.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { monday } from '../snapshot/changes/publish-lines.ts';
 import { publishTwoRuns } from '../tables/duckdb/published.ts';
-import { checkedShape } from './checked-shape.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand } from './run-command.ts';
 
 let folder: string;
 
@@ -22,9 +20,7 @@ afterAll(() => rm(folder, { recursive: true }));
 /** Runs `query` over two published runs. */
 async function query(argv: readonly string[], more: Partial<Terminal> & { readonly input?: string } = {}) {
   const { input, ...rest } = more;
-  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: join(folder, 'store') }, input);
-  const code = await runCommandLine(['query', ...argv], { ...terminal, ...rest });
-  return checkedShape(['query', ...argv], { code, out: out(), err: err() });
+  return runCommand(['query', ...argv], { SYNC_STORE: join(folder, 'store') }, input, rest);
 }
 
 const IDS = 'SELECT id, name, locked FROM all_calculations ORDER BY run, id';

@@ -1,13 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { folderOfEach } from '../folder-of-each.ts';
-import { checkedShape } from './checked-shape.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand, settingsOf } from './run-command.ts';
 
 let sandbox: Sandbox;
 const folder = folderOfEach();
@@ -19,17 +17,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 async function run(argv: readonly string[], input = '') {
-  const { terminal, out, err } = createFakeTerminal(
-    {
-      PLATFORM_BASE_URL: sandbox.url,
-      PLATFORM_TOKEN: sandbox.token,
-      PLATFORM_RATE: '1000',
-      SYNC_STORE: folder.path,
-    },
-    input,
-  );
-  const code = await runCommandLine(argv, terminal);
-  return checkedShape(argv, { code, out: out(), err: err() });
+  return runCommand(argv, settingsOf(sandbox, folder.path), input);
 }
 
 /** A run that was stopped at its beginning. */

@@ -7,8 +7,8 @@ import type { FileRow } from '../../lib/sandbox/platform/files/file-row.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { folderOfEach } from '../folder-of-each.ts';
-import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand, settingsOf } from './run-command.ts';
 
 const NO_DATASET = '2d9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c33';
 
@@ -28,17 +28,10 @@ beforeAll(async () => {
 
 afterAll(() => sandbox.close());
 
-const settings = () => ({
-  PLATFORM_BASE_URL: sandbox.url,
-  PLATFORM_TOKEN: sandbox.token,
-  PLATFORM_RATE: '1000',
-  SYNC_STORE: folder.path,
-});
+const settings = () => settingsOf(sandbox, folder.path);
 
 async function run(argv: readonly string[], input = '') {
-  const { terminal, out, err } = createFakeTerminal(settings(), input);
-  const code = await runCommandLine(argv, terminal);
-  return checkedShape(argv, { code, out: out(), err: err() });
+  return runCommand(argv, settings(), input);
 }
 
 /** What `latest.json` of a place leads to: the manifest, and the lines of its parts. */

@@ -1,10 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { folderOfEach } from '../folder-of-each.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand } from './run-command.ts';
 import { startJobs } from './start-jobs.ts';
 
 const folder = folderOfEach();
@@ -26,9 +25,7 @@ async function given(csv: string | Buffer, template: object | string = TEMPLATE)
 }
 
 async function run(argv: readonly string[]) {
-  const { terminal, out, err } = createFakeTerminal();
-  const code = await runCommandLine(argv, terminal);
-  return { code, out: out(), err: err() };
+  return runCommand(argv);
 }
 
 test('a dry run checks every row, and shows the first three jobs', async () => {
