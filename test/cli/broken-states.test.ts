@@ -351,7 +351,6 @@ describe.each([1, -1])('a manifest whose parts hold %i too many records is refus
     { argv: ['runs', '--all', '--json'], code: 3 },
     { argv: ['diff', PLACE], code: 1 },
     { argv: ['query', 'SELECT count(*) AS rows FROM calculations', '--csv'], code: 3 },
-    { argv: ['query', 'SELECT count(*) AS rows FROM runs', '--csv'], code: 3 },
     { argv: ['report', '--output', '-'], code: 1 },
     { argv: ['where-used', '1'], code: 1 },
     { argv: ['tables', PLACE], code: 3 },
