@@ -1,49 +1,32 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
-import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { sampled } from '../scale.ts';
 import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
+import { runCommand } from './run-command.ts';
 
 const lines = ['{"id":1,"name":"one","links":[]}', '{"id":2,"name":"two","links":[]}'];
 
-/** Ends with nobody in the folder. */
-async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'beside-'));
-  try {
-    return await use(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
 /** The command, with two runs published; before its read `at`, a third one is, and `prune` removes the two. */
 async function besidePrune(argv: readonly string[], at: number) {
-  return await inFolder(async (folder) => {
-    const store = createDirectoryStore(folder);
-    await publishLines(store, { run: monday, lines });
-    await publishLines(store, { run: tuesday, lines, manifest: { begunAfter: monday.id } });
-    let reads = 0;
-    const meanwhile = async () => {
-      reads += 1;
-      if (reads !== at) return;
-      await publishLines(store, { run: wednesday, lines, manifest: { begunAfter: tuesday.id } });
-      const { terminal } = createFakeTerminal({ SYNC_STORE: folder });
-      expect(await runCommandLine(['prune', '--keep', '1'], terminal)).toBe(0);
-    };
-    const watched: Store = {
-      ...store,
-      get: async (...given) => meanwhile().then(() => store.get(...given)),
-      stream: async (...given) => meanwhile().then(() => store.stream(...given)),
-    };
-    const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: folder });
-    const code = await runCommandLine(argv, { ...terminal, openStore: async () => watched });
-    return { code, err: err(), out: out(), reads };
-  });
+  const store = createMemoryStore();
+  await publishLines(store, { run: monday, lines });
+  await publishLines(store, { run: tuesday, lines, manifest: { begunAfter: monday.id } });
+  let reads = 0;
+  const meanwhile = async () => {
+    reads += 1;
+    if (reads !== at) return;
+    await publishLines(store, { run: wednesday, lines, manifest: { begunAfter: tuesday.id } });
+    const pruned = await runCommand(['prune', '--keep', '1'], {}, '', { openStore: async () => store });
+    expect(pruned.code).toBe(0);
+  };
+  const watched: Store = {
+    ...store,
+    get: async (...given) => meanwhile().then(() => store.get(...given)),
+    stream: async (...given) => meanwhile().then(() => store.stream(...given)),
+  };
+  const ended = await runCommand(argv, {}, '', { openStore: async () => watched });
+  return { ...ended, reads };
 }
 
 test.each([
