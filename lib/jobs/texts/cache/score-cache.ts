@@ -1,8 +1,7 @@
 import type { SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
 import type { Sentiment } from '../../../platform/records.ts';
 import { cacheKey, callsOf, isHeld, parseCacheRow, parseResult } from './cache-row.ts';
-import type { ClaimOptions } from './own-row.ts';
-import { createTextClaim, type Taken, type TextClaim } from './text-claim.ts';
+import { type ClaimOptions, createTextClaim, type Taken, type TextClaim } from './text-claim.ts';
 
 export type ScoreCacheOptions = ClaimOptions & {
   /** The platform's host: the same text on two platforms is scored twice. */
@@ -25,20 +24,20 @@ type Looked = Taken | { readonly kind: 'open'; readonly claim: TextClaim };
 
 export function createScoreCache(options: ScoreCacheOptions): ScoreCache {
   const { table, host, now } = options;
+  const look: ScoreCache['look'] = async (request, payer) => {
+    const key = cacheKey(host, request);
+    const stored = await table.get(key);
+    const row = stored && parseCacheRow(stored);
+    if (row?.state === 'SCORED')
+      return { kind: 'scored', result: parseResult(row), calls: callsOf(row, payer) };
+    if (row && isHeld(row, now())) return { kind: 'held', untilMs: row.leaseEndsMs };
+    return { kind: 'open', claim: createTextClaim({ key, text: request.text, payer, stored }, options) };
+  };
   return {
-    async look(request, payer) {
-      const key = cacheKey(host, request);
-      const stored = await table.get(key);
-      const row = stored && parseCacheRow(stored);
-      if (row?.state === 'SCORED')
-        return { kind: 'scored', result: parseResult(row), calls: callsOf(row, payer) };
-      if (row && isHeld(row, now())) return { kind: 'held', untilMs: row.leaseEndsMs };
-      return { kind: 'open', claim: createTextClaim({ key, text: request.text, payer, stored }, options) };
-    },
+    look,
     async find(request) {
-      const stored = await table.get(cacheKey(host, request));
-      const row = stored && parseCacheRow(stored);
-      return row?.state === 'SCORED' ? parseResult(row) : undefined;
+      const looked = await look(request);
+      return looked.kind === 'scored' ? looked.result : undefined;
     },
   };
 }
