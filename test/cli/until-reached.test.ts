@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { untilReached } from '../../lib/cli/texts/until-reached.ts';
-import type { Analyze } from '../../lib/jobs/texts/scoring/score-texts-options.ts';
+import type { Analyze } from '../../lib/jobs/texts/scoring/run.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 

@@ -5,7 +5,7 @@ import { readChunkRow } from '../../lib/jobs/texts/batch/chunk-row.ts';
 import { parsePart } from '../../lib/jobs/texts/batch/part.ts';
 import { splitBatch } from '../../lib/jobs/texts/batch/split-batch.ts';
 import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
-import type { Analyze } from '../../lib/jobs/texts/scoring/score-texts-options.ts';
+import type { Analyze } from '../../lib/jobs/texts/scoring/run.ts';
 import { scoreRunner } from '../../lib/jobs/types/score/runner.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { fakeWorker, leaseOf, messageOf } from './fake-worker.ts';

@@ -10,7 +10,7 @@ import { createScoreCache } from '../../jobs/texts/cache/score-cache.ts';
 import type { OutputFormat } from '../../jobs/texts/output/text-file.ts';
 import { createInput } from '../../jobs/texts/rows/input.ts';
 import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
-import type { Analyze } from '../../jobs/texts/scoring/score-texts-options.ts';
+import type { Analyze } from '../../jobs/texts/scoring/run.ts';
 import { bulkRequestChecks } from '../../jobs/types/score/message.ts';
 import { openSession, type Session } from '../../session.ts';
 import { UsageError } from '../errors/usage-error.ts';

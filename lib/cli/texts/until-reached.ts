@@ -1,4 +1,4 @@
-import type { Analyze } from '../../jobs/texts/scoring/score-texts-options.ts';
+import type { Analyze } from '../../jobs/texts/scoring/run.ts';
 import { isUnreached } from '../../platform/failure.ts';
 import { PlatformError } from '../../platform/platform-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';

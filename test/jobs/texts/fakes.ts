@@ -1,6 +1,6 @@
 import type { SourceRow } from '../../../lib/jobs/texts/batch/chunks.ts';
 import { createScoreCache } from '../../../lib/jobs/texts/cache/score-cache.ts';
-import type { Analyze, ScoreTextsOptions } from '../../../lib/jobs/texts/scoring/score-texts-options.ts';
+import type { Analyze, ScoreTextsOptions } from '../../../lib/jobs/texts/scoring/run.ts';
 import type { PlatformFailure } from '../../../lib/platform/failure.ts';
 import type { SentimentRequest } from '../../../lib/platform/operations/analyze-sentiment.ts';
 import { PlatformError } from '../../../lib/platform/platform-error.ts';

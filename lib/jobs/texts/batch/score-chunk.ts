@@ -1,7 +1,7 @@
 import type { ScoreJob } from '../../types/score/message.ts';
 import { textHashOf } from '../cache/cache-row.ts';
+import type { ScoreTextsOptions } from '../scoring/run.ts';
 import { type Scored, scoreTexts, type TextResult } from '../scoring/score-texts.ts';
-import type { ScoreTextsOptions } from '../scoring/score-texts-options.ts';
 import type { BatchStorage, ScoreRequest } from './batch.ts';
 import { openCallLimit } from './call-limit.ts';
 import { isEnded, readChunkRow } from './chunk-row.ts';

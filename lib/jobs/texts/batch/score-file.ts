@@ -2,7 +2,7 @@ import { backoffMs } from '../../../base/index.ts';
 import { PlatformError } from '../../../platform/platform-error.ts';
 import type { ScoreJob } from '../../types/score/message.ts';
 import { createRefusals } from '../scoring/refusals.ts';
-import type { ScoreTextsOptions } from '../scoring/score-texts-options.ts';
+import type { ScoreTextsOptions } from '../scoring/run.ts';
 import { createTextGate } from '../scoring/text-gate.ts';
 import { type Checked, checkBatch, type Refusal } from './check-batch.ts';
 import type { BatchRequest } from './chunks.ts';

@@ -3,10 +3,9 @@ import type { PlatformError } from '../../../platform/platform-error.ts';
 import type { Sentiment } from '../../../platform/records.ts';
 import { decideRetry, defaultRetryLimits } from '../../../platform/retry.ts';
 import type { Taken, TextClaim } from '../cache/text-claim.ts';
-import { waitsHere } from './patience.ts';
 import type { Run } from './run.ts';
 import { heldNow, sendText, type Tried } from './send-text.ts';
-import { isOfText } from './stopping.ts';
+import { isOfText, waitsHere } from './stopping.ts';
 
 /** The outcome of a text, which several ids may share. `calls`: those that may have been executed. */
 export type TextOutcome =

@@ -1,8 +1,7 @@
 import type { Sentiment } from '../../../platform/records.ts';
 import type { ScoreRequest } from '../batch/batch.ts';
-import { type Run, type Stop, startRun } from './run.ts';
+import { type Run, type ScoreTextsOptions, type Stop, startRun } from './run.ts';
 import { scoreText, type TextOutcome } from './score-text.ts';
-import type { ScoreTextsOptions } from './score-texts-options.ts';
 
 /** The result of one text: its sentiment, or why there is none. */
 export type TextResult = {

@@ -14,7 +14,7 @@ export type TextGate = {
  * Makes an attempt when there is room at the pace; the room is free again once the attempt has called `leave`, or ends.
  * Throws what the attempt throws, and the reason of the signal if it is aborted before the attempt starts.
  */
-export type Enter = <T>(attempt: (leave: () => void) => Promise<T>, signal: AbortSignal) => Promise<T>;
+type Enter = <T>(attempt: (leave: () => void) => Promise<T>, signal: AbortSignal) => Promise<T>;
 
 /** Two: while one call takes its slot, the next one is there to reserve another. */
 const MOST_WAITING = 2;

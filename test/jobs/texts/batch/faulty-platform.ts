@@ -1,4 +1,4 @@
-import type { Analyze } from '../../../../lib/jobs/texts/scoring/score-texts-options.ts';
+import type { Analyze } from '../../../../lib/jobs/texts/scoring/run.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';
 import { longWait, lost, sentimentOf } from '../fakes.ts';

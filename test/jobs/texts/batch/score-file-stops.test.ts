@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { reopenChunk } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
 import { scoreFile } from '../../../../lib/jobs/texts/batch/score-file.ts';
-import type { Analyze } from '../../../../lib/jobs/texts/scoring/score-texts-options.ts';
+import type { Analyze } from '../../../../lib/jobs/texts/scoring/run.ts';
 import { lost, refusedText, row, scriptedAnalyze, sentimentOf, unreached } from '../fakes.ts';
 import { batchOf, partLines, type World, world } from './batch-suite.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type CacheRow, cacheKey, textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import type { TextClaim } from '../../../../lib/jobs/texts/cache/text-claim.ts';
-import type { Analyze } from '../../../../lib/jobs/texts/scoring/score-texts-options.ts';
+import type { Analyze } from '../../../../lib/jobs/texts/scoring/run.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { FAST_TABLES } from '../../../table/every-table.ts';
 import { HOST, scriptedAnalyze, sentBy, sentimentOf, worker as workerOn } from '../fakes.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { cacheKey } from '../../../../lib/jobs/texts/cache/cache-row.ts';
+import type { Analyze } from '../../../../lib/jobs/texts/scoring/run.ts';
 import { type Scored, scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
-import type { Analyze } from '../../../../lib/jobs/texts/scoring/score-texts-options.ts';
 import { createTextGate } from '../../../../lib/jobs/texts/scoring/text-gate.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { TextClaim } from '../../../../lib/jobs/texts/cache/text-claim.ts';
-import { startRun } from '../../../../lib/jobs/texts/scoring/run.ts';
-import type { Analyze } from '../../../../lib/jobs/texts/scoring/score-texts-options.ts';
+import { type Analyze, startRun } from '../../../../lib/jobs/texts/scoring/run.ts';
 import { sendText } from '../../../../lib/jobs/texts/scoring/send-text.ts';
 import { sentimentOf, worker } from '../fakes.ts';
 

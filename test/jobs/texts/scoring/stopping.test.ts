@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { waitsHere } from '../../../../lib/jobs/texts/scoring/patience.ts';
 import {
   type Alike,
   afterFailedText,
   isOfText,
   mustStop,
   noneAlike,
+  waitsHere,
 } from '../../../../lib/jobs/texts/scoring/stopping.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { lost, unavailable } from '../fakes.ts';
