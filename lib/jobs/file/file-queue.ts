@@ -1,8 +1,8 @@
 import { parseJson } from '../../base/index.ts';
-import { inGroups } from '../../snapshot/sources/read-ahead.ts';
 import { type EndedJobRow, hasEnded } from '../ledger/job-row.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Queue, QueueMessage } from '../queue/queue.ts';
+import { inGroups } from '../results/read-listed.ts';
 import { isServiceAway } from '../service-away.ts';
 import type { FileRow } from './job-file.ts';
 

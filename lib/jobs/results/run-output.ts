@@ -1,4 +1,3 @@
-import { readListed } from '../../snapshot/sources/read-ahead.ts';
 import type { Store } from '../../store/index.ts';
 import type { FileRow, JobFile } from '../file/job-file.ts';
 import { hasEnded, type Outcome } from '../ledger/job-row.ts';
@@ -6,6 +5,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { responseOf } from '../result.ts';
 import { csvLines, ndjsonLines, type RowToWrite } from '../texts/output/added-columns.ts';
 import { type OutputFormat, writeTextFile } from '../texts/output/text-file.ts';
+import { readListed } from './read-listed.ts';
 
 export type RunOutputOptions = {
   readonly file: string;

@@ -1,7 +1,7 @@
 import { parseJson } from '../../base/index.ts';
-import { readListed } from '../../snapshot/sources/read-ahead.ts';
 import type { Store } from '../../store/index.ts';
 import { type ResultOf, resultKey, WHOLE } from '../result.ts';
+import { readListed } from './read-listed.ts';
 
 /** A result as it is stored, and what of it can be told at once. */
 export type StoredResult = {

@@ -1,4 +1,4 @@
-import { inGroups } from '../../../snapshot/sources/read-ahead.ts';
+import { inGroups } from '../../results/read-listed.ts';
 import type { ScoreJob } from '../../types/score/message.ts';
 import { type BatchStorage, type ChunkId, stagedKey } from './batch.ts';
 import { setCallLimit } from './call-limit.ts';

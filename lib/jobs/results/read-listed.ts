@@ -1,0 +1,27 @@
+import { type ReadAheadOptions, readAhead } from '../../snapshot/sources/read-ahead.ts';
+
+/** How many items are listed before they are read. */
+const LISTED = 256;
+
+/** Reads items ahead, as `readAhead` does, while they are listed: 256 of them are held. */
+export async function* readListed<Item, Result>(
+  listed: AsyncIterable<Item>,
+  options: Omit<ReadAheadOptions<Item, Result>, 'items'>,
+): AsyncGenerator<Result, void, undefined> {
+  for await (const items of inGroups(listed, LISTED)) yield* readAhead({ ...options, items });
+}
+
+/** Items in groups of this size; the last one may be smaller. */
+export async function* inGroups<Item>(
+  items: AsyncIterable<Item>,
+  size: number,
+): AsyncGenerator<readonly Item[], void, undefined> {
+  let group: Item[] = [];
+  for await (const item of items) {
+    group.push(item);
+    if (group.length < size) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
+}
