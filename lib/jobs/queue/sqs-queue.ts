@@ -8,8 +8,13 @@ import {
   SendMessageBatchCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { type AwsEnvironment, asAwsError, awsClientConfig, queueEndpoint } from '../../base/index.ts';
-import { delayMessage } from './delay-message.ts';
+import {
+  type AwsEnvironment,
+  AwsError,
+  asAwsError,
+  awsClientConfig,
+  queueEndpoint,
+} from '../../base/index.ts';
 import type { Queue, QueueMessage } from './queue.ts';
 import { sendMessages } from './send-messages.ts';
 
@@ -75,13 +80,11 @@ export function createSqsQueue(
       await asAwsError(`delete a message from ${queueUrl}`, () => client.send(command));
     },
     delay: (receipt, delayMs) =>
-      delayMessage(delayMs, {
-        queue: queueUrl,
-        hide: (VisibilityTimeout) =>
-          client.send(
-            new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle: receipt, VisibilityTimeout }),
-          ),
-      }),
+      delayMessage(delayMs, queueUrl, (VisibilityTimeout) =>
+        client.send(
+          new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle: receipt, VisibilityTimeout }),
+        ),
+      ),
     async counts() {
       const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] });
       const { Attributes = {} } = await asAwsError(`count the messages on ${queueUrl}`, () =>
@@ -107,3 +110,38 @@ function toMessage({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message)
     receipt: ReceiptHandle ?? '',
   };
 }
+
+/** SQS's own limit on how long a message may be hidden, counted from when it was received. */
+const MOST_HIDDEN_SECONDS = 43_200;
+
+/** The longest that a deployed worker may hold a message before it delays it: Lambda's limit, and 5 minutes of slack. */
+const LONGEST_HOLD_SECONDS = 900 + 300;
+
+/** A delay that was refused is halved until it is shorter than this. */
+const LEAST_DELAY_SECONDS = 60;
+
+/**
+ * Delays a message, or for as long as SQS hides one that was held for the longest time. A message that was held even
+ * longer, as `work` may, is refused so long a delay: then it is halved. Throws `AwsError` if none is accepted.
+ */
+async function delayMessage(
+  delayMs: number,
+  queue: string,
+  hide: (seconds: number) => Promise<unknown>,
+): Promise<void> {
+  let seconds = Math.min(MOST_HIDDEN_SECONDS - LONGEST_HOLD_SECONDS, Math.ceil(delayMs / 1000));
+  for (;;) {
+    try {
+      await hide(seconds);
+      return;
+    } catch (cause) {
+      const error = new AwsError(`delay a message on ${queue}`, cause);
+      if (seconds / 2 < LEAST_DELAY_SECONDS || !isTooLong(error)) throw error;
+      seconds = Math.floor(seconds / 2);
+    }
+  }
+}
+
+/** A receipt that is invalid has the same code, but a shorter delay would not help it. */
+const isTooLong = ({ failure, message }: AwsError) =>
+  /(^|\.)InvalidParameterValue/.test(failure.code) && !/receipt/i.test(message);
