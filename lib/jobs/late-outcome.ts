@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { findStored, keySegment, MOST_LIST_BYTES, type Store, StoredObjectError } from '../store/index.ts';
 import type { Outcome } from './ledger/job-row.ts';
+import { outcomeSchema } from './ledger/job-row.ts';
 import type { SentBy } from './ledger/ledger.ts';
-import { outcomeSchema } from './ledger/stored-row.ts';
 
 /** Where the outcome of a send waits if the ledger could not store it. */
 const lateKey = ({ id, createdAt, fence }: SentBy) =>

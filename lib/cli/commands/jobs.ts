@@ -1,5 +1,5 @@
 import { shownJson } from '../../base/index.ts';
-import type { JobRow, JobState } from '../../jobs/ledger/job-row.ts';
+import { type JobRow, jobStates } from '../../jobs/ledger/job-row.ts';
 import { defineCommand } from '../command.ts';
 import { openLedgerFor, openStoreOf } from '../options/from-settings.ts';
 import { choiceOption, numberOption } from '../options/options.ts';
@@ -10,11 +10,9 @@ import { cancel } from './jobs-cancel.ts';
 import { resolve } from './jobs-resolve.ts';
 import { results } from './jobs-results.ts';
 
-type JobsFlags = { readonly limit: number; readonly state?: JobState; readonly json?: true };
+type JobsFlags = { readonly limit: number; readonly state?: JobRow['state']; readonly json?: true };
 
-const STATES = ['CLAIMED', 'SENT', 'DONE', 'FAILED', 'UNKNOWN'] as const satisfies readonly JobState[];
-
-const readState = choiceOption(STATES);
+const readState = choiceOption(jobStates);
 
 /** `jobs [ID]`: what the ledger holds; `jobs cancel`, `jobs resolve`. Does not need the platform. */
 export const jobs = defineCommand({
@@ -22,7 +20,7 @@ export const jobs = defineCommand({
   arguments: [['[id]', 'the job to show: its result, or its row in the ledger if it has no result yet']],
   options: [
     ['--limit <n>', 'the most jobs to list', numberOption(1, 10_000), 20],
-    ['--state <state>', `only jobs in this state: one of ${STATES.join(', ')}`, readState],
+    ['--state <state>', `only jobs in this state: one of ${jobStates.join(', ')}`, readState],
     ['--json', 'print the jobs as one JSON value'],
   ],
   examples: [

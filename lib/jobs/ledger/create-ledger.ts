@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { RowKey, StoredRow, Table } from '../../table/index.ts';
 import type { JobRow } from './job-row.ts';
+import { fromRow, toRow } from './job-row.ts';
 import type { Ledger, SentAnswer } from './ledger.ts';
 import { createSteps, type FoundRow, type StepParts } from './steps.ts';
-import { fromRow, toRow } from './stored-row.ts';
 import {
   decideAnnounce,
   decideCancel,

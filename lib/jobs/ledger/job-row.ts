@@ -1,70 +1,112 @@
-import type { Json } from '../../table/index.ts';
+import * as z from 'zod/mini';
+import { parseOwnJson } from '../../base/index.ts';
+import type { Json, Row } from '../../table/index.ts';
 
-export type JobState = 'CLAIMED' | 'SENT' | EndState;
+const count = z.int().check(z.minimum(0));
 
-export type EndState = 'DONE' | 'FAILED' | 'UNKNOWN';
+// What `parseOwnJson` returned is JSON.
+const json = z.custom<Json>(() => true);
 
-/** Why a job did not succeed. The ledger's own kinds: `cancelled`, `workers-died`, `answer-lost`,
- * `never-sent`, `resolved`. */
-export type JobError = {
-  readonly kind: string;
-  readonly message: string;
-  readonly [fact: string]: Json | undefined;
-};
+const endStates = ['DONE', 'FAILED', 'UNKNOWN'] as const;
+export type EndState = (typeof endStates)[number];
+
+export const jobStates = ['CLAIMED', 'SENT', ...endStates] as const;
+
+/** Why a job did not succeed. The ledger's own kinds: `cancelled`, `workers-died`, `answer-lost`, `never-sent`, `resolved`. */
+const errorSchema = z.catchall(z.object({ kind: z.string(), message: z.string() }), z.optional(json));
+export type JobError = Readonly<z.infer<typeof errorSchema>>;
 
 /** How a job ended: what came back, or why nothing did, or the key of a staged object that holds it. */
-export type Outcome = {
-  readonly status: 'done' | 'failed' | 'unknown';
-  readonly response?: Json;
-  readonly error?: JobError;
-  readonly staged?: string;
+export const outcomeSchema = z.object({
+  status: z.literal(['done', 'failed', 'unknown']),
+  response: z.exactOptional(json),
+  error: z.exactOptional(errorSchema),
+  staged: z.exactOptional(z.string()),
   /** What a person said who settled a job whose outcome was unknown. */
-  readonly note?: string;
-};
+  note: z.exactOptional(z.string()),
+});
+export type Outcome = Readonly<z.infer<typeof outcomeSchema>>;
+
+const outcomeText = z.pipe(
+  z.pipe(
+    z.string(),
+    z.transform((text): unknown => {
+      try {
+        return parseOwnJson(text);
+      } catch {
+        // Which is no outcome.
+        return undefined;
+      }
+    }),
+  ),
+  outcomeSchema,
+);
 
 /** A job’s row in the ledger. Times in epoch milliseconds. */
-export type JobRow = {
-  readonly id: string;
+const rowSchema = z.object({
+  id: z.string(),
   /** Absent, like `contentHash` and `sender`, where the job was cancelled before its message was seen. */
-  readonly type?: string;
-  readonly contentHash?: string;
+  type: z.exactOptional(z.string()),
+  contentHash: z.exactOptional(z.string()),
   /** Who sent the message that was claimed first. */
-  readonly sender?: string;
-  readonly state: JobState;
+  sender: z.exactOptional(z.string()),
+  state: z.literal(jobStates),
   /** Rises with every claim; only the holder of the highest may write. */
-  readonly fence: number;
+  fence: count,
   /** The delivery that claimed it last, so that a claim that got no response is not taken for another one. */
-  readonly by?: string;
+  by: z.exactOptional(z.string()),
   /** Until when the holder has the job; absent if nobody has it. */
-  readonly leaseUntilMs?: number;
+  leaseUntilMs: z.exactOptional(z.number()),
   /** Sends that have started since the job was created or reopened. */
-  readonly attempts: number;
+  attempts: count,
   /** How many of these were certainly not executed, or failed since the platform was away; absent if none did. */
-  readonly unsentAttempts?: number;
+  unsentAttempts: z.exactOptional(count),
   /** Turns since then that failed and executed nothing, with a send or without; absent if there was none. */
-  readonly unsentTries?: number;
+  unsentTries: z.exactOptional(count),
   /** Leases that have expired and been taken over since then. */
-  readonly takeovers: number;
+  takeovers: count,
   /** The day of the first claim, YYYY-MM-DD in UTC: the `dt` of the job's result. */
-  readonly dt: string;
-  readonly createdAt: number;
+  dt: z.string(),
+  createdAt: z.number(),
   /** The first claim since the job was created or reopened. */
-  readonly startedAt?: number;
+  startedAt: z.exactOptional(z.number()),
   /** Later than every earlier end of the job. */
-  readonly finishedAt?: number;
+  finishedAt: z.exactOptional(z.number()),
   /** The last end of a reopened job. */
-  readonly earlierFinishedAt?: number;
+  earlierFinishedAt: z.exactOptional(z.number()),
   /** The fence of the last send that was not taken back. */
-  readonly sentFence?: number;
+  sentFence: z.exactOptional(count),
   /** While a send is repeated: the fence of the send before it, whose outcome is unknown. */
-  readonly earlierSentFence?: number;
+  earlierSentFence: z.exactOptional(count),
   /**
    * A person cancelled the job after it had failed: only by its id is it reopened. While it is under way: its worker is
    * to send no more.
    */
-  readonly cancelled?: boolean;
-  readonly outcome?: Outcome;
-};
+  cancelled: z.exactOptional(z.boolean()),
+  /** Stored as text: what a function returns may be nested deeper, or have other numbers, than a table accepts. */
+  outcome: z.exactOptional(outcomeText),
+});
+
+export type JobRow = Readonly<z.infer<typeof rowSchema>>;
+
+/** A job row as the table stores it. */
+export const toRow = ({ outcome, ...rest }: JobRow): Row => ({
+  ...rest,
+  ...(outcome ? { outcome: JSON.stringify(outcome) } : {}),
+});
+
+/** The job row in a stored row. Throws a `LedgerError` that names the invalid member if the row is not a job’s. */
+export function fromRow(row: Row): JobRow {
+  const parsed = rowSchema.safeParse(row);
+  if (parsed.success) return parsed.data;
+  const fault = parsed.error.issues[0]?.path.join('.') ?? '';
+  throw new LedgerError(`read job ${row['id']}: expected a job row, got one with an invalid ${fault}`);
+}
+
+/** The ledger's only error of its own. */
+class LedgerError extends Error {
+  override readonly name = 'LedgerError';
+}
 
 /** The row of a job that has ended. */
 export type EndedJobRow = JobRow & {

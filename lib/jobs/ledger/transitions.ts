@@ -9,7 +9,6 @@ import {
   isCancelled,
   type JobError,
   type JobRow,
-  type JobState,
   type Outcome,
 } from './job-row.ts';
 import type {
@@ -324,7 +323,7 @@ function ended(row: JobRow, outcome: Outcome, nowMs: number) {
 
 const endStates = { done: 'DONE', failed: 'FAILED', unknown: 'UNKNOWN' } as const satisfies Record<
   Outcome['status'],
-  EndState & JobState
+  EndState
 >;
 
 /** Of two ends of one job the later one wins, so it gets the later time, whatever the clock says. */

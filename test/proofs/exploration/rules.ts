@@ -1,5 +1,10 @@
-import { type EndedJobRow, hasEnded, isCancelled, type JobRow } from '../../../lib/jobs/ledger/job-row.ts';
-import { fromRow } from '../../../lib/jobs/ledger/stored-row.ts';
+import {
+  type EndedJobRow,
+  fromRow,
+  hasEnded,
+  isCancelled,
+  type JobRow,
+} from '../../../lib/jobs/ledger/job-row.ts';
 import { runsAgain } from '../../../lib/jobs/ledger/transitions.ts';
 import type { StoredRow } from '../../../lib/table/table.ts';
 import type { Ask } from './asks.ts';
