@@ -6,50 +6,24 @@ const asOf = { as_of: 'bigint' } as const;
 /** A record joins by its id as it was sent; `thing_id` is canonical, as all other ids are. */
 export const recordColumns = { record_id: 'string', thing_id: 'string', ...asOf } as const;
 
-export const flagColumns = <Name extends Flag>(names: readonly Name[]) =>
-  Object.fromEntries(names.map((name) => [name, 'boolean'])) as Readonly<Record<Name, 'boolean'>>;
+export const flagColumns = <Name extends Flag>(names: readonly Name[]) => typed('boolean', names);
+
+const owned = ['calculations', 'cards', 'files', 'data_files', 'locked', 'oldest_modified'] as const;
+const wrong = ['broken_links', 'invalid', 'missing_target', 'affected', 'unused'] as const;
+const ends = ['user_kind', 'user_id', 'used_kind', 'used_id', 'stater_kind', 'stater_id'] as const;
 
 /** The columns of each table of a model. */
 export const modelColumns = {
   calculations: { ...recordColumns, ...flagColumns(flagsOf.calculation) },
   cards: { ...recordColumns, ...flagColumns(flagsOf.card) },
-  datasets: {
-    dataset_id: 'string',
-    cards: 'bigint',
-    calculations: 'bigint',
-    broken_links: 'bigint',
-    ...asOf,
-  },
-  owners: {
-    user_id: 'string',
-    name: 'string',
-    calculations: 'bigint',
-    cards: 'bigint',
-    files: 'bigint',
-    data_files: 'bigint',
-    locked: 'bigint',
-    oldest_modified: 'bigint',
-    broken_links: 'bigint',
-    invalid: 'bigint',
-    missing_target: 'bigint',
-    affected: 'bigint',
-    unused: 'bigint',
-    ...asOf,
-  },
-  uses: {
-    user_kind: 'string',
-    user_id: 'string',
-    used_kind: 'string',
-    used_id: 'string',
-    relation: 'string',
-    validity: 'string',
-    broken: 'boolean',
-    stated_by: 'string',
-    stater_kind: 'string',
-    stater_id: 'string',
-    ...asOf,
-  },
+  datasets: { dataset_id: 'string', ...typed('bigint', ['cards', 'calculations', 'broken_links']), ...asOf },
+  owners: { ...typed('string', ['user_id', 'name']), ...typed('bigint', [...owned, ...wrong]), ...asOf },
+  uses: { ...typed('string', [...ends, 'relation', 'validity', 'stated_by']), broken: 'boolean', ...asOf },
 } as const;
+
+function typed<T extends string, Name extends string>(type: T, names: readonly Name[]) {
+  return Object.fromEntries(names.map((name) => [name, type])) as Readonly<Record<Name, T>>;
+}
 
 export type ModelTable = keyof typeof modelColumns;
 

@@ -15,41 +15,25 @@ export type StoredTable = {
   readonly partitions: readonly { readonly name: string; readonly prefix: string }[];
 };
 
+const columnsOfRuns = {
+  ...typed('string', ['place', 'source', 'run', 'dt', 'startedat', 'finishedat', 'consistency']),
+  ...typed('string', ['against', 'platform']),
+  ...typed('boolean', ['latest', 'forced']),
+  ...typed('bigint', ['records', 'missing', 'added', 'removed', 'changed', 'parts', 'bytes']),
+  ...typed('bigint', ['requests', 'retries', 'throttled', 'parquetbytes', 'other']),
+  refused: 'array<string>',
+} as const;
+
 /**
- * The tables over runs, jobs, refused messages, scores and changes, by their names in SQL. What the platform or a user sent is
- * text there, as JSON where it is not text itself, so that no value breaks a query; what only this program writes has its
- * type.
+ * The tables over runs, jobs, refused messages, scores and changes, by their names in SQL. What the platform or a user
+ * sent is text there, as JSON where it is not text itself, so that no value breaks a query; what only this program writes
+ * has its type.
  */
 export const storedTables = {
   runs: {
     description: 'Published runs of all places, one row each, as of the last time that tables were made.',
     folder: 'parquet/runs/',
-    columns: {
-      place: 'string',
-      source: 'string',
-      run: 'string',
-      dt: 'string',
-      latest: 'boolean',
-      startedat: 'string',
-      finishedat: 'string',
-      records: 'bigint',
-      missing: 'bigint',
-      consistency: 'string',
-      against: 'string',
-      added: 'bigint',
-      removed: 'bigint',
-      changed: 'bigint',
-      parts: 'bigint',
-      bytes: 'bigint',
-      requests: 'bigint',
-      retries: 'bigint',
-      throttled: 'bigint',
-      parquetbytes: 'bigint',
-      other: 'bigint',
-      forced: 'boolean',
-      refused: 'array<string>',
-      platform: 'string',
-    },
+    columns: columnsOfRuns,
     partitions: [],
   },
   jobs: {
@@ -145,3 +129,8 @@ export const scoreColumns = withOther(storedTables.scores.columns);
 export const changesColumns = withOther(storedTables.changes.columns);
 export const refusedColumns = withOther(storedTables.refused.columns);
 export const formulaColumns = withOther(storedTables.formulas.columns);
+
+/** Columns of one type. */
+function typed<T extends string, Name extends string>(type: T, names: readonly Name[]) {
+  return Object.fromEntries(names.map((name) => [name, type])) as Readonly<Record<Name, T>>;
+}

@@ -1,0 +1,44 @@
+import { globSync, readFileSync } from 'node:fs';
+import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
+import { expect, test } from 'vitest';
+
+/** What is imported from the inside of both packages, which may change with any version of theirs. */
+const inside = () =>
+  globSync('lib/**/*.ts').flatMap((file) =>
+    [
+      ...readFileSync(file, 'utf8').matchAll(
+        /import (?!type)\{([^}]*)\} from '(hyparquet(?:-writer)?\/src\/[^']*)'/g,
+      ),
+    ].map(([, names = '', from = '']) => `${from} ${names.trim()}`),
+  );
+
+test('the inside of hyparquet and its writer is used for this alone, in the versions that are pinned', () => {
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+  expect([...new Set(inside())].sort()).toEqual([
+    'hyparquet-writer/src/bytewriter.js ByteWriter',
+    'hyparquet-writer/src/datapage.js writePageHeader',
+    'hyparquet-writer/src/metadata.js writeMetadata',
+    'hyparquet/src/column.js parquetHeader',
+    'hyparquet/src/encoding.js readRleBitPackedHybrid',
+  ]);
+  for (const name of ['hyparquet', 'hyparquet-writer']) expect(dependencies[name]).toMatch(/^\d+\.\d+\.\d+$/);
+});
+
+test('its writer appends at its index, counts in its offset, and can be emptied by both', () => {
+  const writer = new ByteWriter();
+  writer.appendUint32(7);
+  writer.ensure(100_000);
+  new Uint8Array(writer.buffer, writer.index)[0] = 9;
+  writer.index += 1;
+  writer.offset += 1;
+
+  expect([...writer.getBytes()]).toEqual([7, 0, 0, 0, 9]);
+  expect(writer.buffer.byteLength).toBeGreaterThanOrEqual(100_004);
+
+  writer.index = 0;
+  writer.appendBytes(new Uint8Array([1, 2]));
+
+  expect([...writer.getBytes()]).toEqual([1, 2]);
+  expect(writer.offset).toBe(7);
+});
