@@ -1,11 +1,10 @@
 import type { MeasureName } from '../lib/base/index.ts';
 import type { JobFinished } from '../lib/jobs/handle-message.ts';
 import type { PaceCounts } from '../lib/pace/pace.ts';
-import type { PlatformEvent } from '../lib/platform/events.ts';
+import type { PlatformEvent, Sentiment } from '../lib/platform/index.ts';
 import { analyzeSentiment } from '../lib/platform/operations/analyze-sentiment.ts';
 import { getDataFile } from '../lib/platform/operations/get-data-file.ts';
 import { listCards } from '../lib/platform/operations/list-cards.ts';
-import type { Sentiment } from '../lib/platform/records.ts';
 import type { Environment } from '../lib/settings.ts';
 import { measuredLine } from './measured-line.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { idSchema } from '../../lib/platform/id.ts';
+import { idSchema } from '../../lib/platform/index.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 

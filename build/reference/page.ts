@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
-import type { Endpoint } from '../../lib/platform/endpoint.ts';
 import { type EndpointName, endpoints } from '../../lib/platform/endpoints.ts';
+import type { Endpoint } from '../../lib/platform/index.ts';
 import {
   calculationRowSchema,
   calculationSchema,

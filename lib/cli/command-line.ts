@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { printJson, shortened, shownJson } from '../base/index.ts';
-import { PlatformError } from '../platform/platform-error.ts';
+import { PlatformError } from '../platform/index.ts';
 import { McpSdkMissingError } from '../report/mcp/load-sdk.ts';
 import { readSyncSettings, SettingsError } from '../settings.ts';
 import { PlaceTakenError } from '../snapshot/place-taken.ts';

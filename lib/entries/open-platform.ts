@@ -1,5 +1,4 @@
-import type { Platform } from '../platform/client.ts';
-import type { Observe } from '../platform/events.ts';
+import type { Observe, Platform } from '../platform/index.ts';
 import { openSession } from '../session.ts';
 import type { Environment } from '../settings.ts';
 

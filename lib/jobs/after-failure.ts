@@ -1,6 +1,5 @@
 import { type BackoffLimits, backoffMs } from '../base/index.ts';
-import type { PlatformFailure } from '../platform/failure.ts';
-import { PlatformError } from '../platform/platform-error.ts';
+import { PlatformError, type PlatformFailure } from '../platform/index.ts';
 import type { JobError, Outcome } from './ledger/job-row.ts';
 import { isServiceError } from './service-away.ts';
 import { HandBackError, JobCancelledError, JobRefusedError, TurnLostError, UnfinishedError } from './turn.ts';

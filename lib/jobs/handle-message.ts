@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { InHand } from '../base/index.ts';
 import type { Breaker } from '../pace/fleet-breaker.ts';
-import { PlatformError } from '../platform/platform-error.ts';
+import { PlatformError } from '../platform/index.ts';
 import type { Store } from '../store/index.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';

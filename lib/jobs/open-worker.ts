@@ -1,6 +1,5 @@
 import { once, sleep } from '../base/index.ts';
-import type { Platform } from '../platform/client.ts';
-import type { Sentiment } from '../platform/records.ts';
+import type { Platform, Sentiment } from '../platform/index.ts';
 import type { Session } from '../session.ts';
 import { readAllow } from './allow.ts';
 import type { JobFinished, Worker } from './handle-message.ts';

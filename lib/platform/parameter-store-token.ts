@@ -1,6 +1,6 @@
 import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { type AwsEnvironment, asAwsError, awsClientConfig } from '../base/index.ts';
-import { secretToken, type TokenSource } from './token.ts';
+import { secretLimits, secretToken, type TokenSource } from './token.ts';
 
 export type ParameterStoreOptions = {
   /** The ARN or the name of a SecureString, whose text is the token. */
@@ -14,13 +14,7 @@ export type ParameterStoreOptions = {
  * platform refuses it. A failed read is thrown as `AwsError` and not cached. A parameter that is not encrypted is refused.
  */
 export function parameterStoreToken({ parameter, environment }: ParameterStoreOptions): TokenSource {
-  const client = new SSMClient(
-    awsClientConfig(environment, {
-      service: 'SSM',
-      connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
-      requestTimeoutMs: REQUEST_TIMEOUT_MS,
-    }),
-  );
+  const client = new SSMClient(awsClientConfig(environment, { service: 'SSM', ...secretLimits }));
   return secretToken({
     fetchSecret: async () => {
       const { Parameter: { Type: type, Value: text = '' } = {} } = await asAwsError(
@@ -35,6 +29,3 @@ export function parameterStoreToken({ parameter, environment }: ParameterStoreOp
     },
   });
 }
-
-const CONNECTION_TIMEOUT_MS = 5_000;
-const REQUEST_TIMEOUT_MS = 10_000;

@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { type AwsEnvironment, asAwsError, awsClientConfig } from '../base/index.ts';
-import { secretToken, type TokenSource } from './token.ts';
+import { secretLimits, secretToken, type TokenSource } from './token.ts';
 
 export type SecretsManagerOptions = {
   /** The secret's id or ARN; its text is the token. */
@@ -15,11 +15,7 @@ export type SecretsManagerOptions = {
  */
 export function secretsManagerToken({ secretId, environment }: SecretsManagerOptions): TokenSource {
   const client = new SecretsManagerClient(
-    awsClientConfig(environment, {
-      service: 'SECRETS_MANAGER',
-      connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
-      requestTimeoutMs: REQUEST_TIMEOUT_MS,
-    }),
+    awsClientConfig(environment, { service: 'SECRETS_MANAGER', ...secretLimits }),
   );
   return secretToken({
     fetchSecret: async () => {
@@ -35,6 +31,3 @@ export function secretsManagerToken({ secretId, environment }: SecretsManagerOpt
     },
   });
 }
-
-const CONNECTION_TIMEOUT_MS = 5_000;
-const REQUEST_TIMEOUT_MS = 10_000;

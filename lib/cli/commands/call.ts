@@ -1,5 +1,5 @@
 import { printJson, shownJson } from '../../base/index.ts';
-import type { FunctionExecution } from '../../platform/records.ts';
+import type { FunctionExecution } from '../../platform/index.ts';
 import { defineCommand } from '../command.ts';
 import { readObject } from '../options/options.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';

@@ -1,6 +1,6 @@
 import { printJson } from '../../base/index.ts';
 import type { FormulaLogEntry } from '../../jobs/types/update-formula/formula-log.ts';
-import { idDigits } from '../../platform/id.ts';
+import { idDigits } from '../../platform/index.ts';
 import type { Store } from '../../store/index.ts';
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';

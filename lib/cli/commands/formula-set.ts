@@ -1,5 +1,5 @@
 import { printJson } from '../../base/index.ts';
-import type { Calculation } from '../../platform/records.ts';
+import type { Calculation } from '../../platform/index.ts';
 import { defineCommand } from '../command.ts';
 import { sendOnce } from '../errors/sent-once.ts';
 import { UsageError } from '../errors/usage-error.ts';

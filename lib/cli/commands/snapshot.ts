@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { idDigits } from '../../platform/id.ts';
+import { idDigits } from '../../platform/index.ts';
 import { placeOf } from '../../snapshot/keys.ts';
 import { type Source, sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
 import { type CommandDefinition, defineCommand } from '../command.ts';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
-import { describeFailure, isStatus, isUnreached } from '../../platform/failure.ts';
 import { createExchange } from '../../platform/http/exchange.ts';
-import { PlatformError } from '../../platform/platform-error.ts';
+import { describeFailure, isStatus, isUnreached, PlatformError } from '../../platform/index.ts';
 import type { Session } from '../../session.ts';
 import type { Environment, Settings } from '../../settings.ts';
 import { sqlitePath } from '../../table/index.ts';

@@ -1,6 +1,6 @@
 import { AwsError } from '../../base/index.ts';
 import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
-import { PlatformError } from '../../platform/platform-error.ts';
+import { PlatformError } from '../../platform/index.ts';
 import { SettingsError } from '../../settings.ts';
 import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.ts';
 import { StoredObjectError, StoreError } from '../../store/index.ts';

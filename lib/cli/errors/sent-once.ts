@@ -1,5 +1,4 @@
-import type { CallOptions } from '../../platform/call.ts';
-import { PlatformError } from '../../platform/platform-error.ts';
+import { type CallOptions, PlatformError } from '../../platform/index.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** What a call changes, in words, for when nobody knows whether it did. */

@@ -1,7 +1,6 @@
 import { AwsError, type AwsFailure, hideUser } from '../../base/index.ts';
 import type { SettingName } from '../../contract.ts';
-import { isStatus, isUnreached } from '../../platform/failure.ts';
-import { PlatformError } from '../../platform/platform-error.ts';
+import { isStatus, isUnreached, PlatformError } from '../../platform/index.ts';
 import type { Environment } from '../../settings.ts';
 import { StoreError, type StoreFailure } from '../../store/index.ts';
 import { sqlitePath, TableError, type TableFailure } from '../../table/index.ts';

@@ -5,8 +5,7 @@ import {
   readFormulaLog,
   storeFormula,
 } from '../../jobs/types/update-formula/formula-log.ts';
-import type { Platform } from '../../platform/client.ts';
-import type { Calculation, CalculationRow } from '../../platform/records.ts';
+import type { Calculation, CalculationRow, Platform } from '../../platform/index.ts';
 import type { Session } from '../../session.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';

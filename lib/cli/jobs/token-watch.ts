@@ -1,5 +1,5 @@
 import type { OpenBreaker } from '../../pace/breaker.ts';
-import type { PlatformEvent } from '../../platform/events.ts';
+import type { PlatformEvent } from '../../platform/index.ts';
 import { exitCodes } from '../terminal/terminal.ts';
 
 export type TokenWatchOptions = {

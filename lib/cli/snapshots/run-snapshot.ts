@@ -1,5 +1,5 @@
 import { sleep } from '../../base/index.ts';
-import { PlatformError } from '../../platform/platform-error.ts';
+import { PlatformError } from '../../platform/index.ts';
 import { openSession, type Session } from '../../session.ts';
 import { clearAfter } from '../../snapshot/history/clear-work.ts';
 import { findPublished } from '../../snapshot/history/find-published.ts';

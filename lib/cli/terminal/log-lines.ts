@@ -1,5 +1,5 @@
 import { parseOwnJson } from '../../base/index.ts';
-import { describeFailure, type PlatformFailure } from '../../platform/failure.ts';
+import { describeFailure, type PlatformFailure } from '../../platform/index.ts';
 import { shownLines } from './terminal.ts';
 
 /** What a line of the log says besides its message. Its values come from JSON: they may be anything. */

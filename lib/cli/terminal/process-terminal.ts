@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
-import type { HoldLeft } from '../../platform/attempt.ts';
+import type { HoldLeft } from '../../platform/index.ts';
 import { type Awaited, type Awaits, createAwaits } from './awaits.ts';
 import { createOutput, OutputError, type OutputFault } from './process-output.ts';
 import { createScreen } from './screen.ts';

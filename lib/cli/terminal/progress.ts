@@ -1,4 +1,4 @@
-import type { CallCounts } from '../../platform/events.ts';
+import type { CallCounts } from '../../platform/index.ts';
 import type { SnapshotProgress } from '../../snapshot/run/take-slice.ts';
 import { type Far, progressLine, screenLine } from './progress-line.ts';
 import type { Screen } from './screen.ts';

@@ -1,6 +1,6 @@
 import { shownText } from '../../base/index.ts';
 import type { Polls } from '../../jobs/queue/queue.ts';
-import type { HoldLeft } from '../../platform/attempt.ts';
+import type { HoldLeft } from '../../platform/index.ts';
 import type { Environment } from '../../settings.ts';
 import type { openStore } from '../../store/index.ts';
 import type { Awaits } from './awaits.ts';

@@ -1,6 +1,5 @@
 import type { Analyze } from '../../jobs/texts/scoring/run.ts';
-import { isUnreached } from '../../platform/failure.ts';
-import { PlatformError } from '../../platform/platform-error.ts';
+import { isUnreached, PlatformError } from '../../platform/index.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export type UntilReachedOptions = Pick<Terminal, 'screen' | 'signal'> & {

@@ -1,5 +1,5 @@
 import type { FormulaAnalysis } from '../../formula/index.ts';
-import type { Platform } from '../../platform/client.ts';
+import type { Platform } from '../../platform/index.ts';
 import type { Session } from '../../session.ts';
 import type { Store } from '../../store/index.ts';
 import type { AllowLists } from '../allow-lists.ts';

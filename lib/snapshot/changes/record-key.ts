@@ -1,4 +1,4 @@
-import { compareIds, idDigits } from '../../platform/id.ts';
+import { compareIds, idDigits } from '../../platform/index.ts';
 import type { RecordKey } from '../sources/source-definition.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { AwsError, backoffMs } from '../../base/index.ts';
-import { isStatus } from '../../platform/failure.ts';
-import { PlatformError } from '../../platform/platform-error.ts';
+import { isStatus, PlatformError } from '../../platform/index.ts';
 import { decideRetry, type RetryLimits } from '../../platform/retry.ts';
 import { StoredObjectError, StoreError } from '../../store/index.ts';
 import { TableError } from '../../table/index.ts';

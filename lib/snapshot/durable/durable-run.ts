@@ -1,6 +1,5 @@
 import type { PaceCounts } from '../../pace/pace.ts';
-import type { Call } from '../../platform/call.ts';
-import type { CallCounts } from '../../platform/events.ts';
+import type { Call, CallCounts } from '../../platform/index.ts';
 import type { Store } from '../../store/index.ts';
 import { type Compression, type Place, placeOf } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';

@@ -1,4 +1,4 @@
-import { MOST_ID_DIGITS } from '../../platform/id.ts';
+import { MOST_ID_DIGITS } from '../../platform/index.ts';
 import type { FoundRecords, RecordFailure } from './record-finder.ts';
 import { scanObject } from './scan-response.ts';
 

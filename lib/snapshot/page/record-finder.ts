@@ -1,5 +1,5 @@
 import { JsonLimitError, parseJson } from '../../base/index.ts';
-import { type Id, idDigits, MOST_ID_DIGITS } from '../../platform/id.ts';
+import { type Id, idDigits, MOST_ID_DIGITS } from '../../platform/index.ts';
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,

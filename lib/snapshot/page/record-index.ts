@@ -1,4 +1,4 @@
-import { compareIds, type Id } from '../../platform/id.ts';
+import { compareIds, type Id } from '../../platform/index.ts';
 
 /**
  * Where the records of a response are, a row a record: 4 bytes for each place, 8 for an integer key. Objects would take

@@ -1,5 +1,5 @@
 import { JsonLimitError } from '../../base/index.ts';
-import { PlatformError } from '../../platform/platform-error.ts';
+import { PlatformError } from '../../platform/index.ts';
 import type { Store } from '../../store/index.ts';
 import { type Place, sourceOf, workFolder } from '../keys.ts';
 import type { Part } from '../manifest.ts';

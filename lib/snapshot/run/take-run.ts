@@ -1,5 +1,5 @@
 import type { PaceCounts } from '../../pace/pace.ts';
-import type { CallCounts } from '../../platform/events.ts';
+import type { CallCounts } from '../../platform/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { GateName } from '../gate-names.ts';
 import type { Place } from '../keys.ts';

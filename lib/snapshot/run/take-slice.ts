@@ -1,4 +1,4 @@
-import type { CallCounts } from '../../platform/events.ts';
+import type { CallCounts } from '../../platform/index.ts';
 import type { Store } from '../../store/index.ts';
 import { runKeys } from '../changes/run-keys.ts';
 import { sourceOf } from '../keys.ts';

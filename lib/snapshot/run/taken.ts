@@ -1,4 +1,4 @@
-import type { CallCounts } from '../../platform/events.ts';
+import type { CallCounts } from '../../platform/index.ts';
 import { createFieldTypes } from '../page/field-types.ts';
 import type { RecordBatch } from '../page/record-batch.ts';
 import type { Checkpoint } from './checkpoint.ts';

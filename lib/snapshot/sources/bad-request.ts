@@ -1,4 +1,4 @@
-import { PlatformError } from '../../platform/platform-error.ts';
+import { PlatformError } from '../../platform/index.ts';
 
 /** True if the platform responded 400: it does not know an order that was requested, for one. */
 export const isBadRequest = (error: unknown): boolean =>

@@ -1,4 +1,4 @@
-import { PlatformError } from '../../platform/platform-error.ts';
+import { PlatformError } from '../../platform/index.ts';
 import type { GateName } from '../gate-names.ts';
 import type { MissingId } from '../scan.ts';
 

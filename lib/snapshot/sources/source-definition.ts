@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import type { ListOf } from '../../base/index.ts';
-import type { Call } from '../../platform/call.ts';
 import type { EndpointName } from '../../platform/endpoints.ts';
+import type { Call } from '../../platform/index.ts';
 import type { Scan } from '../scan.ts';
 
 /** The fields that a request of one source has in addition to those of every request, each with its schema. */

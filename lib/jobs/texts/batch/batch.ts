@@ -1,4 +1,4 @@
-import type { SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
+import type { SentimentRequest } from '../../../platform/index.ts';
 import { idOfSegment, keySegment, type Store } from '../../../store/index.ts';
 import type { Table } from '../../../table/index.ts';
 import { batchName } from '../../types/score/message.ts';

@@ -1,5 +1,5 @@
 import { backoffMs } from '../../../base/index.ts';
-import { PlatformError } from '../../../platform/platform-error.ts';
+import { PlatformError } from '../../../platform/index.ts';
 import type { ScoreJob } from '../../types/score/message.ts';
 import { createRefusals } from '../scoring/refusals.ts';
 import type { ScoreTextsOptions } from '../scoring/run.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { canonicalJson, parseJson, printJson } from '../../../base/index.ts';
-import type { SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
+import type { SentimentRequest } from '../../../platform/index.ts';
 import { type Sentiment, sentimentSchema } from '../../../platform/records.ts';
 import type { RowKey, StoredRow, Table } from '../../../table/index.ts';
 import { RETENTION_MS } from '../batch/batch.ts';

@@ -1,5 +1,4 @@
-import type { SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
-import type { Sentiment } from '../../../platform/records.ts';
+import type { Sentiment, SentimentRequest } from '../../../platform/index.ts';
 import { cacheKey, callsOf, isHeld, parseCacheRow, parseResult } from './cache-row.ts';
 import { type ClaimOptions, createTextClaim, type Taken, type TextClaim } from './text-claim.ts';
 

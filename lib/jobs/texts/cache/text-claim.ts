@@ -1,5 +1,5 @@
 import { printJson } from '../../../base/index.ts';
-import type { Sentiment } from '../../../platform/records.ts';
+import type { Sentiment } from '../../../platform/index.ts';
 import type { RowKey, StoredRow } from '../../../table/index.ts';
 import {
   type CacheRow,

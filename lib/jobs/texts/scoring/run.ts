@@ -1,8 +1,10 @@
-import type { CallOptions } from '../../../platform/call.ts';
-import type { SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
-import type { PlatformError } from '../../../platform/platform-error.ts';
-import type { Sentiment } from '../../../platform/records.ts';
-import type { RetryLimits } from '../../../platform/retry.ts';
+import type {
+  CallOptions,
+  PlatformError,
+  RetryLimits,
+  Sentiment,
+  SentimentRequest,
+} from '../../../platform/index.ts';
 import type { CallLimit } from '../batch/call-limit.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';
 import { createRefusals, type Refusals } from './refusals.ts';

@@ -1,6 +1,4 @@
-import type { SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
-import type { PlatformError } from '../../../platform/platform-error.ts';
-import type { Sentiment } from '../../../platform/records.ts';
+import type { PlatformError, Sentiment, SentimentRequest } from '../../../platform/index.ts';
 import { decideRetry, defaultRetryLimits } from '../../../platform/retry.ts';
 import type { Taken, TextClaim } from '../cache/text-claim.ts';
 import type { Run } from './run.ts';

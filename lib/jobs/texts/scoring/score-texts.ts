@@ -1,4 +1,4 @@
-import type { Sentiment } from '../../../platform/records.ts';
+import type { Sentiment } from '../../../platform/index.ts';
 import type { ScoreRequest } from '../batch/batch.ts';
 import { type Run, type ScoreTextsOptions, type Stop, startRun } from './run.ts';
 import { scoreText, type TextOutcome } from './score-text.ts';

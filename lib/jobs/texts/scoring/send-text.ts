@@ -1,6 +1,4 @@
-import type { SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
-import { PlatformError } from '../../../platform/platform-error.ts';
-import type { Sentiment } from '../../../platform/records.ts';
+import { PlatformError, type Sentiment, type SentimentRequest } from '../../../platform/index.ts';
 import type { Taken, TextClaim } from '../cache/text-claim.ts';
 import type { Run } from './run.ts';
 import { wasRefused } from './stopping.ts';

@@ -1,5 +1,4 @@
-import type { PlatformFailure } from '../../../platform/failure.ts';
-import type { PlatformError } from '../../../platform/platform-error.ts';
+import type { PlatformError, PlatformFailure } from '../../../platform/index.ts';
 
 /*
  * When a chunk stops. A text that has no result after all of its tries says little: the text may be at fault, or

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { idSchema } from '../../../platform/id.ts';
+import { idSchema } from '../../../platform/index.ts';
 import { expandNames } from '../../../platform/operations/get-data-file.ts';
 import type { MessageChecks } from '../../message/check-message.ts';
 import { common, each } from '../../message/fields.ts';

@@ -1,7 +1,5 @@
-import type { Call } from '../../../platform/call.ts';
-import { idDigits } from '../../../platform/id.ts';
+import { type Call, idDigits, PlatformError } from '../../../platform/index.ts';
 import { getDataFile } from '../../../platform/operations/get-data-file.ts';
-import { PlatformError } from '../../../platform/platform-error.ts';
 import type { RunJob } from '../../turn.ts';
 import type { DataFilesJob } from './message.ts';
 

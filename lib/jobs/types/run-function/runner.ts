@@ -1,5 +1,5 @@
 import { checkedBy } from '../../../base/index.ts';
-import type { Call } from '../../../platform/call.ts';
+import type { Call } from '../../../platform/index.ts';
 import { runFunction } from '../../../platform/operations/run-function.ts';
 import { executionSchema, type FunctionExecution } from '../../../platform/records.ts';
 import type { Outcome } from '../../ledger/job-row.ts';

@@ -1,6 +1,5 @@
 import { printJson } from '../../../base/index.ts';
-import type { Platform } from '../../../platform/client.ts';
-import { PlatformError } from '../../../platform/platform-error.ts';
+import { type Platform, PlatformError } from '../../../platform/index.ts';
 import type { BatchStorage } from '../../texts/batch/batch.ts';
 import { costsOf } from '../../texts/batch/chunk-counts.ts';
 import { requestOf, scoreChunk } from '../../texts/batch/score-chunk.ts';

@@ -1,8 +1,6 @@
 import { printJson } from '../../../base/index.ts';
 import type { PaceCounts } from '../../../pace/pace.ts';
-import type { Call } from '../../../platform/call.ts';
-import type { CallCounts } from '../../../platform/events.ts';
-import { PlatformError } from '../../../platform/platform-error.ts';
+import { type Call, type CallCounts, PlatformError } from '../../../platform/index.ts';
 import { clearAfter } from '../../../snapshot/history/clear-work.ts';
 import { type Compression, type Place, placeOf } from '../../../snapshot/keys.ts';
 import { PlaceTakenError } from '../../../snapshot/place-taken.ts';

@@ -1,6 +1,4 @@
-import type { Platform } from '../../../platform/client.ts';
-import { compareIds } from '../../../platform/id.ts';
-import type { CalculationRow } from '../../../platform/records.ts';
+import { type CalculationRow, compareIds, type Platform } from '../../../platform/index.ts';
 
 export type CalculationToFind = {
   readonly platform: Pick<Platform, 'calculations'>;

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { filledText, wholeNumber } from '../../../base/index.ts';
-import { idSchema } from '../../../platform/id.ts';
+import { idSchema } from '../../../platform/index.ts';
 import type { MessageChecks } from '../../message/check-message.ts';
 import { common, together, yesOrNo } from '../../message/fields.ts';
 import type { JobBy } from '../../message/read-job.ts';

@@ -1,4 +1,4 @@
-import type { Platform } from '../../../platform/client.ts';
+import type { Platform } from '../../../platform/index.ts';
 import { JobRefusedError } from '../../turn.ts';
 import { findCalculation } from './find-calculation.ts';
 

@@ -1,5 +1,5 @@
 import { checkedBy } from '../../../base/index.ts';
-import type { Platform } from '../../../platform/client.ts';
+import type { Platform } from '../../../platform/index.ts';
 import { updateFormula } from '../../../platform/operations/update-formula.ts';
 import { type Calculation, calculationSchema } from '../../../platform/records.ts';
 import type { RunJob } from '../../turn.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { faultsOf, parseJson } from '../../../base/index.ts';
-import type { Endpoint, EndpointInput } from '../../../platform/endpoint.ts';
+import type { Endpoint, EndpointInput } from '../../../platform/index.ts';
 
 /** A bad request: the status of its response, and why. */
 export type WrongRequest = { readonly kind: 'wrong'; readonly status: 400 | 413; readonly message: string };

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { idSchema } from '../../../platform/id.ts';
+import { idSchema } from '../../../platform/index.ts';
 
 /** A JSON Schema of draft 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = { readonly [name: string]: unknown };

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Endpoint, EndpointInput } from '../../../platform/endpoint.ts';
+import type { Endpoint, EndpointInput } from '../../../platform/index.ts';
 import type { PlatformCounter } from '../counts.ts';
 import type { RunFunction } from '../functions/run-function.ts';
 import { type ErrorShapes, usualErrors } from '../http/error-shapes.ts';

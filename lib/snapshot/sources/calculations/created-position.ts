@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Id } from '../../../platform/id.ts';
+import type { Id } from '../../../platform/index.ts';
 import { totalsSchema } from '../../scan.ts';
 import type { SortedRow } from './sorted-pages.ts';
 import { afterPage, type Trickle, trickleSchema } from './trickle.ts';

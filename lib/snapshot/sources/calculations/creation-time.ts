@@ -1,5 +1,5 @@
+import { PlatformError } from '../../../platform/index.ts';
 import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
-import { PlatformError } from '../../../platform/platform-error.ts';
 import type { SortedRow } from './sorted-pages.ts';
 
 /**

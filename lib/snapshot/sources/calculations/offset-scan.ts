@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { compareIds, type Id } from '../../../platform/id.ts';
+import { compareIds, type Id } from '../../../platform/index.ts';
 import { provedIf, type Scan, totalsSchema } from '../../scan.ts';
 import { readUndegraded } from './degraded-retry.ts';
 import type { OffsetPage, ReadOffsetPage } from './pages.ts';

@@ -1,5 +1,4 @@
-import type { Call } from '../../../platform/call.ts';
-import type { Id } from '../../../platform/id.ts';
+import type { Call, Id } from '../../../platform/index.ts';
 import {
   type CalculationSearch,
   searchCalculations,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Call } from '../../../platform/call.ts';
+import type { Call } from '../../../platform/index.ts';
 import { provedIf, type Scan, type ScanOutcome, type ScanStart, type ScanStep } from '../../scan.ts';
 import { isBadRequest } from '../bad-request.ts';
 import {

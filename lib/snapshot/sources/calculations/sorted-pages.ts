@@ -1,5 +1,4 @@
-import type { Call } from '../../../platform/call.ts';
-import type { Id } from '../../../platform/id.ts';
+import type { Call, Id } from '../../../platform/index.ts';
 import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
 import { foundBatch } from '../../page/found-batch.ts';
 import { scanPage } from '../../page/page-scanner.ts';

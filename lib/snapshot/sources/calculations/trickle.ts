@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
+import { PlatformError } from '../../../platform/index.ts';
 import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
-import { PlatformError } from '../../../platform/platform-error.ts';
 import { ScanError } from './scan-error.ts';
 
 /**

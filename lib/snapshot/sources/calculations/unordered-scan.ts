@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Id } from '../../../platform/id.ts';
+import type { Id } from '../../../platform/index.ts';
 import { emptyBatch } from '../../page/record-batch.ts';
 import { type Scan, totalsSchema } from '../../scan.ts';
 import { readUndegraded } from './degraded-retry.ts';

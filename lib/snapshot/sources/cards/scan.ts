@@ -1,4 +1,4 @@
-import type { Call } from '../../../platform/call.ts';
+import type { Call } from '../../../platform/index.ts';
 import { listCards } from '../../../platform/operations/list-cards.ts';
 import type { Scan } from '../../scan.ts';
 import { type FanOutPosition, fanOut } from '../fan-out.ts';

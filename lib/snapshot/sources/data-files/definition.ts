@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { ListOf } from '../../../base/index.ts';
-import { idSchema } from '../../../platform/id.ts';
+import { idSchema } from '../../../platform/index.ts';
 import { expandNames } from '../../../platform/operations/get-data-file.ts';
 import { defineSource } from '../define-source.ts';
 import { givenIdsSchema } from '../given-ids.ts';

@@ -1,5 +1,4 @@
-import type { Call } from '../../../platform/call.ts';
-import { compareIds, type Id, idDigits } from '../../../platform/id.ts';
+import { type Call, compareIds, type Id, idDigits } from '../../../platform/index.ts';
 import { getDataFile } from '../../../platform/operations/get-data-file.ts';
 import { foundBatch } from '../../page/found-batch.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';

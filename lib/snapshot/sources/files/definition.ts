@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { type ListOf, utcTime, uuid, yesOrNo } from '../../../base/index.ts';
-import type { FileSearch } from '../../../platform/operations/search-files.ts';
+import type { FileSearch } from '../../../platform/index.ts';
 import { defineSource, present } from '../define-source.ts';
 import { resumable } from '../resumable.ts';
 import { fileColumns } from './columns.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { createSeenTexts, type SeenTexts } from '../../../base/index.ts';
+import { PlatformError } from '../../../platform/index.ts';
 import { searchFiles } from '../../../platform/operations/search-files.ts';
-import { PlatformError } from '../../../platform/platform-error.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
 import { type ScanOutcome, type ScanStart, type ScanStep, totalsSchema } from '../../scan.ts';
 import { type CreationRank, isAscending, rankOf, ranksOf, sortsByCreation } from './creation-order.ts';

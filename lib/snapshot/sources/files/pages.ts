@@ -1,4 +1,4 @@
-import type { Call } from '../../../platform/call.ts';
+import type { Call } from '../../../platform/index.ts';
 import { type FileSearch, searchFiles } from '../../../platform/operations/search-files.ts';
 import { foundBatch } from '../../page/found-batch.ts';
 import { emptyBatch, type RecordBatch } from '../../page/record-batch.ts';

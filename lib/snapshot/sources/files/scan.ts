@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import type { Call } from '../../../platform/call.ts';
-import type { FileSearch } from '../../../platform/operations/search-files.ts';
+import type { Call, FileSearch } from '../../../platform/index.ts';
 import { emptyBatch } from '../../page/record-batch.ts';
 import {
   assumptionNames,
