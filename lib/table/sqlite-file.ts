@@ -260,13 +260,13 @@ export function idOf(
 const factOf = (db: DatabaseSync, name: string): string | undefined =>
   db.prepare('SELECT value FROM facts WHERE name = ?').get(name)?.['value'] as string | undefined;
 
-function refuseOldSqlite(): void {
-  const [here = '', least] = [process.versions.sqlite, LEAST_SQLITE];
-  if (here.localeCompare(least, 'en', { numeric: true }) < 0)
+/** Throws a `bad-table` TableError for a version of SQLite that may lose writes. */
+export function refuseOldSqlite(here = process.versions.sqlite ?? ''): void {
+  if (here.localeCompare(LEAST_SQLITE, 'en', { numeric: true }) < 0)
     throw new TableError('open SQLite', {
       kind: 'bad-table',
       table: 'SQLite',
-      expected: `SQLite ${least} or later, which a newer Node brings`,
+      expected: `SQLite ${LEAST_SQLITE} or later, which a newer Node brings`,
       got: here,
     });
 }

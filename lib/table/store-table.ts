@@ -10,7 +10,8 @@ import { TableError } from './table-error.ts';
 
 /*
  * A store names the table by which its jobs and texts are sent. Whoever sends first writes it, and whoever has another
- * table sends nothing: by its rows, all that was sent before would look as if it had not been.
+ * table sends nothing: by its rows, all that was sent before would look as if it had not been. A table in DynamoDB is
+ * known by its name alone: its id takes DescribeTable, to which the roles of the stack have no right.
  */
 
 /** The object in which a store names its table. */

@@ -1,13 +1,14 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import promises, { readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { networkIn } from '../../lib/table/network-disk.ts';
-import { sqliteFile } from '../../lib/table/sqlite-file.ts';
+import { networkIn, networkOf } from '../../lib/table/network-disk.ts';
+import { refuseOldSqlite, sqliteFile } from '../../lib/table/sqlite-file.ts';
 import { createSqliteTable } from '../../lib/table/sqlite-table.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 
@@ -30,7 +31,7 @@ const SOURCE = new URL('../../lib/table/', import.meta.url).href;
 const program = (code: string) => [
   '--input-type=module',
   '-e',
-  `import { sqliteFile } from '${SOURCE}sqlite-file.ts';
+  `import { refuseOldSqlite, sqliteFile } from '${SOURCE}sqlite-file.ts';
    import { createSqliteTable } from '${SOURCE}sqlite-table.ts';
    const file = sqliteFile(${JSON.stringify(path)});
    const table = createSqliteTable(file);
@@ -201,6 +202,54 @@ test('what was erased is not in the file', async () => {
   const { readFile } = await import('node:fs/promises');
   for (const name of [path, `${path}-wal`].filter((each) => existsSync(each)))
     expect((await readFile(name)).includes('a secret text')).toBe(false);
+});
+
+test('writes are on the disk before they are reported, and what is deleted is overwritten', async () => {
+  await put('t1');
+  const pragmas = ['journal_mode', 'synchronous', 'fullfsync', 'checkpoint_fullfsync', 'secure_delete'];
+
+  const set = await sqliteFile(path).read('look', (db) =>
+    pragmas.map((name) => Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]),
+  );
+
+  expect(set).toEqual(['wal', 2, 1, 1, 1]);
+});
+
+test.each(['3.51.2', '3.9.0'])('SQLite %s is refused', (version) => {
+  expect(() => refuseOldSqlite(version)).toThrow('SQLite 3.51.3 or later');
+  expect(() => refuseOldSqlite('3.51.10')).not.toThrow();
+});
+
+describe('a network disk', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+
+  test.skipIf(process.platform !== 'linux')(
+    'is refused on Linux by the type of its file system',
+    async () => {
+      vi.spyOn(promises, 'statfs').mockResolvedValue({ type: 0x6969 } as never);
+      syncBuiltinESMExports();
+
+      await expect(put('t1')).rejects.toThrow(
+        'SYNC_TABLE=sqlite:FILE to a file on one, got a network disk (NFS)',
+      );
+      expect(existsSync(path)).toBe(false);
+    },
+  );
+
+  test.each([
+    ['\\\\server\\share\\store', 'a network share'],
+    ['\\\\?\\UNC\\server\\share', 'a network share'],
+    ['\\\\?\\C:\\store', undefined],
+    ['C:\\store', undefined],
+  ])('is known on Windows by its path: %s', async (real, kind) => {
+    vi.spyOn(promises, 'realpath').mockResolvedValue(real);
+    syncBuiltinESMExports();
+
+    expect(await networkOf('.', 'win32')).toBe(kind);
+  });
 });
 
 test('macOS names network disks by their mounts', () => {
