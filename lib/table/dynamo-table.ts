@@ -16,7 +16,6 @@ import { settleWrite } from './settle-write.ts';
 import type { Row, RowKey, StoredRow, Table, WriteOptions, WriteResult } from './table.ts';
 import { TableError } from './table-error.ts';
 import { checkKeysOnce } from './table-keys.ts';
-import { type WatchAttempts, watchAttemptsOf } from './watch-attempts.ts';
 
 export type DynamoTableOptions = {
   /** Its keys are the strings `pk` and `sk`; its TTL attribute, if there is one, is `expires`. */
@@ -155,4 +154,28 @@ async function* explainedEach<T>(
 async function translate(place: RetriedTable, tried: string, error: unknown): Promise<TableError> {
   if (error instanceof TableError) return error;
   return new TableError(tried, await explainDynamoError(place, error), { cause: error });
+}
+
+/** Has every failed attempt of a command reported, by the command's input. */
+type WatchAttempts = (input: object, onFailed: (error: unknown) => void) => void;
+
+/**
+ * Reports why each attempt of a command failed: the SDK's error describes only the last one. The client is watched, not
+ * the command: a client that caches its middleware ignores what is added to a command.
+ */
+function watchAttemptsOf(client: DynamoDBClient): WatchAttempts {
+  const watched = new WeakMap<object, (error: unknown) => void>();
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      try {
+        return await next(args);
+      } catch (error) {
+        watched.get(args.input)?.(error);
+        throw error;
+      }
+    },
+    // Inside the SDK's retries, after its errors have been parsed.
+    { step: 'deserialize', priority: 'high' },
+  );
+  return (input, onFailed) => void watched.set(input, onFailed);
 }
