@@ -64,7 +64,12 @@ async function taken(scan: Scan<unknown>): Promise<string> {
       compression: 'gzip',
     });
     for await (const { batch } of scan(fromBeginning)) await writer.write(batch);
-    return `took ${(await writer.close(0))?.records}`;
+    await writer.end();
+    let records = 0;
+    await writer.storeEnded(0, async (part) => {
+      records = part.records;
+    });
+    return `took ${records}`;
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -112,11 +112,11 @@ async function canResume(store: Store, { cause, source, run }: SnapshotStoppedEr
   if (failure?.kind === 'input') return false;
   if (failure?.kind !== 'status' || failure.status !== 400) return true;
   // If the checkpoint cannot be read, nobody knows, so the command is shown.
-  const parts = await resumeRun(store, source, run).then(
-    ({ checkpoint }) => checkpoint.parts,
+  const records = await resumeRun(store, source, run).then(
+    ({ checkpoint }) => checkpoint.records,
     () => undefined,
   );
-  return parts !== 0;
+  return records !== 0;
 }
 
 /** What a run needs of the session that it is taken in. */

@@ -1,8 +1,7 @@
 import { freeMemory } from '../../base/index.ts';
 import type { Store } from '../../store/index.ts';
-import { MOST_LINE_BYTES } from '../frames/frame-limits.ts';
 import type { JsonBytes } from '../page/json-bytes.ts';
-import { type PartToRead, partChunks, tooLarge } from './part-chunks.ts';
+import { MOST_LINE_BYTES, type PartToRead, partChunks, tooLarge } from './part-chunks.ts';
 
 /** A line in bytes that it shares with others: from `start` up to, not including, its line feed at `end`. */
 export type Line = {

@@ -3,10 +3,15 @@ import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { missingObject, type Store, StoredObjectError, StoreError } from '../../store/index.ts';
-import { MOST_LINE_BYTES } from '../frames/frame-limits.ts';
 import { splitZstdFrames } from '../frames/zstd-frames.ts';
 import { compressionSuffix } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
+
+/**
+ * The largest record that is stored, as a line: more than the largest response by default. No line of a part can be
+ * larger, so whoever reads one holds no more, whatever its bytes unpack to.
+ */
+export const MOST_LINE_BYTES = 128 * 1024 * 1024;
 
 export type PartToRead = {
   readonly store: Pick<Store, 'stream' | 'location'>;
@@ -29,7 +34,7 @@ export async function* partChunks({ store, part, signal }: PartToRead): AsyncGen
   const bytes = await store.stream(part.key, withSignal(signal));
   if (bytes === undefined) throw missingObject(store, part.key, 'a part');
   const { unpacked, divide } = createDecompressor(part.key);
-  const pumped = pipeline(Readable.from(divide(checked(bytes, part))), unpacked, withSignal(signal));
+  const pumped = pipeline(Readable.from(divide(checkedBytes(bytes, part))), unpacked, withSignal(signal));
   // `unpacked` fails with the same error, and is awaited.
   pumped.catch(() => undefined);
   try {
@@ -52,7 +57,8 @@ export async function* partChunks({ store, part, signal }: PartToRead): AsyncGen
 
 const withSignal = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
 
-async function* checked(
+/** The bytes of a part as they come. Throws `StoredObjectError` at their end if they are not those of the manifest. */
+export async function* checkedBytes(
   bytes: AsyncIterable<Uint8Array>,
   { key, sha256 }: PartToRead['part'],
 ): AsyncGenerator<Uint8Array> {

@@ -40,7 +40,7 @@ export type DurableRunOptions = {
   readonly sliceMs?: number;
   /** The time that the current page, its part and the checkpoint, or the piece, may take after that. Default 3 minutes. */
   readonly marginMs?: number;
-  /** The compressed size at which a part is closed. */
+  /** See `SliceOptions`. */
   readonly partBytes?: number;
   /** How long a part stays open at most, in milliseconds. Default 30 s. */
   readonly partMs?: number | undefined;

@@ -8,6 +8,8 @@ import { packFrame } from './frame-codec.ts';
  */
 const MOST_WAITING_BYTES = 6_000_000;
 
+export type FramePacker<About> = ReturnType<typeof createFramePacker<About>>;
+
 /**
  * Packs frames in order, a few at a time, and gives each to `packed` when its turn comes, with what `end` was given about
  * it. Memory holds the bytes of the frame that is being filled and of those that wait or are being packed.
@@ -46,6 +48,8 @@ export function createFramePacker<About>(
     waitingBytes: () => endedBytes + raw.sizeBytes(),
     /** The bytes of the frame that is being filled. */
     openBytes: () => raw.sizeBytes(),
+    /** A copy of them. */
+    openLines: (): Buffer => Buffer.from(raw.bytes()),
     /** Adds whole lines to the open frame. They are copied. */
     add: (lines: Uint8Array): void => raw.add(lines),
     /** The same for a text, as UTF-8. */

@@ -1,94 +1,53 @@
-import * as z from 'zod/mini';
-import { findStored, printStored, type Store } from '../../store/index.ts';
-import { type Part, partSchema } from '../manifest.ts';
-import { checkPublished, checkRecords } from './check-parts.ts';
-import { composeParts } from './compose-parts.ts';
-import type { ComposedPart } from './composed-part.ts';
+import type { Store } from '../../store/store.ts';
+import { missingObject } from '../../store/stored-json.ts';
+import { checkedBytes } from '../changes/part-chunks.ts';
+import { compressionOf, partName } from '../keys.ts';
+import type { Part } from '../manifest.ts';
 
 export type PartsToPublish = {
   readonly store: Store;
   /** The run's parts under `work/`, in order. */
   readonly parts: readonly Part[];
-  /** Where the published parts go, and where it is recorded which are stored. Both end in a slash. */
+  /** Where the published parts go; ends in a slash. */
   readonly folder: string;
-  readonly records: string;
   /** See `seriesOf`. */
   readonly series: number;
-  /** Asked after each part: true ends the slice. */
+  /** Asked after each few parts: true ends the slice. */
   readonly isOver: () => boolean;
 };
 
-const recordSchema = z.object({
-  part: partSchema,
-  next: z.object({ part: z.number(), frame: z.number() }),
-});
-
-/** How many parts are stored at the same time. Each is in memory meanwhile, unless it is copied. */
+/** How many parts are copied at the same time. */
 const AT_ONCE = 3;
 
 /**
- * Stores the parts that a run is published as, a few at a time, and records each: whoever resumes begins after the last
- * recorded one that is still there. Returns them, or undefined if the slice is over before the last.
+ * Copies the parts of a run to where it is published, a few at a time, unless they are there. Returns them under their
+ * new keys, or undefined if the slice is over. Throws `StoredObjectError` that names a part that is missing or altered.
  */
 export async function publishParts(options: PartsToPublish): Promise<readonly Part[] | undefined> {
-  const { store, records, folder, series, isOver } = options;
-  const recorded = await recordedParts(store, records);
-  checkPublished(
-    recorded.map(({ part }) => part),
-    folder,
-    series,
-  );
-  const known = await thoseStored(store, folder, recorded);
-  const parts = known.map(({ part }) => part);
-  const from = known.at(-1)?.next;
-  const underWay: Promise<void>[] = [];
-  const keep = async ({ part, next, store: put }: ComposedPart, index: number) => {
-    await put();
-    await store.put(recordKey(records, index), printStored({ part, next }));
-  };
-  try {
-    const composed = composeParts({ ...options, ...(from && { from }), index: parts.length });
-    for await (const each of composed) {
-      const kept = keep(each, parts.length);
-      kept.catch(() => undefined);
-      underWay.push(kept);
-      parts.push(each.part);
-      if (underWay.length >= AT_ONCE) await underWay.shift();
-      if (isOver()) {
-        await Promise.all(underWay);
-        return undefined;
-      }
-    }
-    await Promise.all(underWay);
-    checkRecords(options.parts, parts);
-    return parts;
-  } finally {
-    await Promise.allSettled(underWay);
-  }
-}
-
-type Recorded = z.infer<typeof recordSchema>;
-
-/** The recorded parts up to the first one that was lost: a published run may be published again to restore it. */
-async function thoseStored(
-  store: Store,
-  folder: string,
-  recorded: readonly Recorded[],
-): Promise<readonly Recorded[]> {
-  if (recorded.length === 0) return [];
+  const { store, parts, folder, series, isOver } = options;
+  const published = parts.map((part, index) => ({
+    ...part,
+    key: `${folder}${partName(index, part.sha256, compressionOf(part.key), series)}`,
+  }));
   const sizes = new Map<string, number>();
   for await (const { key, sizeBytes } of store.list(folder)) sizes.set(key, sizeBytes);
-  const lost = recorded.findIndex(({ part }) => sizes.get(part.key) !== part.bytes);
-  return lost < 0 ? recorded : recorded.slice(0, lost);
+  const left = parts.flatMap((part, index) => {
+    const to = published[index];
+    return to === undefined || sizes.get(to.key) === to.bytes ? [] : [{ part, to: to.key }];
+  });
+  for (let from = 0; from < left.length; from += AT_ONCE) {
+    const copying = left.slice(from, from + AT_ONCE).map(({ part, to }) => copyPart(store, part, to));
+    // Whatever fails, none is under way afterwards.
+    await Promise.allSettled(copying);
+    await Promise.all(copying);
+    if (isOver()) return undefined;
+  }
+  return published;
 }
 
-const recordKey = (folder: string, index: number) => `${folder}part-${String(index).padStart(5, '0')}.json`;
-
-async function recordedParts(store: Store, folder: string): Promise<readonly Recorded[]> {
-  const recorded: Recorded[] = [];
-  for (;;) {
-    const stored = await findStored(store, recordKey(folder, recorded.length), recordSchema);
-    if (stored === undefined) return recorded;
-    recorded.push(stored.value);
-  }
+async function copyPart(store: Store, part: Part, to: string): Promise<void> {
+  const bytes = await store.stream(part.key);
+  if (bytes === undefined) throw missingObject(store, part.key, 'a part');
+  for await (const _ of checkedBytes(bytes, part));
+  await store.copy(part.key, to);
 }

@@ -18,8 +18,7 @@ export type RunToStore = {
 };
 
 /**
- * Stores the parts of the manifest in the run's folder, put together as `composeParts` says, and compares
- * them with the last run. Returns the manifest with the published parts and the counts of changes; undefined if the slice
+ * Copies the parts of the manifest to the run's folder, and compares them with the last run. Returns the manifest with the published parts and the counts of changes; undefined if the slice
  * is over. Throws `StoredObjectError` if a part is missing, altered, or elsewhere than in the run's work folder.
  */
 export async function storeRun(
@@ -30,11 +29,10 @@ export async function storeRun(
   const { store, source, run, isOver, signal, series } = options;
   checkPlaces(manifest.parts, workFolder(source, run));
   const work = `${workFolder(source, run)}publish/`;
-  const records = series === 1 ? work : `${work}series-${series}/`;
   const folder = publishedFolder(source, run);
-  const stored = await publishParts({ store, parts: manifest.parts, folder, records, series, isOver });
-  if (stored === undefined) return undefined;
-  const parts = [...stored];
+  const copied = await publishParts({ store, parts: manifest.parts, folder, series, isOver });
+  if (copied === undefined) return undefined;
+  const parts = [...copied];
   const published = { ...manifest, parts };
   if (last === undefined) return published;
   const key = changesKey(source, run, last.run, series);

@@ -40,13 +40,20 @@ const checkpointSchema = z.object({
   parts: z.number(),
   /** The key of the last part's entry; each entry has the key of the one before it. */
   lastPart: z.nullable(z.string()),
+  /** What the part after it held when the run was last saved; null for nothing. */
+  open: z.nullable(partSchema),
   /** The missing ids that are stored. */
   missing: storedMissingSchema,
   records: z.number(),
   fields: fieldsSchema,
   /** The run when the current segment began, which it returns to if the segment restarts; absent for the first one. */
   segment: z.optional(
-    z.object({ lastPart: z.nullable(z.string()), records: z.number(), fields: fieldsSchema }),
+    z.object({
+      lastPart: z.nullable(z.string()),
+      open: z.nullable(partSchema),
+      records: z.number(),
+      fields: fieldsSchema,
+    }),
   ),
   calls: z.object({ requests: z.number(), retries: z.number(), throttled: z.number(), waitedMs: z.number() }),
   atRisk: atRiskSchema,

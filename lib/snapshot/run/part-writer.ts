@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
-import { freeMemory, gatherBytes } from '../../base/index.ts';
-import type { Store } from '../../store/index.ts';
-import { type Frame, storeFrames } from '../frames/frame.ts';
-import { createFrameCutter } from '../frames/frame-cutter.ts';
-import { type Compression, partName } from '../keys.ts';
+import { freeMemory, type GatheredBytes, gatherBytes, shortened } from '../../base/index.ts';
+import type { Store } from '../../store/store.ts';
+import { MOST_LINE_BYTES, partChunks } from '../changes/part-chunks.ts';
+import { packFrame } from '../frames/frame-codec.ts';
+import { createFramePacker, type FramePacker } from '../frames/frame-packer.ts';
+import { endsPart } from '../frames/key-border.ts';
+import { type Compression, compressionSuffix, partName } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import type { RecordBatch, RecordPiece } from '../page/record-batch.ts';
 
@@ -14,28 +16,29 @@ export type PartWriterOptions = {
   readonly compression: Compression;
   /** The most bytes of a record's line. Default: `MOST_LINE_BYTES`. */
   readonly mostLineBytes?: number | undefined;
+  /** A part that no key has ended ends with the batch that makes its lines so many bytes. Default: `MOST_PART_BYTES`. */
+  readonly partBytes?: number | undefined;
 };
 
-/** What records are expected to shrink to before they are compressed. */
-const EXPECTED_SHARE = 1 / 6;
+/** About 16 MB compressed. One part in twenty comes so far. */
+const MOST_PART_BYTES = 96_000_000;
+/** A frame ends with the line that makes it so large: small enough to hold some, large enough for the compressor. */
+const FRAME_BYTES = 1_000_000;
+
+const LINE_FEED = 0x0a;
 
 /**
- * Writes batches of records into one part at a time: frames that end after the same keys in every run, so that
- * publication can put them together in parts that do not depend on where this writer was closed. Next to each part it
- * stores the list of its frames. Memory holds one compressed part: its name ends in its sha256, so it can only be
- * stored once it is complete.
+ * Writes batches of records into parts that end after the same keys in every run (`endsPart`), wherever a run was stopped
+ * and whatever its pages were: the bytes of a part depend on its records alone, so that parts repeat from run to run.
+ * Memory holds the compressed parts that are not stored yet: a name ends in the sha256 of all bytes.
+ *
+ * What the open part holds is stored under a name of its own whenever a run becomes durable (`storeOpen`), and whoever
+ * resumes the run reads it (`resume`) and carries on.
  */
-export function createPartWriter({ store, folder, compression, mostLineBytes }: PartWriterOptions) {
-  // All parts use the same memory: with a new buffer for each, two would be held until the old one is collected.
-  const compressed = gatherBytes();
-  let frames: Frame[] = [];
-  const packed = (body: Buffer, frame: Frame) => {
-    compressed.add(body);
-    freeMemory(body);
-    frames.push(frame);
-  };
-  const cutter = createFrameCutter(compression, packed, mostLineBytes);
-  /** Set once half of a batch was added: it comes again, so that what is open must not be stored. */
+export function createPartWriter({ store, folder, compression, ...options }: PartWriterOptions) {
+  const { mostLineBytes = MOST_LINE_BYTES, partBytes = MOST_PART_BYTES } = options;
+  const parts = createParts(compression);
+  /** Set once half of a batch was added: it comes again, so that nothing must be stored. */
   let half: { readonly cause: unknown } | undefined;
   return {
     /**
@@ -44,66 +47,202 @@ export function createPartWriter({ store, folder, compression, mostLineBytes }: 
      */
     async write({ pieces, release, longest }: RecordBatch): Promise<void> {
       const line = longest?.();
-      if (line !== undefined) cutter.refuseLine(line.key, line.bytes);
-      await addPieces(cutter, pieces(), (cause) => {
+      if (line !== undefined) refuseLine(line.key, line.bytes, mostLineBytes);
+      await addPieces(parts, pieces(), mostLineBytes, (cause) => {
         half = { cause };
       });
-      releaseOncePacked(cutter, release);
+      releaseOncePacked(parts, release);
+      if (parts.open().lineBytes >= partBytes) await parts.end();
     },
-    /** Drops what was written since the last part was stored. */
+    /** Ends the open part, if it has records. */
+    end: parts.end,
+    /** True if a part has ended and is not stored. */
+    hasEnded: () => parts.firstEnded() !== undefined,
+    /** Drops all that is not stored. */
     async discard(): Promise<void> {
-      await cutter.close();
       half = undefined;
-      frames = [];
-      compressed.clear();
+      await parts.discard();
     },
-    /** The compressed size of the open part so far, in bytes; estimated for what has not been compressed yet. */
-    compressedBytes: () => compressed.sizeBytes() + Math.ceil(cutter.waitingBytes() * EXPECTED_SHARE),
     /**
-     * Stores the open part under its number, and returns it; undefined if nothing was written. A part that could not
-     * be stored stays open: the next close tries again.
+     * Stores the first part that has ended under its number, and calls `record` with it; false if there is none. A part
+     * that could not be stored and recorded stays: the next call tries again.
      */
-    async close(index: number): Promise<Part | undefined> {
+    async storeEnded(index: number, record: (part: Part) => Promise<void>): Promise<boolean> {
       if (half !== undefined) throw half.cause;
-      await cutter.close();
-      const [first, last] = [frames[0], frames.at(-1)];
-      if (first === undefined || last === undefined) return undefined;
-      const body = compressed.bytes();
-      const bytes = body.byteLength;
-      const sha256 = createHash('sha256').update(body).digest('hex');
-      const key = `${folder}${partName(index, sha256, compression)}`;
-      const records = frames.reduce((sum, frame) => sum + frame.records, 0);
-      await storeFrames(store, key, frames);
-      await store.put(key, body, { sha256 });
-      frames = [];
-      compressed.clear();
-      return { key, bytes, sha256, records, firstKey: first.firstKey, lastKey: last.lastKey };
+      const part = parts.firstEnded();
+      if (part === undefined) return false;
+      await parts.settle();
+      const nameOf = (sha256: string) => `${folder}${partName(index, sha256, compression)}`;
+      await record(await storePart(store, part, part.compressed.bytes(), nameOf));
+      parts.dropFirst();
+      return true;
+    },
+    /** Stores what the open part holds so far, and returns it; null if that is nothing. */
+    async storeOpen(): Promise<Part | null> {
+      if (half !== undefined) throw half.cause;
+      const part = parts.open();
+      if (part.records === 0) return null;
+      const suffix = compressionSuffix[compression];
+      const nameOf = (sha256: string) => `${folder}open-${sha256.slice(0, 12)}.ndjson.${suffix}`;
+      return storePart(store, part, await parts.openBytes(), nameOf);
+    },
+    /** Adds what the open part held. No key in it ends a part. */
+    async resume(part: Part): Promise<void> {
+      for await (const chunk of partChunks({ store, part })) await parts.addLines(chunk);
+      const { records, firstKey, lastKey } = part;
+      Object.assign(parts.open(), { records, firstKey, lastKey });
     },
   };
 }
 
-type FrameCutter = ReturnType<typeof createFrameCutter>;
+/** What is known of a part before it is stored. */
+type PartInMemory = {
+  readonly compressed: GatheredBytes;
+  lineBytes: number;
+  records: number;
+  firstKey: string;
+  lastKey: string;
+};
+
+type Parts = ReturnType<typeof createParts>;
+
+/** The open part, and those that have ended. */
+function createParts(compression: Compression) {
+  // Parts use the same memory in turn: new buffers would be held until the old ones are collected.
+  const free: GatheredBytes[] = [];
+  const packer = createFramePacker<PartInMemory>(compression, (body, part) => {
+    part.compressed.add(body);
+    freeMemory(body);
+  });
+  let open = begin();
+  let ended: PartInMemory[] = [];
+
+  function begin(): PartInMemory {
+    return { compressed: free.pop() ?? gatherBytes(), lineBytes: 0, records: 0, firstKey: '', lastKey: '' };
+  }
+
+  function reuse({ compressed }: PartInMemory): void {
+    compressed.clear();
+    free.push(compressed);
+  }
+
+  return {
+    open: () => open,
+    firstEnded: () => ended[0],
+    settle: packer.settle,
+    /** Adds lines of the open part, wherever the bytes are cut. */
+    addLines: (lines: Buffer): Promise<void> => addInFrames(packer, open, lines),
+    async end(): Promise<void> {
+      if (packer.openBytes() > 0) await packer.end(open);
+      if (open.records === 0) return;
+      ended.push(open);
+      open = begin();
+    },
+    /** The open part's bytes, as if it ended here. */
+    async openBytes(): Promise<Buffer> {
+      const rest = packer.openLines();
+      await packer.settle();
+      const last = rest.byteLength === 0 ? [] : [await packFrame(rest, compression)];
+      return Buffer.concat([open.compressed.bytes(), ...last]);
+    },
+    dropFirst(): void {
+      for (const part of ended.splice(0, 1)) reuse(part);
+    },
+    async discard(): Promise<void> {
+      if (packer.openBytes() > 0) await packer.end(open);
+      await packer.settle();
+      for (const part of [open, ...ended]) reuse(part);
+      [ended, open] = [[], begin()];
+    },
+  };
+}
+
+async function addInFrames(
+  packer: FramePacker<PartInMemory>,
+  part: PartInMemory,
+  lines: Buffer,
+): Promise<void> {
+  part.lineBytes += lines.byteLength;
+  let rest = lines;
+  for (;;) {
+    const at = rest.indexOf(LINE_FEED, Math.max(0, FRAME_BYTES - 1 - packer.openBytes()));
+    if (at < 0) break;
+    await packer.end(part, rest.subarray(0, at + 1));
+    rest = rest.subarray(at + 1);
+  }
+  packer.add(rest);
+}
 
 /** Adds pieces in order. Calls `onHalf` with what prevented it if some of them were added, and throws it. */
 async function addPieces(
-  cutter: FrameCutter,
+  parts: Parts,
   pieces: Iterable<RecordPiece>,
+  mostLineBytes: number,
   onHalf: (cause: unknown) => void,
 ): Promise<void> {
-  let added = 0;
+  let isBegun = false;
   try {
     for (const { keys, lines, release } of pieces) {
-      await cutter.add(keys, lines);
-      added += 1;
-      releaseOncePacked(cutter, release);
+      const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength);
+      refuseLongLines(keys, bytes, mostLineBytes);
+      isBegun = true;
+      await addRecords(parts, keys, bytes);
+      releaseOncePacked(parts, release);
     }
   } catch (cause) {
-    if (added > 0) onHalf(cause);
+    if (isBegun) onHalf(cause);
     throw cause;
   }
 }
 
-function releaseOncePacked(cutter: FrameCutter, release: (() => void) | undefined): void {
+async function addRecords(parts: Parts, keys: readonly string[], lines: Buffer): Promise<void> {
+  let [added, at] = [0, 0];
+  for (const key of keys) {
+    const start = at;
+    at = lines.indexOf(LINE_FEED, at) + 1;
+    const open = parts.open();
+    if (open.records === 0) open.firstKey = key;
+    open.records += 1;
+    open.lastKey = key;
+    if (!endsPart(key, at - start)) continue;
+    await parts.addLines(lines.subarray(added, at));
+    await parts.end();
+    added = at;
+  }
+  await parts.addLines(lines.subarray(added));
+}
+
+async function storePart(
+  store: Store,
+  { records, firstKey, lastKey }: PartInMemory,
+  body: Buffer,
+  keyOf: (sha256: string) => string,
+): Promise<Part> {
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  const key = keyOf(sha256);
+  await store.put(key, body, { sha256 });
+  return { key, bytes: body.byteLength, sha256, records, firstKey, lastKey };
+}
+
+/** Before any line is added: whoever saves what was added must not have half of what comes again. */
+function refuseLongLines(keys: readonly string[], lines: Buffer, most: number): void {
+  if (lines.byteLength <= most) return;
+  let at = 0;
+  for (const key of keys) {
+    const start = at;
+    at = lines.indexOf(LINE_FEED, at) + 1;
+    refuseLine(key, at - start, most);
+  }
+}
+
+function refuseLine(key: string, got: number, most: number): void {
+  if (got <= most) return;
+  throw new RangeError(`record ${shortened(key, LONGEST_KEY)}: expected at most ${most} bytes, got ${got}`);
+}
+
+const LONGEST_KEY = 200;
+
+function releaseOncePacked(parts: Parts, release: (() => void) | undefined): void {
   // Whoever waits for the next frame hears of a failure. Memory that is not released is collected.
-  if (release !== undefined) cutter.packed().then(release, () => undefined);
+  if (release !== undefined) parts.settle().then(release, () => undefined);
 }

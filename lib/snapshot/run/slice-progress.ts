@@ -17,39 +17,44 @@ export type ProgressOptions = {
   readonly store: Store;
   /** Calls made in this process so far. */
   readonly callCounts: CountCalls;
-  /** The most bytes of a record's line. Default: `MOST_LINE_BYTES`. */
+  /** See `PartWriterOptions`. */
   readonly mostLineBytes?: number | undefined;
+  readonly partBytes?: number | undefined;
 };
 
 /** What a slice has taken since its checkpoint, and how it becomes durable. */
-export function startProgress(saved: Saved, { store, callCounts, mostLineBytes }: ProgressOptions) {
+export async function startProgress(saved: Saved, { store, callCounts, ...limits }: ProgressOptions) {
   let { checkpoint, etag } = saved;
   const { source, run, compression } = checkpoint;
   const taken = countTaken(checkpoint, callCounts);
   const folder = workFolder(source, { id: run });
-  const writer = createPartWriter({ store, compression, folder, mostLineBytes });
-  /** A part that is stored but not recorded: recording it may have failed, and its records are in no other part. */
-  let stored: Part | undefined;
+  const writer = createPartWriter({ store, compression, folder, ...limits });
+  if (checkpoint.open !== null) await writer.resume(checkpoint.open);
+  const deleteReplaced = createDeletion(store, checkpoint.open?.key);
   const found = collectMissing(store, folder, checkpoint.missing);
-  let hasFailed = false;
-  /** Makes the added records a durable part, and moves the checkpoint past it. */
+
+  async function record(part: Part): Promise<void> {
+    const lastPart = await recordPart(store, part, checkpoint.lastPart);
+    checkpoint = { ...checkpoint, lastPart, parts: checkpoint.parts + 1 };
+  }
+
+  /** Makes the added records durable, and moves the checkpoint past them. */
   const save = inTurn(async (outcome: ScanOutcome | null): Promise<Saved> => {
-    hasFailed = true;
-    stored ??= await writer.close(checkpoint.parts);
-    const { lastPart, parts } = checkpoint;
-    const recorded = stored && { lastPart: await recordPart(store, stored, lastPart), parts: parts + 1 };
+    if (outcome !== null) await writer.end();
+    while (await writer.storeEnded(checkpoint.parts, record));
     const facts = { ...taken.facts(), missing: await found.store() };
-    checkpoint = { ...checkpoint, ...recorded, ...facts, outcome: outcome && copyOf(outcome) };
-    stored = undefined;
+    const open = await writer.storeOpen();
+    checkpoint = { ...checkpoint, open, ...facts, outcome: outcome && copyOf(outcome) };
     etag = await saveCheckpoint(store, checkpoint, etag);
-    hasFailed = false;
     taken.isDurable();
+    await deleteReplaced(open?.key, checkpoint.segment?.open?.key);
     return { checkpoint, etag };
   });
   return {
     save,
     records: taken.records,
-    compressedBytes: writer.compressedBytes,
+    /** True once a part has ended that is not durable. */
+    hasEnded: writer.hasEnded,
     /** Milliseconds since the first record that is not durable was added; 0 if all are. */
     unsavedMs: taken.unsavedMs,
     /**
@@ -57,17 +62,15 @@ export function startProgress(saved: Saved, { store, callCounts, mostLineBytes }
      * the run have more names of fields than it can hold.
      */
     async add({ batch, position, missing = [] }: ScanStep<unknown>): Promise<void> {
-      // A part that was closed takes no more records: it must be durable first.
-      if (hasFailed) await save(null);
       refuseManyNames(source, () => taken.begin(batch));
       await writer.write(batch);
       taken.add(batch, position);
       found.add(missing);
     },
-    /** Begins a segment: what was added so far stays, and ends its part. */
+    /** Begins a segment: what was added so far stays. */
     async begin(): Promise<void> {
-      const { lastPart, records, fields } = (await save(null)).checkpoint;
-      checkpoint = { ...checkpoint, segment: { lastPart, records, fields } };
+      const { lastPart, open, records, fields } = (await save(null)).checkpoint;
+      checkpoint = { ...checkpoint, segment: { lastPart, open, records, fields } };
     },
     /**
      * Drops the records of the segment. Their parts stay in the work folder, and no checkpoint names them from the next
@@ -76,16 +79,29 @@ export function startProgress(saved: Saved, { store, callCounts, mostLineBytes }
      */
     async restart(position: unknown): Promise<void> {
       await writer.discard();
-      [stored, hasFailed] = [undefined, false];
       const start = checkpoint.segment ?? EMPTY;
+      if (start.open !== null) await writer.resume(start.open);
       taken.restart(start, position);
       checkpoint = { ...checkpoint, lastPart: start.lastPart };
     },
   };
 }
 
+/**
+ * Makes a function that hears where each checkpoint has the open part, and deletes what no one needs: not the one before
+ * the last, since a process that read that checkpoint may be about to read it, nor the one that the segment began with.
+ */
+function createDeletion(store: Store, first: string | undefined) {
+  const keys = first === undefined ? [] : [first];
+  return async (key: string | undefined, segment: string | undefined): Promise<void> => {
+    if (key !== undefined && !keys.includes(key)) keys.push(key);
+    const replaced = keys.length > 2 ? keys.shift() : undefined;
+    if (replaced !== undefined && replaced !== segment) await store.delete(replaced);
+  };
+}
+
 /** A run at its beginning. */
-const EMPTY = { lastPart: null, records: 0, fields: {} };
+const EMPTY = { lastPart: null, open: null, records: 0, fields: {} };
 
 function refuseManyNames(place: Place, merge: () => void): void {
   try {

@@ -45,7 +45,7 @@ export type SnapshotOptions = {
   readonly random: () => number;
   /** Stops the run at its next durable part; the run can be resumed. */
   readonly signal?: AbortSignal | undefined;
-  /** The compressed size at which a part is closed. */
+  /** See `SliceOptions`. */
   readonly partBytes?: number;
   /** How long a part stays open at most, in milliseconds. Default 30 s. */
   readonly partMs?: number | undefined;
@@ -81,6 +81,7 @@ export async function startRun(
     outcome: null,
     parts: 0,
     lastPart: null,
+    open: null,
     missing: NONE_MISSING,
     records: 0,
     fields: {},
@@ -156,6 +157,7 @@ async function finishedRun(
     outcome,
     position: _position,
     lastPart,
+    open: _open,
     parts: _count,
     compression: _compression,
     segment: _segment,

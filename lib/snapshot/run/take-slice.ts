@@ -11,13 +11,13 @@ export type SliceOptions = {
   readonly scan: Scan<unknown>;
   /** Calls made in this process so far. */
   readonly callCounts: () => CallCounts;
-  /** A part is closed once its compressed bytes reach this. Default 16 MB. */
-  readonly partBytes?: number;
-  /** A part is closed at most so many milliseconds after its first record, even while a page is awaited. Default 30 s. */
+  /** See `PartWriterOptions`. */
+  readonly partBytes?: number | undefined;
+  /** Records are durable at most so many milliseconds after they were added, even while a page is awaited. Default 30 s. */
   readonly partMs?: number | undefined;
   /** The most bytes of a record's line. Default 128 MiB. */
   readonly mostLineBytes?: number | undefined;
-  /** Called after each step of the scan: true closes the part and ends the slice. Default: always false. */
+  /** Called after each step of the scan: true ends the slice. Default: always false. */
   readonly isOver?: () => boolean;
   /** Called after each step of the scan. */
   readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
@@ -32,27 +32,25 @@ export type SnapshotProgress = {
   readonly share?: number | undefined;
 };
 
-const PART_BYTES = 16_000_000;
 const PART_MS = 30_000;
 
 /**
  * Resumes a run from its checkpoint until the scan ends, the slice is over, or something fails. Whatever ends it, the
- * records read so far become a part and the checkpoint advances; a failure is thrown after that.
+ * records read so far become durable and the checkpoint advances; a failure is thrown after that.
  */
 export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Saved> {
-  const {
-    scan,
-    signal,
-    partBytes = PART_BYTES,
-    partMs = PART_MS,
-    isOver = () => false,
-    onProgress,
-  } = options;
-  const progress = startProgress(saved, options);
+  const { scan, signal, partMs = PART_MS, isOver = () => false, onProgress } = options;
+  const progress = await startProgress(saved, options);
   const takenKeys = async function* takenKeys() {
-    const { source, lastPart, segment } = (await progress.save(null)).checkpoint;
-    const run = { parts: await readParts(options.store, lastPart, segment?.lastPart) };
-    yield* runKeys({ store: options.store, source: sourceOf(source), run, signal });
+    const { source, lastPart, open, segment } = (await progress.save(null)).checkpoint;
+    const parts = await readParts(options.store, lastPart, segment?.lastPart);
+    const run = { parts: open === null ? parts : [...parts, open] };
+    // What the open part held when the segment began is not of it.
+    let before = segment?.open?.records ?? 0;
+    for await (const keys of runKeys({ store: options.store, source: sourceOf(source), run, signal })) {
+      yield keys.slice(before);
+      before = Math.max(0, before - keys.length);
+    }
   };
   try {
     const steps = scan({ from: saved.checkpoint.position ?? undefined, signal, takenKeys });
@@ -68,7 +66,7 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
       const { total, share } = step.value;
       onProgress?.({ records: progress.records(), total, share });
       const ends = isOver();
-      if (!ends && progress.compressedBytes() < partBytes && progress.unsavedMs() < partMs) continue;
+      if (!ends && !progress.hasEnded() && progress.unsavedMs() < partMs) continue;
       const now = await progress.save(null);
       if (ends) {
         await steps.return(undefined as never);

@@ -92,8 +92,8 @@ export const groups = {
   publish: {
     mutate: ['lib/snapshot/publish/*.ts'],
     tests: [
-      'test/snapshot/publish/{gates,check-parts,mended-frames,compose-parts,publish-parts,publish-changes}.test.ts',
-      'test/snapshot/publish/{joined-frames,settle-publication,store-run}.test.ts',
+      'test/snapshot/publish/{gates,check-parts,publish-parts,publish-changes}.test.ts',
+      'test/snapshot/publish/{settle-publication,store-run}.test.ts',
       'test/snapshot/publish/{last-publication,stray-parts}.test.ts',
       'test/tables/make/tag-runs.test.ts',
       'test/snapshot/publish/{publish,publish-races}.test.ts',

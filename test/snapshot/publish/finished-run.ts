@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { storeFrames } from '../../../lib/snapshot/frames/frame.ts';
 import { type Place, partName, workFolder } from '../../../lib/snapshot/keys.ts';
 import type { Part } from '../../../lib/snapshot/manifest.ts';
 import type { FinishedRun } from '../../../lib/snapshot/publish/publish.ts';
@@ -37,6 +36,5 @@ export async function storeWorkPart(
   const keys = { firstKey: `${index + 1}`, lastKey: `${index + lines.length}` };
   const counts = { records, bytes: body.byteLength, ...keys };
   await store.put(key, body);
-  await storeFrames(store, key, [{ ...counts, end: 'part' }]);
   return { key, sha256, ...counts };
 }

@@ -2,73 +2,63 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { publishedFolder } from '../../../lib/snapshot/keys.ts';
 import { type PartsToPublish, publishParts } from '../../../lib/snapshot/publish/publish-parts.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
-import { run, storePart, WORK } from './work-parts.ts';
+import { run, storePart } from './work-parts.ts';
 
 const FOLDER = publishedFolder('calculations', run);
-const RECORDS = `${WORK}publish/`;
 
-/** Five parts under `work/`, each of which is published as one. */
+/** Five parts under `work/`. */
 async function fiveParts(): Promise<PartsToPublish & { readonly store: MemoryStore }> {
   const store = createMemoryStore();
-  const parts = await Promise.all([0, 1, 2, 3, 4].map((at) => storePart(store, at, [[[at], 'part']])));
-  return { store, parts, folder: FOLDER, records: RECORDS, series: 1, isOver: () => false };
+  const parts = await Promise.all([0, 1, 2, 3, 4].map((at) => storePart(store, at, [at])));
+  return { store, parts, folder: FOLDER, series: 1, isOver: () => false };
 }
 
 const keysIn = ({ objects }: MemoryStore, prefix: string) =>
   [...objects.keys()].filter((key) => key.startsWith(prefix)).sort();
 
-test('stores the parts in order, and records each', async () => {
+test('copies the parts in order, under names of the run’s folder', async () => {
   const options = await fiveParts();
 
   const parts = await publishParts(options);
 
   expect(parts?.map(({ firstKey }) => firstKey)).toEqual(['0', '1', '2', '3', '4']);
   expect(keysIn(options.store, FOLDER)).toEqual(parts?.map(({ key }) => key));
-  expect(keysIn(options.store, RECORDS)).toEqual(
-    [0, 1, 2, 3, 4].map((at) => `${RECORDS}part-0000${at}.json`),
-  );
+  for (const [at, { key }] of (parts ?? []).entries())
+    expect(options.store.objects.get(key)).toEqual(options.store.objects.get(options.parts[at]?.key ?? ''));
+});
+
+test('another series has other names', async () => {
+  const options = await fiveParts();
+
+  const [first] = (await publishParts({ ...options, series: 2 })) ?? [];
+
+  expect(first?.key).toMatch(/part-00000-[0-9a-f]{12}-2\.ndjson\.gz$/);
 });
 
 describe('whoever resumes', () => {
-  test('begins after the last part that was recorded, one part a slice', async () => {
+  test('copies what is not there yet, three parts a slice', async () => {
     const options = await fiveParts();
     const once = await publishParts(await fiveParts());
     const sliced = { ...options, isOver: () => true };
 
-    const slices = [];
-    for (let slice = 0; slice < 5; slice += 1) {
-      slices.push(await publishParts(sliced));
-      expect(keysIn(options.store, FOLDER)).toHaveLength(slice + 1);
-      expect(keysIn(options.store, RECORDS)).toHaveLength(slice + 1);
+    for (const copied of [3, 5]) {
+      expect(await publishParts(sliced)).toBeUndefined();
+      expect(keysIn(options.store, FOLDER)).toHaveLength(copied);
     }
 
-    expect(slices).toEqual([undefined, undefined, undefined, undefined, undefined]);
-    expect(await publishParts(options)).toEqual(once);
+    expect(await publishParts(sliced)).toEqual(once);
   });
 
-  test('stores nothing again', async () => {
-    const { store, ...options } = await fiveParts();
-    const once = await publishParts({ ...options, store });
-    const full = {
-      ...store,
-      put: async () => {
-        throw new Error('expected no put');
-      },
-    };
-
-    expect(await publishParts({ ...options, store: full })).toEqual(once);
-  });
-
-  test('stores a part again that is gone or cut short since it was recorded, and those after it', async () => {
+  test('copies a part again that is gone or cut short, and no other', async () => {
     const options = await fiveParts();
     const once = (await publishParts(options)) ?? [];
     const [, , third, , fifth] = once.map(({ key }) => key);
-    const stored: string[] = [];
+    const copied: string[] = [];
     const watched: MemoryStore = {
       ...options.store,
-      put: async (key, ...put) => {
-        if (key.startsWith(FOLDER)) stored.push(key);
-        return options.store.put(key, ...put);
+      copy: async (from, to, ...rest) => {
+        copied.push(to);
+        return options.store.copy(from, to, ...rest);
       },
     };
     await options.store.put(third ?? '', Buffer.from('cut'));
@@ -76,55 +66,51 @@ describe('whoever resumes', () => {
 
     expect(await publishParts({ ...options, store: watched })).toEqual(once);
 
-    expect(stored).toEqual(once.slice(2).map(({ key }) => key));
+    expect(copied).toEqual([third, fifth]);
     for (const { key, bytes } of once) expect(options.store.objects.get(key)).toHaveLength(bytes);
   });
-
-  test('refuses recorded parts of another folder or series', async () => {
-    const options = await fiveParts();
-    await publishParts(options);
-
-    await expect(publishParts({ ...options, folder: 'cards/' })).rejects.toThrow('got one elsewhere');
-    await expect(publishParts({ ...options, series: 2 })).rejects.toThrow('expected a part of series 2');
-  });
 });
 
-test('refuses a run whose recorded parts hold more records than it has', async () => {
+test.each([
+  ['gone', (store: MemoryStore, key: string) => store.delete(key)],
+  ['altered', (store: MemoryStore, key: string) => store.put(key, Buffer.from('other'))],
+])('a part that is %s is named, and not published', async (_what, damage) => {
   const options = await fiveParts();
-  await publishParts(options);
+  const key = options.parts[1]?.key ?? '';
+  await damage(options.store, key);
 
-  await expect(publishParts({ ...options, parts: options.parts.slice(0, 4) })).rejects.toThrow(
-    'expected 4 records up to it, got 5',
-  );
+  await expect(publishParts(options)).rejects.toThrow(key);
+
+  expect(keysIn(options.store, FOLDER)).not.toContainEqual(expect.stringContaining('part-00001'));
 });
 
-test('stores three parts at the same time, and no more', async () => {
+test('copies three parts at the same time, and no more', async () => {
   const { store, ...options } = await fiveParts();
   let [underWay, most] = [0, 0];
-  const put: MemoryStore['put'] = async (...given) => {
+  const copy: MemoryStore['copy'] = async (...given) => {
     underWay += 1;
     most = Math.max(most, underWay);
-    // Longer than it takes to compose the others.
+    // Longer than it takes to read the others.
     for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
     underWay -= 1;
-    return store.put(...given);
+    return store.copy(...given);
   };
 
-  await publishParts({ ...options, store: { ...store, put } });
+  await publishParts({ ...options, store: { ...store, copy } });
 
   expect(most).toBe(3);
   expect(underWay).toBe(0);
 });
 
-test('a part that cannot be stored ends it, once those under way are stored', async () => {
+test('a part that cannot be copied ends it, once those under way are copied', async () => {
   const { store, ...options } = await fiveParts();
   let underWay = 0;
-  const put: MemoryStore['put'] = async (key, ...given) => {
+  const copy: MemoryStore['copy'] = async (from, to, ...given) => {
     underWay += 1;
     try {
-      if (key.includes('part-00001')) throw new Error('no room');
+      if (to.includes('part-00001')) throw new Error('no room');
       for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
-      return await store.put(key, ...given);
+      return await store.copy(from, to, ...given);
     } finally {
       underWay -= 1;
     }
@@ -135,9 +121,8 @@ test('a part that cannot be stored ends it, once those under way are stored', as
   process.on('unhandledRejection', listener);
   onTestFinished(() => void process.off('unhandledRejection', listener));
 
-  await expect(publishParts({ ...options, store: { ...store, put } })).rejects.toThrow('no room');
+  await expect(publishParts({ ...options, store: { ...store, copy } })).rejects.toThrow('no room');
 
   expect(unhandled).toEqual([]);
   expect(underWay).toBe(0);
-  expect(keysIn(store, RECORDS)).not.toContain(`${RECORDS}part-00001.json`);
 });

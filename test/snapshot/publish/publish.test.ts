@@ -131,7 +131,7 @@ describe('with two publishers, one paused before each of its writes while the ot
     };
   }
 
-  test.each([1, 2, 3, 4, 5, 6, 7])(
+  test.each([1, 2, 3, 4, 5, 6])(
     'at write %i, the later run stays latest and both outcomes are true',
     async (write) => {
       await finishedRun(store, monday);
@@ -148,11 +148,11 @@ describe('with two publishers, one paused before each of its writes while the ot
       expect(latest?.run === tuesday.id || (latest?.run === monday.id && slow.kind === 'published')).toBe(
         true,
       );
-      expect(latest?.run === monday.id ? write > 5 : slow.kind === 'superseded').toBe(true);
+      expect(latest?.run === monday.id ? write > 4 : slow.kind === 'superseded').toBe(true);
     },
   );
 
-  test.each([1, 2, 3, 4, 5, 6, 7])(
+  test.each([1, 2, 3, 4, 5, 6])(
     'at write %i, a later run that was paused is compared with the one published in between',
     async (write) => {
       const slow = await publish(
@@ -164,7 +164,7 @@ describe('with two publishers, one paused before each of its writes while the ot
 
       const latest = await readLatest(store, 'calculations');
       expect(latest?.run).toBe(tuesday.id);
-      expect(slow.manifest.changes?.against ?? null).toBe(write <= 5 ? monday.id : null);
+      expect(slow.manifest.changes?.against ?? null).toBe(write <= 4 ? monday.id : null);
     },
   );
 });

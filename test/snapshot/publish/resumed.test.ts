@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { borderAfter } from '../../../lib/snapshot/frames/key-border.ts';
+import { endsPart } from '../../../lib/snapshot/frames/key-border.ts';
 import { workFolder } from '../../../lib/snapshot/keys.ts';
 import { type Part, readLatest } from '../../../lib/snapshot/manifest.ts';
 import { type FinishedRun, publishRun, publishSlice } from '../../../lib/snapshot/publish/publish.ts';
@@ -23,7 +23,7 @@ const RANGE = 300_000;
 function findIds(source: Source): readonly number[] {
   const keyOf = (id: number) => (source === 'files' ? `s/${id}` : `${id}`);
   const ids = Array.from({ length: RANGE }, (_, id) => id);
-  return ids.filter((id) => id % 100 === 0 || borderAfter(keyOf(id), LINE_BYTES) === 'part');
+  return ids.filter((id) => id % 100 === 0 || endsPart(keyOf(id), LINE_BYTES));
 }
 
 // Found once: hundreds of thousands of keys are hashed for them.
@@ -48,16 +48,20 @@ function recordsOf(source: Taken, day: number): readonly { readonly key: string;
   return source === 'files' ? records.toSorted((a, b) => (a.id % 977) - (b.id % 977)) : records;
 }
 
-/** Writes a run in parts of so many records under `work/`. */
+/** Writes a run under `work/` that is stopped and resumed after every so many records. */
 async function takeRun(store: Store, source: Taken, run: Run, day: number, partRecords: number) {
-  const writer = createPartWriter({ store, folder: workFolder(source, run), compression: 'gzip' });
+  const open = () => createPartWriter({ store, folder: workFolder(source, run), compression: 'gzip' });
+  let writer = open();
   const records = recordsOf(source, day);
   const parts: Part[] = [];
   for (let from = 0; from < records.length; from += partRecords) {
     const some = records.slice(from, from + partRecords);
     await writer.write(batchOfLines(some));
-    const part = await writer.close(parts.length);
-    if (part !== undefined) parts.push(part);
+    if (from + partRecords >= records.length) await writer.end();
+    while (await writer.storeEnded(parts.length, async (part) => void parts.push(part)));
+    const left = await writer.storeOpen();
+    writer = open();
+    if (left !== null) await writer.resume(left);
   }
   return finishedRun(source, run, parts);
 }

@@ -3,25 +3,15 @@ import { type RunToStore, storeRun } from '../../../lib/snapshot/publish/store-r
 import { StoredObjectError } from '../../../lib/store/stored-json.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { publishedManifest } from '../published-manifest.ts';
-import { run, storePart, WORK } from './work-parts.ts';
+import { run, storePart } from './work-parts.ts';
 
 /** A run of one part. */
 async function onePart() {
   const store = createMemoryStore();
-  const part = await storePart(store, 0, [[[1], 'part']]);
+  const part = await storePart(store, 0, [1]);
   const toStore: RunToStore = { store, source: 'calculations', run, series: 1, isOver: () => false };
   return { store, toStore, part, manifest: publishedManifest({ run: run.id, parts: [part] }) };
 }
-
-test('which parts are stored is recorded under work/, for each series in its own folder', async () => {
-  const { store, toStore, manifest } = await onePart();
-
-  await storeRun(toStore, manifest, undefined);
-  await storeRun({ ...toStore, series: 2 }, manifest, undefined);
-
-  const records = [...store.objects.keys()].filter((key) => key.startsWith(`${WORK}publish/`)).sort();
-  expect(records).toEqual([`${WORK}publish/part-00000.json`, `${WORK}publish/series-2/part-00000.json`]);
-});
 
 test('a run is not stored yet if the slice is over after a part', async () => {
   const { toStore, manifest } = await onePart();

@@ -35,6 +35,7 @@ const checkpointOf = (differences: Partial<Checkpoint> = {}): Checkpoint => ({
   outcome: null,
   parts: 0,
   lastPart: null,
+  open: null,
   missing: { count: 0, last: null },
   records: 0,
   fields: {},

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
+import type { Part } from '../../../lib/snapshot/manifest.ts';
 import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
 import { createPartWriter } from '../../../lib/snapshot/run/part-writer.ts';
 import { cardsIn } from '../../../lib/snapshot/sources/cards/cards-in.ts';
@@ -16,12 +17,22 @@ beforeEach(async () => {
   store = createDirectoryStore(folder.path);
 });
 
+/** Ends the open part, and stores it under this number. */
+async function close(parts: ReturnType<typeof createPartWriter>, index: number) {
+  await parts.end();
+  let stored: Part | undefined;
+  await parts.storeEnded(index, async (part) => {
+    stored = part;
+  });
+  return stored;
+}
+
 test('a part has its lines, size, sha256, and first and last keys', async () => {
   const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
 
   await parts.write(simulatedBatch([1, 2]));
   await parts.write(simulatedBatch([9_007_199_254_740_993n]));
-  const part = await parts.close(3);
+  const part = await close(parts, 3);
 
   const stored = await store.get(part?.key ?? '');
   const body = stored?.body ?? Buffer.alloc(0);
@@ -41,9 +52,9 @@ test('after a part is closed the next write opens another', async () => {
   const parts = createPartWriter({ store, folder: 'work/', compression: 'zstd' });
 
   await parts.write(simulatedBatch([1]));
-  const first = await parts.close(0);
+  const first = await close(parts, 0);
   await parts.write(simulatedBatch([2]));
-  const second = await parts.close(1);
+  const second = await close(parts, 1);
 
   const bodies = [await store.get(first?.key ?? ''), await store.get(second?.key ?? '')];
   expect(bodies.map((stored) => zstdDecompressSync(stored?.body ?? Buffer.alloc(0)).toString())).toEqual([
@@ -57,14 +68,14 @@ test('without records there is no part', async () => {
 
   await parts.write(emptyBatch);
 
-  await expect(parts.close(0)).resolves.toBeUndefined();
+  await expect(close(parts, 0)).resolves.toBeUndefined();
 });
 
 test('the same records give the same bytes, so that a rewritten part has the same name', async () => {
   const make = async () => {
     const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
     await parts.write(simulatedBatch([1]));
-    return parts.close(0);
+    return close(parts, 0);
   };
 
   const [first, second] = [await make(), await make()];
@@ -81,12 +92,12 @@ test('a part that could not be stored is stored completely by the next close', a
   const parts = createPartWriter({ store: { ...store, put }, folder: 'work/', compression: 'gzip' });
 
   await parts.write(simulatedBatch([1, 2]));
-  await expect(parts.close(0)).rejects.toThrow('no room');
-  const part = await parts.close(0);
+  await expect(close(parts, 0)).rejects.toThrow('no room');
+  const part = await close(parts, 0);
 
   const stored = await store.get(part?.key ?? '');
   expect(gunzipSync(stored?.body ?? Buffer.alloc(0)).toString()).toBe('{"id":1}\n{"id":2}\n');
-  expect(await parts.close(1)).toBeUndefined();
+  expect(await close(parts, 1)).toBeUndefined();
 });
 
 test('memory is released once the lines are written, and not before', async () => {
@@ -108,7 +119,7 @@ test('memory is released once the lines are written, and not before', async () =
   });
 
   for (const ids of [[1, 2], [3]]) await parts.write(batch(...ids));
-  const part = await parts.close(0);
+  const part = await close(parts, 0);
 
   const stored = await store.get(part?.key ?? '');
   expect(gunzipSync(stored?.body ?? Buffer.alloc(0)).toString()).toBe('{"id":1}\n{"id":2}\n{"id":3}\n');
@@ -132,7 +143,7 @@ test('a batch of many frames is released only when the last of them is packed', 
   const pieces = () => [{ keys: ids.map(String), lines }];
   await parts.write({ ...simulatedBatch(ids), pieces, release });
   await parts.write(simulatedBatch([1_000]));
-  const part = await parts.close(0);
+  const part = await close(parts, 0);
   await released.promise;
 
   const stored = await store.get(part?.key ?? '');
@@ -151,11 +162,11 @@ test('after half of a batch nothing is stored, since all of it comes again', asy
   await parts.write(simulatedBatch([1]));
   await expect(parts.write({ ...whole, pieces: halfOfIt })).rejects.toThrow('no memory');
 
-  await expect(parts.close(0)).rejects.toThrow('no memory');
+  await expect(close(parts, 0)).rejects.toThrow('no memory');
   expect(await Array.fromAsync(store.list('work/'))).toEqual([]);
   await parts.discard();
   await parts.write(whole);
-  expect(await parts.close(0)).toMatchObject({ records: 2, firstKey: '2', lastKey: '3' });
+  expect(await close(parts, 0)).toMatchObject({ records: 2, firstKey: '2', lastKey: '3' });
 });
 
 test('a line that is too long is refused before any piece of its batch is added', async () => {
@@ -166,5 +177,5 @@ test('a line that is too long is refused before any piece of its batch is added'
   await parts.write(simulatedBatch([1]));
   await expect(parts.write(batch)).rejects.toThrow('record d/3: expected at most 2000000 bytes, got 2700035');
 
-  expect(await parts.close(0)).toMatchObject({ records: 1 });
+  expect(await close(parts, 0)).toMatchObject({ records: 1 });
 });

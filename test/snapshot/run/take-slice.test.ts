@@ -56,8 +56,8 @@ test('a scan that fails leaves a checkpoint after what it has read, and the rest
 
   const { checkpoint } = await takeSlice(saved, slice());
 
-  expect(saved.checkpoint).toMatchObject({ position: 6, records: 6, parts: 1, outcome: null });
-  expect(checkpoint).toMatchObject({ records: 10, parts: 2, outcome: { consistency: 'proved' } });
+  expect(saved.checkpoint).toMatchObject({ position: 6, records: 6, parts: 0, open: { records: 6 } });
+  expect(checkpoint).toMatchObject({ records: 10, parts: 1, outcome: { consistency: 'proved' } });
   expect(await linesOf(checkpoint.lastPart)).toBe(all);
 });
 
@@ -74,9 +74,9 @@ test('a record that is too long ends the slice; what comes again is in no part y
 
   const { checkpoint } = await takeSlice(saved, slice({ scan: scanOf(4), mostLineBytes: 10 }));
 
-  expect(saved.checkpoint).toMatchObject({ position: 1, records: 1, parts: 1, outcome: null });
-  expect(checkpoint).toMatchObject({ records: 4, parts: 2, outcome: { consistency: 'proved' } });
-  expect((await readParts(store, checkpoint.lastPart)).map(({ records }) => records)).toEqual([1, 3]);
+  expect(saved.checkpoint).toMatchObject({ position: 1, records: 1, parts: 0, outcome: null });
+  expect(checkpoint).toMatchObject({ records: 4, parts: 1, outcome: { consistency: 'proved' } });
+  expect((await readParts(store, checkpoint.lastPart)).map(({ records }) => records)).toEqual([4]);
   expect(await linesOf(checkpoint.lastPart)).toBe('{"id":1}\n{"id":2}\n{"id":3}\n{"id":4}\n');
 });
 
@@ -85,7 +85,6 @@ test('slices of one part each take the same as one slice', async () => {
   let slices = 0;
 
   while (saved.checkpoint.outcome === null) {
-    // A part is closed as soon as the compressor has written a header, which is after every step.
     saved = await takeSlice(saved, slice({ partBytes: 0, isOver: () => true }));
     slices += 1;
   }
@@ -143,7 +142,7 @@ test('a scan that requests the taken keys gets those of the open part and of ear
 
   const upTo = (last: number) => Array.from({ length: last }, (_, index) => String(index + 1));
   expect(received).toEqual([upTo(4), upTo(8), upTo(10), upTo(10)]);
-  expect(checkpoint).toMatchObject({ parts: 4, records: 10 });
+  expect(checkpoint).toMatchObject({ parts: 2, records: 10 });
   expect(await linesOf(checkpoint.lastPart)).toBe(all);
 });
 
@@ -163,7 +162,7 @@ test('a part that is stored but could not be recorded is recorded before the che
   expect(await linesOf(checkpoint.lastPart)).toBe(all);
 });
 
-describe('a part that has been open for its time', () => {
+describe('what has been read for its time', () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
   afterEach(() => vi.useRealTimers());
 
@@ -194,18 +193,18 @@ describe('a part that has been open for its time', () => {
     const taken = takeSlice(begun, slice({ scan: waitingScan({ 4: 3_600_000 }) }));
     await bothWait();
     await vi.advanceTimersByTimeAsync(30_000);
-    await until(async () => (await checkpointOf(begun.checkpoint.run)).parts > 0);
+    await until(async () => (await checkpointOf(begun.checkpoint.run)).open !== null);
     const waiting = await checkpointOf(begun.checkpoint.run);
     await vi.advanceTimersByTimeAsync(3_570_000);
     const { checkpoint } = await taken;
 
     expect(waiting).toMatchObject({ position: 3, records: 3, outcome: null });
-    expect(checkpoint).toMatchObject({ parts: 2, records: 10, outcome: { consistency: 'proved' } });
+    expect(checkpoint).toMatchObject({ parts: 1, records: 10, outcome: { consistency: 'proved' } });
     expect(checkpoint.atRisk?.seconds).toBe(30);
     expect(await linesOf(checkpoint.lastPart)).toBe(all);
   });
 
-  test('is closed after the page that came when its time was over, and the next one has the whole time', async () => {
+  test('becomes durable after the page that came when its time was over, and what follows has the whole time', async () => {
     const begun = await begin();
     const waits = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [index + 1, 400]));
     const taken = takeSlice(begun, slice({ scan: waitingScan(waits), partMs: 1_000 }));
@@ -215,7 +214,7 @@ describe('a part that has been open for its time', () => {
     }
     const { checkpoint } = await taken;
 
-    expect(checkpoint).toMatchObject({ parts: 4, records: 10 });
+    expect(checkpoint).toMatchObject({ parts: 1, records: 10 });
     expect(checkpoint.atRisk?.seconds).toBeLessThanOrEqual(1.2);
     expect(await linesOf(checkpoint.lastPart)).toBe(all);
   });
@@ -235,31 +234,7 @@ describe('a part that has been open for its time', () => {
     await vi.advanceTimersByTimeAsync(30_000);
     const { checkpoint } = await taken;
 
-    expect(checkpoint).toMatchObject({ parts: 2, records: 10, outcome: { consistency: 'proved' } });
-    expect(await linesOf(checkpoint.lastPart)).toBe(all);
-  });
-
-  test('is dropped with its segment, also if it was stored and could not be recorded', async () => {
-    let refusals = 1;
-    const put: Store['put'] = async (key, ...rest) => {
-      if (key.endsWith('.gz.json') && refusals-- > 0) throw new Error('the store was busy');
-      return store.put(key, ...rest);
-    };
-    const restarting: Scan<unknown> = async function* restart(start) {
-      for (const id of [1, 2, 3]) yield { batch: simulatedBatch([id]), position: id, total: 10 };
-      await new Promise((resolve) => setTimeout(resolve, 60_000));
-      yield { batch: simulatedBatch([]), position: 0, total: 10, segment: 'restarts' };
-      return yield* countingScan()(start);
-    };
-    const begun = await begin();
-    const taken = takeSlice(begun, slice({ scan: restarting, store: { ...store, put } }));
-    await bothWait();
-    await vi.advanceTimersByTimeAsync(30_000);
-    await until(() => refusals === 0);
-    await vi.advanceTimersByTimeAsync(30_000);
-    const { checkpoint } = await taken;
-
-    expect(checkpoint).toMatchObject({ records: 10, outcome: { consistency: 'proved' } });
+    expect(checkpoint).toMatchObject({ parts: 1, records: 10, outcome: { consistency: 'proved' } });
     expect(await linesOf(checkpoint.lastPart)).toBe(all);
   });
 });
