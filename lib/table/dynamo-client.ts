@@ -1,11 +1,8 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type AwsEnvironment, awsClientConfig } from '../base/index.ts';
 
-/** Environment variables by name, as `process.env` has them. */
-export type DynamoEnvironment = AwsEnvironment;
-
 /** A client configured by the SDK's own variables (`awsClientConfig`). */
-export const createDynamoClient = (environment: DynamoEnvironment): DynamoDBClient =>
+export const createDynamoClient = (environment: AwsEnvironment): DynamoDBClient =>
   new DynamoDBClient(
     awsClientConfig(environment, {
       service: 'DYNAMODB',

@@ -4,8 +4,10 @@ import {
   type DynamoDBClient,
   GetItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import { fromItem, toItemKey } from './dynamo-item.ts';
-import type { RowKey, StoredRow } from './table.ts';
+import { parseOwnJson } from '../base/index.ts';
+import type { Row, RowKey, StoredRow } from './table.ts';
+
+type Item = Record<string, AttributeValue>;
 
 export type TableAddress = { readonly client: DynamoDBClient; readonly tableName: string };
 
@@ -32,8 +34,6 @@ export function rowInTheWay(error: unknown): StoredRow | undefined {
   return Item && toStored(Item);
 }
 
-type Item = Record<string, AttributeValue>;
-
 function toStored(item: Item): StoredRow {
   const found = fromItem(item);
   if (found === undefined) throw new Error('expected an item with a token, got one without');
@@ -53,4 +53,21 @@ export async function* rowsOf(send: (start: Start) => Promise<Page>) {
     }
     last = page.LastEvaluatedKey;
   } while (last !== undefined);
+}
+
+/** A row as DynamoDB stores it, its members as one text; `expires` is in epoch seconds, as its TTL requires. */
+export const toItem = (key: RowKey, text: string, token: string, expiresAtMs: number | undefined): Item => ({
+  ...toItemKey(key),
+  row: { S: text },
+  token: { S: token },
+  ...(expiresAtMs === undefined ? {} : { expires: { N: String(Math.ceil(expiresAtMs / 1_000)) } }),
+});
+
+export const toItemKey = ({ partition, sort }: RowKey): Item => ({ pk: { S: partition }, sk: { S: sort } });
+
+/** Undefined for an item that was not written as a row: it has no token. */
+function fromItem({ pk, sk, row, token }: Item): ({ readonly key: RowKey } & StoredRow) | undefined {
+  if (token?.S === undefined || row?.S === undefined) return undefined;
+  const key = { partition: pk?.S ?? '', sort: sk?.S ?? '' };
+  return { key, row: parseOwnJson(row.S) as Row, token: token.S };
 }

@@ -6,12 +6,12 @@ import {
   QueryCommand,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
+import type { AwsEnvironment } from '../base/index.ts';
 import { checkedText, checkKey } from './check-row.ts';
-import { createDynamoClient, type DynamoEnvironment } from './dynamo-client.ts';
+import { createDynamoClient } from './dynamo-client.ts';
 import { explainDynamoError, type FailedTable } from './dynamo-failure.ts';
-import { toItem, toItemKey } from './dynamo-item.ts';
 import { absentOrWith, onlyOver, queryOf, scanOf } from './dynamo-requests.ts';
-import { readRow, rowInTheWay, rowsOf, type TableAddress } from './dynamo-rows.ts';
+import { readRow, rowInTheWay, rowsOf, type TableAddress, toItem, toItemKey } from './dynamo-rows.ts';
 import { settleWrite } from './settle-write.ts';
 import type { Row, RowKey, StoredRow, Table, WriteOptions, WriteResult } from './table.ts';
 import { TableError } from './table-error.ts';
@@ -21,7 +21,7 @@ export type DynamoTableOptions = {
   /** Its keys are the strings `pk` and `sk`; its TTL attribute, if there is one, is `expires`. */
   readonly tableName: string;
   /** Where the region, endpoint, credentials and proxy are looked up; anything absent is left to the SDK. */
-  readonly environment: DynamoEnvironment;
+  readonly environment: AwsEnvironment;
   /** Default: a client for `environment`. */
   readonly client?: DynamoDBClient;
   readonly sleep?: (ms: number) => Promise<unknown>;

@@ -4,19 +4,13 @@ import { checkedText, checkKey } from './check-row.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import type { Row, RowKey, StoredRow, Table, WriteResult } from './table.ts';
 
-export type SqliteTableOptions = {
-  /**
-   * The members that say until when the writer of a row holds it, in epoch milliseconds: they are read as 0 once that
-   * process has ended. Default: none.
-   */
-  readonly leases?: readonly string[];
-  readonly now?: () => number;
-};
-
-/** Rows in a file of SQLite that the processes of one host share. */
+/**
+ * Rows in a file of SQLite that the processes of one host share. `leases` are the members that say until when the writer
+ * of a row holds it, in epoch milliseconds: they are read as 0 once that process has ended.
+ */
 export function createSqliteTable(
   file: SqliteFile,
-  { leases = [], now = Date.now }: SqliteTableOptions = {},
+  { leases = [], now = Date.now }: { readonly leases?: readonly string[]; readonly now?: () => number } = {},
 ): Table {
   const stored = (found: Found | undefined): StoredRow | undefined =>
     found && { row: withoutLeases(found), token: found.token };
@@ -55,9 +49,9 @@ export function createSqliteTable(
     async *list(partition) {
       const key = { partition, sort: '-' };
       checkKey(`list ${partition}`, key);
-      yield* pages(file, { from: partition, within: 'pk = ?' });
+      yield* pages(file, partition, 'pk = ?');
     },
-    scan: (prefix) => pages(file, { from: prefix, within: 'substr(pk, 1, length(?)) = ?1' }),
+    scan: (prefix) => pages(file, prefix, 'substr(pk, 1, length(?)) = ?1'),
   };
 }
 
@@ -87,9 +81,7 @@ async function checked<T>(act: string, key: RowKey, work: (tried: string) => Pro
 /** Rows that are read at once: a scan must not hold the event loop. */
 const PAGE = 500;
 
-type Range = { readonly from: string; readonly within: string };
-
-async function* pages(file: SqliteFile, { from, within }: Range): ReturnType<Table['scan']> {
+async function* pages(file: SqliteFile, from: string, within: string): ReturnType<Table['scan']> {
   const query = `SELECT * FROM rows WHERE ${within} AND (pk, sk) > (?, ?) ORDER BY pk, sk LIMIT ${PAGE}`;
   let last: Pick<Found, 'pk' | 'sk'> = { pk: '', sk: '' };
   for (;;) {
