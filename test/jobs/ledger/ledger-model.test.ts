@@ -8,7 +8,7 @@ import { neverSent, runsAgain } from '../../../lib/jobs/ledger/transitions.ts';
 import type { Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
 import { scaled } from '../../scale.ts';
-import { createMemoryTable } from '../../table/memory-table.ts';
+import { FAST_TABLES } from '../../table/every-table.ts';
 
 const leaseMs = 30_000;
 const mustLastMs = 5_000;
@@ -65,9 +65,8 @@ const fates: fc.Arbitrary<readonly Fate[]> = fc.array(
 );
 
 /** One job, the clock, and what really happened: which requests left, under which fence. */
-function createWorld(scheduler: fc.Scheduler, fatesLeft: Fate[]) {
+function createWorld(scheduler: fc.Scheduler, fatesLeft: Fate[], inner: Table) {
   const clock = { nowMs: 1_000_000 };
-  const inner = createMemoryTable();
   const started: { readonly fence: number; isHarmless: boolean }[] = [];
   const fences: number[] = [];
   const staged: Staged = new Map();
@@ -225,23 +224,26 @@ async function claimLast(world: World): Promise<void> {
   await ledger.claim(request, { leaseMs, mayRepeat: false, isNew: false, findOutcome });
 }
 
-test('workers that interleave, whose leases expire and whose responses are lost, keep the rules', async () => {
-  const toDo = fc.array(fc.array(acts, { minLength: 3, maxLength: 14 }), { minLength: 2, maxLength: 4 });
+test.each(FAST_TABLES)(
+  'workers that interleave, whose leases expire and whose responses are lost, keep the rules: %s',
+  async (_, makeTable) => {
+    const toDo = fc.array(fc.array(acts, { minLength: 3, maxLength: 14 }), { minLength: 2, maxLength: 4 });
 
-  await fc.assert(
-    fc.asyncProperty(fc.scheduler(), toDo, fates, async (scheduler, actsByWorker, fated) => {
-      const world = createWorld(scheduler, [...fated]);
-      const workers = actsByWorker.map((each) =>
-        work(world, { claim: undefined, mayRepeat: false, hasStarted: false }, each),
-      );
-      await scheduler.waitFor(Promise.all(workers));
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), toDo, fates, async (scheduler, actsByWorker, fated) => {
+        const world = createWorld(scheduler, [...fated], makeTable());
+        const workers = actsByWorker.map((each) =>
+          work(world, { claim: undefined, mayRepeat: false, hasStarted: false }, each),
+        );
+        await scheduler.waitFor(Promise.all(workers));
 
-      await claimLast(world);
-      const { started, unsure } = world.counts;
-      const attempts = (await world.readRow())?.attempts ?? 0;
-      expect(attempts).toBeGreaterThanOrEqual(started);
-      expect(attempts).toBeLessThanOrEqual(started + unsure);
-    }),
-    { numRuns: scaled(200, 2_000) },
-  );
-});
+        await claimLast(world);
+        const { started, unsure } = world.counts;
+        const attempts = (await world.readRow())?.attempts ?? 0;
+        expect(attempts).toBeGreaterThanOrEqual(started);
+        expect(attempts).toBeLessThanOrEqual(started + unsure);
+      }),
+      { numRuns: scaled(200, 2_000) },
+    );
+  },
+);
