@@ -100,8 +100,8 @@ function createFile(path: string): SqliteFile {
       const ready = await connected();
       // A process is known to live before anything says that it holds it.
       aliveness.self();
-      const changes = sweep.isDue() ? [sweep.change, ...given] : given;
-      for (const settle of await patiently(() => commit(ready, changes))) settle();
+      await sweep(ready.db);
+      for (const settle of await patiently(() => commit(ready, given))) settle();
     } catch (error) {
       for (const { tried, fail } of given) fail(asTableError(`${tried} in ${path}`, path, error));
     }
@@ -129,7 +129,7 @@ function createFile(path: string): SqliteFile {
       }),
     isAlive: aliveness.isAlive,
     async erase() {
-      await this.read('erase', (db) => void db.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
+      await this.read('erase', emptyLog);
     },
     close() {
       files.delete(path);
@@ -140,20 +140,20 @@ function createFile(path: string): SqliteFile {
   };
 }
 
-/** Deletes old rows with the next changes after an hour; it is done when the file is opened, too. */
-function createSweep() {
+/** A checkpoint that another process holds up, by reading what the log holds, does not fail: it says so. */
+function emptyLog(db: DatabaseSync): void {
+  const { busy } = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {};
+  if (busy !== 0) throw Object.assign(new Error('another process reads it'), { errcode: BUSY });
+}
+
+/** Deletes old rows before the first change after an hour; it is done when the file is opened, too. */
+function createSweep(): (db: DatabaseSync) => Promise<void> {
   let sweptAtMs = performance.now();
-  const change: Waiting = {
-    tried: 'delete old rows',
-    make({ db }) {
-      deleteExpired(db);
-      return () => {
-        sweptAtMs = performance.now();
-      };
-    },
-    fail: () => undefined,
+  return async (db) => {
+    if (performance.now() - sweptAtMs < SWEEP_EVERY_MS) return;
+    await patiently(() => deleteExpired(db));
+    sweptAtMs = performance.now();
   };
-  return { change, isDue: () => performance.now() - sweptAtMs >= SWEEP_EVERY_MS };
 }
 
 /** All changes in one transaction, or none; returns what tells their callers. */

@@ -1,10 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import promises, { readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { networkIn, networkOf } from '../../lib/table/network-disk.ts';
@@ -193,15 +194,37 @@ test('what a killed process held is free at once, and what a running one holds i
   });
 });
 
-test('what was erased is not in the file', async () => {
-  await put('t1', { text: 'a secret text' });
-  await createSqliteTable(sqliteFile(path)).delete(key, 't1');
-  await sqliteFile(path).erase();
-  sqliteFile(path).close();
+describe('what was erased is in neither the file nor its log', () => {
+  const holders = () =>
+    ['', '-wal'].filter((suffix) => readFileSync(`${path}${suffix}`).includes('a secret text'));
+  const deleteSecret = async () => {
+    await put('t1', { text: 'a secret text' });
+    await createSqliteTable(sqliteFile(path)).delete(key, 't1');
+  };
 
-  const { readFile } = await import('node:fs/promises');
-  for (const name of [path, `${path}-wal`].filter((each) => existsSync(each)))
-    expect((await readFile(name)).includes('a secret text')).toBe(false);
+  test('while the file is open', async () => {
+    await deleteSecret();
+    expect(holders()).toEqual(['-wal']);
+
+    await sqliteFile(path).erase();
+
+    expect(holders()).toEqual([]);
+  });
+
+  test('once another process has read what the log holds', async () => {
+    await put('t0');
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN; SELECT * FROM rows');
+    await createSqliteTable(sqliteFile(path)).delete(key, 't0');
+    await deleteSecret();
+
+    const erasing = sqliteFile(path).erase();
+    await expect(Promise.race([erasing, setTimeout(100, 'waits')])).resolves.toBe('waits');
+    other.close();
+    await erasing;
+
+    expect(holders()).toEqual([]);
+  });
 });
 
 test('writes are on the disk before they are reported, and what is deleted is overwritten', async () => {
