@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { RESERVED_FOLDER } from '../store/index.ts';
-import { sqlitePath } from './sqlite-place.ts';
 
 /** The settings that say where tables and queues are. */
 export type Places = Readonly<
@@ -10,6 +9,9 @@ export type Places = Readonly<
     Record<'SYNC_STORE' | 'SYNC_TABLE' | 'SYNC_QUEUE_URL' | 'SYNC_DEAD_LETTER_URL' | 'XDG_STATE_HOME', string>
   >
 >;
+
+/** The path in `sqlite:FILE`; undefined for the name of a DynamoDB table or the URL of a queue. */
+export const sqlitePath = (place: string): string | undefined => /^sqlite:(.*)$/s.exec(place)?.[1];
 
 /** Where the store is if nothing says so. */
 export const DEFAULT_STORE = './platform-sync-data';

@@ -3,8 +3,7 @@ import { resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { once } from '../base/index.ts';
 import { findStored, openStore, printStored, type Store, StoreError } from '../store/index.ts';
-import { DEFAULT_STORE } from './default-place.ts';
-import { sqlitePath } from './sqlite-place.ts';
+import { DEFAULT_STORE, sqlitePath } from './default-place.ts';
 import type { Table } from './table.ts';
 import { TableError } from './table-error.ts';
 

@@ -11,10 +11,9 @@ import { createBudgetClient, createDynamoBudget } from '../../../lib/pace/dynamo
 import { openBudget } from '../../../lib/pace/open-budget.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { withPlaces } from '../../../lib/table/default-place.ts';
+import { sqlitePath, withPlaces } from '../../../lib/table/default-place.ts';
 import { createDynamoTable } from '../../../lib/table/dynamo-table.ts';
 import { sqliteFile } from '../../../lib/table/sqlite-file.ts';
-import { sqlitePath } from '../../../lib/table/sqlite-place.ts';
 import { createSqliteTable } from '../../../lib/table/sqlite-table.ts';
 import type { Table } from '../../../lib/table/table.ts';
 import { startTestAws } from '../../base/aws/start-test-aws.ts';
