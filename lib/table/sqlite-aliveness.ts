@@ -81,6 +81,10 @@ function lockOf(path: string): DatabaseSync | undefined {
 function release(lock: DatabaseSync, path: string): void {
   // Windows deletes no open file.
   if (process.platform === 'win32') lock.close();
-  rmSync(path, { force: true });
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // Nor, for a while, one that was open. Without its lock it says nothing, and whoever comes next deletes it.
+  }
   if (lock.isOpen) lock.close();
 }

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import fs, { existsSync, readFileSync } from 'node:fs';
 import promises, { readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { networkIn, networkOf } from '../../lib/table/network-disk.ts';
+import { createAliveness } from '../../lib/table/sqlite-aliveness.ts';
 import { refuseOldSqlite, sqliteFile } from '../../lib/table/sqlite-file.ts';
 import { createSqliteTable } from '../../lib/table/sqlite-table.ts';
 import { folderOfEach } from '../folder-of-each.ts';
@@ -192,6 +193,24 @@ test('what a killed process held is free at once, and what a running one holds i
   await vi.waitFor(async () => expect((await table.get(key))?.row).toEqual({ leaseUntilMs: 0 }), {
     timeout: 3_000,
   });
+});
+
+test('a lock whose file cannot be deleted for a while, as on Windows, is free all the same', async () => {
+  const first = createAliveness(folder.path);
+  const name = first.self();
+  const [isAliveThen, other] = [createAliveness(folder.path).isAlive(name), createAliveness(folder.path)];
+  const rmSync = vi.spyOn(fs, 'rmSync').mockImplementation(() => {
+    throw Object.assign(new Error('EPERM'), { code: 'EPERM' });
+  });
+  syncBuiltinESMExports();
+
+  first.end();
+
+  expect([isAliveThen, other.isAlive(name)]).toEqual([true, false]);
+  rmSync.mockRestore();
+  syncBuiltinESMExports();
+  expect(other.isAlive(name)).toBe(false);
+  expect(await readdir(folder.path)).toEqual([]);
 });
 
 describe('what was erased is in neither the file nor its log', () => {
