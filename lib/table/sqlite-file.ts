@@ -185,12 +185,14 @@ async function patiently<T>(work: () => T): Promise<T> {
   }
 }
 
+const LOCAL_DISK =
+  'a disk of this machine: set SYNC_TABLE=sqlite:FILE to a file on one, which other hosts do not share';
+
 async function connect(path: string): Promise<DatabaseSync> {
   refuseOldSqlite();
   await mkdir(dirname(path), { recursive: true });
   const network = await networkOf(dirname(path));
-  if (network !== undefined)
-    throw refused(path, 'a disk of this machine: set SYNC_TABLE=sqlite:FILE to a file on one', network);
+  if (network !== undefined) throw refused(path, LOCAL_DISK, network);
   // SQLite gives the log and the shared memory the mode of the file.
   await open(path, 'wx', 0o600).then(
     (created) => created.close(),

@@ -268,18 +268,24 @@ describe('a network disk', () => {
     syncBuiltinESMExports();
   });
 
-  test.skipIf(process.platform !== 'linux')(
-    'is refused on Linux by the type of its file system',
-    async () => {
-      vi.spyOn(promises, 'statfs').mockResolvedValue({ type: 0x6969 } as never);
-      syncBuiltinESMExports();
+  // From linux/magic.h.
+  test.skipIf(process.platform !== 'linux').each([
+    [0x6969, 'NFS'],
+    [0x517b, 'SMB'],
+    [0xfe534d42, 'SMB'],
+    [0xff534d42, 'CIFS'],
+    [0x01021997, '9p'],
+    [0x00c36400, 'Ceph'],
+    [0x65735546, 'FUSE'],
+  ])('is refused on Linux by the type of its file system: %i, %s', async (type, name) => {
+    vi.spyOn(promises, 'statfs').mockResolvedValue({ type } as never);
+    syncBuiltinESMExports();
 
-      await expect(put('t1')).rejects.toThrow(
-        'SYNC_TABLE=sqlite:FILE to a file on one, got a network disk (NFS)',
-      );
-      expect(existsSync(path)).toBe(false);
-    },
-  );
+    await expect(put('t1')).rejects.toThrow(
+      `SYNC_TABLE=sqlite:FILE to a file on one, which other hosts do not share, got a network disk (${name})`,
+    );
+    expect(existsSync(path)).toBe(false);
+  });
 
   test.each([
     ['\\\\server\\share\\store', 'a network share'],
