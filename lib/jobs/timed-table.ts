@@ -42,10 +42,7 @@ async function openUnchecked(tableName: string, environment: Environment): Promi
     const table = createSqliteTable(sqliteFile(path), { leases: LEASES });
     return { table, now: Date.now, isTimeKnown: () => true };
   }
-  const [{ createDynamoTable }, { createDynamoClient }] = await Promise.all([
-    import('../table/dynamo-table.ts'),
-    import('../table/dynamo-client.ts'),
-  ]);
+  const { createDynamoClient, createDynamoTable } = await import('../table/dynamo-table.ts');
   const client = createDynamoClient(environment);
   const clock = createTableClock({ now: Date.now, steady: () => performance.now(), sleep });
   reportDates(client, { now: Date.now, listener: clock.saw });

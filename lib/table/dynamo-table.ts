@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   DeleteItemCommand,
-  type DynamoDBClient,
+  DynamoDBClient,
   PutItemCommand,
   QueryCommand,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { AwsEnvironment } from '../base/index.ts';
+import { type AwsEnvironment, awsClientConfig } from '../base/index.ts';
 import { checkedText, checkKey } from './check-row.ts';
-import { createDynamoClient } from './dynamo-client.ts';
 import { explainDynamoError, type FailedTable } from './dynamo-failure.ts';
 import { absentOrWith, onlyOver, queryOf, scanOf } from './dynamo-requests.ts';
 import { readRow, rowInTheWay, rowsOf, type TableAddress, toItem, toItemKey } from './dynamo-rows.ts';
@@ -59,6 +58,17 @@ export function createDynamoTable({
       explainedEach(place, `scan ${prefix}* in table ${tableName}`, () => scanRows(place, prefix)),
   };
 }
+
+/** A client configured by the SDK's own variables (`awsClientConfig`). */
+export const createDynamoClient = (environment: AwsEnvironment): DynamoDBClient =>
+  new DynamoDBClient(
+    awsClientConfig(environment, {
+      service: 'DYNAMODB',
+      connectionTimeoutMs: 2_000,
+      // DynamoDB responds within tens of milliseconds, and for it the SDK makes four attempts.
+      requestTimeoutMs: 5_000,
+    }),
+  );
 
 type RetriedTable = TableAddress &
   FailedTable & { readonly sleep: (ms: number) => Promise<unknown>; readonly watch: WatchAttempts };

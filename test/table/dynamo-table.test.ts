@@ -1,7 +1,6 @@
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDynamoClient } from '../../lib/table/dynamo-client.ts';
-import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
+import { createDynamoClient, createDynamoTable } from '../../lib/table/dynamo-table.ts';
 import { startDynamo, type TestDynamo } from './start-dynamo.ts';
 
 let dynamo: TestDynamo;

@@ -5,7 +5,7 @@ import { readAwsFault } from '../../../lib/base/aws/fault.ts';
 import { createSqsClient } from '../../../lib/jobs/queue/sqs-queue.ts';
 import { createBudgetClient } from '../../../lib/pace/dynamo-budget.ts';
 import { createS3Client } from '../../../lib/store/s3-client.ts';
-import { createDynamoClient } from '../../../lib/table/dynamo-client.ts';
+import { createDynamoClient } from '../../../lib/table/dynamo-table.ts';
 import { silence, startServer } from '../../platform/scripted-server.ts';
 import { environmentOf, retryAtOnce } from './replies.ts';
 

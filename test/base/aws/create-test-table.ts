@@ -1,6 +1,6 @@
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { readAwsFault } from '../../../lib/base/aws/fault.ts';
-import { createDynamoClient } from '../../../lib/table/dynamo-client.ts';
+import { createDynamoClient } from '../../../lib/table/dynamo-table.ts';
 
 /** Creates a table with two keys, both strings. Throws the error of CreateTable. */
 export async function createTestTable(
