@@ -14,7 +14,7 @@ import { callOutcome, openBreaker } from './platform/outage.ts';
 import { fixedToken, type TokenSource } from './platform/token.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';
 import { openStore, type Store } from './store/index.ts';
-import { type CheckTable, isOfThisHost, tableCheckOf } from './table/index.ts';
+import { type CheckTable, tableCheckOf, warnOfThisHost } from './table/index.ts';
 
 /** What a command or a deployed function uses to work with the platform. */
 export type Session = {
@@ -63,16 +63,12 @@ export type SessionOptions = {
 /** How long somebody waits to learn that the platform cannot be reached at its address. */
 const LONGEST_UNREACHED_MS = 6_000;
 
-/** What somebody must know whose store others may use. */
-const OF_THIS_HOST =
-  'SYNC_TABLE is not set: what is paid for and sent is recorded in a file of this host, which other hosts do not share';
-
 /** Makes a session from the environment. Throws `SettingsError` before anything is opened. */
 export function openSession(given: SessionOptions): Session {
   const { environment, err, greed = 'block', onTableAway = () => undefined, onAway } = given;
   const settings = readSettings(environment);
   const isAlone = given.isAlone === true && !environment['SYNC_TABLE'];
-  if (!isAlone && isOfThisHost(environment)) err(`platform-sync: ${OF_THIS_HOST}`);
+  if (!isAlone) warnOfThisHost(environment, err);
   const logger = createLogger(settings.LOG_LEVEL, given.log ?? err);
   const { observe, counts } = countCalls();
   const { host } = new URL(settings.PLATFORM_BASE_URL);

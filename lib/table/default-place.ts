@@ -36,9 +36,14 @@ export function withPlaces(given: Places): Places {
   };
 }
 
-/** Whether the table is a file that only commands of this host share, although others may use the store. */
-export const isOfThisHost = ({ SYNC_STORE: store = '', SYNC_TABLE: table }: Places): boolean =>
-  store.startsWith('s3://') && !table && withPlaces({ SYNC_STORE: store }).SYNC_TABLE !== undefined;
+/** Says so if the table is a file that only commands of this host share, although others may use the store. */
+export function warnOfThisHost(given: Places, err: (text: string) => void): void {
+  if (given.SYNC_STORE?.startsWith('s3://') && !given.SYNC_TABLE && withPlaces(given).SYNC_TABLE)
+    err(OF_THIS_HOST);
+}
+
+const OF_THIS_HOST =
+  'platform-sync: SYNC_TABLE is not set: what is paid for and sent is recorded in a file of this host, which other hosts do not share';
 
 function fileOf(store: string, given: Places): string {
   if (!store.startsWith('s3://')) return join(store, RESERVED_FOLDER, 'jobs.db');

@@ -1,6 +1,6 @@
 /* Rows in DynamoDB or SQLite, one interface. What opens either is large: it is loaded by who opens it. */
 
-export { DEFAULT_STORE, isOfThisHost, sqlitePath, withPlaces } from './default-place.ts';
+export { DEFAULT_STORE, sqlitePath, warnOfThisHost, withPlaces } from './default-place.ts';
 export type { SqliteFile } from './sqlite-file.ts';
 export { type CheckTable, checkedTable, NEW_LEDGER_RISK, TABLE_KEY, tableCheckOf } from './store-table.ts';
 export type { Json, Row, RowKey, StoredRow, Table } from './table.ts';

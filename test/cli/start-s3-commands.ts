@@ -33,6 +33,7 @@ export async function startS3Commands(records: Parameters<typeof startPlatform>[
   return {
     sandbox,
     location: environment.SYNC_STORE,
+    environment: environment as Readonly<Record<string, string>>,
     async run(...argv: readonly string[]) {
       const { terminal, out, err } = createFakeTerminal(environment);
       const code = await runCommandLine(argv, terminal);

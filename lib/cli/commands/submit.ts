@@ -1,5 +1,6 @@
 import type { Queue } from '../../jobs/queue/queue.ts';
 import { readSyncSettings } from '../../settings.ts';
+import { warnOfThisHost } from '../../table/index.ts';
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import type { CsvFlags } from '../jobs/csv-jobs.ts';
@@ -66,6 +67,7 @@ async function checkAndSend(
     }
     return showDryRun(read.jobs, flags, terminal);
   }
+  warnOfThisHost(terminal.environment, terminal.err);
   return send(read.jobs, await openQueue(queueUrl, terminal.environment), flags, terminal);
 }
 

@@ -23,8 +23,7 @@ export async function openLedgerParts(
   store: Store,
 ): Promise<{ readonly ledger: Ledger; readonly batches: BatchStorage }> {
   const timed = await openTimedTable(tableName, environment);
-  const { table, now } = timed;
-  return { ledger: createLedger(timed), batches: { store, table, newToken: randomUUID, now } };
+  return { ledger: createLedger(timed), batches: { store, newToken: randomUUID, ...timed } };
 }
 
 /** What SYNC_ALLOW lets jobs use. Throws `SettingsError`. */

@@ -90,7 +90,6 @@ async function runAll(jobs: JobFile, { concurrency }: RunFlags, terminal: Termin
   const token = createTokenWatch(tokenIn(settings));
   const session = openSession({ ...terminal, ...token.hooks });
   const storage = await openJobStorage(session);
-  const { ledger } = storage;
   const tally = createTally(jobs.count);
   const progress = createProgress('run', {
     ...terminal,
@@ -108,7 +107,7 @@ async function runAll(jobs: JobFile, { concurrency }: RunFlags, terminal: Termin
   });
   const queue = createFileQueue({
     rows: jobs.rows,
-    ledger,
+    ledger: storage.ledger,
     sender: senderHere(),
     onEndedElsewhere: ({ id, outcome }) => onEnded({ id, ...outcome }),
     now: Date.now,
@@ -117,7 +116,7 @@ async function runAll(jobs: JobFile, { concurrency }: RunFlags, terminal: Termin
   try {
     await work({
       ...{ worker, queue, signal, sleep, visibilitySeconds: VISIBILITY_SECONDS },
-      lease: renewedLease(ledger, { stop: signal }),
+      lease: renewedLease(storage.ledger, { stop: signal }),
       concurrency: concurrency ?? settings.PLATFORM_CONCURRENCY,
       drain: true,
       onRefused: (id) => onEnded({ id, status: 'failed', error: OTHER_CONTENT }),
