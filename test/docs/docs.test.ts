@@ -8,7 +8,6 @@ import { settingNames } from '../../lib/base/setting-names.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { parseInboxRequest } from '../../lib/jobs/texts/batch/inbox-request.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { example } from '../package/examples.ts';
 import { type Block, blocks, blocksOf } from './blocks.ts';
 import { checkElsewhere, REASON } from './check-elsewhere.ts';
@@ -17,9 +16,9 @@ import { linesOf } from './shell.ts';
 import { typeFaults } from './type-faults.ts';
 
 /*
- * Every fenced block of README and docs, run from the text itself: commands in this process against one sandbox, JSON
- * through the schemas, TypeScript through the compiler. A block that cannot run here says so in its fence, with the
- * reason (`sh elsewhere: REASON`), and what can be checked of it is; one that nobody runs fails.
+ * Every fenced block of README and docs, run from the text itself: commands in this process against one sandbox, with
+ * nothing but a folder, JSON through the schemas, TypeScript through the compiler. A block that cannot run here says so in
+ * its fence, with the reason (`sh elsewhere: REASON`), and what can be checked of it is; one that nobody runs fails.
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'docs-'));
@@ -31,17 +30,11 @@ beforeAll(async () => {
   const platform = running.use(
     await startPlatform({ calculations: 200, datasets: 5, cards: 20, filesPerSet: 30, dataFiles: 20 }),
   );
-  const aws = await startTestAws({ queues: [{ name: 'jobs' }, { name: 'dead' }], tables: ['ledger'] });
-  running.defer(aws.close);
   environment = {
-    ...aws.settings,
     PLATFORM_BASE_URL: platform.url,
     PLATFORM_TOKEN: platform.token,
     PLATFORM_RATE: '1000',
     SYNC_STORE: join(folder, 'store'),
-    SYNC_TABLE: 'ledger',
-    SYNC_QUEUE_URL: aws.queueUrl('jobs'),
-    SYNC_DEAD_LETTER_URL: aws.queueUrl('dead'),
     LOG_LEVEL: 'silent',
   };
   // What pages look at: two runs with changes between them, as any reader has who comes back.
