@@ -1,7 +1,12 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { readAllow } from '../../lib/jobs/allow.ts';
+import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
+import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
+import { createFakeScreen } from './fake-screen.ts';
 import { lines, startJobs } from './start-jobs.ts';
 
 const packageId = codePackages[0]?.id;
@@ -123,6 +128,38 @@ test('a job that failed has its reason in the output, is named with what to do, 
   expect(bad.error).toEqual(expect.any(String));
 });
 
+test('a row whose request may have been executed is named with what to do, and is not sent', async () => {
+  await using jobs = await startJobs();
+  const text = lines([adds('lost')]);
+  const file = await fileIn(jobs, 'jobs.ndjson', text);
+  const read = parseMessage(text.trim(), { messageId: '', allow: readAllow(undefined) });
+  const contentHash = 'contentHash' in read ? (read.contentHash ?? '') : '';
+  const table = createDynamoTable({ tableName: 'ledger', environment: jobs.shared });
+  const ledger = createLedger({ table, now: () => Date.now() - 3_600_000 });
+  await ledger.claim({ id: 'lost', type: 'run-function', contentHash, sender: 's' }, { leaseMs: 60_000 });
+  await ledger.sent({ id: 'lost', fence: 1 }, { mustLastMs: 1 });
+
+  const { code, out } = await jobs.run(['run', file]);
+
+  expect(code).toBe(3);
+  expect(out).toContain('1 row: 0 done, 0 failed, 1 unknown, 0 left\n  unknown: lost: ');
+  expect(out).toContain("platform-sync jobs resolve --note 'WHAT YOU SAW' lost done");
+  expect(jobs.sandbox.counts().executions).toEqual([]);
+});
+
+test('the line of progress has the rows, what failed, what is left, the rate and the time', async () => {
+  await using jobs = await startJobs({ latencyMs: 250 });
+  const rows = [adds('bad', 'no number'), ...['a', 'b', 'c', 'd'].map((id) => adds(id))];
+  const file = await fileIn(jobs, 'jobs.ndjson', lines(rows));
+  const { screen, written } = createFakeScreen(200);
+
+  await jobs.begin(['run', file, '--concurrency', '1'], jobs.settings, '', screen).ended;
+
+  expect(written()).toMatch(
+    /run 20% .* 1 of about 5 rows, 1 failed, 4 left, [12] calls?, [\d.]+ a second, \d+ s left/,
+  );
+});
+
 test('an id that another job has with other content is not run', async () => {
   await using jobs = await startJobs();
   const first = await fileIn(jobs, 'first.ndjson', lines([adds('a')]));
@@ -226,13 +263,15 @@ describe('before anything is run', () => {
     expect(err).toContain('--output');
   });
 
-  test('--dry-run checks all, and runs nothing', async () => {
+  test('--dry-run checks all, runs nothing, and creates nothing', async () => {
     await using jobs = await startJobs();
     const file = await fileIn(jobs, 'jobs.ndjson', lines([adds('a'), adds('b')]));
+    const alone = { ...jobs.settings, SYNC_TABLE: '', SYNC_QUEUE_URL: '', SYNC_DEAD_LETTER_URL: '' };
 
-    const { code, out } = await jobs.run(['run', file, '--dry-run']);
+    const { code, out } = await jobs.begin(['run', file, '--dry-run'], alone).ended;
 
     expect(code).toBe(0);
+    expect(await readdir(jobs.folder)).toEqual(['jobs.ndjson']);
     expect(out).toBe('2 rows would be run; nothing was run');
     expect(jobs.sandbox.counts().requests).toBe(0);
   });
