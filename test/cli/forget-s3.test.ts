@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -16,18 +16,28 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
+/** All bytes of the file of this host that holds the table, and of its log. */
+async function tableOf({ environment }: Awaited<ReturnType<typeof startS3Commands>>): Promise<string> {
+  const state = join(environment['XDG_STATE_HOME'] ?? '', 'platform-sync');
+  const names = (await readdir(state)).filter((name) => /\.db(-wal)?$/.test(name));
+  return (await Promise.all(names.map((name) => readFile(join(state, name), 'latin1')))).join('\n');
+}
+
 const HASH = textHashOf('a wonderful thing');
 
-test('of a text that is forgotten, nothing in the bucket can be read, in no version', async () => {
+test('of a text that is forgotten, nothing in the bucket can be read, in no version, nor in the table’s file', async () => {
   await using commands = await startS3Commands({});
   await commands.run('score', file, '--text', 'text', '--id', 'id', '--batch', 'one');
   await commands.run('score', file, '--text', 'text', '--id', 'id', '--batch', 'two');
   const before = (await commands.readable()).join('\n');
+  const rows = await tableOf(commands);
 
   const { code } = await commands.run('forget', '--text-hash', HASH);
 
   const after = (await commands.readable()).join('\n');
   expect(code).toBe(0);
+  expect(rows).toContain(HASH);
+  expect(await tableOf(commands)).not.toContain(HASH);
   expect(before).toContain('a wonderful thing');
   expect(before).toContain(HASH);
   expect(after).not.toContain('a wonderful thing');

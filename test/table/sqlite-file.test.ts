@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { LEASES } from '../../lib/jobs/timed-table.ts';
 import { networkIn, networkOf } from '../../lib/table/network-disk.ts';
 import { createAliveness } from '../../lib/table/sqlite-aliveness.ts';
 import { refuseOldSqlite, sqliteFile } from '../../lib/table/sqlite-file.ts';
@@ -46,6 +47,14 @@ test('reading creates nothing', async () => {
   expect(await table.get(key)).toBeUndefined();
   expect(await Array.fromAsync(table.scan(''))).toEqual([]);
   expect(await readdir(folder.path)).toEqual([]);
+});
+
+test('old rows are deleted when the file is opened', async () => {
+  const expiresAtMs = Date.now() - 1;
+  await createSqliteTable(sqliteFile(path)).put(key, {}, { expected: null, token: 't1', expiresAtMs });
+  sqliteFile(path).close();
+
+  expect(await createSqliteTable(sqliteFile(path)).get(key)).toBeUndefined();
 });
 
 test('a process that keeps the file open deletes old rows each hour', async () => {
@@ -175,24 +184,28 @@ describe('a file that is not ours is refused by name', () => {
   }
 });
 
-test('what a killed process held is free at once, and what a running one holds is not', {
+test('the job and the text that a killed process held are free at once, and what a running one holds is not', {
   timeout: 30_000,
 }, async () => {
-  const leased = { leaseUntilMs: Date.now() + 3_600_000 };
+  const untilMs = Date.now() + 3_600_000;
+  const leased = { leaseUntilMs: untilMs, leaseEndsMs: untilMs };
   const code = `await table.put(${JSON.stringify(key)}, ${JSON.stringify(leased)}, { expected: null, token: 'a' });
     console.log('stored'); setInterval(() => {}, 1000);`;
   const worker = spawn(process.execPath, program(code), { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(worker.stdout, 'data');
-  const table = createSqliteTable(sqliteFile(path), { leases: ['leaseUntilMs'] });
+  const table = createSqliteTable(sqliteFile(path), { leases: LEASES });
   const held = await table.get(key);
 
   worker.kill('SIGKILL');
   await once(worker, 'exit');
 
   expect(held?.row).toEqual(leased);
-  await vi.waitFor(async () => expect((await table.get(key))?.row).toEqual({ leaseUntilMs: 0 }), {
-    timeout: 3_000,
-  });
+  await vi.waitFor(
+    async () => expect((await table.get(key))?.row).toEqual({ leaseUntilMs: 0, leaseEndsMs: 0 }),
+    {
+      timeout: 3_000,
+    },
+  );
 });
 
 test('a lock whose file cannot be deleted for a while, as on Windows, is free all the same', async () => {
