@@ -157,6 +157,14 @@ describe('lib imports and reads', () => {
 
     expect(readers).toEqual(['lib/cli/terminal/process-terminal.ts']);
   });
+
+  test('DuckDB, which need not be installed, by the one file that says how to get it', () => {
+    const loaders = files.filter((file) =>
+      /^import (?!type\b).*'@duckdb|\bimport\('@duckdb/m.test(readFileSync(file, 'utf8')),
+    );
+
+    expect(loaders).toEqual(['lib/tables/duckdb/load-duckdb.ts']);
+  });
 });
 
 /** Everything that the files of a folder import, themselves and by what they import. */

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { showPublication } from '../../lib/cli/snapshots/show-publication.ts';
@@ -64,6 +64,18 @@ describe('publish', () => {
       refused: ['incomplete'],
       forced: true,
     });
+  });
+
+  test('makes its tables, unless they are left to the first query', async () => {
+    const { run: refused } = await snapshot('7');
+    const publish = ['publish', 'data-files', refused, '--force'];
+    const parquet = () => readdir(join(folder.path, 'parquet'));
+
+    await run([...publish, '--no-tables']);
+    await expect(parquet()).rejects.toMatchObject({ code: 'ENOENT' });
+
+    await run(publish);
+    expect(await parquet()).toContain('data-files');
   });
 
   test('--json prints the manifest as one JSON value', async () => {

@@ -56,31 +56,6 @@ test('a calculation is used by cards and by other calculations, not by itself or
   ]);
 });
 
-test('names and links make duplicates, in whatever order the links are', async () => {
-  const both = [link('DATA_SOURCE', 'd'), link('FUNCTION_TEMPLATE', '6')];
-  const store = await storeOf({
-    calculations: [
-      { id: 6, activeLinks: { CARD: ['9'] } },
-      { id: 1, name: 'Revenue', links: both },
-      { id: 2, name: 'Revenue', links: both.toReversed() },
-      { id: 3, name: 'revenue', links: [both[1]] },
-      { id: 4, name: '', links: [both[1], both[1]] },
-      { id: 5, name: '', links: [both[1]] },
-    ],
-  });
-
-  const { calculations } = await collect(store);
-
-  expect(flagged(given(calculations))).toEqual([
-    '6',
-    '1 unused same_name same_links',
-    '2 unused same_name same_links',
-    '3 unused',
-    '4 unused',
-    '5 unused',
-  ]);
-});
-
 test('the oldest are the hundred that were changed first', async () => {
   const records = Array.from({ length: 150 }, (_, at) => ({ id: at, lastModified: 1_700_000_000_000 - at }));
   const store = await storeOf({

@@ -2,7 +2,6 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DuckDbMissingError } from '../../../lib/tables/duckdb/load-duckdb.ts';
 import { openTables, type Tables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { QueryError } from '../../../lib/tables/duckdb/query-error.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
@@ -132,18 +131,6 @@ test('a row that fails late fails the query: rows before it are not taken for al
   );
 
   expect(error.message).toContain('late');
-});
-
-test('without DuckDB, the way to get it is said', async () => {
-  const missing = Object.assign(new Error("Cannot find package '@duckdb/node-api'"), {
-    code: 'ERR_MODULE_NOT_FOUND',
-  });
-  const opening = openTables(store, { load: () => Promise.reject(missing) });
-
-  await expect(opening).rejects.toThrow(DuckDbMissingError);
-  await expect(opening).rejects.toThrow(
-    /^DuckDB is not installed: npm install @duckdb\/node-api@\d+\.\d+\.\d+[^ ]*$/,
-  );
 });
 
 test('the temporary folder is removed, and those of killed processes are', async () => {

@@ -164,6 +164,20 @@ test('refused messages and scores', async () => {
   ]);
 });
 
+test.each([
+  'calculation_id, name, owner_id, status, created_at, modified_at, archived, locked FROM calculations',
+  'broken_links, invalid, missing_target, affected, unused FROM calculations',
+  'card_id, title, type, owner_id, owner_name, dataset_id FROM cards',
+  'dataset_id, cards, calculations, broken_links FROM datasets',
+  'fileset_id, file_id, path, size_bytes, created_at FROM files',
+  'user_kind, user_id, used_kind, used_id, relation, validity, stated_by FROM links',
+  'user_id, name FROM users',
+  'topic FROM score_topics',
+  'error_kind, batch FROM jobs',
+])('people’s guesses are columns: %s', async (columns) => {
+  expect(await tables.run(`SELECT ${columns}`, { maxRows: 1 })).toMatchObject({ faults: [] });
+});
+
 test('the tables are listed, and nothing of how they are made', async () => {
   const rows = await rowsOf(tables, 'SHOW TABLES');
 
