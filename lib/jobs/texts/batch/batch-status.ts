@@ -45,7 +45,7 @@ export async function batchNames(store: Pick<Store, 'folders'>): Promise<readonl
 
 /**
  * How far a batch is, by its rows in the table; once those have expired, by its summary. Undefined if there is nothing of
- * it. Reads all its rows. Throws `StoredObjectError` for a summary that is none.
+ * it. Reads all its rows. Throws `StoredObjectError` for an invalid summary.
  */
 export async function readBatchStatus(batch: string, storage: Storage): Promise<BatchStatus | undefined> {
   const all = await Array.fromAsync(chunkRows(batch, storage), ({ row }) => isEnded(row) && row.counts);
