@@ -103,7 +103,7 @@ const unusedOfParquet: Plugin = {
 
 /** What a function imports only when something asks for it; everything else it needs for each event, or at its start. */
 const LATER: Readonly<Record<string, RegExp>> = {
-  'run-jobs': /(parameter-store-token|event-bridge|start-execution|open-runner-here|directory|scan)\.ts$/,
+  'run-jobs': /(parameter-store-token|event-bridge|start-execution|runner-here|directory|scan)\.ts$/,
   snapshot: /(parameter-store-token|directory|scan)\.ts$/,
   'split-texts':
     /(secrets-manager-token|parameter-store-token|fleet-pace|dynamo-budget|dynamo-breaker|directory)\.ts$/,

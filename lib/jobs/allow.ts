@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { checkedBy, faultsOf, messageOf, parseJson } from '../base/index.ts';
 import { allowLists, notAllowed } from './allow-lists.ts';
-import { type Job, jobType, listFault } from './types/job-types.ts';
+import { definitionOf, type Job, jobType } from './types/job-types.ts';
 
 const allowSchema = z.strictObject(
   {
@@ -54,5 +54,5 @@ function jsonOf(text: string): unknown {
 /** Why a job is not allowed, or undefined if it is. */
 export const allowFault = ({ types, ...lists }: Allow, job: Job): string | undefined =>
   types === undefined || types.includes(job.type)
-    ? listFault(job, lists)
+    ? definitionOf(job).allowFault?.(job, lists)
     : notAllowed('type', types, job.type);

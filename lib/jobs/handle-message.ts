@@ -22,16 +22,7 @@ import { type TypedJobRow, writeResult } from './result.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
 import { thrownError } from './thrown-error.ts';
 import { type CountedTurn, createTurn, TurnLostError } from './turn.ts';
-import {
-  isClaimedFirst,
-  type Job,
-  mayRepeat,
-  type Runners,
-  runBy,
-  settleEnd,
-  shareOf,
-  stopsWhenCancelled,
-} from './types/job-types.ts';
+import { definitionOf, type Job, type Runners, runBy, shareOf } from './types/job-types.ts';
 
 /** Reported at least once for each job that ended. `result` is the key of its result. */
 export type JobFinished = {
@@ -128,7 +119,7 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
   const sinceMs = worker.now();
   try {
     // A job that was received before may have ended: that need not wait for a slot.
-    if (isClaimedFirst(job) || message.receives > 1) await held.claim();
+    if (definitionOf(job).isClaimedFirst || message.receives > 1) await held.claim();
     return await run({ message, job, held }, worker, lease);
   } catch (error) {
     // Of two deliveries of a new job, one may wait for its slot while the other one runs it.
@@ -250,6 +241,8 @@ async function run(given: Given & { readonly held: Held }, worker: Worker, lease
   return await settle({ ...given, sinceMs }, ended.row, worker);
 }
 
+const mayRepeat = (job: Job): boolean => definitionOf(job).mayRepeat(job);
+
 /** Whether a claim that got no response may be stored, now or later, after what its step threw. */
 const mayBeStored = (tried: Claim, thrown: unknown): boolean =>
   !(thrown instanceof NotClaimedError) ||
@@ -273,7 +266,7 @@ function openTurn(
     sentLastsMs: mayRepeat(job) ? undefined : SENT_LASTS_MS,
     now,
     blockedMs: breaker?.knownBlockedMs,
-    isCancelled: stopsWhenCancelled(job.type) ? isCancelled : undefined,
+    isCancelled: definitionOf(job).stopsWhenCancelled ? isCancelled : undefined,
     share: shareOf(job),
   });
 }
@@ -362,7 +355,7 @@ async function settle(
   const result = await writeResult(store, typed);
   const { status, error } = ended.outcome;
   await storeFailedMessage(store, ended, message);
-  await settleEnd(job, ended, worker);
+  await definitionOf(job).afterEnd?.(job, ended, worker);
   await worker.reportFinished({ id: ended.id, type: job.type, status, result });
   logger.info({ job: ended.id, type: job.type, status, attempts: ended.attempts }, 'job ended');
   const tookMs = sinceMs === undefined ? undefined : worker.now() - sinceMs;

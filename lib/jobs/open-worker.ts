@@ -10,7 +10,7 @@ import { renewLease } from './ledger/lease-renewal.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { isServiceAway } from './service-away.ts';
 import { HandBackError } from './turn.ts';
-import { mustLastMs, openRunners } from './types/job-types.ts';
+import { definitionOf, openRunners } from './types/job-types.ts';
 
 /** For callers that measure a worker. */
 export type WorkerHooks = {
@@ -54,7 +54,7 @@ export async function openWorker(
     inHand: session.inHand,
     ...clock,
     runners: await openRunners({ session, storage, platform, ...clock }),
-    mustLastMs: (job) => mustLastMs(job, settings.PLATFORM_TIMEOUT_MS),
+    mustLastMs: (job) => definitionOf(job).timeoutMs ?? settings.PLATFORM_TIMEOUT_MS,
     breaker: session.breaker,
     async reportFinished(event) {
       await reportFinished(event);

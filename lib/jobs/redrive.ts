@@ -8,7 +8,7 @@ import { createEmptyCheck, LONG_POLLS, total } from './queue/empty-queue.ts';
 import { MOST_MESSAGE_BYTES, type Polls, type Queue, type QueueMessage } from './queue/queue.ts';
 import { unsentOf } from './queue/unsent-error.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
-import { prepareReopen } from './types/job-types.ts';
+import { definitionOf } from './types/job-types.ts';
 
 const FOLDER = 'work/failed/';
 const SUFFIX = '.json';
@@ -92,7 +92,7 @@ async function reopen(
   const mayOpen = before?.state === 'FAILED' && (options.isNamed === true || !isCancelled(before));
   if (mayOpen || before?.state === 'CLAIMED') {
     const parsed = parseMessage(body, { messageId: id, allow: {} });
-    if (parsed.kind === 'job') await prepareReopen(parsed.job, { store, batches });
+    if (parsed.kind === 'job') await definitionOf(parsed.job).beforeReopen?.(parsed.job, { store, batches });
   }
   const { kind, row } = await ledger.reopen(id, options);
   // A job that is done never fails again. Every other message stays: its job may fail while this runs.

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { AllowError, allowFault, readAllow } from '../../lib/jobs/allow.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { jobTypes } from '../../lib/jobs/types/job-types.ts';
-import type { RunFunctionJob } from '../../lib/jobs/types/run-function/message.ts';
+import type { RunFunctionJob } from '../../lib/jobs/types/run-function/definition.ts';
 import type { ScoreJob } from '../../lib/jobs/types/score/message.ts';
 
 const PACKAGE = '0f8fad5b-d9cb-469f-a165-70867728950e';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createInHand } from '../../lib/base/time/in-hand.ts';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { HandBackError, type RunJob } from '../../lib/jobs/turn.ts';
-import type { RunFunctionJob } from '../../lib/jobs/types/run-function/message.ts';
+import type { RunFunctionJob } from '../../lib/jobs/types/run-function/definition.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 

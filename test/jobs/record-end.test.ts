@@ -4,7 +4,7 @@ import type { Lease } from '../../lib/jobs/held.ts';
 import { findLateOutcome, stageLateOutcome } from '../../lib/jobs/late-outcome.ts';
 import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
 import { HandBackError, type RunJob } from '../../lib/jobs/turn.ts';
-import type { RunFunctionJob } from '../../lib/jobs/types/run-function/message.ts';
+import type { RunFunctionJob } from '../../lib/jobs/types/run-function/definition.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { TableError } from '../../lib/table/table-error.ts';

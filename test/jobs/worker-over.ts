@@ -1,11 +1,11 @@
 import pino from 'pino';
 import type { Worker } from '../../lib/jobs/handle-message.ts';
 import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
-import { dataFilesRunner } from '../../lib/jobs/types/data-files/runner.ts';
-import { mustLastMs } from '../../lib/jobs/types/job-types.ts';
-import { functionRunner } from '../../lib/jobs/types/run-function/runner.ts';
+import { dataFilesRunner } from '../../lib/jobs/types/data-files/definition.ts';
+import { definitionOf } from '../../lib/jobs/types/job-types.ts';
+import { functionRunner } from '../../lib/jobs/types/run-function/definition.ts';
 import { scoreRunner } from '../../lib/jobs/types/score/runner.ts';
-import { formulaRunner } from '../../lib/jobs/types/update-formula/runner.ts';
+import { formulaRunner } from '../../lib/jobs/types/update-formula/definition.ts';
 import type { Platform } from '../../lib/platform/client.ts';
 import type { Store } from '../../lib/store/store.ts';
 import type { Table } from '../../lib/table/table.ts';
@@ -41,6 +41,6 @@ export function workerOver({ owner, table, platform, newToken, ...parts }: Worke
     },
     allow: {},
     logger: silent,
-    mustLastMs: (job) => mustLastMs(job, ATTEMPT_MS),
+    mustLastMs: (job) => definitionOf(job).timeoutMs ?? ATTEMPT_MS,
   };
 }

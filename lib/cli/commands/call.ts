@@ -22,7 +22,7 @@ export const call = defineCommand({
     'call 6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403 1.0.0 addNumbers --input @input.json --logs',
   ],
   async run([packageId, packageVersion, functionName], { input, logs, json }, terminal) {
-    const { runFunctionChecks } = await import('../../jobs/types/run-function/message.ts');
+    const { runFunction } = await import('../../jobs/types/run-function/definition.ts');
     const { checkedMessage } = await import('../options/request-options.ts');
     const { openSession } = await import('../../session.ts');
     const inputVariables = input === undefined ? undefined : await readObject('--input', input, terminal);
@@ -34,7 +34,7 @@ export const call = defineCommand({
       settings: { getLogs: logs === true },
     };
     const { packageVersion: version, ...message } = checkedMessage(
-      runFunctionChecks,
+      runFunction,
       { version: 1, type: 'run-function', ...given },
       TYPED_AS,
     );

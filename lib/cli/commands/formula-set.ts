@@ -49,9 +49,9 @@ async function messageOf(id: string, file: string, flags: SetFlags, terminal: Te
   const { strict, unlessChangedSince, name } = flags;
   const expression = withoutFinalLineEnd(await readText(file, terminal));
   const { checkedMessage } = await import('../options/request-options.ts');
-  const { updateFormulaChecks } = await import('../../jobs/types/update-formula/message.ts');
+  const { updateFormula } = await import('../../jobs/types/update-formula/definition.ts');
   const { calculationId, ...message } = checkedMessage(
-    updateFormulaChecks,
+    updateFormula,
     { version: 1, type: 'update-formula', calculationId: id, expression, strict, unlessChangedSince, name },
     {
       calculationId: 'id',
@@ -72,7 +72,7 @@ async function setFormula(given: string, file: string, flags: SetFlags, terminal
   const { signal } = terminal;
   await checkFormula(expression, file, flags, terminal);
   if (sinceMs !== undefined && name !== undefined) {
-    const { refuseIfChanged } = await import('../../jobs/types/update-formula/refuse-if-changed.ts');
+    const { refuseIfChanged } = await import('../../jobs/types/update-formula/find-calculation.ts');
     await refuseIfChanged({ platform, id, name, sinceMs, signal });
   }
   const { openFormulaHistory, showDryRun } = await import('../formula/formula-history.ts');
@@ -121,9 +121,10 @@ async function judge(calculation: Calculation, expression: string, err: Terminal
     );
     return exitCodes.failed;
   }
-  const { isInvalid, storedInvalid } = await import('../../jobs/types/update-formula/runner.ts');
-  if (!isInvalid(calculation)) return exitCodes.done;
-  err(`platform-sync: ${storedInvalid(calculation.id)}`);
+  const { invalidFormula } = await import('../../jobs/types/update-formula/definition.ts');
+  const fault = invalidFormula(calculation);
+  if (fault === undefined) return exitCodes.done;
+  err(`platform-sync: ${fault}`);
   return exitCodes.failed;
 }
 

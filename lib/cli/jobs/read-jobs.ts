@@ -5,7 +5,7 @@ import { parseMessage } from '../../jobs/message/message.ts';
 import { withId } from '../../jobs/message/with-id.ts';
 import { MOST_MESSAGE_BYTES } from '../../jobs/queue/queue.ts';
 import { sentBytes } from '../../jobs/queue/sendable.ts';
-import { faultsHere } from '../../jobs/types/job-types.ts';
+import { definitionOf } from '../../jobs/types/job-types.ts';
 import { andMore } from '../terminal/words.ts';
 
 /** A job that may be sent, with its id. */
@@ -20,9 +20,11 @@ export async function faultsOfJobs(jobs: readonly ReadJob[]): Promise<readonly s
   // Large, and needed only for a dry run.
   const { analyzeFormula } = await import('../../formula/index.ts');
   const faults: string[] = [];
-  for (const [index, { id, text }] of jobs.entries())
-    for (const fault of faultsHere(parsed(text, {}).job, { analyzeFormula }))
+  for (const [index, { id, text }] of jobs.entries()) {
+    const { job } = parsed(text, {});
+    for (const fault of definitionOf(job).faultsHere?.(job, { analyzeFormula }) ?? [])
       faults.push(`job ${index + 1} (${id}): ${fault}`);
+  }
   return firstOf(faults);
 }
 

@@ -7,7 +7,7 @@ import { parseMessage } from '../message/message.ts';
 import { readMessageJson } from '../message/message-json.ts';
 import { openTableFile } from '../texts/rows/csv-table.ts';
 import { openText } from '../texts/rows/source-text.ts';
-import { faultsHere } from '../types/job-types.ts';
+import { definitionOf } from '../types/job-types.ts';
 import { rowJobs, stableIds, textOf } from './row-jobs.ts';
 import { readTemplate } from './template.ts';
 
@@ -71,7 +71,7 @@ export async function checkJobFile(options: JobFileOptions): Promise<JobFile | J
     signal?.throwIfAborted();
     const read = check.check(line);
     if (read === undefined) continue;
-    check.add(line.line, faultsHere(read.job, { analyzeFormula }));
+    check.add(line.line, definitionOf(read.job).faultsHere?.(read.job, { analyzeFormula }) ?? []);
     count += 1;
     if (first.length < SHOWN) first.push(read.text);
   }

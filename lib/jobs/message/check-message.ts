@@ -7,7 +7,7 @@ export type MessageChecks<Message, Input = unknown> = {
   /** Checks each field on its own, and fills in defaults. */
   readonly schema: z.ZodMiniType<Message, Input>;
   /** Rules that involve several fields. */
-  readonly rules: readonly FieldRule[];
+  readonly rules?: readonly FieldRule[];
   /** The id of a job whose message names none: the queue's id of the message, or the hash of its content. */
   readonly defaultId: 'message-id' | 'content-hash';
   /** Makes the message that is checked of one that was written in another form. Default: it is checked as it is. */
@@ -27,7 +27,7 @@ export type FieldNames = Readonly<Partial<Record<string, string>>>;
 
 /** Checks a message; every fault is reported at once, under the name that its field has in `names`. */
 export function checkMessage<Message>(
-  { schema, rules }: Pick<MessageChecks<Message>, 'schema' | 'rules'>,
+  { schema, rules = [] }: Pick<MessageChecks<Message>, 'schema' | 'rules'>,
   given: GivenMessage,
   names: FieldNames = {},
 ): CheckedMessage<Message> {

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import { preview } from '../../base/index.ts';
 import { type Allow, allowFault } from '../allow.ts';
-import { expand, type Job, type JobType, jobType, readJobOf } from '../types/job-types.ts';
+import { definitionOf, type Job, type JobType, jobType } from '../types/job-types.ts';
 import { checkMessage } from './check-message.ts';
 import { common, type GivenMessage, isObject } from './fields.ts';
 import { readMessageJson } from './message-json.ts';
-import { type ReadJob, type RefusedMessage, refused } from './read-job.ts';
+import { type ReadJob, type RefusedMessage, readJob, refused } from './read-job.ts';
 
 /** A parsed message: the job that it asks for, or why it cannot become one. */
 export type ParsedMessage = ReadJob<Job> | RefusedMessage;
@@ -32,8 +32,9 @@ export function parseValue(given: unknown, options: MessageOptions): ParsedMessa
 }
 
 function parseOf(type: JobType, message: GivenMessage, options: MessageOptions): ParsedMessage {
-  const { given, faults } = expand(type, message);
-  const read = readJobOf(type, given, { ...options, faults });
+  const definition = definitionOf({ type });
+  const { given, faults } = definition.expand?.(message) ?? { given: message, faults: [] };
+  const read = readJob(definition, given, { ...options, faults });
   if (read.kind === 'refused') return read;
   const fault = allowFault(options.allow, read.job);
   return fault === undefined ? read : refused(given, [fault]);
@@ -41,7 +42,7 @@ function parseOf(type: JobType, message: GivenMessage, options: MessageOptions):
 
 /** What is wrong with a message without a valid type, as far as that can be checked. */
 function faultsOfUntyped(given: GivenMessage): readonly string[] {
-  const checked = checkMessage({ schema: untypedMessage, rules: [] }, given);
+  const checked = checkMessage({ schema: untypedMessage }, given);
   return checked.kind === 'faults' ? checked.faults : [];
 }
 

@@ -17,20 +17,19 @@ import type { RunJob } from '../turn.ts';
 export type JobTypeDefinition<
   Message extends { readonly type: string; readonly id?: string | undefined },
   Input = unknown,
-> = {
-  readonly checks: MessageChecks<Message, Input>;
+> = MessageChecks<Message, Input> & {
   /** True if a send may be repeated when its outcome is unknown: a repeat does no harm, or the job permits it. */
   readonly mayRepeat: (job: JobBy<Message>) => boolean;
   /** True if what comes before the first request takes long: the job is claimed before. Default: by its first send. */
   readonly isClaimedFirst?: boolean;
   /** True if a job sends many requests, and ends between two of them once a person cancels it. */
-  readonly stopsWhenCancelled: boolean;
+  readonly stopsWhenCancelled?: boolean;
   /** True for one of many jobs of a batch: its calls let those of others leave first. Default: none is. */
   readonly isBulk?: (job: JobBy<Message>) => boolean;
-  /** How long one send may last, in milliseconds; `timeoutMs`: the configured limit of one attempt of a call. */
-  readonly mustLastMs: (timeoutMs: number) => number;
+  /** The time limit of a call of its own, in milliseconds. Default: the configured one. */
+  readonly timeoutMs?: number | undefined;
   /** Why the lists of SYNC_ALLOW do not allow a job, or undefined if they do. Its type has been checked already. */
-  readonly allowFault: (job: JobBy<Message>, lists: AllowLists) => string | undefined;
+  readonly allowFault?: (job: JobBy<Message>, lists: AllowLists) => string | undefined;
   /** What is wrong with a job although its message is valid, as far as that is known without the platform. Default: nothing. */
   readonly faultsHere?: (job: JobBy<Message>, parts: CheckParts) => readonly string[];
   /** The most calls of the platform that a job takes if none is repeated; undefined where nobody knows before. */
@@ -41,9 +40,9 @@ export type JobTypeDefinition<
    */
   readonly openRunner: (parts: RunnerParts) => Promise<RunJob<JobBy<Message>>>;
   /** Does what must follow once the job's end is in the ledger. Called again whenever its message is received again. */
-  readonly afterEnd: (job: JobBy<Message>, ended: EndedJobRow, parts: EndParts) => Promise<void>;
+  readonly afterEnd?: (job: JobBy<Message>, ended: EndedJobRow, parts: EndParts) => Promise<void>;
   /** Does what must come before a failed job is reopened: called again if the process dies in between. */
-  readonly beforeReopen: (job: JobBy<Message>, parts: EndParts) => Promise<void>;
+  readonly beforeReopen?: (job: JobBy<Message>, parts: EndParts) => Promise<void>;
   /** A message for the tour, with an id to wait for: its job must succeed on the reference platform. */
   readonly sample: (records: SampleRecords) => Input & { readonly id: string };
 };
@@ -63,10 +62,10 @@ export type RunnerParts = {
 };
 
 /** What `faultsHere` may use. Passed in: the parser is large, and a deployed worker never checks a formula. */
-export type CheckParts = { readonly analyzeFormula: (text: string) => FormulaAnalysis };
+type CheckParts = { readonly analyzeFormula: (text: string) => FormulaAnalysis };
 
 /** What `afterEnd` may use. */
-export type EndParts = { readonly store: Store; readonly batches: BatchStorage };
+type EndParts = { readonly store: Store; readonly batches: BatchStorage };
 
 /** Records of the reference platform that samples refer to. */
 export type SampleRecords = {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { shortened } from '../../base/index.ts';
 import { parseMessage } from '../../jobs/message/message.ts';
-import { mostCalls } from '../../jobs/types/job-types.ts';
+import { definitionOf } from '../../jobs/types/job-types.ts';
 import { CONFIRM_MINUTES, createConfirmations } from './confirmations.ts';
 import type { CheckedJob, SentJobs, Submission } from './context.ts';
 import { createRoom } from './pages.ts';
@@ -118,7 +118,7 @@ const refused = (faults: readonly string[]) =>
 
 function callsOf({ id, text }: CheckedJob): number | undefined {
   const read = parseMessage(text, { messageId: id, allow: {} });
-  return read.kind === 'job' ? mostCalls(read.job) : undefined;
+  return read.kind === 'job' ? definitionOf(read.job).mostCalls(read.job) : undefined;
 }
 
 type Sending = {

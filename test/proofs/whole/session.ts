@@ -1,7 +1,7 @@
 import pino, { type Logger } from 'pino';
 import type { Worker } from '../../../lib/jobs/handle-message.ts';
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
-import { startSnapshotRunner } from '../../../lib/jobs/types/snapshot/start-snapshot.ts';
+import { startSnapshotRunner } from '../../../lib/jobs/types/snapshot/open-snapshots.ts';
 import type { OpenBreaker } from '../../../lib/pace/breaker.ts';
 import { createFleetBreaker } from '../../../lib/pace/fleet-breaker.ts';
 import { createFleetPace } from '../../../lib/pace/fleet-pace.ts';

@@ -1,17 +1,42 @@
+import * as z from 'zod/mini';
+import { type Call, idDigits, idSchema, PlatformError } from '../../../platform/index.ts';
+import { expandNames, getDataFile } from '../../../platform/operations/get-data-file.ts';
+import { common, each } from '../../message/fields.ts';
+import type { JobBy } from '../../message/read-job.ts';
+import type { RunJob } from '../../turn.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
-import { type DataFilesInput, type DataFilesMessage, dataFilesChecks } from './message.ts';
+
+const EXPECTED_NAMES = `names from ${expandNames.join(' and ')}, as a list or separated by commas`;
+
+/** A list of names, or the names separated by commas; parsed to a list. */
+const expand = z.pipe(
+  z.custom<string | readonly string[]>((value) => namesIn(value) !== undefined, { error: EXPECTED_NAMES }),
+  z.transform((value): readonly (typeof expandNames)[number][] => namesIn(value) ?? []),
+);
+
+function namesIn(value: unknown): readonly (typeof expandNames)[number][] | undefined {
+  const names: unknown = typeof value === 'string' ? value.split(',').map((name) => name.trim()) : value;
+  if (!Array.isArray(names) || !names.every((name) => expandNames.includes(name))) return undefined;
+  return expandNames.filter((name) => names.includes(name));
+}
+
+const schema = z.strictObject({
+  ...common,
+  type: z.literal('data-files', { error: 'data-files' }),
+  ids: each(idSchema, { error: 'a list of data-file ids', most: 100 }),
+  expand: z.optional(expand),
+});
+
+type Message = z.infer<typeof schema>;
 
 /** Reads the metadata of data files. */
-export const dataFiles: JobTypeDefinition<DataFilesMessage, DataFilesInput> = {
-  checks: dataFilesChecks,
+export const dataFiles: JobTypeDefinition<Message, z.input<typeof schema>> = {
+  schema,
+  defaultId: 'content-hash',
   mayRepeat: () => true,
   stopsWhenCancelled: true,
-  mustLastMs: (timeoutMs) => timeoutMs,
-  allowFault: () => undefined,
   mostCalls: ({ ids }) => ids.length,
-  openRunner: async ({ platform }) => (await import('./runner.ts')).dataFilesRunner(platform.call),
-  afterEnd: async () => undefined,
-  beforeReopen: async () => undefined,
+  openRunner: async ({ platform }) => dataFilesRunner(platform.call),
   sample: ({ dataFileIds }) => ({
     version: 1,
     type: 'data-files',
@@ -19,3 +44,56 @@ export const dataFiles: JobTypeDefinition<DataFilesMessage, DataFilesInput> = {
     ids: dataFileIds.slice(0, 2),
   }),
 };
+
+type Read =
+  | { readonly kind: 'file'; readonly text: string }
+  | { readonly kind: 'missing'; readonly id: string; readonly status: number }
+  | { readonly kind: 'invalid'; readonly fault: string };
+
+/**
+ * Reads the metadata of data files in parallel, within the pace: `{files, missing}`, each file as the platform sent
+ * it. Ids that get a 404 or 403 are listed as missing, and do not fail the job. A response that is not the metadata of
+ * the requested file fails it, with a result that has the others.
+ */
+export function dataFilesRunner(call: Call): RunJob<JobBy<Message>> {
+  return async ({ ids, expand = [] }, { beforeSend, onLeave, share, signal }) => {
+    const query = expand.length === 0 ? {} : { expand: expand.join(',') };
+    const stop = new AbortController();
+    const options = { signal: AbortSignal.any([signal, stop.signal]), beforeSend, onLeave, share };
+    const read = async (id: string): Promise<Read> => {
+      try {
+        const { text, json } = await call.raw(getDataFile, { path: { dataFileId: id }, query }, options);
+        const fault = faultOf(id, json);
+        return fault === undefined ? { kind: 'file', text: text.trim() } : { kind: 'invalid', fault };
+      } catch (error) {
+        const status =
+          error instanceof PlatformError && error.failure.kind === 'status' && error.failure.status;
+        if (status === 404 || status === 403) return { kind: 'missing', id, status };
+        throw error;
+      }
+    };
+    try {
+      const all = await Promise.all(ids.map(read));
+      const files = all.flatMap((each) => (each.kind === 'file' ? [each.text] : []));
+      const missing = all.flatMap(({ kind, ...each }) => (kind === 'missing' ? [each] : []));
+      const response = `{"files":[${files.join(',')}],"missing":${JSON.stringify(missing)}}`;
+      const [fault, ...others] = all.flatMap((each) => (each.kind === 'invalid' ? [each.fault] : []));
+      if (fault === undefined) return { status: 'done', response };
+      const more = others.length === 0 ? '' : `, and ${others.length} more like it`;
+      const message = `the response does not match the contract: ${fault}${more}`;
+      return { status: 'failed', error: { kind: 'shape', message }, response };
+    } finally {
+      // After a failure the remaining calls need not be sent.
+      stop.abort();
+    }
+  };
+}
+
+/** Why a response is not the metadata of a data file, or undefined if it is. Its other fields are the platform's own. */
+function faultOf(id: string, json: unknown): string | undefined {
+  const isRecord = typeof json === 'object' && json !== null && !Array.isArray(json);
+  if (!isRecord)
+    return `data file ${id}: expected an object, got ${Array.isArray(json) ? 'a list' : typeof json}`;
+  const got = idDigits(Reflect.get(json, 'dataFileId'));
+  return got === id ? undefined : `data file ${id}: dataFileId: expected ${id}, got ${got ?? 'no integer'}`;
+}

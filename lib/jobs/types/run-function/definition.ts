@@ -1,24 +1,41 @@
+import * as z from 'zod/mini';
+import { anyRecord, checkedBy, slashlessSegment, uuid } from '../../../base/index.ts';
+import type { Call } from '../../../platform/index.ts';
 import { runFunction as endpoint } from '../../../platform/operations/run-function.ts';
+import { executionSchema, type FunctionExecution } from '../../../platform/records.ts';
 import { type AllowLists, notAllowed } from '../../allow-lists.ts';
+import type { Outcome } from '../../ledger/job-row.ts';
+import { common, yesOrNo } from '../../message/fields.ts';
+import type { JobBy } from '../../message/read-job.ts';
+import type { RunJob } from '../../turn.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
-import {
-  type RunFunctionInput,
-  type RunFunctionJob,
-  type RunFunctionMessage,
-  runFunctionChecks,
-} from './message.ts';
+import { fromEvent } from './from-event.ts';
 
-/** Runs a code function. */
-export const runFunction: JobTypeDefinition<RunFunctionMessage, RunFunctionInput> = {
-  checks: runFunctionChecks,
+const schema = z.strictObject({
+  ...common,
+  type: z.literal('run-function', { error: 'run-function' }),
+  packageId: uuid,
+  packageVersion: slashlessSegment,
+  functionName: slashlessSegment,
+  inputVariables: z.optional(anyRecord('an object of input variables')),
+  settings: z.optional(z.looseObject({ getLogs: z.optional(yesOrNo) }, { error: 'an object of settings' })),
+  /** What happens if it is unknown whether the function ran: by default the job fails and is not sent again. */
+  onUnknown: z._default(z.enum(['fail', 'retry'], { error: 'fail or retry' }), 'fail'),
+});
+
+type RunFunctionMessage = z.infer<typeof schema>;
+export type RunFunctionJob = JobBy<RunFunctionMessage>;
+
+/** Runs a code function. Two messages without an id are two runs; those of event rules get one from the event. */
+export const runFunction: JobTypeDefinition<RunFunctionMessage, z.input<typeof schema>> = {
+  schema,
+  defaultId: 'message-id',
+  expand: fromEvent,
   mayRepeat: ({ onUnknown }) => onUnknown === 'retry',
-  stopsWhenCancelled: false,
-  mustLastMs: (timeoutMs) => endpoint.timeoutMs ?? timeoutMs,
+  timeoutMs: endpoint.timeoutMs,
   allowFault: functionFault,
   mostCalls: () => 1,
-  openRunner: async ({ platform }) => (await import('./runner.ts')).functionRunner(platform.call),
-  afterEnd: async () => undefined,
-  beforeReopen: async () => undefined,
+  openRunner: async ({ platform }) => functionRunner(platform.call),
   sample: ({ packageId }) => ({
     version: 1,
     type: 'run-function',
@@ -32,11 +49,7 @@ export const runFunction: JobTypeDefinition<RunFunctionMessage, RunFunctionInput
 
 /** Why SYNC_ALLOW does not allow the function of a job, or undefined if it does. */
 function functionFault(
-  {
-    packageId: id,
-    packageVersion,
-    functionName,
-  }: Pick<RunFunctionJob, 'packageId' | 'packageVersion' | 'functionName'>,
+  { packageId: id, packageVersion, functionName }: RunFunctionJob,
   { packages, functions }: AllowLists,
 ): string | undefined {
   const packageId = id.toLowerCase();
@@ -55,3 +68,33 @@ const matches = (entry: string, full: string, functionName: string) =>
   entry.includes('/')
     ? entry.slice(0, LENGTH_OF_UUID).toLowerCase() + entry.slice(LENGTH_OF_UUID) === full
     : entry === functionName;
+
+/** Runs a code function, once. An execution that did not succeed is a failed job; its result has the whole execution. */
+export function functionRunner(call: Call): RunJob<RunFunctionJob> {
+  return async ({ packageId, packageVersion: version, functionName, inputVariables, settings }, turn) => {
+    const input = { path: { packageId, version, functionName }, body: { inputVariables, settings } };
+    const { signal, share, beforeSend, onLeave } = turn;
+    const options = { signal, share, beforeSend, onLeave, once: true, finishes: true };
+    const { text, json } = await call.raw(endpoint, input, options);
+    const execution = checkedBy(executionSchema, json);
+    const response = text.trim();
+    if (execution.success) return { ...ended(execution.data), response };
+    const message = 'the response does not match the contract, so the outcome of the function is unknown';
+    return { status: 'unknown', error: { kind: 'shape', message }, response };
+  };
+}
+
+function ended({ status, executionId }: FunctionExecution): Pick<Outcome, 'status' | 'error'> {
+  const error = (kind: string, what: string) => ({ kind, message: `execution ${executionId} ${what}` });
+  switch (status.toUpperCase()) {
+    case 'SUCCESS':
+      return { status: 'done' };
+    case 'RUNNING':
+      return {
+        status: 'unknown',
+        error: error('running', 'was still running when the platform responded'),
+      };
+    default:
+      return { status: 'failed', error: error('execution', `ended with ${status}`) };
+  }
+}

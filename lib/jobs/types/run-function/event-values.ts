@@ -12,11 +12,13 @@ import { isEventPath } from './event-path.ts';
  * them is ever mistaken for a constant.
  */
 
+export type ValuePath = readonly (string | number)[];
+
 /** What is wrong with a value: where in it, and what was expected there. */
-export type ValueFault = { readonly path: readonly (string | number)[]; readonly expected: string };
+export type ValueFault = { readonly path: ValuePath; readonly expected: string };
 
 /** What a value stands for. */
-export type Reference =
+type Reference =
   | {
       readonly kind: 'field';
       readonly path: string;
@@ -33,7 +35,7 @@ const NOTATION =
   'one of {"$path": …}, {"$path": …, "$default": …}, {"$path": …, "$optional": true} and {"$constant": …}, since a name begins with $';
 
 /** What a value stands for, by the notation above. Its parts are looked at only once they are asked for. */
-export function referenceIn(value: unknown): Reference {
+function referenceIn(value: unknown): Reference {
   if (typeof value === 'string' && value.startsWith('$')) return fieldOf(value);
   if (Array.isArray(value)) return { kind: 'list', entries: value };
   if (typeof value !== 'object' || value === null) return { kind: 'constant', value };
@@ -63,22 +65,44 @@ const fieldOf = (path: unknown, otherwise?: readonly unknown[]): Reference =>
 
 const IN_LIST = 'a field with a default: an entry that is left out would move those after it';
 
-/** What is wrong with a value, whatever the event will be. */
-export function valueFaults(value: unknown, path: ValueFault['path'] = []): readonly ValueFault[] {
+/** What stands for a field of the event, and what is told of each fault. */
+export type Visit = {
+  readonly field: (reference: Extract<Reference, { readonly kind: 'field' }>, at: ValuePath) => unknown;
+  readonly fault: (fault: ValueFault) => void;
+};
+
+/** The value with each reference replaced by what `field` returns; a member of which that is undefined is left out. */
+export function replaced(value: unknown, visit: Visit, at: ValuePath = []): unknown {
   const reference = referenceIn(value);
   switch (reference.kind) {
-    case 'list':
-      return reference.entries.flatMap((entry, index) => [
-        ...(isOptional(entry) ? [{ path: [...path, index], expected: IN_LIST }] : []),
-        ...valueFaults(entry, [...path, index]),
-      ]);
-    case 'object':
-      return reference.members.flatMap(([name, each]) => valueFaults(each, [...path, name]));
+    case 'constant':
+      return reference.value;
+    case 'field':
+      return visit.field(reference, at);
     case 'fault':
-      return [{ path, expected: reference.expected }];
+      return visit.fault({ path: at, expected: reference.expected });
+    case 'list':
+      return reference.entries.map((entry, index) => {
+        const place = [...at, index];
+        if (isOptional(entry)) visit.fault({ path: place, expected: IN_LIST });
+        return replaced(entry, visit, place);
+      });
+    case 'object': {
+      const members = reference.members.map(
+        ([name, each]) => [name, replaced(each, visit, [...at, name])] as const,
+      );
+      return Object.fromEntries(members.filter(([, each]) => each !== undefined));
+    }
     default:
-      return [];
+      return reference satisfies never;
   }
+}
+
+/** What is wrong with a value, whatever the event will be. */
+export function valueFaults(value: unknown): readonly ValueFault[] {
+  const faults: ValueFault[] = [];
+  replaced(value, { field: () => undefined, fault: (fault) => faults.push(fault) });
+  return faults;
 }
 
 function isOptional(value: unknown): boolean {

@@ -1,10 +1,9 @@
-import { own, preview, shortened } from '../../../base/index.ts';
+import { own, preview, printJson, shortened } from '../../../base/index.ts';
 import type { ExpandedMessage } from '../../message/check-message.ts';
 import { type GivenMessage, isObject } from '../../message/fields.ts';
 import { MOST_MESSAGE_BYTES } from '../../queue/queue.ts';
-import { whatIsThere } from './event-path.ts';
-import { valueFaults } from './event-values.ts';
-import { fillValue, type MissingField } from './fill-value.ts';
+import { type FoundField, fieldAt, whatIsThere } from './event-path.ts';
+import { replaced, type ValuePath, valueFaults } from './event-values.ts';
 
 /*
  * The message of an event rule: that of a function, with the whole event in `event` and the rule's name in `rule`. Its
@@ -51,22 +50,37 @@ function withVariables(message: GivenMessage, rule: string, event: GivenMessage)
       given,
       faults: listedFaults(faults, ({ path, expected }) => `${place(path)}: expected ${expected}`),
     };
-  const filled = fillValue(inputVariables, event, MOST_MESSAGE_BYTES);
-  switch (filled.kind) {
-    case 'value':
-      return filled.value === undefined
-        ? { given, faults: [] }
-        : { given: { ...given, inputVariables: filled.value }, faults: [] };
-    case 'missing':
-      return { given, faults: listedFaults(filled.fields, (field) => missingFault(field, rule)) };
-    case 'too-large': {
-      const most = `at most ${MOST_MESSAGE_BYTES} bytes of fields of the event of rule ${rule}`;
-      return { given, faults: [`inputVariables: expected ${most}, got more`] };
-    }
-    default:
-      return filled satisfies never;
+  const missing: MissingField[] = [];
+  // Counted, since paths may repeat a field any number of times.
+  let bytesLeft = MOST_MESSAGE_BYTES;
+  const value = replaced(inputVariables, {
+    field({ path, otherwise }, at) {
+      if (bytesLeft < 0) return undefined;
+      const found = fieldAt(event, path);
+      if (found.kind === 'missing') {
+        if (otherwise === undefined) missing.push({ at, path, found });
+        return otherwise?.[0];
+      }
+      bytesLeft -= Buffer.byteLength(printJson(found.value));
+      return found.value;
+    },
+    fault: () => undefined,
+  });
+  if (bytesLeft < 0) {
+    const most = `at most ${MOST_MESSAGE_BYTES} bytes of fields of the event of rule ${rule}`;
+    return { given, faults: [`inputVariables: expected ${most}, got more`] };
   }
+  if (missing.length > 0)
+    return { given, faults: listedFaults(missing, (field) => missingFault(field, rule)) };
+  return { given: value === undefined ? given : { ...given, inputVariables: value }, faults: [] };
 }
+
+/** A field that an event lacks: where it was to go, its path, and how far that leads. */
+type MissingField = {
+  readonly at: ValuePath;
+  readonly path: string;
+  readonly found: Extract<FoundField, { kind: 'missing' }>;
+};
 
 const missingFault = ({ at, path, found }: MissingField, rule: string): string =>
   `${place(at)}: expected ${shortened(path, LONGEST)} in the event of rule ${rule}, got nothing: ${whatIsThere(found)}`;

@@ -7,13 +7,11 @@ const TEXT = 'The delivery was late and the box was damaged. The support team wa
 
 /** Scores texts. A repeat does no harm: the cache has whatever was paid for. */
 export const score: JobTypeDefinition<ScoreMessage, ScoreInput> = {
-  checks: scoreChecks,
+  ...scoreChecks,
   mayRepeat: () => true,
   isClaimedFirst: true,
   stopsWhenCancelled: true,
   isBulk: ({ batch }) => batch !== undefined,
-  mustLastMs: (timeoutMs) => timeoutMs,
-  allowFault: () => undefined,
   // A text that was scored by an equal request costs none.
   mostCalls: ({ texts }) => new Set(texts.map(({ text }) => text)).size,
   async openRunner({ session, platform, storage: { cache, batches }, now, sleep, random }) {

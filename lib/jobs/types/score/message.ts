@@ -69,7 +69,7 @@ export const scoringFields = {
 } as const;
 
 /** What a bulk request is checked by, apart from its rows. */
-export const bulkRequestChecks = { schema: z.strictObject(scoringFields), rules: [] } as const;
+export const bulkRequestChecks = { schema: z.strictObject(scoringFields) } as const;
 
 const scoreMessage = z.strictObject({
   ...common,

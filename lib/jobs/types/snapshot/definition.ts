@@ -1,22 +1,14 @@
 import type { JobTypeDefinition } from '../job-type-definition.ts';
-import type { SnapshotMessage } from './message.ts';
-import { snapshotChecks } from './message.ts';
+import { type SnapshotMessage, snapshotChecks } from './message.ts';
 
 /** Takes a snapshot, or starts the durable execution that takes it. A second start is the same run. */
 export const snapshot: JobTypeDefinition<SnapshotMessage> = {
-  checks: snapshotChecks,
+  ...snapshotChecks,
   mayRepeat: () => true,
   isClaimedFirst: true,
-  stopsWhenCancelled: false,
-  mustLastMs: (timeoutMs) => timeoutMs,
-  allowFault: () => undefined,
   mostCalls: () => undefined,
-  async openRunner({ session, storage }) {
-    const { openSnapshots } = await import('./open-snapshots.ts');
-    return openSnapshots(session, storage);
-  },
-  afterEnd: async () => undefined,
-  beforeReopen: async () => undefined,
+  openRunner: async ({ session, storage }) =>
+    (await import('./open-snapshots.ts')).openSnapshots(session, storage),
   sample: ({ datasetIds }) => ({
     version: 1,
     type: 'snapshot',

@@ -1,5 +1,7 @@
-import { messageOf, printJson } from '../../../base/index.ts';
+import { messageOf, parseJson, printJson } from '../../../base/index.ts';
 import type { SnapshotAndFollowers } from '../../../snapshot/durable/durable-snapshot.ts';
+import { linkedSource } from '../../../snapshot/sources/request.ts';
+import { sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
 import { isObject } from '../../message/fields.ts';
 import { readJob } from '../../message/read-job.ts';
 import { type SnapshotJob, snapshotChecks } from './message.ts';
@@ -33,7 +35,7 @@ export function parseExecutionInput(input: unknown): SnapshotAndFollowers {
 }
 
 /** The snapshot jobs in a list. Throws `ExecutionInputError` with a message that begins with `name`. */
-export function snapshotJobsOf(name: string, list: unknown): readonly SnapshotJob[] {
+function snapshotJobsOf(name: string, list: unknown): readonly SnapshotJob[] {
   if (!Array.isArray(list)) throw new ExecutionInputError(name, ['expected a list of snapshot jobs']);
   return list.map((each, index) => snapshotJobOf(`${name}[${index}]`, each));
 }
@@ -44,3 +46,40 @@ function snapshotJobOf(name: string, value: unknown): SnapshotJob {
   if (read.kind === 'refused') throw new ExecutionInputError(name, read.faults);
   return read.job;
 }
+
+/**
+ * Parses the setting SYNC_FOLLOWERS: a JSON list of `snapshot` messages that name no ids, and so take them from the
+ * last published run of another source: cards without datasets. Throws `ExecutionInputError` with all faults.
+ */
+export function readFollowers(text: string | undefined): readonly SnapshotJob[] {
+  if (text === undefined || text === '') return [];
+  const followers = snapshotJobsOf('SYNC_FOLLOWERS', jsonOf(text));
+  const faults = followers.flatMap((job, index) =>
+    linkedSource(job) === undefined ? [`[${index}]: expected ${MAY_FOLLOW}, got ${job.source}`] : [],
+  );
+  if (faults.length > 0) throw new ExecutionInputError('SYNC_FOLLOWERS', faults);
+  return followers;
+}
+
+/** Reads `cards without datasets`. */
+const MAY_FOLLOW = sources
+  .flatMap((source) => {
+    const { ids } = sourceDefinitions[source];
+    return ids?.linked === undefined ? [] : [`${source} without ${ids.field}`];
+  })
+  .join(' or ');
+
+function jsonOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    throw new ExecutionInputError('SYNC_FOLLOWERS', [`expected JSON, got ${text.length} characters`]);
+  }
+}
+
+/**
+ * The followers of a job: those that take their ids from its source, if it takes the whole source. Separate schedules
+ * would have to guess how long it takes. A narrowed snapshot has a place of its own, from which no ids are taken.
+ */
+export const followersOf = (job: SnapshotJob, followers: readonly SnapshotJob[]): readonly SnapshotJob[] =>
+  job.as === undefined ? followers.filter((follower) => linkedSource(follower) === job.source) : [];

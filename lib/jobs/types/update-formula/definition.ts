@@ -1,16 +1,40 @@
+import * as z from 'zod/mini';
+import { checkedBy, filledText, wholeNumber } from '../../../base/index.ts';
+import { idSchema, type Platform } from '../../../platform/index.ts';
+import { updateFormula as endpoint } from '../../../platform/operations/update-formula.ts';
+import { type Calculation, calculationSchema } from '../../../platform/records.ts';
+import { common, together, yesOrNo } from '../../message/fields.ts';
+import type { JobBy } from '../../message/read-job.ts';
 import { responseOf } from '../../result.ts';
+import type { RunJob } from '../../turn.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
+import { refuseIfChanged } from './find-calculation.ts';
 import { storeFormula } from './formula-log.ts';
-import { type UpdateFormulaInput, type UpdateFormulaMessage, updateFormulaChecks } from './message.ts';
 
-/** Sets a calculation's formula. */
-export const updateFormula: JobTypeDefinition<UpdateFormulaMessage, UpdateFormulaInput> = {
-  checks: updateFormulaChecks,
+const schema = z.strictObject({
+  ...common,
+  type: z.literal('update-formula', { error: 'update-formula' }),
+  calculationId: idSchema,
+  expression: filledText,
+  strict: z.optional(yesOrNo),
+  /** Epoch milliseconds: a calculation that changed later is left alone. */
+  unlessChangedSince: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
+  /** The calculation's name, which the search finds its row by. */
+  name: z.optional(filledText),
+});
+
+type Message = z.infer<typeof schema>;
+
+/**
+ * Sets a calculation's formula. Two messages without an id are two updates, even with equal content: of the updates A,
+ * B, A the third is not the first.
+ */
+export const updateFormula: JobTypeDefinition<Message, z.input<typeof schema>> = {
+  schema,
+  rules: together('unlessChangedSince', 'name'),
+  defaultId: 'message-id',
   // A late repeat would undo somebody's newer formula.
   mayRepeat: () => false,
-  stopsWhenCancelled: false,
-  mustLastMs: (timeoutMs) => timeoutMs,
-  allowFault: () => undefined,
   // Whether the calculation has changed is a search: of how many pages, its name decides.
   mostCalls: ({ unlessChangedSince }) => (unlessChangedSince === undefined ? 1 : undefined),
   faultsHere({ expression }, { analyzeFormula }) {
@@ -19,14 +43,13 @@ export const updateFormula: JobTypeDefinition<UpdateFormulaMessage, UpdateFormul
       ? []
       : analysis.faults.map(({ line, column, message }) => `expression:${line}:${column}: ${message}`);
   },
-  openRunner: async ({ platform }) => (await import('./runner.ts')).formulaRunner(platform),
+  openRunner: async ({ platform }) => formulaRunner(platform),
   /** Adds the formula that was set to the log of formulas, an invalid one too. */
   async afterEnd({ calculationId }, { outcome, finishedAt: finishedAtMs }, { store }) {
     const isStored = outcome.status === 'done' || outcome.error?.kind === 'invalid-formula';
     const response = isStored ? await responseOf(store, outcome) : undefined;
     if (response !== undefined) await storeFormula(store, { calculationId, finishedAtMs, response });
   },
-  beforeReopen: async () => undefined,
   sample: ({ calculationId, expression }) => ({
     version: 1,
     type: 'update-formula',
@@ -35,3 +58,35 @@ export const updateFormula: JobTypeDefinition<UpdateFormulaMessage, UpdateFormul
     expression,
   }),
 };
+
+/** What is said of a formula that the platform stored and cannot parse; undefined if it can. */
+export const invalidFormula = ({ id, status }: Pick<Calculation, 'id' | 'status'>): string | undefined =>
+  status?.toUpperCase() === 'INVALID'
+    ? `calculation ${id}: expected a formula that the platform can parse, got one that it calls INVALID; it is stored`
+    : undefined;
+
+/**
+ * Sets a calculation's formula, once, if nobody has changed it since; the response must have the expression sent. One that
+ * the platform stored as INVALID ends as failed, of the kind `invalid-formula`.
+ */
+export function formulaRunner(platform: Platform): RunJob<JobBy<Message>> {
+  return async (job, { signal, share, beforeSend, onLeave }) => {
+    const { calculationId, expression, strict, unlessChangedSince: sinceMs, name } = job;
+    if (sinceMs !== undefined && name !== undefined)
+      await refuseIfChanged({ platform, id: calculationId, name, sinceMs, signal });
+    const input = { path: { calculationId }, query: { strict }, body: { expression } };
+    const options = { signal, share, beforeSend, onLeave, once: true, finishes: true };
+    const { text, json } = await platform.call.raw(endpoint, input, options);
+    const response = text.trim();
+    const updated = checkedBy(calculationSchema, json);
+    if (updated.success && updated.data.expression === expression) {
+      const message = invalidFormula({ ...updated.data, id: calculationId });
+      if (message === undefined) return { status: 'done', response };
+      return { status: 'failed', error: { kind: 'invalid-formula', message }, response };
+    }
+    const message = updated.success
+      ? 'the expression in the response is not the one that was sent: look at the calculation'
+      : 'the response does not match the contract: look at the calculation';
+    return { status: updated.success ? 'failed' : 'unknown', error: { kind: 'answer', message }, response };
+  };
+}

@@ -1,4 +1,5 @@
 import { type CalculationRow, compareIds, type Platform } from '../../../platform/index.ts';
+import { JobRefusedError } from '../../turn.ts';
 
 export type CalculationToFind = {
   readonly platform: Pick<Platform, 'calculations'>;
@@ -8,12 +9,16 @@ export type CalculationToFind = {
   readonly signal: AbortSignal;
 };
 
-/** `degraded`: the platform says that rows may be missing, so a row that was not found may exist all the same. */
-export type FoundCalculation = { readonly row: CalculationRow | undefined; readonly degraded: boolean };
-
-/** Finds a calculation by its id: the platform has no request for one, only a search. */
-export async function findCalculation(given: CalculationToFind): Promise<FoundCalculation> {
-  const { platform, id, name, signal } = given;
+/**
+ * Finds a calculation by its id: the platform has no request for one, only a search. `degraded`: it says that rows may be
+ * missing, so one that was not found may exist all the same.
+ */
+export async function findCalculation({
+  platform,
+  id,
+  name,
+  signal,
+}: CalculationToFind): Promise<{ readonly row: CalculationRow | undefined; readonly degraded: boolean }> {
   const search = { sort: { field: 'id', ascending: true }, ...(name === undefined ? {} : { name }) };
   let isDegraded = false;
   for await (const { rows, degraded } of platform.calculations.pages(search, { signal })) {
@@ -26,3 +31,26 @@ export async function findCalculation(given: CalculationToFind): Promise<FoundCa
   }
   return { row: undefined, degraded: isDegraded };
 }
+
+/**
+ * Throws `JobRefusedError` of the kind `changed` if a calculation was changed after `sinceMs` (epoch milliseconds), or
+ * if the search by its name does not find its id. The check and the update after it are two calls: somebody may change
+ * the calculation between them.
+ */
+export async function refuseIfChanged({
+  sinceMs,
+  ...given
+}: CalculationToFind & { readonly sinceMs: number }): Promise<void> {
+  const { id, name } = given;
+  const { row } = await findCalculation(given);
+  if (row === undefined)
+    throw changed(
+      `calculation ${id}: expected a search for the name ${JSON.stringify(name)} to find it, got no such row; nothing was sent`,
+    );
+  const changedMs = typeof row.lastModified === 'string' ? Date.parse(row.lastModified) : row.lastModified;
+  if (changedMs !== null && changedMs <= sinceMs) return;
+  const when = changedMs === null ? 'at an unknown time' : `at ${changedMs}`;
+  throw changed(`calculation ${id}: expected no change since ${sinceMs}, got one ${when}; nothing was sent`);
+}
+
+const changed = (message: string) => new JobRefusedError('changed', message);

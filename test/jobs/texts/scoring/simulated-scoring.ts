@@ -4,7 +4,7 @@ import type { Lease } from '../../../../lib/jobs/held.ts';
 import { createLedger } from '../../../../lib/jobs/ledger/create-ledger.ts';
 import { CACHE_PREFIX } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import { createScoreCache } from '../../../../lib/jobs/texts/cache/score-cache.ts';
-import { jobTypes, mustLastMs } from '../../../../lib/jobs/types/job-types.ts';
+import { definitionOf, jobTypes } from '../../../../lib/jobs/types/job-types.ts';
 import { scoreRunner } from '../../../../lib/jobs/types/score/runner.ts';
 import type { BudgetItem } from '../../../../lib/pace/budget.ts';
 import { createMemoryBudget } from '../../../../lib/pace/budget-changes.ts';
@@ -132,7 +132,7 @@ export async function simulateScoring(plan: ScoringPlan) {
       now,
       sleep: clock.sleep,
       random: () => 0.5,
-      mustLastMs: (job) => mustLastMs(job, 60_000),
+      mustLastMs: (job) => definitionOf(job).timeoutMs ?? 60_000,
     };
   };
 

@@ -3,8 +3,7 @@ import * as z from 'zod/mini';
 import { own } from '../../../../lib/base/json/own.ts';
 import { settingNames } from '../../../../lib/base/setting-names.ts';
 import { AllowError, readAllow } from '../../../../lib/jobs/allow.ts';
-import { ExecutionInputError } from '../../../../lib/jobs/types/snapshot/execution-input.ts';
-import { readFollowers } from '../../../../lib/jobs/types/snapshot/followers.ts';
+import { ExecutionInputError, readFollowers } from '../../../../lib/jobs/types/snapshot/execution-input.ts';
 import { readPaceSettings, readSettings, readSyncSettings, SettingsError } from '../../../../lib/settings.ts';
 import { defineTarget, Finding, must } from '../target.ts';
 

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Turn } from '../../../../lib/jobs/turn.ts';
-import { parseExecutionInput } from '../../../../lib/jobs/types/snapshot/execution-input.ts';
-import { readFollowers } from '../../../../lib/jobs/types/snapshot/followers.ts';
+import { parseExecutionInput, readFollowers } from '../../../../lib/jobs/types/snapshot/execution-input.ts';
 import type { SnapshotJob } from '../../../../lib/jobs/types/snapshot/message.ts';
-import { openSnapshots } from '../../../../lib/jobs/types/snapshot/open-snapshots.ts';
-import { executionName, startSnapshotRunner } from '../../../../lib/jobs/types/snapshot/start-snapshot.ts';
+import {
+  executionName,
+  openSnapshots,
+  startSnapshotRunner,
+} from '../../../../lib/jobs/types/snapshot/open-snapshots.ts';
 import { openSession } from '../../../../lib/session.ts';
 import { lambdaExecutions } from '../../../../lib/snapshot/durable/start-execution.ts';
 import { createDirectoryStore } from '../../../../lib/store/directory.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { snapshotRunner } from '../../../../lib/jobs/types/snapshot/runner.ts';
+import { snapshotRunner } from '../../../../lib/jobs/types/snapshot/runner-here.ts';
 import { createLocalPace } from '../../../../lib/pace/local-pace.ts';
 import { createPlatform } from '../../../../lib/platform/client.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import { printJson } from '../../../base/index.ts';
 import type { PaceCounts } from '../../../pace/pace.ts';
 import { type Call, type CallCounts, PlatformError } from '../../../platform/index.ts';
@@ -8,14 +9,14 @@ import type { Publication } from '../../../snapshot/publish/publish.ts';
 import type { Warn } from '../../../snapshot/publish/warn.ts';
 import { beginRun } from '../../../snapshot/run/begin-run.ts';
 import { scanOfRun } from '../../../snapshot/run/scan-of-run.ts';
+import type { Saved } from '../../../snapshot/run/slice-progress.ts';
 import { SnapshotStoppedError } from '../../../snapshot/run/snapshot-stopped-error.ts';
-import { takeRun } from '../../../snapshot/run/take-run.ts';
-import type { Store } from '../../../store/index.ts';
+import { resumeRun, takeRun } from '../../../snapshot/run/take-run.ts';
+import { findStored, keySegment, printStored, type Store, StoredObjectError } from '../../../store/index.ts';
 import type { Outcome } from '../../ledger/job-row.ts';
 import { isServiceError } from '../../service-away.ts';
 import { JobRefusedError, type RunJob } from '../../turn.ts';
 import type { SnapshotJob } from './message.ts';
-import { forgetRun, runOfJob } from './run-of-job.ts';
 
 export type SnapshotRunnerOptions = {
   readonly call: Call;
@@ -43,7 +44,8 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
   return async (job, { signal, beforeSend, onLeave }) => {
     const place = placeOf(job.source, job.as);
     const begin = () => beginRun(job, { store, compression, platform: host, now, random }).catch(asRefused);
-    const saved = await runOfJob({ store, id: job.id, place, begin });
+    const saved = (await resumable(store, job.id, place)) ?? (await begin());
+    await putRun(store, job.id, saved.checkpoint.run);
     const scan = await scanOfRun(saved.checkpoint, { call, store, sleep, signal });
     // Recorded once, before the first page is requested.
     await beforeSend();
@@ -59,14 +61,33 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
       // What stopped the run decides whether the job is worth another attempt, and that resumes the run.
       if (cause instanceof PlatformError || isServiceError(cause)) throw cause;
       // Anything else, such as another platform, would stop it again.
-      if (!signal.aborted) await forgetRun(store, job.id);
+      if (!signal.aborted) await putRun(store, job.id, null);
       throw error;
     });
-    await forgetRun(store, job.id);
+    await putRun(store, job.id, null);
     // Not before: another attempt would find no run to resume.
     if (publication.kind === 'published') await clearAfter(store, place, options.warn ?? (() => undefined));
     return outcomeOf(publication, place);
   };
+}
+
+const keyOf = (id: string) => `work/snapshot-jobs/${keySegment(id)}.json`;
+
+/** `run`: null once the job has ended, so that a job that is reopened begins a new run. */
+const runSchema = z.object({ run: z.nullable(z.string()) });
+
+const putRun = (store: Store, id: string, run: string | null) => store.put(keyOf(id), printStored({ run }));
+
+/** The run that an earlier attempt of the job began; undefined if there is nothing to resume: it has expired, say. */
+async function resumable(store: Store, id: string, place: Place): Promise<Saved | undefined> {
+  const run = (await findStored(store, keyOf(id), runSchema))?.value.run;
+  if (run === undefined || run === null) return undefined;
+  try {
+    return await resumeRun(store, place, run);
+  } catch (error) {
+    if (error instanceof StoredObjectError) return undefined;
+    throw error;
+  }
 }
 
 /** No other attempt would find another place. */
