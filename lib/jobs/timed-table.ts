@@ -1,7 +1,7 @@
 import { sleep } from '../base/index.ts';
-import { createTableClock, reportDates } from '../pace/table-clock.ts';
+import { createTableClock } from '../pace/table-clock.ts';
 import type { Environment } from '../settings.ts';
-import { type CheckTable, checkedTable, sqlitePath, type Table, tableCheckOf } from '../table/index.ts';
+import { type CheckTable, checkedTable, openTable, type Table, tableCheckOf } from '../table/index.ts';
 import type { JobRow } from './ledger/job-row.ts';
 import type { CacheRow } from './texts/cache/cache-row.ts';
 
@@ -20,34 +20,20 @@ export type TimedTable = {
 
 /**
  * The table that is set, and its time. Leases in DynamoDB are compared by processes whose own clocks may be minutes
- * apart; those that share a file share a clock. Stores nothing unless the store names this table. Loads the modules of
- * that kind of table alone.
+ * apart; those that share a file share a clock. Stores nothing unless the store names this table.
  */
 export async function openTimedTable(
   tableName: string,
   environment: Environment,
   check: CheckTable = tableCheckOf(tableName, environment),
 ): Promise<TimedTable> {
-  const { table, ...time } = await openUnchecked(tableName, environment);
-  return { table: checkedTable(table, check), ...time };
-}
-
-async function openUnchecked(tableName: string, environment: Environment): Promise<TimedTable> {
-  const path = sqlitePath(tableName);
-  if (path !== undefined) {
-    const [{ createSqliteTable }, { sqliteFile }] = await Promise.all([
-      import('../table/sqlite-table.ts'),
-      import('../table/sqlite-file.ts'),
-    ]);
-    const table = createSqliteTable(sqliteFile(path), { leases: LEASES });
-    return { table, now: Date.now, isTimeKnown: () => true };
-  }
-  const { createDynamoClient, createDynamoTable } = await import('../table/dynamo-table.ts');
-  const client = createDynamoClient(environment);
+  const { table, onDate } = await openTable(tableName, environment, LEASES);
+  const timed = checkedTable(table, check);
+  if (onDate === undefined) return { table: timed, now: Date.now, isTimeKnown: () => true };
   const clock = createTableClock({ now: Date.now, steady: () => performance.now(), sleep });
-  reportDates(client, { now: Date.now, listener: clock.saw });
+  onDate(clock.saw);
   return {
-    table: createDynamoTable({ tableName, environment, client }),
+    table: timed,
     now: clock.now,
     isTimeKnown: () => clock.uncertaintyMs() < Number.POSITIVE_INFINITY,
   };

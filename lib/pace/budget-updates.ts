@@ -1,17 +1,8 @@
-import type { AttributeValue, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
+import type { Attributes, ItemUpdate } from '../table/dynamo-item.ts';
 import type { OpenBreaker } from './breaker.ts';
 import type { Budget, Reservation } from './budget.ts';
 import type { Lowered } from './lowered.ts';
 import { noTally, type Tally } from './tally.ts';
-
-type Value = number | string | undefined;
-
-/** A change to a budget's item: in its expressions `#name` is the attribute of that name, and `:name` the value. */
-export type BudgetUpdate = {
-  readonly update: string;
-  readonly condition: string;
-  readonly values: Readonly<Record<string, Value>>;
-};
 
 /** The attributes that every reservation moves: no other change is on condition that they are as they were. */
 const lineAttributes = ({ tatMs, rate, longestWaitMs, longestWaitAtMs }: Budget) => ({
@@ -41,7 +32,7 @@ const otherAttributes = ({ incidents, lowered, pausedAtMs, capRate, breaker }: B
  * Advances the line where it is idle or busy, as the reservation says, and nobody has lowered the rate or paused it
  * since: one write without a read, whoever else reserves at the same time.
  */
-export function reserveUpdate(reservation: Reservation): BudgetUpdate {
+export function reserveUpdate(reservation: Reservation): ItemUpdate {
   const { kind, incidents, rate, tally, longestWaitMs, fromMs, latestMs, blockMs } = reservation;
   const longest = longestWaitMs === undefined ? {} : { longestWait: longestWaitMs, longestWaitAt: fromMs };
   const isIdle = kind === 'idle';
@@ -59,9 +50,9 @@ export function reserveUpdate(reservation: Reservation): BudgetUpdate {
 }
 
 /** Makes of one budget the next, unless anything but the line has been changed since. */
-export function changeUpdate(before: Budget, next: Budget): BudgetUpdate {
+export function changeUpdate(before: Budget, next: Budget): ItemUpdate {
   const was = otherAttributes(before);
-  const old: Record<string, Value> = { ...was, ...lineAttributes(before) };
+  const old: Attributes = { ...was, ...lineAttributes(before) };
   const changed = Object.entries({ ...otherAttributes(next), ...lineAttributes(next) }).filter(
     ([name, value]) => value !== old[name],
   );
@@ -78,20 +69,19 @@ export function changeUpdate(before: Budget, next: Budget): BudgetUpdate {
   };
 }
 
-const setsOf = (values: Readonly<Record<string, Value>>) =>
-  Object.keys(values).map((name) => `#${name} = :${name}`);
+const setsOf = (values: Attributes) => Object.keys(values).map((name) => `#${name} = :${name}`);
 
 const addsOf = (tally: Partial<Tally>) =>
   Object.keys(tally)
     .map((name) => `#${name} :${name}`)
     .join(', ');
 
-const conditionsOf = (was: Readonly<Record<string, Value>>) =>
+const conditionsOf = (was: Attributes) =>
   Object.entries(was).map(([name, value]) =>
     value === undefined ? `attribute_not_exists(#${name})` : `#${name} = :${name}Was`,
   );
 
-const valuesWas = (was: Readonly<Record<string, Value>>) =>
+const valuesWas = (was: Attributes) =>
   Object.fromEntries(Object.entries(was).map(([name, value]) => [`${name}Was`, value]));
 
 function tallySince(before: Tally, next: Tally): Partial<Tally> {
@@ -100,32 +90,9 @@ function tallySince(before: Tally, next: Tally): Partial<Tally> {
   return Object.fromEntries(more.filter(([, count]) => count !== 0));
 }
 
-type UpdateInput = Pick<
-  UpdateItemCommandInput,
-  'UpdateExpression' | 'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
->;
-
-/** The change as the input of a DynamoDB update. */
-export function toUpdateInput({ update, condition, values }: BudgetUpdate): UpdateInput {
-  const names = [...`${update} ${condition}`.matchAll(/#\w+/g)].map(String);
-  const given = Object.entries(values).flatMap(([name, value]) =>
-    value === undefined
-      ? []
-      : [[`:${name}`, typeof value === 'string' ? { S: value } : { N: String(value) }]],
-  );
-  return {
-    UpdateExpression: update,
-    ConditionExpression: condition,
-    ExpressionAttributeNames: Object.fromEntries(names.map((name) => [name, name.slice(1)])),
-    ...(given.length === 0 ? {} : { ExpressionAttributeValues: Object.fromEntries(given) }),
-  };
-}
-
-type Item = Readonly<Record<string, AttributeValue>> | undefined;
-
 /** The budget that an item holds; the empty budget if there is no item. */
-export function budgetOf(item: Item): Budget {
-  const number = (name: string) => (item?.[name]?.N === undefined ? undefined : Number(item[name].N));
+export function budgetOf(item: Attributes): Budget {
+  const number = (name: string) => (item[name] === undefined ? undefined : Number(item[name]));
   const count = (name: string) => number(name) ?? 0;
   return {
     tatMs: number('tat'),
@@ -133,7 +100,7 @@ export function budgetOf(item: Item): Budget {
     lowered: loweredBy(number),
     pausedAtMs: number('pausedAt'),
     rate: number('rate'),
-    breaker: breakerBy(number, item?.['breakerCause']?.S),
+    breaker: breakerBy(number, item['breakerCause']),
     longestWaitMs: number('longestWait'),
     longestWaitAtMs: number('longestWaitAt'),
     capRate: number('capRate'),
@@ -163,7 +130,9 @@ function loweredBy(number: NumberOf): Lowered | undefined {
   };
 }
 
-function breakerBy(number: NumberOf, cause = 'unknown'): OpenBreaker | undefined {
+function breakerBy(number: NumberOf, cause: Attributes[string] = 'unknown'): OpenBreaker | undefined {
   const [sinceMs, probeAtMs] = [number('breakerSince'), number('breakerProbeAt')];
-  return sinceMs === undefined || probeAtMs === undefined ? undefined : { sinceMs, cause, probeAtMs };
+  return sinceMs === undefined || probeAtMs === undefined
+    ? undefined
+    : { sinceMs, cause: String(cause), probeAtMs };
 }

@@ -1,10 +1,10 @@
+import type { OnDate } from '../table/index.ts';
 import { afterRefusal, LEAST_PAUSE_MS, pauseAfter429 } from './after-refusal.ts';
 import type { BreakerItem, OpenBreaker } from './breaker.ts';
 import { effectiveSpacing } from './effective-rate.ts';
 import { type Spacing, spacingFor } from './gcra.ts';
 import type { Lowered } from './lowered.ts';
 import type { Demand } from './slots.ts';
-import type { DateSeen } from './table-clock.ts';
 import { noTally, type Tally } from './tally.ts';
 
 /*
@@ -105,8 +105,8 @@ export type BudgetItem = {
   reset(fromMs: number): Promise<Budget>;
   /** Sets what the fleet may use at most, in requests a second; it counts where it is below the configured rate. */
   cap(rate: number): Promise<Budget>;
-  /** Calls the listener with the `Date` of each response from now on. Absent where responses have none. */
-  onDate?(listener: (seen: DateSeen) => void): void;
+  /** Absent where responses have no `Date`. */
+  readonly onDate?: OnDate;
 };
 
 /** The item with the breaker in it. */

@@ -30,16 +30,14 @@ export async function openBudget(options: OpenBudgetOptions): Promise<HostItem> 
 
 async function openUnchecked(options: OpenBudgetOptions): Promise<HostItem> {
   const { table, host, environment, attempts, onBudget } = options;
-  const seen = onBudget === undefined ? {} : { onBudget };
   const path = sqlitePath(table);
   if (path !== undefined) {
     const [{ sqliteFile }, { createSqliteBudget }] = await Promise.all([
       import('../table/sqlite-file.ts'),
       import('./sqlite-budget.ts'),
     ]);
-    return createSqliteBudget({ file: sqliteFile(path), host, ...seen });
+    return createSqliteBudget({ file: sqliteFile(path), host, onBudget });
   }
-  const { createBudgetClient, createDynamoBudget } = await import('./dynamo-budget.ts');
-  const client = createBudgetClient(environment, attempts);
-  return createDynamoBudget({ tableName: table, host, client, environment, ...seen });
+  const { createDynamoBudget } = await import('./dynamo-budget.ts');
+  return createDynamoBudget({ tableName: table, host, environment, attempts, onBudget });
 }

@@ -9,7 +9,7 @@ export type SqliteBudgetOptions = {
   /** The platform's host. */
   readonly host: string;
   /** Called with each budget that is read or written. */
-  readonly onBudget?: (budget: Budget) => void;
+  readonly onBudget?: ((budget: Budget) => void) | undefined;
 };
 
 /** The budget of a host, and the breaker in it, for the processes that share a file of SQLite. */

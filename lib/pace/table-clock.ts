@@ -1,8 +1,5 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { DateSeen } from '../table/index.ts';
 import { type Clock, watchSteps } from './slots.ts';
-
-/** A response of the table: its `Date`, in whole seconds, and when it was requested and received by the clock here. */
-export type DateSeen = { readonly dateMs: number; readonly sentMs: number; readonly receivedMs: number };
 
 /** The clock of a process, corrected by what the table's responses say of the time. All times in epoch milliseconds. */
 export type TableClock = Required<Clock> & {
@@ -162,22 +159,4 @@ function joined(before: Bounds, seen: Bounds): Bounds | undefined {
   const inner = [Math.max(leastMs, seen.leastMs), Math.min(mostMs, seen.mostMs)] as const;
   if (inner[0] - inner[1] > SERVERS_MS) return undefined;
   return { leastMs: Math.min(...inner), mostMs: Math.max(...inner), atMs: seen.atMs };
-}
-
-type DateWatcher = { readonly now: () => number; readonly listener: (seen: DateSeen) => void };
-
-/** Reports when each response of a client was requested and received by `now`, and its `Date`; none that has an `Age`. */
-export function reportDates({ middlewareStack }: DynamoDBClient, { now, listener }: DateWatcher): void {
-  middlewareStack.add(
-    (next) => async (args) => {
-      const sentMs = now();
-      const result = await next(args);
-      const { date = '', age } = (result.response as { headers: Record<string, string | undefined> }).headers;
-      const dateMs = Date.parse(date);
-      if (age === undefined && !Number.isNaN(dateMs)) listener({ dateMs, sentMs, receivedMs: now() });
-      return result;
-    },
-    // Around the exchange alone, and before a refusal becomes an error.
-    { step: 'deserialize', priority: 'low' },
-  );
 }

@@ -1,5 +1,5 @@
 import { kindOfFault, readAwsFault, UNSENT_CODES } from '../base/index.ts';
-import type { TableFailure } from './table-error.ts';
+import { TableError, type TableFailure } from './table-error.ts';
 import type { CheckKeys } from './table-keys.ts';
 
 /** True if a write failed because its condition did not hold. */
@@ -19,11 +19,26 @@ export function isAmbiguous(failure: unknown): boolean {
 /** The table of a failed call. */
 export type FailedTable = { readonly tableName: string; readonly checkKeys: CheckKeys };
 
+/** Does `work`, and throws what the SDK threw as a `TableError`. */
+export async function explaining<T>(table: FailedTable, tried: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw await explained(table, tried, error);
+  }
+}
+
+/** The error to be thrown for what the SDK threw. */
+export async function explained(table: FailedTable, tried: string, error: unknown): Promise<TableError> {
+  if (error instanceof TableError) return error;
+  return new TableError(tried, await explainDynamoError(table, error), { cause: error });
+}
+
 /**
  * Converts an error of the SDK to the failure that the table throws. DynamoDB refuses wrong keys with a
  * ValidationException, whose words differ between its implementations: only the table's description is reliable.
  */
-export async function explainDynamoError(
+async function explainDynamoError(
   { tableName: table, checkKeys }: FailedTable,
   error: unknown,
 ): Promise<TableFailure> {

@@ -8,12 +8,11 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { type AwsEnvironment, awsClientConfig } from '../base/index.ts';
 import { checkedText, checkKey } from './check-row.ts';
-import { explainDynamoError, type FailedTable } from './dynamo-failure.ts';
+import { explained, explaining, type FailedTable } from './dynamo-failure.ts';
 import { absentOrWith, onlyOver, queryOf, scanOf } from './dynamo-requests.ts';
 import { readRow, rowInTheWay, rowsOf, type TableAddress, toItem, toItemKey } from './dynamo-rows.ts';
 import { settleWrite } from './settle-write.ts';
 import type { Row, RowKey, StoredRow, Table, WriteOptions, WriteResult } from './table.ts';
-import { TableError } from './table-error.ts';
 import { checkKeysOnce } from './table-keys.ts';
 
 export type DynamoTableOptions = {
@@ -135,19 +134,15 @@ function listRows(
 const scanRows = ({ client, tableName }: RetriedTable, prefix: string) =>
   rowsOf((start) => client.send(new ScanCommand({ ...scanOf(tableName, prefix), ...start })));
 
-async function tryOn<T>(
+const tryOn = <T>(
   place: RetriedTable,
   act: string,
   { partition, sort }: RowKey,
   work: (tried: string) => Promise<T>,
-): Promise<T> {
+): Promise<T> => {
   const tried = `${act} ${partition} ${sort} in table ${place.tableName}`;
-  try {
-    return await work(tried);
-  } catch (error) {
-    throw await translate(place, tried, error);
-  }
-}
+  return explaining(place, tried, () => work(tried));
+};
 
 async function* explainedEach<T>(
   place: RetriedTable,
@@ -157,13 +152,8 @@ async function* explainedEach<T>(
   try {
     yield* source(tried);
   } catch (error) {
-    throw await translate(place, tried, error);
+    throw await explained(place, tried, error);
   }
-}
-
-async function translate(place: RetriedTable, tried: string, error: unknown): Promise<TableError> {
-  if (error instanceof TableError) return error;
-  return new TableError(tried, await explainDynamoError(place, error), { cause: error });
 }
 
 /** Has every failed attempt of a command reported, by the command's input. */

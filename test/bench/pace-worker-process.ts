@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { sleep } from '../../lib/base/time/sleep.ts';
-import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
+import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
 import { createLocalPace } from '../../lib/pace/local-pace.ts';
 import type { Pace } from '../../lib/pace/pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
+import { createItemClient } from '../../lib/table/dynamo-item.ts';
 import { createAdaptivePace } from './pace-adaptive.ts';
 import { TICK_MS, type WorkerPlan, type WorkerReport, type WorkerStart } from './pace-fleet.ts';
 
@@ -111,7 +112,7 @@ function isTableAway(): boolean {
 }
 
 function countedItem(settings: WorkerPlan['settings']) {
-  const client = createBudgetClient(settings);
+  const client = createItemClient(settings);
   client.middlewareStack.add(
     (next, context) => (args) => {
       requested[context.commandName === 'GetItemCommand' ? 'reads' : 'writes'] += 1;

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import type { Reservation } from '../../lib/pace/budget.ts';
-import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
+import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import { noTally } from '../../lib/pace/tally.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { createItemClient } from '../../lib/table/dynamo-item.ts';
 import { type LocalAws, startAws } from '../local-aws/services/start-aws.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 import { runCommand } from './run-command.ts';
@@ -40,7 +41,7 @@ const budget = () =>
     tableName: 'platform-sync',
     host,
     environment: aws.settings,
-    client: createBudgetClient(aws.settings, 4),
+    client: createItemClient(aws.settings, 4),
   });
 
 const reservation: Reservation = {

@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BudgetItem } from '../../lib/pace/budget.ts';
 import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
-import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
-import type { DateSeen } from '../../lib/pace/table-clock.ts';
+import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import { noTally } from '../../lib/pace/tally.ts';
+import { createItemClient } from '../../lib/table/dynamo-item.ts';
+import type { DateSeen } from '../../lib/table/index.ts';
 import { startTestAws, type TestAws } from '../base/aws/start-test-aws.ts';
 import { breakerSuite } from './breaker-suite.ts';
 import { budgetSuite } from './budget-suite.ts';
@@ -33,7 +34,7 @@ breakerSuite('a breaker in DynamoDB', () => newDynamoBudget().breaker);
 
 describe('in DynamoDB', () => {
   test('Dates are reported although the client has read a budget before, such as for the breaker', async () => {
-    const client = createBudgetClient(aws.settings);
+    const client = createItemClient(aws.settings);
     const place = { tableName: 'paces', environment: aws.settings, client };
     await createDynamoBudget({ ...place, host: 'earlier' }).read();
     const item = createDynamoBudget({ ...place, host: 'later' });

@@ -2,8 +2,9 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { awsClientConfig } from '../../lib/base/aws/client-config.ts';
 import type { Budget } from '../../lib/pace/budget.ts';
-import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
-import type { DateSeen } from '../../lib/pace/table-clock.ts';
+import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
+import { createItemClient } from '../../lib/table/dynamo-item.ts';
+import type { DateSeen } from '../../lib/table/index.ts';
 import { environmentOf, jsonError, jsonReply, retryAtOnce } from '../base/aws/replies.ts';
 import { type Reply, startServer } from '../platform/scripted-server.ts';
 
@@ -132,7 +133,7 @@ describe('the breaker', () => {
 
 describe('the budget', () => {
   test('is requested where the SDK is told that DynamoDB is', async () => {
-    const client = createBudgetClient({
+    const client = createItemClient({
       AWS_REGION: 'us-east-1',
       AWS_ENDPOINT_URL: 'http://others.test',
       AWS_ENDPOINT_URL_DYNAMODB: 'http://table.test',

@@ -3,7 +3,8 @@ import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
 import type { Pace, Slot } from '../../lib/pace/pace.ts';
 import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
-import type { ClockOff, DateSeen } from '../../lib/pace/table-clock.ts';
+import type { ClockOff } from '../../lib/pace/table-clock.ts';
+import type { DateSeen } from '../../lib/table/index.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 

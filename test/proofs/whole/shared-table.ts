@@ -3,7 +3,7 @@ import type { BreakerItem, OpenBreaker } from '../../../lib/pace/breaker.ts';
 import type { Budget, BudgetItem, BudgetWrite } from '../../../lib/pace/budget.ts';
 import { createMemoryBudget } from '../../../lib/pace/budget-changes.ts';
 import { createSqliteBudget } from '../../../lib/pace/sqlite-budget.ts';
-import type { DateSeen } from '../../../lib/pace/table-clock.ts';
+import type { DateSeen } from '../../../lib/table/index.ts';
 import { createSqliteTable } from '../../../lib/table/sqlite-table.ts';
 import type { RowKey, Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';

@@ -1,0 +1,25 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+
+/** A response of the table: its `Date`, in whole seconds, and when it was requested and received by the clock here. */
+export type DateSeen = { readonly dateMs: number; readonly sentMs: number; readonly receivedMs: number };
+
+/** Calls the listener with the `Date` of each response from now on; none that has an `Age`. */
+export type OnDate = (listener: (seen: DateSeen) => void) => void;
+
+/** The dates of a client's responses, requested and received by `now`. */
+export const onDateOf =
+  ({ middlewareStack }: DynamoDBClient, now: () => number = Date.now): OnDate =>
+  (listener) =>
+    middlewareStack.add(
+      (next) => async (args) => {
+        const sentMs = now();
+        const result = await next(args);
+        const { date = '', age } = (result.response as { headers: Record<string, string | undefined> })
+          .headers;
+        const dateMs = Date.parse(date);
+        if (age === undefined && !Number.isNaN(dateMs)) listener({ dateMs, sentMs, receivedMs: now() });
+        return result;
+      },
+      // Around the exchange alone, and before a refusal becomes an error.
+      { step: 'deserialize', priority: 'low' },
+    );
