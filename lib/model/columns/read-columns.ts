@@ -1,13 +1,5 @@
 import { zstdDecompressSync } from 'node:zlib';
-import {
-  type ColumnMetaData,
-  type DecodedArray,
-  type FileMetaData,
-  parquetMetadata,
-  parquetRead,
-} from 'hyparquet';
-import { parquetHeader } from 'hyparquet/src/column.js';
-import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js';
+import { type DecodedArray, type FileMetaData, parquetMetadata, parquetRead } from 'hyparquet';
 import { freeMemory } from '../../base/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
 
@@ -18,8 +10,8 @@ export type ReadText<T> = (utf8: Uint8Array) => T;
 export type RowGroup = {
   readonly rows: number;
   /**
-   * A column of texts, as what `readText` makes of them, which may be called once for equal ones, and not for rows that are
-   * not asked for: null where there is none.
+   * A column of texts, as what `readText` makes of them, which may be called once for equal ones, for more rows than are asked
+   * for, and not for others: null where there is none.
    */
   readonly texts: <T>(name: string, readText: ReadText<T>) => Promise<CellAt<T | null>>;
   /** Any column: integers are bigints, moments epoch milliseconds, lists arrays, structs objects. */
@@ -41,15 +33,20 @@ export async function* rowGroupsOf(key: string, body: Uint8Array): AsyncGenerato
     // The garbage collector would free the pages late: it does not see how much they are.
     const pages: Uint8Array[] = [];
     const rows = { start, end: start + Number(num_rows) };
-    const opened = { buffer, metadata, pages, rows };
-    const read = (name: string, readText: ReadText<unknown>) =>
-      orDamaged(key, () => {
-        const flat = columns.find(({ meta_data: of }) => of?.path_in_schema.join('.') === name)?.meta_data;
-        return flat === undefined ? readNested(opened, name) : readFlat(opened, flat, readText);
-      });
+    const read = (name: string, stringFromBytes: ReadText<unknown>) =>
+      orDamaged(key, () => readColumn({ buffer, metadata, pages, rows }, name, stringFromBytes));
     yield {
       rows: Number(num_rows),
-      texts: (name, readText) => read(name, readText) as Promise<never>,
+      async texts(name, readText) {
+        const about = columns.find(({ meta_data: of }) => of?.path_in_schema.join('.') === name)?.meta_data;
+        // Of a dictionary all are read, each once; of other texts those that are asked for.
+        if (about?.dictionary_page_offset !== undefined) return (await read(name, readText)) as CellAt<never>;
+        const utf8At = (await read(name, (utf8) => utf8)) as CellAt<Uint8Array | null>;
+        return (row) => {
+          const utf8 = utf8At(row);
+          return utf8 === null ? null : readText(utf8);
+        };
+      },
       values: (name) => read(name, asText),
     };
     for (const page of pages) freeMemory(page);
@@ -77,90 +74,6 @@ type OpenedGroup = {
   readonly rows: { readonly start: number; readonly end: number };
 };
 
-/** A column without lists and structs, as it was written: a dictionary, if it has one, and one page. */
-function readFlat(
-  { buffer, metadata, pages }: OpenedGroup,
-  about: ColumnMetaData,
-  readText: ReadText<unknown>,
-): CellAt<unknown> {
-  const start = Number(about.dictionary_page_offset ?? about.data_page_offset);
-  const reader = { view: new DataView(buffer, start, Number(about.total_compressed_size)), offset: 0 };
-  const nextPage = () => {
-    const header = parquetHeader(reader);
-    const bytes = new Uint8Array(buffer, start + reader.offset, header.compressed_page_size);
-    reader.offset += header.compressed_page_size;
-    return { header, bytes };
-  };
-  const isTime = metadata.schema.some(
-    ({ name, converted_type }) => name === about.path_in_schema[0] && converted_type === 'TIMESTAMP_MILLIS',
-  );
-  const plain = (page: Uint8Array, count: number): CellAt<unknown> => {
-    if (about.type === 'BYTE_ARRAY') return textsIn(page, count, readText);
-    if (about.type === 'BOOLEAN') return (place) => (((page[place >> 3] ?? 0) >> (place & 7)) & 1) === 1;
-    if (about.type !== 'INT64') throw new Error(`expected texts, integers or booleans, got ${about.type}`);
-    const view = viewOf(page);
-    return isTime
-      ? (place) => view.getInt32(8 * place + 4, true) * 2 ** 32 + view.getUint32(8 * place, true)
-      : (place) => view.getBigInt64(8 * place, true);
-  };
-
-  let page = nextPage();
-  let dictionary: CellAt<unknown> | undefined;
-  if (page.header.type === 'DICTIONARY_PAGE') {
-    const { uncompressed_page_size: sizeBytes, dictionary_page_header: of } = page.header;
-    const count = of?.num_values ?? 0;
-    dictionary = onceEach(plain(unpacked(pages, page.bytes, sizeBytes), count), count);
-    page = nextPage();
-  }
-  const { uncompressed_page_size: sizeBytes, data_page_header_v2: of } = page.header;
-  if (of === undefined) throw new Error('expected a page of version 2');
-  const levelBytes = of.definition_levels_byte_length;
-  const data = unpacked(pages, page.bytes.subarray(levelBytes), sizeBytes - levelBytes);
-  const count = of.num_values - of.num_nulls;
-  const valueAt = dictionary === undefined ? plain(data, count) : byPlaces(data, dictionary, count);
-  if (of.num_nulls === 0) return valueAt;
-  const levels = new Uint8Array(of.num_values);
-  readRleBitPackedHybrid({ view: viewOf(page.bytes), offset: 0 }, 1, levels, levelBytes);
-  // How many values come before each row.
-  const before = new Uint32Array(levels.length);
-  for (let row = 1; row < levels.length; row += 1)
-    before[row] = (before[row - 1] ?? 0) + (levels[row - 1] ?? 0);
-  return (row) => (levels[row] === 1 ? valueAt(before[row] ?? 0) : null);
-}
-
-/** Texts one behind another, each after its length. */
-function textsIn(page: Uint8Array, count: number, readText: ReadText<unknown>): CellAt<unknown> {
-  const view = viewOf(page);
-  const starts = new Uint32Array(count + 1);
-  for (let place = 0; place < count; place += 1) {
-    const start = starts[place] ?? 0;
-    starts[place + 1] = start + 4 + view.getUint32(start, true);
-  }
-  return (place) => readText(page.subarray((starts[place] ?? 0) + 4, starts[place + 1]));
-}
-
-/** Each value as it was when it was first asked for. */
-function onceEach(valueAt: CellAt<unknown>, count: number): CellAt<unknown> {
-  const values = new Array<unknown>(count);
-  const isKnown = new Uint8Array(count);
-  return (place) => {
-    if (isKnown[place] !== 1) {
-      values[place] = valueAt(place);
-      isKnown[place] = 1;
-    }
-    return values[place];
-  };
-}
-
-function byPlaces(data: Uint8Array, valueAt: CellAt<unknown>, count: number): CellAt<unknown> {
-  const places = new Uint32Array(count);
-  readRleBitPackedHybrid({ view: viewOf(data), offset: 1 }, data[0] ?? 0, places, data.length - 1);
-  return (place) => valueAt(places[place] ?? 0);
-}
-
-const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView<ArrayBuffer> =>
-  new DataView(buffer as ArrayBuffer, byteOffset, byteLength);
-
 function unpacked(pages: Uint8Array[], page: Uint8Array, sizeBytes: number): Uint8Array {
   // In one piece: by default it would be put together of many.
   const chunkSize = sizeBytes + LEAST_CHUNK_BYTES;
@@ -171,9 +84,10 @@ function unpacked(pages: Uint8Array[], page: Uint8Array, sizeBytes: number): Uin
 
 const LEAST_CHUNK_BYTES = 64;
 
-async function readNested(
+async function readColumn(
   { buffer, metadata, pages, rows }: OpenedGroup,
   name: string,
+  stringFromBytes: ReadText<unknown>,
 ): Promise<CellAt<unknown>> {
   const chunks: DecodedArray[] = [];
   await parquetRead({
@@ -183,12 +97,12 @@ async function readNested(
     rowStart: rows.start,
     rowEnd: rows.end,
     compressors: { ZSTD: (page, sizeBytes) => unpacked(pages, page, sizeBytes) },
-    parsers: { stringFromBytes: asText, timestampFromMilliseconds: Number },
+    parsers: { stringFromBytes, timestampFromMilliseconds: Number },
     onChunk: ({ columnData }) => void chunks.push(columnData),
   });
   const [only = [], ...more] = chunks;
   const values = more.length === 0 ? only : chunks.flatMap((chunk) => [...chunk]);
-  return (row) => values[row];
+  return (row) => values[row] ?? null;
 }
 
 async function orDamaged<T>(key: string, read: () => T | Promise<T>): Promise<T> {

@@ -3,7 +3,7 @@ import { createNumberedTexts } from '../columns/numbered-texts.ts';
 import { asText, type RowGroup, rowGroupsOf } from '../columns/read-columns.ts';
 import { groupsOf, type SourceColumns } from '../columns/run-columns.ts';
 import type { UsesCollector } from '../graph/uses-graph.ts';
-import { isInvalid } from '../rules/index.ts';
+import { canonicalId, isInvalid } from '../rules/index.ts';
 import type { Owners } from './owners.ts';
 
 /** The things that a source has records of, in the order of their first records. */
@@ -42,7 +42,7 @@ export async function readCalculations(
   const held = await readHeld(source, uses, async (group) => {
     const status = await group.texts('status', (utf8) => isInvalid(asText(utf8)));
     const name = await group.texts('name', numberOf);
-    const owner = await group.texts('owner', owners.byText);
+    const owner = await group.texts('owner', userOf);
     const locked = await group.values('locked');
     const modified = await group.values('lastmodified');
     return (row, place, node) => {
@@ -69,13 +69,13 @@ export function readCards(
 ): Promise<ReadThings> {
   let count = 0;
   return readHeld(source, uses, async (group) => {
-    const owner = await group.texts('ownerid', owners.byText);
+    const owner = await group.texts('ownerid', userOf);
     const people = await group.values('owners');
     return (row, place, node) => {
       if (place < count) return;
       count += 1;
       const named = peopleOf(people(row)).map(({ id, displayname }) => {
-        const user = owners.byValue(id);
+        const user = canonicalId(id);
         owners.name(user, displayname);
         return user;
       });
@@ -91,7 +91,7 @@ export async function readOwned(
   { column, what }: { readonly column: string; readonly what: 'files' | 'data_files' },
 ): Promise<void> {
   for await (const { group } of groupsOf(source)) {
-    const owner = await group.texts(column, owners.byText);
+    const owner = await group.texts(column, userOf);
     for (let row = 0; row < group.rows; row += 1) owners.add(owner(row) ?? undefined, what);
   }
 }
@@ -145,6 +145,8 @@ async function readHeld(
 
 const millisecondsIn = (value: unknown): number | undefined =>
   typeof value === 'bigint' ? Number(value) : undefined;
+
+const userOf = (utf8: Uint8Array) => canonicalId(asText(utf8));
 
 type Person = { readonly id?: unknown; readonly displayname?: unknown };
 

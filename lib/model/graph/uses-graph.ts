@@ -95,7 +95,8 @@ export function createUsesCollector(): UsesCollector {
         nodes[node] = things.numberOf(bytes.subarray(start + 1, starts[node + 1]), bytes[start]);
       }
       const numbers = part.validities.map(validities.numberOf);
-      for (const [edge, each] of part.said.entries()) {
+      for (let edge = 0; edge < part.said.length; edge += 1) {
+        const each = part.said[edge] ?? 0;
         user.push(nodes[part.user[edge] ?? 0] ?? 0);
         used.push(nodes[part.used[edge] ?? 0] ?? 0);
         said.push((each & ((1 << VALIDITY) - 1)) | ((numbers[each >> VALIDITY] ?? 0) << VALIDITY));
