@@ -4,7 +4,7 @@ import type { JobStorage } from './job-storage.ts';
 import { MOST_MESSAGE_BYTES, type Queue } from './queue/queue.ts';
 import { parseInboxRequest, writeRefusedInbox } from './texts/batch/inbox-request.ts';
 import { splitBatch } from './texts/batch/split-batch.ts';
-import { createInput } from './texts/rows/input.ts';
+import { createInput } from './texts/rows/read-rows.ts';
 import { RowsError } from './texts/rows/rows-error.ts';
 
 export type InboxOptions = {

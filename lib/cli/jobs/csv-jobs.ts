@@ -4,7 +4,7 @@ import { parseJson } from '../../base/index.ts';
 import type { Allow } from '../../jobs/allow.ts';
 import { rowJobs } from '../../jobs/file/row-jobs.ts';
 import { readTemplate } from '../../jobs/file/template.ts';
-import { openTableFile } from '../../jobs/texts/rows/csv-table.ts';
+import { openTableFile } from '../../jobs/texts/rows/csv.ts';
 import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
 import { errorCode } from '../../store/index.ts';
 import { UsageError } from '../errors/usage-error.ts';

@@ -8,7 +8,7 @@ import { scoreFile } from '../../jobs/texts/batch/score-file.ts';
 import { BatchConflictError } from '../../jobs/texts/batch/split-batch.ts';
 import { createScoreCache } from '../../jobs/texts/cache/score-cache.ts';
 import type { OutputFormat } from '../../jobs/texts/output/text-file.ts';
-import { createInput } from '../../jobs/texts/rows/input.ts';
+import { createInput } from '../../jobs/texts/rows/read-rows.ts';
 import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
 import type { Analyze } from '../../jobs/texts/scoring/run.ts';
 import { bulkRequestChecks } from '../../jobs/types/score/message.ts';

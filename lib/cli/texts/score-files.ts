@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Summary } from '../../jobs/texts/batch/finish-batch.ts';
 import { writeScoredFile } from '../../jobs/texts/output/scored-file.ts';
 import type { OutputFormat } from '../../jobs/texts/output/text-file.ts';
-import type { InputOptions } from '../../jobs/texts/rows/input.ts';
+import type { InputOptions } from '../../jobs/texts/rows/read-rows.ts';
 import { errorCode, type Store } from '../../store/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { commandLine } from '../options/command-lines.ts';

@@ -5,7 +5,7 @@ import type { Allow } from '../allow.ts';
 import { createLineCheck, type JobLine } from '../message/job-lines.ts';
 import { parseMessage } from '../message/message.ts';
 import { readMessageJson } from '../message/message-json.ts';
-import { openTableFile } from '../texts/rows/csv-table.ts';
+import { openTableFile } from '../texts/rows/csv.ts';
 import { openText } from '../texts/rows/source-text.ts';
 import { definitionOf } from '../types/job-types.ts';
 import { rowJobs, stableIds, textOf } from './row-jobs.ts';

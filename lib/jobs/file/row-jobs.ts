@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { canonicalJson, createNumbersByText, printJson } from '../../base/index.ts';
 import type { JobLine } from '../message/job-lines.ts';
-import type { CsvRow } from '../texts/rows/csv-rows.ts';
+import type { CsvRow } from '../texts/rows/csv.ts';
 import type { Template } from './template.ts';
 
 /**

@@ -4,8 +4,8 @@ import { own } from '../../../lib/base/json/own.ts';
 import { anyRecord, recordOf } from '../../../lib/base/json/record-schema.ts';
 import { parseMessage } from '../../../lib/jobs/message/message.ts';
 import { parseStaged, printStaged } from '../../../lib/jobs/texts/batch/staged-chunk.ts';
-import { readRows } from '../../../lib/jobs/texts/rows/read-rows.ts';
 import { refusals } from '../../../lib/snapshot/publish/gates.ts';
+import { readRows } from '../../jobs/texts/bytes-of.ts';
 import { publishedManifest } from '../../snapshot/published-manifest.ts';
 
 /* Names that every JavaScript object has already, as names of fields, columns and variables from outside. */

@@ -77,7 +77,7 @@ export const groups = {
     tests: [
       'test/jobs/texts/scoring/{stopping,text-gate,send-text,score-text,refusals,backlog}.test.ts',
       'test/jobs/texts/cache/*.test.ts',
-      'test/jobs/texts/rows/{csv-rows,source-lines,input}.test.ts',
+      'test/jobs/texts/rows/input.test.ts',
       'test/jobs/texts/output/*.test.ts',
       'test/jobs/texts/batch/{inbox-request,chunk-keys,chunks,chunk-counts,part,check-batch}.test.ts',
       'test/jobs/texts/batch/{finish-batch,end-chunk,batch-status}.test.ts',

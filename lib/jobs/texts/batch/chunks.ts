@@ -1,7 +1,7 @@
 import { sentBytes } from '../../queue/sendable.ts';
 import { MOST_TEXT_BYTES, MOST_TEXTS } from '../../types/score/message.ts';
-import type { InputFound } from '../rows/input.ts';
-import type { BadRow, Row } from '../rows/row-fields.ts';
+import type { InputFound } from '../rows/read-rows.ts';
+import type { BadRow, Row } from '../rows/row.ts';
 import type { ScoreRequest } from './batch.ts';
 
 export type { BadRow };

@@ -1,5 +1,5 @@
 import { printStored } from '../../../store/index.ts';
-import type { InputFound } from '../rows/input.ts';
+import type { InputFound } from '../rows/read-rows.ts';
 import { type BatchStorage, type ChunkId, summaryKey } from './batch.ts';
 import { addSentiments, type ChunkCounts, sumOf } from './chunk-counts.ts';
 import {

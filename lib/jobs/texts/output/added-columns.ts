@@ -1,6 +1,6 @@
 import { parseJson } from '../../../base/index.ts';
-import { printed } from '../rows/ndjson-row.ts';
 import type { SourceRecord } from '../rows/read-rows.ts';
+import { printed } from '../rows/row.ts';
 import { csvCell } from './text-file.ts';
 
 /** A row of a source, and a value for each added column: for NDJSON as JSON. */

@@ -1,6 +1,5 @@
 import { analyse } from 'chardet';
-import { notRows } from './file-kind.ts';
-import { RowsError } from './rows-error.ts';
+import { notRows, RowsError } from './rows-error.ts';
 
 /** An encoding by its name in `TextDecoder`, and the length of the byte order mark, 0 if there is none. */
 export type Encoding = { readonly name: string; readonly markBytes: number };
@@ -18,15 +17,13 @@ const MARKS: readonly (Encoding & { readonly mark: readonly number[] })[] = [
  */
 export function findEncoding(sample: Uint8Array, requested?: string): Encoding {
   const marked = MARKS.find(({ mark }) => mark.every((byte, index) => sample[index] === byte));
-  const name = requested === undefined ? (marked?.name ?? guess(sample)) : nameOf(requested);
+  const name = requested === undefined ? (marked?.name ?? guess(sample)) : supported(requested);
+  if (name === undefined)
+    throw new RowsError(
+      'option',
+      `encoding: expected an encoding such as utf-8, utf-16le or windows-1252, got ${JSON.stringify(requested)}`,
+    );
   return { name, markBytes: marked?.name === name ? marked.markBytes : 0 };
-}
-
-function nameOf(requested: string): string {
-  const name = supported(requested);
-  if (name !== undefined) return name;
-  const expected = 'an encoding such as utf-8, utf-16le or windows-1252';
-  throw new RowsError({ kind: 'option', option: 'encoding', expected, got: JSON.stringify(requested) });
 }
 
 function supported(label: string): string | undefined {
@@ -40,12 +37,7 @@ function supported(label: string): string | undefined {
 const FALLBACK = 'windows-1252';
 
 function guess(sample: Uint8Array): string {
-  if (sample.includes(0)) {
-    const utf16 = unmarkedUtf16(sample);
-    if (utf16 === undefined)
-      throw notRows('zero bytes, which no text has: if it is one, name its encoding by --encoding');
-    return utf16;
-  }
+  if (sample.includes(0)) return unmarkedUtf16(sample);
   if (isMostlyUtf8(sample)) return 'utf-8';
   const [likeliest] = analyse(sample)
     .filter(({ name }) => !/ASCII|UTF-/.test(name))
@@ -57,20 +49,18 @@ function guess(sample: Uint8Array): string {
 
 /** False if there are at least as many broken bytes as valid characters: other encodings are rarely valid by chance. */
 function isMostlyUtf8(sample: Uint8Array): boolean {
-  // As a stream, so that a character cut off by the end of the sample does not count as broken.
+  if (decoded(sample, 'utf-8') !== undefined) return true;
   const text = new TextDecoder().decode(sample, { stream: true });
   const broken = text.match(/\uFFFD/g)?.length ?? 0;
-  if (broken === 0 || isUtf8(sample)) return true;
   return (text.match(/[\u0080-\uFFFC]/g)?.length ?? 0) > broken;
 }
 
-/** Decodes strictly: the sample may contain U+FFFD as a genuine character. */
-function isUtf8(sample: Uint8Array): boolean {
+/** The sample as text, whose last character may be cut off; undefined if it is none in this encoding. */
+function decoded(sample: Uint8Array, name: string): string | undefined {
   try {
-    new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true });
-    return true;
+    return new TextDecoder(name, { fatal: true }).decode(sample, { stream: true });
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -81,21 +71,16 @@ const STRUCTURE = /[\n\r,;|\t "{}:]/g;
 const UTF16_SAMPLE_BYTES = 64 * 1_024;
 
 /**
- * UTF-16 without a byte order mark: the byte order in which the sample reads as text. Undefined if it does in neither.
- * Letters alone do not show it: many are letters in both orders.
+ * UTF-16 without a byte order mark: the byte order in which the sample reads as text with more structure. Letters alone do
+ * not show it: many are letters in both orders.
  */
-function unmarkedUtf16(sample: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
-  const [le, be] = [structureOf(sample, false), structureOf(sample, true)];
-  if (le === 0 && be === 0) return undefined;
+function unmarkedUtf16(sample: Uint8Array): string {
+  const structureIn = (name: string) => {
+    const text = decoded(sample.subarray(0, UTF16_SAMPLE_BYTES), name) ?? '\0';
+    return text.includes('\0') ? 0 : (text.match(STRUCTURE)?.length ?? 0);
+  };
+  const [le, be] = [structureIn('utf-16le'), structureIn('utf-16be')];
+  if (le === 0 && be === 0)
+    throw notRows('zero bytes, which no text has: if it is one, name its encoding by --encoding');
   return be > le ? 'utf-16be' : 'utf-16le';
-}
-
-/** How many characters of the structure there are in this byte order; 0 if the sample is not text in it. */
-function structureOf(sample: Uint8Array, isBigEndian: boolean): number {
-  const units = Buffer.from(sample.subarray(0, Math.min(sample.length, UTF16_SAMPLE_BYTES) & ~1));
-  const text = (isBigEndian ? units.swap16() : units).toString('utf16le');
-  // The sample may end within a character.
-  const whole = /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text;
-  if (whole.includes('\0') || !whole.isWellFormed()) return 0;
-  return whole.match(STRUCTURE)?.length ?? 0;
 }

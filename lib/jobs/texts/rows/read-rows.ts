@@ -1,14 +1,10 @@
-import { openTable } from './csv-table.ts';
-import { notRows } from './file-kind.ts';
+import { openTable } from './csv.ts';
 import { arrayElements } from './json-array.ts';
-import { ndjsonRow } from './ndjson-row.ts';
-import { type BadRow, badRow, type Row, type RowColumns, requestedColumns, rowFrom } from './row-fields.ts';
-import { RowsError } from './rows-error.ts';
+import { compareIds, type RepeatedIds } from './repeated-ids.ts';
+import { type BadRow, badRow, jsonRow, type Row, type RowColumns, requestedColumns, rowFrom } from './row.ts';
+import { notRows, RowsError } from './rows-error.ts';
 import type { SourceLine } from './source-lines.ts';
 import { openText } from './source-text.ts';
-
-export type { BadRow, Row } from './row-fields.ts';
-export { RowsError } from './rows-error.ts';
 
 export type RowsOptions = RowColumns & {
   /** By default as `name` says, otherwise by the first character: NDJSON for `{`, a JSON array for `[`. */
@@ -22,7 +18,7 @@ export type RowsOptions = RowColumns & {
 };
 
 /** What a source was found to be. */
-export type SourceFormat = {
+type SourceFormat = {
   readonly format: 'csv' | 'ndjson' | 'json';
   /** By its name in `TextDecoder`. */
   readonly encoding: string;
@@ -42,7 +38,7 @@ export type SourceRecord =
 /** A row, and all that its source says of it. */
 export type RowOfSource = { readonly row: Row | BadRow; readonly record: SourceRecord };
 
-export type OpenRows = AsyncDisposable & {
+type OpenRows = AsyncDisposable & {
   readonly format: SourceFormat;
   /** All rows in order, once. */
   readonly rows: () => AsyncGenerator<RowOfSource>;
@@ -55,7 +51,12 @@ export type OpenRows = AsyncDisposable & {
  * gzip or JSON arrays.
  */
 export async function openRows(bytes: AsyncIterable<Uint8Array>, options: RowsOptions): Promise<OpenRows> {
-  checkSeparator(options.separator);
+  const { separator } = options;
+  if (separator !== undefined && !/^[^"\r\n]$/u.test(separator))
+    throw new RowsError(
+      'option',
+      `separator: expected one character, not a quote or line ending, got ${JSON.stringify(separator)}`,
+    );
   const source = await openText(bytes, options.encoding);
   const close = { [Symbol.asyncDispose]: () => source[Symbol.asyncDispose]() };
   try {
@@ -74,69 +75,44 @@ export async function openRows(bytes: AsyncIterable<Uint8Array>, options: RowsOp
   }
 }
 
-/** The rows of a source, in order. Throws `RowsError`, as `openRows` does. */
-export async function* readRows(
-  bytes: AsyncIterable<Uint8Array>,
-  options: RowsOptions,
-): AsyncGenerator<Row | BadRow> {
-  await using source = await openRows(bytes, options);
-  for await (const { row } of source.rows()) yield row;
-}
-
 async function* jsonRows(
   lines: AsyncIterable<SourceLine>,
   format: 'ndjson' | 'json',
   columns: RowColumns,
 ): AsyncGenerator<RowOfSource> {
   let isFirst = true;
-  for await (const line of lines) {
-    if (isFirst && format === 'ndjson' && line.text.trim() === '{')
+  for await (const { number: line, text, fault } of lines) {
+    if (isFirst && format === 'ndjson' && text.trim() === '{')
       throw notRows('one JSON object over several lines');
-    const row = ndjsonRow(line, columns);
+    const row = fault === undefined ? jsonRow(line, text, columns) : { line, fault };
     if (row === undefined) continue;
     isFirst = false;
-    yield { row, record: line.fault === undefined ? { kind: 'json', text: line.text } : BROKEN };
+    yield { row, record: fault === undefined ? { kind: 'json', text } : BROKEN };
   }
 }
 
 const BROKEN = { kind: 'broken' } as const;
 
 async function openCsv(lines: AsyncIterator<SourceLine>, options: RowsOptions) {
-  const {
-    separator,
-    names,
-    rows: read,
-  } = await openTable(lines, {
-    ...options,
-    requested: requestedColumns(options),
-  });
+  const table = await openTable(lines, { ...options, requested: requestedColumns(options) });
+  const { separator, names } = table;
+  const indexes = new Map(names.map((name, index) => [name, index]));
+  const indexOf = (name: string) => indexes.get(name) ?? 0;
   async function* rows(): AsyncGenerator<RowOfSource> {
-    const indexes = new Map(names.map((name, index) => [name, index]));
-    for await (const row of read()) {
-      const { line, fields } = row;
+    for await (const read of table.rows()) {
+      const { line, fields } = read;
       const record: SourceRecord = fields === undefined ? BROKEN : { kind: 'fields', fields };
-      if ('fault' in row) yield { row: withKnown(row, fields, indexes, options), record };
-      else yield { row: rowFrom(line, options, (name) => row.fields[indexes.get(name) ?? -1] ?? ''), record };
+      // One with too many or too few fields most likely has a separator or a line end in its text, so those before that
+      // are where they belong.
+      const end = indexOf(options.text);
+      const row =
+        'fault' in read
+          ? badRow(read, options, (name) => (indexOf(name) < end ? fields?.[indexOf(name)] : undefined))
+          : rowFrom(line, options, (name) => read.fields[indexOf(name)]);
+      yield { row, record };
     }
   }
   return { format: { separator, names }, rows };
-}
-
-/**
- * A broken row with what can be read of it. One with too many or too few fields most likely has a separator or a line
- * end in its text, so the fields before that are where they belong.
- */
-function withKnown(
-  { line, fault }: BadRow,
-  fields: readonly string[] | undefined,
-  indexes: ReadonlyMap<string, number>,
-  options: RowColumns,
-): BadRow {
-  const end = Math.min(indexes.get(options.text) ?? 0, fields?.length ?? 0);
-  return badRow({ line, fault }, options, (name) => {
-    const index = indexes.get(name);
-    return index !== undefined && index < end ? fields?.[index] : undefined;
-  });
 }
 
 function formatOf(head: Uint8Array, { format, name = '' }: RowsOptions): SourceFormat['format'] {
@@ -150,8 +126,53 @@ function formatOf(head: Uint8Array, { format, name = '' }: RowsOptions): SourceF
   return ending !== '' || first === 0x7b ? 'ndjson' : 'csv';
 }
 
-function checkSeparator(separator: string | undefined): void {
-  if (separator === undefined || /^[^"\r\n]$/u.test(separator)) return;
-  const expected = 'one character, not a quote or line ending';
-  throw new RowsError({ kind: 'option', option: 'separator', expected, got: JSON.stringify(separator) });
+/** What a source of texts was found to be, besides its rows. */
+export type InputFound = Pick<SourceFormat, 'format' | 'encoding'> & {
+  /** Of a CSV. */
+  readonly separator?: string | undefined;
+  /** Rows without a text that were left out, as requested. */
+  readonly skipped: number;
+  /** Undefined if the rows have no ids of their own. */
+  readonly repeatedIds?: RepeatedIds | undefined;
+};
+
+export type InputOptions = RowsOptions & {
+  /** Leaves out rows whose text is blank or null: they are neither scored nor bad. */
+  readonly skipEmpty?: boolean | undefined;
+};
+
+/** A source of texts that can be read more than once. */
+export type Input = {
+  readonly rows: () => AsyncGenerator<Row | BadRow>;
+  /** What it was found to be by the last reading that came to its end. */
+  readonly found: () => InputFound | undefined;
+};
+
+/** `open` gives the same bytes each time. Reading throws `RowsError`, as `openRows` does. */
+export function createInput(open: () => AsyncIterable<Uint8Array>, options: InputOptions): Input {
+  let latest: InputFound | undefined;
+  return {
+    async *rows() {
+      await using source = await openRows(open(), options);
+      const ids = options.id === undefined ? undefined : compareIds();
+      let skipped = 0;
+      for await (const { row } of source.rows()) {
+        if ('fault' in row && row.isEmpty && options.skipEmpty) {
+          skipped += 1;
+          continue;
+        }
+        if (row.id !== undefined) ids?.add(row.id, row.line);
+        yield row;
+      }
+      const { format, encoding, separator } = source.format;
+      latest = {
+        format,
+        encoding,
+        ...(separator === undefined ? {} : { separator }),
+        skipped,
+        ...(ids === undefined ? {} : { repeatedIds: ids.found() }),
+      };
+    },
+    found: () => latest,
+  };
 }

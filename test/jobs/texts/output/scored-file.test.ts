@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { scoreFile } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import { writeScoredFile } from '../../../../lib/jobs/texts/output/scored-file.ts';
 import { outputFormat } from '../../../../lib/jobs/texts/output/text-file.ts';
-import { createInput, type InputOptions } from '../../../../lib/jobs/texts/rows/input.ts';
+import { createInput, type InputOptions } from '../../../../lib/jobs/texts/rows/read-rows.ts';
 import { folderOfEach } from '../../../folder-of-each.ts';
 import { batchOf, world } from '../batch/batch-suite.ts';
 import { inPieces } from '../bytes-of.ts';

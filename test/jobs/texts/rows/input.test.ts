@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createInput, type InputOptions } from '../../../../lib/jobs/texts/rows/input.ts';
+import { createInput, type InputOptions } from '../../../../lib/jobs/texts/rows/read-rows.ts';
 import { compareIds } from '../../../../lib/jobs/texts/rows/repeated-ids.ts';
 import { inPieces, singleBytes } from '../bytes-of.ts';
 

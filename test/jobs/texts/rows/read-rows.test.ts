@@ -2,12 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type RowsOptions, readRows } from '../../../../lib/jobs/texts/rows/read-rows.ts';
+import { findEncoding } from '../../../../lib/jobs/texts/rows/encoding.ts';
+import type { RowsOptions } from '../../../../lib/jobs/texts/rows/read-rows.ts';
 import { cpuMs } from '../../../cpu-time.ts';
-import { inPieces, singleBytes, utf16be, utf16le } from '../bytes-of.ts';
+import { inPieces, readRows, singleBytes, utf16be, utf16le } from '../bytes-of.ts';
 
 const read = (bytes: Uint8Array | string, options: Partial<RowsOptions> = {}) =>
   Array.fromAsync(readRows(inPieces(Buffer.from(bytes), 7), { text: 'text', id: 'id', ...options }));
+
+const readAtOnce = (text: string) =>
+  Array.fromAsync(readRows(inPieces(Buffer.from(text), 60_000), { text: 'text', id: 'id' }));
 
 const good = (line: number, id: string, text: string) => ({ line, id, text, columns: {} });
 const bad = (line: number, fault: string, more: object = {}) => ({
@@ -54,7 +58,25 @@ describe('a CSV file', () => {
 
   test('uses the given separator', async () => {
     expect(await read('id/text\n1/one\n', { separator: '/' })).toEqual([good(2, '1', 'one')]);
-    await expect(read('id,text\n', { separator: '"' })).rejects.toThrow('separator: expected one character');
+  });
+
+  test.each(['', 'ab', '"', '\n', '\r'])('%j is no separator', async (separator) => {
+    await expect(read('id,text\n1,a', { separator })).rejects.toThrow('separator: expected one character');
+  });
+
+  test.each([
+    ['a.tsv.gz', 'text,b\tid\nhello,b\tc', undefined],
+    ['a.tsv', 'text\n{}', 1],
+    ['a.tsv.csv', 'text,b\tid\nhello,b\tc', 1],
+    ['a.ndjson.csv', 'text\n{}', 1],
+    ['a.NDJSON', 'text\n{}', 2],
+    ['a.ndjson.gz', 'text\n{}', 2],
+  ])('the name %s says what %j is', async (name, text, rows) => {
+    const found = read(text, { name, id: undefined });
+
+    await (rows === undefined
+      ? expect(found).rejects.toThrow('columns: expected "text"')
+      : expect(found).resolves.toHaveLength(rows));
   });
 
   test.each(['\n', '\r\n', '\r'])('accepts the line ending %j', async (end) => {
@@ -83,6 +105,7 @@ describe('files as programs write them', () => {
 
   test('Excel: a line that names the separator, and a byte order mark', async () => {
     expect(await read('\uFEFFsep=;\r\nid;text\r\n1;a, b\r\n')).toEqual([good(3, '1', 'a, b')]);
+    expect(await read('sep=;text\n1;a\n', { id: 'sep=' })).toEqual([good(2, '1', 'a')]);
   });
 
   test('Excel: "Unicode text", which is UTF-16 with tabs', async () => {
@@ -163,7 +186,7 @@ describe('a header that cannot be used', () => {
   });
 
   test('has an unclosed quote', async () => {
-    await expect(read('id,"text\n1,one\n')).rejects.toThrow('got an unclosed quote');
+    await expect(read('id,"text\n1,one\n')).rejects.toThrow('got a broken quote');
   });
 });
 
@@ -172,7 +195,7 @@ describe('a bad row does not stop the rest', () => {
     ['too few fields', '1', 'expected 2 fields, got 1', withId],
     ['too many fields', '1,one,two', 'expected 2 fields, got 3', withId],
     ['an empty text', '1, ', 'text: expected text, got an empty value', { ...withId, ...empty }],
-    ['an empty id', ',one', 'id: expected an id, got an empty value'],
+    ['an empty id', ' ,one', 'id: expected an id, got an empty value'],
     ['a quote inside an unquoted field', '1,5" disk', 'a broken quote'],
     ['a quote inside a quoted field', '1,"one "two" three"', 'a broken quote'],
     ['a quote that never closes', '1,"one', 'expected it to be closed'],
@@ -184,54 +207,54 @@ describe('a bad row does not stop the rest', () => {
     ]);
   });
 
-  test('two rows whose quotes never close do not swallow the rows between them', async () => {
-    expect(await read('id,text\n1,"one\n2,two\n3,"three"\n4,"four\n5,five\n')).toEqual([
-      bad(2, 'a broken quote'),
-      good(3, '2', 'two'),
-      good(4, '3', 'three'),
-      bad(5, 'expected it to be closed'),
-      good(6, '5', 'five'),
+  /** Rows after a header of id and text, and the lines on which rows begin; those of bad ones are negative. */
+  test.each<[string, readonly string[], readonly number[]]>([
+    ['quotes that never close', ['1,"one', '2,two', '3,"three"', '4,"four', '5,five'], [-2, 3, 4, -5, 6]],
+    ['stray quotes', ['1,5" disk', '2,two', '3,7" disk', '4,four'], [-2, 3, -4, 5]],
+    [
+      'a quote that never closes, and a stray one',
+      ['1,"one', '2,two', '3,7" disk', '4,four'],
+      [-2, 3, -4, 5],
+    ],
+    ['a stray quote, and one at an end', ['1,5" disk', '2,two', '3,"three" or "', '4,four'], [-2, 3, -4, 5]],
+    ['a stray quote, and a row of its own', ['1,"a"b"', '2,c', '3,"d"'], [-2, 3, 4]],
+    ['one that opens a field of another row', ['1,"a"b"', '2,c', '3,"', '4,e'], [-2, 3, -4, 5]],
+    ['a broken text whose lines look like rows', ['1,"he said "hi"', 'to me', 'and so,"', '2,two'], [-2, 5]],
+    ['a broken text', ['1,"he said "hi" to', 'me, and', 'you, too"', '2,two'], [-2, 5]],
+    ['a broken row before another', ['1,"a"b"', '2,c,d', '3,"', '4,e'], [-2, 5]],
+    [
+      'a quote that closes too far away',
+      [`1,"${'x'.repeat(600_000)}`, 'y'.repeat(600_000), '2,"two"'],
+      [-2, -3, 4],
+    ],
+  ])('%s', async (_, rows, lines) => {
+    const found = await readAtOnce(['id,text', ...rows, ''].join('\n'));
+
+    expect(found.map((row) => ('fault' in row ? -row.line : row.line))).toEqual(lines);
+  });
+
+  test('a field that closes early in the middle of a row, over two lines', async () => {
+    expect(await read('id,text,shop\n1,"a"b"\n3,",x\n4,e,y\n')).toEqual([
+      bad(2, '(lines 2 to 3 are skipped)'),
+      good(4, '4', 'e'),
     ]);
   });
 
-  test('two rows with stray quotes do not swallow the rows between them', async () => {
-    expect(await read('id,text\n1,5" disk\n2,two\n3,7" disk\n4,four\n')).toEqual([
-      bad(2, 'a broken quote'),
-      good(3, '2', 'two'),
-      bad(4, 'a broken quote'),
-      good(5, '4', 'four'),
-    ]);
+  test('a row is as long as it may be, over its lines', async () => {
+    const [most, over] = [1_048_576 - '1,""'.length, 1_048_577 - '1,""'.length];
+    const textOf = (length: number) =>
+      `id,text\n1,"${'x'.repeat(500_000)}\n${'y'.repeat(length - 500_000)}"\n`;
+
+    expect(await readAtOnce(textOf(most))).toMatchObject([{ line: 2, id: '1' }]);
+    expect((await readAtOnce(textOf(over)))[0]).toMatchObject({ line: 2, fault: expect.any(String) });
   });
 
-  test('a quote that never closes and a stray one do not swallow the rows between them', async () => {
-    expect(await read('id,text\n1,"one\n2,two\n3,7" disk\n4,four\n')).toEqual([
-      bad(2, 'a broken quote'),
-      good(3, '2', 'two'),
-      bad(4, 'a broken quote'),
-      good(5, '4', 'four'),
-    ]);
-  });
+  test('invalid bytes in a later line of a row', async () => {
+    const bytes = Buffer.concat([Buffer.from('id,text\n1,"a\n'), Buffer.from([0xff]), Buffer.from('"\n2,b')]);
 
-  test('a stray quote and one at the end of a field do not swallow the rows between them', async () => {
-    expect(await read('id,text\n1,5" disk\n2,two\n3,"three" or "\n4,four\n')).toEqual([
-      bad(2, 'a broken quote'),
-      good(3, '2', 'two'),
-      bad(4, 'a broken quote'),
-      good(5, '4', 'four'),
-    ]);
-  });
-
-  test('lines of a broken text that look like rows are skipped with the others', async () => {
-    expect(await read('id,text\n1,"he said "hi"\nto me\nand so,"\n2,two\n')).toEqual([
-      bad(2, '(lines 2 to 4 are skipped)'),
-      good(5, '2', 'two'),
-    ]);
-  });
-
-  test('the lines of a broken text are not read as rows, and are reported', async () => {
-    expect(await read('id,text\n1,"he said "hi" to\nme, and\nyou, too"\n2,two\n')).toEqual([
-      bad(2, '(lines 2 to 4 are skipped)'),
-      good(5, '2', 'two'),
+    expect(await read(bytes, { encoding: 'utf-8' })).toEqual([
+      bad(2, 'the line: expected utf-8, got invalid bytes (lines 2 to 3 are skipped)'),
+      good(4, '2', 'b'),
     ]);
   });
 
@@ -253,6 +276,13 @@ describe('a bad row does not stop the rest', () => {
     expect(await read('id,text\n1,br\uFFFDken\n')).toEqual([good(2, '1', 'br\uFFFDken')]);
   });
 
+  test('half a character at the end of UTF-16', async () => {
+    expect(await read(Buffer.concat([utf16le('id,text\n1,a\n2,b'), Buffer.from([0x62])]))).toEqual([
+      good(2, '1', 'a'),
+      bad(3, 'expected utf-16le, got invalid bytes'),
+    ]);
+  });
+
   test('a lone surrogate in UTF-16', async () => {
     expect(await read(utf16le('id,text\n1,a\uD800b\n2,two\n'))).toEqual([
       bad(2, 'expected utf-16le'),
@@ -262,12 +292,7 @@ describe('a bad row does not stop the rest', () => {
 
   test('a line that is too long, on its own and inside quotes', async () => {
     const long = 'x'.repeat(1_048_576);
-    const rows = await Array.fromAsync(
-      readRows(inPieces(Buffer.from(`id,text\n1,${long}\n2,"a\n${long}"\n3,three\n4,"four\n`), 60_000), {
-        text: 'text',
-        id: 'id',
-      }),
-    );
+    const rows = await readAtOnce(`id,text\n1,${long}\n2,"a\n${long}"\n3,three\n4,"four\n`);
 
     expect(rows).toEqual([
       bad(2, 'expected at most 1048576 bytes'),
@@ -328,10 +353,11 @@ describe('an NDJSON file', () => {
   test.each<[string, string, string, object?]>([
     ['invalid JSON', '{"id":1,"text":', 'expected a JSON object, got invalid JSON'],
     ['a list', '[1]', 'expected a JSON object, got a list of 1'],
+    ['a text, which is not shown', '"secret"', 'the line: expected a JSON object, got a string'],
     ['no text', '{"id":1}', 'text: expected a field, got none', withId],
     ['a text that is not a string', '{"id":1,"text":5}', 'text: expected text, got 5', withId],
     ['null as its text', '{"id":1,"text":null}', 'text: expected text, got null', { ...withId, ...empty }],
-    ['neither id nor text', '{"text":null}', 'text: expected text, got null; id: expected a field'],
+    ['neither id nor text', '{"text":null}', 'text: expected text, got null; id: expected a field', empty],
     [
       'an empty text',
       '{"id":1,"text":" "}',
@@ -360,6 +386,7 @@ describe('an NDJSON file', () => {
       bad(1, 'text: expected text, got null; note: expected a field', {
         id: '7',
         columns: { shop: '{"n":1}' },
+        ...empty,
       }),
     ]);
     expect(await read('shop,id,text,note\nA,1,good, but late,x\nB,2,,y\n', { columns })).toEqual([
@@ -446,6 +473,33 @@ describe('UTF-16 without a byte order mark', () => {
   });
 });
 
+describe('the encoding of bytes', () => {
+  test.each([
+    ['half of a mark', [0xff, 0x41, 0x42, 0x43], /^(?!utf)/],
+    ['no more valid characters than broken bytes', [0xc3, 0xa9, 0xff], /^(?!utf)/],
+    ['a euro sign of Windows alone', [0x80], /^windows-1252$/],
+    [
+      'surrogates of three bytes each, as CESU-8 has them',
+      Array(20).fill([0xed, 0xa0, 0xbd]).flat(),
+      /^(?!utf)/,
+    ],
+    [
+      'one broken byte, and a character that is cut off',
+      [0xc3, 0xa9, 0xc3, 0xa9, 0xff, 0x41, 0xc3],
+      /^utf-8$/,
+    ],
+    ['U+FFFD, and a character that is cut off', [0xef, 0xbf, 0xbd, 0xc3], /^utf-8$/],
+  ])('%s', (_, bytes, name) => {
+    expect(findEncoding(Buffer.from(bytes)).name).toMatch(name);
+  });
+});
+
+test.each([[[0x1f, 0x41]], [[0x41, 0x8b]], [[0x1f]]])('%j is no gzip', async (first) => {
+  const bytes = Buffer.concat([Buffer.from(first), Buffer.from(',text\nx,one\n')]);
+
+  expect(await read(bytes, { id: undefined, encoding: 'latin1' })).toEqual([good(2, '2', 'one')]);
+});
+
 describe('streaming', () => {
   test('reads no more than the consumed rows need, and closes the source', async () => {
     let given = 0;
@@ -482,6 +536,20 @@ describe('streaming', () => {
     await rows.next();
     expect(given).toBeLessThan(10);
     await rows.return(undefined);
+  });
+
+  test('reads from an iterator that cannot be closed', async () => {
+    const rest = [Buffer.from('text\none\n')];
+    const source: AsyncIterable<Uint8Array> = {
+      [Symbol.asyncIterator]: () => ({
+        async next() {
+          const value = rest.shift();
+          return value === undefined ? { done: true, value: undefined } : { done: false, value };
+        },
+      }),
+    };
+
+    expect(await Array.fromAsync(readRows(source, { text: 'text' }))).toHaveLength(1);
   });
 
   test('an error of the source is thrown unchanged', async () => {

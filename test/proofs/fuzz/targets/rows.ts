@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import * as z from 'zod/mini';
-import { type BadRow, type Row, RowsError, readRows } from '../../../../lib/jobs/texts/rows/read-rows.ts';
-import { inPieces } from '../../../jobs/texts/bytes-of.ts';
+import type { BadRow, Row } from '../../../../lib/jobs/texts/rows/row.ts';
+import { RowsError } from '../../../../lib/jobs/texts/rows/rows-error.ts';
+import { inPieces, readRows } from '../../../jobs/texts/bytes-of.ts';
 import { defineTarget, must } from '../target.ts';
 import { strictRows } from './strict-rows.ts';
 

@@ -1,0 +1,242 @@
+import { listed } from '../../../base/index.ts';
+import { RowsError } from './rows-error.ts';
+import { LONGEST_ROW, type SourceLine } from './source-lines.ts';
+import { openText } from './source-text.ts';
+
+export type TableOptions = {
+  /** Columns that there must be. */
+  readonly requested: readonly string[];
+  readonly name?: string | undefined;
+  readonly separator?: string | undefined;
+  readonly encoding?: string | undefined;
+};
+
+/** The header of a CSV file: its separator, and its column names in order. */
+type CsvHeader = { readonly separator: string; readonly names: readonly string[] };
+
+/**
+ * A row of a CSV file and the line where it starts; or the line of a broken row, and what is wrong with it, with the
+ * fields of a row that has too many or too few.
+ */
+export type CsvRow =
+  | { readonly line: number; readonly fields: readonly string[] }
+  | { readonly line: number; readonly fault: string; readonly fields?: readonly string[] };
+
+/** A CSV whose header was read. */
+export type CsvTable = CsvHeader & {
+  /** Its rows in order, once, each with as many fields as there are names, or a fault. Blank lines are skipped. */
+  readonly rows: () => AsyncGenerator<CsvRow>;
+};
+
+/**
+ * Reads the header of a CSV. The separator is the given one, or that of a line such as `sep=;` before the header, or the
+ * one found most often outside quotes that yields all requested columns. Throws `RowsError` for a header that is missing
+ * or broken, that names a column twice, or that lacks one.
+ */
+export async function openTable(
+  lines: AsyncIterator<SourceLine>,
+  { requested, name = '', separator: given }: TableOptions,
+): Promise<CsvTable> {
+  const ahead = createLookahead(lines);
+  const first = await takeHeader(ahead);
+  const [, declared] = /^"?sep=(.)"?$/i.exec(first) ?? [];
+  const text = declared === undefined ? first : await takeHeader(ahead);
+  const separator = given ?? (/\.tsv(\.gz)?$/i.test(name) ? '\t' : declared);
+  const candidates = separator === undefined ? byFrequency(text) : [separator];
+  const headers = candidates.map((each) => ({ separator: each, names: fieldsOf(text, each) }));
+  const chosen =
+    headers.find(({ names }) => typeof names === 'object' && missingIn(names, requested).length === 0) ??
+    headers[0];
+  const header = checkedHeader(chosen?.separator ?? ',', chosen?.names ?? [], requested);
+  return { ...header, rows: () => rowsIn(ahead, header) };
+}
+
+/** The same for bytes, gzipped or not, in any encoding that is found. */
+export async function openTableFile(
+  bytes: AsyncIterable<Uint8Array>,
+  options: TableOptions,
+): Promise<CsvTable & AsyncDisposable> {
+  const source = await openText(bytes, options.encoding);
+  const close = () => source[Symbol.asyncDispose]();
+  try {
+    return { ...(await openTable(source.lines(), options)), [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+const badHeader = (got: string, expected = 'column names') =>
+  new RowsError('header', `the header line: expected ${expected}, got ${got}`);
+
+async function takeHeader(ahead: Lookahead): Promise<string> {
+  const lines = await gatherRow(ahead);
+  if (lines === undefined) throw badHeader('nothing');
+  ahead.drop(lines.length);
+  const fault = lines.find((line) => line.fault !== undefined)?.fault;
+  if (fault !== undefined) throw badHeader(fault);
+  return textOf(lines);
+}
+
+/** The separators that are tried, likeliest first. */
+function byFrequency(header: string): readonly string[] {
+  const outside = header.replaceAll(/"[^"]*"/g, '');
+  const countOf = (separator: string) => outside.split(separator).length;
+  return [',', ';', '\t', '|'].sort((a, b) => countOf(b) - countOf(a));
+}
+
+function checkedHeader(
+  separator: string,
+  fields: readonly string[] | Fault,
+  requested: readonly string[],
+): CsvHeader {
+  if (typeof fields === 'string') throw badHeader(FAULTS[fields]);
+  const names = fields.map((name) => name.trim());
+  // Separators at the ends of lines make columns without a name, which nobody can request.
+  const [seen, twice] = [new Set<string>(), new Set<string>()];
+  for (const name of names) if (name !== '') (seen.has(name) ? twice : seen).add(name);
+  if (twice.size > 0) throw badHeader(`${listed([...twice])} more than once`, 'each name once');
+  const missing = missingIn(names, requested);
+  if (missing.length > 0)
+    throw new RowsError(
+      'columns',
+      `columns: expected ${listed(missing)}, got a header with ${listed(names)}`,
+    );
+  return { separator, names };
+}
+
+const missingIn = (names: readonly string[], requested: readonly string[]): readonly string[] => [
+  ...new Set(requested).difference(new Set(names.map((name) => name.trim()))),
+];
+
+async function* rowsIn(ahead: Lookahead, { separator, names }: CsvHeader): AsyncGenerator<CsvRow> {
+  for (;;) {
+    const lines = await gatherRow(ahead);
+    if (lines === undefined) return;
+    const fields = fieldsOf(textOf(lines), separator);
+    const isOneLine = typeof fields === 'string' && endsWithFirstLine(lines, { separator, names });
+    const taken = isOneLine ? 1 : lines.length;
+    ahead.drop(taken);
+    const line = lines[0]?.number ?? 0;
+    const broken = lines.find((each) => each.fault !== undefined)?.fault;
+    const fault = broken ?? faultOf(fields, names);
+    const skipped = taken > 1 ? ` (lines ${line} to ${line + taken - 1} are skipped)` : '';
+    const known = broken !== undefined || typeof fields === 'string' ? {} : { fields };
+    if (fault !== undefined) yield { line, fault: `${fault}${skipped}`, ...known };
+    else if (typeof fields !== 'string') yield { line, fields };
+  }
+}
+
+function faultOf(fields: readonly string[] | Fault, names: readonly string[]): string | undefined {
+  if (typeof fields === 'string') return FAULTS[fields];
+  if (fields.length === names.length) return undefined;
+  return `the row: expected ${names.length} fields, got ${fields.length}`;
+}
+
+/**
+ * Whether to skip only the first line of a broken row, and not everything up to the quote that seems to close. True if
+ * the first quote is a stray one that opens nothing, if the other one is not at the end of a field, or if all other
+ * lines are rows of their own, the last of them with that quote opening a field.
+ */
+function endsWithFirstLine(lines: readonly SourceLine[], { separator, names }: CsvHeader): boolean {
+  const [first = '', ...others] = lines.map(({ text }) => text);
+  const last = others.pop() ?? '';
+  const afterQuote = last.slice(last.lastIndexOf('"') + 1);
+  if (afterQuote !== '' && !afterQuote.startsWith(separator)) return true;
+  if (fieldsOf(first, separator) === 'stray') return true;
+  return [...others, `${last}"`].every((text) => faultOf(fieldsOf(text, separator), names) === undefined);
+}
+
+/** Why a row cannot be split into fields. */
+const FAULTS = {
+  stray: 'a broken quote: expected a field that contains quotes to be quoted, got an unquoted one',
+  early:
+    'a broken quote: expected it to be doubled, or followed by a separator or the end of the row, got something else',
+  unclosed: `a broken quote: expected it to be closed within ${LONGEST_ROW} characters, got no closing quote`,
+} as const;
+
+type Fault = keyof typeof FAULTS;
+
+/** Splits the text of one row (without its final line ending) as RFC 4180 says. */
+function fieldsOf(row: string, separator: string): readonly string[] | Fault {
+  const fields: string[] = [];
+  for (let at = 0; ; at += separator.length) {
+    let text = '';
+    if (row[at] === '"') {
+      const end = closingQuote(row, at);
+      if (end < 0) return 'unclosed';
+      text = row.slice(at + 1, end).replaceAll('""', '"');
+      at = end + 1;
+      if (at < row.length && !row.startsWith(separator, at)) return 'early';
+    } else {
+      const end = row.indexOf(separator, at);
+      text = row.slice(at, end < 0 ? row.length : end);
+      if (text.includes('"')) return 'stray';
+      at += text.length;
+    }
+    fields.push(text);
+    if (at === row.length) return fields;
+  }
+}
+
+/** Where a quoted field ends, whose inner quotes are doubled; -1 if it does not. */
+function closingQuote(row: string, from: number): number {
+  let end = row.indexOf('"', from + 1);
+  while (end >= 0 && row[end + 1] === '"') end = row.indexOf('"', end + 2);
+  return end;
+}
+
+const quotesIn = (text: string) => text.split('"').length - 1;
+
+/**
+ * The lines of the next row. If all of its quotes are well formed, it ends with the first line at which their count is
+ * even: quotes inside a quoted field are doubled. Only the first if no quote closes it.
+ */
+async function gatherRow(ahead: Lookahead): Promise<readonly SourceLine[] | undefined> {
+  let first = await ahead.at(0);
+  while (first !== undefined && first.fault === undefined && /^ *$/.test(first.text)) {
+    ahead.drop(1);
+    first = await ahead.at(0);
+  }
+  if (first === undefined) return undefined;
+  const lines = [first];
+  let quotes = quotesIn(first.text);
+  let length = first.text.length;
+  while (quotes % 2 === 1) {
+    const next = await ahead.at(lines.length);
+    length += next?.text.length ?? 0;
+    if (next === undefined || next.isTooLong || length > LONGEST_ROW) return [first];
+    lines.push(next);
+    quotes += quotesIn(next.text);
+  }
+  return lines;
+}
+
+/** The lines of a row, without the end of the last one. */
+const textOf = (lines: readonly SourceLine[]) =>
+  lines.map(({ text, end }, at) => (at === lines.length - 1 ? text : text + end)).join('');
+
+type Lookahead = ReturnType<typeof createLookahead>;
+
+/** Lines that can be read ahead before they are taken. */
+function createLookahead(source: AsyncIterator<SourceLine>) {
+  let held: SourceLine[] = [];
+  let start = 0;
+  return {
+    /** The line `index` places ahead (0 is the next one), or undefined after the end. */
+    async at(index: number): Promise<SourceLine | undefined> {
+      while (held.length <= start + index) {
+        const next = await source.next();
+        if (next.done) return undefined;
+        held.push(next.value);
+      }
+      return held[start + index];
+    },
+    /** Takes the next `count` lines. */
+    drop(count: number) {
+      start += count;
+      // No more are copied than were taken. What is held for longer outlives two collections, and then waits for a full one.
+      if (2 * start >= held.length) [held, start] = [held.slice(start), 0];
+    },
+  };
+}
