@@ -9,31 +9,8 @@ import { openStore, StoreError } from '../store/index.ts';
 import { NEW_LEDGER_RISK, TABLE_KEY, TableError } from '../table/index.ts';
 import { DuckDbMissingError } from '../tables/duckdb/load-duckdb.ts';
 import { QueryError } from '../tables/duckdb/query-error.ts';
-import { addCommand, type CommandDefinition, type Finish } from './command.ts';
-import { batches } from './commands/batches.ts';
-import { call } from './commands/call.ts';
-import { completion } from './commands/completion.ts';
-import { diff } from './commands/diff.ts';
-import { doctor } from './commands/doctor.ts';
-import { forget } from './commands/forget.ts';
-import { formula } from './commands/formula.ts';
-import { jobs } from './commands/jobs.ts';
-import { mcp } from './commands/mcp.ts';
-import { pace } from './commands/pace.ts';
-import { prune } from './commands/prune.ts';
-import { publish } from './commands/publish.ts';
-import { query } from './commands/query.ts';
-import { redrive } from './commands/redrive.ts';
-import { report } from './commands/report.ts';
-import { run } from './commands/run.ts';
-import { runs } from './commands/runs.ts';
-import { sandbox } from './commands/sandbox.ts';
-import { score } from './commands/score.ts';
-import { snapshot } from './commands/snapshot.ts';
-import { submit } from './commands/submit.ts';
-import { tables } from './commands/tables.ts';
-import { whereUsed } from './commands/where-used.ts';
-import { work } from './commands/work.ts';
+import { addCommand } from './command.ts';
+import { type CommandPath, commands, type Run } from './commands.ts';
 import { type ErrorJson, factsOf } from './errors/error-json.ts';
 import { SentOnceError } from './errors/sent-once.ts';
 import { UsageError } from './errors/usage-error.ts';
@@ -110,7 +87,7 @@ const LONG_WORD = /(\S{200})\S{100,}/g;
 const LONGEST_MESSAGE = 32_768;
 
 /** The program with all commands, which write to the terminal and throw where commander would end the process. */
-export function createProgram(terminal: Terminal, finish: Finish): Command {
+export function createProgram(terminal: Terminal, finish: (code: number) => void): Command {
   const program = new Command('platform-sync')
     .description(
       'Copies the metadata of an analytics platform into S3 or a directory, and sends work back to it.',
@@ -121,39 +98,57 @@ export function createProgram(terminal: Terminal, finish: Finish): Command {
     // An option after a command's name belongs to that command, even if its parent has one of the same name.
     .enablePositionalOptions();
   const escaping = escapingJson(program, terminal);
-  for (const [name, definition] of Object.entries(commandDefinitions))
-    addCommand(program, name, { definition, terminal: escaping, finish });
+  for (const [path, definition] of Object.entries(commands)) {
+    const command = addCommand(program, path, definition);
+    const load = loads[path as keyof typeof loads];
+    if (load === undefined) continue;
+    command.action(async (...all) => {
+      const { run } = await load();
+      const [given, flags] = [all.slice(0, -2), all.at(-2)];
+      finish(await run(given as never, flags as never, escaping, command));
+    });
+  }
   addSettingsOptions(program);
   configure(program, terminal);
   return program;
 }
 
-/** All commands, in the order in which help lists them. */
-export const commandDefinitions: Readonly<Record<string, CommandDefinition>> = {
-  doctor,
-  snapshot,
-  publish,
-  runs,
-  diff,
-  'where-used': whereUsed,
-  prune,
-  query,
-  report,
-  score,
-  batches,
-  call,
-  formula,
-  run,
-  submit,
-  work,
-  jobs,
-  redrive,
-  tables,
-  forget,
-  mcp,
-  pace,
-  sandbox,
-  completion,
+/** Loads what a command does once it is called: the others cost nothing. */
+const loads: {
+  readonly [Path in Exclude<CommandPath, 'snapshot' | 'formula'>]: () => Promise<{ readonly run: Run<Path> }>;
+} = {
+  doctor: () => import('./commands/doctor.ts'),
+  'snapshot calculations': () => import('./commands/snapshot.ts'),
+  'snapshot files': () => import('./commands/snapshot.ts'),
+  'snapshot cards': () => import('./commands/snapshot.ts'),
+  'snapshot data-files': () => import('./commands/snapshot.ts'),
+  publish: () => import('./commands/publish.ts'),
+  runs: () => import('./commands/runs.ts'),
+  diff: () => import('./commands/diff.ts'),
+  'where-used': () => import('./commands/where-used.ts'),
+  prune: () => import('./commands/prune.ts'),
+  query: () => import('./commands/query.ts'),
+  report: () => import('./commands/report.ts'),
+  score: () => import('./commands/score.ts'),
+  batches: () => import('./commands/batches.ts'),
+  call: () => import('./commands/call.ts'),
+  'formula check': () => import('./commands/formula-check.ts'),
+  'formula set': () => import('./commands/formula-set.ts'),
+  'formula log': () => import('./commands/formula-log.ts'),
+  run: () => import('./commands/run.ts'),
+  submit: () => import('./commands/submit.ts'),
+  work: () => import('./commands/work.ts'),
+  jobs: () => import('./commands/jobs.ts'),
+  'jobs results': () => import('./commands/jobs-results.ts'),
+  'jobs cancel': () => import('./commands/jobs-cancel.ts'),
+  'jobs resolve': () => import('./commands/jobs-resolve.ts'),
+  redrive: () => import('./commands/redrive.ts'),
+  tables: () => import('./commands/tables.ts'),
+  forget: () => import('./commands/forget.ts'),
+  mcp: () => import('./commands/mcp.ts'),
+  pace: () => import('./commands/pace.ts'),
+  sandbox: () => import('./commands/sandbox.ts'),
+  completion: () => import('./commands/completion.ts'),
 };
 
 /** The terminal for commands. With `--json` they print JSON, which is made safe to show here for all of them. */

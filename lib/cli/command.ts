@@ -1,20 +1,21 @@
-import type { Argument, Command, Option } from 'commander';
-import type { Terminal } from './terminal/terminal.ts';
-
-/** Takes the exit code of a command that has finished. */
-export type Finish = (code: number) => void;
+import { Argument, type Command, type Option } from 'commander';
 
 /** Reads what was typed; `before`: what an option that is repeated had before. */
 type Read = (text: string, before: never) => unknown;
 
-/** An argument or option as commander takes it: how it is typed, what it means, how it is read, its value if it is not given. */
-type Taken = readonly [typed: string, means: string, read?: Read | undefined, fallback?: unknown];
+/** An argument or option: how it is typed, what it means, how it is read or which words it may be, its value if it is not given. */
+type Taken = readonly [
+  typed: string,
+  means: string,
+  read?: Read | readonly string[] | undefined,
+  fallback?: unknown,
+];
 
 /** A command: its help, completion and examples are made of it. */
 export type CommandDefinition = {
   /** What it does, in a sentence or two. */
   readonly does: string;
-  readonly arguments?: readonly (Taken | Argument)[];
+  readonly arguments?: readonly Taken[];
   /** Options that must be given. */
   readonly required?: readonly Taken[];
   readonly options?: readonly Taken[];
@@ -24,10 +25,6 @@ export type CommandDefinition = {
   readonly conflicts?: Readonly<Record<string, readonly string[]>>;
   /** Command lines without `platform-sync`, shown by its help. */
   readonly examples: readonly string[];
-  /** The commands below it, by their names. */
-  readonly below?: Readonly<Record<string, CommandDefinition>>;
-  /** Returns the exit code, or throws. Absent: only the commands below it do something. */
-  readonly run?: (given: readonly never[], flags: never, terminal: Terminal, command: Command) => unknown;
 };
 
 type Word<Typed> = Typed extends `${infer First} ${string}` ? First : Typed;
@@ -43,17 +40,19 @@ type NameOf<Typed> = Typed extends `--no-${infer Name}`
 
 type ValueOf<Each> = Each extends readonly [string, string, infer Reads extends Read, ...unknown[]]
   ? ReturnType<Reads>
-  : Each extends readonly [infer Typed, ...unknown[]]
-    ? Typed extends `--no-${string}`
-      ? boolean
-      : Typed extends `${string}...]`
-        ? readonly string[]
-        : Typed extends `${string}<${string}` | `[${string}`
-          ? string
-          : Typed extends `${string}[${string}`
-            ? string | true
-            : true
-    : string;
+  : Each extends readonly [string, string, readonly (infer Words)[], ...unknown[]]
+    ? Words
+    : Each extends readonly [infer Typed, ...unknown[]]
+      ? Typed extends `--no-${string}`
+        ? boolean
+        : Typed extends `${string}...]`
+          ? readonly string[]
+          : Typed extends `${string}<${string}` | `[${string}`
+            ? string
+            : Typed extends `${string}[${string}`
+              ? string | true
+              : true
+      : string;
 
 type At<All> = Exclude<keyof All, keyof []>;
 type TypedAt<All, Key extends keyof All> = All[Key] extends readonly [infer Typed, ...unknown[]]
@@ -62,7 +61,7 @@ type TypedAt<All, Key extends keyof All> = All[Key] extends readonly [infer Type
 type HasFallback<Each> = Each extends readonly [unknown, unknown, unknown, unknown] ? true : false;
 
 /** The values of options by their names. */
-type Flags<Required, Options> = {
+export type Flags<Required, Options> = {
   readonly [Key in At<Required> as NameOf<TypedAt<Required, Key>>]: ValueOf<Required[Key]>;
 } & {
   readonly [Key in At<Options> as HasFallback<Options[Key]> extends true
@@ -75,7 +74,7 @@ type Flags<Required, Options> = {
 };
 
 /** The values of arguments: those in brackets may be absent. */
-type Given<Arguments> = {
+export type Given<Arguments> = {
   readonly [Key in keyof Arguments]: Arguments[Key] extends readonly [`[${infer Rest}`, ...unknown[]]
     ? Rest extends `${string}...]`
       ? ValueOf<Arguments[Key]>
@@ -83,57 +82,23 @@ type Given<Arguments> = {
     : ValueOf<Arguments[Key]>;
 };
 
-/** A command whose `run` has the values of its arguments and options, typed as they are read. */
-export const defineCommand = <
-  const Arguments extends readonly (Taken | Argument)[] = [],
-  const Required extends readonly Taken[] = [],
-  const Options extends readonly Taken[] = [],
->(
-  definition: Omit<CommandDefinition, 'run'> & {
-    readonly arguments?: Arguments;
-    readonly required?: Required;
-    readonly options?: Options;
-    readonly run: (
-      given: Given<Arguments>,
-      flags: Flags<Required, Options>,
-      terminal: Terminal,
-      command: Command,
-    ) => Promise<number> | number;
-  },
-): CommandDefinition => definition as unknown as CommandDefinition;
-
-/** Adds the command of this name, with all below it; `finish` gets its exit code. */
-export function addCommand(
-  parent: Command,
-  name: string,
-  { definition, terminal, finish }: { definition: CommandDefinition; terminal: Terminal; finish: Finish },
-): void {
-  const {
-    does,
-    arguments: taken = [],
-    required = [],
-    options = [],
-    more = [],
-    conflicts = {},
-    run,
-  } = definition;
-  const command = parent.command(name).description(does);
-  for (const each of taken)
-    if ('length' in each) command.argument(...asCommander(each));
-    else command.addArgument(each);
-  for (const each of required) command.requiredOption(...asCommander(each));
-  for (const each of more) command.addOption(each);
-  for (const each of options) command.option(...asCommander(each));
-  for (const each of command.options) each.conflicts([...(conflicts[each.attributeName()] ?? [])]);
+/** Adds a command below the words that lead to it. */
+export function addCommand(program: Command, path: string, definition: CommandDefinition): Command {
+  const words = path.split(' ');
+  const parent = words
+    .slice(0, -1)
+    .reduce((at, word) => at.commands.find((each) => each.name() === word) ?? at, program);
+  const command = parent.command(words.at(-1) ?? '').description(definition.does);
+  for (const [typed, means, read, fallback] of definition.arguments ?? [])
+    if (Array.isArray(read)) command.addArgument(new Argument(typed, means).choices(read));
+    else command.argument(typed, means, read as never, fallback);
+  for (const each of definition.required ?? []) command.requiredOption(...asCommander(each));
+  for (const each of definition.more ?? []) command.addOption(each);
+  for (const each of definition.options ?? []) command.option(...asCommander(each));
+  for (const each of command.options)
+    each.conflicts([...(definition.conflicts?.[each.attributeName()] ?? [])]);
   const lines = definition.examples.map((line) => `  platform-sync ${line}`);
-  command.addHelpText('after', ['', 'Examples:', ...lines].join('\n'));
-  for (const [word, below] of Object.entries(definition.below ?? {}))
-    addCommand(command, word, { definition: below, terminal, finish });
-  if (run === undefined) return;
-  command.action(async (...all) => {
-    const [given, flags] = [all.slice(0, taken.length), all[taken.length]];
-    finish((await run(given as never, flags as never, terminal, command)) as number);
-  });
+  return command.addHelpText('after', ['', 'Examples:', ...lines].join('\n'));
 }
 
 /** As the types of commander have it. */

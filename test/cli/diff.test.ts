@@ -1,15 +1,11 @@
 import { gzipSync } from 'node:zlib';
-import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { addCommand } from '../../lib/cli/command.ts';
-import { diff as definition } from '../../lib/cli/commands/diff.ts';
 import { changesKey } from '../../lib/snapshot/keys.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
-import { checkedShape } from './checked-shape.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand } from './run-command.ts';
 
 const folder = folderOfEach();
 let store: Store;
@@ -18,19 +14,7 @@ beforeEach(async () => {
   store = createDirectoryStore(folder.path);
 });
 
-async function diff(...argv: readonly string[]) {
-  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: folder.path });
-  const program = new Command('platform-sync');
-  let code: number | undefined;
-  const finish = (finished: number) => {
-    code = finished;
-  };
-  addCommand(program, 'diff', { definition, terminal, finish });
-  for (const command of [program, ...program.commands])
-    command.exitOverride().configureOutput({ writeErr: terminal.err });
-  await program.parseAsync(['diff', ...argv], { from: 'user' });
-  return checkedShape(['diff', ...argv], { code, out: out(), err: err() });
-}
+const diff = (...argv: readonly string[]) => runCommand(['diff', ...argv], { SYNC_STORE: folder.path });
 
 const line = (id: number | bigint, name: string) => `{"id":${id}, "name":"${name}"}`;
 
@@ -181,16 +165,17 @@ test('exits 1 if nothing has been published', async () => {
 test('an unknown run is wrong usage; the message names the published runs', async () => {
   await publishThree();
 
-  const failed = diff('calculations', 'yesterday');
-
-  await expect(failed).rejects.toMatchObject({
-    name: 'UsageError',
-    message: `calculations: expected a published run (${wednesday.id}, ${tuesday.id}, ${monday.id}), got yesterday`,
+  expect(await diff('calculations', 'yesterday')).toMatchObject({
+    code: 2,
+    err: `platform-sync: calculations: expected a published run (${wednesday.id}, ${tuesday.id}, ${monday.id}), got yesterday`,
   });
 });
 
 test.each(['reports', 'files.', 'files/../x', '../files'])('%s is not a source', async (source) => {
-  await expect(diff(source)).rejects.toThrow(/Expected one of calculations, files, cards, data-files/);
+  const { code, err } = await diff(source);
+
+  expect(code).toBe(2);
+  expect(err).toContain('Expected one of calculations, files, cards, data-files');
 });
 
 describe('--since compares with the run that was the last one then', () => {
@@ -223,19 +208,20 @@ describe('--since compares with the run that was the last one then', () => {
     );
   });
 
-  test('a time that has not passed, or is none, or beside a run, is wrong usage', async () => {
+  test.for([
+    [['--since', '2099-01-01'], 'Expected a time that has passed, got "2099-'],
+    [['--since', 'yesterday'], 'Expected a time ago such as 12h, 7d or 4w, or'],
+    [
+      ['calculations', monday.id, '--since', '1d'],
+      `--since: expected no run to compare with, since it names one, got ${monday.id}`,
+    ],
+  ] as const)('%j is wrong usage', async ([argv, words]) => {
     await publishThree();
 
-    await expect(diff('--since', '2099-01-01')).rejects.toThrow(
-      'Expected a time that has passed, got "2099-',
-    );
-    await expect(diff('--since', 'yesterday')).rejects.toThrow(
-      'Expected a time ago such as 12h, 7d or 4w, or',
-    );
-    await expect(diff('calculations', monday.id, '--since', '1d')).rejects.toMatchObject({
-      name: 'UsageError',
-      message: `--since: expected no run to compare with, since it names one, got ${monday.id}`,
-    });
+    const { code, err } = await diff(...argv);
+
+    expect(code).toBe(2);
+    expect(err).toContain(words);
   });
 });
 

@@ -1,8 +1,4 @@
-import { Command } from 'commander';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { addCommand } from '../../lib/cli/command.ts';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
-import { runs as definition } from '../../lib/cli/commands/runs.ts';
 import type { Place } from '../../lib/snapshot/keys.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { startRun } from '../../lib/snapshot/run/take-run.ts';
@@ -13,8 +9,7 @@ import { printStored } from '../../lib/store/stored-json.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';
-import { checkedShape } from './checked-shape.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand } from './run-command.ts';
 
 const folder = folderOfEach();
 let store: Store;
@@ -23,17 +18,7 @@ beforeEach(async () => {
   store = createDirectoryStore(folder.path);
 });
 
-async function runs(...argv: readonly string[]) {
-  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: folder.path });
-  const program = new Command('platform-sync');
-  let code: number | undefined;
-  const finish = (finished: number) => {
-    code = finished;
-  };
-  addCommand(program, 'runs', { definition, terminal, finish });
-  await program.parseAsync(['runs', ...argv], { from: 'user' });
-  return checkedShape(['runs', ...argv], { code, out: out(), err: err() });
-}
+const runs = (...argv: readonly string[]) => runCommand(['runs', ...argv], { SYNC_STORE: folder.path });
 
 const lines = ['{"id":1}', '{"id":2}'];
 
@@ -258,11 +243,7 @@ test('a machine whose clock is two days back hides no run, here, in SQL, from di
     await publishLines(store, { run, lines: [`{"id":1,"name":"${run.id}"}`], manifest: { begunAfter } });
     begunAfter = run.id;
   }
-  const say = async (...argv: readonly string[]) => {
-    const { terminal, out } = createFakeTerminal({ SYNC_STORE: folder.path });
-    await runCommandLine(argv, terminal);
-    return out();
-  };
+  const say = async (...argv: readonly string[]) => (await runCommand(argv, { SYNC_STORE: folder.path })).out;
 
   const listed = JSON.parse((await runs('calculations', '--json')).out);
   const rows = JSON.parse(

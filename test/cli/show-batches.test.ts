@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { batchCells, batchLines } from '../../lib/cli/texts/show-batches.ts';
+import { batchCells, batchLines } from '../../lib/cli/commands/batches.ts';
 import type { BatchStatus } from '../../lib/jobs/texts/batch/batch-status.ts';
 
 const open: BatchStatus = {

@@ -1,13 +1,150 @@
-import { defineCommand } from '../command.ts';
+import {
+  type BatchStatus,
+  batchNames,
+  type FailedRow,
+  failedRows,
+  readBatchStatus,
+} from '../../jobs/texts/batch/batch-status.ts';
+import { StoredObjectError } from '../../store/index.ts';
+import type { Run } from '../commands.ts';
+import { commandLine } from '../options/command-lines.ts';
+import { openScoreTable, openStoreToRead } from '../options/from-settings.ts';
+import { inColumns } from '../terminal/columns.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { andMore, duration, inJson, number } from '../terminal/words.ts';
+import { type CurrentRate, currentRate } from '../texts/current-rate.ts';
+import { checkedBatch } from '../texts/score-names.ts';
 
-/** `batches [BATCH]`: how far batches of texts are, and which rows failed. Sends nothing. */
-export const batches = defineCommand({
-  does: 'List the batches of texts, with their status, failures and the time left; or show one.',
-  arguments: [['[batch]', 'the batch to show, with the first rows that failed']],
-  options: [['--json', 'print the batches as one JSON value']],
-  examples: ['batches', 'batches may'],
-  async run([batch], flags, terminal) {
-    const { listBatches, showBatch } = await import('../texts/show-batches.ts');
-    return batch === undefined ? listBatches(flags, terminal) : showBatch(batch, flags, terminal);
-  },
+/** How far batches of texts are, and which rows failed. Sends nothing. */
+export const run: Run<'batches'> = async ([batch], { json }, terminal) =>
+  batch === undefined ? listBatches(json, terminal) : showBatch(batch, json, terminal);
+
+/** How many failed rows of a batch are named: for people, and for machines. */
+const NAMED = 20;
+const NAMED_JSON = 1_000;
+
+async function openStorage(terminal: Terminal) {
+  const store = await openStoreToRead(terminal);
+  const { table } = await openScoreTable('batches', terminal);
+  return { store, table };
+}
+
+async function listBatches(json: true | undefined, terminal: Terminal): Promise<number> {
+  const storage = await openStorage(terminal);
+  const found: BatchStatus[] = [];
+  let broken = 0;
+  for (const name of await batchNames(storage.store)) {
+    terminal.signal.throwIfAborted();
+    try {
+      const status = await readBatchStatus(name, storage);
+      if (status !== undefined) found.push(status);
+    } catch (error) {
+      // One that is broken hides no other.
+      if (!(error instanceof StoredObjectError)) throw error;
+      broken += 1;
+      terminal.err(shown(`platform-sync: batch ${name}: ${error.message}`));
+    }
+  }
+  const rate = await rateFor(found, terminal);
+  if (json) terminal.out(inJson(found.map((each) => withTime(each, rate))));
+  else if (found.length === 0) terminal.out('no batches');
+  else
+    for (const line of inColumns(
+      HEADER,
+      found.map((each) => batchCells(each, rate)),
+      terminal,
+    ))
+      terminal.out(line);
+  return broken === 0 ? exitCodes.done : exitCodes.incomplete;
+}
+
+async function showBatch(given: string, json: true | undefined, terminal: Terminal): Promise<number> {
+  const batch = checkedBatch(given, 'batch');
+  const storage = await openStorage(terminal);
+  const status = await readBatchStatus(batch, storage);
+  if (status === undefined) {
+    terminal.err(`platform-sync: batch ${batch}: nothing is known of it`);
+    return exitCodes.failed;
+  }
+  const failures = await failedRows(batch, storage, json ? NAMED_JSON : NAMED);
+  const rate = await rateFor([status], terminal);
+  if (json) terminal.out(inJson({ ...withTime(status, rate), failures }));
+  else for (const line of batchLines(status, failures, rate)) terminal.out(shown(line));
+  return exitCodes.done;
+}
+
+/** Read only if it says anything. */
+const rateFor = (found: readonly BatchStatus[], { environment }: Terminal) =>
+  found.some(({ rowsLeft }) => rowsLeft !== null && rowsLeft > 0) ? currentRate(environment) : undefined;
+
+/** The seconds that the rest takes at most: a call a row. Null if that is not known. */
+function secondsLeft({ rowsLeft }: BatchStatus, rate: CurrentRate | undefined): number | null {
+  if (rowsLeft === 0) return 0;
+  if (rowsLeft === null || rate === undefined || rate.isPaused) return null;
+  return Math.ceil(rowsLeft / rate.rate);
+}
+
+const withTime = (status: BatchStatus, rate: CurrentRate | undefined) => ({
+  ...status,
+  secondsLeft: secondsLeft(status, rate),
 });
+
+const HEADER = ['BATCH', 'STATUS', 'ROWS', 'SCORED', 'FAILED', 'BAD', 'LEFT'];
+
+/** The cells of a batch's line. */
+export const batchCells = (status: BatchStatus, rate: CurrentRate | undefined) =>
+  [
+    status.batch,
+    status.status,
+    status.rows === null ? '-' : number(status.rows),
+    number(status.scored),
+    number(status.failed),
+    number(status.bad),
+    status.rowsLeft === 0 ? '-' : left(status, rate),
+  ].map(shown);
+
+function left(status: BatchStatus, rate: CurrentRate | undefined): string {
+  const { rowsLeft } = status;
+  if (rowsLeft === null) return 'not known';
+  const seconds = secondsLeft(status, rate);
+  const time = seconds === null ? (rate?.isPaused ? ', paused' : '') : `, about ${duration(seconds)}`;
+  return `${number(rowsLeft)} ${rowsLeft === 1 ? 'row' : 'rows'}${time}`;
+}
+
+/** A batch in words. */
+export function batchLines(
+  status: BatchStatus,
+  failures: readonly FailedRow[],
+  rate: CurrentRate | undefined,
+): readonly string[] {
+  const { batch, chunks, chunksEnded, rows, scored, failed, cancelled, bad, erased } = status;
+  const more = [
+    ...(cancelled === 0 ? [] : [`${number(cancelled)} of them cancelled`]),
+    `${number(bad)} bad`,
+    ...(erased === 0 ? [] : [`${number(erased)} erased`]),
+  ].join(', ');
+  const ofRows = rows === null ? '' : `${number(rows)} rows: `;
+  const speed = rate === undefined || rate.isPaused ? '' : ` at ${Number(rate.rate.toFixed(2))} a second`;
+  return [
+    `batch ${batch}: ${status.status}; ${number(chunksEnded)}${chunks === null ? '' : ` of ${number(chunks)}`} chunks have ended`,
+    `${ofRows}${number(scored)} scored, ${number(failed)} failed, ${more}`,
+    ...(status.rowsLeft === 0 ? [] : [`left: ${left(status, rate)}${speed}`]),
+    ...failures.map(
+      ({ line, id, error }) => `  line ${line}${id === undefined ? '' : ` (id ${id})`}: ${error}`,
+    ),
+    ...andMore(failed - failures.length, ' failed rows').map((line) => `  ${line}`),
+    ...adviceOf(status),
+  ];
+}
+
+/** What to do about a batch. */
+function adviceOf({ batch, status, failed }: BatchStatus): readonly string[] {
+  if (status === 'unfinished')
+    return [
+      'it is being split, or was stopped: if `score` was stopped, the command that it printed resumes it, and what is scored is not paid for again',
+    ];
+  if (failed === 0) return [];
+  return [
+    `to score the failed rows again: ${commandLine(['redrive'], { batch })}; or, without a queue, score the file under another --batch: only these rows are paid for`,
+  ];
+}

@@ -1,53 +1,39 @@
 import { printJson, shownJson } from '../../base/index.ts';
+import { runFunction } from '../../jobs/types/run-function/definition.ts';
 import type { FunctionExecution } from '../../platform/index.ts';
-import { defineCommand } from '../command.ts';
+import { openSession } from '../../session.ts';
+import type { Run } from '../commands.ts';
+import { sendOnce } from '../errors/sent-once.ts';
 import { readObject } from '../options/options.ts';
+import { checkedMessage } from '../options/request-options.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
-/** `call PACKAGE VERSION FUNCTION`: runs one code function, once, and prints its result. */
-export const call = defineCommand({
-  does: 'Run one code function. The call is sent only once, whatever happens.',
-  arguments: [
-    ['<package>', 'the id of the package, a UUID'],
-    ['<version>', 'a released version of the package'],
-    ['<function>', 'the name of the function'],
-  ],
-  options: [
-    ['--input <json>', 'the input variables: a JSON object, @FILE for one in a file, - for standard input'],
-    ['--logs', 'show what the function logged'],
-    ['--json', 'print the whole execution as one JSON value'],
-  ],
-  examples: [
-    `call 6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403 1.0.0 addNumbers --input '{"first": 40, "second": 2}'`,
-    'call 6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403 1.0.0 addNumbers --input @input.json --logs',
-  ],
-  async run([packageId, packageVersion, functionName], { input, logs, json }, terminal) {
-    const { runFunction } = await import('../../jobs/types/run-function/definition.ts');
-    const { checkedMessage } = await import('../options/request-options.ts');
-    const { openSession } = await import('../../session.ts');
-    const inputVariables = input === undefined ? undefined : await readObject('--input', input, terminal);
-    const given = {
-      packageId,
-      packageVersion,
-      functionName,
-      inputVariables,
-      settings: { getLogs: logs === true },
-    };
-    const { packageVersion: version, ...message } = checkedMessage(
-      runFunction,
-      { version: 1, type: 'run-function', ...given },
-      TYPED_AS,
-    );
-    const { platform } = openSession(terminal);
-    const { inputVariables: sent, settings } = message;
-    const request = { packageId, version, functionName, inputVariables: sent, settings };
-    const { sendOnce } = await import('../errors/sent-once.ts');
-    const execution = await sendOnce((options) => platform.functions.run(request, options), EFFECT, terminal);
-    if (json) terminal.out(printJson(execution, 2));
-    else show(execution, terminal);
-    return execution.status.toUpperCase() === 'SUCCESS' ? exitCodes.done : exitCodes.failed;
-  },
-});
+/** Runs one code function, once, and prints its result. */
+export const run: Run<'call'> = async (
+  [packageId, packageVersion, functionName],
+  { input, logs, json },
+  terminal,
+) => {
+  const inputVariables = input === undefined ? undefined : await readObject('--input', input, terminal);
+  const settings = { getLogs: logs === true };
+  const { packageVersion: version, ...message } = checkedMessage(
+    runFunction,
+    {
+      ...{ version: 1, type: 'run-function' },
+      ...{ packageId, packageVersion, functionName, inputVariables, settings },
+    },
+    TYPED_AS,
+  );
+  const { platform } = openSession(terminal);
+  const request = {
+    ...{ packageId, version, functionName },
+    ...{ inputVariables: message.inputVariables, settings: message.settings },
+  };
+  const execution = await sendOnce((options) => platform.functions.run(request, options), EFFECT, terminal);
+  if (json) terminal.out(printJson(execution, 2));
+  else show(execution, terminal);
+  return execution.status.toUpperCase() === 'SUCCESS' ? exitCodes.done : exitCodes.failed;
+};
 
 const EFFECT = {
   mayHave: 'the function may have run, or may still be running',

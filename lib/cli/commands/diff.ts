@@ -1,36 +1,153 @@
-import { defineCommand } from '../command.ts';
-import { LISTED, LISTED_JSON, momentOption, numberOption, placeOf } from '../options/options.ts';
+import { type Change, printChange } from '../../snapshot/changes/change.ts';
+import { changesBetween } from '../../snapshot/changes/changes-between.ts';
+import type { ComparisonEvent, RunSide } from '../../snapshot/changes/comparison.ts';
+import { type ChangeCounts, collectChanges } from '../../snapshot/changes/count-changes.ts';
+import { describeChanges } from '../../snapshot/changes/describe-changes.ts';
+import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
+import { type EarlierRun, findRunPair } from '../../snapshot/changes/run-pair.ts';
+import { type Place, sourceOf } from '../../snapshot/keys.ts';
+import type { Manifest } from '../../snapshot/manifest.ts';
+import { readAgain } from '../../snapshot/read-again.ts';
+import { sources } from '../../snapshot/sources/sources.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
+import type { FlagsOf, Run } from '../commands.ts';
+import { UsageError, withWayOut } from '../errors/usage-error.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { LISTED, LISTED_JSON } from '../options/options.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { number } from '../terminal/words.ts';
 
-/** `diff [SOURCE] [OLD] [NEW]`: what changed between two published runs. Needs only the store. */
-export const diff = defineCommand({
-  does: 'Show what changed between two published runs.',
-  arguments: [
-    placeOf('every published source'),
-    ['[old]', 'the earlier run (default: the one that NEW was compared with when it was published)'],
-    ['[new]', 'the later run (default: the last published one)'],
-  ],
-  options: [
-    [
-      '--since <time>',
-      'compare with the run that was the last one then: so long ago (12h, 7d, 4w), or a date',
-      momentOption(),
-    ],
-    [
-      '--limit <n>',
-      `the most changes to list (default: ${LISTED}; with --json: ${LISTED_JSON})`,
-      numberOption(0, 1e6),
-    ],
-    [
-      '--memory <mb>',
-      'megabytes of memory for comparing records that are not in order',
-      numberOption(1, 100_000),
-      128,
-    ],
-    ['--json', 'print one JSON value: an object, or a list of objects if no source is given'],
-  ],
-  examples: ['diff calculations', 'diff calculations --since 7d', 'diff --json'],
-  async run([place, old, now], flags, terminal) {
-    const { runDiff } = await import('../snapshots/run-diff.ts');
-    return runDiff({ place, old, now }, flags, terminal);
+type DiffFlags = FlagsOf<'diff'>;
+
+/**
+ * Prints what changed between two published runs of a place, or of every published source. What is missing or damaged of
+ * one source is named, and the others are compared all the same. Needs only the store.
+ */
+export const run: Run<'diff'> = async ([place, old, now], flags, terminal) => {
+  if (flags.since !== undefined && old !== undefined)
+    throw new UsageError(`--since: expected no run to compare with, since it names one, got ${old}`);
+  const store = await openStoreToRead(terminal);
+  const values: string[] = [];
+  let isPublished = false;
+  let isBroken = false;
+  for (const each of place === undefined ? sources : [place]) {
+    const finding = readAgain(() => findDifference({ old, now, store, place: each }, flags, terminal));
+    const hinted = withWayOut(`to see which runs are sound: platform-sync runs ${each}`, finding);
+    const difference = await (place === undefined ? hinted.catch(namedBy(each, terminal)) : hinted);
+    isBroken ||= difference === 'broken';
+    if (difference === undefined || difference === 'broken') continue;
+    isPublished = true;
+    if (flags.json) values.push(printDifference(difference));
+    else for (const line of describeDifference(difference)) terminal.out(shown(line));
+  }
+  if (!isPublished && !isBroken) {
+    terminal.err(`${place ?? 'platform-sync'}: nothing has been published in ${shown(store.location)}`);
+    return exitCodes.failed;
+  }
+  if (flags.json) terminal.out(place === undefined ? `[${values.join(',\n')}]` : values.join(''));
+  return isBroken ? exitCodes.incomplete : exitCodes.done;
+};
+
+/** Names what is missing or damaged of one of several places. */
+const namedBy =
+  (place: Place, { err }: Terminal) =>
+  (error: unknown): 'broken' => {
+    if (!(error instanceof StoredObjectError)) throw error;
+    err(shown(`${place}: ${error.message}`));
+    return 'broken';
+  };
+
+/** What changed between two runs of a place; undefined if none has been published. */
+async function findDifference(
+  {
+    store,
+    place,
+    old,
+    now,
+  }: Pick<Compared, 'store' | 'place'> & {
+    readonly old: string | undefined;
+    readonly now: string | undefined;
   },
-});
+  flags: DiffFlags,
+  terminal: Terminal,
+): Promise<Difference | undefined> {
+  const runs = await publishedRuns(store, place, terminal);
+  if (runs.length === 0) return undefined;
+  const pair = await findRunPair({ store, place, runs, old, now, sinceMs: flags.since });
+  if (pair.kind === 'unknown-run') throw unknownRun(place, pair.run, runs);
+  return compare({ store, place, ...pair }, flags, terminal);
+}
+
+/** The most runs that an error names. */
+const NAMED = 10;
+
+function unknownRun(place: Place, run: string, runs: readonly PublishedRun[]): UsageError {
+  const names = runs.slice(0, NAMED).map((each) => each.run);
+  const rest = runs.length > NAMED ? `, and ${runs.length - NAMED} earlier ones` : '';
+  return new UsageError(`${place}: expected a published run (${names.join(', ')}${rest}), got ${run}`);
+}
+
+type Compared = {
+  readonly store: Store;
+  readonly place: Place;
+  readonly before: EarlierRun | undefined;
+  readonly after: Manifest;
+};
+
+type Difference = {
+  readonly place: Place;
+  /** Null if nothing was published before; in that case nothing was compared. */
+  readonly old: string | null;
+  readonly now: string;
+  readonly counts: ChangeCounts | undefined;
+  readonly changes: readonly Change[];
+};
+
+async function compare(
+  { store, place, before, after }: Compared,
+  flags: DiffFlags,
+  { signal, err }: Terminal,
+): Promise<Difference> {
+  const { old, steps } = await changesBetween({
+    store,
+    place,
+    before,
+    after,
+    memoryBytes: flags.memory * 1_000_000,
+    signal,
+    observe: (older) => warnOfRepeats(place, { before: older, after: after.run }, err),
+  });
+  if (steps === undefined) return { place, old: null, now: after.run, counts: undefined, changes: [] };
+  const limit = flags.limit ?? (flags.json ? LISTED_JSON : LISTED);
+  return { place, old, now: after.run, ...(await collectChanges(steps, limit)) };
+}
+
+/** Warns, once for each run, that a key appears in it more than once. */
+function warnOfRepeats(place: Place, runs: Readonly<Record<RunSide, string>>, err: Terminal['err']) {
+  const warned = new Set<RunSide>();
+  return (event: ComparisonEvent): void => {
+    if (warned.has(event.side)) return;
+    warned.add(event.side);
+    const which = `key ${event.key} appears more than once in run ${runs[event.side]}`;
+    err(shown(`${place}: ${which}, and other keys may too; only the last record of each key is compared`));
+  };
+}
+
+function printDifference({ place, old, now, counts, changes }: Difference): string {
+  const { added = null, removed = null, changed = null } = counts ?? {};
+  const head = JSON.stringify({ source: place, old, new: now, added, removed, changed });
+  // The records are printed as they are in the parts: parsing and printing them again could change their numbers.
+  return `${head.slice(0, -1)},"changes":[${changes.map((change) => `\n${printChange(change)}`).join(',')}]}`;
+}
+
+function describeDifference({ place, old, now, counts, changes }: Difference): readonly string[] {
+  if (counts === undefined)
+    return [`${place}: ${now} is the first published run; there is nothing to compare it with`];
+  const counted = (['added', 'removed', 'changed'] as const).map((kind) => `${number(counts[kind])} ${kind}`);
+  const left = counts.added + counts.removed + counts.changed - changes.length;
+  return [
+    `${place}: ${old} → ${now}: ${counted.join(', ')}`,
+    ...describeChanges(sourceOf(place), changes).map((line) => `  ${line}`),
+    ...(left > 0 ? [`  and ${number(left)} more; use --limit to list more`] : []),
+  ];
+}

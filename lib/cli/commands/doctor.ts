@@ -1,23 +1,38 @@
-import { defineCommand } from '../command.ts';
-import type { Checked } from '../doctor/examine.ts';
-import { exitCodes, shownLines } from '../terminal/terminal.ts';
+import { settingNames, sleep } from '../../base/index.ts';
+import { openSession } from '../../session.ts';
+import { readSettings, SettingsError } from '../../settings.ts';
+import type { Run } from '../commands.ts';
+import {
+  type Check,
+  checkBucket,
+  checkClock,
+  checkHost,
+  checkQueue,
+  checkRights,
+  checkTable,
+  checkToken,
+  type Examined,
+  type Finding,
+  failed,
+  ok,
+  skipped,
+} from '../doctor/checks.ts';
+import { whatToDo } from '../errors/what-to-do.ts';
+import { exitCodes, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { inJson } from '../terminal/words.ts';
 
-/** `doctor`: checks in order what the settings name, and says what to do about each that is not well. */
-export const doctor = defineCommand({
-  does: 'Check settings, host, token, clock, bucket, queue, table and rights, in this order, and say what to do.',
-  options: [['--json', 'print the checks as one JSON value']],
-  examples: ['doctor', 'doctor --profile acme', 'doctor --json'],
-  async run(_, { json }, terminal) {
-    const { examine } = await import('../doctor/examine.ts');
-    const all = await examine(terminal, (checked) => {
-      if (!json) terminal.out(shownLines(textOf(checked)));
-    });
-    const isWell = all.every(({ status }) => status !== 'failed');
-    if (json) terminal.out(inJson({ well: isWell, checks: all }));
-    return isWell ? exitCodes.done : exitCodes.failed;
-  },
-});
+/** A check by its name, and what it found. */
+type Checked = { readonly name: string } & Finding;
+
+/** Checks in order what the settings name, and says what to do about each that is not well. */
+export const run: Run<'doctor'> = async (_, { json }, terminal) => {
+  const all = await examine(terminal, (checked) => {
+    if (!json) terminal.out(shownLines(textOf(checked)));
+  });
+  const isWell = all.every(({ status }) => status !== 'failed');
+  if (json) terminal.out(inJson({ well: isWell, checks: all }));
+  return isWell ? exitCodes.done : exitCodes.failed;
+};
 
 const WIDTH = 10;
 
@@ -28,4 +43,103 @@ function textOf(checked: Checked): string {
   const advice =
     checked.status === 'failed' && checked.advice !== undefined ? `\n${indent}→ ${checked.advice}` : '';
   return `${name.padEnd(WIDTH)}${status.padEnd(WIDTH)}${lines}${advice}`;
+}
+
+/** In this order, each with the checks without which it says nothing. */
+const checks = {
+  host: { check: checkHost, needs: [] },
+  token: { check: checkToken, needs: ['host'] },
+  clock: { check: checkClock, needs: ['host'] },
+  bucket: { check: checkBucket, needs: [] },
+  queue: { check: checkQueue, needs: [] },
+  table: { check: checkTable, needs: [] },
+  rights: { check: checkRights, needs: ['host', 'token'] },
+} as const satisfies Readonly<Record<string, { readonly check: Check; readonly needs: readonly string[] }>>;
+
+/** Nobody waits longer for one check. */
+const LONGEST_MS = 30_000;
+
+/** Calls `onChecked` for each check as soon as it is known. */
+async function examine(
+  { environment, signal, err, screen }: Terminal,
+  onChecked: (checked: Checked) => void,
+): Promise<readonly Checked[]> {
+  const all: Checked[] = [];
+  const add = (name: string, finding: Finding) => {
+    const checked = { name, ...finding };
+    all.push(checked);
+    onChecked(checked);
+  };
+  const settings = settingsOf(environment);
+  add('settings', settings);
+  // What a check says of itself is enough.
+  const quiet = { ...environment, LOG_LEVEL: 'silent' };
+  const examined =
+    settings.status === 'ok' ? examinedBy({ environment: quiet, signal, err, screen }) : undefined;
+  for (const [name, { check, needs }] of Object.entries(checks)) {
+    const missing = ['settings', ...needs].find((need) =>
+      all.some((each) => each.name === need && each.status !== 'ok'),
+    );
+    add(
+      name,
+      examined === undefined || missing !== undefined
+        ? skipped(`needs ${missing ?? 'settings'}`)
+        : await found(check, examined),
+    );
+  }
+  return all;
+}
+
+function settingsOf(environment: Terminal['environment']): Finding {
+  try {
+    readSettings(environment);
+    return ok(`${settingNames.filter((name) => environment[name]).length} set, the others by default`);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return failed(
+      error.faults.join('\n'),
+      'see docs/settings.md; --env-file and --profile read them from a file',
+    );
+  }
+}
+
+function examinedBy(terminal: Pick<Terminal, 'environment' | 'signal' | 'err' | 'screen'>): Examined {
+  const { environment, signal } = terminal;
+  const session = openSession(terminal);
+  const platform = session.platformWith(ONCE);
+  // Failures, too, so that each check is about the same response.
+  let reading: Promise<unknown> | undefined;
+  return {
+    environment,
+    settings: session.settings,
+    session: { ...session, platform },
+    firstRead: () => {
+      reading ??= platform.calculations.search(CHEAPEST, { signal });
+      return reading;
+    },
+    now: Date.now,
+    signal,
+  };
+}
+
+const CHEAPEST = { sort: { field: 'id', ascending: true }, limit: 1 } as const;
+
+/** A person waits, and may run it again. */
+const ONCE = { maxRetries: 1, budgetMs: 10_000 } as const;
+
+async function found(check: Check, examined: Examined): Promise<Finding> {
+  const { signal, environment } = examined;
+  const ended = new AbortController();
+  const late = sleep(LONGEST_MS, AbortSignal.any([signal, ended.signal])).then(() =>
+    failed(`no result within ${LONGEST_MS / 1_000} s`, 'try again, or look at what is slow'),
+  );
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([check(examined), late]);
+  } catch (error) {
+    signal.throwIfAborted();
+    return failed(error instanceof Error ? error.message : String(error), whatToDo(error, environment));
+  } finally {
+    ended.abort();
+  }
 }

@@ -1,55 +1,37 @@
 import { printJson } from '../../base/index.ts';
-import type { FormulaLogEntry } from '../../jobs/types/update-formula/formula-log.ts';
-import { idDigits } from '../../platform/index.ts';
+import { type FormulaLogEntry, readFormulaLog } from '../../jobs/types/update-formula/formula-log.ts';
 import type { Store } from '../../store/index.ts';
-import { defineCommand } from '../command.ts';
+import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { inColumns } from '../terminal/columns.ts';
 import { exitCodes, shown } from '../terminal/terminal.ts';
 
-/** The digits of a calculation's id, as typed. Throws `UsageError`. */
-export function calculationId(given: string): string {
-  const id = idDigits(given);
-  if (id !== undefined) return id;
-  throw new UsageError(`id: expected the digits of an integer, got ${JSON.stringify(given)}`);
-}
-
-/** `formula log ID`: the calculation after each of our updates. Needs only the store, not the platform. */
-export const formulaLog = defineCommand({
-  does: 'Show a calculation as it was after each of our updates, newest last.',
-  arguments: [['<id>', 'the id of the calculation', calculationId]],
-  options: [
-    ['--at <time>', 'print only the expression stored at this time, ready to be set again'],
-    ['--json', 'print the whole list, or with --at that calculation, as one JSON value'],
-  ],
-  examples: ['formula log 1008', 'formula log 1008 --at 20261122T184413239Z'],
-  async run([id], { at, json }, terminal) {
-    const store = await openStoreToRead(terminal);
-    const entries = await readEntries(store, id, terminal.signal);
-    if (at !== undefined) {
-      const { calculation } = entryAt(entries, at, id);
-      // Not made safe to show: the expression must stay exact, character by character, so that it can be set again.
-      terminal.out(json ? printJson(calculation, 2) : expressionOf(calculation, at));
-      return exitCodes.done;
-    }
-    if (json) terminal.out(printJson(entries, 2));
-    else if (entries.length === 0)
-      terminal.out(`no update of calculation ${id} is stored in ${shown(store.location)}`);
-    else for (const line of inColumns(HEADER, entries.map(cells))) terminal.out(line);
-    terminal.err(
-      `the formula of calculation ${id} before our first update cannot be recovered: the platform has no history`,
-    );
+/** The calculation after each of our updates. Needs only the store, not the platform. */
+export const run: Run<'formula log'> = async ([id], { at, json }, terminal) => {
+  const store = await openStoreToRead(terminal);
+  const entries = await readEntries(store, id, terminal.signal);
+  if (at !== undefined) {
+    const { calculation } = entryAt(entries, at, id);
+    // Not made safe to show: the expression must stay exact, character by character, so that it can be set again.
+    terminal.out(json ? printJson(calculation, 2) : expressionOf(calculation, at));
     return exitCodes.done;
-  },
-});
+  }
+  if (json) terminal.out(printJson(entries, 2));
+  else if (entries.length === 0)
+    terminal.out(`no update of calculation ${id} is stored in ${shown(store.location)}`);
+  else for (const line of inColumns(HEADER, entries.map(cells))) terminal.out(line);
+  terminal.err(
+    `the formula of calculation ${id} before our first update cannot be recovered: the platform has no history`,
+  );
+  return exitCodes.done;
+};
 
 async function readEntries(
   store: Store,
   id: string,
   signal: AbortSignal,
 ): Promise<readonly FormulaLogEntry[]> {
-  const { readFormulaLog } = await import('../../jobs/types/update-formula/formula-log.ts');
   const entries: FormulaLogEntry[] = [];
   for await (const { time, key, calculation } of readFormulaLog(store, id)) {
     signal.throwIfAborted();

@@ -1,33 +1,26 @@
+import { cancelBatch } from '../../jobs/cancel-batch.ts';
 import { isCancelled } from '../../jobs/ledger/job-row.ts';
 import type { CancelAnswer } from '../../jobs/ledger/ledger.ts';
+import { stopsWhenCancelled } from '../../jobs/types/job-types.ts';
 import { readSyncSettings } from '../../settings.ts';
-import { defineCommand } from '../command.ts';
+import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
+import { checkedJobIds, openLedgerParts } from '../jobs/open-jobs.ts';
 import { openLedgerFor, openStoreOf, settingFor } from '../options/from-settings.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { inJson } from '../terminal/words.ts';
 
-/** `jobs cancel ID...`: cancels what has not been sent. Does not need the platform. */
-export const cancel = defineCommand({
-  does: 'Cancel jobs that have not been sent, even if their messages have not been seen yet. A job that sends many texts stops between two of them, within seconds.',
-  arguments: [['[id...]', 'the ids of the jobs']],
-  options: [
-    ['--batch <name>', 'cancel all chunks of this batch that have not ended'],
-    ['--json', 'print what happened to each job as one JSON value'],
-  ],
-  examples: ['jobs cancel nightly-1 nightly-2', 'jobs cancel --batch may'],
-  async run([given], flags, terminal) {
-    const { checkedJobIds } = await import('../jobs/open-jobs.ts');
-    const ids = checkedJobIds(given);
-    if ((flags.batch === undefined) === (ids.length === 0))
-      throw new UsageError('jobs cancel: expected ids of jobs, or --batch, and not both');
-    return flags.batch === undefined
-      ? cancelJobs(ids, flags, terminal)
-      : cancelOneBatch(flags.batch, flags, terminal);
-  },
-});
+/** Cancels what has not been sent. Does not need the platform. */
+export const run: Run<'jobs cancel'> = async ([given], flags, terminal) => {
+  const ids = checkedJobIds(given);
+  if ((flags.batch === undefined) === (ids.length === 0))
+    throw new UsageError('jobs cancel: expected ids of jobs, or --batch, and not both');
+  return flags.batch === undefined
+    ? cancelJobs(ids, flags, terminal)
+    : cancelOneBatch(flags.batch, flags, terminal);
+};
 
-type CancelFlags = { readonly json?: true };
+type CancelFlags = FlagsOf<'jobs cancel'>;
 
 async function cancelJobs(
   ids: readonly string[],
@@ -35,7 +28,6 @@ async function cancelJobs(
   terminal: Terminal,
 ): Promise<number> {
   const ledger = await openLedgerFor('jobs cancel', terminal);
-  const { stopsWhenCancelled } = await import('../../jobs/types/job-types.ts');
   const outcomes: ReturnType<typeof toCancelled>[] = [];
   for (const id of ids) {
     terminal.signal.throwIfAborted();
@@ -57,8 +49,6 @@ const toCancelled = (id: string, { kind: became, row }: CancelAnswer) => ({
 async function cancelOneBatch(batch: string, { json }: CancelFlags, terminal: Terminal): Promise<number> {
   const { environment, signal, out, err } = terminal;
   const tableName = settingFor('jobs cancel', readSyncSettings(environment), 'SYNC_TABLE');
-  const { openLedgerParts } = await import('../jobs/open-jobs.ts');
-  const { cancelBatch } = await import('../../jobs/cancel-batch.ts');
   const store = await openStoreOf(terminal);
   const parts = await openLedgerParts(tableName, environment, store);
   const { jobs, ...counts } = await cancelBatch(batch, { ...parts, signal });

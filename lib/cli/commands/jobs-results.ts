@@ -1,28 +1,70 @@
-import { jobTypes } from '../../jobs/types/job-types.ts';
-import { defineCommand } from '../command.ts';
-import { choiceOption, momentOption } from '../options/options.ts';
+import { printJson } from '../../base/index.ts';
+import { type StoredResult, storedResults } from '../../jobs/results/stored-results.ts';
+import { csvCell, type OutputFormat, writeTextFile } from '../../jobs/texts/output/text-file.ts';
+import type { Run } from '../commands.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { checkedOutputFile } from '../options/output-file.ts';
+import { exitCodes, shown } from '../terminal/terminal.ts';
+import { counted, inJson, number } from '../terminal/words.ts';
 
-const readType = choiceOption(jobTypes);
+/** Writes the results that are wanted to a file: exits 3 if one of them cannot be read. Needs the store alone. */
+export const run: Run<'jobs results'> = async (_, { output: file, type, since: sinceMs, json }, terminal) => {
+  const { signal, out, err } = terminal;
+  const format = await checkedOutputFile(file);
+  const store = await openStoreToRead(terminal);
+  const counts = { results: 0, byStatus: new Map<string, number>(), broken: 0 };
+  async function* results(): AsyncGenerator<StoredResult> {
+    for await (const result of storedResults(store, { type, sinceMs, signal })) {
+      if (result.value === undefined) {
+        counts.broken += 1;
+        err(
+          shown(
+            `platform-sync: ${result.key}: expected the result of a job, got something else; it is left out`,
+          ),
+        );
+        continue;
+      }
+      counts.results += 1;
+      const status = String(result.value['status']);
+      counts.byStatus.set(status, (counts.byStatus.get(status) ?? 0) + 1);
+      yield result;
+    }
+  }
+  await writeTextFile(file, linesOf(results(), format), { isGzipped: format.isGzipped, signal });
+  const byStatus = Object.fromEntries([...counts.byStatus].toSorted());
+  const words = Object.entries(byStatus).map(([status, count]) => `${number(count)} ${status}`);
+  const { results: written, broken } = counts;
+  if (json) out(inJson({ file, results: written, byStatus, broken }));
+  else
+    out(shown(`${file}: ${counted(written, 'result')}${words.length === 0 ? '' : `: ${words.join(', ')}`}`));
+  return broken === 0 ? exitCodes.done : exitCodes.incomplete;
+};
 
-/** `jobs results --output FILE`: the results of jobs in one file. Needs the store alone. */
-export const results = defineCommand({
-  does: 'Write the results of jobs to one file: NDJSON, each as it is stored, or CSV.',
-  required: [['--output <file>', 'the file: .csv, .tsv, .ndjson or .jsonl, with .gz or without']],
-  options: [
-    ['--type <type>', `only one type of job: ${jobTypes.join(', ')}`, readType],
-    [
-      '--since <time>',
-      'only jobs that ended since then: so long ago (12h, 7d, 4w), or a date',
-      momentOption(),
-    ],
-    ['--json', 'print how many there are as one JSON value'],
-  ],
-  examples: [
-    'jobs results --output results.csv',
-    'jobs results --type run-function --since 7d --output results.ndjson',
-  ],
-  async run(_, flags, terminal) {
-    const { writeResults } = await import('../jobs/write-results.ts');
-    return writeResults(flags, terminal);
-  },
-});
+const COLUMNS = [
+  'id',
+  'type',
+  'status',
+  'attempts',
+  'startedAt',
+  'finishedAt',
+  'sender',
+  'note',
+  'error',
+  'response',
+];
+
+async function* linesOf(
+  results: AsyncIterable<StoredResult>,
+  { format, isTabbed }: OutputFormat,
+): AsyncGenerator<string> {
+  const separator = isTabbed ? '\t' : ',';
+  if (format === 'csv') yield `${COLUMNS.join(separator)}\n`;
+  for await (const { text, value } of results) {
+    const cells = () => COLUMNS.map((name) => csvCell(cellOf(value[name]), separator)).join(separator);
+    yield `${format === 'csv' ? cells() : text}\n`;
+  }
+}
+
+/** A text as it is, nothing for null, and JSON for anything else. */
+const cellOf = (value: unknown) =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : printJson(value);

@@ -1,41 +1,23 @@
-import { shownJson } from '../../base/index.ts';
-import { type JobRow, jobStates } from '../../jobs/ledger/job-row.ts';
-import { defineCommand } from '../command.ts';
+import { printJson, shownJson } from '../../base/index.ts';
+import type { JobRow } from '../../jobs/ledger/job-row.ts';
+import { openQueue } from '../../jobs/queue/open-queue.ts';
+import type { Queue, QueueCounts } from '../../jobs/queue/queue.ts';
+import { findResult } from '../../jobs/results/stored-results.ts';
+import { readSyncSettings } from '../../settings.ts';
+import type { FlagsOf, Run } from '../commands.ts';
+import { checkedJobIds } from '../jobs/open-jobs.ts';
 import { openLedgerFor, openStoreOf } from '../options/from-settings.ts';
-import { choiceOption, numberOption } from '../options/options.ts';
 import { inColumns } from '../terminal/columns.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { inJson, notListed } from '../terminal/words.ts';
-import { cancel } from './jobs-cancel.ts';
-import { resolve } from './jobs-resolve.ts';
-import { results } from './jobs-results.ts';
+import { inJson, notListed, number } from '../terminal/words.ts';
 
-type JobsFlags = { readonly limit: number; readonly state?: JobRow['state']; readonly json?: true };
+/** What the ledger holds. Does not need the platform. */
+export const run: Run<'jobs'> = async ([id], flags, terminal) =>
+  id === undefined ? listJobs(flags, terminal) : showJob(id, terminal);
 
-const readState = choiceOption(jobStates);
-
-/** `jobs [ID]`: what the ledger holds; `jobs cancel`, `jobs resolve`. Does not need the platform. */
-export const jobs = defineCommand({
-  does: 'List the jobs in the ledger, newest first, and count those on the queue; or show the result of one.',
-  arguments: [['[id]', 'the job to show: its result, or its row in the ledger if it has no result yet']],
-  options: [
-    ['--limit <n>', 'the most jobs to list', numberOption(1, 10_000), 20],
-    ['--state <state>', `only jobs in this state: one of ${jobStates.join(', ')}`, readState],
-    ['--json', 'print the jobs as one JSON value'],
-  ],
-  examples: [
-    'jobs --state UNKNOWN',
-    'jobs nightly-1',
-    'jobs resolve nightly-1 done --note "seen on the platform"',
-  ],
-  below: { results, cancel, resolve },
-  run: ([id], flags, terminal) => (id === undefined ? listJobs(flags, terminal) : showJob(id, terminal)),
-});
-
-async function listJobs({ limit, state, json }: JobsFlags, terminal: Terminal): Promise<number> {
+async function listJobs({ limit, state, json }: FlagsOf<'jobs'>, terminal: Terminal): Promise<number> {
   const ledger = await openLedgerFor('jobs', terminal);
   // Meanwhile, since neither needs the other.
-  const { queueLines } = await import('../jobs/queue-counts.ts');
   const queued = state === undefined ? queueLines(terminal) : [];
   let newest: JobRow[] = [];
   let found = 0;
@@ -87,7 +69,6 @@ const cells = ({ id, type, state, attempts, startedAt, finishedAt, error }: Retu
 
 /** Prints JSON with or without `--json`: a result has no other form. */
 async function showJob(given: string, terminal: Terminal): Promise<number> {
-  const { checkedJobIds } = await import('../jobs/open-jobs.ts');
   const [id = ''] = checkedJobIds([given]);
   const ledger = await openLedgerFor('jobs', terminal);
   const row = await ledger.read(id);
@@ -102,8 +83,6 @@ async function showJob(given: string, terminal: Terminal): Promise<number> {
 /** The stored result, if there is one. */
 async function resultOf({ id, type, dt, outcome }: JobRow, terminal: Terminal): Promise<string | undefined> {
   if (type === undefined || outcome === undefined) return undefined;
-  const { findResult } = await import('../../jobs/results/stored-results.ts');
-  const { printJson } = await import('../../base/index.ts');
   const store = await openStoreOf(terminal);
   const stored = await findResult(store, { id, type, dt });
   return stored && (stored.value === undefined ? stored.text : printJson(stored.value, 2));
@@ -113,3 +92,38 @@ function known(row: JobRow) {
   const { error: _, ...listed } = toListed(row);
   return { ...listed, sender: row.sender ?? null, leaseUntil: time(row.leaseUntilMs), outcome: row.outcome };
 }
+
+/** What is on the queues that are set, in a line for each; SQS counts roughly, and up to a minute late. */
+async function queueLines({ environment }: Pick<Terminal, 'environment'>): Promise<readonly string[]> {
+  const { SYNC_QUEUE_URL: queue, SYNC_DEAD_LETTER_URL: dead } = readSyncSettings(environment);
+  const opened = (place: string | undefined, name: 'jobs' | 'dead') =>
+    place === undefined ? undefined : openQueue(place, environment, name);
+  const lines = [
+    lineOf('on the queue', () => opened(queue, 'jobs'), describeCounts),
+    lineOf(
+      'dead letters',
+      () => opened(dead, 'dead'),
+      ({ waiting, inFlight, delayed }) => about(waiting + inFlight + delayed),
+    ),
+  ];
+  return (await Promise.all(lines)).filter((line) => line !== undefined);
+}
+
+async function lineOf(
+  name: string,
+  open: () => Promise<Queue> | undefined,
+  describe: (counts: QueueCounts) => string,
+): Promise<string | undefined> {
+  try {
+    const queue = await open();
+    return queue && `${name}: ${describe(await queue.counts())}`;
+  } catch (error) {
+    return shown(`${name}: not known: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const describeCounts = ({ waiting, inFlight, delayed }: QueueCounts) =>
+  waiting + inFlight + delayed === 0
+    ? 'nothing'
+    : `${about(waiting)} queued, ${number(inFlight)} in hand or put back for later, ${number(delayed)} sent with a delay`;
+const about = (value: number) => (value === 0 ? '0' : `about ${number(value)}`);

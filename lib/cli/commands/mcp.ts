@@ -1,17 +1,62 @@
-import { defineCommand } from '../command.ts';
+import { createCleanups, once } from '../../base/index.ts';
+import type { McpContext } from '../../report/mcp/context.ts';
+import { loadMcpSdk } from '../../report/mcp/load-sdk.ts';
+import { serve } from '../../report/mcp/serve.ts';
+import { readingTools, submittingTools } from '../../report/mcp/tools/index.ts';
+import { readSyncSettings } from '../../settings.ts';
+import type { Run } from '../commands.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { whatToDo } from '../errors/what-to-do.ts';
+import { openLedger } from '../jobs/open-jobs.ts';
+import { createSubmission } from '../mcp/submission.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { findRuns } from '../snapshots/list-runs.ts';
+import { hideSecrets } from '../terminal/hide-secrets.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { packageVersion } from '../version.ts';
 
-/** `mcp`: a server of the Model Context Protocol on standard input and output. Needs only the store. */
-export const mcp = defineCommand({
-  does: 'Serve the last snapshots, job results and scores to an assistant: a Model Context Protocol server on standard input and output.',
-  options: [
-    [
-      '--allow-submit',
-      'also serve tools that put jobs on the queue, each after a dry run and a confirmation',
-    ],
-  ],
-  examples: ['mcp', 'mcp --profile acme', 'mcp --allow-submit'],
-  async run(_, flags, terminal) {
-    const { runMcp } = await import('../mcp/run-mcp.ts');
-    return runMcp(flags, terminal);
-  },
-});
+/** What a query may use of this machine: somebody else decides what is asked. */
+const QUERY_LIMITS = { memoryMb: 500, diskBytes: 5_000_000_000 };
+
+/** Serves until the client closes its end, or the command is stopped. Needs only the store. */
+export const run: Run<'mcp'> = async (_, { allowSubmit }, terminal) => {
+  const { pipes, signal, err } = terminal;
+  if (pipes === undefined) throw new UsageError('mcp: expected a client on standard input, got none');
+  const sdk = await loadMcpSdk();
+  await using opened = createCleanups();
+  await serve(sdk, {
+    context: {
+      ...contextOf(terminal, opened),
+      submission: allowSubmit ? createSubmission(terminal) : undefined,
+    },
+    tools: allowSubmit ? { ...readingTools, ...submittingTools } : readingTools,
+    version: packageVersion(),
+    pipes,
+    signal,
+    err: (line) => err(`platform-sync mcp: ${shown(line)}`),
+  });
+  return exitCodes.done;
+};
+
+function contextOf(terminal: Terminal, opened: ReturnType<typeof createCleanups>): McpContext {
+  const { environment } = terminal;
+  const store = once(() => openStoreToRead(terminal));
+  return {
+    store,
+    tables: once(async () => {
+      const { openTables } = await import('../../tables/duckdb/open-tables.ts');
+      const tables = await openTables(await store(), QUERY_LIMITS);
+      opened.use(tables);
+      return tables;
+    }),
+    ledger: once(async () => {
+      const { SYNC_TABLE: tableName } = readSyncSettings(environment);
+      if (tableName === undefined) return undefined;
+      return openLedger(tableName, environment);
+    }),
+    runs: ({ signal, ...wanted }) => findRuns(wanted, { signal }),
+    adviceOn: (error) => whatToDo(error, environment),
+    hide: hideSecrets(environment),
+    now: Date.now,
+  };
+}

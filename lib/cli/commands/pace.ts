@@ -1,74 +1,44 @@
 import { type Budget, type BudgetItem, cappedRate, lineSpacing } from '../../pace/budget.ts';
 import { effectiveRate } from '../../pace/effective-rate.ts';
 import { isProbing } from '../../pace/lowered.ts';
+import { openBudget } from '../../pace/open-budget.ts';
 import { lineStartMs } from '../../pace/reserve-block.ts';
 import { readPaceSettings } from '../../settings.ts';
 import { tableCheckOf } from '../../table/index.ts';
-import { defineCommand } from '../command.ts';
+import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { numberOption } from '../options/options.ts';
-import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { exitCodes, shown } from '../terminal/terminal.ts';
 import { inJson, number } from '../terminal/words.ts';
 
-type PaceFlags = {
-  readonly pause?: true;
-  readonly resume?: true;
-  readonly reset?: true;
-  readonly rate?: number;
-  readonly json?: true;
-};
+type PaceFlags = FlagsOf<'pace'>;
 
 /** What changes the budget: at most one at a time. */
 const CHANGES = ['pause', 'resume', 'reset', 'rate'] as const satisfies readonly (keyof PaceFlags)[];
 
-/**
- * `pace [--pause | --resume | --reset | --rate N]`: the fleet's budget and what it has used. Reads the table, not the
- * platform.
- */
-export const pace = defineCommand({
-  does: 'Show the budget that all senders share and how much of it they have used; pause or resume them, forget throttling, or cap their rate.',
-  options: [
-    ['--pause', 'stop every sender, within a second or so, until --resume'],
-    ['--resume', 'let every sender send again'],
-    ['--reset', 'forget throttling: the full rate, from a second on'],
-    [
-      '--rate <n>',
-      'requests a second that all senders together may send at most; where PLATFORM_RATE is lower, it counts',
-      numberOption(0.001, 10_000, { whole: false }),
-    ],
-    ['--json', 'print the budget as one JSON value'],
-  ],
-  examples: ['pace', 'pace --pause', 'pace --rate 1'],
-  run(_, flags, terminal, command) {
-    const given = CHANGES.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
-    if (given.length > 1)
-      command.error(
-        `error: expected one of ${given.join(' and ')}, got ${given.length === 2 ? 'both' : 'all'}`,
-        { exitCode: exitCodes.usage },
-      );
-    return showPace(flags, terminal);
-  },
-});
-
-async function showPace(flags: PaceFlags, terminal: Terminal): Promise<number> {
+/** The fleet's budget and what it has used. Reads the table, not the platform. */
+export const run: Run<'pace'> = async (_, flags, terminal, command) => {
+  const given = CHANGES.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
+  if (given.length > 1)
+    command.error(
+      `error: expected one of ${given.join(' and ')}, got ${given.length === 2 ? 'both' : 'all'}`,
+      { exitCode: exitCodes.usage },
+    );
   const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_RATE } = readPaceSettings(terminal.environment);
   if (tableName === undefined)
     throw new UsageError(
       'pace: expected SYNC_TABLE, the table that holds the budget of the queue in SQS, got nothing',
     );
   const { host } = new URL(PLATFORM_BASE_URL);
-  const { openBudget } = await import('../../pace/open-budget.ts');
   const { environment } = terminal;
   const item = await openBudget({ table: tableName, host, environment, attempts: ATTEMPTS });
   // A pause of a file that nobody sends by would stop nobody.
-  const changes = Object.keys(flags).some((name) => name !== 'json');
-  if (changes && !environment['SYNC_TABLE']) await tableCheckOf(tableName, environment)();
+  if (given.length > 0 && !environment['SYNC_TABLE']) await tableCheckOf(tableName, environment)();
   const budget = await changed(flags, item);
   const report = reportOf(budget, { host, rate: PLATFORM_RATE, nowMs: Date.now() });
   if (flags.json) terminal.out(inJson(report));
   else for (const line of linesOf(report)) terminal.out(shown(line));
   return exitCodes.done;
-}
+};
 
 /** A person waits for the response, not a call for its slot: every request may be repeated. */
 const ATTEMPTS = 5;

@@ -1,29 +1,122 @@
-import { defineCommand } from '../command.ts';
-import { momentOption, numberOption, placeOf } from '../options/options.ts';
-import { exitCodes } from '../terminal/terminal.ts';
+import { readSyncSettings } from '../../settings.ts';
+import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
+import { placesIn } from '../../snapshot/history/places.ts';
+import {
+  type PrunePlan,
+  type PruneRule,
+  planPrune,
+  type RunToPrune,
+} from '../../snapshot/history/plan-prune.ts';
+import { pruneRuns, type StillNeeded } from '../../snapshot/history/prune-runs.ts';
+import { unpublishedRuns } from '../../snapshot/history/unpublished-runs.ts';
+import type { Place } from '../../snapshot/keys.ts';
+import { readLastPublication } from '../../snapshot/publish/last-publication.ts';
+import type { Store } from '../../store/index.ts';
+import { openPartitions } from '../../tables/partitions/open-partitions.ts';
+import type { FlagsOf, Run } from '../commands.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { exitCodes, shown } from '../terminal/terminal.ts';
+import { counted, inJson, size } from '../terminal/words.ts';
 
-/** `prune [SOURCE]`: removes old runs. Needs only the store, and Glue where partitions are. */
-export const prune = defineCommand({
-  does: 'Remove old runs: their records, Parquet, changes and partitions, and what is under work/. The newest published run of each place stays.',
-  arguments: [placeOf('every place')],
-  options: [
-    ['--keep <n>', 'keep the newest published runs of each place', numberOption(1, 100_000)],
-    [
-      '--older-than <time>',
-      'remove runs that started before: so long ago (90d, 12w), or a date',
-      momentOption(),
-    ],
-    ['--dry-run', 'only list what would be removed'],
-    ['--json', 'print what was removed as one JSON value'],
-  ],
-  examples: ['prune calculations --keep 30 --dry-run', 'prune --older-than 90d'],
-  async run([place], flags, terminal, command) {
-    if ((flags.keep === undefined) === (flags.olderThan === undefined))
-      command.error(
-        `error: expected either --keep or --older-than, got ${flags.keep === undefined ? 'none' : 'both'}`,
-        { exitCode: exitCodes.usage },
-      );
-    const { runPrune } = await import('../snapshots/run-prune.ts');
-    return runPrune(place, flags, terminal);
-  },
+/** A run that was needed and stays, with the reason in words. */
+type Kept = StillNeeded & { readonly source: Place };
+
+/**
+ * Removes old runs, or lists those that would be removed: exits 3 if something of a place is missing or damaged, so that
+ * nothing of it was removed. Needs only the store, and Glue where partitions are.
+ */
+export const run: Run<'prune'> = async ([place], flags, terminal, command) => {
+  if ((flags.keep === undefined) === (flags.olderThan === undefined))
+    command.error(
+      `error: expected either --keep or --older-than, got ${flags.keep === undefined ? 'none' : 'both'}`,
+      { exitCode: exitCodes.usage },
+    );
+  const { SYNC_GLUE_DATABASE: database } = readSyncSettings(terminal.environment);
+  const { signal, environment } = terminal;
+  const store = await openStoreToRead(terminal);
+  const partitions = openPartitions({ database, store, environment });
+  const plans = await plansOf(store, place, ruleOf(flags), signal);
+  const dryRun = flags.dryRun === true;
+  const [removed, kept]: [RunToPrune[], Kept[]] = [[], []];
+  const onRemoved = (run: RunToPrune) => {
+    removed.push(run);
+    if (!flags.json) terminal.out(shown(`${dryRun ? 'would remove' : 'removed'} ${describe(run)}`));
+  };
+  for (const { place: source, runs, kept: needed, broken } of plans) {
+    if (broken !== undefined) terminal.err(shown(`${source}: nothing removed: ${broken}`));
+    if (dryRun) for (const run of runs) onRemoved(run);
+    const still = dryRun
+      ? []
+      : await pruneRuns({
+          store,
+          place: source,
+          runs,
+          removePartition: partitions?.remove,
+          signal,
+          onRemoved,
+        });
+    for (const each of [...needed, ...still]) kept.push({ source, ...each });
+  }
+  for (const { source, run, reason } of kept) terminal.err(shown(`${source}: ${run} stays: ${reason}`));
+  if (flags.json) terminal.out(inJson(toJson(removed, kept, dryRun)));
+  else terminal.out(total(removed, dryRun));
+  return plans.some(({ broken }) => broken !== undefined) ? exitCodes.incomplete : exitCodes.done;
+};
+
+const ruleOf = ({ keep, olderThan }: FlagsOf<'prune'>): PruneRule =>
+  keep === undefined ? { kind: 'older', beforeMs: olderThan ?? 0 } : { kind: 'keep', keep };
+
+async function plansOf(
+  store: Store,
+  place: Place | undefined,
+  rule: PruneRule,
+  signal: AbortSignal,
+): Promise<readonly PrunePlan[]> {
+  const all = await placesIn(store);
+  const linked = await linkedManifests(store, all, signal);
+  const plans: PrunePlan[] = [];
+  for (const each of place === undefined ? all : [place])
+    plans.push(await planPrune({ store, place: each, rule, nowMs: Date.now(), linked, signal }));
+  return plans;
+}
+
+/** The keys of manifests from whose runs unfinished runs take their ids. */
+async function linkedManifests(
+  store: Store,
+  places: readonly Place[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const keys = new Set<string>();
+  for (const place of places) {
+    const { latest } = await readLastPublication(store, place);
+    const runs = latest === undefined ? [] : await publishedRuns(store, place, { signal });
+    const published = new Set(runs.map(({ run }) => run));
+    for await (const run of unpublishedRuns({ store, place, published, latest, signal }))
+      if (run.state === 'unfinished' && run.linked !== undefined) keys.add(run.linked);
+  }
+  return keys;
+}
+
+const describe = ({ place, run, state, objects, bytes }: RunToPrune) =>
+  `${place} ${run} (${state}): ${counted(objects, 'object')}, ${size(bytes)}`;
+
+const sumOf = (runs: readonly RunToPrune[], of: 'objects' | 'bytes') =>
+  runs.reduce((sum, run) => sum + run[of], 0);
+
+const total = (runs: readonly RunToPrune[], dryRun: boolean) =>
+  `${counted(runs.length, 'run')}, ${counted(sumOf(runs, 'objects'), 'object')}, ${size(sumOf(runs, 'bytes'))}${dryRun ? '; nothing was removed' : ''}`;
+
+const toJson = (runs: readonly RunToPrune[], kept: readonly Kept[], dryRun: boolean) => ({
+  dryRun,
+  runs: runs.map(({ place: source, run, startedAt, state, objects, bytes }) => ({
+    source,
+    run,
+    startedAt,
+    state,
+    objects,
+    bytes,
+  })),
+  kept,
+  objects: sumOf(runs, 'objects'),
+  bytes: sumOf(runs, 'bytes'),
 });

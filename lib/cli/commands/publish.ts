@@ -1,48 +1,22 @@
 import { clearAfter } from '../../snapshot/history/clear-work.ts';
 import { findPublished } from '../../snapshot/history/find-published.ts';
-import type { Place } from '../../snapshot/keys.ts';
+import { publishRun, readFinishedRun } from '../../snapshot/publish/publish.ts';
 import { StoredObjectError } from '../../store/index.ts';
-import { defineCommand } from '../command.ts';
+import type { Run } from '../commands.ts';
 import { asUsage, withWayOut } from '../errors/usage-error.ts';
 import { snapshotCommand } from '../options/command-lines.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { placeArgument, runArgument } from '../options/options.ts';
-import { endWith, NO_TABLES, type TablesFlag } from '../snapshots/show-publication.ts';
-import { type Terminal, warnOn } from '../terminal/terminal.ts';
+import { endWith } from '../snapshots/show-publication.ts';
+import { warnOn } from '../terminal/terminal.ts';
 
-/** `publish SOURCE RUN`: publishes a finished run that was refused. */
-export const publish = defineCommand({
-  does: 'Publish a finished run that was refused.',
-  arguments: [
-    ['<source>', 'the source of the run, or SOURCE.NAME if it has a place of its own', placeArgument],
-    ['<run>', 'the run, such as 20261121T091500Z-3fa9c1', runArgument],
-  ],
-  options: [
-    ['--force', 'publish even if a gate refuses; the manifest says so'],
-    NO_TABLES,
-    ['--json', 'print the manifest, and whether the run was published, as one JSON value'],
-  ],
-  examples: ['publish calculations 20261121T091500Z-3fa9c1 --force'],
-  run: ([source, run], flags, terminal) => publishAgain(source, run, flags, terminal),
-});
-
-type PublishFlags = TablesFlag & { readonly force?: true; readonly json?: true };
-
-async function publishAgain(
-  source: Place,
-  run: string,
-  flags: PublishFlags,
-  terminal: Terminal,
-): Promise<number> {
+/** Publishes a finished run that was refused. */
+export const run: Run<'publish'> = async ([source, id], flags, terminal) => {
   const store = await openStoreToRead(terminal);
-  const { publishRun, readFinishedRun } = await import('../../snapshot/publish/publish.ts');
   const warn = warnOn(terminal);
-  const resumed = `to finish a run that was stopped: ${snapshotCommand(source, run)}`;
-  const found = withWayOut(resumed, readFinishedRun(store, source, run));
+  const resumed = `to finish a run that was stopped: ${snapshotCommand(source, id)}`;
+  const found = withWayOut(resumed, readFinishedRun(store, source, id));
   const finished = await found.catch(async (error: unknown) => {
-    const published = isMissing(error)
-      ? await findPublished(store, source, run).catch(asRunUsage)
-      : undefined;
+    const published = isMissing(error) ? await findPublished(store, source, id).catch(asRunUsage) : undefined;
     return published ?? asRunUsage(error);
   });
   // In a directory nothing else is left of it.
@@ -50,7 +24,7 @@ async function publishAgain(
   const publishing = publishRun({
     store,
     source,
-    run: { id: run, startedAt: finished.startedAt },
+    run: { id, startedAt: finished.startedAt },
     finished,
     force: flags.force === true,
     warn,
@@ -59,7 +33,7 @@ async function publishAgain(
   const publication = await withWayOut(newRun, publishing);
   if (publication.kind === 'published') await clearAfter(store, source, warn);
   return await endWith(publication, store, flags, terminal);
-}
+};
 
 const isMissing = (error: unknown) => error instanceof StoredObjectError && error.kind === 'missing';
 

@@ -1,26 +1,71 @@
-import { defineCommand } from '../command.ts';
-import { numberOption } from '../options/options.ts';
+import { openTables, type Tables } from '../../tables/duckdb/open-tables.ts';
+import { savedQueries } from '../../tables/saved-queries.ts';
+import type { FlagsOf, Run } from '../commands.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { printResult } from '../query/print-result.ts';
+import { runPrompt } from '../query/prompt.ts';
+import { listSaved, savedSql } from '../query/saved.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 
-/** `query [SQL]`: SQL over what is stored. Needs only the store, not the platform. */
-export const query = defineCommand({
-  does: 'Run SQL over published runs, changes, jobs and scores, with DuckDB. Without SQL: a prompt.',
-  arguments: [['[sql]', 'one SELECT, or - for standard input']],
-  options: [
-    ['--saved [name]', 'run a saved query; without a name: list them'],
-    ['--json', 'print the rows as one JSON value'],
-    ['--csv', 'print the rows as CSV'],
-    ['--parquet <file>', 'write the rows to a file of Parquet'],
-    ['--seconds <n>', 'stop the query after so long', numberOption(1, 1e6)],
-    ['--memory <mb>', 'megabytes of memory for DuckDB', numberOption(100, 1e6), 1_000],
-    ['--disk <gb>', 'gigabytes for temporary files', numberOption(0.1, 1e5, { whole: false }), 20],
-  ],
-  examples: [
-    'query "SELECT status, count(*) FROM calculations GROUP BY status"',
-    'query --saved what-changed-this-week --csv',
-    'query --saved',
-  ],
-  async run([sql], flags, terminal) {
-    const { runQuery } = await import('../query/run-query.ts');
-    return runQuery(sql, flags, terminal);
-  },
-});
+type QueryFlags = FlagsOf<'query'>;
+
+/** Runs SQL over what is stored, or the prompt if there is none. Needs only the store, not the platform. */
+export const run: Run<'query'> = async ([given], flags, terminal) => {
+  checkFlags(given, flags);
+  if (flags.saved === true) {
+    for (const line of flags.json ? [JSON.stringify(savedQueries())] : listSaved()) terminal.out(line);
+    return exitCodes.done;
+  }
+  const sql = await sqlOf(given, flags, terminal);
+  const store = await openStoreToRead(terminal);
+  await using tables = await openTables(store, {
+    memoryMb: flags.memory,
+    diskBytes: flags.disk * 1e9,
+  });
+  if (sql !== undefined) return await runOne(sql, flags, { tables, terminal });
+  const { dialog, signal } = terminal;
+  if (dialog === undefined) throw noQuery();
+  return await runPrompt({ tables, dialog, signal, seconds: flags.seconds });
+};
+
+/** The SQL that was asked for; undefined for the prompt. */
+async function sqlOf(
+  given: string | undefined,
+  { saved, ...format }: QueryFlags,
+  { dialog, readInput }: Terminal,
+): Promise<string | undefined> {
+  if (typeof saved === 'string') return savedSql(saved);
+  if (given === '-') return await readInput();
+  const needsSql = dialog === undefined || format.json || format.csv || format.parquet !== undefined;
+  if (given === undefined && needsSql) throw noQuery();
+  return given;
+}
+
+const noQuery = () => new UsageError('SQL: expected a query, or --saved NAME, got none');
+
+function checkFlags(given: string | undefined, { saved, json, csv, parquet }: QueryFlags): void {
+  const formats = Object.entries({ json, csv, parquet }).filter(([, value]) => value !== undefined);
+  if (formats.length > 1)
+    throw new UsageError(`expected one of --json, --csv and --parquet, got ${formats.length}`);
+  if (given !== undefined && saved !== undefined) throw new UsageError('expected SQL or --saved, got both');
+}
+
+async function runOne(
+  sql: string,
+  flags: QueryFlags,
+  { tables, terminal }: { readonly tables: Tables; readonly terminal: Terminal },
+): Promise<number> {
+  await using result = await tables.query(sql, {
+    signal: terminal.signal,
+    seconds: flags.seconds,
+    onReading: terminal.err,
+  });
+  await printResult(result, flags, terminal).catch((error: unknown) => {
+    // Whoever runs `| head` wants no more.
+    if (terminal.outputFault?.()?.kind !== 'closed') throw error;
+  });
+  for (const note of result.notes) terminal.err(shown(note));
+  for (const fault of result.faults) terminal.err(`not in the result: ${shown(fault)}`);
+  return result.faults.length > 0 ? exitCodes.incomplete : exitCodes.done;
+}

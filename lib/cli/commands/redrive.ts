@@ -1,47 +1,45 @@
+import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
-import type { MovedDeadLetters, Redriven, RedriveParts } from '../../jobs/redrive.ts';
+import {
+  type MovedDeadLetters,
+  moveDeadLetters,
+  type Redriven,
+  type RedriveParts,
+  redriveFailed,
+} from '../../jobs/redrive.ts';
+import { redriveBatch } from '../../jobs/redrive-batch.ts';
 import { readSyncSettings, type SyncSettings } from '../../settings.ts';
-import { defineCommand } from '../command.ts';
+import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
+import { checkedJobIds, openLedgerParts } from '../jobs/open-jobs.ts';
 import { openStoreOf, settingFor } from '../options/from-settings.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { andMore, inJson } from '../terminal/words.ts';
 
-/** `redrive [ID...]`: reopens failed jobs and moves dead letters back. Does not need the platform. */
-export const redrive = defineCommand({
-  does: 'Reopen failed jobs, never unknown ones, and cancelled ones only by id; without ids, also move dead letters back to the queue.',
-  arguments: [['[id...]', 'the ids of the jobs (default: all failed jobs)']],
-  options: [
-    ['--batch <name>', 'score the rows of this batch that have no score, cancelled ones too'],
-    ['--json', 'print what happened to them as one JSON value'],
-  ],
-  examples: ['redrive', 'redrive nightly-1', 'redrive --batch may'],
-  async run([given], { batch, json }, terminal) {
-    const { environment, signal } = terminal;
-    const settings = readSyncSettings(environment);
-    const tableName = settingFor('redrive', settings, 'SYNC_TABLE');
-    const queueUrl = settingFor('redrive', settings, 'SYNC_QUEUE_URL');
-    if (batch !== undefined && given.length > 0)
-      throw new UsageError('redrive: expected ids of jobs or --batch, got both');
-    const { checkedJobIds, openLedgerParts } = await import('../jobs/open-jobs.ts');
-    const { openQueue } = await import('../../jobs/queue/open-queue.ts');
-    const ids = checkedJobIds(given);
-    const store = await openStoreOf(terminal);
-    const { ledger, batches } = await openLedgerParts(tableName, environment, store);
-    const queue = await openQueue(queueUrl, environment);
-    const parts = { store, ledger, batches, queue, signal };
-    const report =
-      batch === undefined
-        ? await redriveJobs(ids, parts, settings, terminal)
-        : await redriveOne(batch, parts, terminal);
-    if (report === undefined) return exitCodes.failed;
-    terminal.out(json ? inJson(report) : shownLines(describe(report)));
-    const isAll = batch === undefined && ids.length === 0;
-    return report.notSent.length === 0 && !report.held && (isAll || report.left.length === 0)
-      ? exitCodes.done
-      : exitCodes.incomplete;
-  },
-});
+/** Reopens failed jobs and moves dead letters back. Does not need the platform. */
+export const run: Run<'redrive'> = async ([given], { batch, json }, terminal) => {
+  const { environment, signal } = terminal;
+  const settings = readSyncSettings(environment);
+  const tableName = settingFor('redrive', settings, 'SYNC_TABLE');
+  const queueUrl = settingFor('redrive', settings, 'SYNC_QUEUE_URL');
+  if (batch !== undefined && given.length > 0)
+    throw new UsageError('redrive: expected ids of jobs or --batch, got both');
+  const ids = checkedJobIds(given);
+  const store = await openStoreOf(terminal);
+  const { ledger, batches } = await openLedgerParts(tableName, environment, store);
+  const queue = await openQueue(queueUrl, environment);
+  const parts = { store, ledger, batches, queue, signal };
+  const report =
+    batch === undefined
+      ? await redriveJobs(ids, parts, settings, terminal)
+      : await redriveOne(batch, parts, terminal);
+  if (report === undefined) return exitCodes.failed;
+  terminal.out(json ? inJson(report) : shownLines(describe(report)));
+  const isAll = batch === undefined && ids.length === 0;
+  return report.notSent.length === 0 && !report.held && (isAll || report.left.length === 0)
+    ? exitCodes.done
+    : exitCodes.incomplete;
+};
 
 async function redriveJobs(
   ids: readonly string[],
@@ -49,7 +47,6 @@ async function redriveJobs(
   settings: SyncSettings,
   terminal: Terminal,
 ): Promise<Report> {
-  const { redriveFailed } = await import('../../jobs/redrive.ts');
   const redriven = await redriveFailed(ids, parts);
   const isAll = ids.length === 0;
   const dead = isAll ? await moveBack(settings, parts.queue, terminal) : null;
@@ -71,7 +68,6 @@ async function redriveOne(
   parts: RedriveParts,
   { err }: Terminal,
 ): Promise<Report | undefined> {
-  const { redriveBatch } = await import('../../jobs/redrive-batch.ts');
   const redriven = await redriveBatch(batch, parts);
   if (redriven.chunks > 0) return { ...redriven, unknown: [], movedBack: null, held: null };
   err(shown(`platform-sync: batch ${batch}: not in the table`));
@@ -85,8 +81,6 @@ async function moveBack(
   { environment, signal, polls }: Terminal,
 ): Promise<MovedDeadLetters | null> {
   if (url === undefined) return null;
-  const { openQueue } = await import('../../jobs/queue/open-queue.ts');
-  const { moveDeadLetters } = await import('../../jobs/redrive.ts');
   return moveDeadLetters({ from: await openQueue(url, environment, 'dead'), to: queue, polls, signal });
 }
 

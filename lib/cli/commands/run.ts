@@ -1,28 +1,193 @@
-import { defineCommand } from '../command.ts';
-import { fileOfJobs } from '../jobs/csv-jobs.ts';
-import { CONCURRENCY } from '../options/options.ts';
+import { sleep } from '../../base/index.ts';
+import { createFileQueue } from '../../jobs/file/file-queue.ts';
+import { checkJobFile, type JobFile } from '../../jobs/file/job-file.ts';
+import type { EndedJob } from '../../jobs/handle-message.ts';
+import { adviceWords } from '../../jobs/job-advice.ts';
+import { openJobStorage } from '../../jobs/job-storage.ts';
+import type { Outcome } from '../../jobs/ledger/job-row.ts';
+import { openWorker, renewedLease } from '../../jobs/open-worker.ts';
+import { senderHere } from '../../jobs/queue/open-queue.ts';
+import { writeRunOutput } from '../../jobs/results/run-output.ts';
+import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
+import { work } from '../../jobs/work.ts';
+import { openSession } from '../../session.ts';
+import { readSettings, readSyncSettings } from '../../settings.ts';
+import type { FlagsOf, Run } from '../commands.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { fileOfJobs, readTemplateFile } from '../jobs/csv-jobs.ts';
+import { allowOf, asSettingsError } from '../jobs/open-jobs.ts';
+import { createTokenWatch } from '../jobs/token-watch.ts';
+import { commandLine } from '../options/command-lines.ts';
+import { settingFor } from '../options/from-settings.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { counted, inJson } from '../terminal/words.ts';
+import { checkedOutput, checkFile } from '../texts/score-files.ts';
+import { tokenIn, VISIBILITY_SECONDS } from './work.ts';
 
-/** `run JOBS.ndjson`: runs the jobs of a file here, each to its one outcome. The same command again runs the rest. */
-export const run = defineCommand({
-  does: 'Run the jobs of a file in this process, each to its one outcome; every row is checked before any is run, and the same command again runs what is left.',
-  arguments: [['[file]', 'the jobs as JSON, one per line; may be gzipped']],
-  options: [
-    ['--from-csv <file>', 'make a job of each row of this CSV, by --template'],
-    ['--template <file>', 'a job as JSON, in which {{column}} stands for a cell; - for standard input'],
-    ['--encoding <label>', 'the encoding of the file (default: detected)'],
-    ['--separator <character>', 'the separator of the CSV (default: detected from its header)'],
-    ['--output <file>', 'write a row for each job: .csv, .tsv, .ndjson or .jsonl, with .gz or without'],
-    CONCURRENCY,
-    ['--dry-run', 'check everything, formulas too, but run nothing'],
-    ['--json', 'print how many ended and how as one JSON value'],
-  ],
-  examples: [
-    'run jobs.ndjson --output results.ndjson',
-    'run --from-csv days.csv --template job.json --output days-done.csv',
-  ],
-  async run([given], flags, terminal) {
-    const file = fileOfJobs('run', given, flags);
-    const { runJobs } = await import('../jobs/run-jobs.ts');
-    return runJobs({ ...flags, file }, terminal);
-  },
-});
+/** `file`: the jobs, or with a template the rows that they are made of. */
+type RunFlags = FlagsOf<'run'> & { readonly file: string };
+
+/** Runs each job of a file to its one outcome, in this process. */
+export const run: Run<'run'> = async ([given], typed, terminal) => {
+  const flags = { ...typed, file: fileOfJobs('run', given, typed) };
+  await checkFile(flags.file);
+  const format = await checkedOutput(flags.file, flags.output);
+  const jobs = await checkedJobs(flags, terminal);
+  if (flags.dryRun) return showDryRun(jobs, flags, terminal);
+  const { counts, fault, storage } = await runAll(jobs, flags, terminal);
+  // After Ctrl-C too: what has ended is worth a file.
+  if (flags.output !== undefined && format !== undefined) {
+    terminal.err(shown(`writing ${flags.output}`));
+    await writeRunOutput(jobs, { ...storage, file: flags.output, format });
+  }
+  show(counts, jobs, flags, terminal);
+  if (fault !== undefined) {
+    terminal.err(shown(fault.words));
+    return fault.code;
+  }
+  return counts.done === jobs.count ? exitCodes.done : exitCodes.incomplete;
+};
+
+/** Throws `UsageError` with every fault, before anything is run. */
+async function checkedJobs(flags: RunFlags, terminal: Terminal): Promise<JobFile> {
+  const { file, template, encoding, separator } = flags;
+  const allow = allowOf(readSyncSettings(terminal.environment).SYNC_ALLOW);
+  const json = template === undefined ? {} : { template: await readTemplateFile(template, terminal) };
+  const checked = await checkJobFile({
+    file,
+    ...json,
+    encoding,
+    separator,
+    allow,
+    signal: terminal.signal,
+  }).catch((error: unknown) => {
+    if (error instanceof RowsError) throw new UsageError(`${file}: ${error.message}`, { cause: error });
+    throw error;
+  });
+  if (!('faults' in checked)) return checked;
+  const [where, expected] =
+    checked.in === 'template'
+      ? [template, `a job with columns of ${file}`]
+      : [file, template === undefined ? `one job per line${csvHint(file)}` : 'a job for each row'];
+  const faults = checked.faults.map((fault) => `  ${fault}`).join('\n');
+  throw new UsageError(`${where}: expected ${expected}; nothing was run:\n${faults}`);
+}
+
+const csvHint = (file: string) =>
+  /\.[ct]sv(\.gz)?$/i.test(file) ? ' (the rows of a CSV need --from-csv and --template)' : '';
+
+async function runAll(jobs: JobFile, { concurrency }: RunFlags, terminal: Terminal) {
+  const settings = readSettings(terminal.environment);
+  settingFor('run', settings, 'SYNC_TABLE');
+  const token = createTokenWatch(tokenIn(settings));
+  const session = openSession({ ...terminal, ...token.hooks });
+  const storage = await openJobStorage(session);
+  const tally = createTally(jobs.count);
+  const progress = createProgress('run', {
+    ...terminal,
+    callCounts: session.callCounts,
+    nouns: ['rows', 'calls'],
+    now: () => performance.now(),
+  });
+  const onEnded = (job: Pick<EndedJob, 'id' | 'status' | 'error'>) => {
+    tally.add(job);
+    progress.update(tally.progress());
+  };
+  progress.update(tally.progress());
+  const worker = await openWorker(session, storage, { onEnded }).catch((error: unknown) => {
+    throw asSettingsError(error);
+  });
+  const queue = createFileQueue({
+    rows: jobs.rows,
+    ledger: storage.ledger,
+    sender: senderHere(),
+    onEndedElsewhere: ({ id, outcome }) => onEnded({ id, ...outcome }),
+    now: Date.now,
+  });
+  const signal = AbortSignal.any([terminal.signal, token.signal]);
+  try {
+    await work({
+      ...{ worker, queue, signal, sleep, visibilitySeconds: VISIBILITY_SECONDS },
+      lease: renewedLease(storage.ledger, { stop: signal }),
+      concurrency: concurrency ?? settings.PLATFORM_CONCURRENCY,
+      drain: true,
+      onRefused: (id) => onEnded({ id, status: 'failed', error: OTHER_CONTENT }),
+    });
+  } finally {
+    progress.end();
+  }
+  return { counts: tally.counts(), fault: token.fault(), storage };
+}
+
+/** All rows were checked before they ran, so this is what a message of theirs is refused for. */
+const OTHER_CONTENT = { kind: 'other-content', message: 'another job has this id, with other content' };
+
+/** How many of the jobs that are not done are named, of each kind. */
+const MOST_NAMED = 20;
+
+type NotDone = { readonly id: string; readonly status: 'failed' | 'unknown'; readonly reason: string };
+
+function createTally(rows: number) {
+  const ended = { done: 0, failed: 0, unknown: 0 } satisfies Record<Outcome['status'], number>;
+  const notDone: NotDone[] = [];
+  const left = () => rows - ended.done - ended.failed - ended.unknown;
+  return {
+    add({ id, status, error }: Pick<EndedJob, 'id' | 'status' | 'error'>) {
+      ended[status] += 1;
+      if (status !== 'done' && ended[status] <= MOST_NAMED)
+        notDone.push({ id, status, reason: error?.message ?? '' });
+    },
+    progress: () => ({
+      records: rows - left(),
+      total: rows,
+      also: [`${ended.failed + ended.unknown} failed`, `${left()} left`],
+    }),
+    counts: () => ({ ...ended, left: left(), notDone }),
+  };
+}
+
+type Counts = ReturnType<ReturnType<typeof createTally>['counts']>;
+
+function show(counts: Counts, { count }: JobFile, flags: RunFlags, terminal: Terminal): void {
+  const { done, failed, unknown, left, notDone } = counts;
+  const { file, output, json } = flags;
+  if (json)
+    terminal.out(inJson({ file, rows: count, done, failed, unknown, left, output: output ?? null, notDone }));
+  else {
+    terminal.out(
+      shown(
+        `${file}: ${counted(count, 'row')}: ${done} done, ${failed} failed, ${unknown} unknown, ${left} left`,
+      ),
+    );
+    for (const { id, status, reason } of notDone) terminal.out(shown(`  ${status}: ${id}: ${reason}`));
+    for (const status of ['failed', 'unknown'] as const) {
+      const first = notDone.find((each) => each.status === status);
+      if (first !== undefined) terminal.out(shown(`  ${adviceWords(first.id, status)}`));
+    }
+    if (output !== undefined) terminal.out(shown(`output: ${output}`));
+  }
+  if (left > 0)
+    terminal.err(shown(`stopped; ${counted(left, 'row')} left; to run the rest: ${commandOf(flags)}`));
+}
+
+function showDryRun(
+  { count, first }: JobFile,
+  { file, json, template }: RunFlags,
+  { out }: Terminal,
+): number {
+  if (json) {
+    out(inJson({ file, rows: count, dryRun: true }));
+    return exitCodes.done;
+  }
+  if (template !== undefined) for (const text of first) out(shown(text));
+  if (template !== undefined && count > first.length) out(`and ${counted(count - first.length, 'row')} more`);
+  out(`${counted(count, 'row')} would be run; nothing was run`);
+  return exitCodes.done;
+}
+
+/** The command line that runs what is left: the ledger says what has ended. */
+const commandOf = ({ file, template, encoding, separator, output, concurrency }: RunFlags): string =>
+  template === undefined
+    ? commandLine(['run', file], { encoding, separator, output, concurrency })
+    : commandLine(['run'], { fromCsv: file, template, encoding, separator, output, concurrency });

@@ -1,31 +1,20 @@
-import { defineCommand } from '../command.ts';
+import type { Run } from '../commands.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { numberOption, placeOf } from '../options/options.ts';
 import { type FoundRuns, findRuns, type ListedRun } from '../snapshots/list-runs.ts';
 import { inColumns } from '../terminal/columns.ts';
 import { exitCodes, shown } from '../terminal/terminal.ts';
 import { inJson, notListed } from '../terminal/words.ts';
 
-/** `runs [SOURCE]`: the published runs, newest first; with `--all` every other one, too. Needs only the store. */
-export const runs = defineCommand({
-  does: 'List the published runs, newest first.',
-  arguments: [placeOf('every source; with --all also every SOURCE.NAME')],
-  options: [
-    ['--all', 'also list unfinished, refused and superseded runs'],
-    ['--limit <n>', 'the most runs to list for each source', numberOption(1, 10_000), 20],
-    ['--json', 'print the runs as one JSON value'],
-  ],
-  examples: ['runs', 'runs calculations --limit 5', 'runs --all'],
-  async run([place], { all = false, limit, json }, terminal) {
-    const store = await openStoreToRead(terminal);
-    const found = await findRuns({ store, place, all, limit }, terminal);
-    const { listed, broken, left } = found;
-    if (json) terminal.out(inJson(listed));
-    else for (const line of describeRuns(found, all, store.location)) terminal.out(line);
-    for (const line of [...notListed(left, 'run'), ...broken]) terminal.err(shown(line));
-    return broken.length > 0 ? exitCodes.incomplete : exitCodes.done;
-  },
-});
+/** The published runs, newest first; with `--all` every other one, too. Needs only the store. */
+export const run: Run<'runs'> = async ([place], { all = false, limit, json }, terminal) => {
+  const store = await openStoreToRead(terminal);
+  const found = await findRuns({ store, place, all, limit }, terminal);
+  const { listed, broken, left } = found;
+  if (json) terminal.out(inJson(listed));
+  else for (const line of describeRuns(found, all, store.location)) terminal.out(line);
+  for (const line of [...notListed(left, 'run'), ...broken]) terminal.err(shown(line));
+  return broken.length > 0 ? exitCodes.incomplete : exitCodes.done;
+};
 
 function describeRuns({ listed, broken }: FoundRuns, all: boolean, location: string): readonly string[] {
   // A run that cannot be read is named after the list.
@@ -33,7 +22,7 @@ function describeRuns({ listed, broken }: FoundRuns, all: boolean, location: str
   if (rows.length > 0)
     return inColumns(
       headerOf(all),
-      rows.map((run) => cells(run, all)),
+      rows.map((row) => cells(row, all)),
     );
   if (broken.length > 0) return [];
   return [all ? `no runs in ${shown(location)}` : `nothing has been published in ${shown(location)}`];

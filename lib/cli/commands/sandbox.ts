@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import type { SettingName } from '../../contract.ts';
-import { defineCommand } from '../command.ts';
+import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { numberOption } from '../options/options.ts';
 import { exitCodes } from '../terminal/terminal.ts';
 import { inJson } from '../terminal/words.ts';
 
@@ -37,46 +36,21 @@ function isThere(name: string): boolean {
   }
 }
 
-/** `sandbox`: the reference platform, until Ctrl-C. */
-export const sandbox = defineCommand({
-  does: 'Start the reference platform on loopback, and print the settings that reach it.',
-  options: [
-    ['--seed <n>', 'the seed of its records (default: 1)', numberOption(0, 4_294_967_295)],
-    ['--calculations <n>', 'how many calculations it has (default: 20000)', numberOption(0, 10_000_000)],
-    ['--latency <ms>', 'milliseconds to delay every response by (default: 0)', numberOption(0, 600_000)],
-    [
-      '--rate <n>',
-      'requests a second that it accepts; it responds to any more with 429 (default: no limit)',
-      numberOption(0.01, 100_000, { whole: false }),
-    ],
-    [
-      '--faults <p>',
-      'the share of requests that fail in some way, from 0 to 1 (default: 0)',
-      numberOption(0, 1, { whole: false }),
-    ],
-    [
-      '--churn <n>',
-      'records added, changed or deleted per second (default: 0)',
-      numberOption(0, 10_000, { whole: false }),
-    ],
-    ['--json', 'print the settings as one JSON value'],
-  ],
-  examples: ['sandbox > sandbox.env', 'sandbox --rate 5 --faults 0.02 --latency 100'],
-  async run(_, { latency, json, ...options }, { out, err, signal }) {
-    requireSandboxPackages();
-    const { startPlatform } = await import('../../sandbox/platform/start-platform.ts');
-    await using platform = await startPlatform({
-      ...options,
-      ...(latency === undefined ? {} : { latencyMs: latency }),
-    });
-    const settings = {
-      PLATFORM_BASE_URL: platform.url,
-      PLATFORM_TOKEN: platform.token,
-    } satisfies Partial<Record<SettingName, string>>;
-    if (json) out(inJson(settings));
-    else for (const [name, value] of Object.entries(settings)) out(`export ${name}=${value}`);
-    err(`Running until Ctrl-C. Its OpenAPI document: ${platform.url}/openapi.json`);
-    if (!signal.aborted) await once(signal, 'abort');
-    return exitCodes.done;
-  },
-});
+/** The reference platform, until Ctrl-C. */
+export const run: Run<'sandbox'> = async (_, { latency, json, ...options }, { out, err, signal }) => {
+  requireSandboxPackages();
+  const { startPlatform } = await import('../../sandbox/platform/start-platform.ts');
+  await using platform = await startPlatform({
+    ...options,
+    ...(latency === undefined ? {} : { latencyMs: latency }),
+  });
+  const settings = {
+    PLATFORM_BASE_URL: platform.url,
+    PLATFORM_TOKEN: platform.token,
+  } satisfies Partial<Record<SettingName, string>>;
+  if (json) out(inJson(settings));
+  else for (const [name, value] of Object.entries(settings)) out(`export ${name}=${value}`);
+  err(`Running until Ctrl-C. Its OpenAPI document: ${platform.url}/openapi.json`);
+  if (!signal.aborted) await once(signal, 'abort');
+  return exitCodes.done;
+};

@@ -1,40 +1,193 @@
-import { defineCommand } from '../command.ts';
-import { collected, numberOption, topicOption } from '../options/options.ts';
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { sleep } from '../../base/index.ts';
+import { refusals } from '../../jobs/texts/batch/check-batch.ts';
+import { type BadRow, type BatchRequest, checkedRows, isBad } from '../../jobs/texts/batch/chunks.ts';
+import { previewBatch } from '../../jobs/texts/batch/preview.ts';
+import { scoreFile } from '../../jobs/texts/batch/score-file.ts';
+import { BatchConflictError } from '../../jobs/texts/batch/split-batch.ts';
+import { createScoreCache } from '../../jobs/texts/cache/score-cache.ts';
+import type { OutputFormat } from '../../jobs/texts/output/text-file.ts';
+import { createInput } from '../../jobs/texts/rows/read-rows.ts';
+import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
+import type { Analyze } from '../../jobs/texts/scoring/run.ts';
+import { bulkRequestChecks } from '../../jobs/types/score/message.ts';
+import { openSession, type Session } from '../../session.ts';
+import type { Run } from '../commands.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { openScoreTable } from '../options/from-settings.ts';
+import { checkedMessage } from '../options/request-options.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { shown, type Terminal } from '../terminal/terminal.ts';
+import { number } from '../terminal/words.ts';
+import {
+  checkedOutput,
+  checkFile,
+  resumeCommandOf,
+  rowsOptions,
+  type ScoreFlags,
+  writeOutput,
+} from '../texts/score-files.ts';
+import { batchNameOf, checkedBatch } from '../texts/score-names.ts';
+import { describeInput, NAMED_BAD_ROWS, showPreview, showRefusal, showSummary } from '../texts/show-score.ts';
+import { untilReached } from '../texts/until-reached.ts';
 
-/** Columns separated by commas; may be repeated. A name that contains a comma cannot be given. */
-const columnsOption = (text: string, before: readonly string[] = []): readonly string[] =>
-  text.split(',').reduce<readonly string[]>((columns, column) => collected(column.trim(), columns), before);
+/** Scores every text of a file, or reports what that would take. Each text is paid for once. */
+export const run: Run<'score'> = async ([file], flags, terminal) => {
+  const session = openSession(terminal);
+  await checkFile(file);
+  const output = await checkedOutput(file, flags.output);
+  const batch = checkedBatch(flags.batch ?? batchNameOf(file, Date.now()));
+  const parts = await openParts(session, terminal);
+  const input = createInput(() => createReadStream(file), rowsOptions(file, flags));
+  const request: BatchRequest = {
+    batch,
+    request: requestOf(flags),
+    rows: input.rows,
+    input: input.found,
+    host: parts.host,
+  };
+  try {
+    return await (flags.dryRun
+      ? preview(request, parts, flags, terminal)
+      : score(request, parts, { ...flags, file, outputFormat: output }, terminal));
+  } catch (error) {
+    throw asUsageOf(file, error);
+  }
+};
 
-/** `score FILE`: the sentiment of every text in a file, scored in this process. Each text is paid for once. */
-export const score = defineCommand({
-  does: 'Score the sentiment of every text in a CSV, NDJSON or JSON file; each text is paid for once.',
-  arguments: [['<file>', 'the file of texts; may be gzipped']],
-  required: [['--text <column>', 'the column that holds the text']],
-  options: [
-    ['--id <column>', 'the column that holds the row’s id (default: its line number)'],
-    ['--topic <name[=description]>', 'a topic to score; may be repeated', topicOption],
-    ['--instructions <text>', 'additional instructions for the model'],
-    ['--model <model>', 'the model (default: the platform’s own)'],
-    ['--columns <a,b>', 'columns to copy into the scores', columnsOption],
-    ['--max-calls <n>', 'send nothing if more calls than this are needed', numberOption(0, 1_000_000_000)],
-    ['--dry-run', 'report what it would take, but send nothing'],
-    ['--batch <name>', 'the name of the batch; the same name again resumes a batch that was stopped'],
-    ['--encoding <label>', 'the encoding of the file, such as utf-8 or windows-1252 (default: detected)'],
-    ['--separator <character>', 'the separator of a CSV file (default: detected from its header)'],
-    ['--skip-empty', 'leave out rows without a text, which are bad rows otherwise'],
-    [
-      '--output <file>',
-      'write all rows with their scores: .csv, .tsv, .ndjson or .jsonl, with .gz or without',
-    ],
-    ['--json', 'print the summary as one JSON value'],
-  ],
-  examples: [
-    'score reviews.csv --text comment --id user --topic delivery --topic "support=the help desk" --dry-run',
-    'score reviews.csv --text comment --id user --topic delivery --batch may --max-calls 1000',
-    'score reviews.csv --text comment --id user --topic delivery --output scored.csv',
-  ],
-  async run([file], flags, terminal) {
-    const { runScore } = await import('../texts/run-score.ts');
-    return runScore(file, flags, terminal);
-  },
-});
+/** The request for every text. Throws `UsageError` with every fault, before anything is sent. */
+function requestOf({ topic: topics, instructions, model }: ScoreFlags): BatchRequest['request'] {
+  const request = {
+    ...(topics === undefined ? {} : { topics: [...topics] }),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(model === undefined ? {} : { model }),
+  };
+  return checkedMessage(bulkRequestChecks, request, TYPED_AS);
+}
+
+/** The options that set the fields of a bulk request. */
+const TYPED_AS = { topics: '--topic', instructions: '--instructions', model: '--model' };
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+async function openParts(session: Session, terminal: Terminal) {
+  const { PLATFORM_BASE_URL, PLATFORM_RATE: rate, PLATFORM_TIMEOUT_MS: attemptMs } = session.settings;
+  const store = await session.store();
+  const { table, now } = await openScoreTable('score', terminal);
+  const { host } = new URL(PLATFORM_BASE_URL);
+  const newToken = randomUUID;
+  const cache = createScoreCache({ table, host, attemptMs, owner: randomUUID(), now, newToken });
+  return { session, store, table, host, cache, newToken, now, rate, signal: terminal.signal };
+}
+
+async function preview(
+  request: BatchRequest,
+  { cache, rate, signal }: Parts,
+  flags: ScoreFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const badRows = new Map<number, BadRow>();
+  async function* rows() {
+    for await (const row of checkedRows(request.rows())) {
+      if (isBad(row) && badRows.size < NAMED_BAD_ROWS) badRows.set(row.line, row);
+      yield row;
+    }
+  }
+  const found = await previewBatch({ rows, request: request.request, cache, rate, signal });
+  const reasons = refusals(found, { rate, maxCalls: flags.maxCalls });
+  const input = request.input?.();
+  return showPreview({ ...found, bad: [...badRows.values()], reasons, rate, input }, flags, terminal);
+}
+
+type ScoredFlags = ScoreFlags & { readonly file: string; readonly outputFormat: OutputFormat | undefined };
+
+async function score(
+  given: BatchRequest,
+  { session, ...parts }: Parts,
+  flags: ScoredFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const resumeCommand = shown(resumeCommandOf(flags, given.batch));
+  const request = { ...given, rows: describedOnce(given, terminal) };
+  terminal.err(`batch ${request.batch}; to resume it after a stop: ${resumeCommand}`);
+  const progress = createProgress('score', {
+    screen: terminal.screen,
+    err: terminal.err,
+    callCounts: session.callCounts,
+    nouns: ['rows', 'calls'],
+    now: () => performance.now(),
+  });
+  const { analyze: counted, paid } = countSentiments(session.platform.sentiment.analyze);
+  const { analyze, signal } = untilReached({ ...terminal, analyze: counted, now: () => performance.now() });
+  try {
+    const scored = await scoreFile(request, {
+      ...parts,
+      signal,
+      maxCalls: flags.maxCalls,
+      analyze,
+      atOnce: session.settings.PLATFORM_CONCURRENCY,
+      random: Math.random,
+      sleep,
+      progress: ({ rowsScored, rows }) => progress.update({ records: rowsScored, total: rows }),
+    });
+    progress.end();
+    if (scored.kind === 'refused') return showRefusal(scored, flags, terminal);
+    const output = await writeOutput(scored.summary, parts, flags, terminal);
+    return showSummary(scored.summary, parts.store, { ...flags, output }, terminal);
+  } catch (error) {
+    progress.end();
+    terminal.err(paid());
+    if (!(error instanceof RowsError) && !(error instanceof BatchConflictError))
+      terminal.err(`stopped; to resume: ${resumeCommand}`);
+    throw error;
+  }
+}
+
+/** The rows, which are described when they were read for the first time: before anything is sent. */
+function describedOnce({ rows, input }: BatchRequest, { err }: Terminal): BatchRequest['rows'] {
+  let isDescribed = false;
+  return async function* describedRows() {
+    yield* rows();
+    const found = input?.();
+    if (isDescribed || found === undefined) return;
+    isDescribed = true;
+    for (const line of describeInput(found)) err(shown(line));
+  };
+}
+
+/** Turns a file that cannot be read as requested, or a batch of other rows, into wrong usage of what was typed. */
+function asUsageOf(file: string, error: unknown): unknown {
+  if (error instanceof BatchConflictError)
+    return new UsageError(`--batch: ${error.message}`, { cause: error });
+  if (error instanceof RowsError && error.failure.kind !== 'gzip')
+    return new UsageError(`${file}: ${error.message}`, { cause: error });
+  return error;
+}
+
+/** Counts what calls may have cost, for a run that is stopped: `paid()` says it in words, at any time. */
+function countSentiments(analyze: Analyze): {
+  readonly analyze: Analyze;
+  readonly paid: () => string;
+} {
+  const counts = { calls: 0, scored: 0, tokens: 0 };
+  return {
+    async analyze(request, { onLeave, ...options } = {}) {
+      const sentiment = await analyze(request, {
+        ...options,
+        onLeave: () => {
+          onLeave?.();
+          counts.calls += 1;
+        },
+      });
+      counts.scored += 1;
+      const { totalTokens = 0 } = sentiment.modelProviderUsage ?? {};
+      counts.tokens += Number(totalTokens);
+      return sentiment;
+    },
+    paid: () => {
+      const [calls, scored, tokens] = [counts.calls, counts.scored, counts.tokens].map(number);
+      return `calls of this run: ${calls}; ${scored} of them scored a text, which used ${tokens} tokens`;
+    },
+  };
+}

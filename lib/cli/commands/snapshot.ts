@@ -1,30 +1,86 @@
 import type { Command } from 'commander';
-import { idDigits } from '../../platform/index.ts';
-import { placeOf } from '../../snapshot/keys.ts';
-import { type Source, sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
-import { type CommandDefinition, defineCommand } from '../command.ts';
-import { UsageError } from '../errors/usage-error.ts';
-import { collected, readText, runOrLast } from '../options/options.ts';
-import { checkPlaceName, optionsGiven, readRequest, requestOptions } from '../options/request-options.ts';
-import type { RunToTake } from '../snapshots/run-snapshot.ts';
-import { NO_TABLES } from '../snapshots/show-publication.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { sleep } from '../../base/index.ts';
+import { idDigits, PlatformError } from '../../platform/index.ts';
+import { openSession, type Session } from '../../session.ts';
+import { clearAfter } from '../../snapshot/history/clear-work.ts';
+import { findPublished } from '../../snapshot/history/find-published.ts';
+import { lastStopped } from '../../snapshot/history/last-stopped.ts';
+import { type Place, placeOf } from '../../snapshot/keys.ts';
+import type { Publication } from '../../snapshot/publish/publish.ts';
+import { beginRun } from '../../snapshot/run/begin-run.ts';
+import { type Checkpoint, hasCheckpoint } from '../../snapshot/run/checkpoint.ts';
+import { checkPlatform, OtherPlatformError } from '../../snapshot/run/same-platform.ts';
+import { scanOfRun } from '../../snapshot/run/scan-of-run.ts';
+import type { Saved } from '../../snapshot/run/slice-progress.ts';
+import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.ts';
+import { resumeRun, takeRun } from '../../snapshot/run/take-run.ts';
+import type { SnapshotRequest } from '../../snapshot/sources/request.ts';
+import type { Source } from '../../snapshot/sources/sources.ts';
+import type { Store } from '../../store/index.ts';
+import type { FlagsOf, Run } from '../commands.ts';
+import { asUsage, UsageError, withWayOut } from '../errors/usage-error.ts';
+import { snapshotCommand } from '../options/command-lines.ts';
+import { readText } from '../options/options.ts';
+import { checkPlaceName, optionsGiven, readRequest } from '../options/request-options.ts';
+import { endWith } from '../snapshots/show-publication.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { type Terminal, warnOn } from '../terminal/terminal.ts';
 
-/** The options that declare ids as expected to be missing. */
-const EXPECT_MISSING = [
-  [
-    '--expect-missing <id>',
-    'an id that may be missing: the exit code is not 3 because of it; may be repeated',
-    (text: string, before?: readonly string[]) => collected(text, before),
-  ],
-  ['--expect-missing-from <file>', 'a file with one such id a line; - reads standard input'],
-] as const;
+type SnapshotFlags = FlagsOf<'snapshot calculations'>;
 
-type ExpectFlags = { readonly expectMissing?: readonly string[]; readonly expectMissingFrom?: string };
+/** What to take: a new run of a request, or the rest of one that was stopped. */
+type RunToTake =
+  | { readonly kind: 'new'; readonly request: SnapshotRequest; readonly idsFrom: string | undefined }
+  | { readonly kind: 'resumed'; readonly place: Place; readonly run: string };
+
+/** Takes or resumes a run of the source that the command names, publishes it and shows it. */
+export const run: Run<'snapshot calculations'> = async (_, given, terminal, command) => {
+  const flags = { ...given, isExpected: await readExpected(given, terminal) };
+  const taken = await runToTake(command, command.name() as Source, given, terminal);
+  // One slot at a time: a snapshot can wait, and must not keep jobs waiting.
+  const session = openSession({ ...terminal, greed: 'one' });
+  const store = await session.store();
+  const platform = new URL(session.settings.PLATFORM_BASE_URL).host;
+  const saved = await openRun(taken, session, store);
+  // Published before.
+  if ('kind' in saved) return await endWith(saved, store, flags, terminal);
+  const { source: place, run: id } = saved.checkpoint;
+  // Said before the first request, so that whoever kills the process knows what to resume.
+  terminal.err(`${place}: ${taken.kind === 'resumed' ? 'resuming run' : 'run'} ${id}`);
+  const scan = await openScan(saved.checkpoint, session, store, terminal);
+  const progress = createProgress(place, {
+    screen: terminal.screen,
+    err: terminal.err,
+    callCounts: session.callCounts,
+    recordsBefore: saved.checkpoint.records,
+    now: () => performance.now(),
+  });
+  const warn = warnOn(terminal);
+  using _held = terminal.awaits?.({ lost: [LOST, LOST] });
+  try {
+    const publication = await takeRun(saved, scan, {
+      ...optionsOf(session, store),
+      platform,
+      force: flags.force === true,
+      onProgress: progress.update,
+      onRead: progress.publishing,
+      warn,
+      signal: terminal.signal,
+    });
+    progress.end();
+    if (publication.kind === 'published') await clearAfter(store, place, warn);
+    return await endWith(publication, store, flags, terminal);
+  } catch (error) {
+    progress.end();
+    if (error instanceof SnapshotStoppedError && (await canResume(store, error)))
+      terminal.err(`stopped; to resume: ${snapshotCommand(place, error.run)}`);
+    throw error;
+  }
+};
 
 /** Says whether an id was declared as expected to be missing. A file may have no ids. */
 async function readExpected(
-  { expectMissing = [], expectMissingFrom }: ExpectFlags,
+  { expectMissing = [], expectMissingFrom }: SnapshotFlags,
   terminal: Pick<Terminal, 'readInput'>,
 ): Promise<(id: string) => boolean> {
   const lines = expectMissingFrom === undefined ? '' : await readText(expectMissingFrom, terminal);
@@ -35,50 +91,6 @@ async function readExpected(
 
 /** Ids as they are compared: integers by their digits, others without regard to letter case. */
 const sameId = (id: string): string => idDigits(id) ?? id.toLowerCase();
-
-const snapshotOf = (source: Source) =>
-  defineCommand({
-    does: sourceDefinitions[source].takes,
-    more: requestOptions(source),
-    options: [
-      ...EXPECT_MISSING,
-      ['--as <name>', 'give a narrowed snapshot a place of its own: SOURCE.NAME/'],
-      ['--resume <run>', 'resume a run that was stopped; last: the one that started last', runOrLast],
-      ['--force', 'publish even if a gate refuses; the manifest says so'],
-      NO_TABLES,
-      ['--json', 'print the manifest, and whether the run was published, as one JSON value'],
-    ],
-    examples: EXAMPLES[source],
-    async run(_, flags, terminal, command) {
-      const isExpected = await readExpected(flags, terminal);
-      const taken = await runToTake(command, source, flags, terminal);
-      const { runSnapshot } = await import('../snapshots/run-snapshot.ts');
-      return runSnapshot(taken, { ...flags, isExpected }, terminal);
-    },
-  });
-
-const FILESET = '5ab50524-9b3d-4a75-b88a-f20ea274b5d8';
-
-const EXAMPLES = {
-  calculations: [
-    'snapshot calculations',
-    'snapshot calculations --name Revenue --as revenue',
-    'snapshot calculations --resume last',
-  ],
-  files: [
-    `snapshot files --fileset ${FILESET}`,
-    `snapshot files --fileset ${FILESET} --directory /reports --since 2026-11-01 --as reports`,
-  ],
-  cards: ['snapshot cards', 'snapshot cards --dataset cd27b9a0-a9d4-446b-9b16-02103df7f112 --no-drill'],
-  'data-files': ['snapshot data-files --id 40009 --id 40030', 'snapshot data-files --ids-from ids.txt'],
-} as const satisfies Record<Source, readonly string[]>;
-
-/** `snapshot SOURCE`: copies all records of a source into the store and publishes them. */
-export const snapshot: CommandDefinition = {
-  does: 'Copy all records of a source into the store, and publish them.',
-  examples: ['snapshot calculations', 'snapshot calculations --resume last'],
-  below: Object.fromEntries(sources.map((source) => [source, snapshotOf(source)])),
-};
 
 async function runToTake(
   command: Command,
@@ -93,4 +105,97 @@ async function runToTake(
       `--resume: expected nothing else that selects records, since the run already has its selection, got ${given.join(', ')}`,
     );
   return { kind: 'resumed', place: placeOf(source, checkPlaceName(as)), run };
+}
+
+/** Begins the run or reads how far it came; its publication if that has ended. */
+async function openRun(taken: RunToTake, { settings }: Session, store: Store): Promise<Saved | Publication> {
+  const platform = new URL(settings.PLATFORM_BASE_URL).host;
+  if (taken.kind === 'resumed') {
+    const named = await namedRun(store, taken);
+    return (await alreadyPublished(store, named)) ?? (await resume(store, named, platform));
+  }
+  return beginRun(taken.request, {
+    store,
+    compression: settings.SYNC_COMPRESSION,
+    platform,
+    idsFrom: taken.idsFrom,
+    now: Date.now,
+    random: Math.random,
+  });
+}
+
+/** What an end at once loses of a run: the rest is resumed. */
+const LOST = 'what was read since the last part was stored, which a resumed run reads again';
+
+/** Takes a while if ids have to be found that another source links to. */
+async function openScan(checkpoint: Checkpoint, { platform }: Session, store: Store, terminal: Terminal) {
+  const { signal, err } = terminal;
+  try {
+    return await scanOfRun(checkpoint, { call: platform.call, store, sleep, signal });
+  } catch (error) {
+    if (signal.aborted) err(`stopped; to resume: ${snapshotCommand(checkpoint.source, checkpoint.run)}`);
+    throw error;
+  }
+}
+
+/**
+ * False if the run would only fail again: its request cannot be sent, or the platform responded with 400 before
+ * anything was durable.
+ */
+async function canResume(store: Store, { cause, source, run }: SnapshotStoppedError): Promise<boolean> {
+  const failure = cause instanceof PlatformError ? cause.failure : undefined;
+  if (failure?.kind === 'input') return false;
+  if (failure?.kind !== 'status' || failure.status !== 400) return true;
+  // If the checkpoint cannot be read, nobody knows, so the command is shown.
+  const records = await resumeRun(store, source, run).then(
+    ({ checkpoint }) => checkpoint.records,
+    () => undefined,
+  );
+  return records !== 0;
+}
+
+/** What a run needs of the session that it is taken in. */
+const optionsOf = ({ settings, callCounts, paceCounts }: Session, store: Store) => ({
+  store,
+  callCounts,
+  paceCounts,
+  partMs: settings.SYNC_PART_SECONDS * 1_000,
+  now: Date.now,
+  random: Math.random,
+});
+
+type ResumedRun = Extract<RunToTake, { readonly kind: 'resumed' }>;
+
+/** The run with its own name, where `last` was typed. */
+async function namedRun(store: Store, resumed: ResumedRun): Promise<ResumedRun> {
+  if (resumed.run !== 'last') return resumed;
+  const run = await lastStopped(store, resumed.place);
+  if (run !== undefined) return { ...resumed, run };
+  const expected = `a run of ${resumed.place} in ${store.location} that was stopped`;
+  throw new UsageError(
+    `--resume last: expected ${expected}, got none; to take a new run: ${snapshotCommand(resumed.place)} …`,
+  );
+}
+
+/** A run that was published leaves no checkpoint in a directory: resuming it finds that it is done. */
+async function alreadyPublished(store: Store, { place, run }: ResumedRun): Promise<Publication | undefined> {
+  if (await hasCheckpoint(store, place, run)) return undefined;
+  try {
+    return await findPublished(store, place, run);
+  } catch (error) {
+    throw asUsage('--resume', error);
+  }
+}
+
+async function resume(store: Store, { place, run }: ResumedRun, platform: string): Promise<Saved> {
+  const newRun = `to take a new run: ${snapshotCommand(place)} …`;
+  try {
+    const saved = await withWayOut(newRun, resumeRun(store, place, run));
+    checkPlatform(saved.checkpoint, platform);
+    return saved;
+  } catch (error) {
+    throw error instanceof OtherPlatformError
+      ? new UsageError(`--resume: ${error.message}; ${newRun}`, { cause: error })
+      : asUsage('--resume', error);
+  }
 }

@@ -1,54 +1,27 @@
+import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { warnOfThisHost } from '../../table/index.ts';
-import { defineCommand } from '../command.ts';
+import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import type { CsvFlags } from '../jobs/csv-jobs.ts';
-import type { ReadJob } from '../jobs/read-jobs.ts';
+import { fileOfJobs, readCsvJobs } from '../jobs/csv-jobs.ts';
+import { allowOf } from '../jobs/open-jobs.ts';
+import { faultsOfJobs, type ReadJob, readJobs } from '../jobs/read-jobs.ts';
+import { sendJobs } from '../jobs/send-jobs.ts';
 import { settingFor } from '../options/from-settings.ts';
 import { readText } from '../options/options.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { counted, inJson } from '../terminal/words.ts';
 
-/**
- * `submit JOBS.ndjson`: puts jobs on the queue, one per line; `--from-csv`: one for each row. All of them are checked before
- * any is sent.
- */
-export const submit = defineCommand({
-  does: 'Put jobs on the queue; every line is checked before any is sent.',
-  arguments: [['[file]', 'the jobs as JSON, one per line; - for standard input']],
-  options: [
-    ['--from-csv <file>', 'make a job of each row of this CSV, by --template'],
-    ['--template <file>', 'a job as JSON, in which {{column}} stands for a cell; - for standard input'],
-    ['--encoding <label>', 'the encoding of the CSV (default: detected)'],
-    ['--separator <character>', 'the separator of the CSV (default: detected from its header)'],
-    ['--dry-run', 'check everything, formulas too, but send nothing'],
-    ['--json', 'print how many were sent, and their ids, as one JSON value'],
-  ],
-  examples: [
-    'submit jobs.ndjson --dry-run',
-    'submit -',
-    'submit --from-csv days.csv --template job.json --dry-run',
-  ],
-  run: ([file], flags, terminal) => checkAndSend(file, flags, terminal),
-});
+type SubmitFlags = FlagsOf<'submit'>;
 
-type SubmitFlags = Partial<CsvFlags> & { readonly dryRun?: true; readonly json?: true };
-
-async function checkAndSend(
-  given: string | undefined,
-  flags: SubmitFlags,
-  terminal: Terminal,
-): Promise<number> {
-  const { fileOfJobs, readCsvJobs } = await import('../jobs/csv-jobs.ts');
+/** Puts jobs on the queue, one a line or a row. All of them are checked before any is sent. */
+export const run: Run<'submit'> = async ([given], flags, terminal) => {
   const file = fileOfJobs('submit', given, flags);
   const { fromCsv, template } = flags;
   const csv = fromCsv === undefined || template === undefined ? undefined : { ...flags, fromCsv, template };
   const settings = readSyncSettings(terminal.environment);
   const queueUrl = flags.dryRun ? undefined : settingFor('submit', settings, 'SYNC_QUEUE_URL');
-  const { allowOf } = await import('../jobs/open-jobs.ts');
-  const { openQueue } = await import('../../jobs/queue/open-queue.ts');
-  const { faultsOfJobs, readJobs } = await import('../jobs/read-jobs.ts');
   const allow = allowOf(settings.SYNC_ALLOW);
   const read =
     csv === undefined
@@ -69,7 +42,7 @@ async function checkAndSend(
   }
   warnOfThisHost(terminal.environment, terminal.err);
   return send(read.jobs, await openQueue(queueUrl, terminal.environment), flags, terminal);
-}
+};
 
 /** How many jobs a dry run shows. */
 const SHOWN = 3;
@@ -93,7 +66,6 @@ async function send(
   flags: SubmitFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const { sendJobs } = await import('../jobs/send-jobs.ts');
   const onAway = ({ message }: Error) =>
     terminal.err(`platform-sync: the queue is away (${message}): trying again for 5 minutes; Ctrl-C ends it`);
   const { ids, notSent, error } = await sendJobs(all, { queue, signal: terminal.signal, onAway });

@@ -1,33 +1,135 @@
-import { type FindableKind, findableKinds } from '../../report/graph/used-thing.ts';
-import { defineCommand } from '../command.ts';
-import { choiceOption, LISTED_DEPENDENTS, LISTED_JSON, numberOption } from '../options/options.ts';
+import { shortened } from '../../base/index.ts';
+import type { Dependent, FindableKind, UsedThing, Way } from '../../report/graph/used-thing.ts';
+import { type WhereUsed, whereUsed } from '../../report/graph/where-used.ts';
+import type { Run } from '../commands.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { LISTED_DEPENDENTS, LISTED_JSON } from '../options/options.ts';
+import { exitCodes, shown } from '../terminal/terminal.ts';
+import { counted, inJson, number } from '../terminal/words.ts';
 
-const KINDS = Object.keys(findableKinds) as readonly FindableKind[];
+/** What depends on a thing, by the last published runs. What is damaged of a run is named, and the rest is searched. */
+export const run: Run<'where-used'> = async ([id], { kind, hops, limit, json }, terminal) => {
+  if (id.trim() === '') throw new UsageError('expected an id, got an empty text');
+  const store = await openStoreToRead(terminal);
+  const most = limit ?? (json ? LISTED_JSON : LISTED_DEPENDENTS);
+  const outcome = await whereUsed({ store, id, kind, hops, most, signal: terminal.signal });
+  const { found, searched, faults } = outcome;
+  for (const fault of faults) terminal.err(shown(fault));
+  if (found.length === 0 && (searched.length === 0 || faults.length > 0)) {
+    terminal.err(shown(`${notFound(id, kind, outcome)} (${store.location})`));
+    return exitCodes.failed;
+  }
+  if (found.length === 0) throw new UsageError(notFound(id, kind, outcome));
+  const nowMs = Date.now();
+  if (json) terminal.out(inJson(asJson(id, outcome, nowMs)));
+  else for (const line of describeWhereUsed(outcome, nowMs)) terminal.out(shown(line));
+  return faults.length > 0 ? exitCodes.incomplete : exitCodes.done;
+};
 
-const readKind = choiceOption(KINDS);
+function asJson(id: string, { searched, unpublished, found, faults }: WhereUsed, nowMs: number): object {
+  const withAges = searched.map((each) => ({
+    ...each,
+    ageSeconds: Math.max(0, Math.round((nowMs - Date.parse(each.startedAt)) / 1_000)),
+  }));
+  return { id, found, searched: withAges, unpublished, faults };
+}
 
-/** `where-used ID`: what depends on a thing, over several hops. Needs only the store. */
-export const whereUsed = defineCommand({
-  does: 'Show what depends on a dataset, calculation, card or file: what would break without it.',
-  arguments: [['<id>', 'an id; of a file or directory, its path or its id']],
-  options: [
-    ['--kind <kind>', `only a thing of this kind: one of ${KINDS.join(', ')}`, readKind],
-    ['--hops <n>', 'how many uses away, at most (default: any number)', numberOption(1, 1_000_000)],
-    [
-      '--limit <n>',
-      `the most dependents to list (default: ${LISTED_DEPENDENTS}; with --json: ${LISTED_JSON})`,
-      numberOption(0, 100_000),
-    ],
-    ['--json', 'print one JSON value'],
-  ],
-  examples: [
-    'where-used cd27b9a0-a9d4-446b-9b16-02103df7f112',
-    'where-used 1008 --kind calculation --hops 2',
-    'where-used cd27b9a0-a9d4-446b-9b16-02103df7f112 --json --limit 10000',
-    'where-used /reports/2026 --kind file',
-  ],
-  async run([id], flags, terminal) {
-    const { runWhereUsed } = await import('../where-used/run-where-used.ts');
-    return runWhereUsed(id, flags, terminal);
-  },
-});
+function notFound(id: string, kind: FindableKind | undefined, outcome: WhereUsed): string {
+  const { searched, hints } = outcome;
+  if (searched.length === 0) return `${id}: nothing has been published that could name it`;
+  const meant = hints.map((hint) => `${hint.kind} ${hint.id}${quoted(hint.name)}`);
+  const hint = meant.length === 0 ? '' : `; perhaps ${meant.join(', or ')} was meant`;
+  const what = kind === undefined ? 'nothing' : `no ${kind}`;
+  return `${id}: ${what} has this id in ${describeSearch(outcome, Date.now()).join('; ')}${hint}`;
+}
+
+/** What depends on each thing found, hop by hop, and what was searched; one line each, not yet safe to show. */
+const describeWhereUsed = (outcome: WhereUsed, nowMs: number): readonly string[] => [
+  ...outcome.found.flatMap(describeThing),
+  `searched: ${describeSearch(outcome, nowMs).join('; ')}`,
+];
+
+/** What was searched, and how old it is: a run each. */
+function describeSearch(
+  { searched, unpublished }: Pick<WhereUsed, 'searched' | 'unpublished'>,
+  nowMs: number,
+): readonly string[] {
+  const runs = searched.map(({ place, run, startedAt, records, missing }) => {
+    const lacks = missing === 0 ? '' : `, ${counted(missing, 'id')} could not be read`;
+    return `${place} (run ${run}, ${age(nowMs - Date.parse(startedAt))} old, ${counted(records, 'record')}${lacks})`;
+  });
+  return unpublished.length === 0 ? runs : [...runs, `not published: ${unpublished.join(', ')}`];
+}
+
+/** A name in quotation marks, with a space before it; nothing if there is none. */
+const quoted = (name: string | null): string => (name === null ? '' : ` “${shortened(name, LONGEST_NAME)}”`);
+
+const LONGEST_NAME = 100;
+
+function describeThing(thing: UsedThing): readonly string[] {
+  const { kind, id, name, type, owner, fileset, total, hops, isCut, dependents } = thing;
+  const facts = [
+    ...(type === null ? [] : [type]),
+    ...(owner === null ? [] : [`owner ${owner}`]),
+    ...(fileset === null ? [] : [`in FileSet ${fileset}`]),
+  ];
+  const lines = [
+    `${kind} ${id}${quoted(name)}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`,
+    `  ${standing(thing)}`,
+    `  ${summary(thing)}`,
+  ];
+  for (const [at, count] of hops.entries()) {
+    const listed = dependents.filter(({ hop }) => hop === at + 1);
+    if (listed.length === 0) break;
+    lines.push(`  ${at === 0 ? 'directly' : `over ${at + 1} hops`}: ${number(count)}`);
+    lines.push(...listed.map((dependent) => `    ${describeDependent(dependent)}`));
+  }
+  if (total > dependents.length) lines.push(`  and ${number(total - dependents.length)} more (--limit)`);
+  if (isCut) lines.push('  and what depends on these (--hops)');
+  return lines;
+}
+
+/** How the thing is known. */
+function standing({ kind, inSnapshot, links, broken }: UsedThing): string {
+  const byBroken = broken === 0 ? '' : `, ${broken === links ? 'all' : number(broken)} by a broken link`;
+  const named = `${counted(links, 'record')} ${links === 1 ? 'names' : 'name'} it${byBroken}`;
+  if (inSnapshot)
+    return kind === 'file' || kind === 'data-file'
+      ? 'in the last snapshot'
+      : `in the last snapshot; ${named}`;
+  if (kind === 'fileset' || kind === 'file') return `${counted(links, 'file')} in it`;
+  const isGone = kind !== 'dataset' || broken === links;
+  return `${isGone ? 'not in any snapshot, but' : 'known by what is on it:'} ${named}`;
+}
+
+const NOTHING_KNOWN = 'the platform does not say what else depends on it';
+
+function summary({ kind, total, kinds }: UsedThing): string {
+  if (kind === 'file' || kind === 'data-file' || kind === 'fileset')
+    return total === 0
+      ? `nothing is known to depend on it: ${NOTHING_KNOWN}`
+      : `${counted(total, 'file')} would go with it; ${NOTHING_KNOWN}`;
+  if (total === 0) return 'nothing depends on it';
+  const each = Object.entries(kinds).map(([name, count]) => counted(count, name));
+  return `${each.join(' and ')} would break without it`;
+}
+
+function describeDependent({ kind, id, name, ways, waysTotal }: Dependent): string {
+  const more = waysTotal > ways.length ? `, and ${number(waysTotal - ways.length)} more` : '';
+  const through = ways.map(describeWay).join(', ');
+  return `${kind} ${id}${quoted(name)}  ${through}${more}`;
+}
+
+const describeWay = ({ kind, id, name, relation, valid }: Way): string =>
+  `${relation} ${kind} ${id}${quoted(name)}${valid === null ? '' : ` (broken: ${valid})`}`;
+
+const MINUTE_MS = 60_000;
+
+/** A time span in words: `5 minutes`, `3 hours`, `12 days`. */
+function age(ms: number): string {
+  const minutes = Math.max(0, Math.floor(ms / MINUTE_MS));
+  if (minutes < 120) return counted(minutes, 'minute');
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? counted(hours, 'hour') : counted(Math.floor(hours / 24), 'day');
+}

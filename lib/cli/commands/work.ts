@@ -1,53 +1,34 @@
-import { AwsError } from '../../base/index.ts';
+import { AwsError, sleep } from '../../base/index.ts';
+import { openJobStorage } from '../../jobs/job-storage.ts';
 import type { Ledger } from '../../jobs/ledger/ledger.ts';
-import type { WorkCounts } from '../../jobs/work.ts';
+import { openWorker, renewedLease } from '../../jobs/open-worker.ts';
+import { openQueue } from '../../jobs/queue/open-queue.ts';
+import { isServiceAway } from '../../jobs/service-away.ts';
+import { type WorkCounts, work } from '../../jobs/work.ts';
+import { openSession } from '../../session.ts';
 import { readSettings, type Settings } from '../../settings.ts';
-import { defineCommand } from '../command.ts';
+import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
+import { asSettingsError } from '../jobs/open-jobs.ts';
 import { createTokenWatch } from '../jobs/token-watch.ts';
 import { createWorkView, wordsOfEnds } from '../jobs/work-view.ts';
 import { settingFor } from '../options/from-settings.ts';
-import { CONCURRENCY } from '../options/options.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { inJson } from '../terminal/words.ts';
 
-/**
- * `work`: consumes the queue here, as the deployed worker would, until Ctrl-C or, with `--drain`, until it is empty.
- */
-export const work = defineCommand({
-  does: 'Run the jobs on the queue in this process; Ctrl-C waits for requests that have left, and puts the other jobs back.',
-  options: [
-    ['--drain', 'stop when the queue is empty'],
-    CONCURRENCY,
-    ['--json', 'print the counts as one JSON value'],
-  ],
-  examples: ['work', 'work --drain --concurrency 4'],
-  run: (_, flags, terminal) => consume(flags, terminal),
-});
-
-type WorkFlags = {
-  readonly drain?: true;
-  readonly concurrency?: number;
-  readonly json?: true;
-};
+type WorkFlags = FlagsOf<'work'>;
 
 /** How long a received message is hidden from other workers, at a time. */
 export const VISIBILITY_SECONDS = 60;
 
-async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
-  const { openSession } = await import('../../session.ts');
+/** Consumes the queue here, as the deployed worker would, until Ctrl-C or, with `--drain`, until it is empty. */
+export const run: Run<'work'> = async (_, flags, terminal) => {
   const settings = readSettings(terminal.environment);
   const isWatched = terminal.screen !== undefined;
   const token = createTokenWatch(tokenIn(settings));
   const session = openSession({ ...terminal, ...(isWatched ? token.hooks : {}) });
   const queueUrl = settingFor('work', settings, 'SYNC_QUEUE_URL');
   settingFor('work', settings, 'SYNC_TABLE');
-  const { asSettingsError } = await import('../jobs/open-jobs.ts');
-  const { openQueue } = await import('../../jobs/queue/open-queue.ts');
-  const { openJobStorage } = await import('../../jobs/job-storage.ts');
-  const { openWorker, renewedLease } = await import('../../jobs/open-worker.ts');
-  const jobs = await import('../../jobs/work.ts');
-  const { sleep } = await import('../../base/index.ts');
   const queue = await openQueue(queueUrl, terminal.environment);
   const storage = await openJobStorage(session);
   await refuseMissingTable(storage.ledger);
@@ -60,24 +41,22 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
     throw asSettingsError(error);
   });
   const signal = AbortSignal.any([terminal.signal, token.signal]);
-  const back = await jobs
-    .work({
-      worker,
-      queue,
-      lease: renewedLease(storage.ledger, { stop: signal }),
-      concurrency: flags.concurrency ?? settings.PLATFORM_CONCURRENCY,
-      visibilitySeconds: VISIBILITY_SECONDS,
-      drain: flags.drain === true,
-      signal,
-      isWatched,
-      polls: terminal.polls,
-      sleep,
-      onRefused: view.onRefused,
-    })
-    .catch(refuseMissingQueue);
+  const back = await work({
+    worker,
+    queue,
+    lease: renewedLease(storage.ledger, { stop: signal }),
+    concurrency: flags.concurrency ?? settings.PLATFORM_CONCURRENCY,
+    visibilitySeconds: VISIBILITY_SECONDS,
+    drain: flags.drain === true,
+    signal,
+    isWatched,
+    polls: terminal.polls,
+    sleep,
+    onRefused: view.onRefused,
+  }).catch(refuseMissingQueue);
   view[Symbol.dispose]();
   return report(summarize(back, view.counts()), token.fault(), { flags, terminal });
-}
+};
 
 /** Throws `UsageError` if there is no such queue. */
 function refuseMissingQueue(error: unknown): never {
@@ -87,7 +66,6 @@ function refuseMissingQueue(error: unknown): never {
 
 /** A table that is away is waited for; one that does not exist would keep all jobs on the queue. */
 async function refuseMissingTable(ledger: Ledger): Promise<void> {
-  const { isServiceAway } = await import('../../jobs/service-away.ts');
   await ledger.read('-').catch((error: unknown) => {
     if (!isServiceAway(error)) throw error;
   });

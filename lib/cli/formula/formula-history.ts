@@ -72,7 +72,8 @@ export async function showDryRun(
     const by = name === undefined ? '' : ` by the name ${JSON.stringify(name)}`;
     throw new Error(`calculation ${id}: expected a search${by} to find it, got no such row${why}`);
   }
-  const [last, { analysis, checkSum }] = await Promise.all([history.last(), analyze(expression)]);
+  const { analysis, checkSum } = analyze(expression);
+  const last = await history.last();
   const { status } = analysis;
   out(
     json

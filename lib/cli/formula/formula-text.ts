@@ -1,10 +1,6 @@
-import type { FormulaAnalysis } from '../../formula/index.ts';
+import { analyzeFormula, checkSum, type FormulaAnalysis } from '../../formula/index.ts';
 
-/** Loads the parser only when there is a formula to parse: it is large, and other commands start without it. */
-export async function analyze(text: string) {
-  const { analyzeFormula, checkSum } = await import('../../formula/index.ts');
-  return { analysis: analyzeFormula(text), checkSum: checkSum(text) };
-}
+export const analyze = (text: string) => ({ analysis: analyzeFormula(text), checkSum: checkSum(text) });
 
 /** What is known of a formula, a line each; of an INVALID one its faults, each with its place in `file`. */
 export function describeAnalysis(analysis: FormulaAnalysis, file: string): string {

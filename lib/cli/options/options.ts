@@ -1,8 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
 import { parseJson, utcTime } from '../../base/index.ts';
+import type { Resolution } from '../../jobs/ledger/ledger.ts';
+import { idDigits } from '../../platform/index.ts';
 import { type Place, parsePlace } from '../../snapshot/keys.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
+import type { TableGroup } from '../../tables/make/make-tables.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -26,13 +29,6 @@ export const choiceOption =
     if (name !== undefined) return name;
     throw new InvalidArgumentError(`Expected one of ${names.join(', ')}, got ${JSON.stringify(text)}.`);
   };
-
-/** How many jobs a command runs at once. */
-export const CONCURRENCY = [
-  '--concurrency <n>',
-  'the most jobs to run at once (default: PLATFORM_CONCURRENCY)',
-  numberOption(1, 1_000),
-] as const;
 
 /** Collects the values of an option that may be repeated. */
 export const collected = <Value>(value: Value, before: readonly Value[] = []): readonly Value[] => [
@@ -160,3 +156,33 @@ export function placeArgument(text: string): Place {
 /** An argument that names a place, or nothing for all of them, which `all` says in words. */
 export const placeOf = (all: string) =>
   ['[source]', `one of ${sources.join(', ')}, or SOURCE.NAME (default: ${all})`, placeArgument] as const;
+
+/** A place, or one of the tables that are not made of records. */
+export function groupArgument(text: string): TableGroup {
+  if (text === 'scores' || text === 'results') return text;
+  try {
+    return placeArgument(text);
+  } catch {
+    const expected = `one of ${sources.join(', ')}, SOURCE.NAME, scores or results`;
+    throw new InvalidArgumentError(`Expected ${expected}, got ${JSON.stringify(text)}.`);
+  }
+}
+
+/** What a person settles a job as. */
+export function resolvedStatus(text: string): Resolution['status'] {
+  if (text === 'done' || text === 'failed') return text;
+  throw new InvalidArgumentError(`Expected done or failed, got ${JSON.stringify(text)}.`);
+}
+
+/** Columns separated by commas; may be repeated. A name that contains a comma cannot be given. */
+export const columnsOption = (text: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  ...text.split(',').map((column) => column.trim()),
+];
+
+/** The digits of a calculation's id, as typed. Throws `UsageError`. */
+export function calculationId(given: string): string {
+  const id = idDigits(given);
+  if (id !== undefined) return id;
+  throw new UsageError(`id: expected the digits of an integer, got ${JSON.stringify(given)}`);
+}

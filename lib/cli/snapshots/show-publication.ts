@@ -142,11 +142,6 @@ const REASONS = {
 /** `tables`: false with `--no-tables`. */
 export type TablesFlag = { readonly tables?: boolean };
 
-export const NO_TABLES = [
-  '--no-tables',
-  'leave the tables of SQL to the first query, or to the command tables',
-] as const;
-
 /**
  * Makes the tables of a place once a run of it is published. What prevents that costs a warning: the run is published, and
  * whoever needs the tables makes them.

@@ -5,29 +5,13 @@ import { writeScoredFile } from '../../jobs/texts/output/scored-file.ts';
 import type { OutputFormat } from '../../jobs/texts/output/text-file.ts';
 import type { InputOptions } from '../../jobs/texts/rows/read-rows.ts';
 import { errorCode, type Store } from '../../store/index.ts';
+import type { FlagsOf } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { commandLine } from '../options/command-lines.ts';
-import type { TopicGiven } from '../options/options.ts';
 import { checkedOutputFile } from '../options/output-file.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
 
-/** The options of `score`. */
-export type ScoreFlags = {
-  readonly text: string;
-  readonly id?: string;
-  readonly topic?: readonly TopicGiven[];
-  readonly instructions?: string;
-  readonly model?: string;
-  readonly columns?: readonly string[];
-  readonly maxCalls?: number;
-  readonly dryRun?: true;
-  readonly batch?: string;
-  readonly encoding?: string;
-  readonly separator?: string;
-  readonly skipEmpty?: true;
-  readonly output?: string;
-  readonly json?: true;
-};
+export type ScoreFlags = FlagsOf<'score'>;
 
 /** How the rows of a file are read. */
 export const rowsOptions = (

@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { runCommandLine } from '../../../lib/cli/command-line.ts';
+import { writeReport } from '../../../lib/cli/commands/report.ts';
 import { openerFor } from '../../../lib/cli/report/open-file.ts';
-import { runReport } from '../../../lib/cli/report/run-report.ts';
 import { findModel } from '../../../lib/model/index.ts';
 import { folderOfEach } from '../../folder-of-each.ts';
 import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
@@ -102,11 +102,11 @@ test('the page is opened if that is asked, and a machine that cannot is said so'
   const { terminal, err } = terminalOn(await published());
   const flags = { output: file, open: true } as const;
 
-  const first = await runReport(flags, terminal, async (name) => {
+  const first = await writeReport(flags, terminal, async (name) => {
     opened.push(name);
     return { kind: 'opened' };
   });
-  const second = await runReport(flags, terminal, async () => ({ kind: 'not-opened', reason }));
+  const second = await writeReport(flags, terminal, async () => ({ kind: 'not-opened', reason }));
 
   expect([first, second]).toEqual([0, 0]);
   expect(opened).toEqual([file]);

@@ -1,0 +1,523 @@
+import type { Command } from 'commander';
+import { jobStates } from '../jobs/ledger/job-row.ts';
+import { jobTypes } from '../jobs/types/job-types.ts';
+import { type FindableKind, findableKinds } from '../report/graph/used-thing.ts';
+import { type Source, sourceDefinitions, sources } from '../snapshot/sources/sources.ts';
+import type { TableGroup } from '../tables/make/make-tables.ts';
+import type { CommandDefinition, Flags, Given } from './command.ts';
+import {
+  calculationId,
+  choiceOption,
+  collected,
+  columnsOption,
+  groupArgument,
+  LISTED,
+  LISTED_DEPENDENTS,
+  LISTED_JSON,
+  momentOption,
+  numberOption,
+  placeArgument,
+  placeOf,
+  resolvedStatus,
+  runArgument,
+  runOrLast,
+  topicOption,
+} from './options/options.ts';
+import { requestOptions } from './options/request-options.ts';
+import type { Terminal } from './terminal/terminal.ts';
+
+const NO_TABLES = [
+  '--no-tables',
+  'leave the tables of SQL to the first query, or to the command tables',
+] as const;
+const CONCURRENCY = [
+  '--concurrency <n>',
+  'the most jobs to run at once (default: PLATFORM_CONCURRENCY)',
+  numberOption(1, 1_000),
+] as const;
+const FROM_CSV = [
+  ['--from-csv <file>', 'make a job of each row of this CSV, by --template'],
+  ['--template <file>', 'a job as JSON, in which {{column}} stands for a cell; - for standard input'],
+] as const;
+const KINDS = Object.keys(findableKinds) as readonly FindableKind[];
+const FILESET = '5ab50524-9b3d-4a75-b88a-f20ea274b5d8';
+const DATASET = 'cd27b9a0-a9d4-446b-9b16-02103df7f112';
+const PACKAGE = '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403';
+
+/** The longest that S3 lets a link work: seven days. */
+const MOST_LINK_HOURS = 168;
+export const LINK_HOURS = 24;
+
+/** All commands by their words, in the order of help. Help, completion, checks and `docs/commands.md` are made of it. */
+export const commands = {
+  doctor: {
+    does: 'Check settings, host, token, clock, bucket, queue, table and rights, in this order, and say what to do.',
+    options: [['--json', 'print the checks as one JSON value']],
+    examples: ['doctor', 'doctor --profile acme', 'doctor --json'],
+  },
+  snapshot: {
+    does: 'Copy all records of a source into the store, and publish them.',
+    examples: ['snapshot calculations', 'snapshot calculations --resume last'],
+  },
+  'snapshot calculations': snapshotOf('calculations', [
+    'snapshot calculations',
+    'snapshot calculations --name Revenue --as revenue',
+    'snapshot calculations --resume last',
+  ]),
+  'snapshot files': snapshotOf('files', [
+    `snapshot files --fileset ${FILESET}`,
+    `snapshot files --fileset ${FILESET} --directory /reports --since 2026-11-01 --as reports`,
+  ]),
+  'snapshot cards': snapshotOf('cards', ['snapshot cards', `snapshot cards --dataset ${DATASET} --no-drill`]),
+  'snapshot data-files': snapshotOf('data-files', [
+    'snapshot data-files --id 40009 --id 40030',
+    'snapshot data-files --ids-from ids.txt',
+  ]),
+  publish: {
+    does: 'Publish a finished run that was refused.',
+    arguments: [
+      ['<source>', 'the source of the run, or SOURCE.NAME if it has a place of its own', placeArgument],
+      ['<run>', 'the run, such as 20261121T091500Z-3fa9c1', runArgument],
+    ],
+    options: [
+      ['--force', 'publish even if a gate refuses; the manifest says so'],
+      NO_TABLES,
+      ['--json', 'print the manifest, and whether the run was published, as one JSON value'],
+    ],
+    examples: ['publish calculations 20261121T091500Z-3fa9c1 --force'],
+  },
+  runs: {
+    does: 'List the published runs, newest first.',
+    arguments: [placeOf('every source; with --all also every SOURCE.NAME')],
+    options: [
+      ['--all', 'also list unfinished, refused and superseded runs'],
+      ['--limit <n>', 'the most runs to list for each source', numberOption(1, 10_000), 20],
+      ['--json', 'print the runs as one JSON value'],
+    ],
+    examples: ['runs', 'runs calculations --limit 5', 'runs --all'],
+  },
+  diff: {
+    does: 'Show what changed between two published runs.',
+    arguments: [
+      placeOf('every published source'),
+      ['[old]', 'the earlier run (default: the one that NEW was compared with when it was published)'],
+      ['[new]', 'the later run (default: the last published one)'],
+    ],
+    options: [
+      [
+        '--since <time>',
+        'compare with the run that was the last one then: so long ago (12h, 7d, 4w), or a date',
+        momentOption(),
+      ],
+      [
+        '--limit <n>',
+        `the most changes to list (default: ${LISTED}; with --json: ${LISTED_JSON})`,
+        numberOption(0, 1e6),
+      ],
+      [
+        '--memory <mb>',
+        'megabytes of memory for comparing records that are not in order',
+        numberOption(1, 100_000),
+        128,
+      ],
+      ['--json', 'print one JSON value: an object, or a list of objects if no source is given'],
+    ],
+    examples: ['diff calculations', 'diff calculations --since 7d', 'diff --json'],
+  },
+  'where-used': {
+    does: 'Show what depends on a dataset, calculation, card or file: what would break without it.',
+    arguments: [['<id>', 'an id; of a file or directory, its path or its id']],
+    options: [
+      ['--kind <kind>', `only a thing of this kind: one of ${KINDS.join(', ')}`, choiceOption(KINDS)],
+      ['--hops <n>', 'how many uses away, at most (default: any number)', numberOption(1, 1_000_000)],
+      [
+        '--limit <n>',
+        `the most dependents to list (default: ${LISTED_DEPENDENTS}; with --json: ${LISTED_JSON})`,
+        numberOption(0, 100_000),
+      ],
+      ['--json', 'print one JSON value'],
+    ],
+    examples: [
+      `where-used ${DATASET}`,
+      'where-used 1008 --kind calculation --hops 2',
+      `where-used ${DATASET} --json --limit 10000`,
+      'where-used /reports/2026 --kind file',
+    ],
+  },
+  prune: {
+    does: 'Remove old runs: their records, Parquet, changes and partitions, and what is under work/. The newest published run of each place stays.',
+    arguments: [placeOf('every place')],
+    options: [
+      ['--keep <n>', 'keep the newest published runs of each place', numberOption(1, 100_000)],
+      [
+        '--older-than <time>',
+        'remove runs that started before: so long ago (90d, 12w), or a date',
+        momentOption(),
+      ],
+      ['--dry-run', 'only list what would be removed'],
+      ['--json', 'print what was removed as one JSON value'],
+    ],
+    examples: ['prune calculations --keep 30 --dry-run', 'prune --older-than 90d'],
+  },
+  query: {
+    does: 'Run SQL over published runs, changes, jobs and scores, with DuckDB. Without SQL: a prompt.',
+    arguments: [['[sql]', 'one SELECT, or - for standard input']],
+    options: [
+      ['--saved [name]', 'run a saved query; without a name: list them'],
+      ['--json', 'print the rows as one JSON value'],
+      ['--csv', 'print the rows as CSV'],
+      ['--parquet <file>', 'write the rows to a file of Parquet'],
+      ['--seconds <n>', 'stop the query after so long', numberOption(1, 1e6)],
+      ['--memory <mb>', 'megabytes of memory for DuckDB', numberOption(100, 1e6), 1_000],
+      ['--disk <gb>', 'gigabytes for temporary files', numberOption(0.1, 1e5, { whole: false }), 20],
+    ],
+    examples: [
+      'query "SELECT status, count(*) FROM calculations GROUP BY status"',
+      'query --saved what-changed-this-week --csv',
+      'query --saved',
+    ],
+  },
+  report: {
+    does: 'Write one HTML page over the last published runs, what changed, batches and jobs.',
+    options: [
+      ['--open', 'open the page with what this machine opens HTML with'],
+      ['--output <file>', 'where to write it, or - for standard output', String, 'report.html'],
+      ['--link', 'print a link to the report in the store, for people without credentials'],
+      [
+        '--hours <n>',
+        `how long the link works (default: ${LINK_HOURS}; at most ${MOST_LINK_HOURS})`,
+        numberOption(1, MOST_LINK_HOURS),
+      ],
+      ['--json', 'print what was written, or the link, as one JSON value'],
+    ],
+    conflicts: { link: ['open', 'output'] },
+    examples: ['report --open', 'report --output weekly.html', 'report --json', 'report --link --hours 168'],
+  },
+  score: {
+    does: 'Score the sentiment of every text in a CSV, NDJSON or JSON file; each text is paid for once.',
+    arguments: [['<file>', 'the file of texts; may be gzipped']],
+    required: [['--text <column>', 'the column that holds the text']],
+    options: [
+      ['--id <column>', 'the column that holds the row’s id (default: its line number)'],
+      ['--topic <name[=description]>', 'a topic to score; may be repeated', topicOption],
+      ['--instructions <text>', 'additional instructions for the model'],
+      ['--model <model>', 'the model (default: the platform’s own)'],
+      ['--columns <a,b>', 'columns to copy into the scores', columnsOption],
+      ['--max-calls <n>', 'send nothing if more calls than this are needed', numberOption(0, 1_000_000_000)],
+      ['--dry-run', 'report what it would take, but send nothing'],
+      ['--batch <name>', 'the name of the batch; the same name again resumes a batch that was stopped'],
+      ['--encoding <label>', 'the encoding of the file, such as utf-8 or windows-1252 (default: detected)'],
+      ['--separator <character>', 'the separator of a CSV file (default: detected from its header)'],
+      ['--skip-empty', 'leave out rows without a text, which are bad rows otherwise'],
+      [
+        '--output <file>',
+        'write all rows with their scores: .csv, .tsv, .ndjson or .jsonl, with .gz or without',
+      ],
+      ['--json', 'print the summary as one JSON value'],
+    ],
+    examples: [
+      'score reviews.csv --text comment --id user --topic delivery --topic "support=the help desk" --dry-run',
+      'score reviews.csv --text comment --id user --topic delivery --batch may --max-calls 1000',
+      'score reviews.csv --text comment --id user --topic delivery --output scored.csv',
+    ],
+  },
+  batches: {
+    does: 'List the batches of texts, with their status, failures and the time left; or show one.',
+    arguments: [['[batch]', 'the batch to show, with the first rows that failed']],
+    options: [['--json', 'print the batches as one JSON value']],
+    examples: ['batches', 'batches may'],
+  },
+  call: {
+    does: 'Run one code function. The call is sent only once, whatever happens.',
+    arguments: [
+      ['<package>', 'the id of the package, a UUID'],
+      ['<version>', 'a released version of the package'],
+      ['<function>', 'the name of the function'],
+    ],
+    options: [
+      ['--input <json>', 'the input variables: a JSON object, @FILE for one in a file, - for standard input'],
+      ['--logs', 'show what the function logged'],
+      ['--json', 'print the whole execution as one JSON value'],
+    ],
+    examples: [
+      `call ${PACKAGE} 1.0.0 addNumbers --input '{"first": 40, "second": 2}'`,
+      `call ${PACKAGE} 1.0.0 addNumbers --input @input.json --logs`,
+    ],
+  },
+  formula: {
+    does: 'Check a formula here, set one on the platform, or show what was set before.',
+    examples: ['formula check formula.txt', 'formula set 1008 formula.txt --dry-run', 'formula log 1008'],
+  },
+  'formula check': {
+    does: 'Parse a formula here and report what the platform would say about it.',
+    arguments: [['<file>', 'the file that holds the formula; - for standard input']],
+    options: [['--json', 'print the analysis as one JSON value']],
+    examples: ['formula check formula.txt', 'formula check - --json'],
+  },
+  'formula set': {
+    does: 'Set the formula of a calculation. The update is sent only once, whatever happens.',
+    arguments: [
+      ['<id>', 'the id of the calculation', calculationId],
+      ['<file>', 'the file that holds the formula; - for standard input'],
+    ],
+    options: [
+      ['--strict', 'have the platform refuse a formula that it cannot parse'],
+      ['--dry-run', 'look the calculation up and show what would change, but change nothing'],
+      ['--force', 'send a formula that does not parse here'],
+      [
+        '--unless-changed-since <ms>',
+        'stop if the calculation was changed after this time, in epoch milliseconds; needs --name',
+        numberOption(0, Number.MAX_SAFE_INTEGER),
+      ],
+      ['--name <name>', 'the name of the calculation, which the search finds it by'],
+      ['--json', 'print the updated calculation as one JSON value'],
+    ],
+    examples: [
+      'formula set 1008 formula.txt --dry-run',
+      'formula set 1008 formula.txt --unless-changed-since 1763712000000 --name Revenue',
+    ],
+  },
+  'formula log': {
+    does: 'Show a calculation as it was after each of our updates, newest last.',
+    arguments: [['<id>', 'the id of the calculation', calculationId]],
+    options: [
+      ['--at <time>', 'print only the expression stored at this time, ready to be set again'],
+      ['--json', 'print the whole list, or with --at that calculation, as one JSON value'],
+    ],
+    examples: ['formula log 1008', 'formula log 1008 --at 20261122T184413239Z'],
+  },
+  run: {
+    does: 'Run the jobs of a file in this process, each to its one outcome; every row is checked before any is run, and the same command again runs what is left.',
+    arguments: [['[file]', 'the jobs as JSON, one per line; may be gzipped']],
+    options: [
+      ...FROM_CSV,
+      ['--encoding <label>', 'the encoding of the file (default: detected)'],
+      ['--separator <character>', 'the separator of the CSV (default: detected from its header)'],
+      ['--output <file>', 'write a row for each job: .csv, .tsv, .ndjson or .jsonl, with .gz or without'],
+      CONCURRENCY,
+      ['--dry-run', 'check everything, formulas too, but run nothing'],
+      ['--json', 'print how many ended and how as one JSON value'],
+    ],
+    examples: [
+      'run jobs.ndjson --output results.ndjson',
+      'run --from-csv days.csv --template job.json --output days-done.csv',
+    ],
+  },
+  submit: {
+    does: 'Put jobs on the queue; every line is checked before any is sent.',
+    arguments: [['[file]', 'the jobs as JSON, one per line; - for standard input']],
+    options: [
+      ...FROM_CSV,
+      ['--encoding <label>', 'the encoding of the CSV (default: detected)'],
+      ['--separator <character>', 'the separator of the CSV (default: detected from its header)'],
+      ['--dry-run', 'check everything, formulas too, but send nothing'],
+      ['--json', 'print how many were sent, and their ids, as one JSON value'],
+    ],
+    examples: [
+      'submit jobs.ndjson --dry-run',
+      'submit -',
+      'submit --from-csv days.csv --template job.json --dry-run',
+    ],
+  },
+  work: {
+    does: 'Run the jobs on the queue in this process; Ctrl-C waits for requests that have left, and puts the other jobs back.',
+    options: [
+      ['--drain', 'stop when the queue is empty'],
+      CONCURRENCY,
+      ['--json', 'print the counts as one JSON value'],
+    ],
+    examples: ['work', 'work --drain --concurrency 4'],
+  },
+  jobs: {
+    does: 'List the jobs in the ledger, newest first, and count those on the queue; or show the result of one.',
+    arguments: [['[id]', 'the job to show: its result, or its row in the ledger if it has no result yet']],
+    options: [
+      ['--limit <n>', 'the most jobs to list', numberOption(1, 10_000), 20],
+      ['--state <state>', `only jobs in this state: one of ${jobStates.join(', ')}`, choiceOption(jobStates)],
+      ['--json', 'print the jobs as one JSON value'],
+    ],
+    examples: [
+      'jobs --state UNKNOWN',
+      'jobs nightly-1',
+      'jobs resolve nightly-1 done --note "seen on the platform"',
+    ],
+  },
+  'jobs results': {
+    does: 'Write the results of jobs to one file: NDJSON, each as it is stored, or CSV.',
+    required: [['--output <file>', 'the file: .csv, .tsv, .ndjson or .jsonl, with .gz or without']],
+    options: [
+      ['--type <type>', `only one type of job: ${jobTypes.join(', ')}`, choiceOption(jobTypes)],
+      [
+        '--since <time>',
+        'only jobs that ended since then: so long ago (12h, 7d, 4w), or a date',
+        momentOption(),
+      ],
+      ['--json', 'print how many there are as one JSON value'],
+    ],
+    examples: [
+      'jobs results --output results.csv',
+      'jobs results --type run-function --since 7d --output results.ndjson',
+    ],
+  },
+  'jobs cancel': {
+    does: 'Cancel jobs that have not been sent, even if their messages have not been seen yet. A job that sends many texts stops between two of them, within seconds.',
+    arguments: [['[id...]', 'the ids of the jobs']],
+    options: [
+      ['--batch <name>', 'cancel all chunks of this batch that have not ended'],
+      ['--json', 'print what happened to each job as one JSON value'],
+    ],
+    examples: ['jobs cancel nightly-1 nightly-2', 'jobs cancel --batch may'],
+  },
+  'jobs resolve': {
+    does: 'Settle a job whose outcome is unknown, after you have looked on the platform.',
+    arguments: [
+      ['<id>', 'the id of the job'],
+      [
+        '<status>',
+        'done: it was executed; failed: it was not, and `redrive ID` may reopen it',
+        resolvedStatus,
+      ],
+    ],
+    required: [['--note <text>', 'how you know: it is stored in the result']],
+    options: [['--json', 'print what happened to the job as one JSON value']],
+    examples: ['jobs resolve nightly-1 failed --note "it is not in the list of executions"'],
+  },
+  redrive: {
+    does: 'Reopen failed jobs, never unknown ones, and cancelled ones only by id; without ids, also move dead letters back to the queue.',
+    arguments: [['[id...]', 'the ids of the jobs (default: all failed jobs)']],
+    options: [
+      ['--batch <name>', 'score the rows of this batch that have no score, cancelled ones too'],
+      ['--json', 'print what happened to them as one JSON value'],
+    ],
+    examples: ['redrive', 'redrive nightly-1', 'redrive --batch may'],
+  },
+  tables: {
+    does: 'Make the tables that published runs, scored batches and past days of results lack.',
+    arguments: [
+      [
+        '[place...]',
+        `any of ${sources.join(', ')}, SOURCE.NAME, scores, results (default: all)`,
+        (text: string, before?: readonly TableGroup[]) => collected(groupArgument(text), before),
+      ],
+    ],
+    options: [
+      ['--dry-run', 'only list what is missing'],
+      [
+        '--results-days <n>',
+        'how long results stay, in days: older days are left as they are',
+        numberOption(1, 100_000),
+        90,
+      ],
+      ['--json', 'print what was done as one JSON value'],
+    ],
+    examples: ['tables --dry-run', 'tables calculations scores'],
+  },
+  forget: {
+    does: 'Erase one text, or a whole batch: texts, scores and cache rows.',
+    options: [
+      ['--text-hash <hash>', 'the SHA-256 of the text in hex, as recorded in the parts'],
+      ['--batch <name>', 'the batch, with all its texts'],
+      ['--json', 'print what was erased as one JSON value'],
+    ],
+    examples: [
+      'forget --batch may',
+      'forget --text-hash 0d57f29f8eef9365dbfd4e45528098967ed655efa0ce95494945350bfafbabb0',
+    ],
+  },
+  mcp: {
+    does: 'Serve the last snapshots, job results and scores to an assistant: a Model Context Protocol server on standard input and output.',
+    options: [
+      [
+        '--allow-submit',
+        'also serve tools that put jobs on the queue, each after a dry run and a confirmation',
+      ],
+    ],
+    examples: ['mcp', 'mcp --profile acme', 'mcp --allow-submit'],
+  },
+  pace: {
+    does: 'Show the budget that all senders share and how much of it they have used; pause or resume them, forget throttling, or cap their rate.',
+    options: [
+      ['--pause', 'stop every sender, within a second or so, until --resume'],
+      ['--resume', 'let every sender send again'],
+      ['--reset', 'forget throttling: the full rate, from a second on'],
+      [
+        '--rate <n>',
+        'requests a second that all senders together may send at most; where PLATFORM_RATE is lower, it counts',
+        numberOption(0.001, 10_000, { whole: false }),
+      ],
+      ['--json', 'print the budget as one JSON value'],
+    ],
+    examples: ['pace', 'pace --pause', 'pace --rate 1'],
+  },
+  sandbox: {
+    does: 'Start the reference platform on loopback, and print the settings that reach it.',
+    options: [
+      ['--seed <n>', 'the seed of its records (default: 1)', numberOption(0, 4_294_967_295)],
+      ['--calculations <n>', 'how many calculations it has (default: 20000)', numberOption(0, 10_000_000)],
+      ['--latency <ms>', 'milliseconds to delay every response by (default: 0)', numberOption(0, 600_000)],
+      [
+        '--rate <n>',
+        'requests a second that it accepts; it responds to any more with 429 (default: no limit)',
+        numberOption(0.01, 100_000, { whole: false }),
+      ],
+      [
+        '--faults <p>',
+        'the share of requests that fail in some way, from 0 to 1 (default: 0)',
+        numberOption(0, 1, { whole: false }),
+      ],
+      [
+        '--churn <n>',
+        'records added, changed or deleted per second (default: 0)',
+        numberOption(0, 10_000, { whole: false }),
+      ],
+      ['--json', 'print the settings as one JSON value'],
+    ],
+    examples: ['sandbox > sandbox.env', 'sandbox --rate 5 --faults 0.02 --latency 100'],
+  },
+  completion: {
+    does: 'Print a script with which a shell completes commands, options and sources.',
+    arguments: [['<shell>', 'the shell', ['bash', 'zsh', 'fish']]],
+    examples: ['completion bash', 'completion zsh', 'completion fish'],
+  },
+} as const satisfies Readonly<Record<string, CommandDefinition>>;
+
+export type CommandPath = keyof typeof commands;
+
+type Part<Path extends CommandPath, Name extends string> = (typeof commands)[Path] extends {
+  readonly [Each in Name]: infer Value;
+}
+  ? Value
+  : readonly [];
+
+/** The options of a command by their names, as they are read. */
+export type FlagsOf<Path extends CommandPath> = Flags<Part<Path, 'required'>, Part<Path, 'options'>>;
+
+/** What a command does, given its arguments and options as they are read. Returns the exit code, or throws. */
+export type Run<Path extends CommandPath> = (
+  given: Given<Part<Path, 'arguments'>>,
+  flags: FlagsOf<Path>,
+  terminal: Terminal,
+  command: Command,
+) => Promise<number> | number;
+
+/** The commands of all sources differ only in what selects their records. */
+function snapshotOf(source: Source, examples: readonly string[]) {
+  return {
+    does: sourceDefinitions[source].takes,
+    more: requestOptions(source),
+    options: [
+      [
+        '--expect-missing <id>',
+        'an id that may be missing: the exit code is not 3 because of it; may be repeated',
+        (text: string, before?: readonly string[]) => collected(text, before),
+      ],
+      ['--expect-missing-from <file>', 'a file with one such id a line; - reads standard input'],
+      ['--as <name>', 'give a narrowed snapshot a place of its own: SOURCE.NAME/'],
+      ['--resume <run>', 'resume a run that was stopped; last: the one that started last', runOrLast],
+      ['--force', 'publish even if a gate refuses; the manifest says so'],
+      NO_TABLES,
+      ['--json', 'print the manifest, and whether the run was published, as one JSON value'],
+    ],
+    examples,
+  } as const;
+}
