@@ -41,7 +41,13 @@ export const MOST_WHOLE = 50_000;
 export const MOST_LISTED = 1_000;
 
 /** A list of records, a column each, all of the same length. */
-type Listed<C> = { readonly total: number; readonly isWhole: boolean; readonly columns: C };
+type Listed<Row> = {
+  readonly total: number;
+  readonly isWhole: boolean;
+  readonly columns: { readonly [Column in keyof Row]: readonly Row[Column][] };
+};
+
+type Numbers<Name extends string> = Readonly<Record<Name, number>>;
 
 /** How often each value occurs, most frequent first; `others` counts those beyond the first 50. */
 export type Counts = {
@@ -49,20 +55,16 @@ export type Counts = {
   readonly others: number;
 };
 
-export type SnapshotFacts = {
+export type SnapshotFacts = Numbers<'startedAt' | 'finishedAt' | 'records' | 'missingTotal'> & {
   readonly place: string;
   readonly source: string;
   /** The last published run. */
   readonly run: string;
-  readonly startedAt: number;
-  readonly finishedAt: number;
-  readonly records: number;
   readonly totals: { readonly start: number | null; readonly end: number | null };
   readonly consistency: 'proved' | 'best-effort';
   readonly forced: boolean;
   /** What the snapshot could not read; at most `MOST_LISTED` of `missingTotal`. */
   readonly missing: readonly { readonly id: string; readonly status: number }[];
-  readonly missingTotal: number;
   /** The newest run, if it is newer than the published one and was refused, with the reasons. */
   readonly refused: { readonly run: string; readonly reasons: readonly string[] } | undefined;
   /** The last thirty published runs, oldest first. */
@@ -71,31 +73,20 @@ export type SnapshotFacts = {
   readonly changes: ChangesFacts | undefined;
 };
 
-export type RunFacts = {
-  readonly run: string;
-  readonly startedAt: number;
-  readonly finishedAt: number;
-  readonly records: number;
-  readonly added: number;
-  readonly removed: number;
-  readonly changed: number;
-  readonly requests: number;
-  readonly retries: number;
-  readonly throttled: number;
-  readonly waitedMs: number;
-};
+type ChangeKind = 'added' | 'removed' | 'changed';
 
-export type ChangesFacts = {
+export type RunFacts = { readonly run: string } & Numbers<
+  ChangeKind | ('startedAt' | 'finishedAt' | 'records') | ('requests' | 'retries' | 'throttled' | 'waitedMs')
+>;
+
+/** `listed` has at most `MOST_LISTED`. */
+export type ChangesFacts = Numbers<ChangeKind> & {
   readonly against: string;
-  readonly added: number;
-  readonly removed: number;
-  readonly changed: number;
-  /** At most `MOST_LISTED`. */
   readonly listed: readonly ChangeFacts[];
 };
 
 export type ChangeFacts = {
-  readonly change: 'added' | 'removed' | 'changed';
+  readonly change: ChangeKind;
   readonly key: string;
   readonly label: string;
   /** The fields that differ, with their values as JSON, each shortened at 2,000 characters; null where absent. */
@@ -115,7 +106,7 @@ export type FormulaUpdate = {
   readonly after: string;
 };
 
-/** What may be wrong with a calculation, or is worth knowing of it: a bit each in `CalculationFacts.list.columns.flags`. */
+/** What may be wrong with a calculation, or is worth knowing of it: a bit each in the column `flags`. */
 export const calculationFlags = {
   ...flagBits,
   locked: 256,
@@ -124,7 +115,7 @@ export const calculationFlags = {
   global: 2048,
   /** Among the hundred that were changed the longest time ago. */
   oldest: 4096,
-} as const satisfies Readonly<Record<Flag, number>> & Readonly<Record<string, number>>;
+} as const satisfies Readonly<Record<Flag, number>> & Numbers<string>;
 
 export type CalculationFlag = keyof typeof calculationFlags;
 
@@ -142,9 +133,8 @@ export type CardFlag = keyof typeof cardFlags;
 export type Kind = Extract<ThingKind, 'dataset' | 'calculation' | 'card'>;
 
 /**
- * Which thing uses which. Nodes are numbered: the datasets of `DatasetFacts.list`, then the calculations of
- * `CalculationFacts.list`, then the cards of `CardFacts.list`, then `others`. Edge `i` says that node `user[i]` uses node
- * `used[i]`, so it breaks if that is deleted.
+ * Which thing uses which. Nodes are numbered: the datasets, calculations and cards of the lists, in this order, then
+ * `others`. Edge `i` says that node `user[i]` uses node `used[i]`, so it breaks if that is deleted.
  */
 export type Graph = {
   /** Things that links name and no snapshot holds: what a broken reference names, or what the token may not see. */
@@ -161,23 +151,17 @@ export type Graph = {
 export type CalculationFacts = {
   readonly total: number;
   readonly status: Counts;
-  readonly flags: Readonly<Record<CalculationFlag, number>>;
+  readonly flags: Numbers<CalculationFlag>;
   /** The uses that calculations state, by what the link says of itself. */
   readonly links: Counts;
-  /** How many of these are not VALID: `ReportFacts.graph` has those among what is listed. */
+  /** How many of these are not VALID: the graph has those among what is listed. */
   readonly brokenLinks: number;
   /** By the month of the last change, `2026-11`, oldest first. */
   readonly lastModified: readonly (readonly [month: string, count: number])[];
   /** If it is not whole: the first `MOST_LISTED`, and the first with each flag but `global` and `hidden`. */
-  readonly list: Listed<{
-    readonly id: readonly string[];
-    readonly name: readonly string[];
-    /** The id. */
-    readonly owner: readonly string[];
-    readonly status: readonly string[];
-    readonly modified: readonly (number | null)[];
-    readonly flags: readonly number[];
-  }>;
+  readonly list: Listed<
+    Readonly<Record<'id' | 'name' | 'owner' | 'status', string>> & { modified: number | null; flags: number }
+  >;
 };
 
 /** Cards as the model has them. */
@@ -185,58 +169,34 @@ export type CardFacts = {
   readonly total: number;
   readonly type: Counts;
   readonly chartType: Counts;
-  readonly flags: Readonly<Record<CardFlag, number>>;
+  readonly flags: Numbers<CardFlag>;
   /** If it is not whole: the first `MOST_LISTED`, and the first with each flag. */
-  readonly list: Listed<{
-    readonly id: readonly string[];
-    readonly title: readonly string[];
-    readonly type: readonly string[];
-    /** The ids. */
-    readonly owner: readonly (readonly string[])[];
-    readonly dataset: readonly string[];
-    readonly flags: readonly number[];
-  }>;
+  readonly list: Listed<
+    Readonly<Record<'id' | 'title' | 'type' | 'dataset', string>> & {
+      owner: readonly string[];
+      flags: number;
+    }
+  >;
 };
 
-/** Datasets are known by what uses them: the platform lists none. */
+/** Datasets are known by what uses them: the platform lists none. Most cards first. */
 export type DatasetFacts = {
   readonly total: number;
-  /** Most cards first. */
-  readonly list: Listed<{
-    readonly id: readonly string[];
-    readonly cards: readonly number[];
-    readonly calculations: readonly number[];
-    /** How many of these use it by a link that is not VALID. */
-    readonly broken_links: readonly number[];
-  }>;
+  readonly list: Listed<{ id: string } & Numbers<'cards' | 'calculations' | 'broken_links'>>;
 };
 
 /** What is counted of what somebody owns. */
 export const ownedCounts = [
-  'calculations',
-  'cards',
-  'files',
-  'data_files',
-  'broken_links',
-  'invalid',
-  'missing_target',
-  'affected',
-  'unused',
-  'locked',
+  ...(['calculations', 'cards', 'files', 'data_files', 'broken_links', 'invalid'] as const),
+  ...(['missing_target', 'affected', 'unused', 'locked'] as const),
 ] as const;
 
-/** Whoever owns a calculation, card, file or data file. */
+/** Whoever owns a calculation, card, file or data file: those who own the most calculations and cards first. */
 export type OwnerFacts = {
   readonly total: number;
-  /** Those who own the most calculations and cards first. */
+  /** The name is the one that a card gives; empty if none does. */
   readonly list: Listed<
-    {
-      readonly id: readonly string[];
-      /** As a card gives it; empty if none does. */
-      readonly name: readonly string[];
-      /** When the calculation that was not touched for longest was last modified. */
-      readonly oldest_modified: readonly (number | null)[];
-    } & Readonly<Record<(typeof ownedCounts)[number], readonly number[]>>
+    { id: string; name: string; oldest_modified: number | null } & Numbers<(typeof ownedCounts)[number]>
   >;
 };
 
@@ -245,15 +205,11 @@ export type FileFacts = {
   readonly bytes: number;
   readonly fileType: Counts;
   readonly indexStatus: Counts;
-  readonly filesets: readonly { readonly id: string; readonly files: number; readonly bytes: number }[];
+  readonly filesets: readonly ({ readonly id: string } & Numbers<'files' | 'bytes'>)[];
   /** If it is not whole: the largest. */
-  readonly list: Listed<{
-    readonly fileset: readonly string[];
-    readonly path: readonly string[];
-    readonly type: readonly string[];
-    readonly size: readonly (number | null)[];
-    readonly created: readonly (number | null)[];
-  }>;
+  readonly list: Listed<
+    Readonly<Record<'fileset' | 'path' | 'type', string> & Record<'size' | 'created', number | null>>
+  >;
 };
 
 export type DataFileFacts = {
@@ -261,33 +217,18 @@ export type DataFileFacts = {
   readonly scanState: Counts;
   /** By age of the newest revision known, or of the file: `under 30 days`, `30 to 90 days`, `90 days to a year`, `over a year`, `unknown`. */
   readonly age: readonly (readonly [range: string, count: number])[];
-  readonly list: Listed<{
-    readonly id: readonly string[];
-    readonly name: readonly string[];
-    readonly scan: readonly string[];
-    readonly size: readonly (number | null)[];
-    readonly created: readonly (number | null)[];
-  }>;
+  readonly list: Listed<
+    Readonly<Record<'id' | 'name' | 'scan', string> & Record<'size' | 'created', number | null>>
+  >;
 };
 
 /** Counts of sentiments, in lower case. */
-export type Sentiments = {
-  readonly positive: number;
-  readonly negative: number;
-  readonly neutral: number;
-  readonly not_applicable: number;
-  readonly other: number;
-};
+export type Sentiments = Numbers<'positive' | 'negative' | 'neutral' | 'not_applicable' | 'other'>;
 
-export type BatchFacts = {
+export type BatchFacts = Numbers<'texts' | 'scored' | 'failed' | 'cached' | 'tokens'> & {
   readonly batch: string;
   /** Undefined for a batch that the command scored: it has no job whose end is recorded. */
   readonly finishedAt: number | undefined;
-  readonly texts: number;
-  readonly scored: number;
-  readonly failed: number;
-  readonly cached: number;
-  readonly tokens: number;
   /** One entry named `''` for a batch without topics. */
   readonly topics: readonly { readonly topic: string; readonly sentiments: Sentiments }[];
   /** True if it has more parts than were read: days, the most negative and failures are then those of its first texts. */
@@ -310,21 +251,10 @@ export type JobFacts = {
   readonly sinceMs: number;
   /** True if there were more results than were read: the newest were. */
   readonly isCut: boolean;
-  readonly types: readonly {
-    readonly type: string;
-    readonly done: number;
-    readonly failed: number;
-    readonly unknown: number;
-  }[];
-  /** Unknown ones first, then failed ones, newest first: at most `MOST_LISTED`. */
-  readonly attention: readonly {
-    readonly id: string;
-    readonly type: string;
-    readonly status: 'failed' | 'unknown';
-    readonly attempts: number;
-    readonly finishedAt: number;
-    readonly reason: string;
-    /** What to do, with the command where one takes the id. */
-    readonly advice: string;
-  }[];
+  readonly types: readonly ({ readonly type: string } & Numbers<'done' | 'failed' | 'unknown'>)[];
+  /** Unknown ones first, then failed ones, newest first: at most `MOST_LISTED`. `advice` is what to do. */
+  readonly attention: readonly (Numbers<'attempts' | 'finishedAt'> &
+    Readonly<Record<'id' | 'type' | 'reason' | 'advice', string>> & {
+      readonly status: 'failed' | 'unknown';
+    })[];
 };
