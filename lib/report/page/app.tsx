@@ -1,12 +1,12 @@
+import type { ComponentType } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ReportFacts } from '../facts.ts';
 import { useWidth, WidthContext } from './charts/chart.tsx';
 import { ListTable } from './lists/list-table.tsx';
 import { listOf } from './lists/lists.tsx';
 import { Empty } from './parts/parts.tsx';
-import { hashOf, type View, viewTitles } from './state/hash.ts';
-import { createReport, type Report, ReportContext } from './state/report.ts';
-import { useShown } from './state/use-shown.ts';
+import { hashOf, type Shown, useShown, type View, viewTitles } from './state/hash.ts';
+import { createReport, ReportContext, useReport } from './state/report.ts';
 import { age, count, counted, time } from './text/numbers.ts';
 import { Text } from './text/text.tsx';
 import { BatchesView } from './views/batches.tsx';
@@ -15,13 +15,33 @@ import { HealthView } from './views/health.tsx';
 import { JobsView } from './views/jobs.tsx';
 import { WhereUsedView } from './views/where-used.tsx';
 
+/** What is no list. All but what somebody must ask for is printed wherever the reader is. */
+const overview = {
+  health: HealthView,
+  changes: ChangesView,
+  'where-used': WhereUsedView,
+  batches: BatchesView,
+  jobs: JobsView,
+} as const satisfies Partial<Record<View, ComponentType<Pick<Shown, 'params'>>>>;
+
+const OVERVIEW = Object.keys(overview) as (keyof typeof overview)[];
+
 /** The whole page. What is printed without being shown is there too, but hidden. */
 export function App({ facts }: { readonly facts: ReportFacts }) {
   const report = useMemo(() => createReport(facts), [facts]);
-  const { view, params } = useShown();
+  const shown = useShown();
   const main = useRef<HTMLElement>(null);
   const width = useWidth(main);
-  useTitle(view, main);
+  useTitle(shown.view, main);
+  const partOf = (each: keyof typeof overview) => {
+    const Part: ComponentType<Pick<Shown, 'params'>> = overview[each];
+    if (each === 'where-used' && shown.view !== each) return null;
+    return (
+      <div key={each} class={shown.view === each ? 'view' : 'view only-printed'}>
+        <Part params={shown.params} />
+      </div>
+    );
+  };
   return (
     <ReportContext.Provider value={report}>
       <WidthContext.Provider value={width}>
@@ -31,22 +51,10 @@ export function App({ facts }: { readonly facts: ReportFacts }) {
         </a>
         <Header facts={facts} />
         <div class="columns">
-          <Navigation view={view} facts={facts} />
+          <Navigation view={shown.view} facts={facts} />
           <main id="content" ref={main} tabIndex={-1}>
-            <Essential is="health" shown={view}>
-              <HealthView />
-            </Essential>
-            <Essential is="changes" shown={view}>
-              <ChangesView params={params} />
-            </Essential>
-            {view === 'where-used' && <WhereUsedView params={params} />}
-            <Essential is="batches" shown={view}>
-              <BatchesView />
-            </Essential>
-            <Essential is="jobs" shown={view}>
-              <JobsView />
-            </Essential>
-            <ListView report={report} view={view} params={params} />
+            {OVERVIEW.map(partOf)}
+            <ListView {...shown} />
           </main>
         </div>
       </WidthContext.Provider>
@@ -54,14 +62,9 @@ export function App({ facts }: { readonly facts: ReportFacts }) {
   );
 }
 
-type ListProps = {
-  readonly report: Report;
-  readonly view: View;
-  readonly params: Readonly<Record<string, string>>;
-};
-
 /** One of the lists, if the view is one. */
-function ListView({ report, view, params }: ListProps) {
+function ListView({ view, params }: Shown) {
+  const report = useReport();
   const found = useMemo(() => listOf(view, report), [view, report]);
   if (found === undefined) return null;
   const { list, command } = found;
@@ -73,19 +76,10 @@ function ListView({ report, view, params }: ListProps) {
       ) : list.length === 0 ? (
         <Empty>{list.empty}</Empty>
       ) : (
-        <ListTable key={view} view={view} list={list} params={params} />
+        <ListTable key={view} {...{ view, list, params }} />
       )}
     </div>
   );
-}
-
-/** A part of the page that is printed wherever the reader is. */
-function Essential(props: {
-  readonly is: View;
-  readonly shown: View;
-  readonly children: preact.ComponentChildren;
-}) {
-  return <div class={props.is === props.shown ? 'view' : 'view only-printed'}>{props.children}</div>;
 }
 
 function Header({ facts }: { readonly facts: ReportFacts }) {
@@ -113,9 +107,6 @@ function Header({ facts }: { readonly facts: ReportFacts }) {
   );
 }
 
-const OVERVIEW = ['health', 'changes', 'where-used', 'batches', 'jobs'] as const;
-const LISTS = ['broken', 'owners', 'calculations', 'cards', 'datasets', 'files', 'data-files'] as const;
-
 type NavigationProps = { readonly view: View; readonly facts: ReportFacts };
 
 /** Links to all parts of the page, the lists with how many there are. */
@@ -141,7 +132,7 @@ function Navigation({ view, facts }: NavigationProps) {
     <nav aria-label="Parts of the report">
       <ul>{OVERVIEW.map(link)}</ul>
       <h2>Lists</h2>
-      <ul>{LISTS.map(link)}</ul>
+      <ul>{(Object.keys(totals) as View[]).map(link)}</ul>
     </nav>
   );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { layersOf } from '../../../lib/report/page/parts/layers.ts';
-import { edgesOf, reachedFrom } from '../../../lib/report/page/state/nodes.ts';
+import { edgesOf, reachedFrom } from '../../../lib/report/page/state/report.ts';
 
 /** A dataset that twelve calculations are saved on; a card uses the last of them. */
 const graph = {

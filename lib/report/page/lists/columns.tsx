@@ -2,11 +2,10 @@ import type { ComponentChildren } from 'preact';
 import type { flagWords } from '../../flag-words.ts';
 import { Badges, NodeLink } from '../parts/parts.tsx';
 import { hashOf } from '../state/hash.ts';
-import type { Node } from '../state/nodes.ts';
-import type { Report } from '../state/report.ts';
+import type { Node, Report } from '../state/report.ts';
 import { bytes, count, day } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
-import type { Column } from './list.ts';
+import type { Column } from './table.tsx';
 
 /** What a column needs besides its own values. */
 export type Rows = Pick<Report, 'ownerOf'> & {

@@ -6,24 +6,11 @@ export type Sortable = {
   readonly number?: ((row: number) => number | null) | undefined;
 };
 
-export type Sort = { readonly name: string; readonly descending: boolean };
-
-/** `name`, or `-name` for descending. */
-export const parseSort = (text: string): Sort =>
-  text.startsWith('-') ? { name: text.slice(1), descending: true } : { name: text, descending: false };
-
-export const printSort = ({ name, descending }: Sort): string => `${descending ? '-' : ''}${name}`;
-
-/** What all of the words must be in, for each row: in lower case. */
-export function searchable(length: number, textOf: (row: number) => string): readonly string[] {
-  return Array.from({ length }, (_, row) => textOf(row).toLowerCase());
-}
-
-/** The rows whose text contains all words of the query, in any case, and that pass. */
+/** The rows whose text contains all words of the query, in any case, and that pass. The texts are in lower case. */
 export function matching(
   texts: readonly string[],
   query: string,
-  passes: (row: number) => boolean,
+  passes: (row: number) => boolean = () => true,
 ): readonly number[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const rows: number[] = [];
@@ -35,19 +22,21 @@ export function matching(
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
 /** The rows in the order of a column; rows that are equal stay in the order they are in. */
-export function sorted(rows: readonly number[], column: Sortable, descending: boolean): readonly number[] {
+export function sorted(
+  rows: readonly number[],
+  { number, text }: Sortable,
+  descending: boolean,
+): readonly number[] {
   const sign = descending ? -1 : 1;
-  const { number, text } = column;
-  if (number === undefined)
-    return rows
-      .map((row) => [row, text(row)] as const)
-      .sort(([, a], [, b]) => sign * collator.compare(a, b))
-      .map(([row]) => row);
-  return rows
-    .map((row) => [row, number(row)] as const)
-    .sort(([, a], [, b]) => {
-      if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
-      return sign * (a - b);
-    })
-    .map(([row]) => row);
+  if (number === undefined) return inOrder(rows, text, (a, b) => sign * collator.compare(a, b));
+  return inOrder(rows, number, (a, b) => {
+    if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
+    return sign * (a - b);
+  });
 }
+
+const inOrder = <T>(rows: readonly number[], of: (row: number) => T, compare: (a: T, b: T) => number) =>
+  rows
+    .map((row) => [row, of(row)] as const)
+    .sort(([, a], [, b]) => compare(a, b))
+    .map(([row]) => row);

@@ -1,34 +1,32 @@
 import { useMemo } from 'preact/hooks';
 import { Chips, SearchBox } from '../parts/parts.tsx';
-import type { View } from '../state/hash.ts';
-import { show } from '../state/use-shown.ts';
+import { type Params, show, type View } from '../state/hash.ts';
 import { count, counted } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
-import { matching, parseSort, printSort, searchable } from './find.ts';
-import type { Column, List } from './list.ts';
-import { Table } from './table.tsx';
+import { matching } from './find.ts';
+import type { List } from './lists.tsx';
+import { type Column, Table } from './table.tsx';
 
-type Props = {
-  readonly view: View;
-  readonly list: List;
-  readonly params: Readonly<Record<string, string>>;
-};
+type Props = { readonly view: View; readonly list: List; readonly params: Params };
 
 /** A list that is searched, selected from, sorted and paged. What is shown is in the address. */
 export function ListTable({ view, list, params }: Props) {
-  const texts = useMemo(() => searchable(list.length, list.textOf ?? namesIn(list)), [list]);
+  const texts = useMemo(
+    () => Array.from({ length: list.length }, (_, row) => list.textOf(row).toLowerCase()),
+    [list],
+  );
   const { q = '', flag = '', page = '1', sort = list.sort } = params;
   const facets = list.columns.filter(({ name, isFacet }) => isFacet && params[name] !== undefined);
   const facetKey = facets.map(({ name }) => `${name}=${params[name]}`).join('&');
   const rows = useMemo(() => {
-    const flags = list.flags?.filter(({ name }) => flag.split(',').includes(name)) ?? [];
+    const flags = list.flags.filter(({ name }) => flag.split(',').includes(name));
     const passes = (row: number) =>
       flags.every(({ has }) => has(row)) &&
-      facets.every((facet) => hasValue(facet, row, params[facet.name] ?? ''));
+      facets.every(({ name, text, values = (of) => [text(of)] }) => values(row).includes(params[name] ?? ''));
     return matching(texts, q, passes);
   }, [list, texts, q, flag, facetKey]);
-  const set = (changes: Readonly<Record<string, string>>, replace = false) =>
-    show({ view, params: { ...params, page: '', ...changes } }, { replace });
+  const set = (changes: Params, replace = false) =>
+    show(view, { ...params, page: '', ...changes }, { replace });
   return (
     <>
       <ListTools list={list} params={params} facets={facets} set={set} />
@@ -37,24 +35,14 @@ export function ListTable({ view, list, params }: Props) {
       </p>
       <Table
         label={list.noun[1]}
-        columns={list.columns}
-        rows={rows}
-        sort={parseSort(sort)}
-        onSort={(next) => set({ sort: printSort(next) })}
+        {...{ columns: list.columns, rows, sort }}
+        onSort={(next) => set({ sort: next })}
         page={Number.parseInt(page, 10) || 1}
         onPage={(next) => set({ page: String(next) })}
       />
     </>
   );
 }
-
-function namesIn({ columns }: List): (row: number) => string {
-  const searched = columns.filter(({ name, isHeading }) => isHeading || name === 'id');
-  return (row) => searched.map(({ text }) => text(row)).join(' ');
-}
-
-const hasValue = ({ text, values }: Column, row: number, value: string): boolean =>
-  values === undefined ? text(row) === value : values(row).includes(value);
 
 function foundWords(
   { noun: [one, many], length, total, isWhole, which = 'first' }: List,
@@ -72,12 +60,12 @@ function foundWords(
 
 type ToolsProps = {
   readonly list: List;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Params;
   readonly facets: readonly Column[];
-  readonly set: (changes: Readonly<Record<string, string>>, replace?: boolean) => void;
+  readonly set: (changes: Params, replace?: boolean) => void;
 };
 
-function ListTools({ list: { noun, flags = [] }, params, facets, set }: ToolsProps) {
+function ListTools({ list: { noun, flags }, params, facets, set }: ToolsProps) {
   const selected = (params['flag'] ?? '').split(',').filter(Boolean);
   const toggle = (name: string) =>
     selected.includes(name) ? selected.filter((each) => each !== name) : [...selected, name];

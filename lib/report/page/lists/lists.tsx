@@ -1,17 +1,46 @@
 import { reach } from '../../../model/graph/closure.ts';
-import { relations } from '../../../model/rules/index.ts';
 import { calculationFlags, cardFlags, ownedCounts } from '../../facts.ts';
 import { flagWords } from '../../flag-words.ts';
 import { hashOf, type View } from '../state/hash.ts';
 import type { Report } from '../state/report.ts';
 import { columnKinds, type Rows } from './columns.tsx';
-import type { Column, Flag, List } from './list.ts';
+import type { Column } from './table.tsx';
+
+/** A property that some rows have, by which they can be selected. */
+type Flag<Has> = {
+  readonly name: string;
+  readonly label: string;
+  /** In a sentence. */
+  readonly meaning?: string;
+  readonly has: Has;
+};
+
+/** A list as the page shows it: rows are numbered from 0. */
+export type List = Pick<Definition, 'noun' | 'which' | 'sort' | 'empty'> & {
+  readonly length: number;
+  /** How many there are on the platform, if the list does not hold all. */
+  readonly total: number;
+  readonly isWhole: boolean;
+  readonly columns: readonly Column[];
+  readonly flags: readonly Flag<(row: number) => boolean>[];
+  /** What the search looks into. */
+  readonly textOf: (row: number) => string;
+};
 
 type Columns = Readonly<Record<string, readonly unknown[]>>;
 
 type Listed = { readonly total: number; readonly isWhole: boolean; readonly columns: Columns };
 
-type Definition = Pick<List, 'noun' | 'which' | 'sort' | 'empty' | 'textOf'> & {
+type ValueIn = (name: string) => unknown;
+
+type Definition = {
+  readonly noun: readonly [one: string, many: string];
+  /** Which are listed, if not all: `largest`. */
+  readonly which?: string;
+  /** Which order it has at first, as in an address. */
+  readonly sort: string;
+  /** What to read where there is nothing. */
+  readonly empty: string;
   /** What is listed; undefined where no snapshot of it is published. */
   readonly of: (report: Report) => Listed | undefined;
   /** The source whose snapshot holds it. Default: `calculations`. */
@@ -23,11 +52,9 @@ type Definition = Pick<List, 'noun' | 'which' | 'sort' | 'empty' | 'textOf'> & {
   /** The flags that the column `flags` has, as bits. */
   readonly bits?: Readonly<Partial<Record<keyof typeof flagWords, number>>>;
   /** Other properties by which rows can be selected. */
-  readonly flags?: readonly Readonly<Pick<Flag, 'name' | 'label' | 'meaning'> & { readonly has: Has }>[];
-  readonly hrefOf?: (name: string, valueIn: (name: string) => unknown) => string | undefined;
+  readonly flags?: readonly Flag<(valueIn: ValueIn) => boolean>[];
+  readonly hrefOf?: (name: string, valueIn: ValueIn) => string | undefined;
 };
-
-type Has = (valueIn: (name: string) => unknown) => boolean;
 
 /** What may be wrong with what somebody owns. Cards have the model's flags alone. */
 const { broken_links, invalid, missing_target, affected, unused, locked } = calculationFlags;
@@ -204,28 +231,26 @@ function ownedIn({ facts: { calculations, cards } }: Report): Listed | undefined
 }
 
 /** The links that are not VALID: whose they are, what they name, and how much depends on whoever has them. */
-function brokenIn({ facts, nodes, graph: { broken, users } }: Report): Listed | undefined {
-  if (facts.calculations === undefined) return undefined;
-  const { user, used, relation } = facts.graph;
-  const total = facts.calculations.brokenLinks;
+function brokenIn({ facts: { calculations, graph }, edges, edgeAt }: Report): Listed | undefined {
+  if (calculations === undefined) return undefined;
   // Counted once for each node.
   const known = new Map<number, number>();
   const reachesOf = (node: number) => {
-    const many = known.get(node) ?? reach(users, [node]).nodes.length;
+    const many = known.get(node) ?? reach(edges.users, [node]).nodes.length;
     known.set(node, many);
     return many;
   };
+  const ends = graph.invalid.map(([edge]) => edgeAt(edge));
   const columns = {
-    user: broken.map(({ edge }) => nodes[user[edge] ?? -1]),
-    relation: broken.map(({ edge }) => relations[relation[edge] ?? -1]),
-    used: broken.map(({ edge }) => nodes[used[edge] ?? -1]),
-    valid: broken.map(({ valid }) => valid),
-    reaches: broken.map(({ edge }) => reachesOf(user[edge] ?? 0)),
-    id: broken.map(({ edge }) =>
-      [user, used].map((ends) => `${nodes[ends[edge] ?? -1]?.name} ${nodes[ends[edge] ?? -1]?.id}`).join(' '),
-    ),
+    user: ends.map(({ user }) => user),
+    relation: ends.map(({ relation }) => relation),
+    used: ends.map(({ used }) => used),
+    valid: graph.invalid.map(([, valid]) => valid),
+    reaches: graph.invalid.map(([edge]) => reachesOf(graph.user[edge] ?? 0)),
+    id: ends.map(({ user, used }) => `${user?.name} ${user?.id} ${used?.name} ${used?.id}`),
   };
-  return { total, isWhole: broken.length === total, columns };
+  const total = calculations.brokenLinks;
+  return { total, isWhole: ends.length === total, columns };
 }
 
 /** A list of the page, and the command that makes what it is of; undefined for a view that is none. */

@@ -1,9 +1,25 @@
+import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { Scrolled } from '../parts/parts.tsx';
 import { count } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
-import { type Sort, sorted } from './find.ts';
-import type { Column } from './list.ts';
+import { type Sortable, sorted } from './find.ts';
+
+/** A column of a list: what its cells show, and whether rows can be selected by its value. */
+export type Column = Sortable & {
+  readonly label: string;
+  /** Default: the text. */
+  readonly cell?: (row: number) => ComponentChildren;
+  readonly isNumber?: boolean;
+  /** True if `COLUMN=VALUE` in the address selects rows. */
+  readonly isFacet?: boolean;
+  /** The values of a row by which it is selected. Default: the text. */
+  readonly values?: (row: number) => readonly string[];
+  /** What a value is called. Default: itself. */
+  readonly labelOf?: (value: string) => string;
+  /** True if the cell names the row. One column of each list is. */
+  readonly isHeading?: boolean;
+};
 
 const PAGE = 50;
 
@@ -13,8 +29,9 @@ type Props = {
   readonly caption?: string;
   readonly columns: readonly Column[];
   readonly rows: readonly number[];
-  readonly sort: Sort;
-  readonly onSort: (sort: Sort) => void;
+  /** As in the address: the name of a column, after `-` for descending. */
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
   /** 1 is the first. */
   readonly page: number;
   readonly onPage: (page: number) => void;
@@ -23,9 +40,9 @@ type Props = {
 /** Rows in the order of a column, a page of them at a time. */
 export function Table({ label, caption, columns, rows, sort, onSort, page, onPage }: Props) {
   const ordered = useMemo(() => {
-    const column = columns.find(({ name }) => name === sort.name);
-    return column === undefined ? rows : sorted(rows, column, sort.descending);
-  }, [rows, columns, sort.name, sort.descending]);
+    const column = columns.find(({ name }) => name === sort.replace(/^-/, ''));
+    return column === undefined ? rows : sorted(rows, column, sort.startsWith('-'));
+  }, [rows, columns, sort]);
   const pages = Math.max(1, Math.ceil(rows.length / PAGE));
   const number = Math.min(pages, Math.max(1, page));
   return (
@@ -34,81 +51,65 @@ export function Table({ label, caption, columns, rows, sort, onSort, page, onPag
         <Scrolled label={`Table of ${label}`}>
           <table class="list">
             {caption !== undefined && <caption class="quiet">{caption}</caption>}
-            <Heads columns={columns} sort={sort} onSort={onSort} />
+            <thead>
+              <tr>
+                {columns.map((column) => (
+                  <Head key={column.name} {...{ column, sort, onSort }} />
+                ))}
+              </tr>
+            </thead>
             <tbody>
               {ordered.slice((number - 1) * PAGE, number * PAGE).map((row) => (
-                <Row key={row} row={row} columns={columns} />
+                <tr key={row}>
+                  {columns.map((column) => (
+                    <Cell key={column.name} {...{ column, row }} />
+                  ))}
+                </tr>
               ))}
             </tbody>
           </table>
         </Scrolled>
       )}
-      <Pages number={number} pages={pages} onPage={onPage} />
+      {pages > 1 && <Pages {...{ number, pages, onPage }} />}
     </>
   );
 }
 
-/** The heads of a table, each a button that sorts by it, and in the other direction when it does already. */
-function Heads({ columns, sort, onSort }: Pick<Props, 'columns' | 'sort' | 'onSort'>) {
+type HeadProps = Pick<Props, 'sort' | 'onSort'> & { readonly column: Column };
+
+/** A button that sorts by a column, and in the other direction when it is already. */
+function Head({ column: { name, label, isNumber }, sort, onSort }: HeadProps) {
+  const [up, down] = [sort === name, sort === `-${name}`];
   return (
-    <thead>
-      <tr>
-        {columns.map(({ name, label, isNumber = false }) => {
-          const isSorted = name === sort.name;
-          const direction = sort.descending ? 'descending' : 'ascending';
-          return (
-            <th
-              key={name}
-              scope="col"
-              class={isNumber ? 'number' : undefined}
-              aria-sort={isSorted ? direction : undefined}
-            >
-              <button
-                type="button"
-                onClick={() => onSort({ name, descending: isSorted ? !sort.descending : isNumber })}
-              >
-                {label}
-                <span aria-hidden="true" class="arrow">
-                  {isSorted ? (sort.descending ? '↓' : '↑') : '↕'}
-                </span>
-              </button>
-            </th>
-          );
-        })}
-      </tr>
-    </thead>
+    <th
+      scope="col"
+      class={isNumber ? 'number' : undefined}
+      aria-sort={up ? 'ascending' : down ? 'descending' : undefined}
+    >
+      <button type="button" onClick={() => onSort(up || (isNumber && !down) ? `-${name}` : name)}>
+        {label}
+        <span aria-hidden="true" class="arrow">
+          {up ? '↑' : down ? '↓' : '↕'}
+        </span>
+      </button>
+    </th>
   );
 }
 
-/** A row of a table, named by one of its cells. */
-function Row({ row, columns }: { readonly row: number; readonly columns: readonly Column[] }) {
-  return (
-    <tr>
-      {columns.map(({ name, text, cell, isNumber, isHeading }) => {
-        const content = cell === undefined ? <Text of={text(row)} most={120} /> : cell(row);
-        return isHeading ? (
-          <th key={name} scope="row">
-            {content}
-          </th>
-        ) : (
-          <td key={name} class={isNumber ? 'number' : undefined}>
-            {content}
-          </td>
-        );
-      })}
-    </tr>
+function Cell({ column, row }: { readonly column: Column; readonly row: number }) {
+  const { text, cell, isNumber, isHeading } = column;
+  const content = cell === undefined ? <Text of={text(row)} most={120} /> : cell(row);
+  return isHeading ? (
+    <th scope="row">{content}</th>
+  ) : (
+    <td class={isNumber ? 'number' : undefined}>{content}</td>
   );
 }
 
-type PagesProps = {
-  readonly number: number;
-  readonly pages: number;
-  readonly onPage: (number: number) => void;
-};
+type PagesProps = Pick<Props, 'onPage'> & { readonly number: number; readonly pages: number };
 
-/** Leads from page to page of a list; nothing if there is one alone. */
+/** Leads from page to page of a list. */
 function Pages({ number, pages, onPage }: PagesProps) {
-  if (pages === 1) return null;
   const button = (label: string, to: number) => {
     const leads = to >= 1 && to <= pages && to !== number;
     // Not `disabled`, which would take the focus away from whoever came to the end by it.

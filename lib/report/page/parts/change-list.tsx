@@ -1,5 +1,5 @@
 import type { ChangeFacts, ChangesFacts, SnapshotFacts } from '../../facts.ts';
-import { show } from '../state/use-shown.ts';
+import { type Params, show } from '../state/hash.ts';
 import { count, counted, day } from '../text/numbers.ts';
 import { Text, TextDiff } from '../text/text.tsx';
 import { Chips, NodeLink } from './parts.tsx';
@@ -11,7 +11,7 @@ const KINDS = ['added', 'changed', 'removed'].map((name) => ({ name, label: name
 type Props = {
   readonly of: SnapshotFacts;
   readonly changes: ChangesFacts;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Params;
 };
 
 /** The single changes of a run; more of them are shown when they are asked for. */
@@ -22,7 +22,7 @@ export function ChangeList({ of: { place, source }, changes, params }: Props) {
   const most = Number.parseInt(params[`${place}.most`] ?? '', 10) || PAGE;
   const found = kind === '' ? listed : listed.filter(({ change }) => change === kind);
   const set = (name: string, value: string) =>
-    show({ view: 'changes', params: { ...params, [`${place}.${name}`]: value } }, { replace: true });
+    show('changes', { ...params, [`${place}.${name}`]: value }, { replace: true });
   return (
     <>
       <Chips

@@ -9,29 +9,28 @@ type Props = {
   /** What is counted: of how many each row is a share. */
   readonly total: number;
   /** Where a value leads: the list of those that have it. */
-  readonly hrefOf?: (value: string) => string;
+  readonly hrefOf?: ((value: string) => string) | undefined;
   /** What a value is called. Default: itself. */
   readonly labelOf?: (value: string) => string;
-  /** How many to show at first. Default 6. */
-  readonly most?: number;
 };
 
+/** How many are shown at first. */
+const MOST = 6;
+
 /** How often each value occurs, as bars that are also a table. */
-export function CountsTable({ title, counts, total, hrefOf, labelOf = itself, most = 6 }: Props) {
-  const shown = counts.values.slice(0, most);
-  const rest = counts.values.slice(most);
+export function CountsTable({ title, counts, total, hrefOf, labelOf = (value) => value }: Props) {
+  const rest = counts.values.slice(MOST);
   const largest = Math.max(1, ...counts.values.map(([, each]) => each));
+  const text = (value: string) => <Text of={labelOf(value)} most={60} />;
   const row = ([value, each]: readonly [string, number]) => (
     <tr key={value}>
       <th scope="row" title={readable(labelOf(value))}>
-        {hrefOf === undefined ? (
-          <Text of={labelOf(value)} most={60} />
-        ) : (
-          <a href={hrefOf(value)}>
-            <Text of={labelOf(value)} most={60} />
-          </a>
-        )}
-        <Bar share={each / largest} />
+        {hrefOf === undefined ? text(value) : <a href={hrefOf(value)}>{text(value)}</a>}
+        <span
+          aria-hidden="true"
+          class="bar"
+          style={{ inlineSize: `${Math.max(0.5, (100 * each) / largest)}%` }}
+        />
       </th>
       <td class="number count">{count(each)}</td>
       <td class="number share">{share(each, total)}</td>
@@ -57,7 +56,7 @@ export function CountsTable({ title, counts, total, hrefOf, labelOf = itself, mo
                 </th>
               </tr>
             </thead>
-            <tbody>{shown.map(row)}</tbody>
+            <tbody>{counts.values.slice(0, MOST).map(row)}</tbody>
           </table>
           {rest.length > 0 && (
             <details>
@@ -73,11 +72,4 @@ export function CountsTable({ title, counts, total, hrefOf, labelOf = itself, mo
       )}
     </section>
   );
-}
-
-const itself = (value: string) => value;
-
-/** A bar that is `share` of its cell wide. */
-function Bar({ share: part }: { readonly share: number }) {
-  return <span aria-hidden="true" class="bar" style={{ inlineSize: `${Math.max(0.5, 100 * part)}%` }} />;
 }

@@ -1,27 +1,21 @@
 import { useMemo } from 'preact/hooks';
 import { hashOf } from '../state/hash.ts';
-import type { Reached } from '../state/nodes.ts';
-import { nodeKey } from '../state/nodes.ts';
-import type { Report } from '../state/report.ts';
+import { type Direction, nodeKey, type Reached, useReport } from '../state/report.ts';
 import { count } from '../text/numbers.ts';
 import { readable, shortened } from '../text/shown.ts';
 import { BOX_HEIGHT, BOX_WIDTH, type Box, type Line, layersOf } from './layers.ts';
 import { Scrolled } from './parts.tsx';
 
-type Props = {
-  readonly start: number;
-  readonly reached: readonly Reached[];
-  readonly report: Report;
-  readonly direction: 'users' | 'used';
-};
+type Props = { readonly start: number; readonly reached: readonly Reached[]; readonly direction: Direction };
 
 /** What was reached, drawn in a column for each hop. Each box leads to what it stands for. */
-export function LayersPicture({ start, reached, report, direction }: Props) {
-  const { user, used } = report.facts.graph;
-  const layers = useMemo(() => {
-    const ends = direction === 'users' ? used : user;
-    return layersOf(start, reached, ({ edge }) => ends[edge] ?? start);
-  }, [start, reached, direction]);
+export function LayersPicture({ start, reached, direction }: Props) {
+  const { user, used } = useReport().facts.graph;
+  const ends = direction === 'users' ? used : user;
+  const layers = useMemo(
+    () => layersOf(start, reached, ({ edge }) => ends[edge] ?? start),
+    [start, reached, ends],
+  );
   const { boxes, lines, width, height } = layers;
   return (
     <Scrolled label="Picture by hops" kind="picture">
@@ -39,7 +33,7 @@ export function LayersPicture({ start, reached, report, direction }: Props) {
           ))}
         </g>
         {boxes.map((box) => (
-          <BoxOf key={`${box.x} ${box.y}`} box={box} report={report} isStart={box.node === start} />
+          <BoxOf key={`${box.x} ${box.y}`} box={box} isStart={box.node === start} />
         ))}
       </svg>
     </Scrolled>
@@ -53,10 +47,8 @@ function curve({ from, to }: Line): string {
   return `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`;
 }
 
-type BoxProps = { readonly box: Box; readonly report: Report; readonly isStart: boolean };
-
-function BoxOf({ box, report, isStart }: BoxProps) {
-  const node = box.node === undefined ? undefined : report.nodes[box.node];
+function BoxOf({ box, isStart }: { readonly box: Box; readonly isStart: boolean }) {
+  const node = useReport().nodes[box.node ?? -1];
   const place = `translate(${box.x} ${box.y})`;
   if (node === undefined)
     return (

@@ -3,7 +3,7 @@ import { useId, useRef, useState } from 'preact/hooks';
 import type { Kind } from '../../facts.ts';
 import { flagWords } from '../../flag-words.ts';
 import { hashOf } from '../state/hash.ts';
-import { nodeKey } from '../state/nodes.ts';
+import { nodeKey } from '../state/report.ts';
 import { count } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 

@@ -17,33 +17,34 @@ export function Snapshots() {
 
 function Snapshot({ of, now }: { readonly of: SnapshotFacts; readonly now: number }) {
   const { place, run, startedAt, finishedAt, records, consistency, forced, totals } = of;
+  const { start, end } = totals;
+  const isMoving = start !== null && end !== null && start !== end;
+  const said = {
+    Age: age(finishedAt, now),
+    Finished: `${time(finishedAt)}, after ${duration(finishedAt - startedAt)}`,
+    Records: count(records),
+    Consistency: `${consistency === 'proved' ? 'proved: nothing that existed throughout is missing' : 'best effort'}${
+      isMoving ? `; the platform counted ${count(start)} at the start and ${count(end)} at the end` : ''
+    }`,
+    Run: (
+      <>
+        <Text of={run} />
+        {forced && <strong class="badge badge-broken"> published by force</strong>}
+      </>
+    ),
+  };
   return (
     <section class="panel">
       <h4>
         <Text of={place} />
       </h4>
       <dl class="facts">
-        <dt>Age</dt>
-        <dd>{age(finishedAt, now)}</dd>
-        <dt>Finished</dt>
-        <dd>
-          {time(finishedAt)}, after {duration(finishedAt - startedAt)}
-        </dd>
-        <dt>Records</dt>
-        <dd>{count(records)}</dd>
-        <dt>Consistency</dt>
-        <dd>
-          {consistency === 'proved' ? 'proved: nothing that existed throughout is missing' : 'best effort'}
-          {totals.start !== null &&
-            totals.end !== null &&
-            totals.start !== totals.end &&
-            `; the platform counted ${count(totals.start)} at the start and ${count(totals.end)} at the end`}
-        </dd>
-        <dt>Run</dt>
-        <dd>
-          <Text of={run} />
-          {forced && <strong class="badge badge-broken"> published by force</strong>}
-        </dd>
+        {Object.entries(said).map(([name, value]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </>
+        ))}
       </dl>
       <Refused of={of} />
       <Missing of={of} />

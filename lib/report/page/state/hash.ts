@@ -1,3 +1,5 @@
+import { useEffect, useState } from 'preact/hooks';
+
 /** What each part of the page is called. */
 export const viewTitles = {
   health: 'Health',
@@ -17,8 +19,10 @@ export const viewTitles = {
 
 export type View = keyof typeof viewTitles;
 
+export type Params = Readonly<Record<string, string>>;
+
 /** What is shown, as the part of the address after `#` says it, so that it can be mailed: `calculations?flag=broken_links`. */
-export type Shown = { readonly view: View; readonly params: Readonly<Record<string, string>> };
+export type Shown = { readonly view: View; readonly params: Params };
 
 /** Reads an address's part after `#`, with or without it. Whatever it does not know is the first view. */
 export function parseHash(hash: string): Shown {
@@ -28,11 +32,26 @@ export function parseHash(hash: string): Shown {
 }
 
 /** The address of what is shown, with `#`. Parameters that are empty are left out. */
-export function printHash({ view, params }: Shown): string {
+export function hashOf(view: View, params: Params = {}): string {
   const query = new URLSearchParams(Object.entries(params).filter(([, value]) => value !== ''));
   return query.size === 0 ? `#${view}` : `#${view}?${query}`;
 }
 
-/** The address of a view with parameters. */
-export const hashOf = (view: View, params: Readonly<Record<string, string>> = {}): string =>
-  printHash({ view, params });
+/** What the address says is shown, also after it has changed. */
+export function useShown(): Shown {
+  const [shown, setShown] = useState(() => parseHash(location.hash));
+  useEffect(() => {
+    const read = () => setShown(parseHash(location.hash));
+    addEventListener('hashchange', read);
+    return () => removeEventListener('hashchange', read);
+  }, []);
+  return shown;
+}
+
+/** Shows something else. `replace`: without an entry in the history, for what changes with each key. */
+export function show(view: View, params: Params, { replace = false } = {}): void {
+  const hash = hashOf(view, params);
+  if (hash === location.hash) return;
+  if (replace) location.replace(hash);
+  else location.hash = hash;
+}

@@ -1,36 +1,73 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { ReportFacts } from '../../facts.ts';
-import { edgesOf, type Node, nodeKey, nodesOf } from './nodes.ts';
+import { type Adjacency, adjacencyOf, reach } from '../../../model/graph/closure.ts';
+import { relations } from '../../../model/rules/index.ts';
+import type { Graph, Kind, ReportFacts } from '../../facts.ts';
 
-/** The facts, and what is made from them once. */
-export type Report = {
-  readonly facts: ReportFacts;
-  readonly nodes: readonly Node[];
-  /** The number of a node by its key. */
-  readonly numbers: ReadonlyMap<string, number>;
-  /** What an owner is called: the name, or else the id. */
-  readonly ownerOf: (id: string) => string;
-  readonly graph: ReturnType<typeof edgesOf> & {
-    /** The links that are not VALID. */
-    readonly broken: readonly { readonly edge: number; readonly valid: string }[];
-  };
+/** A dataset, calculation or card. `name` is empty if none is known; `isKnown` is false if no snapshot holds it. */
+export type Node = {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly name: string;
+  readonly isKnown: boolean;
 };
 
-export function createReport(facts: ReportFacts): Report {
+/** The facts, and what is made from them once. */
+export type Report = ReturnType<typeof createReport>;
+
+export function createReport(facts: ReportFacts) {
+  const { graph } = facts;
   const nodes = nodesOf(facts);
   const { id: owners = [], name = [] } = facts.owners?.list.columns ?? {};
   const names = new Map(owners.map((id, row) => [id, name[row] ?? '']));
   return {
     facts,
     nodes,
+    /** The number of a node by its key. */
     numbers: new Map(nodes.map((node, index) => [nodeKey(node), index])),
-    ownerOf: (id) => names.get(id) || id,
-    graph: {
-      ...edgesOf(facts.graph, nodes.length),
-      broken: facts.graph.invalid.map(([edge, valid]) => ({ edge, valid })),
-    },
+    /** What an owner is called: the name, or else the id. */
+    ownerOf: (id: string) => names.get(id) || id,
+    edges: edgesOf(graph, nodes.length),
+    edgeAt: (edge: number) => ({
+      user: nodes[graph.user[edge] ?? -1],
+      used: nodes[graph.used[edge] ?? -1],
+      relation: relations[graph.relation[edge] ?? -1],
+    }),
   };
+}
+
+/** Whatever the graph's numbers stand for, in their order. */
+function nodesOf({ datasets, calculations, cards, graph }: ReportFacts): readonly Node[] {
+  const nodes = (kind: Kind, ids: readonly string[] = [], names: readonly string[] = []): Node[] =>
+    ids.map((id, row) => ({ kind, id, name: names[row] ?? '', isKnown: true }));
+  return [
+    ...nodes('dataset', datasets?.list.columns.id),
+    ...nodes('calculation', calculations?.list.columns.id, calculations?.list.columns.name),
+    ...nodes('card', cards?.list.columns.id, cards?.list.columns.title),
+    ...graph.others.map((other) => ({ ...other, name: '', isKnown: false })),
+  ];
+}
+
+/** How an address names a node: `card:1234`. */
+export const nodeKey = ({ kind, id }: Pick<Node, 'kind' | 'id'>): string => `${kind}:${id}`;
+
+/** From each node to those that use it, what would break without it, and to those that it uses. Edges have the graph's numbers. */
+export const edgesOf = ({ user, used }: Graph, nodes: number) => ({
+  users: adjacencyOf({ nodes, from: used, to: user }),
+  used: adjacencyOf({ nodes, from: user, to: used }),
+});
+
+export type Direction = keyof ReturnType<typeof edgesOf>;
+
+/** A node that was reached: over which edge, one of those on a shortest way, and in how many hops. */
+export type Reached = { readonly node: number; readonly hop: number; readonly edge: number };
+
+/** Everything that can be reached from a node, nearest first, each once; without the node. */
+export function reachedFrom(adjacency: Adjacency, start: number): readonly Reached[] {
+  const { nodes, hops, edges } = reach(adjacency, [start]);
+  const edgeTo = new Map<number, number>();
+  for (const edge of edges.toReversed()) edgeTo.set(adjacency.to[edge] ?? 0, edge);
+  return Array.from(nodes, (node, place) => ({ node, hop: hops[place] ?? 0, edge: edgeTo.get(node) ?? -1 }));
 }
 
 export const ReportContext = createContext<Report | undefined>(undefined);

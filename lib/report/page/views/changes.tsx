@@ -2,11 +2,12 @@ import type { FormulaUpdate, SnapshotFacts } from '../../facts.ts';
 import { HistoryChart } from '../charts/charts.tsx';
 import { ChangeList } from '../parts/change-list.tsx';
 import { Empty, NodeLink } from '../parts/parts.tsx';
+import type { Params } from '../state/hash.ts';
 import { useReport } from '../state/report.ts';
 import { count, counted, time } from '../text/numbers.ts';
 import { Text, TextDiff } from '../text/text.tsx';
 
-type Props = { readonly params: Readonly<Record<string, string>> };
+type Props = { readonly params: Params };
 
 /** What the last run of each place changed, and the last thirty, and which formulas were updated. */
 export function ChangesView({ params }: Props) {

@@ -68,14 +68,18 @@ function Narrowed({ facts: { narrowed } }: Props) {
 }
 
 function Totals({ facts: { calculations, cards, datasets, owners, files, dataFiles } }: Props) {
+  const lists = { calculations, cards, datasets, owners, files, 'data-files': dataFiles };
   return (
     <ul class="tiles">
-      {calculations && <Tile label="calculations" value={calculations.total} href={hashOf('calculations')} />}
-      {cards && <Tile label="cards" value={cards.total} href={hashOf('cards')} />}
-      {datasets && <Tile label="datasets" value={datasets.total} href={hashOf('datasets')} />}
-      {owners && <Tile label="owners" value={owners.total} href={hashOf('owners')} />}
-      {files && <Tile label="files" value={files.total} href={hashOf('files')} note={bytes(files.bytes)} />}
-      {dataFiles && <Tile label="data files" value={dataFiles.total} href={hashOf('data-files')} />}
+      {(Object.keys(lists) as (keyof typeof lists)[]).map((view) => {
+        const note = view === 'files' ? files && bytes(files.bytes) : undefined;
+        const { total } = lists[view] ?? {};
+        return (
+          total !== undefined && (
+            <Tile key={view} label={view.replace('-', ' ')} value={total} href={hashOf(view)} note={note} />
+          )
+        );
+      })}
     </ul>
   );
 }
@@ -155,30 +159,20 @@ function Attention({ facts: { calculations, cards, jobs } }: Props) {
   );
 }
 
-function CalculationPanels({ facts }: Props) {
-  const { calculations, graph } = facts;
+function CalculationPanels({ facts: { calculations, graph } }: Props) {
+  const ownersTable = useOwnersTable();
   if (calculations === undefined) return null;
   const { total, status, links, lastModified } = calculations;
   const sumOfLinks = links.others + links.values.reduce((sum, [, each]) => sum + each, 0);
-  const hrefOf = (value: string) =>
+  const linksOf = (value: string) =>
     value === 'VALID' ? hashOf('calculations') : hashOf('broken', { valid: value });
   return (
     <>
       <h3>Calculations</h3>
       <div class="panels">
-        <CountsTable
-          title="By status"
-          counts={status}
-          total={total}
-          hrefOf={(value) => hashOf('calculations', { status: value })}
-        />
-        <OwnersTable facts={facts} of="calculations" title="By owner" total={total} />
-        <CountsTable
-          title="Links by validity"
-          counts={links}
-          total={sumOfLinks}
-          {...(graph.invalid.length > 0 && { hrefOf })}
-        />
+        {table('By status', status, total, (value) => hashOf('calculations', { status: value }))}
+        {ownersTable('By owner', 'calculations', total)}
+        {table('Links by validity', links, sumOfLinks, graph.invalid.length > 0 ? linksOf : undefined)}
       </div>
       {lastModified.length > 0 && (
         <MonthsChart title="Calculations by the month of their last change" months={lastModified} />
@@ -187,32 +181,26 @@ function CalculationPanels({ facts }: Props) {
   );
 }
 
+const table = (title: string, counts: Counts, total: number, hrefOf?: (value: string) => string) => (
+  <CountsTable title={title} counts={counts} total={total} hrefOf={hrefOf} />
+);
+
 const whole = (values: Counts['values']): Counts => ({ values, others: 0 });
 
-function CardPanels({ facts }: Props) {
-  const { cards, datasets } = facts;
+function CardPanels({ facts: { cards, datasets } }: Props) {
+  const ownersTable = useOwnersTable();
   if (cards === undefined) return null;
+  const { total, type, chartType } = cards;
   const { id = [], cards: counts = [] } = datasets?.list.columns ?? {};
+  const first = whole(id.slice(0, 12).map((dataset, row) => [dataset, counts[row] ?? 0]));
   return (
     <>
       <h3>Cards</h3>
       <div class="panels">
-        <CountsTable
-          title="By type"
-          counts={cards.type}
-          total={cards.total}
-          hrefOf={(type) => hashOf('cards', { type })}
-        />
-        <CountsTable title="By chart" counts={cards.chartType} total={cards.total} />
-        <OwnersTable facts={facts} of="cards" title="By owner" total={cards.total} />
-        {datasets !== undefined && (
-          <CountsTable
-            title="Datasets by cards"
-            counts={whole(id.slice(0, 12).map((dataset, row) => [dataset, counts[row] ?? 0]))}
-            total={cards.total}
-            hrefOf={(dataset) => hashOf('cards', { dataset })}
-          />
-        )}
+        {table('By type', type, total, (value) => hashOf('cards', { type: value }))}
+        {table('By chart', chartType, total)}
+        {ownersTable('By owner', 'cards', total)}
+        {datasets && table('Datasets by cards', first, total, (dataset) => hashOf('cards', { dataset }))}
       </div>
     </>
   );
@@ -220,34 +208,24 @@ function CardPanels({ facts }: Props) {
 
 const MOST_OWNERS = 50;
 
-type OwnersProps = Props & {
-  readonly of: 'calculations' | 'cards' | 'data_files';
-  readonly title: string;
-  readonly total: number;
-};
-
 /** Who owns the most of something. A card may have several owners. */
-function OwnersTable({ facts: { owners }, of, title, total }: OwnersProps) {
-  const { ownerOf } = useReport();
-  const { id = [], [of]: counts = [] } = owners?.list.columns ?? {};
-  const all = id
-    .map((owner, row) => [owner, counts[row] ?? 0] as const)
-    .filter(([, many]) => many > 0)
-    .toSorted(([, a], [, b]) => b - a);
-  const others = all.slice(MOST_OWNERS).reduce((sum, [, many]) => sum + many, 0);
-  return (
-    <CountsTable
-      title={title}
-      counts={{ values: all.slice(0, MOST_OWNERS), others }}
-      total={total}
-      labelOf={ownerOf}
-      {...(of !== 'data_files' && { hrefOf: (owner: string) => hashOf(of, { owner }) })}
-    />
-  );
+function useOwnersTable() {
+  const { facts, ownerOf } = useReport();
+  const columns = facts.owners?.list.columns;
+  return (title: string, of: 'calculations' | 'cards' | 'data_files', total: number) => {
+    const all = (columns?.id ?? [])
+      .map((owner, row) => [owner, columns?.[of][row] ?? 0] as const)
+      .filter(([, many]) => many > 0)
+      .toSorted(([, a], [, b]) => b - a);
+    const others = all.slice(MOST_OWNERS).reduce((sum, [, many]) => sum + many, 0);
+    const hrefOf = of === 'data_files' ? undefined : (owner: string) => hashOf(of, { owner });
+    const counts = { values: all.slice(0, MOST_OWNERS), others };
+    return <CountsTable {...{ title, counts, total, hrefOf }} labelOf={ownerOf} />;
+  };
 }
 
-function FilePanels({ facts }: Props) {
-  const { files, dataFiles } = facts;
+function FilePanels({ facts: { files, dataFiles } }: Props) {
+  const ownersTable = useOwnersTable();
   if (files === undefined && dataFiles === undefined) return null;
   return (
     <>
@@ -255,31 +233,23 @@ function FilePanels({ facts }: Props) {
       <div class="panels">
         {files && (
           <>
-            <CountsTable
-              title="Files by type"
-              counts={files.fileType}
-              total={files.total}
-              hrefOf={(type) => hashOf('files', { type })}
-            />
-            <CountsTable title="Files by index status" counts={files.indexStatus} total={files.total} />
-            <CountsTable
-              title={`Files by FileSet, ${bytes(files.bytes)} in ${count(files.filesets.length)}`}
-              counts={whole(files.filesets.map((each) => [each.id, each.files]))}
-              total={files.total}
-              hrefOf={(fileset) => hashOf('files', { fileset })}
-            />
+            {table('Files by type', files.fileType, files.total, (type) => hashOf('files', { type }))}
+            {table('Files by index status', files.indexStatus, files.total)}
+            {table(
+              `Files by FileSet, ${bytes(files.bytes)} in ${count(files.filesets.length)}`,
+              whole(files.filesets.map((each) => [each.id, each.files])),
+              files.total,
+              (fileset) => hashOf('files', { fileset }),
+            )}
           </>
         )}
         {dataFiles && (
           <>
-            <CountsTable
-              title="Data files by scan state"
-              counts={dataFiles.scanState}
-              total={dataFiles.total}
-              hrefOf={(scan) => hashOf('data-files', { scan })}
-            />
-            <CountsTable title="Data files by age" counts={whole(dataFiles.age)} total={dataFiles.total} />
-            <OwnersTable facts={facts} of="data_files" title="Data files by owner" total={dataFiles.total} />
+            {table('Data files by scan state', dataFiles.scanState, dataFiles.total, (scan) =>
+              hashOf('data-files', { scan }),
+            )}
+            {table('Data files by age', whole(dataFiles.age), dataFiles.total)}
+            {ownersTable('Data files by owner', 'data_files', dataFiles.total)}
           </>
         )}
       </div>

@@ -1,27 +1,29 @@
 import { useMemo, useState } from 'preact/hooks';
-import { relations } from '../../../model/rules/index.ts';
 import { columnKinds } from '../lists/columns.tsx';
-import { matching, parseSort, type Sort } from '../lists/find.ts';
-import type { Column } from '../lists/list.ts';
-import { Table } from '../lists/table.tsx';
+import { matching } from '../lists/find.ts';
+import { type Column, Table } from '../lists/table.tsx';
 import { LayersPicture } from '../parts/layers-picture.tsx';
 import { Chips, Empty, NodeLink, SearchBox } from '../parts/parts.tsx';
-import type { Node } from '../state/nodes.ts';
-import { type Reached, reachedFrom } from '../state/nodes.ts';
-import { type Report, useReport } from '../state/report.ts';
-import { show } from '../state/use-shown.ts';
+import { type Params, show } from '../state/hash.ts';
+import {
+  type Direction,
+  type Node,
+  type Reached,
+  type Report,
+  reachedFrom,
+  useReport,
+} from '../state/report.ts';
 import { count, counted } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 
-type Props = { readonly params: Readonly<Record<string, string>> };
-
 /** What depends on a thing, or what it depends on, over any number of hops. */
-export function WhereUsedView({ params }: Props) {
+export function WhereUsedView({ params }: { readonly params: Params }) {
   const report = useReport();
   const { q = '', id = '' } = params;
-  const node = report.numbers.get(id);
+  const number = report.numbers.get(id);
+  const node = report.nodes[number ?? -1];
   return (
-    <div class="view">
+    <>
       <h2>Where used</h2>
       {report.nodes.length === 0 ? (
         <Empty command="platform-sync snapshot calculations">
@@ -33,20 +35,20 @@ export function WhereUsedView({ params }: Props) {
             <SearchBox
               label="Search datasets, calculations and cards"
               value={q}
-              onValue={(value) => show({ view: 'where-used', params: { q: value, id } }, { replace: true })}
+              onValue={(value) => show('where-used', { q: value, id }, { replace: true })}
             />
           </search>
-          <Found q={q} report={report} />
-          {q.trim() === '' && id === '' && <MostUsed report={report} />}
+          <Found q={q} />
+          {q.trim() === '' && id === '' && <MostUsed />}
           {id !== '' && node === undefined && (
             <p class="notice">
               <Text of={id} /> is not in this report.
             </p>
           )}
-          {node !== undefined && <Impact node={node} report={report} params={params} />}
+          {number !== undefined && node !== undefined && <Impact {...{ number, node, params }} />}
         </>
       )}
-    </div>
+    </>
   );
 }
 
@@ -65,12 +67,13 @@ const Matches = ({ of }: { readonly of: readonly Match[] }) => (
   </ul>
 );
 
-function Found({ q, report: { nodes } }: { readonly q: string; readonly report: Report }) {
+function Found({ q }: { readonly q: string }) {
+  const { nodes } = useReport();
   const texts = useMemo(
     () => nodes.map(({ kind, id, name }) => `${name} ${kind} ${id}`.toLowerCase()),
     [nodes],
   );
-  const found = useMemo(() => (q.trim() === '' ? [] : matching(texts, q, () => true)), [texts, q]);
+  const found = useMemo(() => (q.trim() === '' ? [] : matching(texts, q)), [texts, q]);
   const of = found.slice(0, MOST_FOUND).flatMap((number) => {
     const node = nodes[number];
     return node === undefined ? [] : { node, words: `${node.kind} ${node.id}` };
@@ -88,7 +91,7 @@ function Found({ q, report: { nodes } }: { readonly q: string; readonly report: 
 
 const kinds = ['dataset', 'calculation', 'card'] as const;
 
-function mostUsed(kind: (typeof kinds)[number], { nodes, graph: { users } }: Report): readonly Match[] {
+function mostUsed(kind: (typeof kinds)[number], { nodes, edges: { users } }: Report): readonly Match[] {
   const usersOf = (node: number) => (users.starts[node + 1] ?? 0) - (users.starts[node] ?? 0);
   return nodes
     .flatMap((node, number) => (node.kind === kind ? [{ node, users: usersOf(number) }] : []))
@@ -99,7 +102,8 @@ function mostUsed(kind: (typeof kinds)[number], { nodes, graph: { users } }: Rep
 }
 
 /** Where nobody has asked yet: of each kind, what most things use directly. */
-function MostUsed({ report }: { readonly report: Report }) {
+function MostUsed() {
+  const report = useReport();
   const most = useMemo(() => kinds.map((kind) => ({ kind, found: mostUsed(kind, report) })), [report]);
   return (
     <div class="panels">
@@ -115,24 +119,22 @@ function MostUsed({ report }: { readonly report: Report }) {
   );
 }
 
-type ImpactProps = Props & { readonly node: number; readonly report: Report };
+type ImpactProps = { readonly number: number; readonly node: Node; readonly params: Params };
 
-function Impact({ node, report, params }: ImpactProps) {
-  const direction = params['way'] === 'uses' ? 'used' : 'users';
-  const reached = useMemo(() => reachedFrom(report.graph[direction], node), [report, direction, node]);
-  const of = report.nodes[node];
-  if (of === undefined) return null;
-  const found = reached.map((each) => report.nodes[each.node]);
+function Impact({ number, node: { kind, id, name, isKnown }, params }: ImpactProps) {
+  const { edges, nodes } = useReport();
+  const direction: Direction = params['way'] === 'uses' ? 'used' : 'users';
+  const reached = useMemo(() => reachedFrom(edges[direction], number), [edges, direction, number]);
   return (
     <article class="impact">
       <h3>
-        <span class={`kind kind-${of.kind}`}>{of.kind}</span> <Text of={of.name === '' ? of.id : of.name} />
+        <span class={`kind kind-${kind}`}>{kind}</span> <Text of={name === '' ? id : name} />
       </h3>
       <p class="quiet-line">
-        {of.name !== '' && <>Id {of.id}. </>}
-        {!of.isKnown && 'No snapshot holds it: it was deleted, or the token may not see it.'}
+        {name !== '' && <>Id {id}. </>}
+        {!isKnown && 'No snapshot holds it: it was deleted, or the token may not see it.'}
       </p>
-      <BrokenLinks node={node} report={report} />
+      <BrokenLinks number={number} />
       <Chips
         legend="Show"
         chips={[
@@ -140,34 +142,32 @@ function Impact({ node, report, params }: ImpactProps) {
           { name: 'used', label: 'what it uses' },
         ]}
         isPressed={(way) => way === direction}
-        onPress={(way) =>
-          show({ view: 'where-used', params: { ...params, way: way === 'used' ? 'uses' : '' } })
-        }
+        onPress={(way) => show('where-used', { ...params, way: way === 'used' ? 'uses' : '' })}
       />
       <p class="lead" role="status">
-        {impactWords(found, direction)}
+        {impactWords(
+          reached.map((each) => nodes[each.node]),
+          direction,
+        )}
       </p>
       {reached.length > 0 && (
         <>
-          <LayersPicture start={node} reached={reached} report={report} direction={direction} />
-          <ReachedTable key={`${node} ${direction}`} {...{ reached, report, direction }} />
+          <LayersPicture start={number} reached={reached} direction={direction} />
+          <ReachedTable key={`${number} ${direction}`} {...{ reached, direction }} />
         </>
       )}
     </article>
   );
 }
 
-type ReachedProps = {
-  readonly reached: readonly Reached[];
-  readonly report: Report;
-  readonly direction: 'users' | 'used';
-};
+type ReachedProps = { readonly reached: readonly Reached[]; readonly direction: Direction };
 
 /** Everything that was reached, as a list that is sorted by any of its columns. */
-function ReachedTable({ reached, report, direction }: ReachedProps) {
-  const [sort, setSort] = useState<Sort>(parseSort('hop'));
+function ReachedTable({ reached, direction }: ReachedProps) {
+  const report = useReport();
+  const [sort, setSort] = useState('hop');
   const [page, setPage] = useState(1);
-  const columns = useMemo(() => columnsOf({ reached, report, direction }), [reached]);
+  const columns = useMemo(() => columnsOf(reached, direction, report), [reached]);
   const rows = useMemo(() => reached.map((_, row) => row), [reached]);
   return (
     <Table
@@ -180,28 +180,34 @@ function ReachedTable({ reached, report, direction }: ReachedProps) {
   );
 }
 
-function columnsOf({ reached, report: { nodes, facts }, direction }: ReachedProps): readonly Column[] {
-  const { user, used, relation } = facts.graph;
+function columnsOf(
+  reached: readonly Reached[],
+  direction: Direction,
+  { nodes, edgeAt }: Report,
+): readonly Column[] {
   const isUsers = direction === 'users';
   const found = reached.map(({ node }) => nodes[node]);
-  const before = reached.map(({ edge }) => nodes[(isUsers ? used : user)[edge] ?? -1]);
-  const how = reached.map(({ edge }) => relations[relation[edge] ?? -1]);
-  const hops = reached.map(({ hop }) => hop);
+  const edges = reached.map(({ edge }) => edgeAt(edge));
+  const before = edges.map(({ user, used }) => (isUsers ? used : user));
   const texts = (of: readonly unknown[]) => columnKinds.text(of);
   return [
     { name: 'name', label: 'Name', ...columnKinds.node(found), isHeading: true },
     { name: 'kind', label: 'Kind', ...texts(found.map((node) => node?.kind)) },
-    { name: 'relation', label: isUsers ? 'How' : 'How it is used', ...texts(how) },
+    {
+      ...{ name: 'relation', label: isUsers ? 'How' : 'How it is used' },
+      ...texts(edges.map(({ relation }) => relation)),
+    },
     { name: 'via', label: isUsers ? 'What' : 'By what', ...columnKinds.node(before) },
-    { name: 'hop', label: 'Hops', ...columnKinds.number(hops) },
+    { name: 'hop', label: 'Hops', ...columnKinds.number(reached.map(({ hop }) => hop)) },
     { name: 'id', label: 'Id', ...texts(found.map((node) => node?.id)) },
   ];
 }
 
 /** The broken links that a node has, or that lead to it. */
-function BrokenLinks({ node, report: { facts, nodes, graph } }: Omit<ImpactProps, 'params'>) {
-  const { user, used, relation } = facts.graph;
-  const broken = graph.broken.filter(({ edge }) => user[edge] === node || used[edge] === node);
+function BrokenLinks({ number }: { readonly number: number }) {
+  const { facts, edgeAt } = useReport();
+  const { invalid, user, used } = facts.graph;
+  const broken = invalid.filter(([edge]) => user[edge] === number || used[edge] === number);
   if (broken.length === 0) return null;
   return (
     <div class="notice">
@@ -209,14 +215,16 @@ function BrokenLinks({ node, report: { facts, nodes, graph } }: Omit<ImpactProps
         <strong>{counted(broken.length, 'reference is broken', 'references are broken')}</strong>
       </p>
       <ul>
-        {broken.slice(0, 20).map(({ edge, valid }) => {
-          const [from, to] = [nodes[user[edge] ?? -1], nodes[used[edge] ?? -1]];
-          if (from === undefined || to === undefined) return null;
+        {broken.slice(0, 20).map(([edge, valid]) => {
+          const { user: from, used: to, relation } = edgeAt(edge);
           return (
-            <li key={edge}>
-              {from.kind} <NodeLink {...from} /> {relations[relation[edge] ?? -1]} {to.kind}{' '}
-              <NodeLink {...to} />: <Text of={valid} />
-            </li>
+            from &&
+            to && (
+              <li key={edge}>
+                {from.kind} <NodeLink {...from} /> {relation} {to.kind} <NodeLink {...to} />:{' '}
+                <Text of={valid} />
+              </li>
+            )
           );
         })}
       </ul>
@@ -226,7 +234,7 @@ function BrokenLinks({ node, report: { facts, nodes, graph } }: Omit<ImpactProps
 }
 
 /** What would happen if it were deleted, or what it stands on. */
-function impactWords(nodes: readonly (Node | undefined)[], direction: 'users' | 'used'): string {
+function impactWords(nodes: readonly (Node | undefined)[], direction: Direction): string {
   const parts = kinds.flatMap((kind) => {
     const many = nodes.filter((each) => each?.kind === kind).length;
     return many === 0 ? [] : counted(many, kind);
