@@ -41,12 +41,10 @@ export async function* boundedLines(
   }
 }
 
-const idOf = (text: string): string | number => (text.startsWith('"') ? text.slice(1, -1) : Number(text));
-
 /** The id of a request by how its message begins or ends: the SDK's clients write it last. */
 export function requestIdIn(first: string, last: string): string | number | undefined {
   const found =
     /^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,15}|"[\w.:-]{1,100}")\s*,/.exec(first) ??
     /"jsonrpc":"2\.0","id":(\d{1,15}|"[\w.:-]{1,100}")\}\s*$/.exec(last);
-  return found?.[1] === undefined ? undefined : idOf(found[1]);
+  return found?.[1] === undefined ? undefined : JSON.parse(found[1]);
 }

@@ -1,6 +1,14 @@
 import * as z from 'zod/mini';
-import { parseJson, shownJson } from '../../base/index.ts';
-import { ToolError, textInput, wholeInput } from './tool.ts';
+import { parseJson, shortened, shownJson } from '../../base/index.ts';
+import {
+  defineTool,
+  described,
+  type ToolCall,
+  ToolError,
+  type ToolParts,
+  textInput,
+  wholeInput,
+} from './tool.ts';
 
 /** The most bytes of a tool's result as it is sent, with everything in it. */
 export const MOST_RESULT_BYTES = 100_000;
@@ -20,60 +28,130 @@ export function costOf(value: unknown): number {
   return Buffer.byteLength(json) + Buffer.byteLength(JSON.stringify(json));
 }
 
-/** Takes items into a result as long as they fit. */
-export type Room = {
-  /** True if the item fits, whose room is then taken. False for every item after one that did not. */
-  readonly takes: (item: unknown) => boolean;
-  /** Whether an item would fit if there were no other. */
-  readonly couldTake: (item: unknown) => boolean;
-};
-
 /** The room for at most `most` items beside `rest`, the result without them. */
-export function createRoom(rest: unknown, most: number): Room {
+export function createRoom(rest: unknown, most: number) {
   const whole = MOST_COST - costOf(rest);
   let left = whole;
   let count = 0;
   // A comma on each side of the copy.
   const costOfItem = (item: unknown) => costOf(item) + 2;
   return {
-    takes(item) {
+    /** True if the item fits, whose room is then taken. False for every item after one that did not. */
+    takes(item: unknown): boolean {
       left = count < most && left > 0 ? left - costOfItem(item) : -1;
       count += 1;
       return left >= 0;
     },
-    couldTake: (item) => costOfItem(item) <= whole,
+    /** Whether an item would fit if there were no other. */
+    couldTake: (item: unknown): boolean => costOfItem(item) <= whole,
   };
 }
 
-type PageOptions = {
-  /** The result without the items. */
-  readonly beside: unknown;
-  /** How many items came before: the first of `items` is the next. */
+/** The texts within a value, each of at most `most` characters. */
+export const withShortTexts = <T>(value: T, most: number): T =>
+  JSON.parse(JSON.stringify(value), (_, each: unknown) =>
+    typeof each === 'string' ? shortened(each, most) : each,
+  ) as T;
+
+type Page<Position extends z.core.$ZodShape> = {
+  /** How many items came before. */
   readonly at: number;
-  readonly limit: number;
-  /** What a cursor holds besides the number of items before. */
-  readonly position?: object;
+  /** The most items that are of use: those before, of this page, and one more. */
+  readonly most: number;
+  /** What the cursor of the call before held besides; undefined for the first page. */
+  readonly from: z.output<z.ZodMiniObject<Position>> | undefined;
 };
 
-/** The items that fit, and whether there are more, with the cursor that continues. */
-export function pageOf<T>(items: readonly T[], { beside, at, limit, position }: PageOptions) {
-  const { takes } = createRoom({ beside, nextCursor: 'x'.repeat(400) }, limit);
-  const fitting = items.filter(takes);
-  const isCut = fitting.length < items.length;
-  const next = { ...position, at: at + fitting.length };
-  return { fitting, end: isCut ? { isCut, nextCursor: cursorOf(next) } : { isCut } };
+type Listed<Position extends z.core.$ZodShape> = {
+  readonly head?: object;
+  /** What stands beside the list in `data`. */
+  readonly data?: object;
+  /** From the first that no page before had. */
+  readonly items: readonly unknown[];
+  /** What a cursor holds besides the number of items before. */
+  readonly position?: z.output<z.ZodMiniObject<Position>>;
+  /** True if something was left out that no cursor leads to. */
+  readonly isCut?: boolean;
+};
+
+type ListParts<Input extends z.core.$ZodShape, Position extends z.core.$ZodShape> = ToolParts & {
+  readonly input: Input;
+  readonly output: z.core.$ZodShape;
+  readonly data?: z.core.$ZodShape;
+  /** The list in `data`, and what its items are. */
+  readonly list: readonly [name: string, item: z.ZodMiniType];
+  readonly position?: Position;
+  /** The most characters of a text in an item. Default 400. */
+  readonly longest?: number;
+  /** What stands for an item that would not fit alone. Default: each does. */
+  readonly tooLarge?: (item: never) => unknown;
+  readonly run: (
+    args: z.output<z.ZodMiniObject<Input>>,
+    page: Page<Position>,
+    call: ToolCall,
+  ) => Promise<Listed<Position>>;
+};
+
+const limitInput = z._default(described(wholeInput(1, 100), 'At most so many, 1 to 100'), 20);
+
+const cursorInput = described(
+  z.optional(textInput('the nextCursor of an earlier result', 2_000)),
+  'nextCursor of the result before, to get what follows it; the other arguments unchanged',
+);
+
+/** Makes a tool that returns a list, page by page: the items that fit, and a cursor if there are more. */
+export function defineList<
+  const Input extends z.core.$ZodShape,
+  const Position extends z.core.$ZodShape = Record<never, never>,
+>({
+  input,
+  output,
+  data = {},
+  list: [name, item],
+  position,
+  longest = 400,
+  tooLarge = (each) => each,
+  run,
+  ...tool
+}: ListParts<Input, Position>) {
+  return defineTool({
+    ...tool,
+    input: z.strictObject({ ...input, limit: limitInput, cursor: cursorInput }),
+    output: z.object({
+      ...output,
+      data: z.object({ [name]: z.array(item), ...data }),
+      isCut: described(z.boolean(), 'true if there is more than this result holds'),
+      nextCursor: described(z.optional(z.string()), 'the cursor of the call that continues'),
+    }),
+    async run(given, call) {
+      const { limit, cursor, ...args } = given as { readonly limit: number; readonly cursor?: string };
+      const { at, ...from } = cursor === undefined ? { at: 0 } : readCursor(cursor, position);
+      const page = { at, most: at + limit + 1, from: cursor === undefined ? undefined : from };
+      const found = await run(args as never, page as Page<Position>, call);
+      const whole = (items: readonly unknown[]) => ({
+        ...found.head,
+        data: { [name]: items, ...found.data },
+      });
+      const { takes, couldTake } = createRoom({ ...whole([]), nextCursor: 'x'.repeat(400) }, limit);
+      const shown = found.items
+        .map((each) => withShortTexts(each, longest))
+        .map((each) => (couldTake(each) ? each : tooLarge(each as never)))
+        .filter(takes);
+      const isCut = shown.length < found.items.length;
+      const nextCursor = cursorOf({ ...found.position, at: at + shown.length });
+      return { ...whole(shown), isCut: isCut || found.isCut === true, ...(isCut && { nextCursor }) };
+    },
+  });
 }
 
 /** A position as an opaque text. */
 const cursorOf = (position: object): string => Buffer.from(JSON.stringify(position)).toString('base64url');
 
-const offset = { at: z.number().check(z.int(), z.gte(0)) };
-
-/** The position that a cursor stands for: how many items came before, and what else. Throws `ToolError` for a text that no call returned. */
-export function readCursor<const Shape extends z.core.$ZodShape>(cursor: string, more: Shape) {
+/** The position that a cursor stands for. Throws `ToolError` for a text that no call returned. */
+function readCursor(cursor: string, position: z.core.$ZodShape = {}) {
   try {
     return z
-      .strictObject({ ...offset, ...more })
+      .strictObject({ at: z.number().check(z.int(), z.gte(0)), ...position })
       .parse(parseJson(Buffer.from(cursor, 'base64url').toString()));
   } catch (cause) {
     throw new ToolError(
@@ -82,23 +160,3 @@ export function readCursor<const Shape extends z.core.$ZodShape>(cursor: string,
     );
   }
 }
-
-/** How many items came before, by a cursor that says no more. */
-export const offsetOf = (cursor: string | undefined): number =>
-  cursor === undefined ? 0 : readCursor(cursor, {}).at;
-
-/** What every list takes: how many items are wanted at most, and where to continue. */
-export const listInput = {
-  limit: z._default(wholeInput(1, 100).check(z.describe('At most so many, 1 to 100')), 20),
-  cursor: z.optional(
-    textInput('the nextCursor of an earlier result', 2_000).check(
-      z.describe('nextCursor of the result before, to get what follows it; the other arguments unchanged'),
-    ),
-  ),
-};
-
-/** What every list ends with. */
-export const listEnd = {
-  isCut: z.boolean().check(z.describe('true if there is more than this result holds')),
-  nextCursor: z.optional(z.string().check(z.describe('the cursor of the call that continues'))),
-};

@@ -1,5 +1,6 @@
+import * as z from 'zod/mini';
 import { shortened } from '../../base/index.ts';
-import { type LastRun, lastRuns } from '../../model/index.ts';
+import { lastRuns } from '../../model/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/index.ts';
@@ -8,9 +9,20 @@ import { ToolError } from './tool.ts';
 const MOST_FAULTS = 5;
 const LONGEST_FAULT = 300;
 
+export const faultsShown = z.array(z.string());
+
 /** What is missing or damaged, as a result holds it. */
 export const shownFaults = (faults: readonly string[]): string[] =>
   faults.slice(0, MOST_FAULTS).map((fault) => shortened(fault, LONGEST_FAULT));
+
+/** Of more places, the others are searched too. */
+const MOST_PLACES = 50;
+
+export const runShown = z.array(z.object({ place: z.string(), run: z.string(), records: z.number() }));
+
+/** Runs that were searched. */
+export const shownRuns = (runs: z.infer<typeof runShown>): z.infer<typeof runShown> =>
+  runs.slice(0, MOST_PLACES).map(({ place, run, records }) => ({ place, run, records }));
 
 /** The last published runs of these sources, one at least. Throws `ToolError` that says what to do if there are none. */
 export async function publishedOf(store: Store, wanted: readonly Source[]) {
@@ -29,6 +41,3 @@ export const nothingPublished = ({ location }: Store, what: string, source = 'ca
   new ToolError(
     `${what} has been published in ${location}: check SYNC_STORE, or take a snapshot with platform-sync snapshot ${source}`,
   );
-
-/** A run that was searched. */
-export const shownRun = ({ place, manifest: { run, records } }: LastRun) => ({ place, run, records });

@@ -25,7 +25,7 @@ export type ServeOptions = McpServerOptions & {
 /** Serves the tools until the client closes its end or `signal` is aborted; calls that are under way are then stopped. */
 export async function serve(sdk: McpSdk, options: ServeOptions): Promise<void> {
   const { pipes, err, signal } = options;
-  const lines = Readable.from(boundedLines(chunksOf(pipes.input), refuse(pipes.output, err)));
+  const lines = Readable.from(boundedLines(pipes.input, refuse(pipes.output, err)));
   const transport = new sdk.StdioServerTransport(lines, escaping(pipes.output), {
     maxBufferSize: 2 * MOST_LINE_BYTES,
   });
@@ -45,10 +45,6 @@ export async function serve(sdk: McpSdk, options: ServeOptions): Promise<void> {
   // Otherwise it would hold the process while the client keeps its end open.
   if ('destroy' in pipes.input && typeof pipes.input.destroy === 'function') pipes.input.destroy();
   lines.destroy();
-}
-
-async function* chunksOf(input: NodeJS.ReadableStream): AsyncGenerator<Buffer | string> {
-  yield* input;
 }
 
 /** Says of a message that is too long what is wrong with it, to the client as well if its id can be seen. */

@@ -10,16 +10,8 @@ export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
-/** What a call of the tool may do, as the protocol names it. */
-type Annotations = {
-  readonly readOnlyHint: boolean;
-  readonly destructiveHint: boolean;
-  readonly idempotentHint: boolean;
-  readonly openWorldHint: boolean;
-};
-
 /** Reads the store and nothing else: no request to the platform. */
-export const READS: Annotations = {
+export const READS = {
   readOnlyHint: true,
   destructiveHint: false,
   idempotentHint: true,
@@ -27,7 +19,7 @@ export const READS: Annotations = {
 };
 
 /** Sends jobs, which may change what the platform has; the same call again sends nothing. */
-export const SENDS: Annotations = {
+export const SENDS: typeof READS = {
   readOnlyHint: false,
   destructiveHint: true,
   idempotentHint: true,
@@ -40,21 +32,24 @@ type JsonSchema = Record<string, unknown>;
 export type Tool = {
   readonly title: string;
   readonly description: string;
-  readonly annotations: Annotations;
+  /** What a call of the tool may do, as the protocol names it. */
+  readonly annotations: typeof READS;
   readonly inputSchema: () => JsonSchema;
   readonly outputSchema: () => JsonSchema;
   /** Checks the arguments and does what they ask for. Throws `ToolError`, or what the store throws. */
   readonly call: (given: unknown, call: ToolCall) => Promise<Record<string, unknown>>;
 };
 
-type ToolParts<I extends z.ZodMiniType, O extends z.ZodMiniType<Record<string, unknown>>> = Pick<
-  Tool,
-  'title' | 'description' | 'annotations'
-> & {
-  readonly input: I;
-  readonly output: O;
+export type ToolParts = Pick<Tool, 'title' | 'description'> & {
+  /** Default: `READS`. */
+  readonly annotations?: Tool['annotations'];
   /** What to do instead of a call that took too long. Default: the tool bounds its time itself. */
   readonly instead?: string;
+};
+
+type Running<I extends z.ZodMiniType, O extends z.ZodMiniType> = {
+  readonly input: I;
+  readonly output: O;
   readonly run: (args: z.output<I>, call: ToolCall) => Promise<z.output<O>>;
 };
 
@@ -64,21 +59,31 @@ export function defineTool<I extends z.ZodMiniType, O extends z.ZodMiniType<Reco
   output,
   instead,
   run,
+  annotations = READS,
   ...tool
-}: ToolParts<I, O>): Tool {
+}: ToolParts & Running<I, O>): Tool {
   return {
     ...tool,
+    annotations,
     inputSchema: () => jsonSchemaOf(input, 'input'),
     outputSchema: () => jsonSchemaOf(output, 'output'),
     async call(given, call) {
       const checked = input.safeParse(given ?? {});
       if (!checked.success) throw wrongArguments(checked.error, given);
-      const { data } = checked;
-      if (instead === undefined) return await run(data, call);
-      return await withinTime(call.signal, (signal) => run(data, { ...call, signal }), instead);
+      if (instead === undefined) return await run(checked.data, call);
+      const late = AbortSignal.timeout(MOST_SECONDS * 1_000);
+      try {
+        return await run(checked.data, { ...call, signal: AbortSignal.any([call.signal, late]) });
+      } catch (error) {
+        if (call.signal.aborted || !late.aborted) throw error;
+        throw new ToolError(`this took longer than ${MOST_SECONDS} s and was stopped: ${instead}`);
+      }
     },
   };
 }
+
+/** The most seconds that a call may take, unless it says less. */
+export const MOST_SECONDS = 20;
 
 const MOST_FAULTS = 20;
 
@@ -92,28 +97,6 @@ function wrongArguments(error: z.core.$ZodError, given: unknown): ToolError {
 function jsonSchemaOf(schema: z.ZodMiniType, io: 'input' | 'output'): JsonSchema {
   const { $schema: _, ...converted } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   return converted;
-}
-
-/** The most seconds that a call may take, unless it says less. */
-export const MOST_SECONDS = 20;
-
-/** Does some work with a signal that is aborted with the call, or when the time is over: then `ToolError` is thrown. */
-async function withinTime<T>(
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-  instead: string,
-): Promise<T> {
-  const stop = new AbortController();
-  const late = new ToolError(`this took longer than ${MOST_SECONDS} s and was stopped: ${instead}`);
-  const timer = setTimeout(() => stop.abort(late), MOST_SECONDS * 1_000);
-  try {
-    return await work(AbortSignal.any([signal, stop.signal]));
-  } catch (error) {
-    if (!signal.aborted) stop.signal.throwIfAborted();
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** A text among the arguments, of at most `most` characters: `expected` says both. */
@@ -130,3 +113,7 @@ export function wholeInput(least: number, most = Number.MAX_SAFE_INTEGER) {
 /** One of some names among the arguments. */
 export const oneOf = <const Name extends string>(names: readonly Name[]) =>
   z.enum(names, { error: `one of ${names.join(', ')}` });
+
+/** A value that is described to the client. */
+export const described = <S extends z.ZodMiniType>(schema: S, description: string): S =>
+  schema.check(z.describe(description)) as S;

@@ -5,12 +5,11 @@ import { describeChanges } from '../../../snapshot/changes/describe-changes.ts';
 import { publishedRuns } from '../../../snapshot/changes/published-runs.ts';
 import { findRunPair } from '../../../snapshot/changes/run-pair.ts';
 import { type Place, placeSchema, sourceOf } from '../../../snapshot/keys.ts';
-import type { Source } from '../../../snapshot/sources/sources.ts';
 import { sources } from '../../../snapshot/sources/sources.ts';
 import { shownChange } from '../../collect/changes.ts';
-import { createRoom, listEnd, listInput, pageOf, readCursor } from '../pages.ts';
+import { defineList } from '../pages.ts';
 import { nothingPublished } from '../published.ts';
-import { defineTool, READS, type ToolCall, ToolError, textInput } from '../tool.ts';
+import { described, type ToolCall, ToolError, textInput } from '../tool.ts';
 
 const LIMITS = { fields: 20, value: 1_000 };
 /** For records that are not in order. */
@@ -25,54 +24,65 @@ const changeShape = z.object({
   key: z.string(),
   label: z.string(),
   words: z.array(z.string()),
-  fields: z
-    .array(z.object({ name: z.string(), before: value, after: value }))
-    .check(z.describe('what differs, as the text of its JSON; null where it is absent')),
+  fields: described(
+    z.array(z.object({ name: z.string(), before: value, after: value })),
+    'what differs, as the text of its JSON; null where it is absent',
+  ),
 });
 
-type ShownChange = z.infer<typeof changeShape>;
-
 /** `changes`: what differs between two published runs. */
-export const changes = defineTool({
+export const changes = defineList({
   title: 'What changed',
   description:
     'Lists what changed in the last published run of a place, or between two published runs: records added, removed and changed, each in words and as JSON by field. The tool runs lists the runs.',
-  annotations: READS,
-  input: z.strictObject({
-    place: z
-      .optional(placeSchema)
-      .check(z.describe(`one of ${sources.join(', ')}, or SOURCE.NAME; default: calculations`)),
+  input: {
+    place: described(
+      z.optional(placeSchema),
+      `one of ${sources.join(', ')}, or SOURCE.NAME; default: calculations`,
+    ),
     old: runInput,
     new: runInput,
-    ...listInput,
+  },
+  list: ['changes', changeShape],
+  longest: LIMITS.value,
+  tooLarge: ({ change, ...of }: z.infer<typeof changeShape>) => ({
+    ...{ change, ...of },
+    ...{ words: [`${change}: too large to show; see platform-sync diff`], fields: [] },
   }),
-  output: z.object({
+  output: {
     place: z.string(),
-    old: z.nullable(z.string()).check(z.describe('null: nothing was published before')),
+    old: described(z.nullable(z.string()), 'null: nothing was published before'),
     new: z.string(),
     counts: z.optional(z.object({ added: z.number(), removed: z.number(), changed: z.number() })),
-    data: z.object({ changes: z.array(changeShape) }),
-    ...listEnd,
-  }),
+  },
+  position: { old: z.string(), new: z.string() },
   instead: 'run: platform-sync diff PLACE',
-  async run({ place = 'calculations', old, new: now, limit, cursor }, call) {
-    const from = cursor === undefined ? undefined : readCursor(cursor, { old: z.string(), new: z.string() });
-    const { at, ...pair } = from ?? { at: 0, old, new: now };
-    const found = await openChanges(place, pair, call);
-    const run = found.after.run;
-    const head = { place, old: found.old, new: run, ...(found.isStored && countsOf(found.after.changes)) };
-    const beside = { ...head, data: { changes: [] } };
-    const { couldTake } = createRoom({ beside, nextCursor: 'x'.repeat(400) }, limit);
-    const listed = await firstOf(found.steps, { at, limit }, (change) =>
-      showChange(sourceOf(place), change, couldTake),
-    );
-    const position = { old: found.old, new: run };
-    const { fitting, end } = pageOf(listed, { beside, at, limit, position });
-    return { ...head, data: { changes: fitting }, ...end };
+  async run({ place = 'calculations', ...named }, { at, most, from = named }, call) {
+    const { old, steps, isStored, after } = await openChanges(place, from, call);
+    const source = sourceOf(place);
+    const items: z.input<typeof changeShape>[] = [];
+    let seen = 0;
+    for await (const change of steps ?? []) {
+      seen += 1;
+      if (seen > at) items.push(shown(source, change));
+      if (seen >= most) break;
+    }
+    const { added = 0, removed = 0, changed = 0 } = after.changes ?? {};
+    const counts = isStored && after.changes !== null && { counts: { added, removed, changed } };
+    return {
+      head: { place, old, new: after.run, ...counts },
+      items,
+      position: { old: old ?? '', new: after.run },
+    };
   },
 });
 
-type Pair = { readonly old: string | undefined; readonly new: string | undefined };
+const shown = (source: ReturnType<typeof sourceOf>, change: Change) => {
+  const { fields, ...head } = shownChange(source, change, LIMITS);
+  return { ...head, words: [...describeChanges(source, [change])], fields: [...fields] };
+};
+
+type Pair = { readonly old?: string | undefined; readonly new?: string | undefined };
 
 async function openChanges(place: Place, { old, new: now }: Pair, call: ToolCall) {
   const { signal } = call;
@@ -87,35 +97,4 @@ async function openChanges(place: Place, { old, new: now }: Pair, call: ToolCall
   const { before, after } = pair;
   const between = await changesBetween({ store, place, before, after, memoryBytes: MEMORY_BYTES, signal });
   return { ...between, after };
-}
-
-type Found = Awaited<ReturnType<typeof openChanges>>;
-
-/** One more than a page, from the first that no page before had. */
-async function firstOf(
-  steps: Found['steps'],
-  { at, limit }: { readonly at: number; readonly limit: number },
-  show: (change: Change) => ShownChange,
-): Promise<readonly ShownChange[]> {
-  const listed: ShownChange[] = [];
-  let seen = 0;
-  for await (const step of steps ?? []) {
-    seen += 1;
-    if (seen > at) listed.push(show(step));
-    if (listed.length > limit) break;
-  }
-  return listed;
-}
-
-function countsOf(stored: Found['after']['changes']) {
-  if (stored === null) return {};
-  const { added, removed, changed } = stored;
-  return { counts: { added, removed, changed } };
-}
-
-function showChange(source: Source, change: Change, fits: (item: unknown) => boolean): ShownChange {
-  const { fields, ...head } = shownChange(source, change, LIMITS);
-  const whole = { ...head, words: [...describeChanges(source, [change])], fields: [...fields] };
-  if (fits(whole)) return whole;
-  return { ...head, words: [`${change.change}: too large to show; see platform-sync diff`], fields: [] };
 }

@@ -10,33 +10,28 @@ import type { Part } from '../../../snapshot/manifest.ts';
 import { type Source, sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
 import { createRoom } from '../pages.ts';
 import { publishedOf } from '../published.ts';
-import { defineTool, oneOf, READS, type ToolCall, ToolError, textInput } from '../tool.ts';
+import { defineTool, described, oneOf, type ToolCall, ToolError, textInput } from '../tool.ts';
 
 /** A card is listed once for each dataset that it uses, a file id once for each FileSet: more are not returned. */
 const MOST_RECORDS = 20;
-
-const ALL_FLAGS = Object.keys(flagBits);
 
 const record = z.object({
   place: z.string(),
   run: z.string(),
   key: z.string(),
   bytes: z.number(),
-  record: z
-    .nullable(z.string())
-    .check(
-      z.describe('the record as the platform sent it, as the text of its JSON; null if it is too large'),
-    ),
-  fields: z.optional(
-    z
-      .record(z.string(), z.nullable(z.string()))
-      .check(z.describe('the fields asked for, each as the text of its JSON')),
+  record: described(
+    z.nullable(z.string()),
+    'the record as the platform sent it, as the text of its JSON; null if it is too large',
   ),
-  tooLarge: z.optional(z.string().check(z.describe('how to see a record that is too large'))),
-  flags: z.optional(
-    z
-      .array(z.string())
-      .check(z.describe('what the model says is wrong or odd about a calculation or card, such as unused')),
+  fields: described(
+    z.optional(z.record(z.string(), z.nullable(z.string()))),
+    'the fields asked for, each as the text of its JSON',
+  ),
+  tooLarge: described(z.optional(z.string()), 'how to see a record that is too large'),
+  flags: described(
+    z.optional(z.array(z.string())),
+    'what the model says is wrong or odd about a calculation or card, such as unused',
   ),
 });
 
@@ -47,12 +42,12 @@ export const get = defineTool({
   title: 'Get a record',
   description:
     'Returns a calculation, file, card or data file of the last published snapshots, byte for byte as the platform sent it, by its id or key (OWNER/ID as search returns it). With fields: only those of its top-level fields, for records that are too large.',
-  annotations: READS,
   input: z.strictObject({
     source: oneOf(sources),
-    id: textInput('an id or key, as text', 2_000)
-      .check(z.minLength(1, { error: 'an id or key' }))
-      .check(z.describe('the id, or OWNER/ID; text, also where the platform has numbers')),
+    id: described(
+      textInput('an id or key, as text', 2_000).check(z.minLength(1, { error: 'an id or key' })),
+      'the id, or OWNER/ID; text, also where the platform has numbers',
+    ),
     fields: z.optional(
       z
         .array(z.string({ error: 'text' }), { error: 'a list of names' })
@@ -63,47 +58,46 @@ export const get = defineTool({
   instead: 'use the tool query',
   async run({ source, id, fields }, call) {
     const { runs } = await publishedOf(await call.store(), [source]);
-    const found: Found[] = [];
+    const records: Found[] = [];
     const room = createRoom({ data: { records: [] }, isCut: true }, MOST_RECORDS);
+    let flagsAt: Awaited<ReturnType<typeof flagsIn>> | undefined;
     let isCut = false;
-    for (const run of runs)
-      for await (const line of linesOf(run, id, call)) {
-        if (isCut) break;
-        const whole = describeRecord(run, line, fields);
-        const taken = room.couldTake({ ...whole, flags: ALL_FLAGS }) ? whole : tooLarge(run, line);
-        isCut = !room.takes({ ...taken, flags: ALL_FLAGS });
-        if (!isCut) found.push(taken);
-      }
+    for await (const line of linesIn(runs, id, call)) {
+      flagsAt ??= await flagsIn(source, call);
+      const whole = { ...describeRecord(line, fields), ...flagsAt(line.key) };
+      const found = room.couldTake(whole) ? whole : { ...tooLarge(line), ...flagsAt(line.key) };
+      isCut = !room.takes(found);
+      if (isCut) break;
+      records.push(found);
+    }
+    if (records.length > 0) return { data: { records }, isCut };
     const searched = runs.map(({ place, manifest }) => `run ${manifest.run} of ${place}`).join(', ');
-    if (found.length === 0)
-      throw new ToolError(
-        `${source}: no record with the id ${JSON.stringify(id)} in ${searched}: use search to find its key`,
-      );
-    return { data: { records: await withFlags(source, found, call) }, isCut };
+    throw new ToolError(
+      `${source}: no record with the id ${JSON.stringify(id)} in ${searched}: use search to find its key`,
+    );
   },
 });
 
-/** The same with the flags of the model, for a source that has any. */
-async function withFlags(
-  source: Source,
-  found: readonly Found[],
-  { store, now, signal }: ToolCall,
-): Promise<Found[]> {
-  if (!isStating(source)) return [...found];
-  const idIn = (key: string) => canonicalId(key.slice(key.lastIndexOf('/') + 1));
+/** The flags that the model has for a record, by its key, if its source has any. */
+async function flagsIn(source: Source, { store, now, signal }: ToolCall) {
+  if (!isStating(source)) return () => ({});
   const { model } = await openModel({ store: await store(), now, addFault: () => undefined, signal });
   const kind = source === 'cards' ? 'card' : 'calculation';
-  return found.map((each) => {
-    const node = model.things.find({ kind, id: idIn(each.key) ?? '' });
-    const bits = node === undefined ? 0 : (model.flags[node] ?? 0);
-    return { ...each, flags: flagsOf[kind].filter((flag) => (bits & flagBits[flag]) !== 0) };
-  });
+  return (key: string) => {
+    const id = canonicalId(key.slice(key.lastIndexOf('/') + 1)) ?? '';
+    const bits = model.flags[model.things.find({ kind, id }) ?? -1] ?? 0;
+    return { flags: flagsOf[kind].filter((flag) => (bits & flagBits[flag]) !== 0) };
+  };
 }
 
-type Line = { readonly key: string; readonly text: string };
+type Line = { readonly run: LastRun; readonly key: string; readonly text: string };
 
-/** The records of a run with this key, or with this id whoever owns them. */
-async function* linesOf({ source, manifest }: LastRun, id: string, call: ToolCall): AsyncGenerator<Line> {
+/** The records with this key, or with this id whoever owns them. */
+async function* linesIn(runs: readonly LastRun[], id: string, call: ToolCall): AsyncGenerator<Line> {
+  for (const run of runs) for await (const line of linesOf(run, id, call)) yield { run, ...line };
+}
+
+async function* linesOf({ source, manifest }: LastRun, id: string, call: ToolCall) {
   const { key: rule, inKeyOrder } = sourceDefinitions[source].records;
   const isOwned = rule.owner !== undefined;
   const isKey = !isOwned || id.includes('/');
@@ -140,11 +134,8 @@ const endsInDigits = (key: string): boolean => /^\d+$/.test(key.slice(key.lastIn
 const fieldTexts = (text: string): ReadonlyMap<string, string> =>
   new Map([...fieldsOf(text)].map(([name, value]) => [name, printExact(value)]));
 
-function describeRecord(
-  { place, manifest }: LastRun,
-  { key, text }: Line,
-  fields: readonly string[] | undefined,
-): Found {
+function describeRecord({ run, key, text }: Line, fields?: readonly string[]): Found {
+  const { place, manifest } = run;
   const common = { place, run: manifest.run, key, bytes: Buffer.byteLength(text) };
   if (fields === undefined) return { ...common, record: text };
   const known = fieldTexts(text);
@@ -156,16 +147,16 @@ const LONGEST_KEY = 1_000;
 const MOST_NAMES = 100;
 
 /** What is said of a record that does not fit. */
-function tooLarge(run: LastRun, { key, text }: Line): Found {
-  const { place, source } = run;
+function tooLarge({ run, key, text }: Line): Found {
   const names = [...fieldTexts(text)]
     .toSorted(([, a], [, b]) => b.length - a.length)
     .slice(0, MOST_NAMES)
     .map(([name, value]) => `${name.slice(0, 60)} (${Buffer.byteLength(value)} bytes)`);
-  const query = `SELECT * FROM ${place.replaceAll(/[-.]/g, '_')} WHERE ${sourceDefinitions[source].records.key.id} = 'ID'`;
+  const from = `${run.place.replaceAll(/[-.]/g, '_')} WHERE ${sourceDefinitions[run.source].records.key.id} = 'ID'`;
+  const said = describeRecord({ run, key: key.slice(0, LONGEST_KEY), text });
   return {
-    ...describeRecord(run, { key: key.slice(0, LONGEST_KEY), text }, undefined),
+    ...said,
     record: null,
-    tooLarge: `the record has ${Buffer.byteLength(text)} bytes, more than a result holds; ask for some of its fields: ${names.join(', ')}; or run: platform-sync query --json "${query}"`,
+    tooLarge: `the record has ${said.bytes} bytes, more than a result holds; ask for some of its fields: ${names.join(', ')}; or run: platform-sync query --json "SELECT * FROM ${from}"`,
   };
 }

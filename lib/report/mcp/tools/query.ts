@@ -4,7 +4,7 @@ import type { Tables } from '../../../tables/duckdb/open-tables.ts';
 import { duckDbSql } from '../../../tables/duckdb-dialect.ts';
 import { savedQueries } from '../../../tables/saved-queries.ts';
 import { createRoom } from '../pages.ts';
-import { defineTool, MOST_SECONDS, READS, ToolError, textInput, wholeInput } from '../tool.ts';
+import { defineTool, described, MOST_SECONDS, ToolError, textInput, wholeInput } from '../tool.ts';
 
 const MOST_ROWS = 1_000;
 const MOST_SQL = 50_000;
@@ -13,26 +13,24 @@ const MOST_SQL = 50_000;
 export const query = defineTool({
   title: 'Query with SQL',
   description: `Runs one SELECT (DuckDB's SQL) over the published runs, changes, job results and scores. It can only read these tables: no files, no network, no settings. At most ${MOST_ROWS} rows and ${MOST_SECONDS} seconds; integers beyond 2^53 are texts. Without sql: lists the tables with their columns, and saved queries to start from.`,
-  annotations: READS,
   input: z.strictObject({
     sql: z.optional(textInput(`one SELECT of at most ${MOST_SQL} characters, as text`, MOST_SQL)),
-    saved: z.optional(
-      z.string({ error: 'the name of a saved query' }).check(z.describe('a saved query, in place of sql')),
+    saved: described(
+      z.optional(z.string({ error: 'the name of a saved query' })),
+      'a saved query, in place of sql',
     ),
     maxRows: z._default(wholeInput(1, MOST_ROWS), 100),
     seconds: z._default(wholeInput(1, MOST_SECONDS), MOST_SECONDS),
   }),
   output: z.object({
-    rows: z.optional(z.number().check(z.describe('how many rows the query has in all'))),
+    rows: described(z.optional(z.number()), 'how many rows the query has in all'),
     data: z.object({
       columns: z.optional(z.array(z.object({ name: z.string(), type: z.string() }))),
       rows: z.optional(z.array(z.array(z.unknown()))),
       tables: z.optional(z.array(z.object({ name: z.string(), about: z.string(), columns: z.string() }))),
       savedQueries: z.optional(z.array(z.object({ name: z.string(), description: z.string() }))),
     }),
-    faults: z
-      .array(z.string())
-      .check(z.describe('what is missing or damaged in the store, and not in the rows')),
+    faults: described(z.array(z.string()), 'what is missing or damaged in the store, and not in the rows'),
     isCut: z.boolean(),
   }),
   async run({ sql: given, saved, maxRows, seconds }, call) {

@@ -4,15 +4,14 @@ import { placesIn } from '../../../snapshot/history/places.ts';
 import { placeSchema, sourceOf } from '../../../snapshot/keys.ts';
 import { sources } from '../../../snapshot/sources/sources.ts';
 import type { RunsFound } from '../context.ts';
-import { listEnd, listInput, offsetOf, pageOf } from '../pages.ts';
-import { nothingPublished, shownFaults } from '../published.ts';
-import { defineTool, READS } from '../tool.ts';
+import { defineList } from '../pages.ts';
+import { faultsShown, nothingPublished, shownFaults } from '../published.ts';
+import { described } from '../tool.ts';
 
 /** Without a place, so many of each. */
 const NEWEST = 3;
 /** The most runs of a place that can be paged through. */
 const MOST_RUNS = 2_000;
-const LONGEST_TEXT = 300;
 
 const count = z.nullable(z.number());
 
@@ -28,44 +27,37 @@ const run = z.object({
   added: count,
   removed: count,
   changed: count,
-  consistency: z
-    .nullable(z.string())
-    .check(
-      z.describe(
-        'proved: every record that existed throughout the scan is in it; best-effort: that is not proved',
-      ),
-    ),
+  consistency: described(
+    z.nullable(z.string()),
+    'proved: every record that existed throughout the scan is in it; best-effort: that is not proved',
+  ),
   forced: z.boolean(),
-  refused: z.array(z.string()).check(z.describe('why it was refused publication')),
+  refused: described(z.array(z.string()), 'why it was refused publication'),
   fault: z.nullable(z.string()),
 });
 
 /** `runs`: which snapshots there are, and how old they are. */
-export const runs = defineTool({
+export const runs = defineList({
   title: 'Snapshots and their age',
   description: `Lists the published runs of a place, newest first, with their age, records, changes and consistency; without a place, the newest ${NEWEST} of each. With all: also unfinished, refused and superseded ones. Call it first to learn how old the data are.`,
-  annotations: READS,
-  input: z.strictObject({
-    place: z
-      .optional(placeSchema)
-      .check(z.describe(`one of ${sources.join(', ')}, or SOURCE.NAME; default: every place`)),
+  input: {
+    place: described(
+      z.optional(placeSchema),
+      `one of ${sources.join(', ')}, or SOURCE.NAME; default: every place`,
+    ),
     all: z._default(z.boolean({ error: 'true or false' }), false),
-    ...listInput,
-  }),
-  output: z.object({
-    store: z.string(),
-    data: z.object({ runs: z.array(run), faults: z.array(z.string()) }),
-    ...listEnd,
-  }),
+  },
+  list: ['runs', run],
+  data: { faults: faultsShown },
+  output: { store: z.string() },
   instead: 'ask for one place',
-  async run({ place, all, limit, cursor }, { signal, ...call }) {
+  async run({ place, all }, { at, most }, { signal, ...call }) {
     const store = await call.store();
-    const at = offsetOf(cursor);
-    const most = place === undefined ? NEWEST : Math.min(MOST_RUNS, at + limit + 1);
+    const limit = place === undefined ? NEWEST : Math.min(MOST_RUNS, most);
     const listed: RunsFound['listed'][number][] = [];
     const broken: string[] = [];
     for (const one of place === undefined ? await placesIn(store) : [place]) {
-      const found = await call.runs({ store, place: one, all, limit: most, signal });
+      const found = await call.runs({ store, place: one, all, limit, signal });
       listed.push(...found.listed);
       broken.push(...found.broken);
     }
@@ -73,11 +65,11 @@ export const runs = defineTool({
       throw place === undefined
         ? nothingPublished(store, 'nothing')
         : nothingPublished(store, `${place}: nothing`, sourceOf(place));
-    const head = { store: shortened(store.location, LONGEST_TEXT) };
-    const faults = shownFaults(broken);
-    const shown = listed.slice(at).map((each) => showRun(each, call.now()));
-    const { fitting, end } = pageOf(shown, { beside: { ...head, data: { runs: [], faults } }, at, limit });
-    return { ...head, data: { runs: fitting, faults }, ...end };
+    return {
+      head: { store: shortened(store.location, 300) },
+      data: { faults: shownFaults(broken) },
+      items: listed.slice(at).map((each) => showRun(each, call.now())),
+    };
   },
 });
 
@@ -85,6 +77,5 @@ function showRun({ source, ...listed }: RunsFound['listed'][number], nowMs: numb
   // In hours, with one digit.
   const ageHours = Math.round((nowMs - Date.parse(String(listed['startedAt']))) / 360_000) / 10 || 0;
   const shown = run.parse({ ...listed, place: source, ageHours });
-  const fault = shown.fault === null ? null : shortened(shown.fault, LONGEST_TEXT);
-  return { ...shown, refused: shownFaults(shown.refused), fault };
+  return { ...shown, refused: shownFaults(shown.refused) };
 }

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { shortened } from '../../../base/index.ts';
 import {
   asText,
   type CellAt,
@@ -13,9 +12,9 @@ import {
 } from '../../../model/index.ts';
 import { recordKey } from '../../../snapshot/changes/record-key.ts';
 import { sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
-import { listEnd, listInput, pageOf, readCursor } from '../pages.ts';
-import { publishedOf, shownRun } from '../published.ts';
-import { defineTool, oneOf, READS, type ToolCall, ToolError, textInput } from '../tool.ts';
+import { defineList } from '../pages.ts';
+import { faultsShown, publishedOf, runShown, shownRuns } from '../published.ts';
+import { described, oneOf, type ToolCall, ToolError, textInput } from '../tool.ts';
 
 /** What the model finds in records, since the platform lists none. */
 const MODELLED = ['datasets', 'owners'] as const;
@@ -29,66 +28,51 @@ const match = z.object({
   place: z.string(),
   key: z.string(),
   label: z.string(),
-  counts: z.optional(
-    z
-      .record(z.string(), z.number())
-      .check(z.describe('how many use a dataset, or what an owner has and what is wrong with it')),
+  counts: described(
+    z.optional(z.record(z.string(), z.number())),
+    'how many use a dataset, or what an owner has and what is wrong with it',
   ),
 });
 
 type Match = z.infer<typeof match>;
 
-/** Of more places, the others are searched too. */
-const MOST_PLACES = 50;
-const LONGEST_KEY = 1_000;
-const LONGEST_LABEL = 400;
-
 /** `search`: records by the text that people know them by. */
-export const search = defineTool({
+export const search = defineList({
   title: 'Search names and ids',
   description:
     'Finds calculations, files, cards, data files, datasets and owners of the last published snapshots by name, title, path or id; of datasets and owners also what the model counts. The keys that it returns are for get and where_used. Formulas are not searched: the platform lists none.',
-  annotations: READS,
-  input: z.strictObject({
-    text: textInput('text of at most 500 characters', 500).check(
-      z.describe(
-        'words that all occur in the name, title, path or id; upper and lower case are the same; "" finds all',
-      ),
+  input: {
+    text: described(
+      textInput('text of at most 500 characters', 500),
+      'words that all occur in the name, title, path or id; upper and lower case are the same; "" finds all',
     ),
-    source: z.optional(oneOf(SEARCHED).check(z.describe('only one source'))),
-    ...listInput,
-  }),
-  output: z.object({
-    data: z.object({
-      matches: z.array(match),
-      faults: z.array(z.string()).check(z.describe('what is damaged and was not searched')),
-    }),
-    searched: z.array(z.object({ place: z.string(), run: z.string(), records: z.number() })),
-    ...listEnd,
-  }),
+    source: described(z.optional(oneOf(SEARCHED)), 'only one source'),
+  },
+  list: ['matches', match],
+  data: { faults: described(faultsShown, 'what is damaged and was not searched') },
+  output: { searched: runShown },
+  position: { runs: z.string() },
   instead: 'search one source, or use the tool query',
-  async run({ text, source, limit, cursor }, call) {
-    const store = await call.store();
+  async run({ text, source }, { at, most, from }, call) {
     const wanted = sources.filter((each) => isModelled(source) || each === (source ?? each));
-    const { runs, faults } = await publishedOf(store, wanted);
+    const { runs, faults } = await publishedOf(await call.store(), wanted);
     const named = runs.map(({ place, manifest }) => `${place} ${manifest.run}`).join('\n');
     const position = { runs: hash('sha256', named).slice(0, 16) };
-    const from = cursor === undefined ? undefined : readCursor(cursor, { runs: z.string() });
     if (from !== undefined && from.runs !== position.runs)
       throw new ToolError(
         'cursor: expected one of the runs that are the last now, got one of earlier runs: search again without it',
       );
-    const { at } = from ?? { at: 0 };
     const found: Match[] = [];
-    let seen = 0;
     for await (const each of matchesOf({ text, runs: isModelled(source) ? [] : runs, source }, call)) {
-      seen += 1;
-      if (seen > at) found.push(each);
-      if (found.length > limit) break;
+      found.push(each);
+      if (found.length >= most) break;
     }
-    const searched = runs.slice(0, MOST_PLACES).map(shownRun);
-    const page = pageOf(found, { beside: { data: { matches: [], faults }, searched }, at, limit, position });
-    return { data: { matches: page.fitting, faults }, searched, ...page.end };
+    return {
+      head: { searched: shownRuns(runs.map(({ place, manifest }) => ({ ...manifest, place }))) },
+      data: { faults },
+      items: found.slice(at),
+      position,
+    };
   },
 });
 
@@ -101,24 +85,18 @@ type Search = {
 /** What matches, run by run and in the order of the parts, and then the datasets and owners by their ids. */
 async function* matchesOf({ text, runs, source }: Search, call: ToolCall): AsyncGenerator<Match> {
   const words = plain(text).split(/\s+/).filter(Boolean);
-  const isFound = (key: string, label: string) => {
+  const isFound = ({ key, label }: Pick<Match, 'key' | 'label'>) => {
     const searched = words.length === 0 ? '' : plain(`${key} ${label}`);
     return words.every((word) => searched.includes(word));
   };
-  const matchOf = ({ key, label, ...of }: Match): Match => ({
-    ...of,
-    key: shortened(key, LONGEST_KEY),
-    label: shortened(label, LONGEST_LABEL),
-  });
   for (const run of runs)
-    for await (const { key, label } of namesIn(run, call))
-      if (isFound(key, label)) yield matchOf({ source: run.source, place: run.place, key, label });
+    for await (const each of namesIn(run, call))
+      if (isFound(each)) yield { source: run.source, place: run.place, ...each };
   for (const table of MODELLED.filter((each) => source === undefined || source === each)) {
     const { model } = await openModel({ ...call, store: await call.store(), addFault: () => undefined });
     const rows: readonly (Dataset | Owner)[] = table === 'datasets' ? model.datasets() : model.owners;
-    const found = rows.map(rowOf).filter(({ key, label }) => isFound(key, label));
-    for (const each of found.toSorted((a, b) => (a.key < b.key ? -1 : 1)))
-      yield matchOf({ source: table, place: table, ...each });
+    for (const each of rows.map(rowOf).toSorted((a, b) => (a.key < b.key ? -1 : 1)))
+      if (isFound(each)) yield { source: table, place: table, ...each };
   }
 }
 
