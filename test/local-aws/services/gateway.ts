@@ -1,15 +1,8 @@
 import { once } from 'node:events';
-import {
-  Agent,
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  request as openRequest,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, request as openRequest } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { signerOf } from '../signer.ts';
+import { type LoopbackServer, startLoopbackServer } from './loopback-server.ts';
 
 /** A request, and the status of its response. */
 export type ServiceRequest = {
@@ -26,34 +19,29 @@ export type ServiceRequest = {
   readonly status: number;
 };
 
-export type GatewayOptions = {
-  /** `http://HOST:PORT` of the server for a service and path; undefined if there is none. */
-  readonly endpointOf: (service: string, path: string) => string | undefined;
-};
+/** `http://HOST:PORT` of the server for a service and path; undefined if there is none. */
+type EndpointOf = (service: string, path: string) => string | undefined;
 
-export type Gateway = {
-  /** `http://127.0.0.1:PORT`: what `AWS_ENDPOINT_URL` is set to. */
-  readonly endpoint: string;
-  /** All requests so far that got a response. */
-  readonly requests: readonly ServiceRequest[];
-  close(): Promise<void>;
-} & AsyncDisposable;
+/** Its endpoint is what `AWS_ENDPOINT_URL` is set to. `requests`: all so far that got a response. */
+export type Gateway = LoopbackServer & { readonly requests: readonly ServiceRequest[] };
 
 /**
  * All services behind one address, for processes that have one endpoint for all of them: a request goes to the service
  * that its signature names. Signatures are read, not checked. A request without one gets 403, a request for a service
  * that does not exist gets 501.
  */
-export async function startGateway({ endpointOf }: GatewayOptions): Promise<Gateway> {
+export async function startGateway(endpointOf: EndpointOf): Promise<Gateway> {
   const requests: ServiceRequest[] = [];
   const agent = new Agent({ keepAlive: true });
-  const server = createServer(async (request, response) => {
+  const server = await startLoopbackServer(async (request, response) => {
     const { method = '', url: path = '/', headers } = request;
     const signer = signerOf(headers, path);
-    if (signer === undefined) return refuse(response, 403, 'The request is not signed.');
-    const { by, service } = signer;
+    const { by = '', service = '' } = signer ?? {};
     const endpoint = endpointOf(service, path);
-    if (endpoint === undefined) return refuse(response, 501, `There is no ${service} here.`);
+    if (signer === undefined || endpoint === undefined)
+      return response
+        .writeHead(signer === undefined ? 403 : 501, { 'x-amzn-errortype': 'SandboxException' })
+        .end(`{"message":"There is no service '${service}' here."}`);
     try {
       const body = await buffer(request);
       const forwarded = await forward(new URL(endpoint), { method, path, headers, body, agent });
@@ -67,17 +55,11 @@ export async function startGateway({ endpointOf }: GatewayOptions): Promise<Gate
       response.destroy();
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const close = async () => {
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
+  const close = () => {
     agent.destroy();
-    await closed;
+    return server.close();
   };
-  const { port } = server.address() as AddressInfo;
-  return { endpoint: `http://127.0.0.1:${port}`, requests, close, [Symbol.asyncDispose]: close };
+  return { ...server, requests, close, [Symbol.asyncDispose]: close };
 }
 
 type Forwarded = {
@@ -100,9 +82,4 @@ async function forward({ hostname, port }: URL, { headers, body, ...rest }: Forw
   request.end(body);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   return response;
-}
-
-function refuse(response: ServerResponse, status: number, message: string): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'x-amzn-errortype': 'SandboxException' });
-  response.end(JSON.stringify({ __type: 'SandboxException', message }));
 }

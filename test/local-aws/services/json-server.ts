@@ -1,9 +1,11 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type LoopbackServer, startLoopbackServer } from './loopback-server.ts';
 
 export type JsonRequest = {
   readonly method: string;
   readonly url: URL;
+  readonly headers: IncomingHttpHeaders;
   /** The part of `X-Amz-Target` after its dot; empty without that header. */
   readonly operation: string;
   readonly body: Readonly<Record<string, unknown>>;
@@ -11,19 +13,19 @@ export type JsonRequest = {
 
 /** `error` is the type of an error response. */
 export type JsonResponse =
-  | { readonly status: 200; readonly body: object }
+  | { readonly status: 200 | 202; readonly body: object }
   | { readonly status: number; readonly error: string; readonly message: string };
 
 /** A stand-in for a service that receives and returns JSON, on a free port of loopback. */
-export async function startJsonServer(
-  respond: (request: JsonRequest) => JsonResponse,
-): Promise<LoopbackServer> {
-  return startLoopbackServer(async (request, response) => {
+export const startJsonServer = (respond: (request: JsonRequest) => JsonResponse): Promise<LoopbackServer> =>
+  startLoopbackServer(async (request, response) => {
     const sent = await text(request).catch(() => '');
+    const { method = '', url = '/', headers } = request;
     const result = respond({
-      method: request.method ?? '',
-      url: new URL(request.url ?? '/', 'http://localhost'),
-      operation: String(request.headers['x-amz-target'] ?? '').replace(/^[^.]*\./, ''),
+      method,
+      url: new URL(url, 'http://localhost'),
+      headers,
+      operation: String(headers['x-amz-target'] ?? '').replace(/^[^.]*\./, ''),
       body: JSON.parse(sent || '{}'),
     });
     const failed = 'error' in result;
@@ -33,10 +35,12 @@ export async function startJsonServer(
     });
     response.end(JSON.stringify(failed ? { __type: result.error, message: result.message } : result.body));
   });
-}
 
-export const unknownOperation = ({ method, url, operation }: JsonRequest): JsonResponse => ({
-  status: 400,
-  error: 'UnknownOperationException',
-  message: operation || `${method} ${url.pathname}`,
+export const refusal = (error: string, message: string, status = 400): JsonResponse => ({
+  status,
+  error,
+  message,
 });
+
+export const unknownOperation = ({ method, url, operation }: JsonRequest): JsonResponse =>
+  refusal('UnknownOperationException', operation || `${method} ${url.pathname}`);

@@ -9,17 +9,20 @@ export type LoopbackServer = {
   close(): Promise<void>;
 } & AsyncDisposable;
 
-/** Serves requests on a free port of loopback. */
-export async function startLoopbackServer(listener: RequestListener): Promise<LoopbackServer> {
+/** Serves requests on a port of loopback, a free one if it is 0. Throws if the port is taken. */
+export async function startLoopbackServer(listener: RequestListener, port = 0): Promise<LoopbackServer> {
   const server = createServer(listener);
-  server.listen(0, '127.0.0.1');
+  // Longer than any client waits before it reuses a connection: one that breaks there is no fault that AWS announces.
+  server.keepAliveTimeout = 75_000;
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   const close = async () => {
+    if (!server.listening) return;
     const closed = once(server, 'close');
     server.close();
     server.closeAllConnections();
     await closed;
   };
-  return { endpoint: `http://127.0.0.1:${port}`, close, [Symbol.asyncDispose]: close };
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { endpoint, close, [Symbol.asyncDispose]: close };
 }

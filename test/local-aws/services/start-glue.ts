@@ -1,13 +1,11 @@
-import type { IncomingMessage } from 'node:http';
-import { type LoopbackServer, startLoopbackServer } from './loopback-server.ts';
-
-/** A request as received: the operation, and its members. */
-type GlueRequest = {
-  readonly operation: string;
-  readonly body: Readonly<Record<string, unknown>>;
-};
-
-type GlueResponse = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
+import {
+  type JsonRequest,
+  type JsonResponse,
+  refusal,
+  startJsonServer,
+  unknownOperation,
+} from './json-server.ts';
+import type { LoopbackServer } from './loopback-server.ts';
 
 /** A partition as the client sent it: `Values`, `StorageDescriptor` and any other members. */
 type GluePartition = Readonly<Record<string, unknown>> & { readonly Values: readonly string[] };
@@ -18,39 +16,33 @@ export type GlueOptions = {
   readonly tables: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 };
 
-/** A stand-in for Glue: the operations on partitions, for tables that exist from the start. */
-export type Glue = {
+/** Glue's operations on partitions, for tables that exist from the start. Set `AWS_ENDPOINT_URL_GLUE` to its endpoint. */
+export type LocalGlue = LoopbackServer & {
   /** All requests so far, refused or not. */
-  readonly requests: readonly GlueRequest[];
+  readonly requests: readonly Pick<JsonRequest, 'operation' | 'body'>[];
   /** The partitions of a table, in the order in which they were created. */
   partitions(table: string): readonly GluePartition[];
-  respond(request: GlueRequest): GlueResponse;
 };
 
-/** Glue without a connection. It supports GetTable, CreatePartition, UpdatePartition and DeletePartition. */
-function createGlue({ database, tables }: GlueOptions): Glue {
-  const requests: GlueRequest[] = [];
+/** It supports GetTable, CreatePartition, UpdatePartition and DeletePartition. */
+export async function startGlue({ database, tables }: GlueOptions): Promise<LocalGlue> {
+  const requests: Pick<JsonRequest, 'operation' | 'body'>[] = [];
   const stored = new Map(Object.keys(tables).map((table) => [table, new Map<string, GluePartition>()]));
-  return {
-    requests,
-    partitions: (table) => [...(stored.get(table)?.values() ?? [])],
-    respond(request) {
-      requests.push(request);
-      const { operation, body } = request;
-      const table = String(operation === 'GetTable' ? body['Name'] : body['TableName']);
-      const partitions = stored.get(table);
-      if (body['DatabaseName'] !== database || partitions === undefined)
-        return refusal('EntityNotFoundException', `Table ${table} not found.`);
-      if (operation !== 'GetTable') return changePartitions(partitions, request);
-      return done({ Table: { Name: table, DatabaseName: database, StorageDescriptor: tables[table] } });
-    },
-  };
+  const server = await startJsonServer((request) => {
+    const { operation, body } = request;
+    requests.push({ operation, body });
+    const table = String(operation === 'GetTable' ? body['Name'] : body['TableName']);
+    const partitions = stored.get(table);
+    if (body['DatabaseName'] !== database || partitions === undefined)
+      return refusal('EntityNotFoundException', `Table ${table} not found.`);
+    if (operation !== 'GetTable') return changePartitions(partitions, request);
+    return done({ Table: { Name: table, DatabaseName: database, StorageDescriptor: tables[table] } });
+  });
+  return { ...server, requests, partitions: (table) => [...(stored.get(table)?.values() ?? [])] };
 }
 
-function changePartitions(
-  partitions: Map<string, GluePartition>,
-  { operation, body }: GlueRequest,
-): GlueResponse {
+function changePartitions(partitions: Map<string, GluePartition>, request: JsonRequest): JsonResponse {
+  const { operation, body } = request;
   const input = body['PartitionInput'] as GluePartition | undefined;
   switch (operation) {
     case 'CreatePartition': {
@@ -74,7 +66,7 @@ function changePartitions(
       return partitions.delete(key) ? done({}) : missing;
     }
     default:
-      return refusal('UnknownOperationException', operation);
+      return unknownOperation(request);
   }
 }
 
@@ -82,31 +74,6 @@ function changePartitions(
 const keyOf = (values: unknown): string | undefined =>
   Array.isArray(values) && values.length > 0 ? JSON.stringify(values) : undefined;
 
-const done = (body: GlueResponse['body']): GlueResponse => ({ status: 200, body });
-const refusal = (name: string, message: string): GlueResponse => ({
-  status: 400,
-  body: { __type: name, Message: message },
-});
+const done = (body: object): JsonResponse => ({ status: 200, body });
 const missing = refusal('EntityNotFoundException', 'Partition not found.');
 const invalid = refusal('InvalidInputException', 'The values of the partition are missing.');
-
-/** Set `AWS_ENDPOINT_URL_GLUE` to its endpoint. */
-export type LocalGlue = Glue & LoopbackServer;
-
-/** Glue's protocol (JSON 1.1 by `X-Amz-Target`) on a free port of loopback; nothing remains after `close`. */
-export async function startGlue(options: GlueOptions): Promise<LocalGlue> {
-  const glue = createGlue(options);
-  const server = await startLoopbackServer(async (request, response) => {
-    const { status, body } = glue.respond(await readRequest(request));
-    response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' });
-    response.end(JSON.stringify(body));
-  });
-  return { ...glue, ...server };
-}
-
-async function readRequest(request: IncomingMessage): Promise<GlueRequest> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const operation = String(request.headers['x-amz-target']).replace(/^AWSGlue\./, '');
-  return { operation, body: JSON.parse(Buffer.concat(chunks).toString('utf8') || '{}') };
-}

@@ -4,8 +4,7 @@ import { type PutEvent, startEvents } from '../services/start-events.ts';
 import { type LocalExecutions, startExecutions } from '../services/start-executions.ts';
 import { type GlueOptions, type LocalGlue, startGlue } from '../services/start-glue.ts';
 import { type LocalLambda, startLambda } from '../services/start-lambda.ts';
-import { startParameters } from '../services/start-parameters.ts';
-import { startSecrets } from '../services/start-secrets.ts';
+import { startParameters, startSecrets } from '../services/start-secrets.ts';
 import { type Published, startTopics } from '../services/start-topics.ts';
 import { type Resource, resourcesOf, type Template } from './template.ts';
 import { type Resolve, templateValues } from './template-values.ts';
@@ -56,10 +55,9 @@ export async function startStackServices(template: Template, secret: string): Pr
     lambda: lambda.endpoint,
   };
   const { endpoint, requests } = started.use(
-    await startGateway({
-      endpointOf: (service, path) =>
-        /^\/[^/]+\/durable-executions\//.test(path) ? executions.endpoint : endpoints[service],
-    }),
+    await startGateway((service, path) =>
+      /^\/[^/]+\/durable-executions\//.test(path) ? executions.endpoint : endpoints[service],
+    ),
   );
   const running = started.move();
   return {

@@ -8,8 +8,6 @@ import { ACCOUNT, REGION } from '../identity.ts';
 import type { ServiceRequest } from '../services/gateway.ts';
 import type { PutEvent } from '../services/start-events.ts';
 import type { EndedExecution } from '../services/start-executions.ts';
-import type { Glue } from '../services/start-glue.ts';
-import type { Lambda } from '../services/start-lambda.ts';
 import type { Published } from '../services/start-topics.ts';
 import { type EventTarget, targetsOf } from './event-targets.ts';
 import { type StackServices, startStackServices } from './stack-services.ts';
@@ -41,8 +39,8 @@ export type LocalStack = {
   readonly requests: readonly ServiceRequest[];
   readonly events: readonly PutEvent[];
   readonly published: readonly Published[];
-  readonly glue: Pick<Glue, 'partitions'>;
-  readonly lambda: Pick<Lambda, 'requests'>;
+  readonly glue: Pick<StackServices['glue'], 'partitions'>;
+  readonly lambda: Pick<StackServices['lambda'], 'requests'>;
   /** Passes the messages of queues to functions, as the template's mappings say, until it is disposed of. */
   poll(): Promise<AsyncDisposable>;
   /**
