@@ -62,20 +62,6 @@ test.for([
   expect(plain).not.toHaveProperty('Item');
 });
 
-test('a condition that fails because there is no item returns none', async () => {
-  await using layer = await startLayer({ only: ['dynamodb-old-item'] });
-
-  const refused = await layer.dynamodb('DeleteItem', {
-    TableName,
-    Key: keyOf('a'),
-    ConditionExpression: 'attribute_exists(pk)',
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-  });
-
-  expect(refused).toMatchObject({ status: 400, error: 'ConditionalCheckFailedException' });
-  expect(refused).not.toHaveProperty('Item');
-});
-
 test.for(['GetItem', 'Query', 'Scan'])(
   '%s may return what was there before a write of the last second, unless it is to be consistent',
   async (operation) => {

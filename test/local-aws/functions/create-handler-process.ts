@@ -2,9 +2,8 @@ import { basename, extname, resolve } from 'node:path';
 import type { Environment } from '../../../lib/settings.ts';
 import { REGION } from '../identity.ts';
 import { createExecutionEnvironment, type LambdaFunction } from './execution-environment.ts';
-import { HandlerError } from './handler-error.ts';
+import { HandlerError } from './invocation.ts';
 import { type Sometimes, sometimes } from './lambda-rules.ts';
-import { settlesWithin } from './settles-within.ts';
 
 export type HandlerProcessOptions = {
   /** The path of a .ts or .mjs file that exports `handler`; it is never loaded into this process. */
@@ -95,4 +94,19 @@ function withDefaults({ file, environment, timeoutMs, ...given }: HandlerProcess
     initMs: given.initMs ?? INIT_MS,
     sometimes: given.sometimes ?? sometimes(SEED),
   };
+}
+
+/** True if the promise is fulfilled or rejected within this many milliseconds. */
+export async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => late.resolve(false), ms);
+  const settled = promise.then(
+    () => true,
+    () => true,
+  );
+  try {
+    return await Promise.race([settled, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

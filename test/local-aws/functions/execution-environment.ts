@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Environment } from '../../../lib/settings.ts';
 import { ACCOUNT } from '../identity.ts';
-import { HandlerError, type HandlerFailure } from './handler-error.ts';
-import { type Invocation, START_ID } from './invocation.ts';
+import { HandlerError, type HandlerFailure, type Invocation, START_ID } from './invocation.ts';
 import type { Sometimes } from './lambda-rules.ts';
 import { type Runner, type RunnerOptions, startRunner } from './start-runner.ts';
 

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { Invocation, Reply } from './invocation.ts';
-import { forwardLines } from './log-lines.ts';
 import { MAY_FREEZE, type SpawnOptions, spawnHandler } from './spawn-handler.ts';
 
 export type RunnerOptions = SpawnOptions & { readonly onLog: (line: string) => void };
@@ -91,4 +91,19 @@ async function firstOf(
     clearTimeout(timer);
     child.off('message', onMessage);
   }
+}
+
+/** Longer lines are split into pieces of this many characters, so that no output fills the memory. */
+const LONGEST_LINE = 262_144;
+
+/** Passes on each line of a stream as it arrives, and what is left at its end. */
+async function forwardLines(stream: Readable, onLine: (line: string) => void): Promise<void> {
+  let rest = '';
+  for await (const chunk of stream.setEncoding('utf8')) {
+    const lines = `${rest}${chunk}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(line);
+    for (; rest.length > LONGEST_LINE; rest = rest.slice(LONGEST_LINE)) onLine(rest.slice(0, LONGEST_LINE));
+  }
+  if (rest !== '') onLine(rest);
 }

@@ -1,21 +1,10 @@
 import { networkInterfaces } from 'node:os';
-import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { ListBucketsCommand } from '@aws-sdk/client-s3';
 import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { expect, test } from 'vitest';
 import { openStore } from '../../../lib/store/open.ts';
-import { createS3Client } from '../../../lib/store/s3-client.ts';
 import { linkToObject } from '../../../lib/store/s3-link.ts';
 import { runScript } from '../run-script.ts';
 import { type LocalAws, startAws } from './start-aws.ts';
-
-test('the local AWS has the configured buckets', async () => {
-  await using aws = await startAws({ buckets: ['first', 'second'] });
-
-  const { Buckets } = await createS3Client(aws.settings).send(new ListBucketsCommand({}));
-
-  expect(Buckets?.map(({ Name }) => Name)).toEqual(['first', 'second']);
-});
 
 test('an object can be read by a link, without credentials, until the link ends', async () => {
   await using aws = await startAws({ buckets: ['acme'] });
@@ -77,23 +66,6 @@ test('a queue stores messages, and moves them to its dead-letter queue after the
   expect(dead).toMatchObject([{ Body: 'body' }]);
 });
 
-test('a table stores items by pk and sk', async () => {
-  await using aws = await startAws({ tables: ['first', 'second'] });
-  const client = new DynamoDBClient({
-    endpoint: aws.endpoint,
-    region: aws.region,
-    credentials: aws.credentials,
-  });
-  const Key = { pk: { S: 'job' }, sk: { S: '1' } };
-
-  await client.send(new PutItemCommand({ TableName: 'second', Item: { ...Key, state: { S: 'DONE' } } }));
-  const { Item } = await client.send(new GetItemCommand({ TableName: 'second', Key }));
-  const absent = await client.send(new GetItemCommand({ TableName: 'first', Key }));
-
-  expect(Item).toEqual({ ...Key, state: { S: 'DONE' } });
-  expect(absent.Item).toBeUndefined();
-});
-
 test("the SDK's own variables reach all three services", async () => {
   await using aws = await startAws({ buckets: ['bucket'], queues: [{ name: 'jobs' }], tables: ['table'] });
   const script = `
@@ -133,18 +105,6 @@ test.for([
   [{ tables: ['no table'] }, /failed to satisfy constraint/],
 ] as const)('wrong options make the start fail: %j', async ([options, expected]) => {
   await expect(startAws(options)).rejects.toThrow(expected);
-});
-
-test('a queue that was not created has no URL', async () => {
-  await using aws = await startAws({ queues: [{ name: 'jobs' }] });
-
-  expect(() => aws.queueUrl('dead')).toThrow('expected one of the queues jobs, got dead');
-});
-
-test('an invalid bucket name makes the start fail', async () => {
-  const started = startAws({ buckets: ['No_Bucket'] });
-
-  await expect(started).rejects.toThrow(/create the bucket No_Bucket: 400/);
 });
 
 test('a port that is taken makes the start fail', async () => {

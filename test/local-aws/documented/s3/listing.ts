@@ -8,7 +8,7 @@ const LARGEST_PAGE = 1_000;
 /**
  * Pages in the order of the keys' UTF-8 bytes. By itself, fauxqs sorts by locale but pages by code unit, so a listing of
  * over 1,000 keys loses some where the two orders differ: "B" after "a".
- * test/local-aws/documented/s3/listing.test.ts fails once fauxqs does this itself.
+ * test/local-aws/documented/s3/strict.test.ts fails once fauxqs does this itself.
  */
 export const listing = {
   service: 's3',

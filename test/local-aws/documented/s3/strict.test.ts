@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { buildApp } from 'fauxqs';
 import { describe, expect, test } from 'vitest';
 import type { Reply } from '../reply.ts';
 import { startLayer } from '../start-layer.ts';
@@ -164,4 +165,19 @@ describe('uploads that were not completed', () => {
 
     expect(found).toEqual(ids);
   });
+});
+
+test('without the rule, fauxqs lists by locale, or the rule is no longer needed', async () => {
+  await using app = buildApp({ logger: false });
+  await app.inject({ method: 'PUT', url: '/bucket' });
+  const headers = { 'content-type': 'text/plain' };
+  for (const key of ['a', 'B'])
+    await app.inject({ method: 'PUT', url: `/bucket/${key}`, headers, payload: 'x' });
+
+  const { body } = await app.inject({ url: '/bucket?list-type=2' });
+
+  expect(
+    /<Key>(.*?)</.exec(body)?.[1],
+    'fauxqs now lists in the order of bytes: delete test/local-aws/documented/s3/listing.ts',
+  ).toBe('a');
 });

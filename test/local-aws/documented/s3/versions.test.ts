@@ -87,44 +87,6 @@ describe('in a bucket with versioning', () => {
     expect(await list()).toMatchObject({ markers: 0 });
   });
 
-  test('only deletes of all versions leave nothing to read', async () => {
-    const versions = [await put('first'), await put('second')];
-    const { VersionId } = await remove();
-
-    for (const id of [...versions, VersionId]) await remove(id);
-
-    expect(await list()).toMatchObject({ versions: [], markers: 0 });
-    expect(await get(versions[0])).toBe('NoSuchVersion');
-  });
-
-  test('a delete of the current version makes the one before it current', async () => {
-    const [first, second] = [await put('first'), await put('second')];
-
-    await remove(second);
-
-    expect([await get(), await get(first)]).toEqual(['first', 'first']);
-    expect(await list()).toMatchObject({ versions: [first], markers: 0 });
-  });
-
-  test('versions are listed in pages', async () => {
-    for (const key of ['a', 'b']) for (const body of ['1', '2']) await put(body, key);
-
-    const found: unknown[] = [];
-    let markers = {};
-    for (let page = 0; page < 4; page += 1) {
-      const listed = await client.send(new ListObjectVersionsCommand({ Bucket, MaxKeys: 1, ...markers }));
-      found.push(...(listed.Versions ?? []).map((each) => [each.Key, each.IsLatest]));
-      markers = { KeyMarker: listed.NextKeyMarker, VersionIdMarker: listed.NextVersionIdMarker };
-    }
-
-    expect(found).toEqual([
-      ['a', true],
-      ['a', false],
-      ['b', true],
-      ['b', false],
-    ]);
-  });
-
   test('other buckets have none', async () => {
     const statusOf = async (name: string) =>
       (await client.send(new GetBucketVersioningCommand({ Bucket: name }))).Status;
