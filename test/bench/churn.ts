@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { createGunzip } from 'node:zlib';
+import { parseJson } from '../../lib/base/json/json.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { type Bench, bounded, type Row } from './bench.ts';
-import { compareLivedThrough } from './lived-through.ts';
 import { startSandboxProcess } from './sandbox-process.ts';
 
 const RECORDS = 1_000_000;
@@ -80,4 +83,19 @@ function changesIn(counts: unknown): number {
   const { churn: steps } = counts as { readonly churn: Readonly<Record<string, number>> };
   const ofCalculations = Object.entries(steps).filter(([name]) => name.startsWith('calculation '));
   return ofCalculations.reduce((sum, [, count]) => sum + count, 0);
+}
+
+/** Reads the parts of a snapshot (gzip) in the store's folder, and compares their ids with `lived`. */
+async function compareLivedThrough(folder: string, parts: Manifest['parts'], lived: readonly string[]) {
+  const ids = new Set<string>();
+  let taken = 0;
+  for (const { key } of parts) {
+    const lines = createInterface({ input: createReadStream(join(folder, key)).pipe(createGunzip()) });
+    for await (const line of lines) {
+      taken += 1;
+      // Ids go beyond 2^53, where `JSON.parse` would round them.
+      ids.add(String((parseJson(line) as { readonly id: string | number | bigint }).id));
+    }
+  }
+  return { lost: lived.filter((id) => !ids.has(id)).length, doubled: taken - ids.size, taken };
 }

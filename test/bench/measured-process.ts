@@ -5,9 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** What a whole process took, from its start to its end. */
-export type Sample =
-  | { readonly kind: 'done'; readonly seconds: number; readonly peakMb: number; readonly records: number }
-  | { readonly kind: 'died'; readonly seconds: number; readonly how: string };
+export type Sample = { readonly seconds: number; readonly peakMb: number; readonly records: number };
 
 export type MeasuredCommand = {
   /** What Node runs; `folder` is empty, and removed at the end. */
@@ -33,15 +31,11 @@ export async function measureProcess({ command, environment }: MeasuredCommand):
   const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
   const seconds = (performance.now() - startedMs) / 1000;
   await rm(folder, { recursive: true });
-  if (code !== 0) return { kind: 'died', seconds, how: causeIn(errors) ?? `ended with ${code ?? signal}` };
+  if (code !== 0)
+    throw new Error(`${command('FOLDER').join(' ')} ended with ${code ?? signal}: ${errors.slice(-1_000)}`);
   const peakMb = Number(/peak-memory-kb (\d+)/.exec(errors)?.[1]) / 1000;
   const { records } = JSON.parse(printed) as { readonly records: number };
-  return { kind: 'done', seconds, peakMb, records };
-}
-
-/** The line that says why a process died. */
-function causeIn(errors: string): string | undefined {
-  return /^(?:FATAL ERROR|\w*Error): .*$/m.exec(errors)?.[0];
+  return { seconds, peakMb, records };
 }
 
 /** The middle value: for an even number, the upper of the two; NaN for none. */

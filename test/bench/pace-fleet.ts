@@ -5,8 +5,8 @@ import type { PaceCounts } from '../../lib/pace/pace.ts';
 import type { WorkerFaults } from './pace-scenarios.ts';
 import { type SandboxProcess, startLocalAwsProcess, startSandboxProcess } from './sandbox-process.ts';
 
-/** How a worker decides when to send: by the fleet's budget, by its share of the rate, or by its own 429s. */
-export type Mode = 'fleet' | 'static' | 'adaptive';
+/** How a worker decides when to send: by the fleet's budget, or by its own 429s. */
+export type Mode = 'fleet' | 'adaptive';
 
 export type WorkerPlan = {
   readonly mode: Mode;

@@ -52,11 +52,8 @@ export const scenarios: readonly PaceScenario[] = [
     seconds: 90,
     faults: { tableAway: { fromMs: 10_000, untilMs: 30_000 } },
   },
-  { name: 'a backlog', rate: 2, workers: 4, seconds: 60 },
   { name: 'SENT stalled by 200 ms', rate: 49, workers: 10, seconds: 30, faults: { sentMs: 200 } },
   { name: 'SENT stalled by 1 s', rate: 49, workers: 10, seconds: 30, faults: { sentMs: 1_000 } },
-  { name: 'clocks ±100 ms', rate: 49, workers: 10, seconds: 30, skewsMs: [0, 100, -100] },
-  { name: 'clocks ±2 s', rate: 49, workers: 10, seconds: 30, skewsMs: [0, 2_000, -2_000] },
   { name: 'clocks ±5 min', rate: 49, workers: 10, seconds: 30, skewsMs: [0, 300_000, -300_000] },
   // A timer that is late costs its slot: the rate is never exceeded for it.
   { name: 'both cores busy', rate: 49, workers: 10, seconds: 30, burners: 2, leastUsed: 0.8 },

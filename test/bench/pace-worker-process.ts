@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { sleep } from '../../lib/base/time/sleep.ts';
 import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
-import { createLocalPace } from '../../lib/pace/local-pace.ts';
 import type { Pace } from '../../lib/pace/pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
@@ -89,16 +88,9 @@ async function idle(): Promise<void> {
 }
 
 function paceOf({ mode, rate, workers, concurrency, settings }: WorkerPlan): Pace {
-  switch (mode) {
-    case 'static':
-      return createLocalPace({ rate: rate / workers, concurrency });
-    case 'adaptive':
-      return createAdaptivePace(rate / workers, concurrency);
-    case 'fleet':
-      return createFleetPace({ rate, concurrency, item: countedItem(settings), now });
-    default:
-      return mode satisfies never;
-  }
+  return mode === 'adaptive'
+    ? createAdaptivePace(rate / workers, concurrency)
+    : createFleetPace({ rate, concurrency, item: countedItem(settings), now });
 }
 
 function now(): number {

@@ -18,7 +18,7 @@ const PRICE = { writes: 0.625, reads: 0.125 };
 
 /**
  * How much the paces use of a platform's limit that is 2 % above the rate. First one busy process; then a fleet of
- * processes, with the shared budget and, for comparison, with a fixed share each, or each backing off on its own.
+ * processes, with the shared budget and, for comparison, each backing off on its own.
  */
 export const pace: Bench = {
   name: 'pace',
@@ -32,7 +32,6 @@ const comparisons = async (): Promise<readonly Row[]> => [
   ...(await oneProcess(10)),
   ...(await oneProcess(50)),
   ...(await fleetOf('fleet')),
-  ...(await fleetOf('static')),
   ...(await fleetOf('adaptive')),
   ...(await afterOne429()),
 ];
@@ -76,7 +75,6 @@ const platformOf = ({ settings }: SandboxProcess, pace: Pace) =>
 
 const called: Record<Mode, string> = {
   fleet: 'shared budget',
-  static: 'rate ÷ workers each',
   adaptive: 'backing off each alone',
 };
 

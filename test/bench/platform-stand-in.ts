@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { startLoopbackServer } from '../local-aws/services/loopback-server.ts';
 import type { PaceScenario } from './pace-scenarios.ts';
 
 /** A request, in milliseconds after the start. */
@@ -10,7 +8,7 @@ export type Arrival = { readonly atMs: number; readonly refused: boolean };
 export async function startStandIn(refuses: PaceScenario['refuses']) {
   const arrivals: Arrival[] = [];
   let startAtMs = Number.POSITIVE_INFINITY;
-  const server = createServer((request, response) => {
+  const server = await startLoopbackServer((request, response) => {
     const atMs = Date.now() - startAtMs;
     const refused = refuses !== undefined && atMs >= refuses.fromMs && atMs < refuses.untilMs;
     arrivals.push({ atMs, refused });
@@ -19,17 +17,12 @@ export async function startStandIn(refuses: PaceScenario['refuses']) {
     response.writeHead(refused ? 429 : 200, { 'content-type': 'application/json' });
     response.end(refused ? '{"message":"Too many requests"}' : '{"results":[]}');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.endpoint,
     startAt(atMs: number) {
       startAtMs = atMs;
     },
     arrivals: (): readonly Arrival[] => arrivals,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
+    [Symbol.asyncDispose]: server.close,
   };
 }

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { startLoopbackServer } from '../local-aws/services/loopback-server.ts';
 
 /** What goes wrong on the platform. Counts are of requests. */
 export type ServerFaults = {
@@ -36,7 +35,7 @@ export async function startRaceServer(): Promise<RaceServer> {
   let faults = NO_FAULTS;
   let [done, bursts, refusesUntilMs] = [0, 0, 0];
   let watch = { at: Number.POSITIVE_INFINITY, reached: Promise.withResolvers<void>() };
-  const server = createServer(async (request, response) => {
+  const server = await startLoopbackServer(async (request, response) => {
     const body = (await json(request)) as Body;
     if (performance.now() < refusesUntilMs) {
       response
@@ -57,11 +56,8 @@ export async function startRaceServer(): Promise<RaceServer> {
     if (isLost) request.socket.destroy();
     else respond(response, 'input' in body ? SENTIMENT : execution(key));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: server.endpoint,
     executions: (key) => executions.get(key) ?? 0,
     afterMore(count) {
       watch = { at: done + count, reached: Promise.withResolvers() };
@@ -71,11 +67,7 @@ export async function startRaceServer(): Promise<RaceServer> {
       faults = { ...NO_FAULTS, ...given };
       [bursts, refusesUntilMs] = [0, 0];
     },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: server.close,
   };
 }
 

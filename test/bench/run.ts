@@ -5,14 +5,12 @@ import { churn } from './churn.ts';
 import { cold } from './cold.ts';
 import { cost } from './cost.ts';
 import { jobs } from './jobs.ts';
-import { model } from './model.ts';
 import { pace } from './pace.ts';
 import { publish } from './publish.ts';
 import { report } from './report.ts';
 import { snapshot } from './snapshot.ts';
 import { snapshotRate } from './snapshot-rate.ts';
 import { table } from './table.ts';
-import { tables } from './tables.ts';
 import { tablesRead } from './tables-read.ts';
 
 const benches: readonly Bench[] = [
@@ -25,10 +23,8 @@ const benches: readonly Bench[] = [
   table,
   cold,
   cost,
-  tables,
   tablesRead,
   report,
-  model,
 ];
 
 /** What these show must never happen: that it did once is enough. */

@@ -11,21 +11,18 @@ const SIZES = [
 const MOST_MB = 250;
 const MOST_GROWTH = 1.1;
 const MOST_OVER_FLOOR = 2;
-const LEAST_OVER_GATHER_ALL = 10;
 const LEAST_OVER_STREAM = { zstd: 4, gzip: 3.5 } as const;
 
 const compressions = ['zstd', 'gzip'] as const;
 type Compression = (typeof compressions)[number];
 
-const GATHER_ALL = '(a) gather all';
-const STREAM = '(b) typical stream';
-const STREAM_BY_PAGE = '(b) with one chunk per page';
+const STREAM = 'typical stream';
 const ours = (compression: Compression) => `ours, ${compression}`;
 const floor = (compression: Compression) => `floor, ${compression}`;
 
 /**
- * `platform-sync snapshot calculations` as a whole process, at a rate that does not hold it back, against two ways that
- * a user might write it, and against reading and compressing the same bytes. All take turns, round by round.
+ * `platform-sync snapshot calculations` as a whole process, at a rate that does not hold it back, against a way that a
+ * user might write it, and against reading and compressing the same bytes. All take turns, round by round.
  */
 export const snapshot: Bench = {
   name: 'snapshot',
@@ -44,9 +41,8 @@ async function runSize(records: number, rounds: number): Promise<SizeRun> {
   for (let round = 0; round < rounds; round += 1) {
     for (const [name, command] of Object.entries(contenders(server.url, records))) {
       const sample = await measureProcess(command);
-      if (sample.kind === 'done' && sample.records !== records)
+      if (sample.records !== records)
         throw new Error(`${name}: expected ${records} records, got ${sample.records}`);
-      if (sample.kind === 'died' && name !== GATHER_ALL) throw new Error(`${name}: ${sample.how}`);
       samples.set(name, [...(samples.get(name) ?? []), sample]);
     }
   }
@@ -56,10 +52,6 @@ async function runSize(records: number, rounds: number): Promise<SizeRun> {
 /** What takes turns, by name. */
 function contenders(url: string, records: number): Readonly<Record<string, MeasuredCommand>> {
   const platform = { PLATFORM_BASE_URL: url, PLATFORM_TOKEN: 'bench' };
-  const theirs = (file: string, ...rest: readonly string[]): MeasuredCommand => ({
-    command: (folder) => [`test/bench/contenders/${file}`, `${folder}/snapshot.ndjson.gz`, ...rest],
-    environment: () => platform,
-  });
   const both = compressions.flatMap((compression): [string, MeasuredCommand][] => [
     [
       ours(compression),
@@ -83,9 +75,10 @@ function contenders(url: string, records: number): Readonly<Record<string, Measu
   ]);
   return {
     ...Object.fromEntries(both),
-    [STREAM]: theirs('typical-stream.ts', 'record'),
-    [STREAM_BY_PAGE]: theirs('typical-stream.ts', 'page'),
-    [GATHER_ALL]: theirs('gather-all.ts'),
+    [STREAM]: {
+      command: (folder) => ['test/bench/contenders/typical-stream.ts', `${folder}/snapshot.ndjson.gz`],
+      environment: () => platform,
+    },
   };
 }
 
@@ -97,16 +90,11 @@ function rowsOfSize({ records, samples }: SizeRun): readonly Row[] {
   }));
   const seconds = (name: string) => secondsOf(samples.get(name) ?? []);
   const ratioRows = compressions.flatMap((compression) => [
-    ...(compression === 'zstd' ? [gatherAllRow(at, samples)] : []),
     atLeast(
-      `${at}: (b) / ours, ${compression}`,
+      `${at}: ${STREAM} / ours, ${compression}`,
       seconds(STREAM) / seconds(ours(compression)),
       LEAST_OVER_STREAM[compression],
     ),
-    {
-      measured: `${at}: (b) with one chunk per page / ours, ${compression}`,
-      value: times(seconds(STREAM_BY_PAGE) / seconds(ours(compression))),
-    },
     atMost(
       `${at}: ours / floor, ${compression}`,
       seconds(ours(compression)) / seconds(floor(compression)),
@@ -115,17 +103,6 @@ function rowsOfSize({ records, samples }: SizeRun): readonly Row[] {
     peakRow(at, compression, samples),
   ]);
   return [...tookRows, ...ratioRows];
-}
-
-/** If gathering all dies, it has lost, whatever its time; the time until then is shown. */
-function gatherAllRow(at: string, samples: SizeRun['samples']): Row {
-  const taken = samples.get(GATHER_ALL) ?? [];
-  const ratio = secondsOf(taken) / secondsOf(samples.get(ours('zstd')) ?? []);
-  const measured = `${at}: (a) / ours, zstd`;
-  const bound = `at least ${LEAST_OVER_GATHER_ALL}, or (a) dies`;
-  const died = taken.some(({ kind }) => kind === 'died');
-  const value = died ? `(a) dies, after ${times(ratio)}` : times(ratio);
-  return bounded(measured, value, bound, died || ratio >= LEAST_OVER_GATHER_ALL);
 }
 
 function peakRow(at: string, compression: Compression, samples: SizeRun['samples']): Row {
@@ -151,11 +128,7 @@ const atMost = (measured: string, ratio: number, most: number) =>
 
 const secondsOf = (samples: readonly Sample[]) => median(samples.map(({ seconds }) => seconds));
 
-const peakOf = (samples: readonly Sample[]) =>
-  median(samples.flatMap((sample) => (sample.kind === 'done' ? [sample.peakMb] : [])));
+const peakOf = (samples: readonly Sample[]) => median(samples.map(({ peakMb }) => peakMb));
 
-function describe(samples: readonly Sample[]): string {
-  const died = samples.find((sample) => sample.kind === 'died');
-  const seconds = `${secondsOf(samples).toFixed(2)} s`;
-  return died === undefined ? `${seconds}, ${peakOf(samples).toFixed(0)} MB` : `${seconds}, ${died.how}`;
-}
+const describe = (samples: readonly Sample[]) =>
+  `${secondsOf(samples).toFixed(2)} s, ${peakOf(samples).toFixed(0)} MB`;

@@ -5,21 +5,18 @@ import { createGzip } from 'node:zlib';
 import { type CalculationPage, fetchPage, PAGE_ROWS } from './fetch-page.ts';
 
 /*
- * What one writes next, `node typical-stream.ts FILE [record|page]`: each page parsed, each record printed, through
- * gzip at its default level into a file that stands for the upload. A chunk is a record, as from a generator of lines;
- * `page` joins those of a page, which spares the compressor most of its calls.
+ * What one writes next, `node typical-stream.ts FILE`: each page parsed, each record printed, through
+ * gzip at its default level into a file that stands for the upload. A chunk is a record, as from a generator of lines.
  */
 
-const [, , file = '', chunks = 'record'] = process.argv;
+const [, , file = ''] = process.argv;
 let records = 0;
 
 async function* lines() {
   for (let offset = 0; ; offset += PAGE_ROWS) {
     const page = JSON.parse(await (await fetchPage(offset)).text()) as CalculationPage;
-    const printed = page.results.map((record) => `${JSON.stringify(record)}\n`);
-    records += printed.length;
-    if (chunks === 'page') yield printed.join('');
-    else yield* printed;
+    records += page.results.length;
+    yield* page.results.map((record) => `${JSON.stringify(record)}\n`);
     if (records >= page.totalHits) return;
   }
 }
