@@ -18,7 +18,7 @@ function matches(pattern: unknown, event: string): boolean {
 }
 
 describe('an invalid pattern', () => {
-  test.each(invalidPatterns)('with %s names every fault', (_, pattern, ...faults) => {
+  test.for(invalidPatterns)('%j', ([pattern, ...faults]) => {
     expect(faultsOf(pattern)).toEqual(faults);
   });
 

@@ -17,56 +17,15 @@ import { workerInMemory } from './worker-in-memory.ts';
 const PRIVATE = 'a private text 5b';
 
 const TOKENS = [
-  ...[
-    '{',
-    '}',
-    '[',
-    ']',
-    ',',
-    ':',
-    '"',
-    '\\',
-    '\\u0000',
-    '\\ud800',
-    'null',
-    'true',
-    '1e400',
-    '-0',
-    '1.0',
-    '1e2',
-  ],
-  ...[
-    '9'.repeat(20),
-    '9'.repeat(1_200),
-    '"id":',
-    '"id":"a",',
-    '"version":1,',
-    '"type":"score",',
-    '"__proto__":{},',
-  ],
-  ...[
-    '"constructor":',
-    '"notBefore":"2026-02-30"',
-    '"priority":"high",',
-    '\ufeff',
+  ...'{ } [ ] , : " \\ \\u0000 \\ud800 null true 1e400 -0 1.0 1e2 .. / 😀 2026-11-21T09:00:00Z "$.detail"'.split(
     ' ',
-    '\n',
-    '..',
-    '/',
-    '\u202e',
-    '😀',
-  ],
-  ...[
-    '['.repeat(120),
-    '"texts":[{"text":"a"}]',
-    '"expand":"revisions"',
-    '"onUnknown":"retry",',
-    '"rule":"a",',
-    '"event":{"id":"e"},',
-    '"$.detail"',
-    '{"$path":"$.x","$default":1}',
-    '2026-11-21T09:00:00Z',
-  ],
+  ),
+  ...'"id": "id":"a", "version":1, "type":"score", "__proto__":{}, "constructor": "priority":"high",'.split(
+    ' ',
+  ),
+  ...'"notBefore":"2026-02-30" "texts":[{"text":"a"}] "expand":"revisions" "onUnknown":"retry",'.split(' '),
+  ...'"rule":"a", "event":{"id":"e"}, {"$path":"$.x","$default":1}'.split(' '),
+  ...['9'.repeat(20), '9'.repeat(1_200), '['.repeat(120), '\ufeff', ' ', '\n', '\u202e'],
 ];
 
 const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';

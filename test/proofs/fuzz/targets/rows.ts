@@ -11,49 +11,10 @@ import { strictRows } from './strict-rows.ts';
 /* Files of texts: each row is read or reported by its line, and the rows around a bad one are not touched. */
 
 const TOKENS = [
-  ...[
-    '"',
-    '""',
-    '"""',
-    '"\n',
-    ',"',
-    '",',
-    ',',
-    ';',
-    '\t',
-    '|',
-    '\n',
-    '\r',
-    '\r\n',
-    '\n\n',
-    ' ',
-    '\0',
-    '\ufeff',
-  ],
-  ...[
-    '\xff',
-    '\xc3',
-    '\xc3\xa9',
-    '\xef\xbb\xbf',
-    '\xff\xfe',
-    '\xfe\xff',
-    '\x1f\x8b',
-    '\x1a',
-    'sep=;\n',
-    '{',
-    '}',
-  ],
-  ...[
-    '{"id":1,"text":"a"}\n',
-    '[',
-    'null\n',
-    '\\u0000',
-    '1e400',
-    '9'.repeat(20),
-    '__proto__',
-    'id,text\n',
-    'a\n',
-  ],
+  ...'" "" """ ," ", , ; | { } [ \\u0000 1e400 __proto__'.split(' '),
+  ...['"\n', '\t', '\n', '\r', '\r\n', '\n\n', ' ', '\0', '\ufeff', 'sep=;\n', 'null\n', 'id,text\n', 'a\n'],
+  ...['\xff', '\xc3', '\xc3\xa9', '\xef\xbb\xbf', '\xff\xfe', '\xfe\xff', '\x1f\x8b', '\x1a'],
+  ...['{"id":1,"text":"a"}\n', '9'.repeat(20)],
 ];
 
 /** `bytes`: one character a byte, a file or its beginning. */
@@ -68,21 +29,10 @@ type Input = z.infer<typeof input>;
 
 const cell = fc.oneof(
   fc.constantFrom(
-    'a',
-    'two words',
-    '5',
-    '',
-    ' ',
-    'x"y',
-    '"q"',
-    '"a,b"',
-    '"a\nb"',
-    '"a""b"',
-    '"open',
-    'caf\xc3\xa9',
+    ...['a', 'two words', '5', '', ' ', 'x"y', '"q"', '"a,b"', '"a\nb"', '"a""b"', '"open', 'caf\xc3\xa9'],
   ),
   fc.string({
-    unit: fc.constantFrom('"', ',', ';', '\n', '\r', ' ', 'a', '\t', '\xff', '\xc3\xa9'),
+    unit: fc.constantFrom(...['"', ',', ';', '\n', '\r', ' ', 'a', '\t', '\xff', '\xc3\xa9']),
     maxLength: 8,
   }),
 );

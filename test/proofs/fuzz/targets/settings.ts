@@ -13,65 +13,15 @@ import { defineTarget, Finding, must } from '../target.ts';
 const SECRET = 'hunter2-Xq9';
 
 const TOKENS = [
-  ...[
-    'https://',
-    'http://',
-    'ftp://',
-    's3://bucket',
-    'acme.example.com',
-    '127.0.0.1',
-    '[::1]',
-    ':443',
-    ':99999',
-  ],
-  ...[
-    '/',
-    '?a=b',
-    '#x',
-    '@',
-    '%00',
-    '%',
-    '\0',
-    '\r\n',
+  ...'https:// http:// ftp:// s3://bucket acme.example.com 127.0.0.1 [::1] :443 :99999 / ?a=b #x @ %00 %'.split(
     ' ',
-    '\t',
-    '٣',
-    '½',
-    '1e3',
-    '0x10',
-    '-0',
-    '1.0',
-    '+1',
-  ],
-  ...[
-    '00012',
-    '0',
-    '1',
-    '9007199254740993',
-    '9'.repeat(400),
-    'Infinity',
-    'NaN',
-    'true',
-    '{}',
-    '[]',
-    'null',
-    '"',
-  ],
-  ...[
-    '__proto__',
-    'constructor',
-    'sqs.eu-central-1.amazonaws.com/1/jobs',
-    'amazonaws.com',
-    '\ud800',
-    '\u202e',
-  ],
-  ...[
-    '{"types":["score"]}',
-    '{"version":1,"type":"snapshot","source":"cards"}',
-    'gzip',
-    'zstd',
-    'x'.repeat(300),
-  ],
+  ),
+  ...'٣ ½ 1e3 0x10 -0 1.0 +1 00012 0 1 9007199254740993 Infinity NaN true {} [] null " gzip zstd'.split(' '),
+  ...'__proto__ constructor sqs.eu-central-1.amazonaws.com/1/jobs amazonaws.com {"types":["score"]}'.split(
+    ' ',
+  ),
+  ...['\0', '\r\n', ' ', '\t', '\ud800', '\u202e', '9'.repeat(400), 'x'.repeat(300)],
+  '{"version":1,"type":"snapshot","source":"cards"}',
 ];
 
 const OTHER_NAMES = [
