@@ -71,7 +71,7 @@ test('a lock that is held for longer than it takes to become stale is not taken 
 
   await Promise.all([
     withLock(lock, async (held) => {
-      await sleep(5_000);
+      await sleep(3_500);
       held.renew();
       order.push('first');
     }),

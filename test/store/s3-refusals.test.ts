@@ -46,6 +46,7 @@ describe('a refusal by S3 is not retried', () => {
     ['OperationAborted', 409, 'busy, OperationAborted'],
     ['NoSuchBucket', 404, 'there is no such bucket'],
     ['EntityTooLarge', 400, '400 EntityTooLarge (about EntityTooLarge)'],
+    ['InvalidObjectState', 400, '400 InvalidObjectState'],
   ] as const)('%s', async ([code, status, message]) => {
     await using s3 = await storeOver(s3Error(code, status));
 

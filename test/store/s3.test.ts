@@ -58,15 +58,6 @@ describe('in S3', () => {
     expect(await Array.fromAsync(store.list(''))).toMatchObject([{ key: 'a', sizeBytes: 1 }]);
   });
 
-  test('a list has the etags that put and get return', async () => {
-    const store = await makeStore();
-
-    const put = await store.put('a', Buffer.from('x'));
-    const [listed] = await Array.fromAsync(store.list('a'));
-
-    expect(put).toEqual({ kind: 'stored', etag: listed?.mark });
-  });
-
   test('a list leaves out neighbouring folders and the folder markers of the console', async () => {
     const store = await makeStore();
     const folder = store.location.replace(`s3://${bucket}/`, '');
@@ -164,36 +155,6 @@ describe('in S3', () => {
     },
   );
 
-  test("a put that is sent again and finds somebody else's object reports that its condition failed", async () => {
-    const other = createS3Store({ client, bucket, prefix: 'meets' });
-    const sent: string[] = [];
-    const flaky = spyClient((command) => {
-      sent.push(command);
-      if (sent.length === 1) throw brokenConnection();
-    });
-    await other.put('a', Buffer.from('theirs'), { condition: { ifAbsent: true } });
-    const store = createS3Store({ client: flaky, bucket, prefix: 'meets' });
-
-    const result = await store.put('a', Buffer.from('ours'), { condition: { ifAbsent: true } });
-
-    expect(sent).toEqual(['PutObjectCommand', 'PutObjectCommand', 'HeadObjectCommand']);
-    expect(result).toEqual({ kind: 'condition-failed' });
-  });
-
-  test('a conflict with a write in progress is retried', async () => {
-    const sent: string[] = [];
-    const busy = spyClient((command) => {
-      sent.push(command);
-      if (sent.length < 3) throw s3Error('ConditionalRequestConflict', 409);
-    });
-    const store = createS3Store({ client: busy, bucket, prefix: 'conflict' });
-
-    const result = await store.put('a', Buffer.from('x'), { condition: { ifAbsent: true } });
-
-    expect(sent).toHaveLength(3);
-    expect(result).toMatchObject({ kind: 'stored' });
-  });
-
   test('a lasting conflict is an error, not a failed condition', async () => {
     const busy = spyClient(() => {
       throw s3Error('ConditionalRequestConflict', 409);
@@ -220,23 +181,6 @@ describe('in S3', () => {
 
     expect(result).toEqual({ kind: 'condition-failed' });
     expect(sent.at(-1)).toBe('AbortMultipartUploadCommand');
-  });
-
-  test.for([
-    [s3Error('AccessDenied', 403), { kind: 'denied', code: 'AccessDenied' }],
-    [s3Error('ExpiredToken', 400), { kind: 'denied', code: 'ExpiredToken' }],
-    [s3Error('NoSuchBucket', 404), { kind: 'missing', what: 'bucket' }],
-    [s3Error('InvalidObjectState', 400), { kind: 'other', code: '400 InvalidObjectState' }],
-  ] as const)('%s is reported as what it means', async ([error, failure]) => {
-    const refusing = spyClient(() => {
-      throw error;
-    });
-    const store = createS3Store({ client: refusing, bucket: 'refused' });
-
-    const thrown = store.get('a');
-
-    await expect(thrown).rejects.toMatchObject({ name: 'StoreError', failure, cause: error });
-    await expect(thrown).rejects.toThrow(/^get a in s3:\/\/refused: /);
   });
 
   test('a part that is refused is what a failed upload reports, although its parts cannot be discarded', async () => {
