@@ -20,15 +20,6 @@ describe('churn', () => {
     ]);
   });
 
-  test('it does not matter whether steps are taken all at once or one by one', () => {
-    const [one, two] = [smallPlatform(), smallPlatform()];
-
-    one.churn(50);
-    for (let step = 0; step < 50; step += 1) two.churn(1);
-
-    expect([...two.calculations()]).toEqual([...one.calculations()]);
-  });
-
   test('an added calculation gets the highest id and is not created before the others', async () => {
     const platform = smallPlatform();
     const highest = BigInt((await search(platform)).results.at(-1)?.id ?? 0);

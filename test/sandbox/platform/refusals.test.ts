@@ -92,24 +92,6 @@ describe('refusals', () => {
     expect([withLength.status, withoutLength.status]).toEqual([413, 413]);
   });
 
-  test('a 403 has the shape of its operation', async () => {
-    const platform = smallPlatform({
-      forbidden: ['searchFiles', 'analyzeSentiment', 'runFunction', 'searchCalculations'],
-    });
-
-    const responses = await Promise.all(
-      [filesPath, sentimentPath, functionPath, searchPath].map((path) => call(platform, { path, body: {} })),
-    );
-
-    expect(responses.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
-    expect(responses.map(({ json }) => json)).toEqual([
-      expect.any(String),
-      expect.any(String),
-      { message: expect.any(String) },
-      expect.objectContaining({ status: 403, toe: expect.stringMatching(TOE) }),
-    ]);
-  });
-
   test('a single id can be forbidden', async () => {
     const [first = '', second = ''] = smallPlatform().ids().datasets;
     const platform = smallPlatform({ forbidden: [first] });

@@ -12,16 +12,6 @@ describe('the routes for other processes', () => {
     expect(await response.text()).toBe([...sandbox.calculations()].map((row) => `${row}\n`).join(''));
   });
 
-  test('the truth about files is every row of a FileSet', async () => {
-    const platform = smallPlatform();
-    const [fileSetId = ''] = platform.ids().fileSets;
-
-    const { text } = await call(platform, { path: `/_sandbox/truth/files/${fileSetId}` });
-
-    expect(text.trimEnd().split('\n')).toEqual([...platform.files(fileSetId)]);
-    expect(text.trimEnd().split('\n')).toHaveLength(600);
-  });
-
   test('the counts can be read, and reading them is not counted', async () => {
     const platform = smallPlatform();
     await search(platform);
@@ -34,17 +24,6 @@ describe('the routes for other processes', () => {
       requests: 2,
       byOperation: { searchCalculations: { 200: 1 }, unknown: { 404: 1 } },
     });
-  });
-
-  test('inputs above 2^53 appear in the counts with all their digits', async () => {
-    const platform = smallPlatform();
-    const found = platform.ids().functions.find(({ functionName }) => functionName === 'echo');
-    const path = `/api/codeengine/v2/packages/${found?.packageId}/versions/${found?.version}/functions/echo`;
-    await call(platform, { path, body: '{"inputVariables":{"value":{"id":9007199254740993}}}' });
-
-    const { status } = await call(platform, { path: '/_sandbox/counts' });
-
-    expect(status).toBe(200);
   });
 
   test('the ids of records can be read', async () => {

@@ -27,7 +27,6 @@ describe('updating a formula', () => {
     const { status, json } = await call(platform, { path: pathOf(id), body: { expression } });
 
     expect(status).toBe(200);
-    expect(Object.keys(json as object)).toEqual(FIELDS);
     expect(json).toMatchObject({
       id: Number(id),
       expression,
@@ -127,30 +126,3 @@ describe('updating a formula', () => {
     expect((await call(smallPlatform(), { path, body })).status).toBe(status);
   });
 });
-
-const FIELDS = [
-  'id',
-  'name',
-  'owner',
-  'locked',
-  'global',
-  'expression',
-  'checkSum',
-  'links',
-  'legacyId',
-  'lastModified',
-  'created',
-  'aggregated',
-  'analytic',
-  'nonAggregatedColumns',
-  'dataType',
-  'status',
-  'cacheWindow',
-  'columnPositions',
-  'functions',
-  'functionTemplateDependencies',
-  'archived',
-  'hidden',
-  'variable',
-  'activeLinks',
-];

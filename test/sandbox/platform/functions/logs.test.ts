@@ -16,18 +16,6 @@ describe('with getLogs', () => {
     expect(execution.stderr.log).toEqual(['no errors true null', 'TypeError: only a warning']);
   });
 
-  test('a failure is the last entry of stderr', async () => {
-    const request = trial('throwsError', {
-      inputVariables: { message: 'too far' },
-      settings: { getLogs: true },
-    });
-
-    const execution = executionOf(await run(request));
-
-    expect(execution.stdout.log).toEqual(['about to throw']);
-    expect(execution.stderr.log).toEqual(['RangeError: too far']);
-  });
-
   test.each([
     ['nothing', 'console.log()', ''],
     ['undefined', 'console.log(undefined)', 'undefined'],

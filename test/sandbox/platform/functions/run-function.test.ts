@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { analyticsToolkit } from '../../../../lib/sandbox/platform/functions/analytics-toolkit.ts';
 import { createFunctionRunner } from '../../../../lib/sandbox/platform/functions/run-function.ts';
-import { runtimeTrials } from '../../../../lib/sandbox/platform/functions/runtime-trials.ts';
 import { executionOf, quickOptions, runSource, trial } from './run-once.ts';
 
 const run = createFunctionRunner(quickOptions);
@@ -34,16 +33,6 @@ describe('a function that succeeds', () => {
         stderr: { log: [] },
       },
     });
-  });
-
-  test('is found by a package id in upper case, and the record has it in lower case', async () => {
-    const outcome = await run({
-      ...addNumbers,
-      packageId: analyticsToolkit.id.toUpperCase(),
-      inputVariables: { first: 1, second: 1 },
-    });
-
-    expect(executionOf(outcome).packageId).toBe(analyticsToolkit.id);
   });
 
   test('may be async', async () => {
@@ -276,17 +265,4 @@ describe('invalid input variables', () => {
 
     expect(outcome).toMatchObject({ kind: 'bad-input', message: expect.stringContaining('__proto__') });
   });
-
-  test('are checked only after the address was found', async () => {
-    const outcome = await run(trial('nowhere', { inputVariables: { value: 1 } }));
-
-    expect(outcome.kind).toBe('not-found');
-  });
-});
-
-test('two packages with fixed ids have released and unreleased versions', () => {
-  expect([analyticsToolkit, runtimeTrials].map(({ id, versions }) => [id, versions.length])).toEqual([
-    ['6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403', 3],
-    ['b0a94e17-52c3-4d8f-a6e1-07d3f9c2b856', 2],
-  ]);
 });
