@@ -125,6 +125,8 @@ const withOther = <C extends Columns>(columns: C) => ({ ...columns, _other: 'str
 
 export const runColumns = withOther(storedTables.runs.columns);
 export const resultColumns = withOther(storedTables.jobs.columns);
+/** In their files, results name their version too, and the type that the folder says. */
+export const resultFileColumns = { version: 'bigint', type: 'string', ...resultColumns } as const;
 export const scoreColumns = withOther(storedTables.scores.columns);
 export const changesColumns = withOther(storedTables.changes.columns);
 export const refusedColumns = withOther(storedTables.refused.columns);

@@ -1,7 +1,7 @@
 import { type LineReader, lineOf, readLines } from '../../snapshot/changes/line-reader.ts';
 import type { PartToRead } from '../../snapshot/changes/part-chunks.ts';
 import { StoredObjectError } from '../../store/index.ts';
-import type { KnownMembers, TableColumns } from '../parquet/fit-lines.ts';
+import type { TableColumns } from '../parquet/fit-lines.ts';
 import { createParquetFile, type MadeParquet, type ParquetFile } from '../parquet/parquet-writer.ts';
 import type { FileToMake } from './made-files.ts';
 
@@ -69,9 +69,9 @@ export type LinesToMake = FileToMake & {
 export async function parquetOfLines(
   lines: AsyncIterable<PlacedLine>,
   columns: TableColumns,
-  { known = {}, report }: { readonly known?: KnownMembers; readonly report?: Report } = {},
+  report?: Report,
 ): Promise<MadeParquet | undefined> {
-  const file = createParquetFile(columns, known);
+  const file = createParquetFile(columns);
   for await (const { json, place } of lines) {
     try {
       addLine({ line: lineOf(json), place: () => place }, file);

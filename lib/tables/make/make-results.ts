@@ -5,7 +5,7 @@ import { compareKeys, type ListedObject, type Store } from '../../store/index.ts
 import { type RecordedMade, type WithParquet, withParquet } from '../made/made-files.ts';
 import { type LinesToMake, type PlacedLine, parquetOfLines } from '../made/make-parquet.ts';
 import { parquetFormat } from '../parquet/parquet-schema.ts';
-import { resultColumns } from '../stored-tables.ts';
+import { resultFileColumns } from '../stored-tables.ts';
 import { type MadeFolder, makeFolder } from './make-folder.ts';
 
 export type ResultsToMake = {
@@ -73,11 +73,7 @@ export async function makeDay(day: DayOfResults, options: ResultsToMake): Promis
   return makeFolder<LinesToMake>({
     store,
     folder: parquetFolder(day),
-    // The folders say the type.
-    make: ({ lines }) =>
-      parquetOfLines(lines(), resultColumns, {
-        known: { version: '1', type: JSON.stringify(day.type) },
-      }),
+    make: ({ lines }) => parquetOfLines(lines(), resultFileColumns),
     files: (recorded) => resultFiles({ store, signal, most, objects: listed() }, recorded),
     isOver,
     isDry,
@@ -139,7 +135,7 @@ export async function* resultFiles(
 type Reading = Pick<ResultFilesOptions, 'store' | 'signal'>;
 
 function fileOf(objects: readonly ListedObject[], end: string | undefined, reading: Reading): LinesToMake {
-  const hash = createHash('sha256').update(`${parquetFormat(resultColumns)}\n`);
+  const hash = createHash('sha256').update(`${parquetFormat(resultFileColumns)}\n`);
   for (const { key, mark } of objects) hash.update(`${key} ${mark}\n`);
   const upTo = end ?? objects.at(-1)?.key;
   return {

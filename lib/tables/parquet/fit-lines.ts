@@ -11,16 +11,10 @@ import type { Reading } from './names.ts';
 import { createNode, type NamedNode, structOf } from './nodes.ts';
 import { addInteger, createIntegerLeaf, lastInteger, type NumberLeaf } from './number-leaves.ts';
 import { type Members, readObject } from './read-node.ts';
-import { addUtf8, createTextLeaf } from './text-leaf.ts';
+import { addUtf8, createTextLeaf, jsonBytesOf } from './text-leaf.ts';
 
 /** The columns of a table, in order: their names as on the platform, and their types in Hive's notation. */
 export type TableColumns = Readonly<Record<string, string>>;
-
-/**
- * Members without a column that have the same value in every line, by their names: its JSON. Only another value is in
- * `_other`.
- */
-export type KnownMembers = Readonly<Record<string, string>>;
 
 /** Fits lines to the columns of a table: no value is changed, and none is lost. */
 export type LineFitter = {
@@ -39,55 +33,54 @@ export type LineFitter = {
 const OTHER = '_other';
 
 /**
- * Makes a fitter. A column of type timestamp is named `FIELD_at`, and is the moment of the epoch milliseconds in `FIELD`.
- * `_other` has, as a JSON object, the members that do not fit, byte for byte and in their order; a line that is JSON but
- * no object is in it as a whole. Any other column has the field of its name. Of members with the same name the last one
- * has the column, and all are in `_other`. Throws `TypeError` if the columns are not like this.
+ * Makes a fitter. A column of type timestamp is named `FIELD_at`, and is the moment of the epoch milliseconds in `FIELD`; any
+ * other has the field of its name. `_other` has, as a JSON object, the members that do not fit, byte for byte and in their
+ * order. As a whole it has a line that is JSON but no object, and one in which an object has a name twice: of these the last
+ * one counts. Throws `TypeError` if the columns are not like this.
  */
-export function createLineFitter(table: TableColumns, known: KnownMembers = {}): LineFitter {
-  const { leaves, fields, moments, other } = columnsOf(table, known);
+export function createLineFitter(table: TableColumns): LineFitter {
+  const { leaves, fields, moments, other } = columnsOf(table);
   const record = structOf(fields, 0);
   const members: Members = { count: 0, starts: [], ends: [], isOther: [] };
   /** How many places each leaf has before the line. */
   const places = new Int32Array(leaves.length);
   const levels = leaves.map((leaf) => leaf.levels);
-  const reading: Reading = { json: NO_BYTES, fits: true, isCareful: false, repeats: false, behindName: 0 };
+  const reading: Reading = { json: NO_BYTES, fits: true, repeats: false, behindName: 0 };
 
   /** Reads the value of a line, and returns the index behind it. */
-  function readLine(at: number, isCareful: boolean): number {
-    const { json } = reading;
-    [reading.isCareful, reading.repeats, members.count] = [isCareful, false, 0];
+  function readLine(json: JsonBytes, at: number): number {
+    reading.json = json;
+    reading.repeats = false;
+    members.count = 0;
     if (json.bytes[at] === OPEN_OBJECT) return readObject(record, reading, at, 0, members);
     for (const { node } of fields) addToEach(node.levels, 0, 0);
-    const end = skipDeepValue(json, at, 0);
-    [members.count, members.starts[0], members.ends[0]] = [0, at, end];
-    return end;
+    return skipDeepValue(json, at, 0);
   }
 
   /** The row of a line, without its moments. Returns how many members are in `_other`. */
-  function addLine(start: number, end: number): number {
-    const { bytes } = reading.json;
+  function addLine(json: JsonBytes, start: number, end: number): number {
+    const { bytes } = json;
     const from = skipSpace(bytes, start);
-    let at = readLine(from, false);
-    if (reading.repeats) {
-      rollBack(leaves, places);
-      at = readLine(from, true);
-    }
+    const at = readLine(json, from);
     // Not `!==`: the line feed after the line is space too.
     if (at > end || skipSpace(bytes, at) < end) throw unexpected(bytes, at);
-    const others = bytes[from] === OPEN_OBJECT ? countOthers(members) : 1;
+    const isWhole = reading.repeats || bytes[from] !== OPEN_OBJECT;
+    if (reading.repeats) {
+      rollBack(leaves, places);
+      readLine(withoutRepeats(bytes.toString('utf8', from, at)), 0);
+    }
+    const others = isWhole ? 1 : countOthers(members);
     if (others === 0) addLevels(other.levels, 0, 0);
-    else addUtf8(other, 0, othersOf(bytes, members));
+    else addUtf8(other, 0, isWhole ? bytes.subarray(from, at) : othersOf(bytes, members));
     return others;
   }
 
   return {
     leaves,
     add(json, start, end) {
-      reading.json = json;
       for (let index = 0; index < levels.length; index += 1) places[index] = levels[index]?.count ?? 0;
       try {
-        const others = addLine(start, end);
+        const others = addLine(json, start, end);
         for (let index = 0; index < moments.length; index += 1) moments[index]?.();
         return others;
       } catch (error) {
@@ -101,6 +94,14 @@ export function createLineFitter(table: TableColumns, known: KnownMembers = {}):
   };
 }
 
+/** The same JSON with the last of the members of one name alone. */
+function withoutRepeats(line: string): JsonBytes {
+  const value: unknown = JSON.parse(line, (_name, each, { source }) =>
+    typeof each === 'number' ? JSON.rawJSON(source ?? '') : each,
+  );
+  return jsonBytesOf(Buffer.from(JSON.stringify(value)));
+}
+
 function rollBack(leaves: readonly Leaf[], places: Int32Array): void {
   for (const [index, leaf] of leaves.entries()) leaf.rollBack(places[index] ?? 0);
 }
@@ -108,7 +109,7 @@ function rollBack(leaves: readonly Leaf[], places: Int32Array): void {
 const NO_BYTES: JsonBytes = { bytes: Buffer.alloc(0), view: new DataView(new ArrayBuffer(0)) };
 
 /** The leaves of a table, and what writes to them. */
-function columnsOf(table: TableColumns, known: KnownMembers) {
+function columnsOf(table: TableColumns) {
   if (table[OTHER] !== 'string') throw new TypeError(`expected a column ${OTHER} of type string`);
   const leaves: Leaf[] = [];
   const fields: NamedNode[] = [];
@@ -133,8 +134,6 @@ function columnsOf(table: TableColumns, known: KnownMembers) {
       if (type === 'bigint') integers.set(name, leaf as NumberLeaf);
     }
   }
-  for (const [name, json] of Object.entries(known))
-    fields.push({ name, node: { kind: 'known', levels: [], parts: Buffer.from(json) } });
   return { leaves, fields, moments, other: otherLeaf.column };
 }
 
@@ -154,9 +153,8 @@ function countOthers({ count, isOther }: Members): number {
   return others;
 }
 
-/** A JSON object of the members that do not fit; of a line without members, the line. */
+/** A JSON object of the members that do not fit. */
 function othersOf(bytes: Buffer, { count, starts, ends, isOther }: Members): Buffer {
-  if (count === 0) return bytes.subarray(starts[0], ends[0]);
   const pieces: Buffer[] = [];
   for (let member = 0; member < count; member += 1)
     if (isOther[member] === true)

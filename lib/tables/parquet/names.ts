@@ -5,11 +5,7 @@ export type Reading = {
   json: JsonBytes;
   /** Becomes false when something does not fit. */
   fits: boolean;
-  /**
-   * False at first: names are read as if none came twice. If one does, `repeats` becomes true, what was written is wrong,
-   * and the line has to be read again with care.
-   */
-  isCareful: boolean;
+  /** Becomes true when an object has a name twice: what was written is wrong then. */
   repeats: boolean;
   /** Behind the colon of the name that was read last. */
   behindName: number;

@@ -13,9 +13,7 @@ export type FittedNode =
   | NodeOf<'boolean', Numbers>
   | NodeOf<'array', { readonly element: FittedNode; readonly place: Place }>
   | NodeOf<'map', MapParts>
-  | NodeOf<'struct', StructParts>
-  /** A value that is known, by its JSON: it has no column, and any other value does not fit. */
-  | NodeOf<'known', Buffer>;
+  | NodeOf<'struct', StructParts>;
 
 /** `levels`: of its leaves, which get something at every place. */
 type NodeOf<Kind, Parts> = {
@@ -27,13 +25,12 @@ type NodeOf<Kind, Parts> = {
 /** Of a list, a map or a struct that is there. */
 type Place = Pick<LeafPlace, 'definition' | 'repetition'>;
 
-export type MapParts = {
+type MapParts = {
   readonly key: TextColumn;
   readonly value: FittedNode;
   readonly place: Place;
-  /** Memory for where the keys of the map that is being read begin, and end. */
-  readonly starts: number[];
-  readonly ends: number[];
+  /** Of the keys that the map that is being read has had so far. */
+  readonly hashes: Set<number>;
 };
 
 export type StructParts = {
@@ -41,9 +38,8 @@ export type StructParts = {
   readonly names: Names;
   /** The definition level of what is there of the path of a field that is missing. */
   readonly definition: number;
-  /** Memory for the member of each field in the object that is being read, by its place among all, and where its value is. */
-  readonly memberOf: number[];
-  readonly valueAt: number[];
+  /** Which fields the object that is being read has had so far. */
+  readonly isThere: Uint8Array;
   /** The field that mostly follows each: objects of one platform have their members in one order, which may be another. */
   readonly after: number[];
 };
@@ -81,7 +77,7 @@ export function createNode(type: ColumnType, place: LeafPlace, leaves: Leaf[]): 
     case 'map': {
       const { column: key } = added(createTextLeaf(inList(here, ['key_value', 'key'])));
       const value = createNode(type.value, inList(here, ['key_value', 'value']), leaves);
-      const parts = { key, value, place: here, starts: [], ends: [] };
+      const parts = { key, value, place: here, hashes: new Set<number>() };
       return { kind: 'map', levels: [key.levels, ...value.levels], parts };
     }
     case 'struct': {
@@ -104,8 +100,7 @@ export const structOf = (fields: readonly NamedNode[], definition: number): Stru
   fields: fields.map(({ node }) => node),
   names: namesOf(fields.map(({ name }) => name)),
   definition,
-  memberOf: fields.map(() => -1),
-  valueAt: fields.map(() => 0),
+  isThere: new Uint8Array(fields.length),
   after: fields.map((_, index) => index + 1),
 });
 

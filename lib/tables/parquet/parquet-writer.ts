@@ -2,7 +2,7 @@ import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
 import { gatherBytes } from '../../base/index.ts';
 import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
-import { createLineFitter, type KnownMembers, type TableColumns } from './fit-lines.ts';
+import { createLineFitter, type TableColumns } from './fit-lines.ts';
 import type { Leaf } from './leaf.ts';
 import { parquetSchema } from './parquet-schema.ts';
 import { type LeafMemory, writeLeaf } from './write-leaf.ts';
@@ -28,8 +28,8 @@ export type ParquetFile = {
 };
 
 /** Begins a Parquet file with the columns of a table: zstd, in row groups of bounded size. Memory holds it and one of these. */
-export function createParquetFile(columns: TableColumns, known: KnownMembers = {}): ParquetFile {
-  const fitter = createLineFitter(columns, known);
+export function createParquetFile(columns: TableColumns): ParquetFile {
+  const fitter = createLineFitter(columns);
   const rows = createRowGroups(columns, fitter.leaves);
   let other = 0;
   return {

@@ -15,7 +15,7 @@ import {
 } from '../../snapshot/page/json-bytes.ts';
 import { addLevels, addToEach } from './leaf.ts';
 import { findName, isNameAt, lengthOf, type Reading, readName } from './names.ts';
-import type { FittedNode, MapParts, StructParts } from './nodes.ts';
+import type { FittedNode, StructParts } from './nodes.ts';
 import { addBoolean, addInteger } from './number-leaves.ts';
 import { addSpan, addString, addUtf8 } from './text-leaf.ts';
 
@@ -41,13 +41,11 @@ function readNode(node: FittedNode, reading: Reading, at: number, repetition: nu
     case 'map':
       if (reading.json.bytes[at] !== OPEN_OBJECT)
         return skipOther(node, reading, at, repetition, node.parts.place.definition - 1);
-      return (reading.isCareful ? readMapCarefully : readMap)(node, reading, at, repetition);
+      return readMap(node, reading, at, repetition);
     case 'integer':
       return readInteger(node, reading, at, repetition);
     case 'json':
       return readJson(node, reading, at, repetition);
-    case 'known':
-      return readKnown(node.parts, reading, at);
     default:
       return node satisfies never;
   }
@@ -58,28 +56,25 @@ export type Members = {
   count: number;
   readonly starts: number[];
   readonly ends: number[];
-  /** True if the member does not fit, has no column, or has the name of another member. */
+  /** True if the member does not fit, or has no column. */
   readonly isOther: boolean[];
 };
 
 const NONE = -1;
 
 /**
- * Writes the members of an object to fields: a struct, or a record, whose members are added to `members`. Of members with the same
- * name the last one has the field: an object that has such members sets `repeats`, and is read again with care, which reads
- * each field's member after all others.
+ * Writes the members of an object to fields: a struct, or a record, whose members are added to `members`. If two of them have
+ * the same name, only `repeats` counts.
  */
 export function readObject(
-  parts: StructParts,
+  { fields, names, definition, isThere, after }: StructParts,
   reading: Reading,
   open: number,
   repetition: number,
   members: Members | undefined,
 ): number {
-  const { fields, names, memberOf, valueAt, after } = parts;
-  const { json, isCareful, fits: fitBefore } = reading;
-  for (let index = 0; index < fields.length; index += 1) memberOf[index] = NONE;
-  let count = 0;
+  const { json, fits: fitBefore } = reading;
+  for (let index = 0; index < fields.length; index += 1) isThere[index] = 0;
   let found = 0;
   let expected = 0;
   let last = NONE;
@@ -94,32 +89,27 @@ export function readObject(
       at = reading.behindName;
     }
     const field = fields[index];
-    const earlier = memberOf[index] ?? NONE;
-    reading.fits = field !== undefined && earlier === NONE;
-    if (earlier !== NONE) {
-      reading.repeats = true;
-      if (members !== undefined) members.isOther[earlier] = true;
-    }
-    if (field !== undefined) {
-      memberOf[index] = count;
-      if (isCareful) valueAt[index] = at;
+    if (field === undefined || isThere[index] === 1) {
+      reading.fits = false;
+      if (field !== undefined) reading.repeats = true;
+      at = skipDeepValue(json, at, 0);
+    } else {
+      reading.fits = true;
+      isThere[index] = 1;
+      found += 1;
       if (last !== NONE && after[last] !== index) after[last] = index;
       last = index;
       expected = after[index] ?? 0;
-    }
-    if (field === undefined || earlier !== NONE) at = skipDeepValue(json, at, 0);
-    else {
-      found += 1;
-      at = isCareful ? skipDeepValue(json, at, 0) : readNode(field, reading, at, repetition);
+      at = readNode(field, reading, at, repetition);
     }
     if (members !== undefined) record(members, start, at, !reading.fits);
     areAllFit &&= reading.fits;
-    count += 1;
     at = nextItem(json.bytes, at, CLOSE_OBJECT);
   }
-  reading.fits = areAllFit;
-  if (found < fields.length || isCareful) readRest(parts, reading, repetition, members);
-  reading.fits &&= fitBefore;
+  reading.fits = areAllFit && fitBefore;
+  if (found < fields.length)
+    for (let index = 0; index < fields.length; index += 1)
+      if (isThere[index] === 0) addToEach(fields[index]?.levels ?? [], repetition, definition);
   return ~at;
 }
 
@@ -129,29 +119,6 @@ function record(members: Members, start: number, end: number, isOther: boolean):
   members.ends[count] = end;
   members.isOther[count] = isOther;
   members.count = count + 1;
-}
-
-/** The fields that the members did not write. */
-function readRest(
-  { fields, definition, memberOf, valueAt }: StructParts,
-  reading: Reading,
-  repetition: number,
-  members: Members | undefined,
-): void {
-  let areAllFit = reading.fits;
-  for (let index = 0; index < fields.length; index += 1) {
-    const field = fields[index];
-    const member = memberOf[index] ?? NONE;
-    if (field === undefined) continue;
-    if (member === NONE) addToEach(field.levels, repetition, definition);
-    else if (reading.isCareful) {
-      reading.fits = true;
-      readNode(field, reading, valueAt[index] ?? 0, repetition);
-      areAllFit &&= reading.fits;
-      if (!reading.fits && members !== undefined) members.isOther[member] = true;
-    }
-  }
-  reading.fits = areAllFit;
 }
 
 /** Reads a list of what its element writes. */
@@ -174,77 +141,41 @@ function readArray(
   return ~at;
 }
 
-/** Reads a map of texts to what its value writes. */
+/** Reads a map of texts to what its value writes. A key that UTF-8 cannot express does not fit. */
 function readMap({ levels, parts }: Node<'map'>, reading: Reading, open: number, repetition: number): number {
-  const { key, value, place } = parts;
+  const { key, value, place, hashes } = parts;
   const { json } = reading;
+  hashes.clear();
   let count = 0;
   let at = firstItem(json.bytes, open, CLOSE_OBJECT);
-  if (at < 0) addToEach(levels, repetition, place.definition);
-  while (at >= 0) {
-    const end = skipText(json, at);
-    const level = count === 0 ? repetition : place.repetition + 1;
-    if (mayRepeat(parts, json.bytes, count, at, end)) reading.repeats = true;
-    count += 1;
+  for (; at >= 0; at = nextItem(json.bytes, at, CLOSE_OBJECT)) {
+    const end = skipText(json, at) - 1;
     const valueAt = skipName(json, at);
-    addSpan(key, level, json, at + 1, end - 1);
-    at = nextItem(json.bytes, readNode(value, reading, valueAt, level), CLOSE_OBJECT);
+    const name = hasEscape(json.bytes, at, end) ? readName(reading, at) : '';
+    if (name === undefined) {
+      reading.fits = false;
+      at = skipDeepValue(json, valueAt, 0);
+      continue;
+    }
+    const level = count === 0 ? repetition : place.repetition + 1;
+    count += 1;
+    const hash =
+      name === '' ? addSpan(key, level, json, at + 1, end) : addUtf8(key, level, Buffer.from(name));
+    // Where it is another key's, the line is in `_other` without need.
+    if (hashes.has(hash)) reading.repeats = true;
+    hashes.add(hash);
+    at = readNode(value, reading, valueAt, level);
   }
+  if (count === 0) addToEach(levels, repetition, place.definition);
   return ~at;
 }
 
-/** A map with more keys, or with escapes in them, is read with care. */
-const MOST_COMPARED = 16;
-
-const BACKSLASH = 0x5c;
-
-/** True unless a key is certainly none of the `count` ones before it. */
-function mayRepeat(
-  { starts, ends }: MapParts,
-  bytes: Buffer,
-  count: number,
-  start: number,
-  end: number,
-): boolean {
-  if (count >= MOST_COMPARED) return true;
-  starts[count] = start;
-  ends[count] = end;
-  for (let index = 0; index < count; index += 1)
-    if (
-      end - start === (ends[index] ?? 0) - (starts[index] ?? 0) &&
-      bytes.compare(bytes, starts[index], ends[index], start, end) === 0
-    )
-      return true;
+function hasEscape(bytes: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) if (bytes[at] === BACKSLASH) return true;
   return false;
 }
 
-/** Of entries with the same key, the first has the place and the last the value. */
-function readMapCarefully(
-  { levels, parts: { key, value, place } }: Node<'map'>,
-  reading: Reading,
-  open: number,
-  repetition: number,
-): number {
-  const { json } = reading;
-  const places = new Map<string, number>();
-  let at = firstItem(json.bytes, open, CLOSE_OBJECT);
-  while (at >= 0) {
-    const name = readName(reading, at);
-    const valueAt = reading.behindName;
-    if (name === undefined || places.has(name)) reading.fits = false;
-    if (name !== undefined) places.set(name, valueAt);
-    at = nextItem(json.bytes, skipDeepValue(json, valueAt, 0), CLOSE_OBJECT);
-  }
-  if (places.size === 0) addToEach(levels, repetition, place.definition);
-  let level = repetition;
-  for (const [name, valueAt] of places) {
-    addUtf8(key, level, Buffer.from(name));
-    readNode(value, reading, valueAt, level);
-    level = place.repetition + 1;
-  }
-  return ~at;
-}
+const BACKSLASH = 0x5c;
 
 /** Reads a text, or a number as its digits. */
 function readText(node: Node<'text'>, reading: Reading, at: number, repetition: number): number {
@@ -342,12 +273,6 @@ function readBoolean(node: Node<'boolean'>, reading: Reading, at: number, repeti
   const isTrue = at + 4 <= json.bytes.length && json.view.getInt32(at, true) === TRUE;
   const end = isTrue ? at + 4 : skipValue(json, at, 0);
   addBoolean(node.parts, repetition, isTrue);
-  return end;
-}
-
-function readKnown(known: Buffer, reading: Reading, at: number): number {
-  const end = skipDeepValue(reading.json, at, 0);
-  if (!known.equals(reading.json.bytes.subarray(at, end))) reading.fits = false;
   return end;
 }
 

@@ -51,23 +51,28 @@ export function createTextLeaf(place: LeafPlace): Leaf & { readonly column: Text
   };
 }
 
-/** Adds the text that is from `start` up to `end`. */
+/** Adds the text that is from `start` up to `end`. Returns a hash of it. */
 export function addSpan(
   { levels, definition, texts }: TextColumn,
   repetition: number,
   source: JsonBytes,
   start: number,
   end: number,
-): void {
+): number {
+  const hash = hashOf(source, start, end);
   addLevels(levels, repetition, definition);
-  addText(texts, source, start, end, hashOf(source, start, end));
+  addText(texts, source, start, end, hash);
+  return hash;
 }
 
 /** Adds a text in UTF-8. */
-export function addUtf8(column: TextColumn, repetition: number, text: Buffer): void {
-  const view = new DataView(text.buffer, text.byteOffset, text.length);
-  addSpan(column, repetition, { bytes: text, view }, 0, text.length);
-}
+export const addUtf8 = (column: TextColumn, repetition: number, text: Buffer): number =>
+  addSpan(column, repetition, jsonBytesOf(text), 0, text.length);
+
+export const jsonBytesOf = (bytes: Buffer): JsonBytes => ({
+  bytes,
+  view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length),
+});
 
 /** Adds the string that begins at `start`, behind its quote, as `addQuoted` does. */
 export function addString(

@@ -59,7 +59,14 @@ describe('a day of results', () => {
     expect(made).toMatchObject({ files: 1, records: 2, other: 1, isLeft: false });
     const rows = await queryFolder(store, FOLDER, 'SELECT * FROM parquet ORDER BY id');
     const times = { startedat: '2026-11-21T10:00:00.000Z', finishedat: '2026-11-21T10:00:01.000Z' };
-    const done = { status: 'done', attempts: '1', ...times, sender: null };
+    const done = {
+      version: '1',
+      type: 'run-function',
+      status: 'done',
+      attempts: '1',
+      ...times,
+      sender: null,
+    };
     expect(rows).toEqual([
       { id: 'a', ...done, note: null, error: null, response, _other: null },
       { id: 'b', ...done, note: 'by hand', error, response: null, _other: '{"new":[1]}' },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { parquetMetadata } from 'hyparquet';
 import { once } from '../../../lib/base/once.ts';
-import type { KnownMembers, TableColumns } from '../../../lib/tables/parquet/fit-lines.ts';
+import type { TableColumns } from '../../../lib/tables/parquet/fit-lines.ts';
 import { createParquetFile } from '../../../lib/tables/parquet/parquet-writer.ts';
 import { jsonOf } from '../../snapshot/page/json-of.ts';
 import { oddTable } from './odd-lines.ts';
@@ -13,12 +13,8 @@ import { oddTable } from './odd-lines.ts';
 const duckdb = once(() => DuckDBInstance.create(':memory:'));
 
 /** A Parquet file of these lines, each of which lies between two others, with a row group each time that it is full. */
-export function writeLines(
-  lines: readonly string[],
-  table: TableColumns = oddTable,
-  known: KnownMembers = {},
-) {
-  const file = createParquetFile(table, known);
+export function writeLines(lines: readonly string[], table: TableColumns = oddTable) {
+  const file = createParquetFile(table);
   const before = '{"id":"before"}\n';
   for (const line of lines) {
     file.add(
@@ -42,10 +38,13 @@ export async function fittedRows(lines: readonly string[]) {
   return { rows, other };
 }
 
-/** A fitted value as DuckDB gives it as JSON. */
+/** A fitted value as DuckDB gives it as JSON, with the keys of maps in one order. */
 export function asRead(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
-  if (Array.isArray(value)) return value.map(asRead);
+  if (Array.isArray(value)) {
+    const keyOf = (part: unknown) => String((part as { readonly key?: string } | null)?.key);
+    return value.map(asRead).sort((a, b) => keyOf(a).localeCompare(keyOf(b)));
+  }
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, asRead(part)]));
 }

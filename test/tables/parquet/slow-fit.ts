@@ -1,4 +1,3 @@
-import { own } from '../../../lib/base/json/own.ts';
 import type { TableColumns } from '../../../lib/tables/parquet/fit-lines.ts';
 import { parseColumnType } from '../../../lib/tables/parquet/hive-type.ts';
 
@@ -85,25 +84,24 @@ function fitNode(node: Node, type: ColumnType): Fitted {
     }
     case 'map': {
       if (node.kind !== 'object') return UNFIT;
-      const entries = lastOfEach(node.members.filter(({ name }) => name.isWellFormed()));
-      const values = node.members.map(({ value }) => fitNode(value, type.value));
+      const entries = node.members.filter(({ name }) => name.isWellFormed());
+      const values = new Map(entries.map(({ name, value }) => [name, fitNode(value, type.value)]));
       return {
-        value: entries.map(({ name, value }) => ({ key: name, value: fitNode(value, type.value).value })),
-        fits: entries.length === node.members.length && values.every(({ fits }) => fits),
+        value: Array.from(values, ([key, { value }]) => ({ key, value })),
+        fits: entries.length === node.members.length && [...values.values()].every(({ fits }) => fits),
       };
     }
     case 'struct': {
       if (node.kind !== 'object') return UNFIT;
+      const { members } = node;
       const fitted = type.fields.map(({ name, type: field }) => {
-        const members = node.members.filter((member) => member.name === name);
-        const all = members.map(({ value }) => fitNode(value, field));
+        const member = members.findLast((each) => each.name === name);
         return {
           name,
-          value: all.at(-1)?.value ?? null,
-          fits: all.length < 2 && all.every(({ fits }) => fits),
+          ...(member === undefined ? { value: null, fits: true } : fitNode(member.value, field)),
         };
       });
-      const isKnown = node.members.every(({ name }) => type.fields.some((field) => field.name === name));
+      const isKnown = members.every(({ name }) => type.fields.some((field) => field.name === name));
       return {
         value: Object.fromEntries(fitted.map(({ name, value }) => [name.toLowerCase(), value])),
         fits: isKnown && fitted.every(({ fits }) => fits),
@@ -114,10 +112,21 @@ function fitNode(node: Node, type: ColumnType): Fitted {
   }
 }
 
-/** The first place of each name, with its last value. */
-const lastOfEach = (members: readonly Member[]): readonly Member[] => [
-  ...new Map(members.map((member) => [member.name, member])).values(),
-];
+/** True if an object that fits its type has a name twice. */
+function hasRepeats(node: Node, type: ColumnType): boolean {
+  if (type.kind === 'array' && node.kind === 'array')
+    return node.elements.some((element) => hasRepeats(element, type.element));
+  if (node.kind !== 'object' || (type.kind !== 'map' && type.kind !== 'struct')) return false;
+  const typeOf = (name: string) =>
+    type.kind === 'struct'
+      ? type.fields.find((field) => field.name === name)?.type
+      : name.isWellFormed()
+        ? type.value
+        : undefined;
+  const read = node.members.filter(({ name }) => typeOf(name) !== undefined);
+  const isTwice = new Set(read.map(({ name }) => name)).size < read.length;
+  return isTwice || read.some(({ name, value }) => hasRepeats(value, typeOf(name) as ColumnType));
+}
 
 /** By schoolbook: the digits, with the point moved by the exponent. */
 function integer(source: string): bigint | undefined {
@@ -139,14 +148,16 @@ export function fitSlowly(line: string, table: TableColumns) {
     Object.keys(table).map((name) => [name.toLowerCase(), null]),
   );
   if (node.kind !== 'object') return { row: { ...row, _other: node.raw }, others: 1 };
+  const fields = Object.entries(table)
+    .filter(([name, type]) => name !== '_other' && type !== 'timestamp')
+    .map(([name, type]) => ({ name, type: parseColumnType(type) }));
+  const isWhole = hasRepeats(node, { kind: 'struct', fields });
   const others = node.members.filter(({ name, value }) => {
-    const column = name === '_other' ? undefined : own(table, name);
-    const type = column === 'timestamp' ? undefined : column;
-    const isAlone = node.members.filter((member) => member.name === name).length === 1;
-    if (type === undefined) return true;
-    const fitted = fitNode(value, parseColumnType(type));
+    const field = fields.find((each) => each.name === name);
+    if (field === undefined) return true;
+    const fitted = fitNode(value, field.type);
     row[name.toLowerCase()] = fitted.value;
-    return !fitted.fits || !isAlone;
+    return !fitted.fits;
   });
   for (const [name, type] of Object.entries(table)) {
     const ms = row[name.toLowerCase().replace(/_at$/, '')];
@@ -154,8 +165,9 @@ export function fitSlowly(line: string, table: TableColumns) {
     if (isMoment && ms >= BigInt(Date.UTC(1, 0) - YEAR_1901_MS) && ms < BigInt(Date.UTC(10_000, 0)))
       row[name.toLowerCase()] = ms;
   }
-  if (others.length > 0) row['_other'] = `{${others.map(({ raw }) => raw).join(',')}}`;
-  return { row, others: others.length };
+  if (isWhole) row['_other'] = node.raw;
+  else if (others.length > 0) row['_other'] = `{${others.map(({ raw }) => raw).join(',')}}`;
+  return { row, others: isWhole ? 1 : others.length };
 }
 
 /** `Date.UTC(1, 0)` is in 1901. */

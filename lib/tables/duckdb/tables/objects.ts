@@ -9,7 +9,7 @@ import type { TableColumns } from '../../parquet/fit-lines.ts';
 import {
   formulaColumns,
   refusedColumns,
-  resultColumns,
+  resultFileColumns,
   scoreColumns,
   storedTables,
 } from '../../stored-tables.ts';
@@ -30,7 +30,7 @@ const prepared = (
       name: of,
       from: 'what it was made of',
       bytes,
-      make: async (report) => (await parquetOfLines(lines(report), columns, { report }))?.body,
+      make: async (report) => (await parquetOfLines(lines(report), columns, report))?.body,
     })),
   );
 
@@ -52,7 +52,7 @@ async function* jobPieces(session: Session): AsyncGenerator<Piece> {
         values: [type, day],
         prepare: async () => {
           const objects = await objectsIn(session, `${ofDay}/`);
-          return prepared(session, await storedResults({ type, day }, objects, session), resultColumns);
+          return prepared(session, await storedResults({ type, day }, objects, session), resultFileColumns);
         },
       };
     }
