@@ -29,112 +29,66 @@ const twelveHours = {
   does: 'It hides a message for as long as it is asked to, though its limits are strict.',
 } as const;
 
+const ruler = (test: string, reason: string, does: string) =>
+  ({ suite: 'events', engine: 'Event Ruler', test, reason, does }) as const;
+
+const validator = (tests: readonly string[], reason: string, does: string) =>
+  tests.map(
+    (test) => ({ suite: 'events', engine: 'aws-cron-expression-validator', test, reason, does }) as const,
+  );
+
 export const knownDifferences: readonly KnownDifference[] = [
-  {
-    suite: 'events',
-    engine: 'Event Ruler',
-    test: 'an emoji without regard to case',
-    reason: 'A character equals itself.',
-    does: 'It compares the two 16-bit halves of the character one by one, each as a question mark.',
-  },
-  {
-    suite: 'events',
-    engine: 'Event Ruler',
-    test: 'a range with a second slash',
-    reason: 'CIDR notation has one slash.',
-    does: 'It ignores slashes at the end.',
-  },
-  {
-    suite: 'events',
-    engine: 'Event Ruler',
-    test: 'a range with a sign',
-    reason: 'CIDR notation has a plain number of bits.',
-    does: 'It reads the bits as Java reads numbers, with a sign.',
-  },
-  {
-    suite: 'events',
-    engine: 'Event Ruler',
-    test: 'a number in a wide range of addresses',
-    reason: 'A number is no address.',
-    does: 'It compares the first digits of the number with the first hexadecimal digits of the range.',
-  },
-  {
-    suite: 'events',
-    engine: 'Event Ruler',
-    test: 'an address of IPv4 in all of IPv6',
-    reason: 'An address is in a range of its own family.',
-    does: 'It compares the first hexadecimal digits of both, whatever their family.',
-  },
-  {
-    suite: 'events',
-    engine: 'Event Ruler',
-    test: 'a number that is the hexadecimal form of an address',
-    reason: 'A text is no number.',
-    does: 'Where a pattern has an address, it compares the hexadecimal digits of addresses with all values.',
-  },
-  {
-    suite: 'events',
-    engine: 'Event Ruler',
-    test: 'a value outside an array whose item has another at the same path',
-    reason: 'A field matches if any of its values does, unless it comes from another item of the same array.',
-    does: 'Its index finds only values from the item that matched before.',
-  },
-  {
-    suite: 'events',
-    engine: 'Event Ruler',
-    test: 'an empty name within another',
-    reason: 'A field matches by its name.',
-    does: 'It never finds a field with an empty name in an object; synth refuses the name.',
-  },
-  {
-    suite: 'events',
-    engine: 'aws-cron-expression-validator',
-    test: '*/60 2 * * ? *',
-    reason: "Scheduler's parser, which has Quartz's syntax, refuses a step beyond its field.",
-    does: 'It accepts any step.',
-  },
-  {
-    suite: 'events',
-    engine: 'aws-cron-expression-validator',
-    test: '0 */24 * * ? *',
-    reason: "Scheduler's parser, which has Quartz's syntax, refuses a step beyond its field.",
-    does: 'It accepts any step.',
-  },
-  {
-    suite: 'events',
-    engine: 'aws-cron-expression-validator',
-    test: '0 2 */32 * ? *',
-    reason: "Scheduler's parser, which has Quartz's syntax, refuses a step beyond its field.",
-    does: 'It accepts any step.',
-  },
-  {
-    suite: 'events',
-    engine: 'aws-cron-expression-validator',
-    test: '0 2 ? */13 MON *',
-    reason: "Scheduler's parser, which has Quartz's syntax, refuses a step beyond its field.",
-    does: 'It accepts any step.',
-  },
-  {
-    suite: 'events',
-    engine: 'aws-cron-expression-validator',
-    test: '0 *-5 * * ? *',
-    reason: 'A range is documented between two values.',
-    does: 'It accepts * as an end.',
-  },
-  {
-    suite: 'events',
-    engine: 'aws-cron-expression-validator',
-    test: '0 5-* * * ? *',
-    reason: 'A range is documented between two values.',
-    does: 'It accepts * as an end.',
-  },
-  {
-    suite: 'events',
-    engine: 'aws-cron-expression-validator',
-    test: '0 2 ? * L-3 *',
-    reason: 'L is documented alone and after a day of the week.',
-    does: 'It accepts a number after it.',
-  },
+  ruler(
+    'an emoji without regard to case',
+    'A character equals itself.',
+    'It compares the two 16-bit halves of the character one by one, each as a question mark.',
+  ),
+  ruler('a range with a second slash', 'CIDR notation has one slash.', 'It ignores slashes at the end.'),
+  ruler(
+    'a range with a sign',
+    'CIDR notation has a plain number of bits.',
+    'It reads the bits as Java reads numbers, with a sign.',
+  ),
+  ruler(
+    'a number in a wide range of addresses',
+    'A number is no address.',
+    'It compares the first digits of the number with the first hexadecimal digits of the range.',
+  ),
+  ruler(
+    'an address of IPv4 in all of IPv6',
+    'An address is in a range of its own family.',
+    'It compares the first hexadecimal digits of both, whatever their family.',
+  ),
+  ruler(
+    'a number that is the hexadecimal form of an address',
+    'A text is no number.',
+    'Where a pattern has an address, it compares the hexadecimal digits of addresses with all values.',
+  ),
+  ruler(
+    'a value outside an array whose item has another at the same path',
+    'A field matches if any of its values does, unless it comes from another item of the same array.',
+    'Its index finds only values from the item that matched before.',
+  ),
+  ruler(
+    'an empty name within another',
+    'A field matches by its name.',
+    'It never finds a field with an empty name in an object; synth refuses the name.',
+  ),
+  ...validator(
+    ['*/60 2 * * ? *', '0 */24 * * ? *', '0 2 */32 * ? *', '0 2 ? */13 MON *'],
+    "Scheduler's parser, which has Quartz's syntax, refuses a step beyond its field.",
+    'It accepts any step.',
+  ),
+  ...validator(
+    ['0 *-5 * * ? *', '0 5-* * * ? *'],
+    'A range is documented between two values.',
+    'It accepts * as an end.',
+  ),
+  ...validator(
+    ['0 2 ? * L-3 *'],
+    'L is documented alone and after a day of the week.',
+    'It accepts a number after it.',
+  ),
   ...[
     'JobsRunJobsRole may not list old versions scores/',
     'JobsRunFunctionsRole may not list old versions scores/',

@@ -6,7 +6,6 @@ import type { Engines } from '../base/aws/engines.ts';
 import { numberOption, readUsage } from '../proofs/usage.ts';
 import type { Engine } from './engines/engine.ts';
 import { knownDifferences } from './known-differences.ts';
-import { type Chosen, choose } from './runner/choose.ts';
 import { fetchEngine } from './runner/fetch-engine.ts';
 import { type Guard, startGuard } from './runner/guard.ts';
 import { findJava } from './runner/java.ts';
@@ -14,6 +13,7 @@ import { judge } from './runner/judge.ts';
 import { runTests } from './runner/run-tests.ts';
 import { startEngine } from './runner/start-engine.ts';
 import { engineOf, notRunIn, type Outcome, type Row, tableOf, totalOf } from './runner/table.ts';
+import { type Chosen, choose } from './suites/suites.ts';
 
 /*
  * `npm run conformance [-- NAME…]`: holds the tests against engines that others wrote. `--fetch` only fetches the

@@ -6,8 +6,8 @@ import {
   GetItemCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import { byMaven } from '../fetch/maven.ts';
 import type { Engine } from './engine.ts';
+import { byMaven } from './fetch.ts';
 
 const VERSION = '2.6.1';
 

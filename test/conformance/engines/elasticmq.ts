@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { byMaven } from '../fetch/maven.ts';
 import type { Engine } from './engine.ts';
+import { byMaven } from './fetch.ts';
 
 const VERSION = '1.7.1';
 

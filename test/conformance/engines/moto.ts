@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Engines } from '../../base/aws/engines.ts';
-import { byPip } from '../fetch/pip.ts';
 import type { Engine } from './engine.ts';
+import { byPip } from './fetch.ts';
 
 const VERSION = '5.2.5';
 

@@ -1,8 +1,8 @@
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { byMavenArchive } from '../fetch/maven.ts';
 import { findJava } from '../runner/java.ts';
 import type { Engine, Fetching } from './engine.ts';
+import { byMavenArchive } from './fetch.ts';
 
 const VERSION = '476';
 const JAVA = 25;

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { byGo } from '../fetch/go.ts';
 import type { Engine } from './engine.ts';
+import { byGo } from './fetch.ts';
 
 const VERSION = '1.8.0';
 const user = { accessKeyId: 'conformance', secretAccessKey: 'conformance-secret' } as const;

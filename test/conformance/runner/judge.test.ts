@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { KnownDifference } from '../known-differences.ts';
 import { judge, type Report } from './judge.ts';
 
@@ -13,52 +13,35 @@ const differs = (test: string): KnownDifference => ({
   does: 'It does not.',
 });
 
-describe('a run', () => {
-  test('that differs fails', () => {
-    expect(judge(report(passed, failed), [])).toMatchObject({
-      tests: 2,
-      passed: 1,
-      failed: 1,
-      knownDifferences: 0,
-    });
-  });
+const skipped = { name: 'c works', state: 'skipped' } as const;
 
-  test('that differs only where it is known to does not fail', () => {
-    expect(judge(report(passed, failed), [differs('b works')])).toMatchObject({
-      tests: 2,
-      passed: 1,
-      failed: 0,
-      knownDifferences: 1,
-    });
-  });
-
-  test('that no longer differs fails until the difference is removed', () => {
-    expect(judge(report(passed), [differs('a works')])).toMatchObject({
-      failed: 1,
-      complaints: ['a works: MinIO no longer differs: remove it'],
-    });
-  });
-
-  test('without a test that is known to differ fails', () => {
-    const skipped = { name: 'c works', state: 'skipped' } as const;
-
-    expect(judge(report(passed, skipped), [differs('c works')])).toMatchObject({
-      tests: 1,
-      failed: 1,
-      complaints: ['c works: no such test: remove it'],
-    });
-  });
-
-  test('with a hook that throws fails, even if all else is known', () => {
-    const broken = { ...report(passed, failed), broken: ['x.test.ts'] };
-
-    expect(judge(broken, [differs('b works')])).toMatchObject({
-      failed: 1,
-      complaints: ['x.test.ts: broken outside its tests'],
-    });
-  });
-
-  test('without tests fails', () => {
-    expect(judge(report(), [])).toMatchObject({ failed: 1, complaints: ['no test ran'] });
-  });
+test.for([
+  ['differs', report(passed, failed), [], { tests: 2, passed: 1, failed: 1, knownDifferences: 0 }],
+  [
+    'differs only where it is known to',
+    report(passed, failed),
+    [differs('b works')],
+    { tests: 2, passed: 1, failed: 0, knownDifferences: 1 },
+  ],
+  [
+    'no longer differs',
+    report(passed),
+    [differs('a works')],
+    { failed: 1, complaints: ['a works: MinIO no longer differs: remove it'] },
+  ],
+  [
+    'lacks a test that is known to differ',
+    report(passed, skipped),
+    [differs('c works')],
+    { tests: 1, failed: 1, complaints: ['c works: no such test: remove it'] },
+  ],
+  [
+    'has a hook that throws',
+    { ...report(passed, failed), broken: ['x.test.ts'] },
+    [differs('b works')],
+    { failed: 1, complaints: ['x.test.ts: broken outside its tests'] },
+  ],
+  ['has no tests', report(), [], { failed: 1, complaints: ['no test ran'] }],
+] as const)('a run that %s', ([, given, known, verdict]) => {
+  expect(judge(given, known)).toMatchObject(verdict);
 });

@@ -1,4 +1,4 @@
-import type { Run } from '../suites/suite.ts';
+import type { Run } from '../suites/suites.ts';
 import type { Verdict } from './judge.ts';
 
 /** How a run ended: its tests were judged, or it could not begin. */

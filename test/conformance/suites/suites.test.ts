@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { knownDifferences } from '../known-differences.ts';
-import { choose } from '../runner/choose.ts';
 import { engineOf, notRunIn, tableOf, totalOf } from '../runner/table.ts';
+import { choose } from './suites.ts';
 
 const all = choose([]);
 

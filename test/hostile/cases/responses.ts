@@ -27,30 +27,39 @@ const bomb =
 /** What is tried, and how it ends: the message after the operation, and the number of requests. */
 type Case = readonly [name: string, reply: Reply, says: string | RegExp, requests: number];
 
+const status = (what: string) => `the server responded with ${what}`;
+const broke = (code: string) => `the connection broke (${code})`;
+const cut = (bytes: number) => `the response is not complete, valid JSON: ${bytes} bytes received`;
+const LARGE = `the response is larger than ${MAX_BYTES} bytes`;
+const NO_OBJECT = /^the response does not match the contract: the response: expected an object/;
+const NOT_FOLLOWED = ', which is not followed: is the address correct, and allowed from here?';
+const rawJson = (...lines: readonly string[]) =>
+  raw('HTTP/1.1 200 OK', 'content-type: application/json', ...lines);
+
 const statuses: readonly Case[] = [
   [
     '101, not requested',
     raw('HTTP/1.1 101 Switching Protocols', 'connection: upgrade', 'upgrade: x', '', ''),
-    'the connection broke (ECONNRESET)',
+    broke('ECONNRESET'),
     9,
   ],
-  ['100 and then nothing', raw('HTTP/1.1 100 Continue', '', ''), 'the connection broke (ECONNRESET)', 9],
+  ['100 and then nothing', raw('HTTP/1.1 100 Continue', '', ''), broke('ECONNRESET'), 9],
   [
     '103 without end',
     raw(...Array.from({ length: 500 }, () => 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n'), ''),
-    'the connection broke (ECONNRESET)',
+    broke('ECONNRESET'),
     9,
   ],
   [
     '204',
     bytes('', {}, 204),
-    'the server responded with 204 and no content type instead of JSON: is the address correct, and allowed from here?',
+    status('204 and no content type instead of JSON: is the address correct, and allowed from here?'),
     5,
   ],
   [
     '204 with a body',
     raw('HTTP/1.1 204 No Content', 'content-type: application/json', 'content-length: 2', '', '{}'),
-    'the response is not complete, valid JSON: 0 bytes received',
+    cut(0),
     9,
   ],
   [
@@ -63,25 +72,20 @@ const statuses: readonly Case[] = [
       '',
       '{"results"',
     ),
-    'the server responded with 206, a part of a response, which was not requested',
+    status('206, a part of a response, which was not requested'),
     1,
   ],
   [
     '206 with a range that reads as JSON',
     bytes(good, { ...inJson, 'content-range': 'bytes 0-999/2000' }, 206),
-    'the server responded with 206, a part of a response, which was not requested',
+    status('206, a part of a response, which was not requested'),
     1,
   ],
-  [
-    '300',
-    redirect(300, 'https://a.invalid/x'),
-    'redirected (300) to https://a.invalid/x, which is not followed: is the address correct, and allowed from here?',
-    1,
-  ],
+  ['300', redirect(300, 'https://a.invalid/x'), `redirected (300) to https://a.invalid/x${NOT_FOLLOWED}`, 1],
   [
     '301',
     redirect(301, 'https://a.invalid/x?token=1'),
-    'redirected (301) to https://a.invalid/x, which is not followed: is the address correct, and allowed from here?',
+    `redirected (301) to https://a.invalid/x${NOT_FOLLOWED}`,
     1,
   ],
   ['302', redirect(302, 'https://a.invalid/x'), /^redirected \(302\) to https:\/\/a\.invalid\/x, /, 5],
@@ -96,7 +100,7 @@ const statuses: readonly Case[] = [
   [
     '304',
     bytes('', {}, 304),
-    'the server responded with 304 (not modified), which was not requested: is there a cache in between?',
+    status('304 (not modified), which was not requested: is there a cache in between?'),
     1,
   ],
   ['305', redirect(305, 'http://proxy.invalid/'), /^redirected \(305\) to /, 1],
@@ -105,130 +109,74 @@ const statuses: readonly Case[] = [
   [
     '407',
     json({ message: 'who?' }, 407),
-    'the server responded with 407: who?. Does HTTPS_PROXY have the user and password that the proxy requires?',
+    status('407: who?. Does HTTPS_PROXY have the user and password that the proxy requires?'),
     1,
   ],
   [
     '418 with a page',
     bytes('<html><title>tea</title>', { 'content-type': 'text/html' }, 418),
-    'the server responded with 418: a page titled “tea”',
+    status('418: a page titled “tea”'),
     1,
   ],
-  ['421', json('no', 421), 'the server responded with 421: no', 1],
-  ['511, a login of the network', json('log in', 511), 'the server responded with 511: log in', 9],
-  ['599', json('no', 599), 'the server responded with 599: no', 9],
+  ['421', json('no', 421), status('421: no'), 1],
+  ['511, a login of the network', json('log in', 511), status('511: log in'), 9],
+  ['599', json('no', 599), status('599: no'), 9],
   // Or a retry might take the connection that the server is closing.
-  [
-    '999',
-    raw('HTTP/1.1 999 No', 'content-length: 0', 'connection: close', '', ''),
-    'the server responded with 999',
-    9,
-  ],
-  ['000', raw('HTTP/1.1 000 No', 'content-length: 0', '', ''), 'the server responded with 0', 1],
-  [
-    'a status that is no number',
-    raw('HTTP/1.1 abc No', '', ''),
-    'the connection broke (HPE_INVALID_STATUS)',
-    9,
-  ],
+  ['999', raw('HTTP/1.1 999 No', 'content-length: 0', 'connection: close', '', ''), status('999'), 9],
+  ['000', raw('HTTP/1.1 000 No', 'content-length: 0', '', ''), status('0'), 1],
+  ['a status that is no number', raw('HTTP/1.1 abc No', '', ''), broke('HPE_INVALID_STATUS'), 9],
 ];
 
 const heads: readonly Case[] = [
-  [
-    'a length that is too long',
-    raw('HTTP/1.1 200 OK', 'content-type: application/json', 'content-length: 5000', '', good),
-    'the connection broke (ECONNRESET)',
-    9,
-  ],
-  [
-    'a length that is too short',
-    raw('HTTP/1.1 200 OK', 'content-type: application/json', 'content-length: 10', '', good),
-    'the response is not complete, valid JSON: 10 bytes received',
-    9,
-  ],
-  [
-    'a negative length',
-    raw('HTTP/1.1 200 OK', 'content-type: application/json', 'content-length: -1', '', good),
-    'the connection broke (HPE_INVALID_CONTENT_LENGTH)',
-    9,
-  ],
+  ['a length that is too long', rawJson('content-length: 5000', '', good), broke('ECONNRESET'), 9],
+  ['a length that is too short', rawJson('content-length: 10', '', good), cut(10), 9],
+  ['a negative length', rawJson('content-length: -1', '', good), broke('HPE_INVALID_CONTENT_LENGTH'), 9],
   [
     'a length of 40 digits',
-    raw('HTTP/1.1 200 OK', 'content-type: application/json', `content-length: ${'9'.repeat(40)}`, '', good),
-    'the connection broke (HPE_INVALID_CONTENT_LENGTH)',
+    rawJson(`content-length: ${'9'.repeat(40)}`, '', good),
+    broke('HPE_INVALID_CONTENT_LENGTH'),
     9,
   ],
   [
     'two lengths',
-    raw(
-      'HTTP/1.1 200 OK',
-      'content-type: application/json',
-      'content-length: 10',
-      'content-length: 11',
-      '',
-      good,
-    ),
-    'the connection broke (HPE_UNEXPECTED_CONTENT_LENGTH)',
+    rawJson('content-length: 10', 'content-length: 11', '', good),
+    broke('HPE_UNEXPECTED_CONTENT_LENGTH'),
     9,
   ],
   [
     'a length and chunks',
-    raw(
-      'HTTP/1.1 200 OK',
-      'content-type: application/json',
-      'content-length: 10',
-      'transfer-encoding: chunked',
-      '',
-      '0',
-      '',
-      '',
-    ),
+    rawJson('content-length: 10', 'transfer-encoding: chunked', '', '0', '', ''),
     /^the connection broke \(HPE_/,
     9,
   ],
   [
     'chunks that are none',
-    raw(
-      'HTTP/1.1 200 OK',
-      'content-type: application/json',
-      'transfer-encoding: chunked',
-      '',
-      'zz',
-      'hello',
-      '',
-    ),
-    'the connection broke (ECONNRESET)',
+    rawJson('transfer-encoding: chunked', '', 'zz', 'hello', ''),
+    broke('ECONNRESET'),
     9,
   ],
   [
     'a chunk of 2^64 bytes',
-    raw(
-      'HTTP/1.1 200 OK',
-      'content-type: application/json',
-      'transfer-encoding: chunked',
-      '',
-      'ffffffffffffffff1',
-      'x',
-    ),
-    'the connection broke (ECONNRESET)',
+    rawJson('transfer-encoding: chunked', '', 'ffffffffffffffff1', 'x'),
+    broke('ECONNRESET'),
     9,
   ],
   [
     'chunks without the last one',
-    raw('HTTP/1.1 200 OK', 'content-type: application/json', 'transfer-encoding: chunked', '', '2', '{}', ''),
-    'the connection broke (ECONNRESET)',
+    rawJson('transfer-encoding: chunked', '', '2', '{}', ''),
+    broke('ECONNRESET'),
     9,
   ],
   [
     'a header of 100,000 characters',
     raw('HTTP/1.1 200 OK', `x: ${'a'.repeat(100_000)}`, '', ''),
-    'the connection broke (HPE_HEADER_OVERFLOW)',
+    broke('HPE_HEADER_OVERFLOW'),
     9,
   ],
   [
     '10,000 headers',
     raw('HTTP/1.1 200 OK', ...Array.from({ length: 10_000 }, (_, at) => `x${at}: 1`), '', ''),
-    'the connection broke (HPE_HEADER_OVERFLOW)',
+    broke('HPE_HEADER_OVERFLOW'),
     9,
   ],
   [
@@ -240,38 +188,23 @@ const heads: readonly Case[] = [
   [
     'a NUL in a header',
     raw('HTTP/1.1 200 OK', 'x: a\0b', 'content-length: 2', '', '{}'),
-    'the connection broke (HPE_INVALID_HEADER_TOKEN)',
+    broke('HPE_INVALID_HEADER_TOKEN'),
     9,
   ],
   [
     'a space in the name of a header',
     raw('HTTP/1.1 200 OK', 'content length: 2', '', '{}'),
-    'the connection broke (HPE_INVALID_HEADER_TOKEN)',
+    broke('HPE_INVALID_HEADER_TOKEN'),
     9,
   ],
-  ['HTTP 0.9', raw(good), 'the connection broke (HPE_INVALID_CONSTANT)', 9],
+  ['HTTP 0.9', raw(good), broke('HPE_INVALID_CONSTANT'), 9],
   ['HTTP 2', raw('HTTP/2.0 200 OK', '', good), /^the server responded with 200 and no content type /, 5],
 ];
 
 const bodies: readonly Case[] = [
-  [
-    'gzip of 100 MB of zeros',
-    bomb(gzipSync, 'gzip', 100),
-    `the response is larger than ${MAX_BYTES} bytes`,
-    1,
-  ],
-  [
-    'deflate of 10 MB of zeros',
-    bomb(deflateSync, 'deflate', 10),
-    `the response is larger than ${MAX_BYTES} bytes`,
-    1,
-  ],
-  [
-    'Brotli of 10 MB of zeros',
-    bomb(brotliCompressSync, 'br', 10),
-    `the response is larger than ${MAX_BYTES} bytes`,
-    1,
-  ],
+  ['gzip of 100 MB of zeros', bomb(gzipSync, 'gzip', 100), LARGE, 1],
+  ['deflate of 10 MB of zeros', bomb(deflateSync, 'deflate', 10), LARGE, 1],
+  ['Brotli of 10 MB of zeros', bomb(brotliCompressSync, 'br', 10), LARGE, 1],
   [
     'gzip of gzip',
     encoded(gzipSync(gzipSync(good)), 'gzip'),
@@ -284,29 +217,14 @@ const bodies: readonly Case[] = [
     /content encoded as gzip, gzip instead of JSON/,
     5,
   ],
-  [
-    'a byte that is not UTF-8',
-    bytes(Buffer.from('7b2261223a22ff227d', 'hex'), inJson),
-    'the response is not complete, valid JSON: 9 bytes received',
-    9,
-  ],
+  ['a byte that is not UTF-8', bytes(Buffer.from('7b2261223a22ff227d', 'hex'), inJson), cut(9), 9],
   ['UTF-16', bytes(Buffer.from(good, 'utf16le'), inJson), /valid JSON: \d+ bytes received$/, 9],
   ['NUL after the end', bytes(`${good}\0`, inJson), /valid JSON: \d+ bytes received$/, 9],
   ['two pages in one', bytes(good + good, inJson), /valid JSON: \d+ bytes received$/, 9],
-  ['nothing', bytes('', inJson), 'the response is not complete, valid JSON: 0 bytes received', 9],
+  ['nothing', bytes('', inJson), cut(0), 9],
   ['NaN', bytes('{"results":[],"totalHits":NaN}', inJson), /valid JSON: 30 bytes received$/, 9],
-  [
-    'null',
-    bytes('null', inJson),
-    /^the response does not match the contract: the response: expected an object/,
-    1,
-  ],
-  [
-    'a list',
-    bytes('[]', inJson),
-    /^the response does not match the contract: the response: expected an object/,
-    1,
-  ],
+  ['null', bytes('null', inJson), NO_OBJECT, 1],
+  ['a list', bytes('[]', inJson), NO_OBJECT, 1],
   [
     'a number beyond all limits',
     bytes('{"results":[],"totalHits":1e400}', inJson),
@@ -323,31 +241,21 @@ const bodies: readonly Case[] = [
 
 const waits: readonly Case[] = [
   ...['-1', '+5', '1e9', '0x10', 'soon', '', '\t', '2026-01-01', 'NaN', '1,2'].map(
-    (value): Case => [
-      `${JSON.stringify(value)}, ignored`,
-      retryAfter(value),
-      'the server responded with 503: busy',
-      9,
-    ],
+    (value): Case => [`${JSON.stringify(value)}, ignored`, retryAfter(value), status('503: busy'), 9],
   ),
   ...['Thu, 01 Jan 1970 00:00:00 GMT', 'Fri, 01 Jan 0001 00:00:00 GMT', '0'].map(
-    (value): Case => [`${value}, immediately`, retryAfter(value), 'the server responded with 503: busy', 9],
+    (value): Case => [`${value}, immediately`, retryAfter(value), status('503: busy'), 9],
   ),
   ...['301', '9'.repeat(20), '9'.repeat(400), 'Fri, 31 Dec 9999 23:59:59 GMT', '99999.99999'].flatMap(
-    (value): Case[] => [
-      [
-        `503 with ${value.slice(0, 30)}, not waited for`,
-        retryAfter(value),
-        'the server responded with 503: busy',
-        1,
-      ],
-      [
-        `429 with ${value.slice(0, 30)}, not waited for`,
-        retryAfter(value, 429),
-        'the server responded with 429: busy',
-        1,
-      ],
-    ],
+    (value) =>
+      [503, 429].map(
+        (code): Case => [
+          `${code} with ${value.slice(0, 30)}, not waited for`,
+          retryAfter(value, code),
+          status(`${code}: busy`),
+          1,
+        ],
+      ),
   ),
 ];
 

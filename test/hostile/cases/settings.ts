@@ -17,38 +17,22 @@ const refused = (setting: string, values: readonly string[], argv = ['snapshot',
   );
 
 const NUMBERS = [
-  'PLATFORM_RATE',
-  'PLATFORM_CONCURRENCY',
-  'PLATFORM_MAX_WAIT_MS',
-  'PLATFORM_TIMEOUT_MS',
-  'PLATFORM_MAX_RESPONSE_BYTES',
-  'SYNC_PART_SECONDS',
+  ...['PLATFORM_RATE', 'PLATFORM_CONCURRENCY', 'PLATFORM_MAX_WAIT_MS', 'PLATFORM_TIMEOUT_MS'],
+  ...['PLATFORM_MAX_RESPONSE_BYTES', 'SYNC_PART_SECONDS'],
 ];
 const NO_NUMBERS = ['-1', 'NaN', '1e3', '0x10', ' 5', '５', '9'.repeat(10_000), `5${RLO}`];
 
 const ORIGINS = [
-  'acme.example.com',
-  'http://acme.example.com',
-  'ftp://acme.example.com',
-  'https://acme.example.com/path',
-  'https://acme.example.com?a=b',
-  'https://user:word@acme.example.com',
-  'https://',
-  'https://[::1',
-  'https://acme.example.com:99999',
-  'http://127.0.0.1.example.com',
-  'http://localhost.example.com',
-  'javascript:alert(1)',
-  `https://${'a'.repeat(1_000_000)}/x`,
+  ...'acme.example.com http://acme.example.com ftp://acme.example.com https://acme.example.com/path'.split(
+    ' ',
+  ),
+  ...'https://acme.example.com?a=b https://user:word@acme.example.com https:// https://[::1'.split(' '),
+  ...'https://acme.example.com:99999 http://127.0.0.1.example.com http://localhost.example.com'.split(' '),
+  ...['javascript:alert(1)', `https://${'a'.repeat(1_000_000)}/x`],
 ];
 
-const QUEUES = [
-  'queue',
-  'sqs://queue',
-  'https://queue',
-  'https://user:word@sqs.example.com/1/q',
-  'file:///etc/passwd',
-];
+const QUEUES =
+  'queue sqs://queue https://queue https://user:word@sqs.example.com/1/q file:///etc/passwd'.split(' ');
 const PROXIES = [
   'socks5://127.0.0.1:1',
   'proxy:3128',
@@ -58,15 +42,8 @@ const PROXIES = [
   `x${RLO}`,
 ];
 const HEADERS = [
-  'Host',
-  'content-length',
-  'Transfer-Encoding',
-  'Connection',
-  'a b',
-  'a:b',
-  'a\r\nX: y',
-  '[0m',
-  'ä',
+  ...['Host', 'content-length', 'Transfer-Encoding', 'Connection'],
+  ...['a b', 'a:b', 'a\r\nX: y', '[0m', 'ä'],
 ];
 const TOKENS = ['two words', 'a\r\nX: y', 'ä', '\u001b[2J', 'x'.repeat(100_000).concat(' ')];
 const TABLES = ['a', 'a/b', '../x', `t${RLO}able`, 'x'.repeat(100_000)];

@@ -1,8 +1,37 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Fetching } from '../engines/engine.ts';
+import type { Fetching } from './engine.ts';
 
-export type Artifact = { readonly group: string; readonly artifact: string; readonly version: string };
+/** Builds programs into `bin/`, each from a package of a module, such as `github.com/a/b/cmd/b@v1.0.0`. */
+export const byGo =
+  (...packages: readonly string[]) =>
+  async ({ folder, downloads, run }: Fetching): Promise<void> => {
+    const environment = {
+      GOBIN: join(folder, 'bin'),
+      GOPATH: downloads,
+      GOCACHE: join(downloads, 'build'),
+      // Go's module cache is read-only otherwise, and so could not be removed.
+      GOFLAGS: '-modcacherw -trimpath',
+    };
+    for (const each of packages) await run(['go', 'install', each], { environment });
+  };
+
+/**
+ * Installs packages of Python, such as `moto[server]==5.2.5`, into a virtual environment at `venv/`. Start them by
+ * `venv/bin/python -m NAME`: the scripts beside it name the folder in which they were installed, which is renamed.
+ */
+export const byPip =
+  (...packages: readonly string[]) =>
+  async ({ folder, downloads, run }: Fetching): Promise<void> => {
+    const venv = join(folder, 'venv');
+    await run(['python3', '-m', 'venv', venv]);
+    const environment = { PIP_CACHE_DIR: downloads, PIP_DISABLE_PIP_VERSION_CHECK: '1' };
+    await run([join(venv, 'bin', 'python'), '-m', 'pip', 'install', '--quiet', '--no-compile', ...packages], {
+      environment,
+    });
+  };
+
+type Artifact = { readonly group: string; readonly artifact: string; readonly version: string };
 
 /** Copies an artifact and all that it needs at run time into `lib/`, native libraries too. */
 export const byMaven =

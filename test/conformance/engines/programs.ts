@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import type { Engine } from './engine.ts';
+import { byMaven, byPip } from './fetch.ts';
+
+/* Programs that the tests start themselves, with a line each or a file. */
+
+/** Its script names the folder in which it was installed, and `python -m` does not know it. */
+const MAIN = 'from cfnlint.runner import main; main()';
+
+/** AWS's linter of templates, with the schemas of resources in each region. */
+export const cfnLint: Engine = {
+  name: 'cfn-lint',
+  version: '1.58.0',
+  fetch: byPip(`cfn-lint==1.58.0`),
+  start: ({ fetched }) => ({
+    engines: { cfnLint: { command: [join(fetched, 'venv', 'bin', 'python'), '-c', MAIN] } },
+  }),
+};
+
+/** Somebody else's reading of EventBridge's crons. It reads expressions, a line each. */
+export const cronValidator: Engine = {
+  name: 'aws-cron-expression-validator',
+  version: '1.1.15',
+  fetch: byPip(`aws-cron-expression-validator==1.1.15`),
+  start: ({ fetched }) => ({
+    engines: {
+      cronValidator: {
+        command: [join(fetched, 'venv', 'bin', 'python'), join(import.meta.dirname, 'cron_validator.py')],
+      },
+    },
+  }),
+};
+
+/** AWS's own matcher of event patterns, the one in EventBridge. It reads pairs of pattern and event, a line each. */
+export const eventRuler: Engine = {
+  name: 'Event Ruler',
+  version: '2.1.0',
+  java: 17,
+  fetch: byMaven({ group: 'software.amazon.event.ruler', artifact: 'event-ruler', version: '2.1.0' }),
+  start: ({ fetched }) => ({
+    engines: {
+      eventRuler: {
+        command: [
+          'java',
+          ...['-cp', join(fetched, 'lib', '*'), join(import.meta.dirname, 'EventRuler.java')],
+        ],
+      },
+    },
+  }),
+};
+
+/** DuckDB, pandas and polars in Python, each of a fixed version; 630 MB with what they need. */
+export const pythonReaders: Engine = {
+  name: 'Python readers',
+  version: 'duckdb-2.0.0-pandas-3.1.1-polars-2.1.0',
+  fetch: byPip('duckdb==2.0.0', 'pandas==3.1.1', 'polars==2.1.0', 'pyarrow==26.0.1'),
+  start: ({ fetched }) => ({
+    engines: { pythonReaders: { command: [join(fetched, 'venv', 'bin', 'python')] } },
+  }),
+};
+
+/** Spark in one process, by its package for Python: 430 MB to download. */
+export const spark: Engine = {
+  name: 'Spark',
+  version: '4.0.1',
+  java: 17,
+  fetch: byPip(`pyspark==4.0.1`),
+  start: ({ fetched }) => ({
+    engines: { spark: { command: [join(fetched, 'venv', 'bin', 'python')] } },
+  }),
+};
