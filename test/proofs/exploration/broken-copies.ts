@@ -6,9 +6,8 @@ import { withId } from '../../../lib/jobs/message/with-id.ts';
 import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import type { Row, StoredRow, Table } from '../../../lib/table/table.ts';
-import type { Fault } from './faults.ts';
 import type { ExploredQueue } from './outside.ts';
-import type { ScenarioName } from './scenario.ts';
+import type { Fault, ScenarioName } from './scenario.ts';
 
 /** What is replaced in a copy of the code, to take a rule away. Nothing: the code as it is. */
 export type BrokenCopy = {

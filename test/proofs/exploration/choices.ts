@@ -1,6 +1,5 @@
-import type { Fault } from './faults.ts';
 import { rowsIn } from './rules.ts';
-import type { Scenario } from './scenario.ts';
+import type { Fault, Scenario } from './scenario.ts';
 import { receiptOf } from './services.ts';
 import type { Queued, State } from './state.ts';
 import { timeChoices } from './time.ts';

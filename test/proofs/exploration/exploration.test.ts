@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { sampled, scaledTimeout } from '../../scale.ts';
-import { bounds } from './bounds.ts';
 import { brokenCopies } from './broken-copies.ts';
 import { choicesIn } from './choices.ts';
 import { explore, firstState, follow, worldOf } from './explore.ts';
-import { type ScenarioName, scenarios } from './scenario.ts';
+import { bounds, type ScenarioName, scenarios } from './scenario.ts';
 import type { State } from './state.ts';
 import { takeStep } from './steps.ts';
 import { storyOf } from './story.ts';

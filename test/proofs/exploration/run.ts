@@ -1,10 +1,8 @@
 import { parseArgs } from 'node:util';
 import { numberOption, oneOf, readUsage, wrong } from '../usage.ts';
-import { bounds } from './bounds.ts';
 import { brokenCopies } from './broken-copies.ts';
 import { type Explored, type ExploreOptions, explore } from './explore.ts';
-import { faultKinds } from './faults.ts';
-import { type ScenarioName, scenarios } from './scenario.ts';
+import { bounds, faultKinds, type ScenarioName, scenarios } from './scenario.ts';
 import { storyOf } from './story.ts';
 
 /*

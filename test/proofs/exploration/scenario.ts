@@ -1,5 +1,21 @@
 import type { JobPlan } from '../job-plan.ts';
-import type { Fault } from './faults.ts';
+
+/** What can go wrong, and what happens then. Each one that happens counts against the bound. */
+const faults = {
+  'no response': 'a request gets none: what it would change is changed then, at any later time, or never',
+  'late response': 'a write to the table is made, and its response comes at any later time',
+  'a kill': 'a worker or a person’s command dies: what it had asked for is applied later, or never',
+  'a second delivery': 'the queue delivers a message while another worker handles it',
+  'a pause': 'although there is work, time passes: until a timer, a lease or a deadline ends',
+  'a 429': 'the platform refuses the call, and proves by that that nothing was executed',
+  'a 400': 'the platform reads the call and rejects it',
+  'no slot': 'the pace would make the call wait too long',
+  'another id': 'the queue moves a message that was received before, and gives it another id',
+} as const;
+
+export type Fault = keyof typeof faults;
+
+export const faultKinds = Object.keys(faults) as readonly Fault[];
 
 /** What people do, once, at any time. Each repeats the command until it succeeds. */
 export type Person = 'cancel' | 'redrive' | 'redrive by id';
@@ -58,3 +74,46 @@ export const scenarios = {
 } as const satisfies Readonly<Record<string, Scenario>>;
 
 export type ScenarioName = keyof typeof scenarios;
+
+type Bound = Readonly<Record<ScenarioName, number>>;
+
+const test: Bound = {
+  'one message': 1,
+  'two messages': 0,
+  'a message without an id': 0,
+  'a function that may be repeated': 1,
+  'a function that fails, and a redrive': 0,
+  'a cancel': 1,
+  'a cancel and a redrive of everything': 0,
+  'a cancel and a redrive by id': 0,
+  'a renewed lease': 1,
+  'a renewed lease and two messages': 0,
+  'a renewed lease and a function that may be repeated': 0,
+  'a process that is held up, and dies': 1,
+  'a table with lost responses': 1,
+  'a renewed lease, and a table that loses each response to SENT': 1,
+};
+
+const minute: Bound = {
+  ...test,
+  'one message': 2,
+  'two messages': 1,
+  'a message without an id': 1,
+  'a function that may be repeated': 2,
+  'a function that fails, and a redrive': 1,
+  'a cancel and a redrive of everything': 1,
+  'a cancel and a redrive by id': 1,
+  'a renewed lease and a function that may be repeated': 1,
+  'a process that is held up, and dies': 2,
+  'a table with lost responses': 2,
+};
+
+const hour: Bound = {
+  ...minute,
+  'a message without an id': 2,
+  'a cancel': 2,
+  'a renewed lease and two messages': 1,
+};
+
+/** How many faults there are at most in a schedule of each scenario: for `npm test`, for CI, and for a whole hour. */
+export const bounds = { test, minute, hour } as const;

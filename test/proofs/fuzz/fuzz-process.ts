@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { corpusOf } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
-import { targetNamed } from './targets.ts';
+import { corpusOf, targetNamed } from './targets.ts';
 import { setInput, type ThreadOptions, type ThreadReport } from './watched-fuzz.ts';
 
 /* A thread that fuzzes one target for some seconds, and reports once. */

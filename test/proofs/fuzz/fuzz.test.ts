@@ -1,10 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { scaled } from '../../scale.ts';
-import { corpusOf } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
-import { Finding, type FuzzTarget } from './target.ts';
-import { fuzzTargets, targetNamed } from './targets.ts';
-import { tryInput } from './try-input.ts';
+import { Finding, type FuzzTarget, tryInput } from './target.ts';
+import { corpusOf, fuzzTargets, targetNamed } from './targets.ts';
 
 /** How many inputs of each target are tried: about a second of CPU each. */
 const RUNS: Readonly<Record<string, number>> = {

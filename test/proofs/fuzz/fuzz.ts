@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { createDice } from '../dice.ts';
 import { mutate } from './mutate.ts';
 import { reduce } from './reduce.ts';
-import type { Finding, FuzzTarget } from './target.ts';
-import { tryInput } from './try-input.ts';
+import { type Finding, type FuzzTarget, tryInput } from './target.ts';
 
 export type FuzzOptions = {
   readonly seed: number;

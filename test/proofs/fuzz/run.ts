@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { numberOption, oneOf, readUsage, wrong } from '../usage.ts';
+import { tryInput } from './target.ts';
 import { fuzzTargets, targetNamed } from './targets.ts';
-import { tryInput } from './try-input.ts';
 import { type ThreadReport, watchedFuzz } from './watched-fuzz.ts';
 
 /*

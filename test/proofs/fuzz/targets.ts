@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { FuzzTarget } from './target.ts';
 import { formulas } from './targets/formulas.ts';
 import { messages } from './targets/messages.ts';
@@ -14,3 +16,14 @@ export function targetNamed(name: string): FuzzTarget {
   if (found !== undefined) return found;
   throw new TypeError(`expected one of ${fuzzTargets.map((each) => each.name).join(', ')}, got ${name}`);
 }
+
+/** An input of the past: what broke a property, or shows something that must stay. */
+export type CorpusInput = { readonly file: string; readonly input: unknown };
+
+const FOLDER = join(import.meta.dirname, 'corpus');
+
+/** The inputs that are always tried for a target, in the order of their names: `corpus/TARGET-NAME.json`. */
+export const corpusOf = (target: string): readonly CorpusInput[] =>
+  globSync(join(FOLDER, `${target}-*.json`))
+    .toSorted()
+    .map((path) => ({ file: basename(path), input: JSON.parse(readFileSync(path, 'utf8')) }));

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import type { GroupName } from './groups.ts';
 
 /** A change of the code: the switch that turns it on, and where it is. */
 export type Change = {
@@ -113,3 +114,25 @@ export function progressOf(events: readonly Event[]): Progress {
 }
 
 const keyOf = (test: string, change: string): string => `${test} ${change}`;
+
+/** What a process that runs tests reads and writes: files of a folder, and which group's tests it runs. */
+export type ProcessSettings = {
+  readonly group: GroupName;
+  /** What `instrument` returned, as JSON. */
+  readonly instrumentedFile: string;
+  /** The changes that are this process's, as JSON: a list of ids. */
+  readonly changesFile: string;
+  readonly journalFile: string;
+};
+
+const NAME = 'MUTANTS_PROCESS';
+
+export const environmentOf = (settings: ProcessSettings): Readonly<Record<string, string>> => ({
+  [NAME]: JSON.stringify(settings),
+});
+
+/** Undefined outside such a process. */
+export function processSettings(): ProcessSettings | undefined {
+  const text = process.env[NAME];
+  return text === undefined ? undefined : (JSON.parse(text) as ProcessSettings);
+}

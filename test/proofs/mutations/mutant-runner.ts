@@ -7,8 +7,7 @@ import {
   TestRunner,
   type TestTryOptions,
 } from 'vitest';
-import { type Journal, journalAt, progressOf } from './changes.ts';
-import { processSettings } from './process-settings.ts';
+import { type Journal, journalAt, processSettings, progressOf } from './changes.ts';
 
 /** What instrumented code reads and writes; the instrumenter chose the names. */
 type Switches = {

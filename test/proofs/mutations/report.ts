@@ -68,22 +68,12 @@ export function printed(reports: readonly GroupReport[]): string {
     `${(100 * scoreOf(report)).toFixed(1)} %`,
   ]);
   const lines = reports.flatMap(({ survived }) => survived.map(lineOf));
-  return [...alignedRows([HEADINGS, ...rows]), '', ...lines].join('\n').trimEnd();
+  const table = [HEADINGS, HEADINGS.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  return [...table, '', ...lines].join('\n').trimEnd();
 }
 
 function lineOf({ file, line, from, to, status }: Mutant): string {
   const place = `${file}:${line}`;
   const reach = status === 'NoCoverage' ? ', which no test reaches' : '';
   return `${place}  ${from} → ${to === '' ? 'nothing' : to}${reach}`;
-}
-
-function alignedRows(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  return rows.map((row) =>
-    row
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
-      )
-      .join('  '),
-  );
 }

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Event, type Journal, journalAt } from './changes.ts';
-import { environmentOf, type ProcessSettings } from './process-settings.ts';
+import { type Event, environmentOf, type Journal, journalAt, type ProcessSettings } from './changes.ts';
 
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--root', '.'];
 const CONFIG = ['--config', 'test/proofs/mutations/vitest.config.ts'];

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { relative } from 'node:path';
+import { matchesGlob, relative } from 'node:path';
 import { defineConfig, type Plugin } from 'vitest/config';
-import { InOrder, testsInProcess } from './in-order.ts';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { processSettings } from './changes.ts';
+import { groups } from './groups.ts';
 import type { Instrumented } from './instrument.ts';
-import { processSettings } from './process-settings.ts';
 
 /** Replaces the code of a group by the same code with its changes in it. */
 function changed(): Plugin {
@@ -15,6 +16,22 @@ function changed(): Plugin {
     enforce: 'pre',
     transform: (_original, id) => code[relative('.', id)],
   };
+}
+
+/** The tests of the group that this process runs. Default: those of all. */
+function testsInProcess(): readonly string[] {
+  const group = processSettings()?.group;
+  return group === undefined ? Object.values(groups).flatMap(({ tests }) => tests) : groups[group].tests;
+}
+
+/** Runs the files in the order in which their group lists them: a change costs what runs until the first failure. */
+class InOrder extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const tests = testsInProcess();
+    const rankOf = ({ moduleId }: TestSpecification) =>
+      tests.findIndex((glob) => matchesGlob(relative('.', moduleId), glob));
+    return (await super.sort(files)).toSorted((a, b) => rankOf(a) - rankOf(b));
+  }
 }
 
 /** The tests of one group, in a process that `run-tests.ts` starts. */

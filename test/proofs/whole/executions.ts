@@ -4,9 +4,9 @@ import { afterStepFailure } from '../../../lib/snapshot/durable/after-step-failu
 import { takeDurableSnapshot } from '../../../lib/snapshot/durable/durable-snapshot.ts';
 import type { DurableSteps } from '../../../lib/snapshot/durable/durable-steps.ts';
 import type { StartExecution } from '../../../lib/snapshot/durable/start-execution.ts';
-import type { Process } from './process.ts';
 import type { Scene } from './scene.ts';
 import { HOST, openSession, type Session } from './session.ts';
+import type { Process } from './world.ts';
 
 /** What was stored for an execution, in order; `result` is JSON. */
 type Entry =

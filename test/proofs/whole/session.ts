@@ -15,10 +15,10 @@ import { defaultRetryLimits, type RetryLimits } from '../../../lib/platform/retr
 import { fixedToken } from '../../../lib/platform/token.ts';
 import type { DateSeen } from '../../../lib/table/index.ts';
 import { workerOver } from '../../jobs/worker-over.ts';
-import type { Process } from './process.ts';
 import type { Scene } from './scene.ts';
 import { storeFor } from './shared-store.ts';
 import { tableFor } from './shared-table.ts';
+import type { Process } from './world.ts';
 
 /** As the settings say by default. */
 const CONCURRENCY = 8;

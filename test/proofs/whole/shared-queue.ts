@@ -1,7 +1,6 @@
 import { AwsError } from '../../../lib/base/aws/aws-error.ts';
 import type { Queue, QueueMessage } from '../../../lib/jobs/queue/queue.ts';
-import type { Process } from './process.ts';
-import type { Act, World } from './world.ts';
+import type { Act, Process, World } from './world.ts';
 
 type Queued = {
   readonly messageId: string;

@@ -1,8 +1,7 @@
 import { StoreError } from '../../../lib/store/error.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
-import type { Process } from './process.ts';
-import type { World } from './world.ts';
+import type { Process, World } from './world.ts';
 
 const TIMEOUT_MS = 5_000;
 

@@ -9,8 +9,7 @@ import type { RowKey, Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
 import { createMemoryTable } from '../../table/memory-table.ts';
 import { createSqliteInMemory, type Sharer } from '../../table/sqlite-in-memory.ts';
-import type { Process } from './process.ts';
-import type { World } from './world.ts';
+import type { Process, World } from './world.ts';
 
 /** The one table of a fleet: rows of jobs and texts, and the item with the budget and the breaker. */
 type TableParts = {

@@ -2,10 +2,9 @@ import type { AttemptResult, PlatformRequest, Send } from '../../../lib/platform
 import { status } from '../../platform/fake-call.ts';
 import type { FunctionEnd } from '../job-plan.ts';
 import { fates, responseTo, subjectOf } from '../platform-responses.ts';
-import type { Process } from './process.ts';
 import { createRecords } from './records.ts';
 import { platformFates } from './spells.ts';
-import type { World } from './world.ts';
+import type { Process, World } from './world.ts';
 
 /** A call that the platform executed. `isKnown`: its response reached the process that sent it. */
 type Execution = {

@@ -5,9 +5,9 @@ import { LONG_POLLS } from '../../../lib/jobs/queue/empty-queue.ts';
 import type { Queue } from '../../../lib/jobs/queue/queue.ts';
 import { runBatch } from '../../../lib/jobs/run-batch.ts';
 import { work } from '../../../lib/jobs/work.ts';
-import type { Process } from './process.ts';
 import type { Scene } from './scene.ts';
 import { openSession, workerOf } from './session.ts';
+import type { Process } from './world.ts';
 
 /** The deployed function's time limit, and how long its messages are hidden. */
 const LIMIT_MS = 900_000;

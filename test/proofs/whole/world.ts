@@ -1,9 +1,30 @@
 import { createVirtualClock } from '../../pace/virtual-clock.ts';
 import { createDice, type Dice } from '../dice.ts';
 import type { Plan } from './plan.ts';
-import { newProcess, type Process } from './process.ts';
 import type { Border, Fate, Spell } from './spells.ts';
 import { countZlibWork } from './zlib-work.ts';
+
+/** A process of the world. One that is not mortal never crashes or pauses, and only the queue fails it. */
+export type Process = {
+  readonly name: string;
+  readonly isMortal: boolean;
+  isAlive: boolean;
+  /** Until then it makes no progress, and no response reaches it. */
+  pausedUntilMs: number;
+  /** How many things have gone wrong with it so far. */
+  troubles: number;
+  /** Called when it has ended, normally or not. */
+  readonly onEnd: (() => void)[];
+};
+
+const newProcess = (name: string, isMortal = true): Process => ({
+  name,
+  isMortal,
+  isAlive: true,
+  pausedUntilMs: 0,
+  troubles: 0,
+  onEnd: [],
+});
 
 /** Something that leaves a process for a service that is not the platform. */
 export type Act<T> = {

@@ -4,7 +4,6 @@ import type { watchRecovery } from '../recovery.ts';
 import type { Scene } from '../scene.ts';
 import { checkJobs } from './jobs.ts';
 import { checkPublished, type watchLatest } from './published.ts';
-import { checkRate } from './rate.ts';
 import { checkTexts } from './texts.ts';
 
 /** A finished schedule; `broken` is called for every promise that was not kept. */
@@ -49,4 +48,24 @@ export async function checkPromises(ended: Finished) {
     shareAfter: share === undefined ? undefined : Math.round(100 * share),
     minutes: Math.round(scene.world.sinceStartMs() / 6_000) / 10,
   };
+}
+
+/** **The budget is the fleet's**: no sliding second at the platform holds more requests than the rate. */
+function checkRate({ plan, scene, broken }: Finished): number {
+  const { most, atMs } = mostInASecond(scene.platform.arrivals);
+  if (most > plan.rate)
+    broken(
+      `The budget is the fleet's: ${most} requests in the second before ${atMs / 1_000} s, at a rate of ${plan.rate}`,
+    );
+  return most;
+}
+
+function mostInASecond(arrivals: readonly number[]) {
+  const times = arrivals.toSorted((a, b) => a - b);
+  let [first, most, at] = [0, 0, 0];
+  for (const [last, atMs] of times.entries()) {
+    while ((times[first] ?? atMs) <= atMs - 1_000) first += 1;
+    if (last - first + 1 > most) [most, at] = [last - first + 1, atMs];
+  }
+  return { most, atMs: at };
 }
