@@ -133,7 +133,7 @@ const whole: Suite = [
  * Every suite by the name that `npm run conformance` takes: one import and one line add one. The longest come first, so
  * that none of them is left alone at the end.
  */
-export const suites = {
+const suites = {
   whole,
   sql,
   package: packaged,

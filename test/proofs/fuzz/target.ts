@@ -27,7 +27,7 @@ export class Finding extends Error {
 }
 
 /** A mutation made something that is not an input of the target at all. */
-export class NotAnInputError extends Error {
+class NotAnInputError extends Error {
   override readonly name = 'NotAnInputError';
 }
 
