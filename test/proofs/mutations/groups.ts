@@ -75,7 +75,7 @@ export const groups = {
   texts: {
     mutate: ['lib/jobs/texts/**/*.ts', 'lib/jobs/results/*.ts'],
     tests: [
-      'test/jobs/texts/scoring/{stopping,text-gate,send-text,score-text,refusals,backlog}.test.ts',
+      'test/jobs/texts/scoring/{failures,text-gate,score-text,backlog}.test.ts',
       'test/jobs/texts/cache/*.test.ts',
       'test/jobs/texts/rows/input.test.ts',
       'test/jobs/texts/output/*.test.ts',

@@ -1,7 +1,7 @@
 import { backoffMs } from '../../../base/index.ts';
 import { PlatformError } from '../../../platform/index.ts';
 import type { ScoreJob } from '../../types/score/message.ts';
-import { createRefusals } from '../scoring/refusals.ts';
+import { createFailures } from '../scoring/failures.ts';
 import type { ScoreTextsOptions } from '../scoring/run.ts';
 import { createTextGate } from '../scoring/text-gate.ts';
 import { type Checked, checkBatch, type Refusal } from './check-batch.ts';
@@ -38,16 +38,16 @@ export async function scoreFile(request: BatchRequest, options: ScoreFileOptions
   if (checked.kind === 'refused') return checked;
   let rowsScored = 0;
   const gate = options.gate ?? createTextGate();
-  const refusals = options.refusals ?? createRefusals();
+  const failures = options.failures ?? createFailures();
   const score = async (message: ScoreJob) => {
-    await scoreInTime(message, { ...options, gate, refusals });
+    await scoreInTime(message, { ...options, gate, failures });
     rowsScored += message.texts.length;
     options.progress?.({ rowsScored, rows: checked.rows });
   };
   const send = (messages: readonly ScoreJob[]) =>
     eachOf(messages, score, options.chunksAtOnce ?? CHUNKS_AT_ONCE);
   const hadEnded = ({ scored }: { readonly scored: number }) => {
-    if (scored > 0) refusals.hasScored();
+    if (scored > 0) failures.hasScored();
   };
   const { summary, chunks } = await splitChecked(request, { ...options, send, hadEnded });
   if (summary === undefined)

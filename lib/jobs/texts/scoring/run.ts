@@ -1,14 +1,7 @@
-import type {
-  CallOptions,
-  PlatformError,
-  RetryLimits,
-  Sentiment,
-  SentimentRequest,
-} from '../../../platform/index.ts';
+import type { CallOptions, RetryLimits, Sentiment, SentimentRequest } from '../../../platform/index.ts';
 import type { CallLimit } from '../batch/call-limit.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';
-import { createRefusals, type Refusals } from './refusals.ts';
-import { type Alike, afterFailedText, isRefusedText, mustStop, noneAlike } from './stopping.ts';
+import { createFailures, type Failures } from './failures.ts';
 import { createTextGate, type TextGate } from './text-gate.ts';
 
 /** Calls the platform: `platform.sentiment.analyze`. */
@@ -22,8 +15,8 @@ export type ScoreTextsOptions = {
   readonly limit?: CallLimit | undefined;
   /** What all chunks of the process pass through. Default: one of its own. */
   readonly gate?: TextGate | undefined;
-  /** What is known of this request's refusals, over all chunks of the process. Default: of this chunk alone. */
-  readonly refusals?: Refusals | undefined;
+  /** The failures of this request, over all chunks of the process. Default: of this chunk alone. */
+  readonly failures?: Failures | undefined;
   /** The most texts in work at once, those that wait for another try included. Default 8. */
   readonly atOnce?: number | undefined;
   /** The job that the texts belong to: what it paid for in an earlier try is counted as its own. */
@@ -53,51 +46,29 @@ export type Stop =
 export type Run = ReturnType<typeof startRun>;
 
 export function startRun(options: ScoreTextsOptions) {
-  const { gate = createTextGate(), refusals = createRefusals(), signal: caller, deadlineMs, now } = options;
+  const { gate = createTextGate(), failures = createFailures(), signal: caller, now } = options;
+  const { deadlineMs = Number.POSITIVE_INFINITY } = options;
   const stopping = new AbortController();
   const signal: AbortSignal =
     caller === undefined ? stopping.signal : AbortSignal.any([caller, stopping.signal]);
   let stopped: Stop | undefined;
-  let departures = 0;
-  let successes = 0;
-  let alike: Alike = noneAlike;
-  /** The first reason counts. */
-  const stop = (why: Stop) => {
-    stopped ??= why;
-    stopping.abort(new StoppedError());
-  };
   return {
     ...options,
+    deadlineMs,
+    failures,
     enter: gate.enter(),
     /** Aborted once no further text may be begun. */
     signal,
-    stop,
+    /** The first reason counts. */
+    stop: (why: Stop) => {
+      stopped ??= why;
+      stopping.abort(new StoppedError());
+    },
     stopped: () => stopped,
-    /** Records that a call has left. */
-    left: () => {
-      departures += 1;
-    },
-    /** How many calls have left. */
-    departures: () => departures,
-    /** How many texts calls have scored. */
-    successes: () => successes,
-    /** Records that a call has scored a text. */
-    succeeded: () => {
-      successes += 1;
-      alike = noneAlike;
-      refusals.succeeded();
-    },
-    /** Records that the cache had a result: the request is right, whatever else is wrong now. */
-    foundCached: refusals.hasScored,
-    /** Records a text that failed after its tries; stops the run if it was one too many. */
-    failed: (text: string, error: PlatformError) => {
-      alike = afterFailedText(alike, error.failure);
-      const isRefused = isRefusedText(error.failure);
-      if (isRefused ? refusals.refused(text) : mustStop(alike, error.failure))
-        stop({ kind: 'error', error, alike: true });
-    },
+    /** How many calls have left, and how many of them have scored a text. */
+    counts: { departures: 0, successes: 0 },
     /** Whether time is up. */
-    isOver: () => deadlineMs !== undefined && now() >= deadlineMs,
+    isOver: () => now() >= deadlineMs,
   };
 }
 

@@ -1,9 +1,9 @@
 import type { PlatformError, Sentiment, SentimentRequest } from '../../../platform/index.ts';
 import { decideRetry, defaultRetryLimits } from '../../../platform/retry.ts';
 import type { Taken, TextClaim } from '../cache/text-claim.ts';
+import { isOfText } from './failures.ts';
 import type { Run } from './run.ts';
 import { heldNow, sendText, type Tried } from './send-text.ts';
-import { isOfText, waitsHere } from './stopping.ts';
 
 /** The outcome of a text, which several ids may share. `calls`: those that may have been executed. */
 export type TextOutcome =
@@ -31,7 +31,8 @@ export async function scoreText(request: SentimentRequest, run: Run): Promise<Te
   try {
     if (run.isOver()) return heldNow(run);
     const looked = await run.cache.look(request, run.payer);
-    if (looked.kind === 'scored') run.foundCached();
+    // The request is right, whatever else is wrong now.
+    if (looked.kind === 'scored') run.failures.hasScored();
     if (looked.kind !== 'open') return outcomeOf(looked);
     claim = looked.claim;
     return await tryUntilDone(request, claim, run);
@@ -72,7 +73,8 @@ async function tryUntilDone(
     const tried = await run.enter((leave) => tryInTurn({ request, claim, leave }, tries, run), run.signal);
     switch (tried.kind) {
       case 'result':
-        run.succeeded();
+        run.counts.successes += 1;
+        run.failures.succeeded();
         return store(tried.result, claim, run);
       case 'scored':
         return outcomeOf(tried);
@@ -91,7 +93,7 @@ async function tryUntilDone(
         const delayMs = delayBeforeRetry(tried.error, tries, run);
         if (delayMs === undefined) return giveUp(request.text, tried.error, claim, run);
         const untilMs = run.now() + delayMs;
-        if (untilMs >= (run.deadlineMs ?? Number.POSITIVE_INFINITY)) {
+        if (untilMs >= run.deadlineMs) {
           await claim.release();
           return { kind: 'held', untilMs };
         }
@@ -111,7 +113,13 @@ type Turn = {
   readonly leave: () => void;
 };
 
-/** One attempt in its turn. A wait for the pace is sat out here, so that no other text of the process meets it too. */
+/** The longest wait that a worker sits out. */
+const LONGEST_WAIT_MS = 120_000;
+
+/**
+ * One attempt in its turn. As long as calls of the chunk leave, a wait for the pace is sat out here, so that no other text
+ * of the process meets it too: going back to the queue and coming again costs receives and writes.
+ */
 async function tryInTurn(
   { request, claim, leave }: Turn,
   tries: Tries,
@@ -126,12 +134,13 @@ async function tryInTurn(
   if (leftAtMs !== undefined) tries.spentMs += run.now() - leftAtMs;
   if (tried.kind !== 'failure' || tried.error.failure.kind !== 'wait') return tried;
   const { waitMs } = tried.error.failure;
-  const hasProgressed = run.departures() > tries.departures;
-  if (!waitsHere({ waitMs, nowMs: run.now(), deadlineMs: run.deadlineMs, hasProgressed })) {
+  const { departures } = run.counts;
+  const isSoon = waitMs <= LONGEST_WAIT_MS && run.now() + waitMs < run.deadlineMs;
+  if (!isSoon || departures === tries.departures) {
     run.stop({ kind: 'later', delayMs: waitMs });
     return heldNow(run);
   }
-  tries.departures = run.departures();
+  tries.departures = departures;
   await run.sleep(waitMs, run.signal);
   return { kind: 'waited' };
 }
@@ -159,7 +168,7 @@ function delayBeforeRetry({ failure }: PlatformError, tries: Tries, run: Run): n
 async function giveUp(text: string, error: PlatformError, claim: TextClaim, run: Run): Promise<TextOutcome> {
   const calls = claim.sends();
   await claim.release();
-  run.failed(text, error);
+  if (run.failures.failed(text, error.failure)) run.stop({ kind: 'error', error, alike: true });
   return isOfText(error)
     ? { kind: 'failed', error: error.message, calls, forget: claim.forget }
     : { kind: 'unsettled', error, calls };

@@ -76,10 +76,7 @@ export async function scoreTexts(
       if (undecided?.kind !== 'unsettled') return settled(texts, outcomes);
       return endOf({ kind: 'error', error: undecided.error, alike: false }, texts, outcomes, run);
     }
-    endMs ??= Math.min(
-      run.deadlineMs ?? Number.POSITIVE_INFINITY,
-      run.now() + (run.maxWaitMs ?? MAX_WAIT_MS),
-    );
+    endMs ??= Math.min(run.deadlineMs, run.now() + (run.maxWaitMs ?? MAX_WAIT_MS));
     if (run.now() + pollMs > endMs) return laterBy(heldUntilMs - run.now(), open.length);
     try {
       await run.sleep(pollMs, run.signal);
@@ -124,7 +121,7 @@ function endOf(stop: Stop, texts: readonly TextOfJob[], outcomes: Outcomes, run:
     return {
       ...stop,
       kind: 'stopped',
-      progress: run.successes(),
+      progress: run.counts.successes,
       results: resultsOf(texts, outcomes, stop.error),
     };
   return laterBy(stop.delayMs, new Set(texts.map(({ text }) => text)).size - outcomes.size);

@@ -1,7 +1,7 @@
 import { PlatformError, type Sentiment, type SentimentRequest } from '../../../platform/index.ts';
 import type { Taken, TextClaim } from '../cache/text-claim.ts';
+import { wasRefused } from './failures.ts';
 import type { Run } from './run.ts';
-import { wasRefused } from './stopping.ts';
 
 /** How one attempt at a text ended. */
 export type Tried =
@@ -56,7 +56,7 @@ export async function sendText(
     if (run.isOver() || !claim.isHeld()) throw new NotSentError(heldNow(run));
     waiting[Symbol.dispose]();
     left = true;
-    run.left();
+    run.counts.departures += 1;
     leave();
   };
   try {

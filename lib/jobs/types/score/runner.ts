@@ -4,7 +4,7 @@ import type { BatchStorage } from '../../texts/batch/batch.ts';
 import { costsOf } from '../../texts/batch/chunk-counts.ts';
 import { requestOf, scoreChunk } from '../../texts/batch/score-chunk.ts';
 import type { ScoreCache } from '../../texts/cache/score-cache.ts';
-import { createRefusalsOf } from '../../texts/scoring/refusals.ts';
+import { createFailuresOf } from '../../texts/scoring/failures.ts';
 import type { Analyze, ScoreTextsOptions } from '../../texts/scoring/run.ts';
 import type { StoppedTexts } from '../../texts/scoring/score-texts.ts';
 import { createTextGate } from '../../texts/scoring/text-gate.ts';
@@ -24,7 +24,7 @@ export type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'rand
  */
 export function scoreRunner({ platform, cache, batches, ...given }: ScoreRunnerOptions): RunJob<ScoreJob> {
   const gate = createTextGate();
-  const refusalsOf = createRefusalsOf();
+  const failuresOf = createFailuresOf();
   return async (job, turn) => {
     const analyze: Analyze = (request, { beforeSend, onLeave, ...options } = {}) =>
       platform.sentiment.analyze(request, {
@@ -42,8 +42,8 @@ export function scoreRunner({ platform, cache, batches, ...given }: ScoreRunnerO
         },
       });
     const { signal, lastSendMs: deadlineMs } = turn;
-    const refusals = refusalsOf(requestOf(job));
-    const options = { ...given, ...batches, gate, refusals, cache, analyze, signal, deadlineMs };
+    const failures = failuresOf(requestOf(job));
+    const options = { ...given, ...batches, gate, failures, cache, analyze, signal, deadlineMs };
     const scored = await scoreChunk(job, options);
     if (scored.kind === 'later')
       throw new HandBackError(`${scored.waiting} texts are not scored yet`, scored.delayMs);

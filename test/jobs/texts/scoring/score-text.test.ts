@@ -11,7 +11,6 @@ import { createMemoryTable } from '../../../table/memory-table.ts';
 import {
   busy,
   HOST,
-  longWait,
   scriptedAnalyze,
   sentBy,
   sentimentOf,
@@ -60,6 +59,54 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
     await scoreTexts(textsOf('good'), {}, { ...options, deadlineMs: NOW });
 
     expect(counted.reads).toBe(0);
+  });
+
+  test.each([
+    ['is up before a send is recorded, none is', 20, 0],
+    ['is up before the call leaves, it does not, and is taken back', 10, 10],
+  ])('if time %s', async (_, beforeMs, afterMs) => {
+    let left = false;
+    const one = worker(async (request, { beforeSend, onLeave } = {}) => {
+      one.pass(beforeMs);
+      await beforeSend?.();
+      one.pass(afterMs);
+      onLeave?.();
+      left = true;
+      return sentimentOf(request);
+    });
+
+    const scored = await scoreTexts(textsOf('good'), {}, { ...one.options, deadlineMs: NOW + 20 });
+
+    expect([scored.kind, left]).toEqual(['later', false]);
+    expect(await one.table.get(cacheKey(HOST, { text: 'good' }))).toBeUndefined();
+  });
+
+  test('a call whose turn is recorded twice has one send', async () => {
+    const { options } = worker(async (request, { beforeSend, onLeave } = {}) => {
+      await beforeSend?.();
+      await beforeSend?.();
+      onLeave?.();
+      return sentimentOf(request);
+    });
+
+    expect(resultsOf(await scoreTexts(textsOf('good'), {}, options))).toMatchObject([{ calls: 1 }]);
+  });
+
+  describe('a wait for the pace is sat out if calls have left,', () => {
+    const waits = (waitMs: number): PlatformFailure => ({ kind: 'wait', waitMs, maxWaitMs: 20_000 });
+
+    test.each([
+      ['and it is no longer than two minutes', 120_000, {}, 'scored'],
+      ['but not a longer one', 120_001, {}, 'later'],
+      ['but not beyond the deadline', 40_000, { deadlineMs: NOW + 40_000 }, 'later'],
+    ])('%s', async (_, waitMs, more, kind) => {
+      const { analyze } = scriptedAnalyze({ bad: [waits(waitMs)] });
+      const { options } = worker(analyze);
+
+      const scored = await scoreTexts(textsOf('good', 'bad'), {}, { ...options, ...more, atOnce: 1 });
+
+      expect(scored.kind).toBe(kind);
+    });
   });
 
   describe('a failure of the table', () => {
@@ -197,16 +244,6 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
       expect(resultsOf(scored)).toMatchObject([{ calls: 2, error: expect.stringContaining('503') }]);
       expect(attempts).toBe(3);
     });
-  });
-
-  test('a text whose turn is far off waits for it while others leave', async () => {
-    const { analyze } = scriptedAnalyze({ bad: [longWait] });
-    const one = worker(analyze);
-
-    const scored = await scoreTexts(textsOf('good', 'bad'), {}, { ...one.options, atOnce: 1 });
-
-    expect(resultsOf(scored)).toMatchObject([{ calls: 1 }, { calls: 1, paidAgain: 0 }]);
-    expect(one.slept).toEqual([40_000]);
   });
 
   test('the next text takes its turn as soon as the one before has left', async () => {

@@ -1,0 +1,121 @@
+import { canonicalJson } from '../../../base/index.ts';
+import type { PlatformError, PlatformFailure } from '../../../platform/index.ts';
+import { textHashOf } from '../cache/cache-row.ts';
+
+/*
+ * When texts are stopped. One that has no result after all of its tries says little: the text may be at fault, or
+ * something that all texts share (the token, the request, the platform). Different texts that fail alike, with no success
+ * between them, say that it is not the text.
+ */
+
+/** How many different texts must fail alike. */
+const MOST_ALIKE = 3;
+
+/**
+ * The same of texts that the platform refuses. Before any text has succeeded, the request itself may be wrong (a model,
+ * instructions), so few are tried. Afterwards it is known to be right, and files are often sorted: a hundred refusals in a
+ * row are more likely something that all texts share, such as credits that have run out.
+ */
+const MOST_REFUSED = { beforeSuccess: 10, afterSuccess: 100 };
+
+/** The failures of texts by one request since the last success: over all chunks that share it. */
+export type Failures = {
+  /** Records a text that failed. True if it was one too many; then they count anew, as before any success. */
+  readonly failed: (text: string, failure: PlatformFailure) => boolean;
+  /** Records that a text was scored. */
+  readonly succeeded: () => void;
+  /** Records that the request has scored a text before: a result of it is in the cache, or in a part. */
+  readonly hasScored: () => void;
+};
+
+export function createFailures(): Failures {
+  /** The hashes of texts by how they failed: the same text in many chunks is one text. */
+  const failed = new Map<string, Set<string>>();
+  let mostRefused = MOST_REFUSED.beforeSuccess;
+  return {
+    failed(text, failure) {
+      const name = likenessOf(failure);
+      const alike = (failed.get(name) ?? new Set()).add(textHashOf(text));
+      failed.set(name, alike);
+      if (alike.size < (name === REFUSED ? mostRefused : MOST_ALIKE)) return false;
+      failed.clear();
+      mostRefused = MOST_REFUSED.beforeSuccess;
+      return true;
+    },
+    succeeded() {
+      failed.clear();
+      mostRefused = MOST_REFUSED.afterSuccess;
+    },
+    hasScored() {
+      mostRefused = MOST_REFUSED.afterSuccess;
+    },
+  };
+}
+
+/** How many requests a process remembers: those of a few batches at a time. */
+const MOST_REQUESTS = 100;
+
+/** The failures of each request of a process that does chunks of several batches. */
+export function createFailuresOf(): (request: object) => Failures {
+  const known = new Map<string, Failures>();
+  return (request) => {
+    const name = canonicalJson(request);
+    const failures = known.get(name) ?? createFailures();
+    // The one that was used last is the last to go.
+    known.delete(name);
+    known.set(name, failures);
+    if (known.size > MOST_REQUESTS) for (const [first] of [...known].slice(0, 1)) known.delete(first);
+    return failures;
+  };
+}
+
+const TROUBLE = 'trouble';
+const REFUSED = 'refused';
+
+/** Statuses of a 4xx that say nothing about the text: they are about the token, the address, or the load. */
+const SHARED_STATUSES: readonly number[] = [401, 403, 404, 408, 429];
+
+/** Failures of one name are alike. A platform in trouble fails in several ways by turns. */
+function likenessOf(failure: PlatformFailure): string {
+  switch (failure.kind) {
+    case 'status': {
+      const { status } = failure;
+      if (status >= 500) return TROUBLE;
+      return status < 400 || SHARED_STATUSES.includes(status) ? `status ${status}` : REFUSED;
+    }
+    case 'cut':
+    case 'timeout':
+    case 'connection':
+    case 'not-json':
+    case 'redirect':
+      return TROUBLE;
+    default:
+      return failure.kind;
+  }
+}
+
+/**
+ * True if a text that failed like this, after its tries, fails alone: its row ends with this error. Any other failure
+ * leaves the text to a later try of its job.
+ */
+export function isOfText({ failure, attempts }: Pick<PlatformError, 'failure' | 'attempts'>): boolean {
+  switch (failure.kind) {
+    case 'status':
+      return failure.status >= 500 || likenessOf(failure) === REFUSED;
+    case 'shape':
+    case 'too-large':
+      return true;
+    // An invalid token is an input fault too, but one that takes an attempt to find.
+    case 'input':
+      return attempts === 0;
+    default:
+      return false;
+  }
+}
+
+/** Statuses with which the platform refuses a request that it has read: it scored nothing, and charges nothing. */
+const REFUSALS: readonly number[] = [400, 403, 404, 413, 415, 422];
+
+/** True on proof that a call which left was not executed, beyond what is proved for every operation. */
+export const wasRefused = (failure: PlatformFailure): boolean =>
+  failure.kind === 'status' && REFUSALS.includes(failure.status);

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import {
+  createFailures,
+  createFailuresOf,
+  type Failures,
+  isOfText,
+} from '../../../../lib/jobs/texts/scoring/failures.ts';
+import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
+import { lost, refusedText, unavailable } from '../fakes.ts';
+
+const shape: PlatformFailure = { kind: 'shape', faults: ['sentiment: expected text, got none'] };
+const tooLarge: PlatformFailure = { kind: 'too-large', maxBytes: 1_000 };
+const status = (code: number): PlatformFailure => ({ kind: 'status', status: code });
+
+/** How many of so many different texts are refused until it is one too many; undefined if all of them can be. */
+function mostOf(failures: Failures, texts = 1_000): number | undefined {
+  for (let count = 1; count <= texts; count += 1)
+    if (failures.failed(`text ${count}`, refusedText)) return count;
+  return undefined;
+}
+
+describe('different texts that fail alike stop a request', () => {
+  test.each<[string, readonly PlatformFailure[], boolean]>([
+    ['two refused tokens', [status(401), status(401)], false],
+    ['three refused tokens', [status(401), status(401), status(401)], true],
+    ['a platform in trouble, whatever it says', [unavailable, lost, status(500)], true],
+    ['refusals of different kinds', [status(401), status(403), status(401)], false],
+    ['nine refused texts', Array(9).fill(status(422)), false],
+    ['ten, whose refusals differ', [...Array(9).fill(status(422)), status(409)], true],
+    ['three responses of a wrong shape', [shape, shape, shape], true],
+    ['a wrong shape and a response that is too large, by turns', [shape, tooLarge, shape], false],
+  ])('%s', (_, given, stops) => {
+    const failures = createFailures();
+
+    expect(given.map((each, at) => failures.failed(`text ${at}`, each)).includes(true)).toBe(stops);
+  });
+});
+
+test.each(['succeeded', 'hasScored'] as const)(
+  'a hundred refusals stop one that has scored before (%s), and then ten again',
+  (event) => {
+    const failures = createFailures();
+    failures[event]();
+
+    expect([mostOf(failures), mostOf(failures)]).toEqual([100, 10]);
+  },
+);
+
+test('a success ends the row; a result of the cache does not: it says nothing about now', () => {
+  const [succeeded, hasScored] = [createFailures(), createFailures()];
+  for (const each of [succeeded, hasScored]) expect(mostOf(each, 9)).toBeUndefined();
+
+  succeeded.succeeded();
+  hasScored.hasScored();
+
+  expect(mostOf(succeeded, 99)).toBeUndefined();
+  for (let at = 0; at < 90; at += 1) hasScored.failed(`other ${at}`, refusedText);
+  expect(hasScored.failed('the hundredth', refusedText)).toBe(true);
+});
+
+test('one text that fails again and again is one text', () => {
+  const failures = createFailures();
+
+  expect(Array.from({ length: 500 }, () => failures.failed('n/a', refusedText))).not.toContain(true);
+  expect(Array.from({ length: 500 }, () => failures.failed('n/a', unavailable))).not.toContain(true);
+});
+
+test('requests are counted apart, equal ones together, and one in use is remembered', () => {
+  const failuresOf = createFailuresOf();
+  failuresOf({ model: 'good', instructions: 'brief' }).succeeded();
+  for (let at = 0; at < 300; at += 1) {
+    failuresOf({ model: `other ${at}` });
+    failuresOf({ instructions: 'brief', model: 'good' });
+  }
+
+  expect(mostOf(failuresOf({ model: 'good', instructions: 'brief' }))).toBe(100);
+  expect(mostOf(failuresOf({ model: 'wrong' }))).toBe(10);
+});
+
+test.each<[PlatformFailure, number, boolean]>([
+  ...[400, 409, 422, 500, 503].map((code) => [status(code), 1, true] as const),
+  ...[304, 401, 403, 404, 408, 429].map((code) => [status(code), 1, false] as const),
+  [shape, 1, true],
+  [tooLarge, 1, true],
+  [{ kind: 'input', faults: ['text: expected text'] }, 0, true],
+  [{ kind: 'input', faults: ['token: expected one'] }, 1, false],
+  [lost, 1, false],
+] as [PlatformFailure, number, boolean][])(
+  '%j after %i attempts is the text’s own: %s',
+  (failure, attempts, own) => {
+    expect(isOfText({ failure, attempts })).toBe(own);
+  },
+);
