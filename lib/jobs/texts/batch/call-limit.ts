@@ -29,56 +29,32 @@ export async function setCallLimit(batch: string, most: number, storage: LimitSt
 export async function openCallLimit(batch: string, storage: LimitStorage): Promise<CallLimit | undefined> {
   const found = await read(batch, storage);
   if (found === undefined) return undefined;
-  let waiting: Waiting[] = [];
-  let counting = Promise.resolve();
-  /** One write for all calls that wait for it. */
-  const countWaiting = async () => {
-    const given = waiting;
-    waiting = [];
-    let granted = 0;
-    try {
-      await change(batch, storage, ({ most, calls }) => {
-        granted = Math.max(0, Math.min(given.length, most - calls));
-        return granted === 0 ? undefined : { most, calls: calls + granted };
-      });
-      for (const [index, { settle }] of given.entries()) settle(index < granted);
-    } catch (error) {
-      for (const { fail } of given) fail(error);
-    }
-  };
   return {
     most: found.limit.most,
     take: () =>
-      new Promise((settle, fail) => {
-        waiting.push({ settle, fail });
-        if (waiting.length === 1) counting = counting.then(countWaiting);
-      }),
-    giveBack: () => change(batch, storage, ({ most, calls }) => ({ most, calls: calls - 1 })),
+      change(batch, storage, ({ most, calls }) => (calls < most ? { most, calls: calls + 1 } : undefined)),
+    giveBack: async () =>
+      void (await change(batch, storage, ({ most, calls }) => ({ most, calls: calls - 1 }))),
   };
 }
-
-type Waiting = {
-  readonly settle: (mayLeave: boolean) => void;
-  readonly fail: (error: unknown) => void;
-};
 
 async function read(batch: string, { table }: Pick<LimitStorage, 'table'>) {
   const stored = await table.get(limitKey(batch));
   return stored && { limit: limitSchema.parse(stored.row), token: stored.token };
 }
 
-/** Writes what `next` makes of the stored limit, however many processes do so at once; nothing if it is undefined. */
+/** Writes what `next` makes of the stored limit, however many processes do so at once; false if that is nothing. */
 async function change(
   batch: string,
   storage: LimitStorage,
   next: (limit: Limit) => Limit | undefined,
-): Promise<void> {
+): Promise<boolean> {
   const { table, newToken, now } = storage;
   for (;;) {
     const found = await read(batch, storage);
     const limit = next(found?.limit ?? { most: 0, calls: 0 });
-    if (limit === undefined) return;
+    if (limit === undefined) return false;
     const options = { expected: found?.token ?? null, token: newToken(), expiresAtMs: now() + RETENTION_MS };
-    if ((await table.put(limitKey(batch), limit, options)).kind === 'stored') return;
+    if ((await table.put(limitKey(batch), limit, options)).kind === 'stored') return true;
   }
 }

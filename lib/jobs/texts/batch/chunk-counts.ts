@@ -46,30 +46,17 @@ const NO_COSTS: Costs = {
 
 const NO_TOTALS: Totals = { rows: 0, scored: 0, failed: 0, cancelled: 0, bad: 0, erased: 0, ...NO_COSTS };
 
-const addCosts = (a: Costs, b: Costs): Costs => ({
-  cached: a.cached + b.cached,
-  calls: a.calls + b.calls,
-  paidAgain: a.paidAgain + b.paidAgain,
-  tokens: {
-    input: a.tokens.input + b.tokens.input,
-    output: a.tokens.output + b.tokens.output,
-    total: a.tokens.total + b.tokens.total,
-    reasoning: a.tokens.reasoning + b.tokens.reasoning,
-  },
-});
-
-const addTotals = (a: Totals, b: Totals): Totals => ({
-  rows: a.rows + b.rows,
-  scored: a.scored + b.scored,
-  failed: a.failed + b.failed,
-  cancelled: a.cancelled + b.cancelled,
-  bad: a.bad + b.bad,
-  erased: a.erased + b.erased,
-  ...addCosts(a, b),
-});
+/** Adds the numbers of two objects, at any depth, by the names of the first. */
+function added<Counts extends object>(one: Counts, other: Counts): Counts {
+  const sums = Object.entries(one).map(([name, value]) => {
+    const more = other[name as keyof Counts];
+    return [name, typeof value === 'number' ? value + Number(more) : added(value, more as object)];
+  });
+  return Object.fromEntries(sums) as Counts;
+}
 
 /** The sum of the counts of chunks. */
-export const sumOf = (chunks: readonly Totals[]): Totals => chunks.reduce(addTotals, NO_TOTALS);
+export const sumOf = (chunks: readonly Totals[]): Totals => chunks.reduce(added, NO_TOTALS);
 
 /** What is counted of a chunk. */
 export type Counted = {
@@ -85,12 +72,11 @@ export type Counted = {
 
 /** Counts a chunk: its rows from its part, its costs from the results, and what it cost before it was reopened. */
 export function countChunk({ rows, bad, results, equal, before }: Counted): ChunkCounts {
-  const costs = addCosts(costsOf(results), before ?? NO_COSTS);
+  const costs = added(costsOf(results), before ?? NO_COSTS);
   return { ...countRowsOf(rows, bad), ...costs, cached: costs.cached + equal };
 }
 
-export const costsOf = (results: readonly TextResult[]): Costs =>
-  results.map(costOf).reduce(addCosts, NO_COSTS);
+export const costsOf = (results: readonly TextResult[]): Costs => results.map(costOf).reduce(added, NO_COSTS);
 
 function costOf({ cached, calls, paidAgain, result }: TextResult): Costs {
   const usage = calls > 0 ? result?.modelProviderUsage : undefined;
