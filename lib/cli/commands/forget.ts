@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { eraseOldVersions } from '../../jobs/texts/erase-old-versions.ts';
-import { type Erased, forgetBatch, forgetText } from '../../jobs/texts/forget.ts';
+import { type Erased, eraseOldVersions, forgetBatch, forgetText } from '../../jobs/texts/forget.ts';
 import { forgetBatchParquet, forgetChangedParquet } from '../../tables/make/make-scores.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';

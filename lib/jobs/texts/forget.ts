@@ -1,4 +1,5 @@
 import { preview } from '../../base/index.ts';
+import type { OldVersion, Store } from '../../store/index.ts';
 import type { Table } from '../../table/index.ts';
 import {
   type BatchStorage,
@@ -7,6 +8,7 @@ import {
   chunkOfPart,
   chunkOfStaged,
   isBatchName,
+  partPrefix,
   SCORES_FOLDER,
   STAGED_FOLDER,
   scoresFolder,
@@ -39,12 +41,26 @@ export type Erased = {
  * the file that the text came from, messages on the queue, or the results of jobs.
  */
 export async function forgetText(textHash: string, options: BatchStorage): Promise<Erased> {
-  const staged = await eraseFromStaged(textHash, options);
+  const batches = new Set<string>();
+  let [stagedChunks, parts, rows] = [0, 0, 0];
+  for (const key of await keysOf(STAGED_FOLDER, options)) {
+    const chunkId = chunkOfStaged(key);
+    if (chunkId === undefined || !(await eraseFromStaged(chunkId, key, textHash, options))) continue;
+    batches.add(chunkId.batch);
+    stagedChunks += 1;
+  }
   // From here on, a chunk that ends is read without the text; the parts of chunks that ended before come next.
-  const parts = await eraseFromParts(textHash, options);
-  const batches = [...new Set([...staged.batches, ...parts.batches])];
+  for (const key of await keysOf(SCORES_FOLDER, options)) {
+    const chunkId = chunkOfPart(key);
+    const held = chunkId && (await readPart(key, options));
+    if (chunkId === undefined || held?.every((row) => row.textHash !== textHash)) continue;
+    const erased = await eraseFromParts(chunkId, textHash, options);
+    if (erased.length > 0) batches.add(chunkId.batch);
+    parts += erased.length;
+    rows += erased.reduce((sum, each) => sum + each, 0);
+  }
   const cacheRows = await eraseFromCache(new Set([textHash]), options.table);
-  return { cacheRows, stagedChunks: staged.chunks, parts: parts.parts, rows: parts.rows, batches };
+  return { cacheRows, stagedChunks, parts, rows, batches: [...batches] };
 }
 
 /**
@@ -62,8 +78,11 @@ export async function forgetBatch(batch: string, options: BatchStorage): Promise
   const results = await keysOf(scoresFolder(batch), options);
   const hashes = new Set<string>();
   let [parts, rows] = [0, 0];
-  for (const key of staged)
-    for (const row of await readStagedRows(key, options)) if ('text' in row) hashes.add(textHashOf(row.text));
+  for (const key of staged) {
+    const stored = await store.get(key);
+    for (const row of stored === undefined ? [] : parseStaged(key, stored.body).rows)
+      if ('text' in row) hashes.add(textHashOf(row.text));
+  }
   for (const key of results.filter((each) => chunkOfPart(each) !== undefined)) {
     const held = (await readPart(key, options)) ?? [];
     parts += 1;
@@ -95,20 +114,8 @@ async function deleteRow(key: Parameters<Table['get']>[0], table: Table): Promis
   }
 }
 
-async function eraseFromStaged(textHash: string, options: BatchStorage) {
-  const batches = new Set<string>();
-  let chunks = 0;
-  for (const key of await keysOf(STAGED_FOLDER, options)) {
-    const chunkId = chunkOfStaged(key);
-    if (chunkId === undefined || !(await eraseFromChunk(chunkId, key, textHash, options))) continue;
-    batches.add(chunkId.batch);
-    chunks += 1;
-  }
-  return { batches, chunks };
-}
-
 /** Whether there was anything to erase from a staged chunk. */
-async function eraseFromChunk(
+async function eraseFromStaged(
   chunkId: ChunkId,
   key: string,
   textHash: string,
@@ -144,60 +151,48 @@ async function touchOpenRow(chunkId: ChunkId, options: BatchStorage): Promise<vo
   await writeChunkRow(chunkId, stored.row, stored.token, options);
 }
 
-async function eraseFromParts(textHash: string, options: BatchStorage) {
-  const batches = new Set<string>();
-  const erased: number[] = [];
-  for (const key of await keysOf(SCORES_FOLDER, options)) {
-    const chunkId = chunkOfPart(key);
-    const rows = chunkId === undefined ? [] : await eraseFromPart(chunkId, key, textHash, options);
-    if (chunkId !== undefined && rows.length > 0) batches.add(chunkId.batch);
-    erased.push(...rows);
-  }
-  return { batches, parts: erased.length, rows: erased.reduce((sum, rows) => sum + rows, 0) };
-}
-
-/** Erases the text from a part, and from the one that replaced it meanwhile; returns the rows in each of them. */
-async function eraseFromPart(
+/**
+ * Erases a text from the part that a chunk's row names, and from those that no row names; returns how many rows each of
+ * them had of it. If there is no row, the parts are all that is left of the batch.
+ */
+async function eraseFromParts(
   chunkId: ChunkId,
-  key: string,
   textHash: string,
   options: BatchStorage,
 ): Promise<readonly number[]> {
-  const held = await readPart(key, options);
-  const erased = held?.filter((row) => row.textHash === textHash).length;
-  if (erased === 0) return [];
-  const stored = await readChunkRow(chunkId, options);
-  const named = stored?.row.part;
-  // The part that the row names comes first: as long as it has this text, a run that forgets another text may be about
-  // to name the part `key` in its place.
-  const others =
-    named === undefined || named === key ? [] : await eraseFromPart(chunkId, named, textHash, options);
-  if (held === undefined || erased === undefined) return others;
-  // A part that no row names is a leftover. If there is no row, the parts are all that is left of the batch.
-  if (stored === undefined || named === key) {
-    const left = held.map((row) => withoutResult(row, textHash));
-    const isReplaced = await replacePart(chunkId, { old: key, stored, rows: left }, options);
-    if (!isReplaced) return eraseFromPart(chunkId, key, textHash, options);
+  const erased = new Map<string, number>();
+  for (;;) {
+    const stored = await readChunkRow(chunkId, options);
+    const holding = new Map<string, readonly ScoredRow[]>();
+    for (const key of await keysOf(partPrefix(chunkId), options)) {
+      const rows = (await readPart(key, options)) ?? [];
+      const count = rows.filter((row) => row.textHash === textHash).length;
+      if (count === 0) continue;
+      holding.set(key, rows);
+      erased.set(key, count);
+    }
+    if (holding.size === 0) return [...erased.values()];
+    let hasChanged = false;
+    for (const [key, rows] of holding) {
+      if (stored !== undefined && stored.row.part !== key) continue;
+      const left = rows.map((row) => withoutResult(row, textHash));
+      hasChanged ||= !(await replacePart(chunkId, stored, left, options));
+    }
+    if (hasChanged) continue;
+    // The old parts last: until then another run can find what this one left unfinished.
+    await finishBatch(chunkId.batch, options);
+    for (const key of holding.keys()) await options.store.delete(key);
   }
-  // The old part last: until then another run can find what this one left unfinished.
-  await finishBatch(chunkId.batch, options);
-  await options.store.delete(key);
-  return [...others, erased];
 }
 
 const withoutResult = (row: ScoredRow, textHash: string): ScoredRow =>
   row.textHash === textHash ? { id: row.id, line: row.line, erased: true } : row;
 
-type Replacement = {
-  readonly old: string;
-  readonly stored: StoredChunk | undefined;
-  readonly rows: readonly ScoredRow[];
-};
-
 /** Writes a new part and makes the chunk's row, if there is one, name it; false if the row changed meanwhile. */
 async function replacePart(
   chunkId: ChunkId,
-  { old, stored, rows }: Replacement,
+  stored: StoredChunk | undefined,
+  rows: readonly ScoredRow[],
   options: BatchStorage,
 ): Promise<boolean> {
   const part = printPart(chunkId, rows);
@@ -209,7 +204,7 @@ async function replacePart(
   const now = await writeChunkRow(chunkId, next, token, options);
   if (now?.row === next) return true;
   // As long as the row names the old part, another run that forgets this text may be about to name the same new one.
-  const isDead = now !== undefined && now.row.part !== old && now.row.part !== part.key;
+  const isDead = now !== undefined && now.row.part !== row.part && now.row.part !== part.key;
   if (isDead) await options.store.delete(part.key);
   return false;
 }
@@ -220,13 +215,37 @@ async function readPart(key: string, { store }: BatchStorage): Promise<readonly 
   return stored && parsePart(key, stored.body);
 }
 
-async function readStagedRows(key: string, { store }: BatchStorage): Promise<readonly StagedRow[]> {
-  const stored = await store.get(key);
-  return stored === undefined ? [] : parseStaged(key, stored.body).rows;
+const keysOf = (prefix: string, { store }: BatchStorage): Promise<string[]> =>
+  Array.fromAsync(store.list(prefix), ({ key }) => key);
+
+/** What was forgotten. */
+export type Forgotten = { readonly textHash: string } | { readonly batch: string };
+
+/**
+ * Erases what a bucket with versions still has of a text or a batch that was forgotten: otherwise it could be read until
+ * its lifetime ends. Call it last, when nothing current holds it; it also finds what an earlier, interrupted call left.
+ * Returns how many versions it erased.
+ */
+export async function eraseOldVersions(forgotten: Forgotten, store: Store): Promise<number> {
+  const prefixes =
+    'batch' in forgotten
+      ? [stagedFolder(forgotten.batch), scoresFolder(forgotten.batch)]
+      : [STAGED_FOLDER, SCORES_FOLDER];
+  let erased = 0;
+  for (const prefix of prefixes)
+    for await (const version of store.oldVersions?.(prefix) ?? []) {
+      if ('textHash' in forgotten && !(await holdsText(version, forgotten.textHash))) continue;
+      await version.erase();
+      erased += 1;
+    }
+  return erased;
 }
 
-async function keysOf(prefix: string, { store }: BatchStorage): Promise<readonly string[]> {
-  const keys: string[] = [];
-  for await (const { key } of store.list(prefix)) keys.push(key);
-  return keys;
+/** Other objects hold no texts. */
+async function holdsText({ key, read }: OldVersion, textHash: string): Promise<boolean> {
+  if (chunkOfStaged(key) !== undefined)
+    return parseStaged(key, await read()).rows.some((row) => withoutText(row, textHash) !== row);
+  if (chunkOfPart(key) !== undefined)
+    return parsePart(key, await read()).some((row) => row.textHash === textHash);
+  return false;
 }

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { parsePart } from '../../../lib/jobs/texts/batch/part.ts';
 import { textHashOf } from '../../../lib/jobs/texts/cache/cache-row.ts';
-import { eraseOldVersions } from '../../../lib/jobs/texts/erase-old-versions.ts';
-import { forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
+import { eraseOldVersions, forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
 import type { OldVersion, Store } from '../../../lib/store/store.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { batchOf, runBatch, world } from './batch/batch-suite.ts';
