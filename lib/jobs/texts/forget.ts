@@ -162,7 +162,6 @@ async function eraseFromParts(
 ): Promise<readonly number[]> {
   const erased = new Map<string, number>();
   for (;;) {
-    const stored = await readChunkRow(chunkId, options);
     const holding = new Map<string, readonly ScoredRow[]>();
     for (const key of await keysOf(partPrefix(chunkId), options)) {
       const rows = (await readPart(key, options)) ?? [];
@@ -172,6 +171,8 @@ async function eraseFromParts(
       erased.set(key, count);
     }
     if (holding.size === 0) return [...erased.values()];
+    // Only now: a part that was named since would be taken for one that no row names.
+    const stored = await readChunkRow(chunkId, options);
     let hasChanged = false;
     for (const [key, rows] of holding) {
       if (stored !== undefined && stored.row.part !== key) continue;
