@@ -172,19 +172,6 @@ test('a construct works as a stage of a pipeline', () => {
 });
 
 describe('settings', () => {
-  test('are checked like those of the configuration, with every fault at once', () => {
-    const faulty = { baseUrl: 'acme', rate: -1, colour: 'red', schedules: [{ source: 'files', cron: '' }] };
-
-    expect(faultsOf(faulty)).toEqual(
-      expect.arrayContaining([
-        expect.stringMatching(/^baseUrl: expected an origin over https/),
-        'rate: expected a number from 0.001 to 10000, got -1',
-        'colour: expected no such field, got "red"',
-        expect.stringMatching(/^schedules\.0 \(files\)\.filesets: expected /),
-      ]),
-    );
-  });
-
   test('of what exists must not contradict each other', () => {
     const vpc = {} as object;
 

@@ -77,23 +77,6 @@ describe('the bucket', () => {
   });
 });
 
-test('buckets, queues and topics refuse requests that are not over TLS', () => {
-  const refusal = Match.objectLike({
-    PolicyDocument: Match.objectLike({
-      Statement: Match.arrayWith([
-        Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
-      ]),
-    }),
-  });
-
-  large.allResourcesProperties('AWS::S3::BucketPolicy', refusal);
-  large.allResourcesProperties('AWS::SQS::QueuePolicy', refusal);
-  large.allResourcesProperties('AWS::SNS::TopicPolicy', refusal);
-  expect(all(large, 'AWS::S3::BucketPolicy')).toHaveLength(all(large, 'AWS::S3::Bucket').length);
-  expect(all(large, 'AWS::SQS::QueuePolicy')).toHaveLength(all(large, 'AWS::SQS::Queue').length);
-  large.allResourcesProperties('AWS::SQS::Queue', { SqsManagedSseEnabled: true });
-});
-
 test('the table is paid per request, encrypted, can be restored to a point in time, and drops expired rows', () => {
   small.hasResourceProperties('AWS::DynamoDB::Table', {
     KeySchema: [
@@ -128,23 +111,6 @@ describe('the token', () => {
     large.resourceCountIs('AWS::SecretsManager::Secret', 0);
     large.hasResourceProperties('AWS::Lambda::Function', {
       Environment: { Variables: Match.objectLike({ PLATFORM_TOKEN_SECRET: full.tokenSecretArn }) },
-    });
-  });
-
-  test('may be encrypted with a key of the account, which functions use for it alone', () => {
-    const tokenKeyArn = 'arn:aws:kms:eu-central-1:111122223333:key/0b9e4d5e-7d53-4c0d-9d4a-0d8c7f3f1a11';
-
-    templateOf({ ...full, tokenKeyArn }).hasResourceProperties('AWS::IAM::Policy', {
-      PolicyDocument: {
-        Statement: Match.arrayWith([
-          {
-            Effect: 'Allow',
-            Action: 'kms:Decrypt',
-            Resource: tokenKeyArn,
-            Condition: { StringEquals: { 'kms:EncryptionContext:SecretARN': full.tokenSecretArn } },
-          },
-        ]),
-      },
     });
   });
 });
@@ -187,26 +153,27 @@ describe('the token in a parameter', () => {
     },
   );
 
-  test('may be encrypted with a key of the account, which functions use for it alone', () => {
+  const { tokenSecretArn } = full;
+
+  test.each([
+    ['a secret', { tokenSecretArn }, { 'kms:EncryptionContext:SecretARN': tokenSecretArn }],
+    ['a parameter', { ...own, tokenParameter: arn }, { 'kms:EncryptionContext:PARAMETER_ARN': arn }],
+  ])('or in %s may be encrypted with a key, which functions use for it alone', (_, place, context) => {
     const tokenKeyArn = 'arn:aws:kms:eu-central-1:111122223333:key/0b9e4d5e-7d53-4c0d-9d4a-0d8c7f3f1a11';
 
-    templateOf({ ...own, tokenParameter: arn, tokenKeyArn }).hasResourceProperties('AWS::IAM::Policy', {
+    templateOf({ ...full, ...place, tokenKeyArn }).hasResourceProperties('AWS::IAM::Policy', {
       PolicyDocument: {
         Statement: Match.arrayWith([
           {
             Effect: 'Allow',
             Action: 'kms:Decrypt',
             Resource: tokenKeyArn,
-            Condition: { StringEquals: { 'kms:EncryptionContext:PARAMETER_ARN': arn } },
+            Condition: { StringEquals: context },
           },
         ]),
       },
     });
   });
-});
-
-test('nothing has to be asked of AWS to synthesize, even where account and region are known', () => {
-  expect(appOf(full).synth().manifest.missing).toBeUndefined();
 });
 
 test('alarms that notify nobody are a warning', () => {
