@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { knownDifferences } from '../known-differences.ts';
 import { engineOf, notRunIn, tableOf, totalOf } from '../runner/table.ts';
@@ -17,8 +17,11 @@ describe('the words after `npm run conformance --`', () => {
   });
 });
 
-test('every file of a suite exists', () => {
-  expect(all.flatMap(({ run }) => run.files).filter((file) => !existsSync(file))).toEqual([]);
+test('every file of a suite exists, and every file for an engine is in a suite', () => {
+  const files = all.flatMap(({ run }) => run.files);
+
+  expect(files.filter((file) => !existsSync(file))).toEqual([]);
+  expect(globSync('test/**/*.conformance.ts').filter((file) => !files.includes(file))).toEqual([]);
 });
 
 test('every known difference belongs to a run', () => {

@@ -89,6 +89,7 @@ const services: Suite = [
     engines: [moto],
     files: [
       'test/conformance/services/token-secret.conformance.ts',
+      'test/conformance/services/token-parameter.conformance.ts',
       'test/conformance/services/finished-events.conformance.ts',
       'test/infra/event-rules.conformance.ts',
       'test/conformance/services/partitions.conformance.ts',

@@ -24,7 +24,7 @@ export const listing = {
     },
 } as const satisfies Rule;
 
-export type Listed = { readonly key: string; readonly bytes: Buffer; readonly xml: string };
+type Listed = { readonly key: string; readonly bytes: Buffer; readonly xml: string };
 
 /** All objects under a prefix, in order; undefined if the stand-in refuses to list them. */
 export async function listAll(
@@ -50,29 +50,68 @@ export async function listAll(
 }
 
 function toPage(all: readonly Listed[], { path, query }: AwsRequest): Reply {
-  const isFirstVersion = query.get('list-type') !== '2';
   const most = Math.min(Number(query.get('max-keys') ?? LARGEST_PAGE), LARGEST_PAGE);
   const rest = grouped(all, query).filter(({ bytes }) => Buffer.compare(bytes, startOf(query)) > 0);
   const page = rest.slice(0, most);
   const last = page.length < rest.length ? page.at(-1) : undefined;
-  const next = isFirstVersion
-    ? xmlOf('NextMarker', last?.bytes.toString('utf8'))
-    : xmlOf('NextContinuationToken', last?.bytes.toString('base64'));
-  return toXml(
-    [
-      '<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">',
-      xmlOf('Name', placeOf({ path }).bucket),
-      xmlOf('Prefix', query.get('prefix') ?? ''),
-      xmlOf('Delimiter', query.get('delimiter')),
-      xmlOf('MaxKeys', most),
-      isFirstVersion ? '' : xmlOf('KeyCount', page.length),
-      xmlOf('IsTruncated', last !== undefined),
-      next,
-      ...page.map(({ xml }) => xml),
-      '</ListBucketResult>',
-    ].join(''),
-  );
+  return xmlPage('ListBucketResult', [
+    xmlOf('Name', placeOf({ path }).bucket),
+    xmlOf('Prefix', query.get('prefix') ?? ''),
+    xmlOf('Delimiter', query.get('delimiter')),
+    xmlOf('MaxKeys', most),
+    xmlOf('KeyCount', page.length),
+    xmlOf('IsTruncated', last !== undefined),
+    xmlOf('NextContinuationToken', last?.bytes.toString('base64')),
+    ...page.map(({ xml }) => xml),
+  ]);
 }
+
+const xmlPage = (name: string, elements: readonly string[]): Reply =>
+  toXml(`<${name} xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${elements.join('')}</${name}>`);
+
+type Entry = { readonly key: string; readonly id: string };
+
+type PageOptions<Each> = {
+  readonly name: string;
+  readonly request: AwsRequest;
+  /** The parameter that says how many are wanted, and what the id of an entry is called. */
+  readonly most: 'max-uploads' | 'max-keys';
+  readonly id: 'UploadId' | 'VersionId';
+  readonly toXml: (entry: Each) => string;
+};
+
+/** A page of uploads or versions by key, after the markers of the one before. Entries of a key stay in their order. */
+export function pageByKey<Each extends Entry>(all: readonly Each[], options: PageOptions<Each>): Reply {
+  const { name, id, request, toXml: entryOf } = options;
+  const { query, path } = request;
+  const most = Math.min(Number(query.get(options.most) ?? LARGEST_PAGE), LARGEST_PAGE);
+  const sorted = all
+    .filter(({ key }) => key.startsWith(query.get('prefix') ?? ''))
+    .toSorted((a, b) => compareKeys(a.key, b.key));
+  const marker = query.get(id === 'UploadId' ? 'upload-id-marker' : 'version-id-marker');
+  const rest = sorted.slice(afterMarkers(sorted, query.get('key-marker') ?? '', marker));
+  const page = rest.slice(0, most);
+  const last = page.length < rest.length ? page.at(-1) : undefined;
+  return xmlPage(name, [
+    xmlOf('Bucket', placeOf({ path }).bucket),
+    xmlOf('IsTruncated', last !== undefined),
+    xmlOf('NextKeyMarker', last?.key),
+    xmlOf(id === 'UploadId' ? 'NextUploadIdMarker' : 'NextVersionIdMarker', last?.id),
+    ...page.map(entryOf),
+  ]);
+}
+
+/** The place of the first entry after the markers. Without an id, none of the key's entries are listed. */
+function afterMarkers(sorted: readonly Entry[], keyMarker: string, idMarker: string | null): number {
+  if (keyMarker === '') return 0;
+  const marked = sorted.findIndex(({ key, id }) => key === keyMarker && id === idMarker);
+  if (marked >= 0) return marked + 1;
+  const after = sorted.findIndex(({ key }) => compareKeys(key, keyMarker) > 0);
+  return after < 0 ? sorted.length : after;
+}
+
+/** By the bytes of UTF-8. */
+const compareKeys = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 /** An element, or nothing if it has no value. */
 export const xmlOf = (name: string, value: string | number | boolean | null | undefined): string =>
@@ -82,7 +121,7 @@ export const xmlOf = (name: string, value: string | number | boolean | null | un
 function startOf(query: URLSearchParams): Buffer {
   const token = query.get('continuation-token');
   if (token !== null) return Buffer.from(token, 'base64');
-  return Buffer.from(query.get('start-after') ?? query.get('marker') ?? '');
+  return Buffer.from(query.get('start-after') ?? '');
 }
 
 type Grouped = Pick<Listed, 'bytes' | 'xml'>;

@@ -1,10 +1,8 @@
-import type { AwsRequest } from '../aws-request.ts';
-import { type Reply, refuse, toXml, unescapeXml } from '../reply.ts';
+import { type Reply, refuse, unescapeXml } from '../reply.ts';
 import type { Rule } from '../rule.ts';
-import { xmlOf } from './listing.ts';
+import { pageByKey, xmlOf } from './listing.ts';
 import { placeOf } from './s3-operation.ts';
 
-const LARGEST_PAGE = 1_000;
 const MOST_PARTS = 10_000;
 
 /** fauxqs does not list uploads: it lists objects instead. */
@@ -18,9 +16,16 @@ export const uploadsAreListed = {
     return async (request, next) => {
       const place = placeOf(request);
       if (request.operation === 'ListMultipartUploads')
-        return toPage(
+        return pageByKey(
+          // Those of a key from the oldest: as they were inserted.
           [...uploads.values()].filter(({ bucket }) => bucket === place.bucket),
-          request,
+          {
+            name: 'ListMultipartUploadsResult',
+            request,
+            most: 'max-uploads',
+            id: 'UploadId',
+            toXml: toEntry,
+          },
         );
       const reply = await next(request);
       const id = uploadIdOf(reply);
@@ -43,49 +48,8 @@ type Upload = {
 const uploadIdOf = ({ body }: Reply): string =>
   unescapeXml(/<UploadId>(.*?)<\/UploadId>/.exec(body.toString('utf8'))?.[1] ?? '');
 
-function toPage(all: readonly Upload[], { query, path }: AwsRequest): Reply {
-  const prefix = query.get('prefix') ?? '';
-  const most = Math.min(Number(query.get('max-uploads') ?? LARGEST_PAGE), LARGEST_PAGE);
-  const sorted = all
-    .filter(({ key }) => key.startsWith(prefix))
-    .sort((a, b) => compareKeys(a.key, b.key) || a.atMs - b.atMs || compareKeys(a.id, b.id));
-  const rest = sorted.slice(afterMarkers(sorted, query, 'upload-id-marker'));
-  const page = rest.slice(0, most);
-  const last = page.length < rest.length ? page.at(-1) : undefined;
-  return toXml(
-    [
-      '<ListMultipartUploadsResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">',
-      xmlOf('Bucket', placeOf({ path }).bucket),
-      xmlOf('Prefix', prefix),
-      xmlOf('MaxUploads', most),
-      xmlOf('IsTruncated', last !== undefined),
-      xmlOf('NextKeyMarker', last?.key),
-      xmlOf('NextUploadIdMarker', last?.id),
-      ...page.map(toEntry),
-      '</ListMultipartUploadsResult>',
-    ].join(''),
-  );
-}
-
 const toEntry = ({ key, id, atMs }: Upload): string =>
   `<Upload>${xmlOf('Key', key)}${xmlOf('UploadId', id)}${xmlOf('Initiated', new Date(atMs).toISOString())}</Upload>`;
-
-/** The place of the first entry after the markers. Without an id, none of the key's entries are listed. */
-export function afterMarkers(
-  sorted: readonly Pick<Upload, 'key' | 'id'>[],
-  query: URLSearchParams,
-  nameOfId: string,
-): number {
-  const [keyMarker, idMarker] = [query.get('key-marker'), query.get(nameOfId)];
-  if (keyMarker === null || keyMarker === '') return 0;
-  const marked = sorted.findIndex(({ key, id }) => key === keyMarker && id === idMarker);
-  if (marked >= 0) return marked + 1;
-  const after = sorted.findIndex(({ key }) => compareKeys(key, keyMarker) > 0);
-  return after < 0 ? sorted.length : after;
-}
-
-/** By the bytes of UTF-8. */
-export const compareKeys = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 /** fauxqs takes parts with any number. */
 export const partNumbers = {

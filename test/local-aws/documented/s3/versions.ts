@@ -2,10 +2,9 @@ import type { AwsRequest } from '../aws-request.ts';
 import { type Reply, refuse, toXml } from '../reply.ts';
 import type { Ask, Rule } from '../rule.ts';
 import { createTurns } from '../turns.ts';
-import { xmlOf } from './listing.ts';
+import { pageByKey, xmlOf } from './listing.ts';
 import { placeOf, WRITES } from './s3-operation.ts';
-import { createVersions, type Versions } from './versions-kept.ts';
-import { toVersionsPage } from './versions-page.ts';
+import { createVersions, type ListedVersion, type Versions } from './versions-kept.ts';
 
 /** fauxqs has no versions: the current ones are in it, the older ones here. */
 export const versions = {
@@ -27,7 +26,13 @@ export const versions = {
             `<VersioningConfiguration>${xmlOf('Status', kept && 'Enabled')}</VersioningConfiguration>`,
           );
         case 'ListObjectVersions':
-          return toVersionsPage(await (kept ?? createVersions(world)).list(request), request);
+          return pageByKey(await (kept ?? createVersions(world)).list(request), {
+            name: 'ListVersionsResult',
+            request,
+            most: 'max-keys',
+            id: 'VersionId',
+            toXml: toEntry,
+          });
       }
       // Copies and moves of versions come one after another.
       return kept === undefined ? next(request) : inTurn(bucket, () => onVersions(request, { kept, next }));
@@ -54,4 +59,16 @@ async function onVersions(request: AwsRequest, { kept, next }: Place): Promise<R
   if (WRITES.has(operation)) return kept.put(request, next);
   if (operation === 'GetObject' || operation === 'HeadObject') return kept.get(request, next);
   return operation === 'DeleteObject' ? kept.delete(request) : next(request);
+}
+
+function toEntry({ key, id, atMs, isLatest, object }: ListedVersion): string {
+  const named = [
+    xmlOf('Key', key),
+    xmlOf('VersionId', id),
+    xmlOf('IsLatest', isLatest),
+    xmlOf('LastModified', new Date(atMs).toISOString()),
+  ].join('');
+  if (object === undefined) return `<DeleteMarker>${named}</DeleteMarker>`;
+  const etag = xmlOf('ETag', String(object.headers['etag']));
+  return `<Version>${named}${etag}${xmlOf('Size', object.body.length)}<StorageClass>STANDARD</StorageClass></Version>`;
 }

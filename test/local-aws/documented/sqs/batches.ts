@@ -1,6 +1,6 @@
 import { type AwsRequest, listOf, type Members, membersOf, withMembers } from '../aws-request.ts';
 import { createNowAndThen } from '../now-and-then.ts';
-import { type Reply, succeeded, toJson } from '../reply.ts';
+import { type Reply, refuse, succeeded, toJson } from '../reply.ts';
 import type { Ask, Rule } from '../rule.ts';
 
 /** How many batches there are to one that fails in part. */
@@ -38,6 +38,26 @@ export const entriesOf = (request: AwsRequest): readonly Members[] =>
     ? listOf(membersOf(request)['Entries'])
     : [];
 
+/**
+ * Refuses a request of one message, or single entries of a batch, that `faultOf` finds a fault of the sender in, and
+ * passes on the rest.
+ */
+export function refuseEach(
+  request: AwsRequest,
+  next: Ask,
+  faultOf: (members: Members) => { readonly code: string; readonly message: string } | undefined,
+): Promise<Reply> | Reply {
+  const alone = faultOf(membersOf(request));
+  if (alone !== undefined) return refuse('sqs', { status: 400, ...alone });
+  const failed = entriesOf(request).flatMap((entry) => {
+    const { code, message } = faultOf(entry) ?? {};
+    return code === undefined || message === undefined
+      ? []
+      : [[entry, { Code: code, Message: message, SenderFault: true }] as const];
+  });
+  return askForOthers(request, next, { failed: new Map(failed), succeeded: new Map() });
+}
+
 type EntryFailure = {
   readonly Code: string;
   readonly Message: string;
@@ -45,7 +65,7 @@ type EntryFailure = {
 };
 
 /** The entries of a batch that are decided already. */
-export type Decided = {
+type Decided = {
   readonly failed: ReadonlyMap<Members, EntryFailure>;
   readonly succeeded: ReadonlyMap<Members, Members>;
 };
@@ -68,3 +88,7 @@ export async function askForOthers(
     Failed: [...listOf(members['Failed']), ...failures],
   });
 }
+
+/** The name in the queue's URL. */
+export const queueNameOf = (request: AwsRequest): string =>
+  String(membersOf(request)['QueueUrl'] ?? '').replace(/^.*\//, '');

@@ -1,8 +1,8 @@
 import { type AwsRequest, isMembers, type Members } from '../aws-request.ts';
 import { succeeded, toJson } from '../reply.ts';
 import type { Ask, Rule, World } from '../rule.ts';
+import { queueNameOf } from './batches.ts';
 import { attributesRequest } from './polls.ts';
-import { queueNameOf } from './queue-name.ts';
 
 /** Counts are up to so old. AWS's may be over a minute old: this is as much as people and tests can wait for. */
 export const OLDEST_COUNTS_MS = 1_500;

@@ -1,7 +1,7 @@
 import { type AwsRequest, membersOf } from '../aws-request.ts';
 import { refuse } from '../reply.ts';
 import type { Rule } from '../rule.ts';
-import { askForOthers, entriesOf } from './batches.ts';
+import { entriesOf, refuseEach } from './batches.ts';
 
 const MOST_DELAY_SECONDS = 900;
 
@@ -11,21 +11,16 @@ export const delayLimit = {
   kind: 'strict',
   says: 'DelaySeconds is a whole number from 0 to 900.',
   page: 'https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html',
-  create: () => async (request, next) => {
-    if (request.operation === 'SendMessage' && !isDelay(membersOf(request)['DelaySeconds']))
-      return refuse('sqs', { status: 400, code: 'InvalidParameterValue', message: BAD_DELAY });
-    const failed = request.operation === 'SendMessageBatch' ? entriesOf(request).filter(isTooLate) : [];
-    const failure = { Code: 'InvalidParameterValue', Message: BAD_DELAY, SenderFault: true };
-    return askForOthers(request, next, {
-      failed: new Map(failed.map((entry) => [entry, failure])),
-      succeeded: new Map(),
-    });
-  },
+  create: () => async (request, next) =>
+    request.operation.startsWith('SendMessage')
+      ? refuseEach(request, next, ({ DelaySeconds }) => (isDelay(DelaySeconds) ? undefined : badDelay))
+      : next(request),
 } as const satisfies Rule;
 
-const BAD_DELAY = `Value for parameter DelaySeconds is invalid. Reason: Must be between 0 and ${MOST_DELAY_SECONDS}.`;
-
-const isTooLate = ({ DelaySeconds }: { readonly DelaySeconds?: unknown }) => !isDelay(DelaySeconds);
+const badDelay = {
+  code: 'InvalidParameterValue',
+  message: `Value for parameter DelaySeconds is invalid. Reason: Must be between 0 and ${MOST_DELAY_SECONDS}.`,
+};
 
 const isDelay = (seconds: unknown): boolean =>
   seconds === undefined ||

@@ -1,7 +1,7 @@
-import { listOf, type Members, membersOf } from '../aws-request.ts';
-import { type Reply, refuse, succeeded } from '../reply.ts';
+import { listOf, type Members } from '../aws-request.ts';
+import { type Reply, succeeded } from '../reply.ts';
 import type { Rule } from '../rule.ts';
-import { askForOthers, entriesOf } from './batches.ts';
+import { refuseEach } from './batches.ts';
 
 const MOST_SECONDS = 43_200;
 
@@ -15,21 +15,17 @@ export const receiptsMustBeIssued = {
     const issued = createIssued(now);
     return async (request, next) => {
       if (request.operation === 'ReceiveMessage') return issued.record(await next(request));
-      const { ReceiptHandle: receipt } = membersOf(request);
-      const isFalse = (given: unknown) => given !== undefined && issued.at(given) === undefined;
-      if (isFalse(receipt)) return refuse('sqs', { status: 400, code: INVALID, message: UNKNOWN_RECEIPT });
-      const failed = entriesOf(request).filter(({ ReceiptHandle }) => isFalse(ReceiptHandle));
-      const failure = { Code: INVALID, Message: UNKNOWN_RECEIPT, SenderFault: true };
-      return askForOthers(request, next, {
-        failed: new Map(failed.map((entry) => [entry, failure])),
-        succeeded: new Map(),
-      });
+      return refuseEach(request, next, ({ ReceiptHandle }) =>
+        ReceiptHandle === undefined || issued.at(ReceiptHandle) !== undefined ? undefined : unknownReceipt,
+      );
     };
   },
 } as const satisfies Rule;
 
-const INVALID = 'ReceiptHandleIsInvalid';
-const UNKNOWN_RECEIPT = 'The input receipt handle is invalid.';
+const unknownReceipt = {
+  code: 'ReceiptHandleIsInvalid',
+  message: 'The input receipt handle is invalid.',
+};
 
 /** The 12 hours of a visibility timeout begin when the message is received, not when the timeout is changed. */
 export const twelveHours = {
@@ -46,14 +42,9 @@ export const twelveHours = {
     return async (request, next) => {
       if (request.operation === 'ReceiveMessage') return issued.record(await next(request));
       if (!request.operation.startsWith('ChangeMessageVisibility')) return next(request);
-      const { VisibilityTimeout, ...one } = membersOf(request);
-      if (isTooLong({ ...one, VisibilityTimeout }))
-        return refuse('sqs', { status: 400, ...tooLong(VisibilityTimeout) });
-      const failed = entriesOf(request).filter(isTooLong);
-      return askForOthers(request, next, {
-        failed: new Map(failed.map((entry) => [entry, entryFailure(entry['VisibilityTimeout'])])),
-        succeeded: new Map(),
-      });
+      return refuseEach(request, next, (members) =>
+        isTooLong(members) ? tooLong(members['VisibilityTimeout']) : undefined,
+      );
     };
   },
 } as const satisfies Rule;
@@ -62,11 +53,6 @@ const tooLong = (seconds: unknown) => ({
   code: 'InvalidParameterValue',
   message: `Value ${seconds} for parameter VisibilityTimeout is invalid. Reason: Total VisibilityTimeout for the message is beyond the limit [${MOST_SECONDS} seconds].`,
 });
-
-function entryFailure(seconds: unknown) {
-  const { code, message } = tooLong(seconds);
-  return { Code: code, Message: message, SenderFault: true };
-}
 
 /** When each receipt was issued. After 12 hours none is of any use. */
 function createIssued(now: () => number) {

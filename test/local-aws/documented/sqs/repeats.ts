@@ -3,8 +3,7 @@ import { listOf, type Members, membersOf } from '../aws-request.ts';
 import { createNowAndThen } from '../now-and-then.ts';
 import { succeeded, toJson } from '../reply.ts';
 import type { Rule } from '../rule.ts';
-import { askForOthers, entriesOf } from './batches.ts';
-import { queueNameOf } from './queue-name.ts';
+import { askForOthers, entriesOf, queueNameOf } from './batches.ts';
 
 /** How many deliveries there are to one that is repeated. */
 const DELIVERIES_PER_REPEAT = 30;
