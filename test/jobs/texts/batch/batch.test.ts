@@ -5,7 +5,6 @@ import { sentBytes } from '../../../../lib/jobs/queue/sendable.ts';
 import { endChunk, failChunk } from '../../../../lib/jobs/texts/batch/end-chunk.ts';
 import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
-import { scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
 import { scoreChecks } from '../../../../lib/jobs/types/score/message.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { sampled, scaled } from '../../../scale.ts';
@@ -206,22 +205,6 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
       failed: 0,
       badRows: [{ line: 1, fault: 'no text' }],
     });
-  });
-
-  test('the first end of a chunk stands: its counts remain, and the other part is deleted', async () => {
-    const one = world();
-    await splitBatch(batchOf([row(1, 'good')]), one.split);
-    const scored = await scoreTexts([{ id: '1', text: 'good' }], {}, one.scoring);
-    const results = scored.kind === 'scored' ? scored.results : [];
-    const first = await endChunk({ batch: 'b1', chunk: 0 }, results, one.storage);
-    const before = resultsOf(one.store);
-
-    const second = await failChunk({ batch: 'b1', chunk: 0 }, IT_FAILED, one.storage);
-    const third = await endChunk({ batch: 'b1', chunk: 0 }, [], one.storage);
-
-    expect([first.kind, second.kind, third.kind]).toEqual(['ended', 'was-ended', 'was-ended']);
-    expect(resultsOf(one.store)).toEqual(before);
-    expect(summaryOf(one.store)).toMatchObject({ scored: 1, calls: 1, cached: 0 });
   });
 
   test('two ends of one chunk leave one part and its counts, in any order of their steps', async () => {

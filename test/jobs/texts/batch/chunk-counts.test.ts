@@ -11,8 +11,6 @@ import type { TextResult } from '../../../../lib/jobs/texts/scoring/score-texts.
 import type { Sentiment } from '../../../../lib/platform/records.ts';
 import { sentimentOf } from '../fakes.ts';
 
-const NO_TOKENS = { input: 0, output: 0, total: 0, reasoning: 0 };
-
 const resultOf = (differs: Partial<TextResult>): TextResult => ({
   id: '1',
   result: sentimentOf({ text: 'good' }),
@@ -51,12 +49,6 @@ describe('the costs of texts', () => {
     const result: Sentiment = { ...sentimentOf({ text: 'good' }), modelProviderUsage };
 
     expect(costsOf([resultOf({ result })]).tokens).toEqual({ input: 5, output: 4, total: 9, reasoning: 3 });
-  });
-
-  test('are nothing without a usage', () => {
-    expect(
-      costsOf([resultOf({ result: { type: 'DEFAULT', sentiment: 'good' } as Sentiment })]).tokens,
-    ).toEqual(NO_TOKENS);
   });
 });
 
@@ -135,10 +127,4 @@ test('a chunk counts on from what it cost before it was reopened', () => {
     paidAgain: 30,
     tokens: { input: 5, output: 3, total: 8, reasoning: 4 },
   });
-});
-
-test('a chunk that was never reopened counts itself only', () => {
-  const counts = countChunk({ bad: 0, rows: [], results: [resultOf({})], equal: 0, before: undefined });
-
-  expect(counts).toMatchObject({ cached: 0, calls: 1, paidAgain: 0, tokens: { input: 4, total: 5 } });
 });

@@ -58,14 +58,6 @@ test('refuses a batch over its limit of calls before anything is sent', async ()
   expect([messages.length, store.objects.size]).toEqual([0, 0]);
 });
 
-test('accepts a batch within its limit of calls', async () => {
-  const { split } = world();
-
-  expect(await splitBatch(batchOf(mixedRows), { ...split, maxCalls: distinct.size })).toMatchObject({
-    kind: 'split',
-  });
-});
-
 test('refuses a batch that takes more than ten days at the given rate, with the arithmetic', async () => {
   const { split } = world();
   const rows = Array.from({ length: 100 }, (_, index) => row(index, `text ${index}`));
@@ -84,18 +76,6 @@ test('equal texts do not count against the ten days', async () => {
   const rows = Array.from({ length: 100 }, (_, index) => row(index, 'good'));
 
   expect(await splitBatch(batchOf(rows), { ...split, rate: 0.0001 })).toMatchObject({ kind: 'split' });
-});
-
-test.each([
-  ['an invalid name', { batch: 'a/b' }],
-  ['a name that is too long', { batch: 'b'.repeat(115) }],
-  ['a request that leaves no room for texts', { request: { instructions: 'x'.repeat(50_000) } }],
-])('refuses %s', async (_, differences) => {
-  expect(await splitBatch(batchOf(mixedRows, differences), world().split)).toMatchObject({
-    kind: 'refused',
-    reasons: [expect.stringContaining('expected')],
-    preview: undefined,
-  });
 });
 
 /** Previews these texts; returns what it found, and how often the rows were opened. */

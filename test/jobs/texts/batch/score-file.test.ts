@@ -39,15 +39,6 @@ test('reports how many of all rows are scored', async () => {
   expect(reported).toHaveLength(3);
 });
 
-test('refuses a file that takes more calls than allowed', async () => {
-  const { split, scoring, paid } = world();
-
-  const refused = await scoreFile(batchOf(mixedRows), { ...split, ...scoring, maxCalls: 1 });
-
-  expect(refused).toMatchObject({ kind: 'refused', preview: { rows: 230 } });
-  expect(paid).toEqual([]);
-});
-
 test.each([
   ['in DynamoDB’s manner', () => createMemoryTable()],
   ['in a file', () => createSqliteTable(sqliteFile(join(folder.path, 'jobs.db')))],
