@@ -22,29 +22,12 @@ export const HOSTILE = [
   '\uD800 alone',
 ] as const;
 
-const OWNERS = [
-  'Ana Duarte',
-  'Bo Lindqvist',
-  'Chidi Eze',
-  'Dana Weiss',
-  'Emre Kaya',
-  'Wang Fang',
-  'Finance team',
-];
+const OWNERS = 'Ana Duarte,Bo Lindqvist,Chidi Eze,Dana Weiss,Emre Kaya,Wang Fang,Finance team'.split(',');
 const FILESETS = ['landing', 'curated', 'exports'];
 /** The last is a group, which no card names. */
 const OWNER_IDS = OWNERS.map((_, index) => String(41 + index));
 const TOPICS = ['Margin', 'Revenue', 'Churn', 'Headcount', 'Pipeline', 'Returns', 'Inventory', 'Refunds'];
-const SHAPES = [
-  'rolling mean',
-  'year to date',
-  'share of total',
-  'rank',
-  'moving total',
-  'ratio',
-  'plan',
-  'index',
-];
+const SHAPES = 'rolling mean,year to date,share of total,rank,moving total,ratio,plan,index'.split(',');
 
 export type Sizes = { readonly calculations: number; readonly cards: number; readonly datasets: number };
 
@@ -101,12 +84,12 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
       ) as Record<CalculationFlag, number>,
       links: {
         values: [
-          ['VALID', edges.user.length - edges.invalid.length],
-          ...countsOf(edges.invalid.map(([, valid]) => valid)).values,
+          ['VALID', edges.graph.user.length - edges.graph.invalid.length],
+          ...countsOf(edges.graph.invalid.map(([, valid]) => valid)).values,
         ],
         others: 0,
       },
-      brokenLinks: edges.invalid.length,
+      brokenLinks: edges.graph.invalid.length,
       lastModified: [
         ...countsOf(modified.map((each) => new Date(each).toISOString().slice(0, 7))).values,
       ].sort(),
@@ -172,23 +155,8 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
     files: {
       total: 100_000,
       bytes: 734_000_000_000,
-      fileType: {
-        values: [
-          ['csv', 61_000],
-          ['parquet', 22_000],
-          ['xlsx', 9_000],
-          ['json', 8_000],
-        ],
-        others: 0,
-      },
-      indexStatus: {
-        values: [
-          ['INDEXED', 97_410],
-          ['PENDING', 2_402],
-          ['FAILED', 188],
-        ],
-        others: 0,
-      },
+      fileType: inAll({ csv: 61_000, parquet: 22_000, xlsx: 9_000, json: 8_000 }),
+      indexStatus: inAll({ INDEXED: 97_410, PENDING: 2_402, FAILED: 188 }),
       filesets: FILESETS.map((id, index) => ({
         id,
         files: [70_000, 22_000, 8_000][index] ?? 0,
@@ -211,14 +179,7 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
     },
     dataFiles: {
       total: 220,
-      scanState: {
-        values: [
-          ['CLEAN', 204],
-          ['PENDING', 12],
-          ['INFECTED', 4],
-        ],
-        others: 0,
-      },
+      scanState: inAll({ CLEAN: 204, PENDING: 12, INFECTED: 4 }),
       age: [
         ['under 30 days', 40],
         ['30 to 90 days', 61],
@@ -237,13 +198,7 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
         },
       },
     },
-    graph: {
-      others: edges.others,
-      user: edges.user,
-      used: edges.used,
-      relation: edges.relation,
-      invalid: edges.invalid,
-    },
+    graph: edges.graph,
     formulas: [
       {
         calculationId: '1120',
@@ -293,14 +248,11 @@ function ownersOf(
   calculations: readonly (Owned & { readonly modified: number })[],
   cards: readonly Owned[],
 ): ReportFacts['owners'] {
-  const counts = (of: (index: number) => number) => OWNERS.map((_, index) => of(index));
-  const having = (bit: number) =>
-    counts((index) =>
-      [...calculations, ...cards].reduce(
-        (sum, { owner, flags }) => sum + (owner === index && (flags & bit) !== 0 ? 1 : 0),
-        0,
-      ),
+  const having = (bit: number, of: readonly Owned[] = [...calculations, ...cards]) =>
+    OWNERS.map(
+      (_, index) => of.filter(({ owner, flags }) => owner === index && (flags & bit) === bit).length,
     );
+  const of = calculationFlags;
   return {
     total: OWNERS.length,
     list: {
@@ -309,45 +261,39 @@ function ownersOf(
       columns: {
         id: OWNER_IDS,
         name: OWNERS.map((name, index) => (index < 6 ? name : '')),
-        oldest_modified: counts((index) =>
+        oldest_modified: OWNERS.map((_, index) =>
           Math.min(...calculations.filter(({ owner }) => owner === index).map(({ modified }) => modified)),
         ),
-        calculations: counts((index) => calculations.filter(({ owner }) => owner === index).length),
-        cards: counts((index) => cards.filter(({ owner }) => owner === index).length),
-        files: counts((index) => 100 * index),
-        data_files: counts((index) => 9 * index),
-        broken_links: having(calculationFlags.broken_links),
-        invalid: having(calculationFlags.invalid),
-        missing_target: having(calculationFlags.missing_target),
-        affected: having(calculationFlags.affected),
-        unused: having(calculationFlags.unused),
-        locked: counts(
-          (index) =>
-            calculations.filter(
-              ({ owner, flags }) => owner === index && (flags & calculationFlags.locked) !== 0,
-            ).length,
-        ),
+        calculations: having(0, calculations),
+        cards: having(0, cards),
+        files: OWNERS.map((_, index) => 100 * index),
+        data_files: OWNERS.map((_, index) => 9 * index),
+        broken_links: having(of.broken_links),
+        invalid: having(of.invalid),
+        missing_target: having(of.missing_target),
+        affected: having(of.affected),
+        unused: having(of.unused),
+        locked: having(of.locked, calculations),
       },
     },
   };
 }
 
+/** One in so many has a flag. */
+const RARITY = {
+  ...{ invalid: 200, affected: 70, unused: 9, locked: 40, archived: 30 },
+  ...{ hidden: 50, global: 60, same_name: 25, same_links: 45 },
+};
+
 function flagsOf(index: number, below: (most: number) => number, isBroken: boolean): number {
-  const { broken_links, invalid, missing_target, affected, unused } = calculationFlags;
-  const { locked, archived, hidden, global, same_name, same_links, oldest } = calculationFlags;
-  return (
-    (isBroken ? broken_links | missing_target : 0) |
-    (below(200) === 0 ? invalid : 0) |
-    (below(70) === 0 ? affected : 0) |
-    (below(9) === 0 ? unused : 0) |
-    (below(40) === 0 ? locked : 0) |
-    (below(30) === 0 ? archived : 0) |
-    (below(50) === 0 ? hidden : 0) |
-    (below(60) === 0 ? global : 0) |
-    (below(25) === 0 ? same_name : 0) |
-    (below(45) === 0 ? same_links : 0) |
-    (index < 100 ? oldest : 0)
-  );
+  const { broken_links, missing_target, oldest } = calculationFlags;
+  const names = Object.keys(RARITY) as (keyof typeof RARITY)[];
+  return names
+    .filter((name) => below(RARITY[name]) === 0)
+    .reduce(
+      (bits, name) => bits | calculationFlags[name],
+      (isBroken ? broken_links | missing_target : 0) | (index < 100 ? oldest : 0),
+    );
 }
 
 /** Each calculation on a dataset and on some cards; one in three refers to an earlier one; one link in 300 is broken. */
@@ -382,8 +328,13 @@ function makeEdges({ calculations, cards, datasets }: Sizes, below: (most: numbe
     link(firstCard + card, dataset, 4);
     if (card > 10 && below(12) === 0) link(firstCard + card, firstCard + below(card), 5);
   }
-  return { user, used, relation, invalid, others, broken, datasetOfCalculation, datasetOfCard };
+  return { graph: { user, used, relation, invalid, others }, broken, datasetOfCalculation, datasetOfCard };
 }
+
+const MISSING = [
+  { id: '500017', status: 403 },
+  { id: '500024', status: 404 },
+];
 
 function snapshot(place: string, records: number, random: () => number): ReportFacts['snapshots'][number] {
   const history: RunFacts[] = Array.from({ length: 30 }, (_, index) => {
@@ -404,24 +355,14 @@ function snapshot(place: string, records: number, random: () => number): ReportF
     };
   });
   const last = history[29] as RunFacts;
+  const { run, startedAt, finishedAt } = last;
   return {
-    place,
-    source: place,
-    run: last.run,
-    startedAt: last.startedAt,
-    finishedAt: last.finishedAt,
-    records,
+    ...{ place, source: place, run, startedAt, finishedAt, records },
     totals: { start: records, end: records + (place === 'cards' ? 2 : 0) },
     consistency: place === 'cards' ? 'best-effort' : 'proved',
     forced: false,
-    missing:
-      place === 'cards'
-        ? [
-            { id: '500017', status: 403 },
-            { id: '500024', status: 404 },
-          ]
-        : [],
-    missingTotal: place === 'cards' ? 2 : 0,
+    missing: place === 'cards' ? MISSING : [],
+    missingTotal: place === 'cards' ? MISSING.length : 0,
     refused: undefined,
     history,
     changes: {
@@ -430,44 +371,43 @@ function snapshot(place: string, records: number, random: () => number): ReportF
       removed: last.removed,
       changed: last.changed,
       listed: [
-        ...Array.from({ length: last.added }, (_, index) => ({
-          change: 'added' as const,
-          key: String(1_001 + 7 * index),
-          label: HOSTILE[index] ?? `${TOPICS[index % 8]} plan ${index}`,
-          fields: [],
-        })),
-        ...Array.from({ length: last.changed }, (_, index) => ({
-          change: 'changed' as const,
-          key: String(9_001 + 7 * index),
-          label: `${TOPICS[index % 8]} ratio ${index}`,
-          fields: [
-            { name: 'owner', before: '"Ana Duarte"', after: '"Bo Lindqvist"' },
-            { name: 'lastModified', before: '1782345600000', after: '1795345600000' },
-            ...(index % 3 === 0
-              ? [
-                  {
-                    name: 'description',
-                    before: JSON.stringify(
-                      'Mean of the last twelve months, without returns, in the currency of the head office and at the rate of the day',
-                    ),
-                    after: JSON.stringify(
-                      'Mean of the last six months, without returns or refunds, in the currency of the region and at the rate of the day',
-                    ),
-                  },
-                ]
-              : []),
-          ],
-        })),
-        ...Array.from({ length: last.removed }, (_, index) => ({
-          change: 'removed' as const,
-          key: String(40_001 + index),
-          label: `Old index ${index}`,
-          fields: [],
-        })),
+        ...changes(
+          'added',
+          last.added,
+          1_001,
+          (index) => HOSTILE[index] ?? `${TOPICS[index % 8]} plan ${index}`,
+        ),
+        ...changes('changed', last.changed, 9_001, (index) => `${TOPICS[index % 8]} ratio ${index}`),
+        ...changes('removed', last.removed, 40_001, (index) => `Old index ${index}`),
       ],
     },
   };
 }
+
+const FIELDS = [
+  { name: 'owner', before: '"Ana Duarte"', after: '"Bo Lindqvist"' },
+  { name: 'lastModified', before: '1782345600000', after: '1795345600000' },
+  {
+    name: 'description',
+    before:
+      '"Mean of the last twelve months, without returns, in the currency of the head office and at the rate of the day"',
+    after:
+      '"Mean of the last six months, without returns or refunds, in the currency of the region and at the rate of the day"',
+  },
+];
+
+const changes = (
+  change: 'added' | 'changed' | 'removed',
+  length: number,
+  first: number,
+  labelOf: (index: number) => string,
+) =>
+  Array.from({ length }, (_, index) => ({
+    change,
+    key: String(first + 7 * index),
+    label: labelOf(index),
+    fields: change === 'changed' ? FIELDS.slice(0, index % 3 === 0 ? 3 : 2) : [],
+  }));
 
 function batch(): ReportFacts['batches'][number] {
   const sentiments = (positive: number, negative: number, neutral: number) => ({
@@ -512,6 +452,8 @@ function batch(): ReportFacts['batches'][number] {
     })),
   };
 }
+
+const inAll = (counts: Readonly<Record<string, number>>) => ({ values: Object.entries(counts), others: 0 });
 
 /** Most frequent first. */
 function countsOf(values: readonly string[]) {
