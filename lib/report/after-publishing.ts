@@ -38,7 +38,7 @@ export type AfterPublishing = {
 export async function afterPublishing(options: AfterPublishingOptions): Promise<AfterPublishing> {
   const { places, digests, store, write, renew, openSender, now, warn, signal } = options;
   const inTime = storeUntil(store, signal);
-  const report = await settled(
+  const [report] = await Promise.allSettled([
     keepReport({
       store,
       write: () => write({ store: inTime, now, signal }),
@@ -46,10 +46,10 @@ export async function afterPublishing(options: AfterPublishingOptions): Promise<
       now,
       warn: (err) => warn('damaged object', err),
     }),
-  );
+  ]);
   signal.throwIfAborted();
   await renew({ store: inTime, now, signal });
-  const sent = await settled(
+  const [sent] = await Promise.allSettled([
     sendDigests({
       store: inTime,
       places: digests?.places ?? [],
@@ -58,17 +58,9 @@ export async function afterPublishing(options: AfterPublishingOptions): Promise<
       warn,
       signal,
     }),
-  );
-  if ('error' in sent) warn('digests not sent', sent.error);
-  if ('error' in report) throw report.error;
-  if ('error' in sent) throw sent.error;
+  ]);
+  if (sent.status === 'rejected') warn('digests not sent', sent.reason);
+  if (report.status === 'rejected') throw report.reason;
+  if (sent.status === 'rejected') throw sent.reason;
   return { report: report.value.kind, digests: sent.value };
 }
-
-type Settled<T> = { readonly value: T } | { readonly error: unknown };
-
-const settled = <T>(work: Promise<T>): Promise<Settled<T>> =>
-  work.then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );

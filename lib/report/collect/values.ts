@@ -18,13 +18,10 @@ const LONGEST = 300;
 /** A text of the platform as the report holds it: of at most `most` characters, and a mark if some are left out. */
 export function shownText(text: string, most: number = LONGEST): string {
   if (text.length <= most) return text;
-  const isHalf = isFirstHalf(text.charCodeAt(most - 2));
+  const cut = text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '');
   // A copy: a piece of a text would keep the whole of it in memory.
-  return Buffer.from(`${text.slice(0, isHalf ? most - 2 : most - 1)}…`, 'utf16le').toString('utf16le');
+  return Buffer.from(`${cut}…`, 'utf16le').toString('utf16le');
 }
-
-/** True for the first half of a surrogate pair. */
-const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 
 /** A text; undefined if it is something else, or empty. */
 export const textIn = (value: unknown): string | undefined =>

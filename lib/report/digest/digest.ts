@@ -13,14 +13,7 @@ import { type BrokenThings, brokenThings, type First, MOST_LISTED } from './brok
 export type Digest = {
   readonly manifest: Manifest;
   /** Undefined if no changes are stored, as for a first run. */
-  readonly changes:
-    | {
-        readonly removed: First;
-        readonly added: First;
-        /** What people look for first. */
-        readonly changed: First;
-      }
-    | undefined;
+  readonly changes: Awaited<ReturnType<typeof firstChanges>> | undefined;
   /** What is wrong by the model, and was not; null if that is not known, undefined for a source that it does not depend on. */
   readonly broken: BrokenThings | null | undefined;
   /** What could not be read, and could be the time before; undefined if the run before is not known. */
@@ -57,43 +50,22 @@ const NOTABLE = new Set(
   'archived datasourceId expression links locked name owner path scanState status title'.split(' '),
 );
 
-async function firstChanges(
-  source: Source,
-  changes: AsyncIterable<Change>,
-): Promise<NonNullable<Digest['changes']>> {
-  const linesOf = (change: Change) => cut(describeChanges(source, [change]));
-  const removed = firstOf(linesOf);
-  const added = firstOf(linesOf);
-  const notable = firstOf(linesOf);
-  const others = firstOf(linesOf);
+const kindOf = (fields: readonly string[]) =>
+  fields.some((name) => NOTABLE.has(name)) ? 'notable' : 'others';
+
+/** The first of each kind; of what changed, those first that people look for. */
+async function firstChanges(source: Source, changes: AsyncIterable<Change>) {
+  const none = () => ({ total: 0, items: [] as (readonly string[])[] });
+  const first = { removed: none(), added: none(), notable: none(), others: none() };
   for await (const change of changes) {
-    if (change.change === 'removed') removed.add(change);
-    else if (change.change === 'added') added.add(change);
-    else (change.fields.some((name) => NOTABLE.has(name)) ? notable : others).add(change);
+    const list = first[change.change === 'changed' ? kindOf(change.fields) : change.change];
+    list.total += 1;
+    if (list.items.length < MOST_LISTED) list.items.push(cut(describeChanges(source, [change])));
   }
-  return {
-    removed: removed.first(),
-    added: added.first(),
-    changed: joined(notable.first(), others.first()),
-  };
+  const { removed, added, notable, others } = first;
+  const items = [...notable.items, ...others.items].slice(0, MOST_LISTED);
+  return { removed, added, changed: { total: notable.total + others.total, items } };
 }
-
-function firstOf<T>(linesOf: (item: T) => readonly string[]) {
-  const items: (readonly string[])[] = [];
-  let total = 0;
-  return {
-    add(item: T) {
-      total += 1;
-      if (items.length < MOST_LISTED) items.push(linesOf(item));
-    },
-    first: (): First => ({ total, items }),
-  };
-}
-
-const joined = (a: First, b: First): First => ({
-  total: a.total + b.total,
-  items: [...a.items, ...b.items].slice(0, MOST_LISTED),
-});
 
 function cut(lines: readonly string[]): readonly string[] {
   const more = lines.length - MOST_LINES;
@@ -103,9 +75,11 @@ function cut(lines: readonly string[]): readonly string[] {
 
 function newlyMissing({ missing }: Manifest, before: Pick<Manifest, 'missing'>): First {
   const known = new Set(before.missing.map(({ id }) => id));
-  const list = firstOf(({ id, status }: Manifest['missing'][number]) => [`${id}: ${status}`]);
-  for (const each of missing) if (!known.has(each.id)) list.add(each);
-  return list.first();
+  const newly = missing.filter(({ id }) => !known.has(id));
+  return {
+    total: newly.length,
+    items: newly.slice(0, MOST_LISTED).map(({ id, status }) => [`${id}: ${status}`]),
+  };
 }
 
 /** The run that a run is compared with; undefined if there is none, or it was pruned or damaged. */
