@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { sleep } from '../../lib/base/time/sleep.ts';
+import { startLoopbackServer } from '../local-aws/services/loopback-server.ts';
 import { bounded, percent, type Row } from './bench.ts';
 import { type Child, startWorker, type WorkerStart } from './pace-fleet.ts';
 import { type PaceScenario, type Span, scenarios } from './pace-scenarios.ts';
-import { type Arrival, startStandIn } from './platform-stand-in.ts';
 import { startLocalAwsProcess } from './sandbox-process.ts';
 
 const CONCURRENCY = 8;
@@ -130,4 +130,30 @@ function secondsUntilHalf(accepted: readonly Arrival[], rate: number, backMs: nu
     if (used >= (rate * WINDOW_MS) / 2000) return (fromMs - backMs) / 1000;
   }
   return undefined;
+}
+
+/** A request, in milliseconds after the start. */
+type Arrival = { readonly atMs: number; readonly refused: boolean };
+
+/** A platform that only records when requests arrive, and has one empty page for each. */
+async function startStandIn(refuses: PaceScenario['refuses']) {
+  const arrivals: Arrival[] = [];
+  let startAtMs = Number.POSITIVE_INFINITY;
+  const server = await startLoopbackServer((request, response) => {
+    const atMs = Date.now() - startAtMs;
+    const refused = refuses !== undefined && atMs >= refuses.fromMs && atMs < refuses.untilMs;
+    arrivals.push({ atMs, refused });
+    request.resume();
+    if (refused) response.setHeader('retry-after', String(refuses.retryAfterSeconds));
+    response.writeHead(refused ? 429 : 200, { 'content-type': 'application/json' });
+    response.end(refused ? '{"message":"Too many requests"}' : '{"results":[]}');
+  });
+  return {
+    url: server.endpoint,
+    startAt(atMs: number) {
+      startAtMs = atMs;
+    },
+    arrivals: (): readonly Arrival[] => arrivals,
+    [Symbol.asyncDispose]: server.close,
+  };
 }

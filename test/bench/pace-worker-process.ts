@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import PQueue from 'p-queue';
 import { sleep } from '../../lib/base/time/sleep.ts';
 import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
@@ -6,7 +7,6 @@ import type { Pace } from '../../lib/pace/pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import { createItemClient } from '../../lib/table/dynamo-item.ts';
-import { createAdaptivePace } from './pace-adaptive.ts';
 import { TICK_MS, type WorkerPlan, type WorkerReport, type WorkerStart } from './pace-fleet.ts';
 
 /*
@@ -15,6 +15,11 @@ import { TICK_MS, type WorkerPlan, type WorkerReport, type WorkerStart } from '.
  */
 
 const REPORT_EVERY_MS = 250;
+
+/** How fast the rate rises while nothing is refused, in requests a second per second, and what a 429 leaves of it. */
+const RISE = 0.25;
+const FALL = 0.5;
+const LEAST_RATE = 0.2;
 
 let startedMs = Number.POSITIVE_INFINITY;
 const plan = JSON.parse(process.argv[2] ?? '') as WorkerPlan;
@@ -116,4 +121,44 @@ function countedItem(settings: WorkerPlan['settings']) {
   const tableName = settings['SYNC_TABLE'] ?? '';
   const { host } = new URL(settings['PLATFORM_BASE_URL'] ?? '');
   return createDynamoBudget({ tableName, host, environment: settings, client, now });
+}
+
+/**
+ * What many clients do if nothing is shared: each process finds its rate alone. It rises a little each second and is
+ * halved by a 429 (AIMD), after which the process waits for `Retry-After`, or a second.
+ */
+function createAdaptivePace(startRate: number, concurrency: number): Pace {
+  const inFlight = new PQueue({ concurrency });
+  const turns = new PQueue({ concurrency: 1 });
+  let [rate, changedAtMs, nextAtMs, granted, throttled] = [startRate, performance.now(), 0, 0, 0];
+
+  const rateNow = () => rate + (RISE * (performance.now() - changedAtMs)) / 1000;
+
+  const take = async () => {
+    const calledAtMs = performance.now();
+    while (performance.now() < nextAtMs) await sleep(nextAtMs - performance.now());
+    const atMs = performance.now();
+    nextAtMs = atMs + 1000 / rateNow();
+    granted += 1;
+    return { atMs, waitedMs: atMs - calledAtMs };
+  };
+
+  return {
+    run: (call) => inFlight.add(async () => call(await turns.add(take))),
+    async throttled(slot, retryAfterMs = 1000) {
+      throttled += 1;
+      if (slot.atMs < changedAtMs) return;
+      rate = Math.max(LEAST_RATE, rateNow() * FALL);
+      changedAtMs = performance.now();
+      nextAtMs = changedAtMs + retryAfterMs;
+    },
+    counts: () => ({
+      granted,
+      used: granted,
+      wasted: 0,
+      waitedMs: 0,
+      throttled,
+      effectiveRate: rateNow(),
+    }),
+  };
 }

@@ -6,8 +6,11 @@ import {
 } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type LocalAws, startAws } from '../services/start-aws.ts';
-import { type EventSourceMappingOptions, startEventSourceMapping } from './event-source-mapping.ts';
-import type { SqsRecord } from './sqs-event.ts';
+import {
+  type EventSourceMappingOptions,
+  type SqsRecord,
+  startEventSourceMapping,
+} from './event-source-mapping.ts';
 
 const file = `${import.meta.dirname}/handlers.ts`;
 const bounds = { timeout: 20_000, interval: 50 };

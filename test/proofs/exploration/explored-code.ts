@@ -11,7 +11,8 @@ import { redriveFailed } from '../../../lib/jobs/redrive.ts';
 import { runBatch } from '../../../lib/jobs/run-batch.ts';
 import { stopsWhenCancelled } from '../../../lib/jobs/types/job-types.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import type { Table } from '../../../lib/table/table.ts';
+import { settleWrite } from '../../../lib/table/settle-write.ts';
+import type { StoredRow, Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
 import { workerOver } from '../../jobs/worker-over.ts';
 import { clientOver } from '../../platform/client-over.ts';
@@ -28,7 +29,6 @@ import {
   tableOver,
 } from './outside.ts';
 import type { Person, Scenario } from './scenario.ts';
-import { settledTable } from './settled-table.ts';
 
 /** A run of the explored code: one delivery of a message, or a person's command. */
 export type Begun =
@@ -164,4 +164,38 @@ const renewed = ({ ledger, outside: { now, sleep } }: Parts): Lease => ({
   leaseMs: LEASE_MS,
   writeUntilMs: () => Number.POSITIVE_INFINITY,
   holdLease: (claim) => renewLease({ ledger, claim, leaseMs: LEASE_MS, now, sleep }),
+});
+
+/** What DynamoDB responds when a condition does not hold: the row that is there. */
+class ConditionFailed extends Error {
+  override readonly name = 'ConditionalCheckFailedException';
+  readonly current: StoredRow | undefined;
+
+  constructor(current: StoredRow | undefined) {
+    super('the condition did not hold');
+    this.current = current;
+  }
+}
+
+/**
+ * A table with the rounds that the adapter of DynamoDB makes around each write: each of its requests is one ask.
+ * `knowsOwn`: a write whose response was lost is known again by its token.
+ */
+const settledTable = (table: Table, { sleep }: Pick<Outside, 'sleep'>, knowsOwn = true): Table => ({
+  ...table,
+  put: (key, row, options) =>
+    settleWrite({
+      async write(onFailed) {
+        const written = await table.put(key, row, options).catch((error: unknown) => {
+          onFailed(error);
+          throw error;
+        });
+        if (written.kind === 'other') throw new ConditionFailed(written.current);
+      },
+      read: () => table.get(key),
+      rowOf: (error) => (error instanceof ConditionFailed ? error.current : undefined),
+      isMade: (current) => knowsOwn && current?.token === options.token,
+      expected: options.expected,
+      sleep,
+    }),
 });

@@ -1,0 +1,255 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createS3Store } from '../../lib/store/s3.ts';
+import { createS3Client } from '../../lib/store/s3-client.ts';
+import { environmentOf, lost, retryAtOnce, s3Error } from '../base/aws/replies.ts';
+import { bytes, page, type Reply, startServer } from '../platform/scripted-server.ts';
+
+beforeEach(() => void retryAtOnce());
+afterEach(() => vi.restoreAllMocks());
+
+const NAME_OF_WRITE = 'x-amz-meta-write';
+
+/** A store over a server that gives the replies in turn; the methods of its requests, and the name of the first write. */
+async function storeOver(replies: readonly Reply[], options: { readonly mostPauseMs?: number } = {}) {
+  const server = await startServer(...replies);
+  return {
+    store: createS3Store({ client: createS3Client(environmentOf(server)), bucket: 'bucket', ...options }),
+    methods: () => server.requests.map(({ method }) => method),
+    firstWrite: () =>
+      server.requests.map(({ headers }) => headers[NAME_OF_WRITE]).find((name) => name !== undefined),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+const stored = bytes('', { etag: '"etag"' });
+/** The object as a HEAD request shows it, stored by the write that `write` names. */
+const objectOf =
+  (write: () => unknown): Reply =>
+  (response) =>
+    response.writeHead(200, { etag: '"etag"', [NAME_OF_WRITE]: String(write()) }).end();
+
+const small = Buffer.from('x');
+const ifAbsent = { condition: { ifAbsent: true } } as const;
+
+describe('a put if absent whose response was lost', () => {
+  test('is stored if the existing object is its own', async () => {
+    await using s3 = await storeOver([
+      lost,
+      s3Error('PreconditionFailed', 412),
+      objectOf(() => s3.firstWrite()),
+    ]);
+
+    const result = await s3.store.put('a', small, ifAbsent);
+
+    expect(result).toEqual({ kind: 'stored', etag: '"etag"' });
+    expect(s3.methods()).toEqual(['PUT', 'PUT', 'HEAD']);
+  });
+
+  test('is also stored if the first attempt was still in progress at the second', async () => {
+    await using s3 = await storeOver([
+      lost,
+      s3Error('ConditionalRequestConflict', 409),
+      s3Error('PreconditionFailed', 412),
+      objectOf(() => s3.firstWrite()),
+    ]);
+
+    const result = await s3.store.put('a', small, ifAbsent);
+
+    expect(result).toEqual({ kind: 'stored', etag: '"etag"' });
+    expect(s3.methods()).toEqual(['PUT', 'PUT', 'PUT', 'HEAD']);
+  });
+
+  test('fails its condition if the object is somebody else’s', async () => {
+    await using s3 = await storeOver([lost, s3Error('PreconditionFailed', 412), objectOf(() => 'theirs')]);
+
+    const result = await s3.store.put('a', small, ifAbsent);
+
+    expect(result).toEqual({ kind: 'condition-failed' });
+  });
+
+  test('is unknown, and so an error, if the object may not be read', async () => {
+    await using s3 = await storeOver([lost, s3Error('PreconditionFailed', 412), bytes('', {}, 403)]);
+
+    const put = s3.store.put('a', small, ifAbsent);
+
+    await expect(put).rejects.toThrow('put a in s3://bucket: denied, HTTP 403');
+  });
+
+  test('is unknown if there is no response at all', async () => {
+    await using s3 = await storeOver([lost]);
+
+    const put = s3.store.put('a', small, ifAbsent);
+
+    await expect(put).rejects.toMatchObject({ failure: { kind: 'unreachable', code: 'ECONNRESET' } });
+    expect(s3.methods()).toEqual(['PUT', 'PUT', 'PUT']);
+  });
+});
+
+test('a put over an etag that was stored despite an error 500 is stored', async () => {
+  await using s3 = await storeOver([
+    s3Error('InternalError', 500),
+    s3Error('PreconditionFailed', 412),
+    objectOf(() => s3.firstWrite()),
+  ]);
+
+  const result = await s3.store.put('a', small, { condition: { ifMatch: '"old"' } });
+
+  expect(result).toEqual({ kind: 'stored', etag: '"etag"' });
+});
+
+test('a put without a condition is simply sent again', async () => {
+  await using s3 = await storeOver([lost, stored]);
+
+  const result = await s3.store.put('a', small);
+
+  expect(result).toEqual({ kind: 'stored', etag: '"etag"' });
+  expect(s3.methods()).toEqual(['PUT', 'PUT']);
+});
+
+test('a body that breaks off is reported as unreachable, and never returned as a partial object', async () => {
+  const halfOfIt: Reply = (response) => {
+    response.writeHead(200, { etag: '"etag"', 'content-length': '1000' });
+    response.write('half', () => response.socket?.resetAndDestroy());
+  };
+  await using s3 = await storeOver([halfOfIt]);
+
+  const get = s3.store.get('a');
+
+  await expect(get).rejects.toMatchObject({ failure: { kind: 'unreachable', code: 'ECONNRESET' } });
+});
+
+describe('a temporary failure of S3 is tried three times, and then reported as what it is', () => {
+  test.for([
+    ['SlowDown', s3Error('SlowDown', 503), 'busy, SlowDown (about SlowDown)'],
+    ['a throttling code with another status', s3Error('TooManyRequests', 429), 'busy, TooManyRequests'],
+    ['an internal error', s3Error('InternalError', 500), 'busy, InternalError (about InternalError)'],
+    ['a page of a proxy', page('bad gateway', 502), 'busy, HTTP 502'],
+    ['a request that S3 did not wait for', s3Error('RequestTimeout', 400), 'unreachable, RequestTimeout'],
+    ['no response', lost, 'unreachable, ECONNRESET'],
+  ] as const)('%s', async ([, reply, message]) => {
+    await using s3 = await storeOver([reply]);
+
+    const put = s3.store.put('a', Buffer.from('x'));
+
+    await expect(put).rejects.toThrow(`put a in s3://bucket: ${message}`);
+    expect(s3.methods()).toHaveLength(3);
+  });
+});
+
+describe('a refusal by S3 is not retried', () => {
+  test.for([
+    ['AccessDenied', 403, 'denied, AccessDenied (about AccessDenied)'],
+    ['InvalidAccessKeyId', 403, 'denied, InvalidAccessKeyId'],
+    ['ExpiredToken', 400, 'denied, ExpiredToken'],
+    ['TokenRefreshRequired', 400, 'denied, TokenRefreshRequired'],
+    ['OperationAborted', 409, 'busy, OperationAborted'],
+    ['NoSuchBucket', 404, 'there is no such bucket'],
+    ['EntityTooLarge', 400, '400 EntityTooLarge (about EntityTooLarge)'],
+    ['InvalidObjectState', 400, '400 InvalidObjectState'],
+  ] as const)('%s', async ([code, status, message]) => {
+    await using s3 = await storeOver([s3Error(code, status)]);
+
+    const put = s3.store.put('a', Buffer.from('x'));
+
+    await expect(put).rejects.toThrow(`put a in s3://bucket: ${message}`);
+    expect(s3.methods()).toHaveLength(1);
+  });
+});
+
+test('a refusal does not show the credentials that were refused', async () => {
+  await using s3 = await storeOver([s3Error('SignatureDoesNotMatch', 403)]);
+
+  const error = await s3.store.get('a').catch((thrown: unknown) => thrown);
+
+  expect(error).toMatchObject({ failure: { kind: 'denied' }, cause: { name: 'SignatureDoesNotMatch' } });
+  expect(String(error)).not.toMatch(/a-secret-key|AKIDEXAMPLE/);
+});
+
+describe('a copy that fails after S3 has begun a response of 200', () => {
+  test.for([
+    ['AccessDenied', { kind: 'denied', code: 'AccessDenied' }],
+    ['NoSuchKey', { kind: 'missing', what: 'object' }],
+    ['InternalError', { kind: 'busy', code: 'InternalError' }],
+  ] as const)('is reported by its code: %s', async ([code, failure]) => {
+    await using s3 = await storeOver([s3Error(code, 200)]);
+
+    const copy = s3.store.copy('a', 'b');
+
+    await expect(copy).rejects.toMatchObject({ failure });
+  });
+});
+
+/** Half of a body, and then nothing more. */
+const half: Reply = (response) => {
+  response.writeHead(200, { etag: '"etag"', 'content-length': '8' }).write('half');
+};
+
+const slowStoreOver = (reply: Reply) => storeOver([reply], { mostPauseMs: 30 });
+
+const stalled = { failure: { kind: 'unreachable', code: 'ETIMEDOUT' } };
+
+test('an object that stops arriving is reported as unreachable instead of being waited for forever', async () => {
+  await using s3 = await slowStoreOver(half);
+
+  const get = s3.store.get('a');
+
+  await expect(get).rejects.toMatchObject({
+    ...stalled,
+    message: 'get a in s3://bucket: unreachable, ETIMEDOUT (no bytes for 30 ms)',
+  });
+});
+
+test('so is a stream, after the bytes that arrived', async () => {
+  await using s3 = await slowStoreOver(half);
+  const read: string[] = [];
+
+  const readAll = async () => {
+    for await (const chunk of (await s3.store.stream('a')) ?? []) read.push(Buffer.from(chunk).toString());
+  };
+
+  await expect(readAll()).rejects.toMatchObject(stalled);
+  expect(read).toEqual(['half']);
+});
+
+test('a reader may pause longer than S3', async () => {
+  await using s3 = await slowStoreOver(bytes('x'.repeat(200_000), { etag: '"etag"' }));
+  let sizeBytes = 0;
+
+  for await (const chunk of (await s3.store.stream('a')) ?? []) {
+    if (sizeBytes === 0) await new Promise((resolve) => setTimeout(resolve, 60));
+    sizeBytes += chunk.byteLength;
+  }
+
+  expect(sizeBytes).toBe(200_000);
+});
+
+test('a body with a wrong checksum is refused', async () => {
+  await using s3 = await slowStoreOver(bytes('half', { etag: '"etag"', 'x-amz-checksum-crc32': 'AAAAAA==' }));
+
+  const get = s3.store.get('a');
+
+  await expect(get).rejects.toThrow(/^get a in s3:\/\/bucket: .*[Cc]hecksum/);
+});
+
+test('an object that is larger than asked for is refused by its size, before its bytes arrive', async () => {
+  await using s3 = await slowStoreOver(half);
+
+  const get = s3.store.get('a', { mostBytes: 7 });
+
+  await expect(get).rejects.toMatchObject({ failure: { kind: 'too-large', mostBytes: 7, sizeBytes: 8 } });
+});
+
+test('so is one whose size S3 does not report, once more have arrived', async () => {
+  const endless: Reply = (response) => {
+    const pour = () => {
+      while (!response.destroyed && response.write('x'.repeat(10_000)));
+    };
+    response.writeHead(200, { etag: '"etag"' }).on('drain', pour);
+    pour();
+  };
+  await using s3 = await slowStoreOver(endless);
+
+  const get = s3.store.get('a', { mostBytes: 100_000 });
+
+  await expect(get).rejects.toMatchObject({ failure: { kind: 'too-large', mostBytes: 100_000 } });
+});
