@@ -160,7 +160,7 @@ export type SqsRecord = {
 };
 
 /** The event for a batch: the received messages in Lambda's shape. */
-export const toSqsEvent = (
+const toSqsEvent = (
   messages: readonly Message[],
   eventSourceARN: string,
 ): { readonly Records: readonly SqsRecord[] } => ({
