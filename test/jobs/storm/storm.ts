@@ -15,7 +15,6 @@ import { type Fleet, startFleet } from './fleet.ts';
 import { type Engine, grounds, workerName } from './grounds.ts';
 import { batchTexts, type StormJob, stormJobs } from './jobs.ts';
 import type { ServiceName, StormEvent, StormPlan } from './plan.ts';
-import { createTimeline } from './timeline.ts';
 import { type ActiveSpell, treatmentOf } from './treatments.ts';
 import { createWitness } from './witness.ts';
 
@@ -179,9 +178,7 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
     });
   };
   const ledger = createLedger({ table });
-  const watch = createTimeline({ calmAt, jobs: ids, ledger, queue, item, counts: platform.counts });
   for (;;) {
-    await watch();
     // Reading everything costs the workers their time: only once the queue is empty.
     if ((await waiting(queue)) === 0 || Date.now() - calmAt > options.recoverMs) {
       const after = await readNow();

@@ -114,17 +114,9 @@ async function stage(chunkId: ChunkId, body: Buffer, { store }: BatchStorage): P
 }
 
 function stagedRow(row: SourceRow): StagedChunk['rows'][number] {
-  if (isBad(row)) {
-    const { line, fault, id, columns } = row;
-    return {
-      line,
-      fault,
-      ...(id === undefined ? {} : { id }),
-      ...(columns === undefined ? {} : { columns }),
-    };
-  }
-  const { line, id, text, columns } = row;
-  return { line, id, text, columns };
+  if (!isBad(row)) return row;
+  const { isEmpty: _, ...bad } = row;
+  return bad;
 }
 
 /** The most characters of a bad row's id and columns in the table, whose row for a chunk holds up to a hundred of them. */
