@@ -60,13 +60,8 @@ async function readSnapshot(place: Place, options: SnapshotsToRead): Promise<Pub
   const facts: SnapshotFacts = {
     place,
     source: sourceOf(place),
-    run,
-    startedAt: timeIn(manifest.startedAt) ?? 0,
-    finishedAt: timeIn(manifest.finishedAt) ?? 0,
-    records,
-    totals,
-    consistency,
-    forced,
+    ...timesOf(manifest),
+    ...{ run, records, totals, consistency, forced },
     missing: missing.slice(0, MOST_LISTED),
     missingTotal: missing.length,
     refused: await orFault(() => refusedAfter(place, { latest, published }, options), place, addFault),
@@ -89,18 +84,15 @@ async function readHistory(place: Place, last: Manifest, { store, addFault, sign
   return { history: history.reverse(), published };
 }
 
-function runFacts({ run, startedAt, finishedAt, records, changes, calls }: Manifest): RunFacts {
+const timesOf = ({ startedAt, finishedAt }: Manifest) => ({
+  startedAt: timeIn(startedAt) ?? 0,
+  finishedAt: timeIn(finishedAt) ?? 0,
+});
+
+function runFacts(manifest: Manifest): RunFacts {
+  const { run, records, changes, calls } = manifest;
   const { added, removed, changed } = changes ?? { added: 0, removed: 0, changed: 0 };
-  return {
-    run,
-    startedAt: timeIn(startedAt) ?? 0,
-    finishedAt: timeIn(finishedAt) ?? 0,
-    records,
-    added,
-    removed,
-    changed,
-    ...calls,
-  };
+  return { run, ...timesOf(manifest), records, added, removed, changed, ...calls };
 }
 
 /** The newest run, if it was refused. */

@@ -54,16 +54,11 @@ async function* heldRows({ model, columns, signal }: ThingsToShow, source: 'calc
 }
 
 /** A calculation that is listed, or may be. */
-type Calculation = {
-  readonly node: number;
-  readonly place: number;
-  readonly flags: number;
-  readonly modified: number | null;
-  readonly isChosen: boolean;
-  readonly name: string;
-  readonly owner: string;
-  readonly status: string;
-};
+type Calculation = ReturnType<Awaited<ReturnType<typeof readCalculation>>> &
+  Readonly<Record<'node' | 'place' | 'flags', number>> & {
+    readonly modified: number | null;
+    readonly isChosen: boolean;
+  };
 
 /** How many are called the oldest. */
 const OLDEST = 100;
