@@ -17,19 +17,6 @@ describe('values of a template', () => {
     { endpoint: 'http://127.0.0.1:1', texts: { 'https://a.invalid': 'http://127.0.0.1:2' } },
   );
 
-  test('references are resolved to what they name here', () => {
-    expect(resolve({ url: { Ref: 'Jobs' }, alias: [{ Ref: 'Live' }], topic: { Ref: 'Topic' } })).toEqual({
-      topic: 'arn:aws:sns:us-east-1:000000000000:Topic',
-      url: 'http://127.0.0.1:1/000000000000/Jobs',
-      alias: ['arn:aws:lambda:us-east-1:000000000000:function:Worker:live'],
-    });
-    expect(resolve({ 'Fn::Join': ['', ['a:', { 'Fn::GetAtt': ['Jobs', 'QueueName'] }]] })).toBe('a:Jobs');
-    expect(resolve({ 'Fn::Sub': `\${AWS::Region}/\${Worker.Arn}` })).toBe(
-      'us-east-1/arn:aws:lambda:us-east-1:000000000000:function:Worker',
-    );
-    expect(resolve('https://a.invalid')).toBe('http://127.0.0.1:2');
-  });
-
   test.each([
     [{ Ref: 'Nothing' }],
     [{ Ref: 'Pipe' }],
