@@ -38,18 +38,35 @@ export async function connect(context: McpContext, tools: Readonly<Record<string
   });
   const client = new Client({ name: 'test', version: '0.0.0' });
   await client.connect(clientSide);
+  async function call(
+    name: string,
+    args: Record<string, unknown> = {},
+    signal?: AbortSignal,
+  ): Promise<Returned> {
+    const result = await client.callTool({ name, arguments: args }, signal === undefined ? {} : { signal });
+    const { content, structuredContent = {}, isError = false } = result;
+    const [first] = content;
+    return {
+      isError,
+      text: first?.type === 'text' ? first.text : '',
+      value: structuredContent as Record<string, unknown>,
+      bytes: Buffer.byteLength(shownJson(JSON.stringify(result))),
+    };
+  }
   return {
     client,
-    async call(name: string, args: Record<string, unknown> = {}, signal?: AbortSignal): Promise<Returned> {
-      const result = await client.callTool({ name, arguments: args }, signal === undefined ? {} : { signal });
-      const { content, structuredContent = {}, isError = false } = result;
-      const [first] = content;
-      return {
-        isError,
-        text: first?.type === 'text' ? first.text : '',
-        value: structuredContent as Record<string, unknown>,
-        bytes: Buffer.byteLength(shownJson(JSON.stringify(result))),
-      };
+    call,
+    /** The keys of what a search finds, page by page. */
+    async searchPages(args: Record<string, unknown>): Promise<readonly (readonly string[])[]> {
+      const pages: string[][] = [];
+      let cursor: unknown;
+      do {
+        const { value } = await call('search', { ...args, ...(cursor !== undefined && { cursor }) });
+        const { matches } = value['data'] as { matches: readonly { readonly key: string }[] };
+        pages.push(matches.map(({ key }) => key));
+        cursor = value['nextCursor'];
+      } while (cursor !== undefined);
+      return pages;
     },
     async [Symbol.asyncDispose]() {
       await client.close();
