@@ -61,19 +61,16 @@ type Asked = {
 const MOST_HEAD = 200;
 const LONGEST_FAULT = 300;
 
-async function rowsOf(tables: Tables, { sql, maxRows, seconds, signal }: Asked) {
+async function rowsOf(tables: Tables, { sql, ...bounds }: Asked) {
   const rows: (readonly unknown[])[] = [];
-  let isFull = false;
   // The columns are known only with the rows: what they cost is taken off in the end.
-  const room = createRoom({}, maxRows);
+  const room = createRoom({}, bounds.maxRows);
   const found = await tables.run(sql, {
-    maxRows,
-    seconds,
-    signal,
+    ...bounds,
     wants(row) {
-      isFull ||= !room.takes(row);
-      if (!isFull) rows.push(row);
-      return !isFull;
+      const isWanted = room.takes(row);
+      if (isWanted) rows.push(row);
+      return isWanted;
     },
   });
   const columns = found.columns.map(({ name, type }) => ({ name, type }));
