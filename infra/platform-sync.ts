@@ -83,7 +83,7 @@ export class PlatformSync extends Construct {
     const instance = this.read(props, serviceName);
     const { resources } = partsOf(props);
     const base = this.base(instance, resources, serviceName);
-    const { storage, secret, catalog } = base;
+    const { storage, catalog } = base;
     const work = this.work(instance, base);
     this.bucket = storage.bucket;
     this.location = storage.location;
@@ -99,14 +99,18 @@ export class PlatformSync extends Construct {
       topics: resources.topics,
       workGroupName: catalog.workGroupName,
     });
+    const { LOG_LEVEL: _, ...settings } = base.environment;
+    this.addSettings({
+      ...settings,
+      SYNC_QUEUE_URL: this.queues.jobs.queueUrl,
+      SYNC_DEAD_LETTER_URL: this.queues.deadLetters.queueUrl,
+      SYNC_GLUE_DATABASE: catalog.databaseName,
+      SYNC_SNAPSHOT_FUNCTION: work.snapshot.alias.functionArn,
+    });
     this.addOutputs({
-      Store: storage.location,
-      TableName: storage.table.tableName,
-      ...queueUrls(this.queues),
-      TokenSecretArn: secret.arn,
-      GlueDatabase: catalog.databaseName,
+      ...(this.queues.functions && { FunctionsQueueUrl: this.queues.functions.queueUrl }),
+      RareDeadLetterUrl: this.queues.rareDeadLetters.queueUrl,
       WorkGroup: catalog.workGroupName,
-      SnapshotFunction: work.snapshot.alias.functionArn,
       // `npx platform-sync report --link` makes a link to it.
       ...(work.reports && { ReportLocation: `${storage.location}/${REPORT_PAGE_KEY}` }),
     });
@@ -239,11 +243,24 @@ export class PlatformSync extends Construct {
     return Object.fromEntries(alarms.all.map((alarm) => [alarm.node.id, alarm]));
   }
 
-  /** The settings for commands on a laptop. */
+  /** The settings for commands on a laptop: `env --stack NAME` prints them by their descriptions. */
+  private addSettings(settings: Readonly<Record<string, string>>): void {
+    for (const [description, value] of Object.entries(settings))
+      new CfnOutput(this, outputName(description), { value, description });
+  }
+
   private addOutputs(outputs: Readonly<Record<string, string>>): void {
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
   }
 }
+
+/** The output of a setting: `QueueUrl` of SYNC_QUEUE_URL. Two would be named as parts of the construct. */
+const outputName = (setting: string): string =>
+  ({ SYNC_TABLE: 'TableName', PLATFORM_TOKEN_SECRET: 'TokenSecretArn' })[setting] ??
+  setting
+    .replace(/^[A-Z]+_/, '')
+    .toLowerCase()
+    .replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase());
 
 type Work = {
   readonly jobs: Jobs;
@@ -261,13 +278,6 @@ const queuesOf = ({ jobs, rareDeadLetters }: Work): PlatformSync['queues'] => ({
   deadLetters: jobs.deadLetters,
   rareDeadLetters,
   ...(jobs.functions && { functions: jobs.functions.queue }),
-});
-
-const queueUrls = ({ jobs, functions, deadLetters, rareDeadLetters }: PlatformSync['queues']) => ({
-  QueueUrl: jobs.queueUrl,
-  ...(functions && { FunctionsQueueUrl: functions.queueUrl }),
-  DeadLetterUrl: deadLetters.queueUrl,
-  RareDeadLetterUrl: rareDeadLetters.queueUrl,
 });
 
 const functionsOf = ({

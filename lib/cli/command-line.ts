@@ -148,6 +148,7 @@ const loads: {
   mcp: () => import('./commands/mcp.ts'),
   pace: () => import('./commands/pace.ts'),
   sandbox: () => import('./commands/sandbox.ts'),
+  env: () => import('./commands/env.ts'),
   completion: () => import('./commands/completion.ts'),
 };
 

@@ -474,6 +474,18 @@ export const commands = {
     ],
     examples: ['sandbox > sandbox.env', 'sandbox --rate 5 --faults 0.02 --latency 100'],
   },
+  env: {
+    does: 'Print the settings of a deployed instance, from the outputs of its stack, as lines for --env-file.',
+    options: [
+      ['--stack <name>', 'the name of the stack', String],
+      [
+        '--construct <id>',
+        'which instance, in a stack with several: what the names of its outputs begin with',
+      ],
+      ['--json', 'print the settings as one JSON value'],
+    ],
+    examples: ['env --stack platform-sync-acme'],
+  },
   completion: {
     does: 'Print a script with which a shell completes commands, options and sources.',
     arguments: [['<shell>', 'the shell', ['bash', 'zsh', 'fish']]],

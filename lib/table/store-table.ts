@@ -103,7 +103,7 @@ async function compare(named: NamedTable, table: string, store: string): Promise
 function wordsOf({ table, stack, id, host }: NamedTable): string {
   if (id !== undefined) return `the file that ${TABLE_KEY} names, SYNC_TABLE=${table} of ${host} (id ${id})`;
   const owner = stack ? ` of the stack ${stack}` : '';
-  return `the table in DynamoDB that ${TABLE_KEY} names, SYNC_TABLE=${table}${owner}`;
+  return `the table in DynamoDB that ${TABLE_KEY} names, SYNC_TABLE=${table}${owner} (platform-sync env --stack NAME)`;
 }
 
 function asTableError(error: unknown): unknown {

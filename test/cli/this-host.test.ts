@@ -30,6 +30,21 @@ test('a bucket without SYNC_TABLE has a file in the user’s state folder, and w
   expect(state.filter((name) => name.endsWith('.db'))).toEqual([expect.stringMatching(/^[0-9a-f]{16}\.db$/)]);
 });
 
+test.for([
+  ['jobs'],
+  ['jobs', 'cancel', 'x'],
+  ['redrive', 'x'],
+  ['batches'],
+  ['forget', '--text-hash', 'a'.repeat(64)],
+  ['pace'],
+])('and so does what asks that file: %s', async (words) => {
+  await using commands = await startS3Commands({});
+
+  const { err } = await commands.run(...words);
+
+  expect(times(err, WARNING)).toBe(1);
+});
+
 test('a bucket that a stack writes to is sent to by no file of a host, and the stack’s table is named', async () => {
   await using commands = await startS3Commands({});
   const store = await openStore(commands.location, { s3: commands.environment });

@@ -1,5 +1,6 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
+import { settingNames } from '../../lib/base/setting-names.ts';
 import { jobTimes } from '../../lib/contract.ts';
 import { runFunction } from '../../lib/platform/operations/run-function.ts';
 import { readSettings } from '../../lib/settings.ts';
@@ -392,6 +393,31 @@ describe('snapshots', () => {
       },
     });
   });
+});
+
+test('the outputs that are settings, as `env --stack` finds them, are those of an instance, each once', () => {
+  const outputs = Object.values<{ readonly Description?: string }>(large.findOutputs('*'));
+  const names = outputs.flatMap(({ Description = '' }) =>
+    /^[A-Z_]+$/.test(Description) ? [Description] : [],
+  );
+
+  expect(names.toSorted()).toEqual([
+    'PLATFORM_BASE_URL',
+    'PLATFORM_CONCURRENCY',
+    'PLATFORM_RATE',
+    'PLATFORM_TIMEOUT_MS',
+    'PLATFORM_TOKEN_HEADER',
+    'PLATFORM_TOKEN_SECRET',
+    'SYNC_COMPRESSION',
+    'SYNC_DEAD_LETTER_URL',
+    'SYNC_GLUE_DATABASE',
+    'SYNC_QUEUE_URL',
+    'SYNC_SNAPSHOT_FUNCTION',
+    'SYNC_STACK',
+    'SYNC_STORE',
+    'SYNC_TABLE',
+  ]);
+  expect(settingNames).toEqual(expect.arrayContaining(names));
 });
 
 describe('the network', () => {

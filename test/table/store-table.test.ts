@@ -72,7 +72,9 @@ test('a store that a stack writes to is sent to by its table alone', async () =>
 
   await send(store, 'Acme-Table');
   await expect(send(store, file('a.db'))).rejects.toThrow('of the stack acme');
-  await expect(send(store, 'Other-Table')).rejects.toThrow('names, SYNC_TABLE=Acme-Table of the stack acme');
+  await expect(send(store, 'Other-Table')).rejects.toThrow(
+    'names, SYNC_TABLE=Acme-Table of the stack acme (platform-sync env --stack NAME)',
+  );
   expect(await readdir(folder.path)).toEqual([]);
 });
 

@@ -9,6 +9,7 @@ export type AwsClientOptions = {
   readonly service:
     | 'S3'
     | 'SQS'
+    | 'CLOUDFORMATION'
     | 'DYNAMODB'
     | 'SECRETS_MANAGER'
     | 'SSM'

@@ -6,6 +6,7 @@ import {
   readBatchStatus,
 } from '../../jobs/texts/batch/batch-status.ts';
 import { StoredObjectError } from '../../store/index.ts';
+import { warnOfThisHost } from '../../table/index.ts';
 import type { Run } from '../commands.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { openScoreTable, openStoreToRead } from '../options/from-settings.ts';
@@ -26,6 +27,7 @@ const NAMED_JSON = 1_000;
 async function openStorage(terminal: Terminal) {
   const store = await openStoreToRead(terminal);
   const { table } = await openScoreTable('batches', terminal);
+  warnOfThisHost(terminal.environment, terminal.err);
   return { store, table };
 }
 

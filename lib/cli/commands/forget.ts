@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Erased, eraseOldVersions, forgetBatch, forgetText } from '../../jobs/texts/forget.ts';
+import { warnOfThisHost } from '../../table/index.ts';
 import { forgetBatchParquet, forgetChangedParquet } from '../../tables/make/make-scores.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
@@ -18,6 +19,7 @@ export const run: Run<'forget'> = async (_, { textHash, batch, json }, terminal)
   const name = checkedBatch(batch ?? 'none');
   const store = await openStoreOf(terminal);
   const { table, erase, now } = await openScoreTable('forget', terminal);
+  warnOfThisHost(terminal.environment, terminal.err);
   const storage = { store, table, newToken: randomUUID, now };
   const erased = await (hash === undefined ? forgetBatch(name, storage) : forgetText(hash, storage));
   await erase();

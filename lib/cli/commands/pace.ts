@@ -4,7 +4,7 @@ import { isProbing } from '../../pace/lowered.ts';
 import { openBudget } from '../../pace/open-budget.ts';
 import { lineStartMs } from '../../pace/reserve-block.ts';
 import { readPaceSettings } from '../../settings.ts';
-import { tableCheckOf } from '../../table/index.ts';
+import { tableCheckOf, warnOfThisHost } from '../../table/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { exitCodes, shown } from '../terminal/terminal.ts';
@@ -30,6 +30,7 @@ export const run: Run<'pace'> = async (_, flags, terminal, command) => {
     );
   const { host } = new URL(PLATFORM_BASE_URL);
   const { environment } = terminal;
+  warnOfThisHost(environment, terminal.err);
   const item = await openBudget({ table: tableName, host, environment, attempts: ATTEMPTS });
   // A pause of a file that nobody sends by would stop nobody.
   if (given.length > 0 && !environment['SYNC_TABLE']) await tableCheckOf(tableName, environment)();

@@ -9,6 +9,7 @@ import {
 } from '../../jobs/redrive.ts';
 import { redriveBatch } from '../../jobs/redrive-batch.ts';
 import { readSyncSettings, type SyncSettings } from '../../settings.ts';
+import { warnOfThisHost } from '../../table/index.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { checkedJobIds, openLedgerParts } from '../jobs/open-jobs.ts';
@@ -21,6 +22,7 @@ export const run: Run<'redrive'> = async ([given], { batch, json }, terminal) =>
   const { environment, signal } = terminal;
   const settings = readSyncSettings(environment);
   const tableName = settingFor('redrive', settings, 'SYNC_TABLE');
+  warnOfThisHost(environment, terminal.err);
   const queueUrl = settingFor('redrive', settings, 'SYNC_QUEUE_URL');
   if (batch !== undefined && given.length > 0)
     throw new UsageError('redrive: expected ids of jobs or --batch, got both');

@@ -3,7 +3,7 @@ import type { Ledger } from '../../jobs/ledger/ledger.ts';
 import type { TimedTable } from '../../jobs/timed-table.ts';
 import { readSyncSettings, type SyncSettings } from '../../settings.ts';
 import { openStore, type Store } from '../../store/index.ts';
-import { sqlitePath } from '../../table/index.ts';
+import { sqlitePath, warnOfThisHost } from '../../table/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -36,9 +36,10 @@ export function settingFor(
 }
 
 /** The ledger that is set. Throws a `UsageError` that names the command if none is. */
-export async function openLedgerFor(command: string, { environment }: Terminal): Promise<Ledger> {
+export async function openLedgerFor(command: string, { environment, err }: Terminal): Promise<Ledger> {
   const tableName = settingFor(command, readSyncSettings(environment), 'SYNC_TABLE');
   const { openLedger } = await import('../jobs/open-jobs.ts');
+  warnOfThisHost(environment, err);
   return openLedger(tableName, environment);
 }
 

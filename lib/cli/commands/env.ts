@@ -1,0 +1,46 @@
+import { CloudFormationClient, DescribeStacksCommand, type Output } from '@aws-sdk/client-cloudformation';
+import { asAwsError, awsClientConfig } from '../../base/index.ts';
+import type { Run } from '../commands.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { exitCodes, shown } from '../terminal/terminal.ts';
+import { inJson } from '../terminal/words.ts';
+
+/** Reads the stack's outputs alone. */
+export const run: Run<'env'> = async (_, { stack, construct = '', json }, { environment, out, signal }) => {
+  if (stack === undefined) throw new UsageError('--stack: expected the name of a stack, got nothing');
+  const times = { connectionTimeoutMs: 2_000, requestTimeoutMs: 10_000 };
+  const client = new CloudFormationClient(
+    awsClientConfig(environment, { service: 'CLOUDFORMATION', ...times }),
+  );
+  const { Stacks = [] } = await asAwsError(`describe the stack ${stack}`, () =>
+    client.send(new DescribeStacksCommand({ StackName: stack }), { abortSignal: signal }),
+  );
+  const settings = settingsOf(Stacks[0]?.Outputs ?? [], construct, stack);
+  if (json) out(inJson(settings));
+  else for (const [name, value] of Object.entries(settings)) out(shown(`${name}=${value}`));
+  return exitCodes.done;
+};
+
+/** The settings among the outputs of one instance. Throws `UsageError` if there are none, or several. */
+function settingsOf(
+  outputs: readonly Output[],
+  construct: string,
+  stack: string,
+): Readonly<Record<string, string>> {
+  const found = outputs.filter(
+    ({ OutputKey = '', Description = '' }) => OutputKey.startsWith(construct) && SETTING.test(Description),
+  );
+  const stores = found.filter(({ Description }) => Description === 'SYNC_STORE');
+  if (stores.length === 1)
+    return Object.fromEntries(
+      found.map(({ Description = '', OutputValue = '' }) => [Description, OutputValue]),
+    );
+  const named = construct === '' ? '' : ` whose outputs begin with ${construct}`;
+  const got =
+    stores.length === 0
+      ? 'none'
+      : `${stores.length}, which --construct tells apart: ${stores.map(({ OutputKey }) => OutputKey).join(', ')}`;
+  throw new UsageError(`--stack ${stack}: expected one instance${named}, got ${got}`);
+}
+
+const SETTING = /^(?:PLATFORM|SYNC)_[A-Z_]+$/;

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { environmentOf, retryAtOnce } from '../base/aws/replies.ts';
+import { bytes, startServer } from '../platform/scripted-server.ts';
+import { runCommand } from './run-command.ts';
+
+const outputs = (...members: readonly (readonly [key: string, value: string, description?: string])[]) =>
+  bytes(
+    `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>
+    <StackName>s</StackName><CreationTime>2026-11-24T00:00:00Z</CreationTime><StackStatus>CREATE_COMPLETE</StackStatus><Outputs>${members
+      .map(
+        ([key, value, description]) =>
+          `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue>${
+            description === undefined ? '' : `<Description>${description}</Description>`
+          }</member>`,
+      )
+      .join('')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
+    { 'content-type': 'text/xml' },
+  );
+
+async function env(reply: ReturnType<typeof bytes>, ...words: readonly string[]) {
+  retryAtOnce();
+  await using server = await startServer(reply, reply, reply);
+  const ended = await runCommand(['env', '--stack', 'acme', ...words], environmentOf(server));
+  return { ...ended, asked: server.requests.map(({ body }) => body)[0] };
+}
+
+const ACME = outputs(
+  ['Store', 's3://acme', 'SYNC_STORE'],
+  ['TableName', 'acme-table', 'SYNC_TABLE'],
+  ['WorkGroup', 'acme'],
+  ['PoliciesReaderArn', 'arn:aws:iam::1:policy/r', 'For people who read'],
+);
+
+const TWO = outputs(
+  ['AcmeStore0A1B2C3D', 's3://acme', 'SYNC_STORE'],
+  ['AcmeTableName0A1B2C3D', 'acme-table', 'SYNC_TABLE'],
+  ['OtherStore0A1B2C3D', 's3://other', 'SYNC_STORE'],
+);
+
+describe('env prints of a stack', () => {
+  test('the outputs that are settings, a line each', async () => {
+    const { code, out, asked } = await env(ACME);
+
+    expect({ code, out }).toEqual({ code: 0, out: 'SYNC_STORE=s3://acme\nSYNC_TABLE=acme-table' });
+    expect(asked).toMatch(/Action=DescribeStacks&.*StackName=acme|StackName=acme.*Action=DescribeStacks/);
+  });
+
+  test('the same as one JSON value', async () => {
+    const { out } = await env(ACME, '--json');
+
+    expect(JSON.parse(out)).toEqual({ SYNC_STORE: 's3://acme', SYNC_TABLE: 'acme-table' });
+  });
+
+  test('with several instances, those of the one that is named', async () => {
+    const { code, out } = await env(TWO, '--construct', 'Acme');
+
+    expect({ code, out }).toEqual({ code: 0, out: 'SYNC_STORE=s3://acme\nSYNC_TABLE=acme-table' });
+  });
+});
+
+test.for([
+  [
+    'several instances',
+    TWO,
+    [],
+    'got 2, which --construct tells apart: AcmeStore0A1B2C3D, OtherStore0A1B2C3D',
+  ],
+  [
+    'none of that name',
+    TWO,
+    ['--construct', 'X'],
+    'expected one instance whose outputs begin with X, got none',
+  ],
+  ['another stack', outputs(['Bucket', 'b']), [], '--stack acme: expected one instance, got none'],
+] as const)('%s: refused, exit 2', async ([, reply, words, said]) => {
+  const { code, err } = await env(reply, ...words);
+
+  expect(code).toBe(2);
+  expect(err).toContain(said);
+});
+
+test('no stack of that name: the words of the service, exit 1', async () => {
+  const fault =
+    '<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id acme does not exist</Message></Error></ErrorResponse>';
+
+  const { code, err } = await env(bytes(fault, { 'content-type': 'text/xml' }, 400));
+
+  expect(code).toBe(1);
+  expect(err).toContain('describe the stack acme');
+  expect(err).toContain('does not exist');
+});
+
+test('without a name: exit 2', async () => {
+  const { code, err } = await runCommand(['env']);
+
+  expect(code).toBe(2);
+  expect(err).toContain('--stack: expected the name of a stack, got nothing');
+});
