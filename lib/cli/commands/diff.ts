@@ -1,7 +1,11 @@
-import { type Change, printChange } from '../../snapshot/changes/change.ts';
+import {
+  type Change,
+  type ChangeCounts,
+  collectChanges,
+  printChange,
+} from '../../snapshot/changes/change.ts';
 import { changesBetween } from '../../snapshot/changes/changes-between.ts';
 import type { ComparisonEvent, RunSide } from '../../snapshot/changes/comparison.ts';
-import { type ChangeCounts, collectChanges } from '../../snapshot/changes/count-changes.ts';
 import { describeChanges } from '../../snapshot/changes/describe-changes.ts';
 import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
 import { type EarlierRun, findRunPair } from '../../snapshot/changes/run-pair.ts';

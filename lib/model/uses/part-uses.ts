@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { growing } from '../../base/index.ts';
+import { createRecordFields } from '../../snapshot/changes/line-members.ts';
 import { type LineReader, readLines } from '../../snapshot/changes/line-reader.ts';
-import { createRecordFields } from '../../snapshot/changes/record-fields.ts';
 import type { Part } from '../../snapshot/manifest.ts';
 import { type Store, StoredObjectError, StoreError } from '../../store/index.ts';
 import { PACKED_TYPE, pack, unpack } from '../columns/packed.ts';

@@ -1,6 +1,5 @@
-import { ExactNumber, parseExact } from '../../base/index.ts';
-import { exactFields, isBeyondLimits } from './deep-lines.ts';
-import { type Line, lineOf } from './line-reader.ts';
+import { exactValue } from './differing-fields.ts';
+import { readLine, valuesByName } from './line-members.ts';
 
 /** What happened to one record from one run to the next, with its lines as bytes. */
 export type LineChange =
@@ -19,23 +18,6 @@ type AsText<C> = C extends unknown ? { readonly [M in keyof C]: C[M] extends Buf
 
 /** The same with its lines as text. */
 export type Change = AsText<LineChange>;
-
-/** The change of a record from one run to another; undefined if it did not change, or is in neither. */
-export function changeOf(
-  key: string,
-  before: Line | undefined,
-  after: Line | undefined,
-  differing: (before: Line, after: Line) => readonly string[],
-): LineChange | undefined {
-  if (before === undefined)
-    return after === undefined ? undefined : { change: 'added', key, after: bytesOf(after) };
-  if (after === undefined) return { change: 'removed', key, before: bytesOf(before) };
-  const fields = differing(before, after);
-  if (fields.length === 0) return undefined;
-  return { change: 'changed', key, before: bytesOf(before), after: bytesOf(after), fields };
-}
-
-const bytesOf = ({ json, start, end }: Line): Buffer => json.bytes.subarray(start, end);
 
 /** A change as one line of JSON, without the line end: the records byte for byte as in the parts. */
 export function printChange(change: Change): string {
@@ -64,13 +46,23 @@ type ChangeOf<L> = {
   readonly fields?: readonly string[];
 };
 
-/**
- * The fields of a record by name, with exact numbers; a line that is not an object has none. Fields beyond the limits are
- * their text.
- */
-export function fieldsOf(line: string): ReadonlyMap<string, unknown> {
-  if (isBeyondLimits(line)) return exactFields(lineOf(Buffer.from(line)));
-  const record = parseExact(line);
-  const isObject = typeof record === 'object' && record !== null && !(record instanceof ExactNumber);
-  return new Map(isObject ? Object.entries(record) : []);
+/** The fields of a record by name, with exact numbers; one with too many values to be parsed is its text. */
+export const fieldsOf = (line: string): ReadonlyMap<string, unknown> =>
+  new Map(Array.from(valuesByName(readLine(Buffer.from(line))), ([name, text]) => [name, exactValue(text)]));
+
+/** How many records changed, as in a manifest's `changes`. */
+export type ChangeCounts = { readonly added: number; readonly removed: number; readonly changed: number };
+
+/** Reads changes to their end: counts all, and collects the first `limit`. */
+export async function collectChanges(
+  found: AsyncIterable<Change>,
+  limit: number,
+): Promise<{ readonly counts: ChangeCounts; readonly changes: readonly Change[] }> {
+  const counts = { added: 0, removed: 0, changed: 0 };
+  const changes: Change[] = [];
+  for await (const change of found) {
+    counts[change.change] += 1;
+    if (changes.length < limit) changes.push(change);
+  }
+  return { counts, changes };
 }

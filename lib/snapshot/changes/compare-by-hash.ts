@@ -1,12 +1,14 @@
 import { sourceDefinitions } from '../sources/sources.ts';
-import { changeOf, type LineChange } from './change.ts';
+import type { LineChange } from './change.ts';
 import { type Comparison, MEMORY_BYTES, type RunSide } from './comparison.ts';
-import { createDifferingFields } from './differing-fields.ts';
+import { differingFields, isSameText } from './differing-fields.ts';
 import { type HashRange, keyHash } from './key-hash.ts';
 import { createLineKey } from './line-key.ts';
+import { noMembers, readLine } from './line-members.ts';
 import { copyOf, type Line, lineOf, readLines } from './line-reader.ts';
 import type { PartToRead } from './part-chunks.ts';
 import { compareRecordKeys } from './record-key.ts';
+import { changeOf, changeOfOne } from './side-by-side.ts';
 
 /** The parts of both runs to read. */
 export type PartsOfRuns = Readonly<Record<RunSide, readonly PartToRead['part'][]>>;
@@ -39,9 +41,12 @@ type Held = ReadonlyMap<string, HeldRecord>;
 async function hold(comparison: Comparison, parts: PartsOfRuns, range: HashRange): Promise<Held | undefined> {
   const { store, source, signal, memoryBytes = MEMORY_BYTES, observe } = comparison;
   const { records: rules } = sourceDefinitions[source];
-  const [keyOf, differing] = [createLineKey(rules.key), createDifferingFields(rules)];
+  const [keyOf, members] = [createLineKey(rules.key), noMembers()];
   const records = new Map<string, HeldRecord>();
   let bytes = 0;
+
+  const isUnchanged = (before: Buffer, line: Line) =>
+    isSameText(lineOf(before), line) || differingFields(rules, readLine(before, members), line).length === 0;
 
   function add(side: RunSide, key: string, line: Line): void {
     const known = records.get(key);
@@ -50,8 +55,7 @@ async function hold(comparison: Comparison, parts: PartsOfRuns, range: HashRange
     else bytes -= sizeOf(key, known);
     if (record[side] !== undefined) observe?.({ kind: 'repeated-key', side, key });
     // Most records do not change: those that are equal are held once.
-    const isEqual =
-      side === 'after' && record.before !== undefined && differing(lineOf(record.before), line).length === 0;
+    const isEqual = side === 'after' && record.before !== undefined && isUnchanged(record.before, line);
     record[side] = isEqual ? record.before : copyOf(line);
     bytes += sizeOf(key, record);
   }
@@ -75,16 +79,16 @@ async function hold(comparison: Comparison, parts: PartsOfRuns, range: HashRange
 
 function changesOf({ source }: Comparison, records: Held): readonly LineChange[] {
   const { records: rules } = sourceDefinitions[source];
-  const [compare, differing] = [compareRecordKeys(rules.key), createDifferingFields(rules)];
-  const changes: LineChange[] = [];
-  for (const [key, { before, after }] of records) {
-    const change = before === after ? undefined : changeOf(key, asLine(before), asLine(after), differing);
-    if (change !== undefined) changes.push(change);
-  }
-  return changes.sort((a, b) => compare(a.key, b.key));
+  const compare = compareRecordKeys(rules.key);
+  const changes = Array.from(records, ([key, { before, after }]): readonly LineChange[] => {
+    if (before === after) return [];
+    if (before === undefined) return after === undefined ? [] : [changeOfOne('after', key, after)];
+    if (after === undefined) return [changeOfOne('before', key, before)];
+    const [old, now] = [readLine(before), lineOf(after)];
+    return [changeOf(key, old.line, now, differingFields(rules, old, now))];
+  });
+  return changes.flat().sort((a, b) => compare(a.key, b.key));
 }
-
-const asLine = (bytes: Buffer | undefined) => (bytes === undefined ? undefined : lineOf(bytes));
 
 /** The size of a map entry and its object: about 190 on V8 in Node 24, rounded up. */
 const ENTRY_BYTES = 250;

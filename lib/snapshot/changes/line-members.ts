@@ -1,16 +1,16 @@
-import { JsonLimitError } from '../../base/index.ts';
+import { holdsMoreValues, JsonLimitError, parseJson } from '../../base/index.ts';
+import { StoredObjectError } from '../../store/index.ts';
 import {
   CLOSE_OBJECT,
   COMMA,
   OPEN_OBJECT,
   QUOTE,
-  skipDeepValue,
   skipSpace,
   skipText,
   skipValue,
   unexpected,
 } from '../page/json-bytes.ts';
-import type { Line } from './line-reader.ts';
+import { bytesOf, type Line, type LineReader, lineOf } from './line-reader.ts';
 
 /** Where the top-level members of a line are in its bytes, by position: numbers only, so that reading makes nothing. */
 export type LineMembers = {
@@ -33,24 +33,28 @@ export const noMembers = (): LineMembers => ({
   valueEnds: [],
 });
 
-const COLON = 0x3a;
-/** Members of a record are values within one object. */
-const DEPTH = 1;
+/** A line and its members. */
+export type ReadLine = { readonly line: Line; readonly members: LineMembers };
 
-/**
- * Finds the members of a line that is a JSON object, without parsing it; all of it is validated, but for what is nested
- * deeper than JSON is read: of that, only the end is found. Replaces what `into` held. Throws `SyntaxError`.
- */
-export function readMembers(line: Line, into: LineMembers): void {
-  try {
-    findMembers(line, into, skipValue);
-  } catch (error) {
-    if (!(error instanceof JsonLimitError)) throw error;
-    findMembers(line, into, skipDeepValue);
-  }
+/** A line that is all there is in its bytes, and its members. */
+export function readLine(bytes: Buffer, members = noMembers()): ReadLine {
+  const line = lineOf(bytes);
+  readMembers(line, members);
+  return { line, members };
 }
 
-function findMembers({ json, start, end }: Line, into: LineMembers, skip: typeof skipValue): void {
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+
+/**
+ * Finds the members of a line that is a JSON object, without parsing it, and replaces what `into` held. All of the line
+ * is validated, unless only the first `most` members are wanted. Throws `SyntaxError` and `JsonLimitError`.
+ */
+export function readMembers(
+  { json, start, end }: Line,
+  into: LineMembers,
+  most = Number.POSITIVE_INFINITY,
+): void {
   const { bytes } = json;
   into.count = 0;
   into.hasEscapes = false;
@@ -64,13 +68,15 @@ function findMembers({ json, start, end }: Line, into: LineMembers, skip: typeof
       const colon = skipSpace(bytes, nameEnd);
       if (bytes[colon] !== COLON) throw unexpected(bytes, colon);
       const value = skipSpace(bytes, colon + 1);
-      const valueEnd = skip(json, value, DEPTH);
+      // A change holds two records that may be as deep as can be, so its own depth does not count.
+      const valueEnd = skipValue(json, value, 0);
       into.nameStarts[into.count] = at;
       into.nameEnds[into.count] = nameEnd;
       into.hasEscapes ||= hasEscape(bytes, at, nameEnd);
       into.valueStarts[into.count] = value;
       into.valueEnds[into.count] = valueEnd;
       into.count += 1;
+      if (into.count === most) return;
       at = skipSpace(bytes, valueEnd);
       if (bytes[at] === CLOSE_OBJECT) break;
       if (bytes[at] !== COMMA) throw unexpected(bytes, at);
@@ -81,73 +87,87 @@ function findMembers({ json, start, end }: Line, into: LineMembers, skip: typeof
   if (skipSpace(bytes, at + 1) < end || at >= end) throw unexpected(bytes, at + 1);
 }
 
-const BACKSLASH = 0x5c;
-
-/** True if the name, with its quotes, has these bytes. A name with escapes is decoded by `nameAt` instead. */
-export function isNamed({ json: { bytes } }: Line, members: LineMembers, at: number, name: Buffer): boolean {
-  const [start, end] = [members.nameStarts[at] ?? 0, members.nameEnds[at] ?? 0];
-  if (end - start !== name.length) return false;
-  for (let index = 0; index < name.length; index += 1) if (bytes[start + index] !== name[index]) return false;
-  return true;
-}
-
-/** A member's name, decoded. */
-export function nameAt({ json: { bytes } }: Line, members: LineMembers, at: number): string {
-  const [start, end] = [members.nameStarts[at] ?? 0, members.nameEnds[at] ?? 0];
-  if (!hasEscape(bytes, start, end)) return bytes.toString('utf8', start + 1, end - 1);
-  return JSON.parse(bytes.toString('utf8', start, end)) as string;
-}
-
-/** Makes a function like `nameAt` that knows the names of the lines before, as most lines have the same. */
-export function createNames(): typeof nameAt {
-  const known: QuotedName[] = [];
-  return (line, members, at) => {
-    const name = known[at];
-    if (name !== undefined && isNamed(line, members, at, name.quoted)) return name.name;
-    const quoted = line.json.bytes.subarray(members.nameStarts[at], members.nameEnds[at]);
-    const found = { name: nameAt(line, members, at), quoted: Buffer.from(quoted) };
-    known[at] = found;
-    return found.name;
-  };
-}
-
-/** True if a string has an escape sequence. */
 function hasEscape(bytes: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) if (bytes[at] === BACKSLASH) return true;
   return false;
 }
 
-/** A member's name, and its bytes with quotes. */
-export type QuotedName = { readonly name: string; readonly quoted: Buffer };
+/** A member's name, decoded. */
+export function nameAt({ line, members }: ReadLine, at: number): string {
+  const { bytes } = line.json;
+  const [start, end] = [members.nameStarts[at] ?? 0, members.nameEnds[at] ?? 0];
+  if (!members.hasEscapes) return bytes.toString('utf8', start + 1, end - 1);
+  return JSON.parse(bytes.toString('utf8', start, end)) as string;
+}
 
-/** The name must need no escapes. */
-export const quotedName = (name: string): QuotedName => ({ name, quoted: Buffer.from(`"${name}"`) });
+/** A member's value as text. */
+export const valueAt = ({ line, members }: ReadLine, at: number): string =>
+  line.json.bytes.toString('utf8', members.valueStarts[at], members.valueEnds[at]);
+
+/** The texts of all values by name; of members with the same name, the last counts. */
+export const valuesByName = (read: ReadLine): ReadonlyMap<string, string> =>
+  new Map(Array.from({ length: read.members.count }, (_, at) => [nameAt(read, at), valueAt(read, at)]));
 
 /** The position of a member that is not there. */
 export const NONE = -1;
 
-/** True if no member after this one has its name; false, too, if that takes decoding names. */
-export function isLastOfName({ json: { bytes } }: Line, members: LineMembers, at: number): boolean {
-  if (members.hasEscapes) return false;
-  const { nameStarts, nameEnds } = members;
-  const start = nameStarts[at] ?? 0;
-  const length = (nameEnds[at] ?? 0) - start;
-  for (let other = at + 1; other < members.count; other += 1) {
-    const from = nameStarts[other] ?? 0;
-    if ((nameEnds[other] ?? 0) - from !== length) continue;
-    let same = 0;
-    while (same < length && bytes[start + same] === bytes[from + same]) same += 1;
-    if (same === length) return false;
-  }
-  return true;
-}
-
-/** The last member with a name, or `NONE`: of members with the same name, it counts. */
-export function lastNamed(line: Line, members: LineMembers, wanted: QuotedName | undefined): number {
-  if (wanted === undefined) return NONE;
+/** The last member whose name is in these bytes, or `NONE`: of members with the same name, it counts. */
+export function lastNamed(read: ReadLine, name: Buffer, start = 0, end = name.length): number {
+  const { line, members } = read;
+  const { bytes } = line.json;
   for (let at = members.count - 1; at >= 0; at -= 1) {
-    if (isNamed(line, members, at, wanted.quoted)) return at;
-    if (members.hasEscapes && nameAt(line, members, at) === wanted.name) return at;
+    const from = (members.nameStarts[at] ?? 0) + 1;
+    let same = (members.nameEnds[at] ?? 0) - 1 - from === end - start ? start : end + 1;
+    while (same < end && bytes[from + same - start] === name[same]) same += 1;
+    if (same === end) return at;
+    if (members.hasEscapes && nameAt(read, at) === name.toString('utf8', start, end)) return at;
   }
   return NONE;
+}
+
+/** The most values of a field that ids are taken from. */
+const MOST_READ_VALUES = 2_000_000;
+
+/**
+ * Finds the members of a reader's current line: none of a value that is no object. Throws `StoredObjectError` that names a
+ * line that is not JSON.
+ */
+export function readRecord({ line, place }: LineReader, members: LineMembers): ReadLine {
+  try {
+    if (line.json.bytes[line.start] !== OPEN_OBJECT) {
+      members.count = 0;
+      if (!isObject(parseJson(bytesOf(line).toString()))) return { line, members };
+    }
+    readMembers(line, members);
+    return { line, members };
+  } catch (cause) {
+    throw new StoredObjectError('invalid', `${place()}: expected a record as JSON, got something else`, {
+      cause,
+    });
+  }
+}
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Makes a function that returns some fields of a reader's current line, parsed as `parseJson` does; one that is absent, or
+ * beyond the limits of JSON, is left out.
+ */
+export function createRecordFields(names: readonly string[], members = noMembers()) {
+  const wanted = names.map((name) => ({ name, bytes: Buffer.from(name) }));
+  return (reader: LineReader): Readonly<Record<string, unknown>> => {
+    const read = readRecord(reader, members);
+    const record: Record<string, unknown> = {};
+    for (const { name, bytes } of wanted) {
+      const at = lastNamed(read, bytes);
+      const text = at === NONE ? '' : valueAt(read, at);
+      if (text === '' || holdsMoreValues(text, MOST_READ_VALUES)) continue;
+      try {
+        record[name] = parseJson(text);
+      } catch (error) {
+        if (!(error instanceof JsonLimitError)) throw error;
+      }
+    }
+    return record;
+  };
 }

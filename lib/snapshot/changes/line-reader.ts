@@ -38,8 +38,10 @@ export type LinesToRead = {
 /** A line that is all there is in its bytes. */
 export const lineOf = (bytes: Buffer): Line => ({ json: jsonOf(bytes), start: 0, end: bytes.byteLength });
 
+export const bytesOf = ({ json, start, end }: Line): Buffer => json.bytes.subarray(start, end);
+
 /** A line in memory of its own: what it was read from is much larger. */
-export const copyOf = ({ json, start, end }: Line): Buffer => Buffer.from(json.bytes.subarray(start, end));
+export const copyOf = (line: Line): Buffer => Buffer.from(bytesOf(line));
 
 const LINE_FEED = 0x0a;
 const NO_BYTES: JsonBytes = jsonOf(Buffer.alloc(0));

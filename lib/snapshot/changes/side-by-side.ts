@@ -2,10 +2,17 @@ import type { Part } from '../manifest.ts';
 import { sourceDefinitions } from '../sources/sources.ts';
 import type { LineChange } from './change.ts';
 import { type Comparison, MEMORY_BYTES, type RunSide } from './comparison.ts';
-import { createDifferingFields, createPairReader, isSameText, noPair } from './differing-fields.ts';
+import {
+  differingByName,
+  differingFields,
+  differingInPlace,
+  isSameText,
+  NO_FIELDS,
+} from './differing-fields.ts';
 import { keyHash } from './key-hash.ts';
 import { createLineKey, createQuickKey } from './line-key.ts';
-import { copyOf, type Line, lineOf, readLines } from './line-reader.ts';
+import { noMembers, readMembers } from './line-members.ts';
+import { bytesOf, copyOf, type Line, lineOf, readLines } from './line-reader.ts';
 import { compareRecordKeys } from './record-key.ts';
 
 /** Two runs cannot be compared side by side; the message says why. */
@@ -34,90 +41,56 @@ export async function* compareSideBySide(
   comparison: Comparison,
   order: { readonly merge: KeyRange } | 'align',
 ): AsyncGenerator<readonly LineChange[]> {
+  const { records } = sourceDefinitions[comparison.source];
   const range = order === 'align' ? {} : order.merge;
   const [old, now] = [openSide(comparison, 'before', range), openSide(comparison, 'after', range)];
-  const matcher = createMatcher(comparison, { old, now, doWait: order === 'align' });
+  let changes: LineChange[] = [];
+  const changed = (change: LineChange) => void changes.push(change);
+  const pairing = order === 'align' ? createWaiting(comparison, changed) : createMerge(comparison, changed);
+
+  /** Takes the current lines of both sides (0), or only that of the old side (less than 0) or of the new one. */
+  function take(hasOld: boolean, hasNow: boolean): number {
+    const areSame = hasOld && hasNow && isSameText(old.read.line, now.read.line);
+    const oldKey = areSame ? old.quickKey() : hasOld ? old.key() : undefined;
+    const inPlace = areSame
+      ? NO_FIELDS
+      : hasOld && hasNow
+        ? differingInPlace(records, old.read, now.read.line)
+        : undefined;
+    const nowKey = inPlace !== undefined ? oldKey : hasNow ? now.key() : undefined;
+    if (oldKey === undefined || oldKey !== nowKey)
+      return pairing.apart(
+        oldKey === undefined ? undefined : { key: oldKey, line: old.read.line },
+        nowKey === undefined ? undefined : { key: nowKey, line: now.read.line },
+      );
+    pairing.both(oldKey);
+    const fields = inPlace ?? differingByName(records, old.read, now.read);
+    if (fields.length > 0) changed(changeOf(oldKey, old.read.line, now.read.line, fields));
+    return 0;
+  }
+
   try {
     let [hasOld, hasNow] = await Promise.all([old.next(), now.next()]);
     while (hasOld || hasNow) {
-      const first = matcher.take(hasOld, hasNow);
+      const first = take(hasOld, hasNow);
       const nextOld = hasOld && first <= 0 ? old.next() : hasOld;
       const nextNow = hasNow && first >= 0 ? now.next() : hasNow;
       const isMidway = typeof nextOld === 'boolean' && typeof nextNow === 'boolean';
       [hasOld, hasNow] = isMidway ? [nextOld, nextNow] : await Promise.all([nextOld, nextNow]);
-      if (isMidway && matcher.changes() < TOGETHER) continue;
-      yield matcher.release();
+      if (isMidway && changes.length < TOGETHER) continue;
+      yield changes;
+      changes = [];
       if (isMidway) continue;
       old.release();
       now.release();
     }
-    yield [...matcher.release(), ...matcher.left()];
+    yield [...changes, ...pairing.left()];
   } finally {
     await Promise.all([old.close(), now.close()]);
   }
 }
 
-type Side = ReturnType<typeof openSide>;
-type Sides = { readonly old: Side; readonly now: Side; readonly doWait: boolean };
-
-/** Finds the changes of the lines that two sides come to. */
-function createMatcher(comparison: Comparison, { old, now, doWait }: Sides) {
-  const { records } = sourceDefinitions[comparison.source];
-  const compare = compareRecordKeys(records.key);
-  const [readPair, differing] = [createPairReader(records), createDifferingFields(records)];
-  const pair = noPair();
-  let changes: LineChange[] = [];
-  const waiting = doWait ? createWaiting(comparison, (change) => changes.push(change)) : undefined;
-  const keys = waiting ?? createRisingKeys(compare);
-
-  function match(key: string, fields: readonly string[]): number {
-    keys.both(key);
-    if (fields.length > 0) changes.push(changeOf(key, old.line, now.line, fields));
-    return 0;
-  }
-
-  /** Takes lines of different records; less than 0 if only the old one was taken, more if only the new one. */
-  function takeOthers(oldKey: string | undefined, nowKey: string | undefined): number {
-    if (waiting !== undefined) {
-      if (oldKey !== undefined) waiting.take('before', oldKey, old.line);
-      if (nowKey !== undefined) waiting.take('after', nowKey, now.line);
-      return 0;
-    }
-    const first = oldKey === undefined ? 1 : nowKey === undefined ? -1 : compare(oldKey, nowKey);
-    const [side, key, { line }] =
-      first < 0 ? (['before', oldKey ?? '', old] as const) : (['after', nowKey ?? '', now] as const);
-    keys.one(side, key);
-    changes.push(changeOfOne(side, key, bytesOf(line)));
-    return first;
-  }
-
-  return {
-    /** Takes the current lines of both sides, or of the first of them in the order of keys: 0 if both. */
-    take(hasOld: boolean, hasNow: boolean): number {
-      if (hasOld && hasNow && isSameText(old.line, now.line)) return match(old.quickKey(), NO_FIELDS);
-      if (hasOld && hasNow && readPair(old.line, now.line, pair)) return match(pair.key, pair.fields);
-      const [oldKey, nowKey] = [hasOld ? old.key() : undefined, hasNow ? now.key() : undefined];
-      if (oldKey === undefined || oldKey !== nowKey) return takeOthers(oldKey, nowKey);
-      return match(oldKey, differing(old.line, now.line));
-    },
-    /** How many changes were found. */
-    changes: () => changes.length,
-    /** The changes that were found, which are then forgotten. */
-    release(): readonly LineChange[] {
-      const released = changes;
-      changes = [];
-      return released;
-    },
-    /** The changes of the records that are still waiting. */
-    left: (): readonly LineChange[] => waiting?.left(compare) ?? [],
-  };
-}
-
-const NO_FIELDS: readonly string[] = [];
-
-const bytesOf = ({ json, start, end }: Line): Buffer => json.bytes.subarray(start, end);
-
-const changeOf = (key: string, before: Line, after: Line, fields: readonly string[]): LineChange => ({
+export const changeOf = (key: string, before: Line, after: Line, fields: readonly string[]): LineChange => ({
   change: 'changed',
   key,
   before: bytesOf(before),
@@ -125,24 +98,45 @@ const changeOf = (key: string, before: Line, after: Line, fields: readonly strin
   fields,
 });
 
-const changeOfOne = (side: RunSide, key: string, line: Buffer): LineChange =>
+export const changeOfOne = (side: RunSide, key: string, line: Buffer): LineChange =>
   side === 'before' ? { change: 'removed', key, before: line } : { change: 'added', key, after: line };
 
-/** Sees to it that the keys of each run rise. */
-function createRisingKeys(compare: (a: string, b: string) => number) {
+/** A line of one run that is not the same record as the line of the other run. */
+type OneLine = { readonly key: string; readonly line: Line };
+
+/** What is made of the lines of two runs. */
+type Pairing = {
+  /** Both have this record next. */
+  both(key: string): void;
+  /** Takes lines of different records: 0 for both, less than 0 for only the old one, more for only the new one. */
+  apart(old: OneLine | undefined, now: OneLine | undefined): number;
+  /** What changed according to the records that are still waiting at the end. */
+  left(): readonly LineChange[];
+};
+
+function createMerge({ source }: Comparison, changed: (change: LineChange) => void): Pairing {
+  const compare = compareRecordKeys(sourceDefinitions[source].records.key);
   const last: Record<RunSide, string | undefined> = { before: undefined, after: undefined };
-  function one(side: RunSide, key: string): void {
+  function rise(side: RunSide, key: string): void {
     const known = last[side];
     if (known !== undefined && compare(known, key) >= 0)
       throw new NotSideBySideError(`${key} follows ${known} in the ${side} run`);
     last[side] = key;
   }
   return {
-    one,
-    both(key: string): void {
-      one('before', key);
-      one('after', key);
+    both(key) {
+      rise('before', key);
+      rise('after', key);
     },
+    apart(old, now) {
+      const first = old === undefined ? 1 : now === undefined ? -1 : compare(old.key, now.key);
+      const [side, one] = first < 0 ? (['before', old] as const) : (['after', now] as const);
+      if (one === undefined) return first;
+      rise(side, one.key);
+      changed(changeOfOne(side, one.key, bytesOf(one.line)));
+      return first;
+    },
+    left: () => [],
   };
 }
 
@@ -155,46 +149,53 @@ const ENTRY_BYTES = 400;
 function createWaiting(
   { source, before, after, memoryBytes = MEMORY_BYTES }: Comparison,
   changed: (change: LineChange) => void,
-) {
-  const differing = createDifferingFields(sourceDefinitions[source].records);
+): Pairing {
+  const { records } = sourceDefinitions[source];
+  const compare = compareRecordKeys(records.key);
   const total = Math.max(countOf(before?.parts ?? []), countOf(after.parts));
   if (total > MOST_RECORDS) throw new NotSideBySideError(`${total} records, more than ${MOST_RECORDS}`);
   const seen = createSeenHashes(total);
   const waiting = { before: new Map<string, Buffer>(), after: new Map<string, Buffer>() };
+  const members = noMembers();
   let waitingBytes = 0;
 
   function both(key: string): void {
     if (!seen(keyHash(key))) throw new NotSideBySideError(`${key} may be repeated`);
   }
 
+  function take(side: RunSide, { key, line }: OneLine): void {
+    const other = waiting[side === 'before' ? 'after' : 'before'];
+    const found = other.get(key);
+    if (found === undefined) {
+      if (waiting[side].has(key)) throw new NotSideBySideError(`${key} is repeated`);
+      const bytes = copyOf(line);
+      waiting[side].set(key, bytes);
+      waitingBytes += sizeOf(key, bytes);
+      if (waitingBytes > memoryBytes) throw new NotSideBySideError(`more than ${memoryBytes} bytes wait`);
+      return;
+    }
+    other.delete(key);
+    waitingBytes -= sizeOf(key, found);
+    both(key);
+    const [old, now] = side === 'before' ? [line, lineOf(found)] : [lineOf(found), line];
+    if (isSameText(old, now)) return;
+    readMembers(old, members);
+    const fields = differingFields(records, { line: old, members }, now);
+    if (fields.length > 0) changed(changeOf(key, old, now, fields));
+  }
+
   return {
-    one: (_side: RunSide, key: string): void => both(key),
-    /** A record was the next one in both runs. */
     both,
-    /** Takes the next record of one run. */
-    take(side: RunSide, key: string, line: Line): void {
-      const other = side === 'before' ? 'after' : 'before';
-      const found = waiting[other].get(key);
-      if (found === undefined) {
-        if (waiting[side].has(key)) throw new NotSideBySideError(`${key} is repeated`);
-        const bytes = copyOf(line);
-        waiting[side].set(key, bytes);
-        waitingBytes += sizeOf(key, bytes);
-        if (waitingBytes > memoryBytes) throw new NotSideBySideError(`more than ${memoryBytes} bytes wait`);
-        return;
-      }
-      waiting[other].delete(key);
-      waitingBytes -= sizeOf(key, found);
-      both(key);
-      const [old, now] = side === 'before' ? [line, lineOf(found)] : [lineOf(found), line];
-      const fields = differing(old, now);
-      if (fields.length > 0) changed(changeOf(key, old, now, fields));
+    apart(old, now) {
+      if (old !== undefined) take('before', old);
+      if (now !== undefined) take('after', now);
+      return 0;
     },
-    /** The changes of the records that still wait, by key; one that was in both before may be repeated. */
-    left(compare: (a: string, b: string) => number): readonly LineChange[] {
+    left() {
       const left = (['before', 'after'] as const).flatMap((side) =>
         Array.from(waiting[side], ([key, line]) => changeOfOne(side, key, line)),
       );
+      // One that was in both before may be repeated.
       for (const { key } of left) both(key);
       return left.sort((a, b) => compare(a.key, b.key));
     },
@@ -233,23 +234,24 @@ function openSide({ store, source, signal, ...runs }: Comparison, side: RunSide,
   const parts = runs[side]?.parts ?? [];
   const rule = sourceDefinitions[source].records.key;
   const compare = compareRecordKeys(rule);
-  const [readKey, readQuickKey] = [createLineKey(rule), createQuickKey(rule)];
   const inside = keysOfPartsInside(parts, range, compare);
   const reader = readLines({ store, parts, signal });
-  let isBefore = range.after !== undefined;
-  /** The part that is read, and whether it lies in the range as a whole. */
-  let [known, isAllInside]: [string | undefined, boolean] = [undefined, false];
+  const members = noMembers();
+  const [readKey, readQuickKey] = [createLineKey(rule, members), createQuickKey(rule)];
+  let known: string | undefined;
+
+  /** The key of the current line, whose members are known then. */
+  function key(): string {
+    known ??= readKey(reader);
+    return known;
+  }
 
   /** True if the current line is in the range; undefined if it comes before it. */
-  function isInside(): boolean | undefined {
-    const part = reader.partKey();
-    if (part !== known) [known, isAllInside] = [part, inside.has(part ?? '')];
-    if (isAllInside) return true;
-    if (isBefore && range.after !== undefined) {
-      if (compare(readKey(reader), range.after) <= 0) return undefined;
-      isBefore = false;
-    }
-    return range.to === undefined || compare(readKey(reader), range.to) <= 0;
+  function isInside({ after, to } = range): boolean | undefined {
+    known = undefined;
+    if (inside.has(reader.partKey() ?? '')) return true;
+    if (after !== undefined && compare(key(), after) <= 0) return undefined;
+    return to === undefined || compare(key(), to) <= 0;
   }
 
   async function advance(first: boolean | Promise<boolean>): Promise<boolean> {
@@ -261,14 +263,13 @@ function openSide({ store, source, signal, ...runs }: Comparison, side: RunSide,
   }
 
   return {
-    line: reader.line,
+    read: { line: reader.line, members },
     /** Moves to the next line in the range: false at its end. */
     next(): boolean | Promise<boolean> {
       const found = reader.next();
       return found === true ? (isInside() ?? advance(reader.next())) : advance(found);
     },
-    /** The key of the current line. */
-    key: () => readKey(reader),
+    key,
     /** The same for a line whose fields do not matter. */
     quickKey: () => readQuickKey(reader),
     release: reader.release,

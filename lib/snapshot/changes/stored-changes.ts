@@ -2,8 +2,8 @@ import { parseOwnJson } from '../../base/index.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Change } from './change.ts';
-import { isNamed, type LineMembers, nameAt, noMembers, readMembers } from './line-members.ts';
-import { type Line, type LineReader, readLines } from './line-reader.ts';
+import { noMembers, type ReadLine, readMembers, valuesByName } from './line-members.ts';
+import { readLines } from './line-reader.ts';
 
 export type StoredChangesOptions = {
   readonly store: Store;
@@ -27,34 +27,25 @@ export async function storedChanges(
 
 async function* readChanges(key: string, { store, signal }: StoredChangesOptions): AsyncGenerator<Change> {
   const reader = readLines({ store, parts: [{ key }], signal });
-  const members = noMembers();
+  const read = { line: reader.line, members: noMembers() };
   try {
     for (let found = reader.next(); found === true || (await found); found = reader.next())
-      yield changeOfLine(reader, members);
+      yield changeOfLine(read, reader.place);
   } finally {
     await reader.close();
   }
 }
 
 /** The records stay byte for byte as they are: only the other members are parsed. */
-function changeOfLine({ line, place }: LineReader, members: LineMembers): Change {
+function changeOfLine(read: ReadLine, place: () => string): Change {
   try {
-    readMembers(line, members);
-    const found = Object.fromEntries(
-      Array.from({ length: members.count }, (_, at) => [
-        nameAt(line, members, at),
-        memberOf(line, members, at),
-      ]),
-    );
-    return found as unknown as Change;
+    readMembers(read.line, read.members);
+    const found = Array.from(valuesByName(read), ([name, text]) => [
+      name,
+      name === 'before' || name === 'after' ? text : parseOwnJson(text),
+    ]);
+    return Object.fromEntries(found) as Change;
   } catch (cause) {
     throw new StoredObjectError('invalid', `${place()}: expected a change, got something else`, { cause });
   }
-}
-
-const RECORDS = [Buffer.from('"before"'), Buffer.from('"after"')];
-
-function memberOf(line: Line, members: LineMembers, at: number): unknown {
-  const text = line.json.bytes.toString('utf8', members.valueStarts[at], members.valueEnds[at]);
-  return RECORDS.some((name) => isNamed(line, members, at, name)) ? text : parseOwnJson(text);
 }

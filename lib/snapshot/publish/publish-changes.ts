@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
 import { missingObject, type Store } from '../../store/index.ts';
-import type { LineChange } from '../changes/change.ts';
+import type { ChangeCounts, LineChange } from '../changes/change.ts';
 import { compareByHash } from '../changes/compare-by-hash.ts';
 import type { Comparison } from '../changes/comparison.ts';
-import { type ChangeCounts, createChangeCounter } from '../changes/count-changes.ts';
 import { bucketCount, bucketParts, hashesOf, putInBuckets } from '../changes/hash-buckets.ts';
 import { orderedPieces } from '../changes/ordered-pieces.ts';
 import { packChanges } from '../changes/pack-changes.ts';
@@ -177,17 +176,19 @@ async function storeSegment(
     z.nullable(segmentSchema),
     async () => {
       const key = `${pieces}${name}.ndjson.gz`;
-      const counter = createChangeCounter();
-      const packed = packChanges(compare(), counter.add);
+      const counts = { added: 0, removed: 0, changed: 0 };
+      const packed = packChanges(compare(), ({ change }) => {
+        counts[change] += 1;
+      });
       try {
         const first = await packed.next();
-        if (first.done) return { key: null, counts: counter.counts() };
+        if (first.done) return { key: null, counts };
         await store.putStream(key, startingWith(first.value, packed), signal === undefined ? {} : { signal });
       } catch (error) {
         if (error instanceof NotSideBySideError) return null;
         throw error;
       }
-      return { key, counts: counter.counts() };
+      return { key, counts };
     },
   );
   return { segment: outcome ?? 'other-way', isNew };

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { canonicalId } from '../../model/rules/index.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
+import { createRecordFields } from '../changes/line-members.ts';
 import { readLines } from '../changes/line-reader.ts';
-import { createRecordFields } from '../changes/record-fields.ts';
 import { manifestOf, type Part, readLatest, readManifest } from '../manifest.ts';
 import { isSamePlatform } from '../platform-host.ts';
 import { onceStored } from '../publish/stored-outcome.ts';

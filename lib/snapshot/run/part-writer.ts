@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { freeMemory, type GatheredBytes, gatherBytes, shortened } from '../../base/index.ts';
 import type { Store } from '../../store/store.ts';
+import { endsPart } from '../changes/key-hash.ts';
 import { MOST_LINE_BYTES, partChunks } from '../changes/part-chunks.ts';
 import { packFrame } from '../frames/frame-codec.ts';
 import { createFramePacker, type FramePacker } from '../frames/frame-packer.ts';
-import { endsPart } from '../frames/key-border.ts';
 import { type Compression, compressionSuffix, partName } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import type { RecordBatch, RecordPiece } from '../page/record-batch.ts';

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
 import type { Comparison, ComparisonEvent } from '../../../lib/snapshot/changes/comparison.ts';
-import { collectChanges } from '../../../lib/snapshot/changes/count-changes.ts';
 import type { Source } from '../../../lib/snapshot/sources/sources.ts';
 import { scaled } from '../../scale.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';

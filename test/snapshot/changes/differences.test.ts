@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
 import { canonicalExact, parseExact } from '../../../lib/base/json/exact-json.ts';
+import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
-import { collectChanges } from '../../../lib/snapshot/changes/count-changes.ts';
 import { storedChanges } from '../../../lib/snapshot/changes/stored-changes.ts';
 import { changesKey } from '../../../lib/snapshot/keys.ts';
 import type { Part } from '../../../lib/snapshot/manifest.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
-import { collectChanges } from '../../../lib/snapshot/changes/count-changes.ts';
 import type { Manifest } from '../../../lib/snapshot/manifest.ts';
 import { publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';

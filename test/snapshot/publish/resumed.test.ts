@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { endsPart } from '../../../lib/snapshot/frames/key-border.ts';
+import { endsPart } from '../../../lib/snapshot/changes/key-hash.ts';
 import { workFolder } from '../../../lib/snapshot/keys.ts';
 import { type Part, readLatest } from '../../../lib/snapshot/manifest.ts';
 import { type FinishedRun, publishRun, publishSlice } from '../../../lib/snapshot/publish/publish.ts';
