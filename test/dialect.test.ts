@@ -13,9 +13,11 @@ const zodRecords = (sources: readonly { readonly file: string; readonly source: 
   sources.filter(({ source }) => /\bz\.(?:partialR|r)ecord\(/.test(source)).map(({ file }) => file);
 
 test('objects with names from outside keep all of them', () => {
+  // What tools return is described by their schemas, not parsed.
+  const described = ['lib/report/mcp/tools/get.ts', 'lib/report/mcp/tools/search.ts'];
   const lib = sources.filter(({ file }) => /^(?:lib|functions)\//.test(file) && !file.includes('/sandbox/'));
 
-  expect(zodRecords(lib)).toEqual([]);
+  expect(zodRecords(lib).filter((file) => !described.includes(file))).toEqual([]);
   expect(zodRecords([{ file: 'a.ts', source: 'const a = z.record(z.string(), z.number());' }])).toEqual([
     'a.ts',
   ]);
@@ -31,6 +33,9 @@ const PARSERS = [
   'lib/snapshot/changes/line-members.ts',
   'lib/snapshot/page/value-at.ts',
   'lib/model/columns/packed.ts',
+  'lib/report/mcp/bounded-lines.ts',
+  'lib/report/mcp/pages.ts',
+  'lib/tables/parquet/fit-lines.ts',
   'lib/tables/parquet/names.ts',
   'lib/tables/parquet/read-node.ts',
 ];
