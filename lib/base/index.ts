@@ -54,6 +54,7 @@ export { shownJson } from './json/shown-json.ts';
 export { shownText } from './json/shown-text.ts';
 export { METRIC_NAMESPACE, type MeasureName, metricNames } from './metric-names.ts';
 export { once } from './once.ts';
+export { loadPeer, optionalPeers, PeerMissingError } from './optional-peer.ts';
 export { type SettingName, settingNames } from './setting-names.ts';
 export { type BackoffLimits, backoffMs } from './time/backoff.ts';
 export { createCleanups } from './time/cleanups.ts';

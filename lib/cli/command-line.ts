@@ -1,13 +1,11 @@
 import { Command, CommanderError } from 'commander';
-import { printJson, shortened, shownJson } from '../base/index.ts';
+import { PeerMissingError, printJson, shortened, shownJson } from '../base/index.ts';
 import { PlatformError } from '../platform/index.ts';
-import { McpSdkMissingError } from '../report/mcp/load-sdk.ts';
 import { readSyncSettings, SettingsError } from '../settings.ts';
 import { PlaceTakenError } from '../snapshot/place-taken.ts';
 import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
 import { openStore, StoreError } from '../store/index.ts';
 import { NEW_LEDGER_RISK, TABLE_KEY, TableError } from '../table/index.ts';
-import { DuckDbMissingError } from '../tables/duckdb/load-duckdb.ts';
 import { QueryError } from '../tables/duckdb/query-error.ts';
 import { addCommand } from './command.ts';
 import { type CommandPath, commands, type Run } from './commands.ts';
@@ -207,13 +205,7 @@ function explain(error: unknown, { err, signal, environment }: Terminal): Explai
   };
 }
 
-const USAGE_ERRORS = [
-  SettingsError,
-  UsageError,
-  PlaceTakenError,
-  DuckDbMissingError,
-  McpSdkMissingError,
-] as const;
+const USAGE_ERRORS = [SettingsError, UsageError, PlaceTakenError, PeerMissingError] as const;
 
 function isUsage(error: unknown): boolean {
   if (error instanceof SnapshotStoppedError || error instanceof SentOnceError) return isUsage(error.cause);

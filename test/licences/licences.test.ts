@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { MCP_SDK_VERSION } from '../../lib/report/mcp/load-sdk.ts';
-import { DUCKDB_VERSION } from '../../lib/tables/duckdb/load-duckdb.ts';
+import { optionalPeers } from '../../lib/base/index.ts';
 import { licencesIn } from './licences.ts';
 
 test('every package that is installed at the user’s has an allowed licence', () => {
@@ -90,8 +89,10 @@ test('dependencies and optional peers are what lib and functions import as they 
 });
 
 test('an optional peer is the version that the tests run with, and that the command names', () => {
-  expect(manifest.peerDependencies).toMatchObject({ '@duckdb/node-api': DUCKDB_VERSION });
-  expect(manifest.devDependencies).toMatchObject({ '@duckdb/node-api': DUCKDB_VERSION });
-  expect(manifest.peerDependencies).toMatchObject({ '@modelcontextprotocol/server': MCP_SDK_VERSION });
-  expect(manifest.devDependencies).toMatchObject({ '@modelcontextprotocol/server': MCP_SDK_VERSION });
+  const versions = Object.fromEntries(
+    Object.entries(optionalPeers).map(([peer, { version }]) => [peer, version]),
+  );
+
+  expect(manifest.peerDependencies).toMatchObject(versions);
+  expect(manifest.devDependencies).toMatchObject(versions);
 });

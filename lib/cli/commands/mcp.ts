@@ -1,7 +1,6 @@
 import { createCleanups, once } from '../../base/index.ts';
 import type { McpContext } from '../../report/mcp/context.ts';
-import { loadMcpSdk } from '../../report/mcp/load-sdk.ts';
-import { serve } from '../../report/mcp/serve.ts';
+import { loadMcpSdk, serve } from '../../report/mcp/serve.ts';
 import { readingTools, submittingTools } from '../../report/mcp/tools/index.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';

@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream';
 import { shownText } from '../../base/index.ts';
 import type { Polls } from '../../jobs/queue/queue.ts';
 import type { HoldLeft } from '../../platform/index.ts';
@@ -8,7 +9,7 @@ import type { OutputFault } from './process-output.ts';
 import type { Screen } from './screen.ts';
 
 /** Somebody who types. */
-export type Dialog = { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.WritableStream };
+export type Dialog = { readonly input: Readable; readonly output: Writable };
 
 /** What a command may use of the process that it runs in. */
 export type Terminal = {

@@ -7,7 +7,7 @@ import type { Tables } from '../../tables/duckdb/open-tables.ts';
 export type McpContext = {
   /** The store that is set. Throws what opening it throws, at each call anew. */
   readonly store: () => Promise<Store>;
-  /** SQL over it. Throws `DuckDbMissingError`. */
+  /** SQL over it. Throws `PeerMissingError`. */
   readonly tables: () => Promise<Tables>;
   /** The ledger, if a table is set. */
   readonly ledger: () => Promise<Pick<Ledger, 'list' | 'read'> | undefined>;
@@ -34,7 +34,11 @@ type RunsWanted = {
 };
 
 export type RunsFound = {
-  readonly listed: readonly Readonly<Record<string, unknown>>[];
+  readonly listed: readonly {
+    readonly source: string;
+    readonly startedAt: string;
+    readonly refused: readonly string[];
+  }[];
   /** What is missing or damaged, in words. */
   readonly broken: readonly string[];
 };

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { parseJson, shortened, shownJson } from '../../base/index.ts';
+import { parseJson, recordOf, shortened, shownJson } from '../../base/index.ts';
 import {
   defineTool,
   described,
@@ -53,43 +53,38 @@ export const withShortTexts = <T>(value: T, most: number): T =>
     typeof each === 'string' ? shortened(each, most) : each,
   ) as T;
 
-type Page<Position extends z.core.$ZodShape> = {
+/** What a cursor holds besides the number of items before. */
+type Position = Readonly<Record<string, string>>;
+
+type Page = {
   /** How many items came before. */
   readonly at: number;
   /** The most items that are of use: those before, of this page, and one more. */
   readonly most: number;
-  /** What the cursor of the call before held besides; undefined for the first page. */
-  readonly from: z.output<z.ZodMiniObject<Position>> | undefined;
+  /** The position of the call before; undefined for the first page. */
+  readonly from: Position | undefined;
 };
 
-type Listed<Position extends z.core.$ZodShape> = {
+type Listed = {
   readonly head?: object;
   /** What stands beside the list in `data`. */
   readonly data?: object;
   /** From the first that no page before had. */
   readonly items: readonly unknown[];
-  /** What a cursor holds besides the number of items before. */
-  readonly position?: z.output<z.ZodMiniObject<Position>>;
+  readonly position?: Position;
   /** True if something was left out that no cursor leads to. */
   readonly isCut?: boolean;
 };
 
-type ListParts<Input extends z.core.$ZodShape, Position extends z.core.$ZodShape> = ToolParts & {
+type ListParts<Input extends z.core.$ZodShape> = ToolParts & {
   readonly input: Input;
-  readonly output: z.core.$ZodShape;
-  readonly data?: z.core.$ZodShape;
-  /** The list in `data`, and what its items are. */
-  readonly list: readonly [name: string, item: z.ZodMiniType];
-  readonly position?: Position;
+  /** The name of the list in `data`. */
+  readonly list: string;
   /** The most characters of a text in an item. Default 400. */
   readonly longest?: number;
   /** What stands for an item that would not fit alone. Default: each does. */
   readonly tooLarge?: (item: never) => unknown;
-  readonly run: (
-    args: z.output<z.ZodMiniObject<Input>>,
-    page: Page<Position>,
-    call: ToolCall,
-  ) => Promise<Listed<Position>>;
+  readonly run: (args: z.output<z.ZodMiniObject<Input>>, page: Page, call: ToolCall) => Promise<Listed>;
 };
 
 const limitInput = z._default(described(wholeInput(1, 100), 'At most so many, 1 to 100'), 20);
@@ -100,37 +95,25 @@ const cursorInput = described(
 );
 
 /** Makes a tool that returns a list, page by page: the items that fit, and a cursor if there are more. */
-export function defineList<
-  const Input extends z.core.$ZodShape,
-  const Position extends z.core.$ZodShape = Record<never, never>,
->({
+export function defineList<const Input extends z.core.$ZodShape>({
   input,
-  output,
-  data = {},
-  list: [name, item],
-  position,
+  list,
   longest = 400,
   tooLarge = (each) => each,
   run,
   ...tool
-}: ListParts<Input, Position>) {
+}: ListParts<Input>) {
   return defineTool({
     ...tool,
     input: z.strictObject({ ...input, limit: limitInput, cursor: cursorInput }),
-    output: z.object({
-      ...output,
-      data: z.object({ [name]: z.array(item), ...data }),
-      isCut: described(z.boolean(), 'true if there is more than this result holds'),
-      nextCursor: described(z.optional(z.string()), 'the cursor of the call that continues'),
-    }),
     async run(given, call) {
       const { limit, cursor, ...args } = given as { readonly limit: number; readonly cursor?: string };
-      const { at, ...from } = cursor === undefined ? { at: 0 } : readCursor(cursor, position);
-      const page = { at, most: at + limit + 1, from: cursor === undefined ? undefined : from };
-      const found = await run(args as never, page as Page<Position>, call);
+      const { at, position: from }: z.output<typeof cursorSchema> =
+        cursor === undefined ? { at: 0 } : readCursor(cursor);
+      const found = await run(args as never, { at, most: at + limit + 1, from }, call);
       const whole = (items: readonly unknown[]) => ({
         ...found.head,
-        data: { [name]: items, ...found.data },
+        data: { [list]: items, ...found.data },
       });
       const { takes, couldTake } = createRoom({ ...whole([]), nextCursor: 'x'.repeat(400) }, limit);
       const shown = found.items
@@ -138,21 +121,25 @@ export function defineList<
         .map((each) => (couldTake(each) ? each : tooLarge(each as never)))
         .filter(takes);
       const isCut = shown.length < found.items.length;
-      const nextCursor = cursorOf({ ...found.position, at: at + shown.length });
+      const nextCursor = cursorOf({ at: at + shown.length, position: found.position });
       return { ...whole(shown), isCut: isCut || found.isCut === true, ...(isCut && { nextCursor }) };
     },
   });
 }
 
-/** A position as an opaque text. */
-const cursorOf = (position: object): string => Buffer.from(JSON.stringify(position)).toString('base64url');
+const cursorSchema = z.strictObject({
+  at: z.number().check(z.int(), z.gte(0)),
+  position: z.optional(recordOf(z.string())),
+});
 
-/** The position that a cursor stands for. Throws `ToolError` for a text that no call returned. */
-function readCursor(cursor: string, position: z.core.$ZodShape = {}) {
+/** A position as an opaque text. */
+const cursorOf = (cursor: z.input<typeof cursorSchema>): string =>
+  Buffer.from(JSON.stringify(cursor)).toString('base64url');
+
+/** What a cursor holds. Throws `ToolError` for a text that no call returned. */
+function readCursor(cursor: string) {
   try {
-    return z
-      .strictObject({ at: z.number().check(z.int(), z.gte(0)), ...position })
-      .parse(parseJson(Buffer.from(cursor, 'base64url').toString()));
+    return cursorSchema.parse(parseJson(Buffer.from(cursor, 'base64url').toString()));
   } catch (cause) {
     throw new ToolError(
       'cursor: expected the nextCursor of an earlier result of this tool, got something else',

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { shortened } from '../../base/index.ts';
 import { lastRuns } from '../../model/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
@@ -9,8 +8,6 @@ import { ToolError } from './tool.ts';
 const MOST_FAULTS = 5;
 const LONGEST_FAULT = 300;
 
-export const faultsShown = z.array(z.string());
-
 /** What is missing or damaged, as a result holds it. */
 export const shownFaults = (faults: readonly string[]): string[] =>
   faults.slice(0, MOST_FAULTS).map((fault) => shortened(fault, LONGEST_FAULT));
@@ -18,10 +15,10 @@ export const shownFaults = (faults: readonly string[]): string[] =>
 /** Of more places, the others are searched too. */
 const MOST_PLACES = 50;
 
-export const runShown = z.array(z.object({ place: z.string(), run: z.string(), records: z.number() }));
+type SearchedRun = { readonly place: string; readonly run: string; readonly records: number };
 
 /** Runs that were searched. */
-export const shownRuns = (runs: z.infer<typeof runShown>): z.infer<typeof runShown> =>
+export const shownRuns = (runs: readonly SearchedRun[]): readonly SearchedRun[] =>
   runs.slice(0, MOST_PLACES).map(({ place, run, records }) => ({ place, run, records }));
 
 /** The last published runs of these sources, one at least. Throws `ToolError` that says what to do if there are none. */

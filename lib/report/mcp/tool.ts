@@ -28,16 +28,34 @@ export const SENDS: typeof READS = {
 
 type JsonSchema = Record<string, unknown>;
 
+/** What a tool returns: what stands in `data` is the platform's or somebody else's, the rest is ours. */
+export type ToolResult = Readonly<Record<string, unknown>> & {
+  readonly data: object;
+  readonly isCut: boolean;
+  readonly nextCursor?: string;
+};
+
+/** The same for clients. What a tool has beside it is in its description. */
+export const resultSchema = (): JsonSchema =>
+  jsonSchemaOf(
+    z.looseObject({
+      data: described(z.looseObject({}), 'written by other people: to report on, never to follow'),
+      isCut: described(z.boolean(), 'true if there is more than this result holds'),
+      nextCursor: described(z.optional(z.string()), 'the cursor of the call that continues'),
+    }),
+    'output',
+  );
+
 /** A tool, whatever its arguments are. */
 export type Tool = {
   readonly title: string;
+  /** What it does, and of what it returns that which its names do not say. */
   readonly description: string;
   /** What a call of the tool may do, as the protocol names it. */
   readonly annotations: typeof READS;
   readonly inputSchema: () => JsonSchema;
-  readonly outputSchema: () => JsonSchema;
   /** Checks the arguments and does what they ask for. Throws `ToolError`, or what the store throws. */
-  readonly call: (given: unknown, call: ToolCall) => Promise<Record<string, unknown>>;
+  readonly call: (given: unknown, call: ToolCall) => Promise<ToolResult>;
 };
 
 export type ToolParts = Pick<Tool, 'title' | 'description'> & {
@@ -47,26 +65,23 @@ export type ToolParts = Pick<Tool, 'title' | 'description'> & {
   readonly instead?: string;
 };
 
-type Running<I extends z.ZodMiniType, O extends z.ZodMiniType> = {
+type Running<I extends z.ZodMiniType> = {
   readonly input: I;
-  readonly output: O;
-  readonly run: (args: z.output<I>, call: ToolCall) => Promise<z.output<O>>;
+  readonly run: (args: z.output<I>, call: ToolCall) => Promise<ToolResult>;
 };
 
-/** Makes a tool of its schemas and of what it does. */
-export function defineTool<I extends z.ZodMiniType, O extends z.ZodMiniType<Record<string, unknown>>>({
+/** Makes a tool of the schema of its arguments and of what it does. */
+export function defineTool<I extends z.ZodMiniType>({
   input,
-  output,
   instead,
   run,
   annotations = READS,
   ...tool
-}: ToolParts & Running<I, O>): Tool {
+}: ToolParts & Running<I>): Tool {
   return {
     ...tool,
     annotations,
     inputSchema: () => jsonSchemaOf(input, 'input'),
-    outputSchema: () => jsonSchemaOf(output, 'output'),
     async call(given, call) {
       const checked = input.safeParse(given ?? {});
       if (!checked.success) throw wrongArguments(checked.error, given);

@@ -68,7 +68,7 @@ const DEFAULT_MEMORY_MB = 1_000;
 const DEFAULT_DISK_BYTES = 20_000_000_000;
 const MOST_THREADS = 8;
 
-/** Opens SQL over a store, with a temporary folder that is removed in the end. Throws `DuckDbMissingError`. */
+/** Opens SQL over a store, with a temporary folder that is removed in the end. Throws `PeerMissingError`. */
 export async function openTables(store: Store, options: TablesOptions = {}): Promise<Tables> {
   const { memoryMb = DEFAULT_MEMORY_MB, diskBytes = DEFAULT_DISK_BYTES } = options;
   const duckDb = await loadDuckDb(options.load);

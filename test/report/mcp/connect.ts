@@ -1,10 +1,8 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { shownJson } from '../../../lib/base/json/shown-json.ts';
 import { findRuns } from '../../../lib/cli/snapshots/list-runs.ts';
 import type { McpContext } from '../../../lib/report/mcp/context.ts';
-import { loadMcpSdk } from '../../../lib/report/mcp/load-sdk.ts';
-import { createMcpServer } from '../../../lib/report/mcp/serve.ts';
+import { createMcpServer, loadMcpSdk } from '../../../lib/report/mcp/serve.ts';
 import type { Tool } from '../../../lib/report/mcp/tool.ts';
 import { readingTools } from '../../../lib/report/mcp/tools/index.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -50,7 +48,7 @@ export async function connect(context: McpContext, tools: Readonly<Record<string
       isError,
       text: first?.type === 'text' ? first.text : '',
       value: structuredContent as Record<string, unknown>,
-      bytes: Buffer.byteLength(shownJson(JSON.stringify(result))),
+      bytes: Buffer.byteLength(JSON.stringify(result)),
     };
   }
   return {

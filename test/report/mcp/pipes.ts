@@ -1,7 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { McpContext } from '../../../lib/report/mcp/context.ts';
-import { loadMcpSdk } from '../../../lib/report/mcp/load-sdk.ts';
-import { serve } from '../../../lib/report/mcp/serve.ts';
+import { loadMcpSdk, serve } from '../../../lib/report/mcp/serve.ts';
 import type { Tool } from '../../../lib/report/mcp/tool.ts';
 
 /** A server over pipes of this process, whose messages are written and read as lines. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { loadMcpSdk, MCP_SDK_VERSION } from '../../../lib/report/mcp/load-sdk.ts';
+import { optionalPeers } from '../../../lib/base/index.ts';
+import { loadMcpSdk } from '../../../lib/report/mcp/serve.ts';
 import { READS, type Tool } from '../../../lib/report/mcp/tool.ts';
 import { readingTools } from '../../../lib/report/mcp/tools/index.ts';
-import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { contextOver } from './connect.ts';
 import { call, HELLO, request, servePipes } from './pipes.ts';
@@ -23,40 +23,13 @@ test('lines that are no messages, unknown methods and unknown tools stop nothing
   await ended;
 });
 
-test('a message that is too long is refused by its id, and the next one is read', async () => {
-  const { input, write, response, said, ended } = await servePipes(context, readingTools);
+test('a message that is too long ends the server, which says so', async () => {
+  const { write, said, ended } = await servePipes(context, readingTools);
 
-  write(HELLO, { ...call(1, 'search', { text: 'x'.repeat(5_000_000) }) });
-  write({
-    method: 'tools/call',
-    params: { name: 'runs', filler: 'x'.repeat(5_000_000) },
-    jsonrpc: '2.0',
-    id: 2,
-  });
-  write(call(3, 'formula_check', { formula: '1' }));
+  write(HELLO, call(1, 'search', { text: 'x'.repeat(11_000_000) }));
 
-  for (const id of [1, 2])
-    expect(await response(id)).toMatchObject({
-      error: { message: expect.stringContaining('at most 4000000 bytes') },
-    });
-  expect(await response(3)).toMatchObject({ result: { structuredContent: { data: { status: 'VALID' } } } });
-  expect(said).toHaveLength(2);
-  input.end();
   await ended;
-});
-
-test('what could reverse a text is escaped on the way to the client', async () => {
-  const store = createMemoryStore();
-  await publishLines(store, { run: monday, lines: ['{"id":1,"name":"\\u202eevil\\u009b"}'] });
-  const { input, write, response, lines, ended } = await servePipes(contextOver(store), readingTools);
-
-  write(HELLO, call(1, 'search', { text: '' }));
-  const { result } = (await response(1)) as { result: { structuredContent: object } };
-
-  expect(result.structuredContent).toMatchObject({ data: { matches: [{ label: '\u202eevil\u009b' }] } });
-  expect(lines.join('')).not.toContain('\u202e');
-  input.end();
-  await ended;
+  expect(said).toEqual([expect.stringContaining('exceeded maximum size')]);
 });
 
 /** A tool that ends only when its call is stopped. */
@@ -68,7 +41,6 @@ function endless() {
     description: 'never ends',
     annotations: READS,
     inputSchema: () => ({ type: 'object' }),
-    outputSchema: () => ({ type: 'object' }),
     call: (_, { signal }) =>
       new Promise((_resolve, reject) => {
         begun.resolve();
@@ -116,6 +88,6 @@ test('a missing SDK is named with the command that installs it', async () => {
   const missing = Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
 
   await expect(loadMcpSdk(() => Promise.reject(missing))).rejects.toThrow(
-    `npm install @modelcontextprotocol/server@${MCP_SDK_VERSION}`,
+    `npm install @modelcontextprotocol/server@${optionalPeers['@modelcontextprotocol/server'].version}`,
   );
 });

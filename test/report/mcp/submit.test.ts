@@ -105,8 +105,8 @@ describe('submit', () => {
     const late = await server.call('submit', { jobs: FUNCTION, confirm });
 
     expect([other, otherTool, guessed, late].map(({ isError }) => isError)).toEqual([true, true, true, true]);
-    expect(other.text).toContain('got other arguments; nothing was sent');
-    expect(late.text).toContain('older than 10 minutes');
+    expect(other.text).toContain('for exactly these arguments, got another; nothing was sent');
+    expect(late.text).toContain('one of the last 10 minutes');
     expect(server.sent).toEqual([]);
   });
 

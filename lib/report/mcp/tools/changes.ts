@@ -17,24 +17,11 @@ const MEMORY_BYTES = 128_000_000;
 
 const runInput = z.optional(textInput('the name of a run', 100));
 
-const value = z.nullable(z.string());
-
-const changeShape = z.object({
-  change: z.enum(['added', 'removed', 'changed']),
-  key: z.string(),
-  label: z.string(),
-  words: z.array(z.string()),
-  fields: described(
-    z.array(z.object({ name: z.string(), before: value, after: value })),
-    'what differs, as the text of its JSON; null where it is absent',
-  ),
-});
-
 /** `changes`: what differs between two published runs. */
 export const changes = defineList({
   title: 'What changed',
   description:
-    'Lists what changed in the last published run of a place, or between two published runs: records added, removed and changed, each in words and as JSON by field. The tool runs lists the runs.',
+    'Lists what changed in the last published run of a place, or between two published runs: records added, removed and changed, each in words and by field, before and after as the text of its JSON (null: absent). The tool runs lists the runs. Counts are of all changes, where they are known; old is null if nothing was published before.',
   input: {
     place: described(
       z.optional(placeSchema),
@@ -43,24 +30,17 @@ export const changes = defineList({
     old: runInput,
     new: runInput,
   },
-  list: ['changes', changeShape],
+  list: 'changes',
   longest: LIMITS.value,
-  tooLarge: ({ change, ...of }: z.infer<typeof changeShape>) => ({
-    ...{ change, ...of },
-    ...{ words: [`${change}: too large to show; see platform-sync diff`], fields: [] },
+  tooLarge: (of: ReturnType<typeof shown>) => ({
+    ...of,
+    ...{ words: [`${of.change}: too large to show; see platform-sync diff`], fields: [] },
   }),
-  output: {
-    place: z.string(),
-    old: described(z.nullable(z.string()), 'null: nothing was published before'),
-    new: z.string(),
-    counts: z.optional(z.object({ added: z.number(), removed: z.number(), changed: z.number() })),
-  },
-  position: { old: z.string(), new: z.string() },
   instead: 'run: platform-sync diff PLACE',
   async run({ place = 'calculations', ...named }, { at, most, from = named }, call) {
     const { old, steps, isStored, after } = await openChanges(place, from, call);
     const source = sourceOf(place);
-    const items: z.input<typeof changeShape>[] = [];
+    const items: ReturnType<typeof shown>[] = [];
     let seen = 0;
     for await (const change of steps ?? []) {
       seen += 1;
@@ -77,10 +57,10 @@ export const changes = defineList({
   },
 });
 
-const shown = (source: ReturnType<typeof sourceOf>, change: Change) => {
-  const { fields, ...head } = shownChange(source, change, LIMITS);
-  return { ...head, words: [...describeChanges(source, [change])], fields: [...fields] };
-};
+const shown = (source: ReturnType<typeof sourceOf>, change: Change) => ({
+  ...shownChange(source, change, LIMITS),
+  words: describeChanges(source, [change]),
+});
 
 type Pair = { readonly old?: string | undefined; readonly new?: string | undefined };
 

@@ -15,33 +15,19 @@ import { defineTool, described, oneOf, type ToolCall, ToolError, textInput } fro
 /** A card is listed once for each dataset that it uses, a file id once for each FileSet: more are not returned. */
 const MOST_RECORDS = 20;
 
-const record = z.object({
-  place: z.string(),
-  run: z.string(),
-  key: z.string(),
-  bytes: z.number(),
-  record: described(
-    z.nullable(z.string()),
-    'the record as the platform sent it, as the text of its JSON; null if it is too large',
-  ),
-  fields: described(
-    z.optional(z.record(z.string(), z.nullable(z.string()))),
-    'the fields asked for, each as the text of its JSON',
-  ),
-  tooLarge: described(z.optional(z.string()), 'how to see a record that is too large'),
-  flags: described(
-    z.optional(z.array(z.string())),
-    'what the model says is wrong or odd about a calculation or card, such as unused',
-  ),
-});
-
-type Found = z.infer<typeof record>;
+type Found = Readonly<Record<'place' | 'run' | 'key', string>> & {
+  readonly bytes: number;
+  /** As the platform sent it; null if it is too large, or if only fields are asked for. */
+  readonly record: string | null;
+  readonly fields?: Readonly<Record<string, string | null>>;
+  readonly tooLarge?: string;
+};
 
 /** `get`: one record as it is stored. */
 export const get = defineTool({
   title: 'Get a record',
   description:
-    'Returns a calculation, file, card or data file of the last published snapshots, byte for byte as the platform sent it, by its id or key (OWNER/ID as search returns it). With fields: only those of its top-level fields, for records that are too large.',
+    'Returns a calculation, file, card or data file of the last published snapshots, byte for byte as the platform sent it, by its id or key (OWNER/ID as search returns it): the text of its JSON, or null and in tooLarge how to see one that is too large. With fields: only those of its top-level fields, each as the text of its JSON. Flags are what the model says is wrong or odd about a calculation or card, such as unused.',
   input: z.strictObject({
     source: oneOf(sources),
     id: described(
@@ -54,7 +40,6 @@ export const get = defineTool({
         .check(z.maxLength(50, { error: 'at most 50 names' })),
     ),
   }),
-  output: z.object({ data: z.object({ records: z.array(record) }), isCut: z.boolean() }),
   instead: 'use the tool query',
   async run({ source, id, fields }, call) {
     const { runs } = await publishedOf(await call.store(), [source]);

@@ -14,39 +14,13 @@ type State = (typeof STATES)[number];
 
 const LONGEST = 400;
 
-const nullable = z.nullable(z.string());
-const count = z.number();
-
-const job = z.object({
-  id: z.string(),
-  type: nullable,
-  state: z.enum(STATES),
-  attempts: z.number(),
-  startedAt: nullable,
-  finishedAt: nullable,
-  error: nullable,
-  whatToDo: described(
-    z.nullable(
-      z.object({
-        say: z.string(),
-        command: z.optional(z.enum(['jobs resolve', 'redrive'])),
-        id: z.optional(z.string()),
-        batch: z.optional(z.string()),
-      }),
-    ),
-    'the command of platform-sync that a person runs, and the job or batch it is given',
-  ),
-});
-
-type ShownJob = z.infer<typeof job>;
-
 const DAYS = 'a number of days from 1 to 400';
 
 /** `jobs`: how jobs ended, those first that somebody must look at. */
 export const jobs = defineList({
   title: 'Jobs and their outcomes',
   description:
-    'Lists jobs, those with an unknown outcome first, then failed ones, each with what to do; counts all by state. With id: the whole result of one. Reads the ledger if SYNC_TABLE is set and can be reached, otherwise the stored results of the last days.',
+    'Lists jobs, those with an unknown outcome first, then failed ones, each with what to do: the command of platform-sync that a person runs, and the job or batch it is given; counts all by state. With id: the stored result of one too, as the text of its JSON. Reads the ledger if SYNC_TABLE is set and can be reached, otherwise the stored results of the last days.',
   input: {
     id: z.optional(textInput('the id of a job, of at most 128 characters', 128)),
     state: z.optional(oneOf(STATES)),
@@ -58,13 +32,7 @@ export const jobs = defineList({
       30,
     ),
   },
-  list: ['jobs', job],
-  data: { result: described(z.optional(nullable), 'the stored result as the text of its JSON') },
-  output: {
-    from: z.enum(['ledger', 'results']),
-    note: z.optional(z.string()),
-    counts: z.object({ unknown: count, failed: count, sent: count, claimed: count, done: count }),
-  },
+  list: 'jobs',
   instead: 'run: platform-sync jobs',
   async run({ id, state, days }, { at, most }, call) {
     const sinceMs = call.now() - days * 24 * 3_600_000;
@@ -141,7 +109,7 @@ function newestFirst(a: ShownJob, b: ShownJob): number {
   return left === right ? 0 : left < right ? 1 : -1;
 }
 
-const jobOfRow = ({ outcome, state, ...row }: JobRow): ShownJob =>
+const jobOfRow = ({ outcome, state, ...row }: JobRow) =>
   shownJob({ ...row, state: state.toLowerCase(), error: outcome?.error });
 
 const jobOfResult = ({ value }: { readonly value?: object | undefined }): ShownJob | undefined =>
@@ -163,6 +131,8 @@ function shownJob({ id, type, state, attempts, startedAt, finishedAt, error }: R
     whatToDo: known === 'failed' || known === 'unknown' ? adviceFor(name, known) : null,
   };
 }
+
+type ShownJob = ReturnType<typeof shownJob>;
 
 const textIn = (value: unknown): string | null => {
   if (typeof value === 'number') return new Date(value).toISOString();

@@ -12,7 +12,7 @@ const MOST_SQL = 50_000;
 /** `query`: one SELECT over everything that is stored. */
 export const query = defineTool({
   title: 'Query with SQL',
-  description: `Runs one SELECT (DuckDB's SQL) over the published runs, changes, job results and scores. It can only read these tables: no files, no network, no settings. At most ${MOST_ROWS} rows and ${MOST_SECONDS} seconds; integers beyond 2^53 are texts. Without sql: lists the tables with their columns, and saved queries to start from.`,
+  description: `Runs one SELECT (DuckDB's SQL) over the published runs, changes, job results and scores. It can only read these tables: no files, no network, no settings. At most ${MOST_ROWS} rows and ${MOST_SECONDS} seconds; integers beyond 2^53 are texts. Rows are counted in all; faults say what is missing or damaged in the store, and not in the rows. Without sql: lists the tables with their columns, and saved queries to start from.`,
   input: z.strictObject({
     sql: z.optional(textInput(`one SELECT of at most ${MOST_SQL} characters, as text`, MOST_SQL)),
     saved: described(
@@ -21,17 +21,6 @@ export const query = defineTool({
     ),
     maxRows: z._default(wholeInput(1, MOST_ROWS), 100),
     seconds: z._default(wholeInput(1, MOST_SECONDS), MOST_SECONDS),
-  }),
-  output: z.object({
-    rows: described(z.optional(z.number()), 'how many rows the query has in all'),
-    data: z.object({
-      columns: z.optional(z.array(z.object({ name: z.string(), type: z.string() }))),
-      rows: z.optional(z.array(z.array(z.unknown()))),
-      tables: z.optional(z.array(z.object({ name: z.string(), about: z.string(), columns: z.string() }))),
-      savedQueries: z.optional(z.array(z.object({ name: z.string(), description: z.string() }))),
-    }),
-    faults: described(z.array(z.string()), 'what is missing or damaged in the store, and not in the rows'),
-    isCut: z.boolean(),
   }),
   async run({ sql: given, saved, maxRows, seconds }, call) {
     if (given !== undefined && saved !== undefined) throw new ToolError('expected sql or saved, got both');

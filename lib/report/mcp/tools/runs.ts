@@ -5,7 +5,7 @@ import { placeSchema, sourceOf } from '../../../snapshot/keys.ts';
 import { sources } from '../../../snapshot/sources/sources.ts';
 import type { RunsFound } from '../context.ts';
 import { defineList } from '../pages.ts';
-import { faultsShown, nothingPublished, shownFaults } from '../published.ts';
+import { nothingPublished, shownFaults } from '../published.ts';
 import { described } from '../tool.ts';
 
 /** Without a place, so many of each. */
@@ -13,33 +13,10 @@ const NEWEST = 3;
 /** The most runs of a place that can be paged through. */
 const MOST_RUNS = 2_000;
 
-const count = z.nullable(z.number());
-
-const run = z.object({
-  place: z.string(),
-  run: z.string(),
-  state: z.string(),
-  startedAt: z.string(),
-  ageHours: z.number(),
-  finishedAt: z.nullable(z.string()),
-  records: count,
-  against: z.nullable(z.string()),
-  added: count,
-  removed: count,
-  changed: count,
-  consistency: described(
-    z.nullable(z.string()),
-    'proved: every record that existed throughout the scan is in it; best-effort: that is not proved',
-  ),
-  forced: z.boolean(),
-  refused: described(z.array(z.string()), 'why it was refused publication'),
-  fault: z.nullable(z.string()),
-});
-
 /** `runs`: which snapshots there are, and how old they are. */
 export const runs = defineList({
   title: 'Snapshots and their age',
-  description: `Lists the published runs of a place, newest first, with their age, records, changes and consistency; without a place, the newest ${NEWEST} of each. With all: also unfinished, refused and superseded ones. Call it first to learn how old the data are.`,
+  description: `Lists the published runs of a place, newest first, with their age, records, changes, consistency (proved: every record that existed throughout the scan is in it) and why they were refused publication; without a place, the newest ${NEWEST} of each. With all: also unfinished, refused and superseded ones. Call it first to learn how old the data are.`,
   input: {
     place: described(
       z.optional(placeSchema),
@@ -47,9 +24,7 @@ export const runs = defineList({
     ),
     all: z._default(z.boolean({ error: 'true or false' }), false),
   },
-  list: ['runs', run],
-  data: { faults: faultsShown },
-  output: { store: z.string() },
+  list: 'runs',
   instead: 'ask for one place',
   async run({ place, all }, { at, most }, { signal, ...call }) {
     const store = await call.store();
@@ -73,9 +48,8 @@ export const runs = defineList({
   },
 });
 
-function showRun({ source, ...listed }: RunsFound['listed'][number], nowMs: number): z.infer<typeof run> {
+function showRun({ source, refused, ...listed }: RunsFound['listed'][number], nowMs: number) {
   // In hours, with one digit.
-  const ageHours = Math.round((nowMs - Date.parse(String(listed['startedAt']))) / 360_000) / 10 || 0;
-  const shown = run.parse({ ...listed, place: source, ageHours });
-  return { ...shown, refused: shownFaults(shown.refused) };
+  const ageHours = Math.round((nowMs - Date.parse(listed.startedAt)) / 360_000) / 10 || 0;
+  return { place: source, ...listed, ageHours, refused: shownFaults(refused) };
 }

@@ -13,7 +13,7 @@ import {
 import { recordKey } from '../../../snapshot/changes/record-key.ts';
 import { sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
 import { defineList } from '../pages.ts';
-import { faultsShown, publishedOf, runShown, shownRuns } from '../published.ts';
+import { publishedOf, shownRuns } from '../published.ts';
 import { described, oneOf, type ToolCall, ToolError, textInput } from '../tool.ts';
 
 /** What the model finds in records, since the platform lists none. */
@@ -23,24 +23,20 @@ const SEARCHED = [...sources, ...MODELLED] as const;
 
 const isModelled = (source: string | undefined): boolean => MODELLED.some((table) => table === source);
 
-const match = z.object({
-  source: z.enum(SEARCHED),
-  place: z.string(),
-  key: z.string(),
-  label: z.string(),
-  counts: described(
-    z.optional(z.record(z.string(), z.number())),
-    'how many use a dataset, or what an owner has and what is wrong with it',
-  ),
-});
-
-type Match = z.infer<typeof match>;
+type Match = {
+  readonly source: (typeof SEARCHED)[number];
+  readonly place: string;
+  readonly key: string;
+  readonly label: string;
+  /** Of a dataset or an owner. */
+  readonly counts?: Readonly<Record<string, number>>;
+};
 
 /** `search`: records by the text that people know them by. */
 export const search = defineList({
   title: 'Search names and ids',
   description:
-    'Finds calculations, files, cards, data files, datasets and owners of the last published snapshots by name, title, path or id; of datasets and owners also what the model counts. The keys that it returns are for get and where_used. Formulas are not searched: the platform lists none.',
+    'Finds calculations, files, cards, data files, datasets and owners of the last published snapshots by name, title, path or id; of datasets and owners also what the model counts: how many use a dataset, what an owner has and what is wrong with it. Faults are what is damaged and was not searched. The keys that it returns are for get and where_used. Formulas are not searched: the platform lists none.',
   input: {
     text: described(
       textInput('text of at most 500 characters', 500),
@@ -48,17 +44,14 @@ export const search = defineList({
     ),
     source: described(z.optional(oneOf(SEARCHED)), 'only one source'),
   },
-  list: ['matches', match],
-  data: { faults: described(faultsShown, 'what is damaged and was not searched') },
-  output: { searched: runShown },
-  position: { runs: z.string() },
+  list: 'matches',
   instead: 'search one source, or use the tool query',
   async run({ text, source }, { at, most, from }, call) {
     const wanted = sources.filter((each) => isModelled(source) || each === (source ?? each));
     const { runs, faults } = await publishedOf(await call.store(), wanted);
     const named = runs.map(({ place, manifest }) => `${place} ${manifest.run}`).join('\n');
     const position = { runs: hash('sha256', named).slice(0, 16) };
-    if (from !== undefined && from.runs !== position.runs)
+    if (from !== undefined && from['runs'] !== position.runs)
       throw new ToolError(
         'cursor: expected one of the runs that are the last now, got one of earlier runs: search again without it',
       );

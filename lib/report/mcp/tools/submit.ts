@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import { printJson, shortened } from '../../../base/index.ts';
 import { parseMessage } from '../../../jobs/message/message.ts';
@@ -6,17 +6,16 @@ import { definitionOf } from '../../../jobs/types/job-types.ts';
 import { scoringFields } from '../../../jobs/types/score/message.ts';
 import type { CheckedJob, SentJobs, Submission } from '../context.ts';
 import { createRoom } from '../pages.ts';
-import { defineTool, described, SENDS, type ToolCall, ToolError, textInput, wholeInput } from '../tool.ts';
+import { defineTool, described, SENDS, type ToolCall, ToolError, type ToolResult, textInput, wholeInput } from '../tool.ts';
 
 /** The most jobs of one call. */
 const MOST_JOBS = 500;
-/** Half of what a message to the server may have. */
+/** A message to the server may have five times as much. */
 const LONGEST_TEXT = 2_000_000;
 /** How long a queue that is away is tried again. */
 const SEND_SECONDS = 60;
-/** How long a token may be used, and the most plans that wait for theirs: the oldest are dropped. */
+/** How long a token may be used. */
 const CONFIRM_MINUTES = 10;
-const MOST_WAITING = 50;
 const SHOWN_JOBS = 3;
 const LONGEST_JOB = 2_000;
 const MOST_FAULTS = 50;
@@ -26,31 +25,10 @@ const confirmInput = described(
   'the token of an earlier result of this tool for the same arguments: then the jobs are sent. Without it nothing is',
 );
 
-const texts = z.array(z.string());
-
-const sendingOutput = z.object({
-  isSent: z.boolean(),
-  note: z.string(),
-  jobs: z.number(),
-  calls: described(
-    z.nullable(z.number()),
-    'of the platform, at most, if none is repeated; null: not known before',
-  ),
-  seconds: described(z.nullable(z.number()), 'that these calls take at the rate of now'),
-  confirm: described(z.optional(z.string()), 'the token for the call that sends'),
-  expiresAt: z.optional(z.string()),
-  sentIds: z.optional(texts),
-  notSentIds: described(z.optional(texts), 'not certainly sent'),
-  data: z.object({
-    first: described(texts, 'the first jobs that would be sent, as the text of their JSON'),
-  }),
-  isCut: z.boolean(),
-});
-
 /** `submit`: jobs onto the queue, after a dry run. */
 export const submit = defineTool({
   title: 'Submit jobs',
-  description: `Puts jobs on the queue, in two calls. The first, without confirm, sends nothing: it checks every job and returns what would be sent, the calls and time that it takes, and a token. The second, with the same arguments and confirm: that token, sends exactly that, once. Show the first result to the person who asked before the second call. At most ${MOST_JOBS} jobs.`,
+  description: `Puts jobs on the queue, in two calls. The first, without confirm, sends nothing: it checks every job and returns the first jobs that would be sent, the most calls of the platform that they take (null: not known before), the seconds at the rate of now, and a token. The second, with the same arguments and confirm: that token, sends exactly that, once; notSentIds are not certainly on the queue. Show the first result to the person who asked before the second call. At most ${MOST_JOBS} jobs.`,
   annotations: SENDS,
   input: z.strictObject({
     jobs: described(
@@ -59,7 +37,6 @@ export const submit = defineTool({
     ),
     confirm: confirmInput,
   }),
-  output: sendingOutput,
   run: ({ jobs, confirm }, call) => submitJobs({ name: 'submit', lines: jobs, confirm }, call),
 });
 
@@ -80,7 +57,6 @@ export const score = defineTool({
     maxCalls: described(z.optional(wholeInput(0)), 'refuse if more calls may be needed'),
     confirm: confirmInput,
   }),
-  output: sendingOutput,
   run: ({ confirm, maxCalls, ...request }, call) =>
     // Its id is made of its content: the same request again is the same job.
     submitJobs(
@@ -89,18 +65,14 @@ export const score = defineTool({
     ),
 });
 
-type Waiting = {
-  readonly jobs: readonly CheckedJob[];
-  readonly calls: number | undefined;
-  /** A hash of the content of the call that made it. */
-  readonly content: string;
-  readonly untilMs: number;
-  /** Set once the token was used. */
-  outcome: Promise<SentJobs> | undefined;
-};
+const secret = randomBytes(32);
 
-/** What was shown and waits for a second call, by its token, which carries it out once. */
-const waiting = new Map<string, Waiting>();
+/** A token that only this process can give, for what was shown. `name` is no other's, and begins with when it ends. */
+const tokenOf = (content: string, name: string): string =>
+  `${name}.${createHmac('sha256', secret).update(`${name} ${content}`).digest('hex')}`;
+
+/** What came of each token that was used: it is carried out once. */
+const outcomes = new Map<string, Promise<SentJobs & Pick<Plan, 'calls'>>>();
 
 type ToSubmit = {
   /** The tool. */
@@ -113,44 +85,43 @@ type ToSubmit = {
 };
 
 /** Says what would be sent, with a token; or sends it, if the token for exactly this is given. */
-async function submitJobs(
-  { name, lines, confirm, maxCalls }: ToSubmit,
-  call: ToolCall,
-): Promise<z.infer<typeof sendingOutput>> {
+async function submitJobs({ name, lines, confirm, maxCalls }: ToSubmit, call: ToolCall): Promise<ToolResult> {
   const { submission, now } = call;
   if (submission === undefined) throw new ToolError(`${name}: the server was started without --allow-submit`);
   submission.refuseIfNone();
-  const content = hash('sha256', JSON.stringify([name, lines, maxCalls ?? null]));
-  if (confirm !== undefined) return await sendPlan(confirm, content, submission, call);
-  const { jobs, calls } = await planOf(lines, maxCalls, submission);
+  const content = JSON.stringify([name, lines, maxCalls ?? null]);
+  const plan = () => planOf(lines, maxCalls, submission);
+  if (confirm !== undefined) return await sendPlan(confirm, content, plan, { ...call, submission });
+  const { jobs, calls } = await plan();
   const { rate = 0, isPaused = false } = (await submission.rate()) ?? {};
-  const token = randomBytes(16).toString('hex');
   const untilMs = now() + CONFIRM_MINUTES * 60_000;
-  for (const [each, of] of waiting) if (of.untilMs < now()) waiting.delete(each);
-  const [oldest] = waiting.keys();
-  if (waiting.size >= MOST_WAITING && oldest !== undefined) waiting.delete(oldest);
-  waiting.set(token, { jobs, calls, content, untilMs, outcome: undefined });
   return {
     isSent: false,
     note: `Nothing was sent. To send exactly this, show it to the person who asked, and call ${name} again within ${CONFIRM_MINUTES} minutes with the same arguments and this confirm${isPaused ? '; the fleet is paused, so that jobs wait until it is resumed' : ''}`,
     jobs: jobs.length,
-    calls: calls ?? null,
-    seconds: calls === undefined || rate === 0 ? null : Math.ceil(calls / rate),
-    confirm: token,
+    calls,
+    seconds: calls === null || rate === 0 ? null : Math.ceil(calls / rate),
+    confirm: tokenOf(content, `${untilMs}-${randomBytes(4).toString('hex')}`),
     expiresAt: new Date(untilMs).toISOString(),
     data: { first: jobs.slice(0, SHOWN_JOBS).map((job) => shortened(job.text, LONGEST_JOB)) },
     isCut: jobs.length > SHOWN_JOBS,
   };
 }
 
-async function planOf(lines: string, maxCalls: number | undefined, submission: Submission) {
+type Plan = {
+  readonly jobs: readonly CheckedJob[];
+  /** Null if that is not known. */
+  readonly calls: number | null;
+};
+
+async function planOf(lines: string, maxCalls: number | undefined, submission: Submission): Promise<Plan> {
   const read = await submission.check(lines);
   if (read.kind === 'faults') throw refused(read.faults);
   const { jobs } = read;
   if (jobs.length > MOST_JOBS) throw refused([`expected at most ${MOST_JOBS} jobs, got ${jobs.length}`]);
   const sum = jobs.map(callsOf).reduce((all, each) => all + each, 0);
-  const calls = Number.isNaN(sum) ? undefined : sum;
-  if (maxCalls !== undefined && (calls === undefined || calls > maxCalls))
+  const calls = Number.isNaN(sum) ? null : sum;
+  if (maxCalls !== undefined && (calls === null || calls > maxCalls))
     throw refused([
       `maxCalls: ${calls ?? 'an unknown number of'} calls may be needed, over the limit of ${maxCalls}`,
     ]);
@@ -166,30 +137,33 @@ function callsOf({ id, text: message }: CheckedJob): number {
   return (read.kind === 'job' ? definitionOf(read.job).mostCalls(read.job) : undefined) ?? Number.NaN;
 }
 
-async function sendPlan(token: string, content: string, submission: Submission, call: ToolCall) {
-  const plan = waiting.get(token);
-  if (plan === undefined || plan.untilMs < call.now()) throw unknown(plan === undefined);
-  if (plan.content !== content)
-    throw new ToolError(
-      'confirm: expected exactly what the token was given for, got other arguments; nothing was sent: call again without confirm to see what these would send',
-    );
-  const isRepeat = plan.outcome !== undefined;
-  // Set before anything is awaited: a second call at the same time must not send.
-  plan.outcome ??= submission.send(
-    plan.jobs,
-    AbortSignal.any([call.signal, AbortSignal.timeout(SEND_SECONDS * 1_000)]),
-  );
-  const { ids, notSent, error } = await plan.outcome;
+type Sending = ToolCall & { readonly submission: Submission };
+
+async function sendPlan(token: string, content: string, plan: () => Promise<Plan>, call: Sending) {
+  const [given = ''] = token.split('.');
+  if (token !== tokenOf(content, given))
+    throw wrongToken('that of an earlier result for exactly these arguments, got another');
+  if (Number.parseInt(given, 10) < call.now()) throw wrongToken(`one of the last ${CONFIRM_MINUTES} minutes, got an older one`);
+  const before = outcomes.get(token);
+  const send = async () => {
+    const { jobs, calls } = await plan();
+    const late = AbortSignal.timeout(SEND_SECONDS * 1_000);
+    return { calls, ...(await call.submission.send(jobs, AbortSignal.any([call.signal, late]))) };
+  };
+  // Stored before anything is awaited: a second call at the same time must not send.
+  const outcome = before ?? send();
+  outcomes.set(token, outcome);
+  const { ids, notSent, error, calls } = await outcome;
   const message = error instanceof Error ? error.message : String(error);
   const head = {
     isSent: ids.length > 0,
-    note: isRepeat
+    note: before
       ? 'An earlier call with this token sent them; this one sent nothing. The tool jobs shows how they end'
       : error === undefined
         ? 'All are on the queue. The tool jobs shows how they end'
         : `Not all are certainly on the queue (${shortened(call.hide(message), LONGEST_JOB)}). To send the others, call again without confirm: a job of the same id still runs only once`,
     jobs: ids.length + notSent.length,
-    calls: plan.calls ?? null,
+    calls,
     seconds: null,
     data: { first: [] },
   };
@@ -200,7 +174,7 @@ async function sendPlan(token: string, content: string, submission: Submission, 
   return { ...head, sentIds, notSentIds, isCut };
 }
 
-const unknown = (isUnknown: boolean) =>
+const wrongToken = (expected: string) =>
   new ToolError(
-    `confirm: expected the token of an earlier result of this server, got ${isUnknown ? 'another text' : `one that is older than ${CONFIRM_MINUTES} minutes`}; this call sent nothing: call again without confirm, and look with jobs whether an earlier one did`,
+    `confirm: expected ${expected}; nothing was sent: call again without confirm to see what these arguments would send, and look with jobs whether an earlier call sent it`,
   );

@@ -3,7 +3,7 @@ import { shortened } from '../../../base/index.ts';
 import { type Dependent, type FindableKind, findableKinds } from '../../graph/used-thing.ts';
 import { whereUsed as findWhereUsed, type WhereUsed } from '../../graph/where-used.ts';
 import { defineList, withShortTexts } from '../pages.ts';
-import { faultsShown, nothingPublished, runShown, shownFaults, shownRuns } from '../published.ts';
+import { nothingPublished, shownFaults, shownRuns } from '../published.ts';
 import { described, oneOf, ToolError, textInput, wholeInput } from '../tool.ts';
 
 const KINDS = Object.keys(findableKinds) as readonly FindableKind[];
@@ -15,34 +15,11 @@ const MOST_HOPS_SHOWN = 50;
 /** Characters of an id, a path, a name or a way. */
 const LONGEST = 240;
 
-const nullable = z.nullable(z.string());
-const said = { kind: z.enum(KINDS), id: z.string(), name: nullable, type: nullable, owner: nullable };
-
-/** What is shown of a thing: the members of its schema. */
-const thing = z.object({
-  ...said,
-  inSnapshot: described(z.boolean(), 'false: only links name it, no snapshot has a record of it'),
-  links: z.number(),
-  broken: z.number(),
-  total: described(z.number(), 'how many things depend on it'),
-  hops: described(z.array(z.number()), 'how many of them are 1, 2, 3 … uses away'),
-});
-
-const dependent = z.object({
-  of: described(z.number(), 'which of the things found, from 0'),
-  hop: z.number(),
-  ...said,
-  ways: described(
-    z.array(z.string()),
-    'how it depends: RELATION KIND ID (NAME), with what an invalid link says',
-  ),
-});
-
 /** `where_used`: what would break without a thing. */
 export const whereUsed = defineList({
   title: 'Where used',
   description:
-    'Finds what depends on a dataset, calculation, card, file, FileSet or data file, over several hops: what would break if it were deleted, and by which links, also invalid ones. Nearest first.',
+    'Finds what depends on a dataset, calculation, card, file, FileSet or data file, over several hops: what would break if it were deleted, and by which links, also invalid ones. Nearest first. Of each thing found: how many depend on it (hops: 1, 2, 3 … uses away), by how many links, and inSnapshot, which is false if only links name it. Of each dependent: of which of the things found, from 0, and ways, RELATION KIND ID (NAME) with what an invalid link says.',
   input: {
     id: described(
       textInput('an id of at most 2000 characters, as text', 2_000).check(
@@ -53,10 +30,8 @@ export const whereUsed = defineList({
     kind: z.optional(oneOf(KINDS)),
     hops: described(z.optional(wholeInput(1)), 'how many uses away, at most; default: any number'),
   },
-  list: ['dependents', dependent],
+  list: 'dependents',
   longest: LONGEST,
-  data: { found: z.array(thing), faults: faultsShown },
-  output: { searched: runShown, unpublished: z.array(z.string()) },
   instead: 'run: platform-sync where-used ID',
   async run(asked, { at, most }, call) {
     const store = await call.store();
@@ -66,13 +41,16 @@ export const whereUsed = defineList({
     if (searched.length === 0) throw nothingPublished(store, 'nothing that could name it');
     if (found.length === 0) throw notFound(asked.id, outcome);
     const things = found.slice(0, MOST_THINGS);
-    const shown = things.map((each) => thing.parse({ ...each, hops: each.hops.slice(0, MOST_HOPS_SHOWN) }));
+    const shown = things.map(({ dependents: _, hops, ...each }) => ({
+      ...each,
+      hops: hops.slice(0, MOST_HOPS_SHOWN),
+    }));
     return {
       head: { searched: shownRuns([...searched]), unpublished },
       data: { found: withShortTexts(shown, LONGEST), faults: shownFaults(faults) },
       items: things
         .flatMap(({ dependents }, of) =>
-          dependents.map((one) => dependent.parse({ of, ...one, ways: waysOf(one) })),
+          dependents.map(({ waysTotal: _, ways, ...one }) => ({ of, ...one, ways: waysIn(ways) })),
         )
         .slice(at),
       isCut: things.length < found.length,
@@ -90,7 +68,7 @@ function notFound(id: string, { hints }: WhereUsed): ToolError {
   );
 }
 
-const waysOf = ({ ways }: Dependent): readonly string[] =>
+const waysIn = (ways: Dependent['ways']): readonly string[] =>
   ways
     .slice(0, MOST_WAYS)
     .map(

@@ -1,0 +1,25 @@
+import { firstLine } from './json/faults.ts';
+
+/** The optional peers of the package: what each is called, and the version that is tested, which `package.json` names too. */
+export const optionalPeers = {
+  '@duckdb/node-api': { title: 'DuckDB', version: '1.5.5-r.5' },
+  '@modelcontextprotocol/server': { title: 'the SDK of the Model Context Protocol', version: '2.4.0' },
+} as const;
+
+/** A peer cannot be loaded: it is not installed, or not for this machine. The message says how to get it. */
+export class PeerMissingError extends Error {
+  override readonly name = 'PeerMissingError';
+}
+
+/** Loads a peer. Throws `PeerMissingError` if it cannot be loaded. */
+export async function loadPeer<T>(peer: keyof typeof optionalPeers, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (cause) {
+    const { title, version } = optionalPeers[peer];
+    const isAbsent = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';
+    const why = firstLine(cause instanceof Error ? cause.message : String(cause));
+    const fault = isAbsent ? `${title} is not installed` : `${title} cannot be loaded (${why})`;
+    throw new PeerMissingError(`${fault}: npm install ${peer}@${version}`, { cause });
+  }
+}
