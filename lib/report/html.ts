@@ -3,12 +3,10 @@ import { promisify } from 'node:util';
 import { deflateRaw } from 'node:zlib';
 import type { ReportFacts } from './facts.ts';
 import { pageCode } from './page-code.ts';
-import { printStaticCounts } from './static-counts.ts';
 
 /**
  * The report as one HTML file in UTF-8, which needs nothing besides. Its policy lets nothing in from outside: the one
- * script and the one style are named by their hashes. The facts are packed, so no text of the platform is in the markup,
- * except for those that are escaped for readers without scripts.
+ * script and the one style are named by their hashes. The facts are packed, so no text of the platform is in the markup.
  */
 export async function printPage(facts: ReportFacts): Promise<Buffer> {
   const { script, style } = await pageCode();
@@ -28,7 +26,7 @@ export async function printPage(facts: ReportFacts): Promise<Buffer> {
 </head>
 <body>
 <div id="page"><p class="opening">Opening the report…</p></div>
-<noscript>${printStaticCounts(facts)}</noscript>
+<noscript>This page needs its script. Its figures without: platform-sync report --json</noscript>
 <script type="application/octet-stream" id="facts">${packed.toString('base64')}</script>
 <script>${script}</script>
 </body>

@@ -27,7 +27,7 @@ let report: Awaited<ReturnType<typeof writeReport>>;
 
 beforeAll(async () => {
   browser = await startBrowser();
-  report = await writeReport(makeFacts({ calculations: 40, cards: 55, datasets: 6 }));
+  report = await writeReport(await makeFacts({ calculations: 40, cards: 55, datasets: 6 }));
 });
 
 afterAll(async () => {

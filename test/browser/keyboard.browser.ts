@@ -8,7 +8,7 @@ let report: Awaited<ReturnType<typeof writeReport>>;
 
 beforeAll(async () => {
   browser = await startBrowser();
-  report = await writeReport(makeFacts({ calculations: 300, cards: 60, datasets: 12 }));
+  report = await writeReport(await makeFacts({ calculations: 300, cards: 60, datasets: 12 }));
 });
 
 afterAll(async () => {

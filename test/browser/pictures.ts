@@ -7,7 +7,7 @@ import { openReport, startBrowser, writeReport } from './open-report.ts';
  */
 
 await using browser = await startBrowser();
-using report = await writeReport(makeFacts({ calculations: 20_000, cards: 3_000, datasets: 120 }));
+using report = await writeReport(await makeFacts({ calculations: 20_000, cards: 3_000, datasets: 120 }));
 
 for (const colorScheme of ['light', 'dark'] as const) {
   const { page } = await openReport(browser, report.url, {

@@ -1,5 +1,8 @@
-import type { CalculationFlag, ReportFacts, RunFacts } from '../../lib/report/facts.ts';
-import { calculationFlags, cardFlags } from '../../lib/report/facts.ts';
+import { collectFacts } from '../../lib/report/collect/collect-facts.ts';
+import type { ReportFacts, RunFacts } from '../../lib/report/facts.ts';
+import type { Source } from '../../lib/snapshot/sources/sources.ts';
+import { publishLines, wednesday } from '../snapshot/changes/publish-lines.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -24,312 +27,137 @@ export const HOSTILE = [
 
 const OWNERS = 'Ana Duarte,Bo Lindqvist,Chidi Eze,Dana Weiss,Emre Kaya,Wang Fang,Finance team'.split(',');
 const FILESETS = ['landing', 'curated', 'exports'];
-/** The last is a group, which no card names. */
 const OWNER_IDS = OWNERS.map((_, index) => String(41 + index));
 const TOPICS = ['Margin', 'Revenue', 'Churn', 'Headcount', 'Pipeline', 'Returns', 'Inventory', 'Refunds'];
 const SHAPES = 'rolling mean,year to date,share of total,rank,moving total,ratio,plan,index'.split(',');
 
 export type Sizes = { readonly calculations: number; readonly cards: number; readonly datasets: number };
 
-/** Facts as of a platform of these sizes, the same for the same sizes. The first names are `HOSTILE`. */
-export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts {
+/**
+ * Facts as of a platform of these sizes, the same for the same sizes. The first names are `HOSTILE`. What is said of records
+ * is collected from them; runs, batches and jobs are made up.
+ */
+export async function makeFacts(sizes: Sizes): Promise<ReportFacts> {
   const random = randomFrom(7);
-  const below = (most: number) => Math.floor(random() * most);
-  const pick = <T>(from: readonly T[]): T => from[below(from.length)] as T;
-  const ids = (many: number, first: number) =>
-    Array.from({ length: many }, (_, index) => String(first + 7 * index));
-  const names = ids(calculations, 0).map(
-    (_, index) => HOSTILE[index] ?? `${pick(TOPICS)} ${pick(SHAPES)} ${below(calculations / 3)}`,
-  );
-  const edges = makeEdges({ calculations, cards, datasets }, below);
-  const flags = names.map((_, index) => flagsOf(index, below, edges.broken.has(index)));
-  const countFlag = (flag: CalculationFlag) =>
-    flags.filter((each) => (each & calculationFlags[flag]) !== 0).length;
-  const modified = names.map(() => WRITTEN_AT - Math.floor(random() ** 2 * 900) * DAY_MS);
-  const statuses = ['ACTIVE', 'DRAFT', 'ARCHIVED'];
-  const owner = names.map(() => below(OWNERS.length));
-  const status = names.map(() => statuses[random() < 0.8 ? 0 : random() < 0.7 ? 1 : 2] ?? '');
-  const datasetIds = ids(datasets, 90_001);
-  const cardIds = ids(cards, 500_003);
-  const types = ['KPI', 'CHART', 'TABLE', 'PIVOT'];
-  const cardType = cardIds.map(() => types[below(types.length)] ?? '');
-  const cardOwners = cardIds.map((_, card) =>
-    card % 9 === 0 ? [below(OWNERS.length), card % 7] : [below(OWNERS.length)],
-  );
-  const cardBits = cardIds.map(
-    (_, card) =>
-      (card % 7 === 0 && card < 84 ? cardFlags.without_access : 0) |
-      (card % 31 === 0 ? cardFlags.affected : 0),
-  );
-  const cardDataset = cardIds.map((_, card) => datasetIds[edges.datasetOfCard[card] ?? 0] ?? '');
+  const store = createMemoryStore();
+  const records = recordsOf(sizes, random);
+  for (const [place, of] of Object.entries(records))
+    await publishLines(store, {
+      place: place as Source,
+      run: wednesday,
+      lines: of.map((record) => JSON.stringify(record)),
+      manifest: { selection: place === 'cards' ? { datasets: 'calculations', drill: true } : {} },
+    });
+  const facts = await collectFacts({ store, now: () => WRITTEN_AT, signal: new AbortController().signal });
   return {
-    version: 1,
-    writtenAt: WRITTEN_AT,
+    ...facts,
     platform: 'analytics.example.com',
-    store: 's3://example-platform-sync',
-    faults: [],
-    model: undefined,
-    narrowed: [],
-    snapshots: [
-      snapshot('calculations', calculations, random),
-      snapshot('cards', cards, random),
-      snapshot('files', 100_000, random),
-      snapshot('data-files', 220, random),
-    ],
-    calculations: {
-      total: calculations,
-      status: countsOf(status),
-      flags: Object.fromEntries(
-        Object.keys(calculationFlags).map((flag) => [flag, countFlag(flag as CalculationFlag)]),
-      ) as Record<CalculationFlag, number>,
-      links: {
-        values: [
-          ['VALID', edges.graph.user.length - edges.graph.invalid.length],
-          ...countsOf(edges.graph.invalid.map(([, valid]) => valid)).values,
-        ],
-        others: 0,
-      },
-      brokenLinks: edges.graph.invalid.length,
-      lastModified: [
-        ...countsOf(modified.map((each) => new Date(each).toISOString().slice(0, 7))).values,
-      ].sort(),
-      list: {
-        total: calculations,
-        isWhole: true,
-        columns: {
-          id: ids(calculations, 1_001),
-          name: names,
-          owner: owner.map((each) => OWNER_IDS[each] ?? ''),
-          status,
-          modified,
-          flags,
-        },
-      },
-    },
-    cards: {
-      total: cards,
-      type: countsOf(cardType),
-      chartType: countsOf(cardIds.map(() => pick(['line', 'bar', 'area', 'map', 'none']))),
-      flags: {
-        missing_target: 0,
-        affected: cardBits.filter((bits) => (bits & cardFlags.affected) !== 0).length,
-        without_access: cardBits.filter((bits) => (bits & cardFlags.without_access) !== 0).length,
-      },
-      list: {
-        total: cards,
-        isWhole: true,
-        columns: {
-          id: cardIds,
-          title: cardIds.map(
-            (_, index) =>
-              HOSTILE[index] ?? `${pick(TOPICS)} by ${pick(['region', 'quarter', 'team'])} ${index}`,
-          ),
-          type: cardType,
-          owner: cardOwners.map((owners) => owners.map((each) => OWNER_IDS[each] ?? '')),
-          dataset: cardDataset,
-          flags: cardBits,
-        },
-      },
-    },
-    datasets: {
-      total: datasets,
-      list: {
-        total: datasets,
-        isWhole: true,
-        columns: {
-          id: datasetIds,
-          cards: datasetIds.map((_, index) => edges.datasetOfCard.filter((each) => each === index).length),
-          calculations: datasetIds.map(
-            (_, index) => edges.datasetOfCalculation.filter((each) => each === index).length,
-          ),
-          broken_links: datasetIds.map(() => (random() < 0.1 ? below(40) : 0)),
-        },
-      },
-    },
-    owners: ownersOf(
-      owner.map((each, row) => ({ owner: each, flags: flags[row] ?? 0, modified: modified[row] ?? 0 })),
-      cardOwners.flatMap((owners, row) =>
-        [...new Set(owners)].map((each) => ({ owner: each, flags: cardBits[row] ?? 0 })),
-      ),
-    ),
-    files: {
-      total: 100_000,
-      bytes: 734_000_000_000,
-      fileType: inAll({ csv: 61_000, parquet: 22_000, xlsx: 9_000, json: 8_000 }),
-      indexStatus: inAll({ INDEXED: 97_410, PENDING: 2_402, FAILED: 188 }),
-      filesets: FILESETS.map((id, index) => ({
-        id,
-        files: [70_000, 22_000, 8_000][index] ?? 0,
-        bytes: 2e11,
-      })),
-      list: {
-        total: 100_000,
-        isWhole: false,
-        columns: {
-          fileset: Array.from({ length: 1_000 }, (_, index) => FILESETS[index % 3] ?? ''),
-          path: Array.from(
-            { length: 1_000 },
-            (_, index) => `${pick(TOPICS).toLowerCase()}/2026/${index}/part-${below(99_999)}.parquet`,
-          ),
-          type: Array.from({ length: 1_000 }, (_, index) => ['csv', 'parquet'][index % 2] ?? ''),
-          size: Array.from({ length: 1_000 }, (_, index) => 9_000_000_000 - index * 8_000_000),
-          created: Array.from({ length: 1_000 }, () => WRITTEN_AT - below(700) * DAY_MS),
-        },
-      },
-    },
-    dataFiles: {
-      total: 220,
-      scanState: inAll({ CLEAN: 204, PENDING: 12, INFECTED: 4 }),
-      age: [
-        ['under 30 days', 40],
-        ['30 to 90 days', 61],
-        ['90 days to a year', 90],
-        ['over a year', 29],
-      ],
-      list: {
-        total: 220,
-        isWhole: true,
-        columns: {
-          id: ids(220, 700_001),
-          name: ids(220, 1).map((id) => `upload-${id}.csv`),
-          scan: ids(220, 1).map((_, index) => (index < 204 ? 'CLEAN' : index < 216 ? 'PENDING' : 'INFECTED')),
-          size: ids(220, 1).map(() => below(90_000_000)),
-          created: ids(220, 1).map(() => WRITTEN_AT - below(700) * DAY_MS),
-        },
-      },
-    },
-    graph: edges.graph,
-    formulas: [
-      {
-        calculationId: '1120',
-        name: 'Margin rolling mean',
-        at: WRITTEN_AT - 2 * DAY_MS,
-        before: 'SUM([Revenue]) - SUM([Cost])',
-        after: 'IF(SUM([Revenue]) = 0, NULL, (SUM([Revenue]) - SUM([Cost of goods])) / SUM([Revenue]))',
-      },
-    ],
-    batches: [batch()],
-    jobs: {
-      sinceMs: WRITTEN_AT - 30 * DAY_MS,
-      isCut: false,
-      types: [
-        { type: 'score-texts', done: 812, failed: 3, unknown: 0 },
-        { type: 'update-formula', done: 154, failed: 2, unknown: 1 },
-        { type: 'run-function', done: 61, failed: 0, unknown: 0 },
-      ],
-      attention: [
-        {
-          id: 'nightly-margin-17',
-          type: 'update-formula',
-          status: 'unknown',
-          attempts: 3,
-          finishedAt: WRITTEN_AT - DAY_MS / 3,
-          reason: 'The connection broke after the request was sent, so the update may have been made.',
-          advice: 'Compare the formula with the one wanted: platform-sync formula log 1120',
-        },
-        {
-          id: 'reviews-2026-11-20',
-          type: 'score-texts',
-          status: 'failed',
-          attempts: 5,
-          finishedAt: WRITTEN_AT - 2 * DAY_MS,
-          reason: 'The platform responded 422: the text has 41,002 characters, at most 32,000 are allowed.',
-          advice: 'Shorten the text and submit it again under another id.',
-        },
-      ],
-    },
+    snapshots: Object.entries(records).map(([place, { length }]) => snapshot(place, length, random)),
+    ...others(),
   };
-}
-
-type Owned = { readonly owner: number; readonly flags: number };
-
-/** What is counted of each owner. */
-function ownersOf(
-  calculations: readonly (Owned & { readonly modified: number })[],
-  cards: readonly Owned[],
-): ReportFacts['owners'] {
-  const having = (bit: number, of: readonly Owned[] = [...calculations, ...cards]) =>
-    OWNERS.map(
-      (_, index) => of.filter(({ owner, flags }) => owner === index && (flags & bit) === bit).length,
-    );
-  const of = calculationFlags;
-  return {
-    total: OWNERS.length,
-    list: {
-      total: OWNERS.length,
-      isWhole: true,
-      columns: {
-        id: OWNER_IDS,
-        name: OWNERS.map((name, index) => (index < 6 ? name : '')),
-        oldest_modified: OWNERS.map((_, index) =>
-          Math.min(...calculations.filter(({ owner }) => owner === index).map(({ modified }) => modified)),
-        ),
-        calculations: having(0, calculations),
-        cards: having(0, cards),
-        files: OWNERS.map((_, index) => 100 * index),
-        data_files: OWNERS.map((_, index) => 9 * index),
-        broken_links: having(of.broken_links),
-        invalid: having(of.invalid),
-        missing_target: having(of.missing_target),
-        affected: having(of.affected),
-        unused: having(of.unused),
-        locked: having(of.locked, calculations),
-      },
-    },
-  };
-}
-
-/** One in so many has a flag. */
-const RARITY = {
-  ...{ invalid: 200, affected: 70, unused: 9, locked: 40, archived: 30 },
-  ...{ hidden: 50, global: 60, same_name: 25, same_links: 45 },
-};
-
-function flagsOf(index: number, below: (most: number) => number, isBroken: boolean): number {
-  const { broken_links, missing_target, oldest } = calculationFlags;
-  const names = Object.keys(RARITY) as (keyof typeof RARITY)[];
-  return names
-    .filter((name) => below(RARITY[name]) === 0)
-    .reduce(
-      (bits, name) => bits | calculationFlags[name],
-      (isBroken ? broken_links | missing_target : 0) | (index < 100 ? oldest : 0),
-    );
 }
 
 /** Each calculation on a dataset and on some cards; one in three refers to an earlier one; one link in 300 is broken. */
-function makeEdges({ calculations, cards, datasets }: Sizes, below: (most: number) => number) {
-  const user: number[] = [];
-  const used: number[] = [];
-  const relation: number[] = [];
-  const invalid: [number, string][] = [];
-  const others: { kind: 'calculation'; id: string }[] = [];
-  const broken = new Set<number>();
-  const firstCard = datasets + calculations;
-  const link = (from: number, to: number, how: number) => {
-    user.push(from);
-    used.push(to);
-    relation.push(how);
+function recordsOf({ calculations, cards, datasets }: Sizes, random: () => number) {
+  const below = (most: number) => Math.floor(random() * most);
+  const pick = <T>(from: readonly T[]): T => from[below(from.length)] as T;
+  const many = <T>(length: number, make: (index: number) => T) =>
+    Array.from({ length }, (_, index) => make(index));
+  const idAt = (first: number) => (index: number) => first + 7 * index;
+  const [calculationId, datasetId, cardId] = [idAt(1_001), idAt(90_001), idAt(500_003)];
+  const pastMs = (days: number) => WRITTEN_AT - below(days) * DAY_MS;
+  const dataset = () => String(datasetId(Math.min(below(datasets), below(datasets))));
+  const link = (type: string, id: unknown, valid = 'VALID') => ({ resource: { type, id: String(id) }, valid });
+  return {
+    calculations: many(calculations, (index) => ({
+      id: calculationId(index),
+      name: HOSTILE[index] ?? `${pick(TOPICS)} ${pick(SHAPES)} ${below(calculations / 3)}`,
+      owner: pick(OWNER_IDS),
+      status: below(200) === 0 ? 'INVALID' : 'VALID',
+      lastModified: pastMs(900),
+      ...{ locked: below(40) === 0, archived: below(30) === 0 },
+      ...{ hidden: below(50) === 0, global: below(60) === 0 },
+      links: [
+        link('DATA_SOURCE', dataset()),
+        ...(below(300) === 0 ? [link('CALCULATION', 8_000_000 + index, pick(['DELETED', 'NO_ACCESS']))] : []),
+      ],
+      activeLinks: { CARD: many(below(3), () => String(cardId(below(cards)))) },
+      functionTemplateDependencies:
+        index > 0 && below(3) === 0 ? [String(calculationId(below(index)))] : [],
+    })),
+    cards: many(cards, (index) => ({
+      id: cardId(index),
+      title: HOSTILE[index] ?? `${pick(TOPICS)} by ${pick(['region', 'quarter', 'team'])} ${index}`,
+      type: pick(['KPI', 'CHART', 'TABLE', 'PIVOT']),
+      chartType: pick(['line', 'bar', 'area', 'map', 'none']),
+      owners: [...new Set([below(6), index % 9 === 0 ? 6 : index % 6])].map((owner) => ({
+        id: OWNER_IDS[owner],
+        displayName: OWNERS[owner],
+      })),
+      access: index % 7 !== 0 || index > 84,
+      datasourceId: dataset(),
+    })),
+    files: many(2_000, (index) => ({
+      _filesetId: FILESETS[index % 3],
+      id: `file-${index}`,
+      path: `${pick(TOPICS).toLowerCase()}/2026/${index}/part-${below(99_999)}.parquet`,
+      fileType: pick(['csv', 'parquet', 'xlsx', 'json']),
+      indexStatus: pick(['INDEXED', 'INDEXED', 'PENDING', 'FAILED']),
+      size: 9_000_000_000 - index * 4_000_000,
+      created: new Date(pastMs(700)).toISOString(),
+    })),
+    'data-files': many(220, (index) => ({
+      dataFileId: 700_001 + 7 * index,
+      name: `upload-${index}.csv`,
+      responsibleUserId: Number(pick(OWNER_IDS)),
+      datetimeCreated: pastMs(700),
+      currentRevision: { scanState: index < 204 ? 'CLEAN' : 'INFECTED', sizeBytes: below(90_000_000) },
+    })),
   };
-  const datasetOfCalculation = Array.from({ length: calculations }, () =>
-    Math.min(below(datasets), below(datasets)),
-  );
-  const datasetOfCard = Array.from({ length: cards }, () => Math.min(below(datasets), below(datasets)));
-  for (const [index, dataset] of datasetOfCalculation.entries()) {
-    link(datasets + index, dataset, 0);
-    if (index > 0 && below(3) === 0) link(datasets + index, datasets + below(index), 2);
-    for (let more = below(3); more > 0; more -= 1) link(firstCard + below(cards), datasets + index, 3);
-    if (below(300) > 0) continue;
-    broken.add(index);
-    invalid.push([user.length, below(2) === 0 ? 'DELETED' : 'NO_ACCESS']);
-    others.push({ kind: 'calculation', id: String(8_000_000 + index) });
-    link(datasets + index, firstCard + cards + others.length - 1, 2);
-  }
-  for (const [card, dataset] of datasetOfCard.entries()) {
-    link(firstCard + card, dataset, 4);
-    if (card > 10 && below(12) === 0) link(firstCard + card, firstCard + below(card), 5);
-  }
-  return { graph: { user, used, relation, invalid, others }, broken, datasetOfCalculation, datasetOfCard };
 }
+
+/** What is no record of the platform. */
+const others = (): Pick<ReportFacts, 'formulas' | 'batches' | 'jobs'> => ({
+  formulas: [
+    {
+      calculationId: '1120',
+      name: 'Margin rolling mean',
+      at: WRITTEN_AT - 2 * DAY_MS,
+      before: 'SUM([Revenue]) - SUM([Cost])',
+      after: 'IF(SUM([Revenue]) = 0, NULL, (SUM([Revenue]) - SUM([Cost of goods])) / SUM([Revenue]))',
+    },
+  ],
+  batches: [batch()],
+  jobs: {
+    sinceMs: WRITTEN_AT - 30 * DAY_MS,
+    isCut: false,
+    types: [
+      { type: 'score-texts', done: 812, failed: 3, unknown: 0 },
+      { type: 'update-formula', done: 154, failed: 2, unknown: 1 },
+      { type: 'run-function', done: 61, failed: 0, unknown: 0 },
+    ],
+    attention: [
+      {
+        id: 'nightly-margin-17',
+        type: 'update-formula',
+        status: 'unknown',
+        attempts: 3,
+        finishedAt: WRITTEN_AT - DAY_MS / 3,
+        reason: 'The connection broke after the request was sent, so the update may have been made.',
+        advice: 'Compare the formula with the one wanted: platform-sync formula log 1120',
+      },
+      {
+        id: 'reviews-2026-11-20',
+        type: 'score-texts',
+        status: 'failed',
+        attempts: 5,
+        finishedAt: WRITTEN_AT - 2 * DAY_MS,
+        reason: 'The platform responded 422: the text has 41,002 characters, at most 32,000 are allowed.',
+        advice: 'Shorten the text and submit it again under another id.',
+      },
+    ],
+  },
+});
 
 const MISSING = [
   { id: '500017', status: 403 },
@@ -451,15 +279,6 @@ function batch(): ReportFacts['batches'][number] {
       reason: 'the text is longer than 32,000 characters',
     })),
   };
-}
-
-const inAll = (counts: Readonly<Record<string, number>>) => ({ values: Object.entries(counts), others: 0 });
-
-/** Most frequent first. */
-function countsOf(values: readonly string[]) {
-  const counts = new Map<string, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return { values: [...counts].sort(([, a], [, b]) => b - a), others: 0 };
 }
 
 /** Numbers from 0 to 1 that look random, the same for the same seed: mulberry32. */

@@ -6,7 +6,7 @@ import { ListTable } from './lists/list-table.tsx';
 import { listOf } from './lists/lists.tsx';
 import { Empty } from './parts/parts.tsx';
 import { hashOf, type Shown, useShown, type View, viewTitles } from './state/hash.ts';
-import { createReport, ReportContext, useReport } from './state/report.ts';
+import { createReport, ReportContext, totalsOf, useReport } from './state/report.ts';
 import { age, count, counted, time } from './text/numbers.ts';
 import { Text } from './text/text.tsx';
 import { BatchesView } from './views/batches.tsx';
@@ -113,12 +113,7 @@ type NavigationProps = { readonly view: View; readonly facts: ReportFacts };
 function Navigation({ view, facts }: NavigationProps) {
   const totals: Partial<Record<View, number | undefined>> = {
     broken: facts.calculations?.brokenLinks,
-    owners: facts.owners?.total,
-    calculations: facts.calculations?.total,
-    cards: facts.cards?.total,
-    datasets: facts.datasets?.total,
-    files: facts.files?.total,
-    'data-files': facts.dataFiles?.total,
+    ...totalsOf(facts),
   };
   const link = (each: View) => (
     <li key={each}>

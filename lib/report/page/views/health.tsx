@@ -4,8 +4,8 @@ import { MonthsChart } from '../charts/charts.tsx';
 import { CountsTable } from '../parts/counts-table.tsx';
 import { Empty, Tile } from '../parts/parts.tsx';
 import { Snapshots } from '../parts/snapshots.tsx';
-import { hashOf } from '../state/hash.ts';
-import { useReport } from '../state/report.ts';
+import { hashOf, type View } from '../state/hash.ts';
+import { totalsOf, useReport } from '../state/report.ts';
 import { bytes, count, share } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 
@@ -67,13 +67,12 @@ function Narrowed({ facts: { narrowed } }: Props) {
   );
 }
 
-function Totals({ facts: { calculations, cards, datasets, owners, files, dataFiles } }: Props) {
-  const lists = { calculations, cards, datasets, owners, files, 'data-files': dataFiles };
+function Totals({ facts }: Props) {
+  const totals = Object.entries(totalsOf(facts)) as [View, number | undefined][];
   return (
     <ul class="tiles">
-      {(Object.keys(lists) as (keyof typeof lists)[]).map((view) => {
-        const note = view === 'files' ? files && bytes(files.bytes) : undefined;
-        const { total } = lists[view] ?? {};
+      {totals.map(([view, total]) => {
+        const note = view === 'files' ? facts.files && bytes(facts.files.bytes) : undefined;
         return (
           total !== undefined && (
             <Tile key={view} label={view.replace('-', ' ')} value={total} href={hashOf(view)} note={note} />
@@ -117,14 +116,7 @@ function Broken({ facts }: Props) {
   );
 }
 
-const worthALook = [
-  ['unused', 'calculations that nothing uses'],
-  ['locked', 'locked'],
-  ['same_name', 'share a name'],
-  ['same_links', 'have the same links'],
-  ['archived', 'archived'],
-  ['oldest', 'left unchanged the longest'],
-] as const;
+const worthALook = ['unused', 'locked', 'same_name', 'same_links', 'archived', 'oldest'] as const;
 
 function Attention({ facts: { calculations, cards, jobs } }: Props) {
   if (calculations === undefined) return null;
@@ -135,10 +127,10 @@ function Attention({ facts: { calculations, cards, jobs } }: Props) {
     <>
       <h3>Worth a look</h3>
       <ul class="tiles">
-        {worthALook.map(([flag, label]) => (
+        {worthALook.map((flag) => (
           <Tile
             key={flag}
-            label={label}
+            label={`calculations ${flagWords[flag].which}`}
             value={flags[flag]}
             href={hashOf('calculations', { flag })}
             note={`${share(flags[flag], total)} of all`}
