@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { messageOf, recordOf } from '../base/index.ts';
 import { placesIn } from '../snapshot/history/places.ts';
@@ -5,13 +6,12 @@ import { type Place, placeSchema } from '../snapshot/keys.ts';
 import { readLatest } from '../snapshot/manifest.ts';
 import { sources } from '../snapshot/sources/sources.ts';
 import { findStored, printStored, type Store, StoredObjectError } from '../store/index.ts';
-import { findReport, type StoredReport } from './stored-report.ts';
 
 export type KeepReportOptions = {
   readonly store: Store;
   /** Writes the report. What it throws is thrown, after it was recorded. */
   readonly write: () => Promise<unknown>;
-  /** Places to look at besides those of the sources, and of the last report: narrowed ones. */
+  /** Places to look at besides those of the sources, and of the last turn: narrowed ones. */
   readonly places: readonly Place[];
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -28,9 +28,9 @@ class ReportOverdueError extends Error {
 }
 
 /**
- * Writes the report if a run was published that it does not show. It compares names of runs, not times: whatever is
- * published while it is written differs from it afterwards, so the next call writes it again, and a call too many does
- * nothing.
+ * Writes the report if another run is published than when it was last written. It compares names of runs, not times: whatever
+ * is published while it is written differs from those at its beginning, so the next call writes it again, and a call too
+ * many does nothing.
  *
  * Only one process writes at a time. One that was killed is given up after `LONGEST_MS`. After the second failure in a
  * row the waits double, up to `LONGEST_WAIT_MS`, so that a report that cannot be written costs little; every call until
@@ -38,14 +38,12 @@ class ReportOverdueError extends Error {
  */
 export async function keepReport(options: KeepReportOptions): Promise<KeptReport> {
   const { store, now } = options;
-  const found = await unlessDamaged(() => findReport(store), options.warn);
-  const report = found === 'damaged' ? undefined : found?.value;
-  const runs = await runsNow(report, options);
   const { turn, condition } = await readTurn(options);
-  if (isCurrent(runs, report, turn)) return { kind: 'current' };
-  const { tries, sinceMs, fault } = turn ?? NO_TURN;
+  const runs = await runsNow(turn.runs, options);
+  const { tries, sinceMs, fault } = turn;
+  if (tries === 0 && isDeepStrictEqual({ ...turn.runs }, runs)) return { kind: 'current' };
   if (tries > 0 && fault === null && now() - sinceMs < LONGEST_MS) return { kind: 'in-hand' };
-  if (now() < sinceMs + waitAfter(tries)) throw overdue(tries, sinceMs, fault);
+  if (now() < sinceMs + waitAfter(tries)) throw overdue(turn);
   const begun: Turn = { version: 1, runs, sinceMs: now(), tries: tries + 1, fault: null };
   const claimed = await store.put(TURN_KEY, printStored(begun), condition);
   if (claimed.kind === 'condition-failed') return { kind: 'in-hand' };
@@ -65,7 +63,7 @@ async function writeInTurn({ store, write }: KeepReportOptions, begun: Turn): Pr
   await store.put(TURN_KEY, printStored({ ...begun, tries: 0 } satisfies Turn));
 }
 
-/** Who is writing, or how the last try ended. Below `work/`: that it expires does no harm. */
+/** Who is writing, or how the last try ended. Below `work/`: that it expires costs one report. */
 const TURN_KEY = 'work/report.json';
 
 const turnSchema = z.object({
@@ -81,12 +79,14 @@ const turnSchema = z.object({
 
 type Turn = z.infer<typeof turnSchema>;
 
+const NO_TURN: Turn = { version: 1, runs: {}, sinceMs: 0, tries: 0, fault: null };
+
 /** The last turn, and on what condition the next may replace it: none, if it is damaged. */
 async function readTurn({ store, warn }: KeepReportOptions) {
   const found = await unlessDamaged(() => findStored(store, TURN_KEY, turnSchema), warn);
-  if (found === 'damaged') return { turn: undefined, condition: {} };
+  if (found === 'damaged') return { turn: NO_TURN, condition: {} };
   const condition = found === undefined ? ({ ifAbsent: true } as const) : { ifMatch: found.etag };
-  return { turn: found?.value, condition: { condition } };
+  return { turn: found?.value ?? NO_TURN, condition: { condition } };
 }
 
 async function unlessDamaged<T>(read: () => Promise<T>, warn: KeepReportOptions['warn']) {
@@ -99,8 +99,6 @@ async function unlessDamaged<T>(read: () => Promise<T>, warn: KeepReportOptions[
   }
 }
 
-const NO_TURN = { tries: 0, sinceMs: Number.NEGATIVE_INFINITY, fault: null };
-
 const MINUTE_MS = 60_000;
 
 /** The time limit of a function, and a minute: nobody is still writing after that. */
@@ -112,42 +110,28 @@ const LONGEST_WAIT_MS = 6 * 60 * MINUTE_MS;
 const waitAfter = (tries: number): number =>
   tries < 2 ? 0 : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(tries - 2, 10));
 
-function overdue(tries: number, sinceMs: number, fault: string | null): ReportOverdueError {
+function overdue({ tries, sinceMs, fault }: Turn): ReportOverdueError {
   const next = new Date(sinceMs + waitAfter(tries)).toISOString();
   const why = fault ?? 'it was stopped: it may need more time or memory';
   return new ReportOverdueError(`the report could not be written ${tries} times, next at ${next}: ${why}`);
 }
 
-type Runs = Readonly<Record<string, string>>;
-
-/**
- * True if each place has the run that the report shows. The runs that were there when it was begun count too: what is
- * damaged is not in it, and would not be the next time.
- */
-function isCurrent(runs: Runs, report: StoredReport | undefined, turn: Turn | undefined): boolean {
-  if (report === undefined) return Object.keys(runs).length === 0;
-  const before = turn?.tries === 0 ? turn.runs : report.runs;
-  const places = new Set([...Object.keys(runs), ...Object.keys(report.runs)]);
-  return [...places].every((place) => [report.runs[place], before[place]].includes(runs[place]));
-}
+type Runs = Turn['runs'];
 
 /** The run that is published of each place. One that is damaged counts as before. */
-async function runsNow(report: StoredReport | undefined, options: KeepReportOptions): Promise<Runs> {
+async function runsNow(before: Runs, options: KeepReportOptions): Promise<Runs> {
   const runs: Record<string, string> = {};
-  for (const place of await placesNow(report, options)) {
+  for (const place of await placesNow(before, options)) {
     const latest = await unlessDamaged(() => readLatest(options.store, place), options.warn);
-    const run = latest === 'damaged' ? report?.runs[place] : latest?.run;
+    const run = latest === 'damaged' ? before[place] : latest?.run;
     if (run !== undefined) runs[place] = run;
   }
   return runs;
 }
 
 /** Listing costs ten times as much as reading: a narrowed place that nobody has named is found within the hour. */
-async function placesNow(
-  report: StoredReport | undefined,
-  { store, places, now }: KeepReportOptions,
-): Promise<ReadonlySet<Place>> {
-  const shown = Object.keys(report?.runs ?? {}).flatMap((name) => placeSchema.safeParse(name).data ?? []);
+async function placesNow(before: Runs, { store, places, now }: KeepReportOptions): Promise<ReadonlySet<Place>> {
+  const shown = Object.keys(before).flatMap((name) => placeSchema.safeParse(name).data ?? []);
   const known = [...sources, ...places, ...shown];
   const isFirstOfHour = new Date(now()).getUTCMinutes() < 10;
   return new Set(isFirstOfHour ? [...known, ...(await placesIn(store))] : known);

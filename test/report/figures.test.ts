@@ -108,17 +108,6 @@ describe('the figures of the report, and the lists behind them, equal a naive co
   });
 });
 
-test('a calculation and a card are listed with all that is wrong with them', async () => {
-  const { facts } = await reportOf(craftedStore);
-  const naive = naiveModel(craftedStore);
-  const flagsOf = (list: ReportFacts['calculations'] | ReportFacts['cards'], id: string) =>
-    given(list).list.columns.flags[given(list).list.columns.id.indexOf(id)] ?? 0;
-
-  expect(flagsOf(facts.calculations, '6') & calculationFlags.missing_target).not.toBe(0);
-  expect(flagsOf(facts.cards, '34') & cardFlags.missing_target).not.toBe(0);
-  expect(naive.missingTarget).toContain('card 34');
-});
-
 test('the docs say of each flag what the page says', () => {
   const docs = readFileSync('docs/report.md', 'utf8');
 

@@ -6,14 +6,11 @@ import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
 import { type BatchFacts, MOST_LISTED, type Sentiments } from '../facts.ts';
 import { createScoredRows, noSentiments, sentimentName } from './scored-rows.ts';
-import { damageIn, membersOf, shownText } from './values.ts';
+import { damageIn, membersOf, type Reading, shownText } from './values.ts';
 
-export type BatchesToRead = {
-  readonly store: Store;
+type BatchesToRead = Reading & {
   /** When the last job of a batch ended, epoch milliseconds, as far as that is known. */
   readonly ends: ReadonlyMap<string, number>;
-  readonly addFault: (fault: string) => void;
-  readonly signal: AbortSignal;
 };
 
 const MOST_TOPICS = 200;

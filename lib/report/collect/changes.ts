@@ -4,17 +4,11 @@ import { storedChanges } from '../../snapshot/changes/stored-changes.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
-import { type Store, StoredObjectError } from '../../store/index.ts';
+import { StoredObjectError } from '../../store/index.ts';
 import { type ChangeFacts, type ChangesFacts, MOST_LISTED } from '../facts.ts';
-import { damageIn, shownText } from './values.ts';
+import { damageIn, type Reading, shownText } from './values.ts';
 
-export type ChangesToRead = {
-  readonly store: Store;
-  readonly place: Place;
-  readonly manifest: Manifest;
-  readonly addFault: (fault: string) => void;
-  readonly signal: AbortSignal;
-};
+type ChangesToRead = Reading & { readonly place: Place; readonly manifest: Manifest };
 
 /** The most characters of a value, of all values of a place, and the most fields of a record. */
 const LONGEST_VALUE = 2_000;
@@ -49,8 +43,6 @@ export async function readChanges(options: ChangesToRead): Promise<ChangesFacts 
   return facts;
 }
 
-const KINDS: readonly string[] = ['added', 'removed', 'changed'];
-
 const sizeOf = ({ key, label, fields }: ChangeFacts): number =>
   fields.reduce(
     (sum, { before, after }) => sum + (before?.length ?? 0) + (after?.length ?? 0),
@@ -70,11 +62,11 @@ export function shownChange(
   { fields: most, value: longest }: ChangeLimits = { fields: MOST_FIELDS, value: LONGEST_VALUE },
 ): ChangeFacts {
   try {
-    if (!KINDS.includes(change.change)) throw new TypeError('expected a kind of change');
-    const [before, after] = [fieldsIn(change, 'before'), fieldsIn(change, 'after')];
+    const before = 'before' in change ? fieldsOf(change.before) : undefined;
+    const after = 'after' in change ? fieldsOf(change.after) : undefined;
     const label = (after ?? before)?.get(sourceDefinitions[source].records.label);
     const names = change.change === 'changed' ? change.fields.slice(0, most) : [];
-    const valueIn = (fields: Fields | undefined, name: string): string | null =>
+    const valueIn = (fields: ReadonlyMap<string, unknown> | undefined, name: string): string | null =>
       fields?.has(name) ? shownText(printExact(fields.get(name)), longest) : null;
     return {
       change: change.change,
@@ -89,11 +81,4 @@ export function shownChange(
   } catch (cause) {
     throw new StoredObjectError('invalid', 'expected a change, got something else', { cause });
   }
-}
-
-type Fields = ReadonlyMap<string, unknown>;
-
-function fieldsIn(change: Change, side: 'before' | 'after'): Fields | undefined {
-  const line: unknown = Reflect.get(change, side);
-  return typeof line === 'string' ? fieldsOf(line) : undefined;
 }

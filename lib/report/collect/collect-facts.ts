@@ -11,6 +11,7 @@ import { type ListLimits, listLimits } from './listed.ts';
 import { readDataFiles, readFiles } from './records.ts';
 import { readSnapshots } from './snapshots.ts';
 import { graphOf, listDatasets, listOwners, readCalculations, readCards } from './things.ts';
+import type { Reading } from './values.ts';
 
 export type FactsToCollect = {
   readonly store: Store;
@@ -56,7 +57,7 @@ async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
   };
 }
 
-type ThingsToRead = FactsToCollect & { readonly addFault: (fault: string) => void };
+type ThingsToRead = FactsToCollect & Reading;
 
 type ThingFacts = Pick<
   ReportFacts,

@@ -3,12 +3,9 @@ import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import type { Store } from '../../store/index.ts';
 import type { FormulaUpdate } from '../facts.ts';
 import { createLargest } from './listed.ts';
-import { damageIn, type Members, shownText, textIn } from './values.ts';
+import { addOdd, damageIn, type Members, type Reading, shownText, textIn } from './values.ts';
 
-export type FormulasToRead = {
-  readonly store: Store;
-  readonly addFault: (fault: string) => void;
-  readonly signal: AbortSignal;
+type FormulasToRead = Reading & {
   /** The most updates. Default: 1,000. */
   readonly most?: number;
 };
@@ -59,10 +56,7 @@ export async function readFormulas(options: FormulasToRead): Promise<readonly Fo
     const name = shownText(textIn(calculation?.['name']) ?? '');
     found.push({ calculationId: shownText(id), name, at, ...formulas });
   }
-  if (odd.length > 0)
-    addFault(
-      `${odd[0]}: expected a calculation with its formula, got something else; ${odd.length} such objects are left out`,
-    );
+  addOdd(addFault, odd, 'a calculation with its formula');
   return found;
 }
 

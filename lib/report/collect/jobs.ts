@@ -3,21 +3,23 @@ import { storedResults } from '../../jobs/results/stored-results.ts';
 import type { Store } from '../../store/index.ts';
 import { type JobFacts, MOST_LISTED } from '../facts.ts';
 import { createLargest } from './listed.ts';
-import { idIn, type Members, membersOf, NOT_STATED, shownText, sizeIn, textIn, timeIn } from './values.ts';
+import {
+  addOdd,
+  idIn,
+  type Members,
+  membersOf,
+  NOT_STATED,
+  type Reading,
+  shownText,
+  sizeIn,
+  textIn,
+  timeIn,
+} from './values.ts';
 
-export type JobsToRead = {
-  readonly store: Store;
+type JobsToRead = Reading & {
   readonly nowMs: number;
-  readonly addFault: (fault: string) => void;
-  readonly signal: AbortSignal;
   /** The most results that are read of each type. Default: 5,000. */
   readonly most?: number;
-};
-
-export type JobsRead = {
-  readonly jobs: JobFacts;
-  /** When the last job of each batch ended, as far as their results were read. */
-  readonly batchEnds: ReadonlyMap<string, number>;
 };
 
 type Attention = JobFacts['attention'][number];
@@ -29,14 +31,11 @@ const DAY_MS = 86_400_000;
 const RESULT_DAYS = 30;
 const MOST_RESULTS = 5_000;
 
-/** The results of jobs of the last thirty days, of each type the newest days. */
-export async function readJobs({
-  store,
-  nowMs,
-  addFault,
-  signal,
-  most = MOST_RESULTS,
-}: JobsToRead): Promise<JobsRead> {
+/**
+ * The results of jobs of the last thirty days, of each type the newest days; and when the last job of each batch ended, as
+ * far as they were read.
+ */
+export async function readJobs({ store, nowMs, addFault, signal, most = MOST_RESULTS }: JobsToRead) {
   const jobs = createJobs();
   const odd: string[] = [];
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS;
@@ -56,11 +55,8 @@ export async function readJobs({
       }
     }
   }
-  if (odd.length > 0)
-    addFault(
-      `${odd[0]}: expected the result of a job, got something else; ${odd.length} such objects are left out`,
-    );
-  return { jobs: { sinceMs, isCut, ...jobs.facts() }, batchEnds: jobs.batchEnds };
+  addOdd(addFault, odd, 'the result of a job');
+  return { jobs: { sinceMs, isCut, ...jobs.facts() } satisfies JobFacts, batchEnds: jobs.batchEnds };
 }
 
 /** Counts the results of jobs, and lists those that somebody must look at. */

@@ -2,20 +2,15 @@ import type { BatchFacts, Sentiments } from '../facts.ts';
 import { createLargest } from './listed.ts';
 import { idIn, type Members, membersOf, shownText, textIn, timeIn } from './values.ts';
 
-/** What the rows of a batch say beyond its summary. */
-export type ScoredRows = {
-  readonly add: (row: Members) => void;
-  readonly facts: () => Pick<BatchFacts, 'overTime' | 'mostNegative' | 'failures'>;
-};
-
 const MOST_NAMED = 100;
 
-export function createScoredRows(): ScoredRows {
+/** What the rows of a batch say beyond its summary. */
+export function createScoredRows() {
   const negative = createLargest<BatchFacts['mostNegative'][number] & { readonly count: number }>(MOST_NAMED);
   const failures: BatchFacts['failures'][number][] = [];
   const days = createDays();
   return {
-    add(row) {
+    add(row: Members) {
       const id = shownText(idIn(row['id']) ?? `line ${idIn(row['line']) ?? '?'}`);
       const error = textIn(row['error']);
       if (error !== undefined && failures.length < MOST_NAMED)
@@ -33,7 +28,7 @@ export function createScoredRows(): ScoredRows {
           count: topics.length,
         });
     },
-    facts: () => ({
+    facts: (): Pick<BatchFacts, 'overTime' | 'mostNegative' | 'failures'> => ({
       overTime: days.facts(),
       mostNegative: negative
         .values()

@@ -3,31 +3,17 @@ import { placesIn } from '../../snapshot/history/places.ts';
 import { allRuns } from '../../snapshot/history/unpublished-runs.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { type Latest, type Manifest, manifestOf, readLatest } from '../../snapshot/manifest.ts';
-import type { Store } from '../../store/index.ts';
 import { MOST_LISTED, type RunFacts, type SnapshotFacts } from '../facts.ts';
 import { readChanges } from './changes.ts';
-import { damageIn, timeIn } from './values.ts';
-
-export type SnapshotsToRead = {
-  readonly store: Store;
-  readonly addFault: (fault: string) => void;
-  readonly signal: AbortSignal;
-};
-
-/** The last published run of a place. */
-export type PublishedSnapshot = {
-  readonly place: Place;
-  readonly manifest: Manifest;
-  readonly facts: SnapshotFacts;
-};
+import { damageIn, type Reading, timeIn } from './values.ts';
 
 /** How many runs of a place the history holds. */
 const RUNS = 30;
 
 /** Every place with a published run, in the order of the sources. What is damaged of one becomes a fault. */
-export async function readSnapshots(options: SnapshotsToRead): Promise<readonly PublishedSnapshot[]> {
+export async function readSnapshots(options: Reading) {
   const { store, addFault, signal } = options;
-  const found: PublishedSnapshot[] = [];
+  const found: { readonly manifest: Manifest; readonly facts: SnapshotFacts }[] = [];
   for (const place of await placesIn(store)) {
     signal.throwIfAborted();
     const snapshot = await orFault(() => readSnapshot(place, options), place, addFault);
@@ -40,7 +26,7 @@ export async function readSnapshots(options: SnapshotsToRead): Promise<readonly 
 async function orFault<T>(
   read: () => Promise<T>,
   place: Place,
-  addFault: SnapshotsToRead['addFault'],
+  addFault: Reading['addFault'],
 ): Promise<T | undefined> {
   try {
     return await read();
@@ -50,7 +36,7 @@ async function orFault<T>(
   }
 }
 
-async function readSnapshot(place: Place, options: SnapshotsToRead): Promise<PublishedSnapshot | undefined> {
+async function readSnapshot(place: Place, options: Reading) {
   const { store, addFault } = options;
   const latest = await readLatest(store, place);
   if (latest === undefined) return undefined;
@@ -68,11 +54,11 @@ async function readSnapshot(place: Place, options: SnapshotsToRead): Promise<Pub
     history,
     changes: await readChanges({ ...options, place, manifest }),
   };
-  return { place, manifest, facts };
+  return { manifest, facts };
 }
 
 /** The last published runs, oldest first, and where all are. */
-async function readHistory(place: Place, last: Manifest, { store, addFault, signal }: SnapshotsToRead) {
+async function readHistory(place: Place, last: Manifest, { store, addFault, signal }: Reading) {
   const published = (await orFault(() => publishedRuns(store, place, { signal }), place, addFault)) ?? [];
   const history: RunFacts[] = [];
   for (const { run, manifest: key } of published.slice(0, RUNS)) {
@@ -99,7 +85,7 @@ function runFacts(manifest: Manifest): RunFacts {
 async function refusedAfter(
   place: Place,
   found: { readonly latest: Latest; readonly published: Awaited<ReturnType<typeof publishedRuns>> },
-  { store, signal }: SnapshotsToRead,
+  { store, signal }: Reading,
 ): Promise<SnapshotFacts['refused']> {
   const [newest] = await allRuns({ store, place, ...found, signal });
   if (newest === undefined || !('state' in newest) || newest.state !== 'refused') return undefined;

@@ -1,4 +1,12 @@
-import { StoredObjectError, StoreError } from '../../store/index.ts';
+import { type Store, StoredObjectError, StoreError } from '../../store/index.ts';
+
+/** What everything is read with that the report shows. */
+export type Reading = {
+  readonly store: Store;
+  /** Receives what is missing or damaged, in words: the rest is read. */
+  readonly addFault: (fault: string) => void;
+  readonly signal: AbortSignal;
+};
 
 /*
  * What a record says, whatever it sends: each value of another type counts as absent.
@@ -38,11 +46,9 @@ export function idIn(value: unknown): string | undefined {
 
 /** A number of things or bytes; undefined if it is none. */
 export function sizeIn(value: unknown): number | undefined {
-  const size = typeof value === 'bigint' || isDigits(value) ? Number(value) : value;
-  return typeof size === 'number' && Number.isFinite(size) && size >= 0 ? size : undefined;
+  const size = typeof value === 'bigint' ? Number(value) : value;
+  return typeof size === 'number' && size >= 0 ? size : undefined;
 }
-
-const isDigits = (value: unknown): value is string => typeof value === 'string' && /^\d{1,20}$/.test(value);
 
 /** Years 1 to 9999. */
 const FIRST_MS = Date.parse('0001-01-01T00:00:00Z');
@@ -82,4 +88,10 @@ export function damageIn(error: unknown): string {
   if (error instanceof StoredObjectError) return error.message;
   if (error instanceof StoreError && OF_THE_OBJECT.includes(error.failure.kind)) return error.message;
   throw error;
+}
+
+/** Reports objects that are not what they should be, if any, by the first. */
+export function addOdd(addFault: Reading['addFault'], odd: readonly string[], expected: string): void {
+  if (odd.length > 0)
+    addFault(`${odd[0]}: expected ${expected}, got something else; ${odd.length} such objects are left out`);
 }

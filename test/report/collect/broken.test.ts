@@ -110,17 +110,6 @@ test('changes that have expired are said so', async () => {
   expect(faults).toEqual([`calculations: what changed in run ${wednesday.id} has expired`]);
 });
 
-test('without a run of the whole source, all narrowed ones are shown', async () => {
-  const store = createMemoryStore();
-  await publishLines(store, { place: 'calculations.b', run: monday, lines: ['{"id":1}'] });
-  await publishLines(store, { place: 'calculations.a', run: tuesday, lines: ['{"id":2}'] });
-
-  const { calculations, snapshots } = await collect(store);
-
-  expect(calculations?.list.columns.id).toEqual(['2', '1']);
-  expect(snapshots.map(({ place }) => place)).toEqual(['calculations.a', 'calculations.b']);
-});
-
 test('a store that is away, and a stop, are thrown', async () => {
   const store = await storeOf({ calculations: ['{"id":1}'] });
   const away = new StoreError('get x', { kind: 'unreachable', code: 'ECONNREFUSED' });
