@@ -130,7 +130,10 @@ async function runsNow(before: Runs, options: KeepReportOptions): Promise<Runs> 
 }
 
 /** Listing costs ten times as much as reading: a narrowed place that nobody has named is found within the hour. */
-async function placesNow(before: Runs, { store, places, now }: KeepReportOptions): Promise<ReadonlySet<Place>> {
+async function placesNow(
+  before: Runs,
+  { store, places, now }: KeepReportOptions,
+): Promise<ReadonlySet<Place>> {
   const shown = Object.keys(before).flatMap((name) => placeSchema.safeParse(name).data ?? []);
   const known = [...sources, ...places, ...shown];
   const isFirstOfHour = new Date(now()).getUTCMinutes() < 10;

@@ -67,7 +67,10 @@ function recordsOf({ calculations, cards, datasets }: Sizes, random: () => numbe
   const [calculationId, datasetId, cardId] = [idAt(1_001), idAt(90_001), idAt(500_003)];
   const pastMs = (days: number) => WRITTEN_AT - below(days) * DAY_MS;
   const dataset = () => String(datasetId(Math.min(below(datasets), below(datasets))));
-  const link = (type: string, id: unknown, valid = 'VALID') => ({ resource: { type, id: String(id) }, valid });
+  const link = (type: string, id: unknown, valid = 'VALID') => ({
+    resource: { type, id: String(id) },
+    valid,
+  });
   return {
     calculations: many(calculations, (index) => ({
       id: calculationId(index),
@@ -82,8 +85,7 @@ function recordsOf({ calculations, cards, datasets }: Sizes, random: () => numbe
         ...(below(300) === 0 ? [link('CALCULATION', 8_000_000 + index, pick(['DELETED', 'NO_ACCESS']))] : []),
       ],
       activeLinks: { CARD: many(below(3), () => String(cardId(below(cards)))) },
-      functionTemplateDependencies:
-        index > 0 && below(3) === 0 ? [String(calculationId(below(index)))] : [],
+      functionTemplateDependencies: index > 0 && below(3) === 0 ? [String(calculationId(below(index)))] : [],
     })),
     cards: many(cards, (index) => ({
       id: cardId(index),

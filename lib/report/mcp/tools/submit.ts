@@ -6,7 +6,16 @@ import { definitionOf } from '../../../jobs/types/job-types.ts';
 import { scoringFields } from '../../../jobs/types/score/message.ts';
 import type { CheckedJob, SentJobs, Submission } from '../context.ts';
 import { createRoom } from '../pages.ts';
-import { defineTool, described, SENDS, type ToolCall, ToolError, type ToolResult, textInput, wholeInput } from '../tool.ts';
+import {
+  defineTool,
+  described,
+  SENDS,
+  type ToolCall,
+  ToolError,
+  type ToolResult,
+  textInput,
+  wholeInput,
+} from '../tool.ts';
 
 /** The most jobs of one call. */
 const MOST_JOBS = 500;
@@ -143,7 +152,8 @@ async function sendPlan(token: string, content: string, plan: () => Promise<Plan
   const [given = ''] = token.split('.');
   if (token !== tokenOf(content, given))
     throw wrongToken('that of an earlier result for exactly these arguments, got another');
-  if (Number.parseInt(given, 10) < call.now()) throw wrongToken(`one of the last ${CONFIRM_MINUTES} minutes, got an older one`);
+  if (Number.parseInt(given, 10) < call.now())
+    throw wrongToken(`one of the last ${CONFIRM_MINUTES} minutes, got an older one`);
   const before = outcomes.get(token);
   const send = async () => {
     const { jobs, calls } = await plan();
