@@ -82,7 +82,9 @@ function recordsOf({ calculations, cards, datasets }: Sizes, random: () => numbe
       ...{ hidden: below(50) === 0, global: below(60) === 0 },
       links: [
         link('DATA_SOURCE', dataset()),
-        ...(below(300) === 0 ? [link('CALCULATION', 8_000_000 + index, pick(['DELETED', 'NO_ACCESS']))] : []),
+        ...(below(300) === 0
+          ? [link('FUNCTION_TEMPLATE', 8_000_000 + index, pick(['DELETED', 'NO_ACCESS']))]
+          : []),
       ],
       activeLinks: { CARD: many(below(3), () => String(cardId(below(cards)))) },
       functionTemplateDependencies: index > 0 && below(3) === 0 ? [String(calculationId(below(index)))] : [],
