@@ -9,9 +9,7 @@ import {
   StoredObjectError,
 } from '../store/index.ts';
 import { latestKey, type Place } from './keys.ts';
-import { consistencies } from './scan.ts';
-
-const total = z.nullable(z.number());
+import { consistencies, missingIdSchema, totalsSchema } from './scan.ts';
 
 export const partSchema = z.object({
   key: z.string(),
@@ -31,6 +29,14 @@ export type Part = z.infer<typeof partSchema>;
 /** The most that a crash could have cost a run: what was not yet durable, in seconds and requests since the last part. */
 export const atRiskSchema = z.object({ seconds: z.number(), requests: z.number() });
 
+/** The calls of a run, of whatever process. */
+export const callsSchema = z.object({
+  requests: z.number(),
+  retries: z.number(),
+  throttled: z.number(),
+  waitedMs: z.number(),
+});
+
 const manifestSchema = z.object({
   version: z.literal(1),
   source: z.string(),
@@ -43,14 +49,14 @@ const manifestSchema = z.object({
   finishedAt: z.string(),
   platform: z.string(),
   records: z.number(),
-  totals: z.object({ start: total, end: total }),
+  totals: totalsSchema,
   consistency: z.enum(consistencies),
   /** What the platform must keep to for that to hold (`Assumption`). */
   assumes: z.array(z.string()),
   order: z.string(),
   /** How often the list was read; of several lists, the most. */
   passes: z.number(),
-  missing: z.array(z.object({ id: z.string(), status: z.number() })),
+  missing: z.array(missingIdSchema),
   parts: z.array(partSchema),
   fields: recordOf(z.array(z.string())),
   /** Null if nothing has been compared, as for a first run. */
@@ -64,7 +70,7 @@ const manifestSchema = z.object({
       key: z.string().check(z.refine(isKey)),
     }),
   ),
-  calls: z.object({ requests: z.number(), retries: z.number(), throttled: z.number(), waitedMs: z.number() }),
+  calls: callsSchema,
   atRisk: atRiskSchema,
   /** What the pace granted in total to the process that finished the run. */
   pace: z.optional(

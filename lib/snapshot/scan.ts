@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import type { GateName } from './gate-names.ts';
 import type { RecordBatch } from './page/record-batch.ts';
 
 /**
@@ -30,11 +29,8 @@ export type ScanStep<Position> = {
 /** Totals as a scan stores them in its position. */
 export const totalsSchema = z.object({ start: z.nullable(z.number()), end: z.nullable(z.number()) });
 
-/** The names of `Consistency`. */
-export const consistencies = ['proved', 'best-effort'] as const;
-
 /** Whether it is proved that every record that existed throughout is there exactly once, or not known. */
-type Consistency = (typeof consistencies)[number];
+export const consistencies = ['proved', 'best-effort'] as const;
 
 /** The names of `Assumption`. */
 export const assumptionNames = [
@@ -56,26 +52,47 @@ export const assumptionNames = [
 export type Assumption = (typeof assumptionNames)[number];
 
 /** How complete a scan is, and what that assumes: nothing if nothing is claimed. */
-export type Claim = { readonly consistency: Consistency; readonly assumes: readonly Assumption[] };
+export type Claim = Pick<ScanOutcome, 'consistency' | 'assumes'>;
 
 /** The claim that all is there, under assumptions; or, if that is not known, that it is a best effort. */
 export const provedIf = (isProved: boolean, assumes: readonly Assumption[]): Claim =>
   isProved ? { consistency: 'proved', assumes } : { consistency: 'best-effort', assumes: [] };
 
 /** A requested id, and the status that the platform responded with: 404 or 403. */
-export type MissingId = { readonly id: string; readonly status: number };
+export const missingIdSchema = z.object({ id: z.string(), status: z.number() });
+export type MissingId = Readonly<z.infer<typeof missingIdSchema>>;
+
+/** Why a finished run is not published. */
+export const gateNames = [
+  'empty',
+  'shrunk',
+  'degraded',
+  'type',
+  'selection',
+  'platform',
+  'unproved',
+  'incomplete',
+  'future',
+  'broken',
+] as const;
+
+export type GateName = (typeof gateNames)[number];
 
 /** What a scan knows at its end about how complete it is. */
-export type ScanOutcome = Claim & {
+export const outcomeSchema = z.object({
+  consistency: z.enum(consistencies),
+  assumes: z.readonly(z.array(z.enum(assumptionNames))),
   /** The first and the last total that the platform reported; hints. */
-  readonly totals: { readonly start: number | null; readonly end: number | null };
+  totals: totalsSchema,
   /** How often the list was read; of several lists, the most. Default 1. */
-  readonly passes?: number;
+  passes: z.optional(z.number()),
   /** What the records are ordered by: `id`, `created`, `ids`, or `none`. */
-  readonly order: string;
+  order: z.string(),
   /** Gates that refuse the run because of what the scan itself found, such as `degraded`. */
-  readonly refused: readonly GateName[];
-};
+  refused: z.readonly(z.array(z.enum(gateNames))),
+});
+
+export type ScanOutcome = Readonly<z.infer<typeof outcomeSchema>>;
 
 /** How a scan is started. */
 export type ScanStart<Position> = {

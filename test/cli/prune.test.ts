@@ -44,8 +44,7 @@ async function prune(...argv: readonly string[]) {
   return runCommand(['prune', ...argv], {}, '', { openStore: async () => store });
 }
 
-const plan = (keep = 1) =>
-  planPrune({ store, place: PLACE, rule: { kind: 'keep', keep }, nowMs: NOW, linked: new Set() });
+const plan = (keep = 1) => planPrune({ store, place: PLACE, rule: { kind: 'keep', keep }, nowMs: NOW });
 
 /** Removes what a plan says. */
 const execute = async (
@@ -137,15 +136,9 @@ test.each([
 });
 
 describe('runs that are not published', () => {
-  const begin = (startedAt: string, linked?: string) =>
+  const begin = (startedAt: string) =>
     startRun(
-      {
-        source: linked === undefined ? PLACE : 'cards',
-        compression: 'gzip',
-        selection: {},
-        platform: 'example.com',
-        ...(linked === undefined ? {} : { linked: { manifest: linked } }),
-      },
+      { source: PLACE, compression: 'gzip', selection: {}, platform: 'example.com' },
       { store, now: () => Date.parse(startedAt), random: Math.random },
     );
 
@@ -160,16 +153,6 @@ describe('runs that are not published', () => {
     expect(JSON.parse(past.out).runs).toMatchObject([{ run: tuesday.id }, { run: old, state: 'unfinished' }]);
     expect([...store.objects.keys()].join()).toContain(recent);
     expect([...store.objects.keys()].join()).not.toContain(old);
-  });
-
-  test('keep the run that they take their ids from', async () => {
-    await begin('2026-11-30T00:00:00Z', `${publishedFolder(PLACE, monday)}_manifest.json`);
-
-    const { out, err } = await prune(PLACE, '--keep', '1', '--json');
-
-    expect(JSON.parse(out)).toMatchObject({ runs: [{ run: tuesday.id }], kept: [{ run: monday.id }] });
-    expect(err).toBe(`${PLACE}: ${monday.id} stays: an unfinished run takes its ids from it`);
-    expect(keysOf(monday)).toHaveLength(6);
   });
 });
 

@@ -11,8 +11,6 @@ import { type Compression, compressionSuffix } from '../../lib/snapshot/keys.ts'
 import type { Part } from '../../lib/snapshot/manifest.ts';
 import { readLastPublication } from '../../lib/snapshot/publish/last-publication.ts';
 import { readFinishedRun } from '../../lib/snapshot/publish/publish.ts';
-import { publishParts } from '../../lib/snapshot/publish/publish-parts.ts';
-import { seriesToPublish } from '../../lib/snapshot/publish/withdraw-parts.ts';
 import { type Checkpoint, readParts, saveCheckpoint } from '../../lib/snapshot/run/checkpoint.ts';
 import { readMissing } from '../../lib/snapshot/run/stored-missing.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
@@ -233,32 +231,6 @@ describe('a part that is not the run’s own is refused before anything is publi
     expect(await isPublished()).toBe(false);
     expect(await Array.fromAsync(store.list('calculations/'))).toEqual([]);
   });
-
-  const publish = (parts: readonly Part[]) =>
-    publishParts({
-      store,
-      parts,
-      folder: PUBLISHED,
-      series: 1,
-      isOver: () => false,
-    });
-  const storedParts = () => Array.fromAsync(store.list(PUBLISHED));
-
-  test('because it has other bytes', async () => {
-    const part = await plant(0, record);
-    await store.put(part.key, gzipSync('{"id":2,"name":"b"}\n'));
-
-    await expect(publish([part])).rejects.toThrow(/expected the sha256 [0-9a-f]{64} of the manifest, got/);
-    expect(await storedParts()).toEqual([]);
-  });
-});
-
-test('markers of withdrawn series that nobody wrote are ignored', async () => {
-  const folderOf = `${WORK}publish/withdrawn-`;
-  for (const name of ['x.json', '1e9.json', `${'9'.repeat(30)}.json`, '2.json'])
-    await store.put(`${folderOf}${name}`, record);
-
-  expect(await seriesToPublish(store, 'calculations', tuesday)).toBe(3);
 });
 
 test('a part of scores that is a bomb is named', () => {

@@ -5,11 +5,11 @@ import { createPlatform } from '../../lib/platform/client.ts';
 import { countCalls } from '../../lib/platform/events.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
-import { gateNames } from '../../lib/snapshot/gate-names.ts';
 import type { Compression } from '../../lib/snapshot/keys.ts';
 import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
 import { scanOfRun } from '../../lib/snapshot/run/scan-of-run.ts';
 import { takeRun } from '../../lib/snapshot/run/take-run.ts';
+import { gateNames } from '../../lib/snapshot/scan.ts';
 import type { SnapshotRequest } from '../../lib/snapshot/sources/request.ts';
 import type { Store } from '../../lib/store/store.ts';
 

@@ -1,5 +1,4 @@
 import { readSyncSettings } from '../../settings.ts';
-import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
 import { placesIn } from '../../snapshot/history/places.ts';
 import {
   type PrunePlan,
@@ -8,9 +7,7 @@ import {
   type RunToPrune,
 } from '../../snapshot/history/plan-prune.ts';
 import { pruneRuns, type StillNeeded } from '../../snapshot/history/prune-runs.ts';
-import { unpublishedRuns } from '../../snapshot/history/unpublished-runs.ts';
 import type { Place } from '../../snapshot/keys.ts';
-import { readLastPublication } from '../../snapshot/publish/last-publication.ts';
 import type { Store } from '../../store/index.ts';
 import { openPartitions } from '../../tables/partitions/open-partitions.ts';
 import type { FlagsOf, Run } from '../commands.ts';
@@ -42,7 +39,7 @@ export const run: Run<'prune'> = async ([place], flags, terminal, command) => {
     removed.push(run);
     if (!flags.json) terminal.out(shown(`${dryRun ? 'would remove' : 'removed'} ${describe(run)}`));
   };
-  for (const { place: source, runs, kept: needed, broken } of plans) {
+  for (const { place: source, runs, broken } of plans) {
     if (broken !== undefined) terminal.err(shown(`${source}: nothing removed: ${broken}`));
     if (dryRun) for (const run of runs) onRemoved(run);
     const still = dryRun
@@ -55,7 +52,7 @@ export const run: Run<'prune'> = async ([place], flags, terminal, command) => {
           signal,
           onRemoved,
         });
-    for (const each of [...needed, ...still]) kept.push({ source, ...each });
+    for (const each of still) kept.push({ source, ...each });
   }
   for (const { source, run, reason } of kept) terminal.err(shown(`${source}: ${run} stays: ${reason}`));
   if (flags.json) terminal.out(inJson(toJson(removed, kept, dryRun)));
@@ -72,29 +69,10 @@ async function plansOf(
   rule: PruneRule,
   signal: AbortSignal,
 ): Promise<readonly PrunePlan[]> {
-  const all = await placesIn(store);
-  const linked = await linkedManifests(store, all, signal);
   const plans: PrunePlan[] = [];
-  for (const each of place === undefined ? all : [place])
-    plans.push(await planPrune({ store, place: each, rule, nowMs: Date.now(), linked, signal }));
+  for (const each of place === undefined ? await placesIn(store) : [place])
+    plans.push(await planPrune({ store, place: each, rule, nowMs: Date.now(), signal }));
   return plans;
-}
-
-/** The keys of manifests from whose runs unfinished runs take their ids. */
-async function linkedManifests(
-  store: Store,
-  places: readonly Place[],
-  signal: AbortSignal,
-): Promise<ReadonlySet<string>> {
-  const keys = new Set<string>();
-  for (const place of places) {
-    const { latest } = await readLastPublication(store, place);
-    const runs = latest === undefined ? [] : await publishedRuns(store, place, { signal });
-    const published = new Set(runs.map(({ run }) => run));
-    for await (const run of unpublishedRuns({ store, place, published, latest, signal }))
-      if (run.state === 'unfinished' && run.linked !== undefined) keys.add(run.linked);
-  }
-  return keys;
 }
 
 const describe = ({ place, run, state, objects, bytes }: RunToPrune) =>

@@ -4,16 +4,16 @@ import { idDigits, PlatformError } from '../../platform/index.ts';
 import { openSession, type Session } from '../../session.ts';
 import { clearAfter } from '../../snapshot/history/clear-work.ts';
 import { findPublished } from '../../snapshot/history/find-published.ts';
-import { lastStopped } from '../../snapshot/history/last-stopped.ts';
+import { lastStopped } from '../../snapshot/history/unpublished-runs.ts';
 import { type Place, placeOf } from '../../snapshot/keys.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
 import { beginRun } from '../../snapshot/run/begin-run.ts';
-import { type Checkpoint, hasCheckpoint } from '../../snapshot/run/checkpoint.ts';
-import { checkPlatform, OtherPlatformError } from '../../snapshot/run/same-platform.ts';
+import { hasCheckpoint } from '../../snapshot/run/checkpoint.ts';
 import { scanOfRun } from '../../snapshot/run/scan-of-run.ts';
 import type { Saved } from '../../snapshot/run/slice-progress.ts';
 import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.ts';
 import { resumeRun, takeRun } from '../../snapshot/run/take-run.ts';
+import { checkPlatform, OtherPlatformError } from '../../snapshot/same-platform.ts';
 import type { SnapshotRequest } from '../../snapshot/sources/request.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/index.ts';
@@ -41,13 +41,13 @@ export const run: Run<'snapshot calculations'> = async (_, given, terminal, comm
   const session = openSession({ ...terminal, greed: 'one' });
   const store = await session.store();
   const platform = new URL(session.settings.PLATFORM_BASE_URL).host;
-  const saved = await openRun(taken, session, store);
+  const saved = await openRun(taken, session, store, terminal.signal);
   // Published before.
   if ('kind' in saved) return await endWith(saved, store, flags, terminal);
   const { source: place, run: id } = saved.checkpoint;
   // Said before the first request, so that whoever kills the process knows what to resume.
   terminal.err(`${place}: ${taken.kind === 'resumed' ? 'resuming run' : 'run'} ${id}`);
-  const scan = await openScan(saved.checkpoint, session, store, terminal);
+  const scan = await scanOfRun(saved.checkpoint, { call: session.platform.call, store, sleep });
   const progress = createProgress(place, {
     screen: terminal.screen,
     err: terminal.err,
@@ -107,8 +107,16 @@ async function runToTake(
   return { kind: 'resumed', place: placeOf(source, checkPlaceName(as)), run };
 }
 
-/** Begins the run or reads how far it came; its publication if that has ended. */
-async function openRun(taken: RunToTake, { settings }: Session, store: Store): Promise<Saved | Publication> {
+/**
+ * Begins the run, which takes a while if ids have to be found that another source links to, or reads how far it came; its
+ * publication if that has ended.
+ */
+async function openRun(
+  taken: RunToTake,
+  { settings }: Session,
+  store: Store,
+  signal: AbortSignal,
+): Promise<Saved | Publication> {
   const platform = new URL(settings.PLATFORM_BASE_URL).host;
   if (taken.kind === 'resumed') {
     const named = await namedRun(store, taken);
@@ -121,22 +129,12 @@ async function openRun(taken: RunToTake, { settings }: Session, store: Store): P
     idsFrom: taken.idsFrom,
     now: Date.now,
     random: Math.random,
+    signal,
   });
 }
 
 /** What an end at once loses of a run: the rest is resumed. */
 const LOST = 'what was read since the last part was stored, which a resumed run reads again';
-
-/** Takes a while if ids have to be found that another source links to. */
-async function openScan(checkpoint: Checkpoint, { platform }: Session, store: Store, terminal: Terminal) {
-  const { signal, err } = terminal;
-  try {
-    return await scanOfRun(checkpoint, { call: platform.call, store, sleep, signal });
-  } catch (error) {
-    if (signal.aborted) err(`stopped; to resume: ${snapshotCommand(checkpoint.source, checkpoint.run)}`);
-    throw error;
-  }
-}
 
 /**
  * False if the run would only fail again: its request cannot be sent, or the platform responded with 400 before

@@ -1,8 +1,8 @@
 import { readSyncSettings } from '../../settings.ts';
-import type { GateName } from '../../snapshot/gate-names.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
+import type { GateName } from '../../snapshot/scan.ts';
 import { type Store, StoreError } from '../../store/index.ts';
 import { openPartitions } from '../../tables/partitions/open-partitions.ts';
 import { PartitionsError } from '../../tables/partitions/partitions.ts';

@@ -5,9 +5,9 @@ import { createDirectoryStore } from '../../store/directory.ts';
 import type { Store } from '../../store/index.ts';
 import { type Place, sourceOf } from '../keys.ts';
 import { type Manifest, manifestOf } from '../manifest.ts';
-import { type ChangesToPublish, publishChanges } from '../publish/publish-changes.ts';
+import { publishChanges } from '../publish/publish-changes.ts';
 import type { Change } from './change.ts';
-import type { ObserveComparison } from './comparison.ts';
+import type { Comparison, ObserveComparison } from './comparison.ts';
 import type { EarlierRun } from './run-pair.ts';
 import { storedChanges } from './stored-changes.ts';
 
@@ -54,15 +54,12 @@ export async function changesBetween(runs: RunsToCompare): Promise<ChangesBetwee
 }
 
 /** The changes from one run to another, as `publishChanges` finds them, by comparing all records. */
-export async function* compareRuns(
-  comparison: Omit<ChangesToPublish, 'key' | 'pieces' | 'to' | 'isOver'>,
-): AsyncGenerator<Change> {
+export async function* compareRuns(comparison: Comparison): AsyncGenerator<Change> {
   await using scratch = await openScratch();
-  const [to, key] = [scratch.store, 'changes.ndjson.gz'];
-  const counts = await publishChanges({ ...comparison, to, key, pieces: 'pieces/', isOver: () => false });
-  const changes = counts && { against: 'before', ...counts, key };
+  const [store, key] = [scratch.store, 'changes.ndjson.gz'];
+  const counts = await publishChanges({ ...comparison, to: store, key, scratch: '' });
   const { signal } = comparison;
-  yield* (changes && (await storedChanges({ store: to, changes, signal }))) ?? [];
+  yield* (await storedChanges({ store, changes: { against: 'before', ...counts, key }, signal })) ?? [];
 }
 
 /** A folder of this machine for what a comparison writes, removed when it is disposed. */

@@ -1,14 +1,14 @@
 import type { Store } from '../../store/index.ts';
-import type { Manifest } from '../manifest.ts';
+import type { Part } from '../manifest.ts';
 import type { Source } from '../sources/sources.ts';
 
 /** Two runs of a source to compare. */
 export type Comparison = {
   readonly store: Store;
   readonly source: Source;
-  /** The run to compare with; undefined means a run without records. */
-  readonly before: Pick<Manifest, 'parts'> | undefined;
-  readonly after: Pick<Manifest, 'parts'>;
+  /** The run to compare with, and the later one. */
+  readonly before: { readonly parts: readonly Part[] };
+  readonly after: { readonly parts: readonly Part[] };
   /** The most memory that the records may take at once, in bytes. Default 64 MB. A single record may exceed it. */
   readonly memoryBytes?: number;
   readonly signal?: AbortSignal | undefined;

@@ -21,8 +21,6 @@ export type LineReader = {
    * more. Without it, the garbage collector frees them, late and at the price of many collections.
    */
   release(): void;
-  /** The key of the part that the current line is in. */
-  partKey(): string | undefined;
   /** Where the current line is, for messages: its part, and its number from 1. */
   place(): string;
   /** Releases what it reads from. */
@@ -84,7 +82,6 @@ export function readLines(lines: LinesToRead): LineReader {
       for (const memory of finished) freeMemory(memory);
       finished.length = 0;
     },
-    partKey: source.key,
     place: () => `${source.key()}, line ${number}`,
     close: source.close,
   };

@@ -20,9 +20,6 @@ export class NotSideBySideError extends Error {
   override readonly name = 'NotSideBySideError';
 }
 
-/** The keys above `after`, up to `to`. Default: from the first, to the last. */
-export type KeyRange = { readonly after?: string | undefined; readonly to?: string | undefined };
-
 /** How many changes are yielded together at most. Few, since each may hold a piece of its run in memory. */
 const TOGETHER = 32;
 
@@ -30,7 +27,8 @@ const TOGETHER = 32;
  * Reads two runs side by side, each once: lines with the same bytes are the same record, and only of others are the
  * fields compared. Memory holds a piece of each run, and what waits.
  *
- * Runs in the order of their keys are merged, over a range of keys: a record that only one of them has is known at once.
+ * Runs in the order of their keys are merged: a record that only one of them has is known at once, and parts that are the
+ * same in both are not read.
  * Those in about the same order, whatever order that is, as a list that is read again is, are aligned: such a record waits
  * until it comes in the other run too; what is left was removed or added, and is yielded last, by key.
  *
@@ -39,11 +37,11 @@ const TOGETHER = 32;
  */
 export async function* compareSideBySide(
   comparison: Comparison,
-  order: { readonly merge: KeyRange } | 'align',
+  order: 'merge' | 'align',
 ): AsyncGenerator<readonly LineChange[]> {
   const { records } = sourceDefinitions[comparison.source];
-  const range = order === 'align' ? {} : order.merge;
-  const [old, now] = [openSide(comparison, 'before', range), openSide(comparison, 'after', range)];
+  const { before, after } = order === 'merge' ? withoutEqualParts(comparison) : comparison;
+  const [old, now] = [openSide(comparison, before.parts), openSide(comparison, after.parts)];
   let changes: LineChange[] = [];
   const changed = (change: LineChange) => void changes.push(change);
   const pairing = order === 'align' ? createWaiting(comparison, changed) : createMerge(comparison, changed);
@@ -152,7 +150,7 @@ function createWaiting(
 ): Pairing {
   const { records } = sourceDefinitions[source];
   const compare = compareRecordKeys(records.key);
-  const total = Math.max(countOf(before?.parts ?? []), countOf(after.parts));
+  const total = Math.max(countOf(before.parts), countOf(after.parts));
   if (total > MOST_RECORDS) throw new NotSideBySideError(`${total} records, more than ${MOST_RECORDS}`);
   const seen = createSeenHashes(total);
   const waiting = { before: new Map<string, Buffer>(), after: new Map<string, Buffer>() };
@@ -226,50 +224,25 @@ function createSeenHashes(most: number): (hash: number) => boolean {
   };
 }
 
-/**
- * Opens a run before its first line in a range of keys. Where a part lies in the range as a whole, by the keys in its
- * entry, none of its lines are read for that: only a run that is not in order could have others there.
- */
-function openSide({ store, source, signal, ...runs }: Comparison, side: RunSide, range: KeyRange) {
-  const parts = runs[side]?.parts ?? [];
+/** Opens a run before its first line. */
+function openSide({ store, source, signal }: Comparison, parts: readonly Part[]) {
   const rule = sourceDefinitions[source].records.key;
-  const compare = compareRecordKeys(rule);
-  const inside = keysOfPartsInside(parts, range, compare);
   const reader = readLines({ store, parts, signal });
   const members = noMembers();
   const [readKey, readQuickKey] = [createLineKey(rule, members), createQuickKey(rule)];
   let known: string | undefined;
-
-  /** The key of the current line, whose members are known then. */
-  function key(): string {
-    known ??= readKey(reader);
-    return known;
-  }
-
-  /** True if the current line is in the range; undefined if it comes before it. */
-  function isInside({ after, to } = range): boolean | undefined {
-    known = undefined;
-    if (inside.has(reader.partKey() ?? '')) return true;
-    if (after !== undefined && compare(key(), after) <= 0) return undefined;
-    return to === undefined || compare(key(), to) <= 0;
-  }
-
-  async function advance(first: boolean | Promise<boolean>): Promise<boolean> {
-    for (let found = first; ; found = reader.next()) {
-      if (!(await found)) return false;
-      const isIn = isInside();
-      if (isIn !== undefined) return isIn;
-    }
-  }
-
   return {
     read: { line: reader.line, members },
-    /** Moves to the next line in the range: false at its end. */
+    /** Moves to the next line: false at the end. */
     next(): boolean | Promise<boolean> {
-      const found = reader.next();
-      return found === true ? (isInside() ?? advance(reader.next())) : advance(found);
+      known = undefined;
+      return reader.next();
     },
-    key,
+    /** The key of the current line, whose members are known then. */
+    key(): string {
+      known ??= readKey(reader);
+      return known;
+    },
     /** The same for a line whose fields do not matter. */
     quickKey: () => readQuickKey(reader),
     release: reader.release,
@@ -277,16 +250,19 @@ function openSide({ store, source, signal, ...runs }: Comparison, side: RunSide,
   };
 }
 
-/** The object keys of the parts whose records are all in the range; of an entry without record keys, that is unknown. */
-function keysOfPartsInside(
-  parts: readonly Pick<Part, 'key' | 'firstKey' | 'lastKey'>[],
-  { after, to }: KeyRange,
-  compare: (a: string, b: string) => number,
-): ReadonlySet<string> {
-  const inside = parts.filter(
-    ({ firstKey, lastKey }) =>
-      (after === undefined || (firstKey !== '' && compare(firstKey, after) > 0)) &&
-      (to === undefined || (lastKey !== '' && compare(lastKey, to) <= 0)),
-  );
-  return new Set(inside.map(({ key }) => key));
+/** Two runs without the parts that both have, unless the keys in their lists of parts are in another order, or unknown. */
+function withoutEqualParts({ source, before, after }: Comparison): Pick<Comparison, 'before' | 'after'> {
+  const compare = compareRecordKeys(sourceDefinitions[source].records.key);
+  const areOrdered = ({ parts }: Comparison['after']) =>
+    parts.every(({ firstKey, lastKey }, at) => {
+      const previous = parts[at - 1]?.lastKey;
+      const isBehind = previous === undefined || compare(previous, firstKey) < 0;
+      return firstKey !== '' && lastKey !== '' && isBehind && compare(firstKey, lastKey) <= 0;
+    });
+  if (!areOrdered(before) || !areOrdered(after)) return { before, after };
+  const without = (own: Comparison['after'], others: Comparison['after']) => {
+    const known = new Set(others.parts.map(({ sha256 }) => sha256));
+    return { parts: own.parts.filter(({ sha256 }) => !known.has(sha256)) };
+  };
+  return { before: without(before, after), after: without(after, before) };
 }

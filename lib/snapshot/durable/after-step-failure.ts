@@ -5,8 +5,8 @@ import { StoredObjectError, StoreError } from '../../store/index.ts';
 import { TableError } from '../../table/index.ts';
 import { PlaceTakenError } from '../place-taken.ts';
 import { CheckpointConflictError } from '../run/checkpoint.ts';
-import { OtherPlatformError } from '../run/same-platform.ts';
 import { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
+import { OtherPlatformError } from '../same-platform.ts';
 
 export type AfterStepFailure =
   | { readonly kind: 'retry'; readonly delayMs: number }

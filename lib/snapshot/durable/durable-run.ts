@@ -1,20 +1,19 @@
 import type { PaceCounts } from '../../pace/pace.ts';
 import type { Call, CallCounts } from '../../platform/index.ts';
 import type { Store } from '../../store/index.ts';
+import type { Warn } from '../history/clear-work.ts';
 import { type Compression, type Place, placeOf } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Publication } from '../publish/publish.ts';
-import type { Warn } from '../publish/warn.ts';
 import { beginRun } from '../run/begin-run.ts';
 import { type Checkpoint, readCheckpoint } from '../run/checkpoint.ts';
-import { findIdsOfRun } from '../run/ids-of-run.ts';
-import { checkPlatform } from '../run/same-platform.ts';
 import { scanOfRun } from '../run/scan-of-run.ts';
 import { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
-import { publishTakenSlice } from '../run/take-run.ts';
+import { publishTaken } from '../run/take-run.ts';
 import { takeSlice } from '../run/take-slice.ts';
-import { linkedSource, type SnapshotRequest } from '../sources/request.ts';
-import { type DurableSteps, type StepResult, stepAndPause } from './durable-steps.ts';
+import { checkPlatform } from '../same-platform.ts';
+import type { SnapshotRequest } from '../sources/request.ts';
+import { type DurableSteps, stepAndPause } from './durable-steps.ts';
 
 /** What a durable run needs. Times in milliseconds. */
 export type DurableRunOptions = {
@@ -36,9 +35,9 @@ export type DurableRunOptions = {
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** How long a slice runs; it ends after the current page, or piece of the publication. Default 3 minutes. */
+  /** How long a slice runs; it ends after the current page. Default 3 minutes. */
   readonly sliceMs?: number;
-  /** The time that the current page, its part and the checkpoint, or the piece, may take after that. Default 3 minutes. */
+  /** The time that the current page, its part and the checkpoint may take after that. Default 3 minutes. */
   readonly marginMs?: number;
   /** See `SliceOptions`. */
   readonly partBytes?: number;
@@ -90,8 +89,8 @@ const TIMES = { sliceMs: 180_000, marginMs: 180_000 } as const;
 const TO_SAVE_MS = 15_000;
 
 /**
- * Takes a run as a durable execution: its beginning, each slice of the search for ids that another source links to, of
- * the scan and of the publication are one step. The run's progress is the checkpoint in the store; a step's result only reports it. A step is repeated if it failed, ran out of
+ * Takes a run as a durable execution: its beginning, each slice of the scan, and the publication are one step. The run's
+ * progress is the checkpoint in the store; a step's result only reports it. A step is repeated if it failed, ran out of
  * time or its result was lost, and then resumes from the last durable part. Nothing is taken twice: a checkpoint only
  * ever replaces the one it was made from, and holds the position after its parts; a part that no checkpoint names is in
  * no manifest. A repeated beginning leaves behind a run that nobody resumes.
@@ -104,27 +103,18 @@ export async function takeDurableRun(
   options: DurableRunOptions,
 ): Promise<EndedRun> {
   const place = placeOf(request.source, request.as);
+  const { sliceMs = TIMES.sliceMs, marginMs = TIMES.marginMs } = options;
+  const step = <T extends object>(name: string, act: () => Promise<T>) =>
+    stepAndPause(steps, `${name}-${place}`, sliceMs + marginMs, act);
   let run = '';
   try {
-    ({ run } = await stepAndPause(steps, `begin-${place}`, async () => {
+    ({ run } = await step('begin', async () => {
       const { checkpoint } = await beginRun(request, { ...options, platform: options.host });
-      return { value: { place, run: checkpoint.run }, nextNeedsMs: timesOf(options).sliceNeedsMs };
+      return { place, run: checkpoint.run };
     }));
-    for (let slice = 1, hasEnded = linkedSource(request) === undefined; !hasEnded; slice += 1) {
-      ({ hasEnded } = await stepAndPause(steps, `ids-${slice}-${place}`, () =>
-        findNextIds(place, run, steps, options),
-      ));
-    }
-    for (let slice = 1, hasEnded = false; !hasEnded; slice += 1) {
-      ({ hasEnded } = await stepAndPause(steps, `slice-${slice}-${place}`, () =>
-        takeNextSlice(place, run, steps, options),
-      ));
-    }
-    for (let slice = 1; ; slice += 1) {
-      const name = slice === 1 ? `publish-${place}` : `publish-${slice}-${place}`;
-      const { ended } = await stepAndPause(steps, name, () => publishNext(request, run, options));
-      if (ended !== null) return ended;
-    }
+    for (let slice = 1, hasEnded = false; !hasEnded; slice += 1)
+      ({ hasEnded } = await step(`slice-${slice}`, () => takeNextSlice(place, run, steps, options)));
+    return await step('publish', () => publish(request, run, options));
   } catch (error) {
     const what = run === '' ? `${place} was not started` : `run ${run} of ${place} was stopped`;
     const why = error instanceof Error ? error.message : String(error);
@@ -138,44 +128,18 @@ export async function takeDurableRun(
   }
 }
 
-const timesOf = ({ sliceMs = TIMES.sliceMs, marginMs = TIMES.marginMs }: DurableRunOptions) => ({
-  sliceMs,
-  sliceNeedsMs: sliceMs + marginMs,
-});
-
-/** Finds more of the ids that the run reads one by one, and returns whether all have been found. */
-async function findNextIds(
-  place: Place,
-  run: string,
-  { remainingMs }: DurableSteps,
-  options: DurableRunOptions,
-): Promise<StepResult<{ readonly hasEnded: boolean }>> {
-  const { store, now } = options;
-  const { sliceMs, sliceNeedsMs } = timesOf(options);
-  const overAtMs = now() + sliceMs;
-  const { checkpoint } = await readCheckpoint(store, place, run);
-  const ids = await findIdsOfRun(checkpoint, {
-    store,
-    isOver: () => now() >= overAtMs,
-    signal: AbortSignal.timeout(Math.max(1, remainingMs() - TO_SAVE_MS)),
-  });
-  return { value: { hasEnded: ids !== undefined }, nextNeedsMs: sliceNeedsMs };
-}
-
 /** Takes one slice from the run's checkpoint in the store, and returns how far the run has progressed. */
 async function takeNextSlice(
   place: Place,
   run: string,
   { remainingMs }: DurableSteps,
   options: DurableRunOptions,
-): Promise<StepResult<Stage>> {
-  const { store, now } = options;
-  const { sliceMs, sliceNeedsMs } = timesOf(options);
+): Promise<Stage> {
+  const { store, now, sliceMs = TIMES.sliceMs } = options;
   const saved = await readCheckpoint(store, place, run);
   checkPlatform(saved.checkpoint, options.host);
   // The scan has already ended if the result of the step that ended it was lost.
-  if (saved.checkpoint.outcome !== null)
-    return { value: stageOf(saved.checkpoint), nextNeedsMs: sliceNeedsMs };
+  if (saved.checkpoint.outcome !== null) return stageOf(saved.checkpoint);
   const overAtMs = now() + sliceMs;
   const cut = AbortSignal.timeout(Math.max(1, remainingMs() - TO_SAVE_MS));
   const taken = await takeSlice(saved, {
@@ -190,8 +154,7 @@ async function takeNextSlice(
     if (current.etag === saved.etag) throw error;
     return current;
   });
-  const stage = stageOf(taken.checkpoint);
-  return { value: stage, nextNeedsMs: sliceNeedsMs };
+  return stageOf(taken.checkpoint);
 }
 
 const stageOf = ({ run, records, parts, outcome }: Checkpoint): Stage => ({
@@ -201,23 +164,14 @@ const stageOf = ({ run, records, parts, outcome }: Checkpoint): Stage => ({
   hasEnded: outcome !== null,
 });
 
-/** Publishes from where the last slice ended; `ended` is null if there is more to do. */
-async function publishNext(
+async function publish(
   { source, as, accept }: SnapshotRequest,
   run: string,
   options: DurableRunOptions,
-): Promise<StepResult<{ readonly ended: EndedRun | null }>> {
+): Promise<EndedRun> {
   const place = placeOf(source, as);
-  const { sliceMs, sliceNeedsMs } = timesOf(options);
-  const overAtMs = options.now() + sliceMs;
   const { checkpoint } = await readCheckpoint(options.store, place, run);
-  const publication = await publishTakenSlice(checkpoint, {
-    ...options,
-    force: false,
-    accept,
-    isOver: () => options.now() >= overAtMs,
-  });
-  if (publication === undefined) return { value: { ended: null }, nextNeedsMs: sliceNeedsMs };
+  const publication = await publishTaken(checkpoint, { ...options, force: false, accept });
   const { kind, manifest } = publication;
   const { records, refused } = manifest;
   const ended = { kind, place, run, records, refused };
@@ -228,5 +182,5 @@ async function publishNext(
     changes: manifest.changes,
     ...(publication.kind === 'refused' ? { broken: publication.broken } : {}),
   });
-  return { value: { ended }, nextNeedsMs: sliceNeedsMs };
+  return ended;
 }

@@ -15,24 +15,22 @@ export type DurableSteps = {
   readonly remainingMs: () => number;
 };
 
-/** The value of a step, and how much of an invocation the next one needs. */
-export type StepResult<T> = { readonly value: T; readonly nextNeedsMs: number };
-
 /** The shortest wait there is: its only purpose is a new invocation. */
 const PAUSE_MS = 1_000;
 
 /**
- * A step, followed by a short wait if the invocation has too little time left for the next one. Whether it waits is
- * part of the step's result: on a replay there is enough time, and the wait must be reached all the same.
+ * A step, followed by a short wait if the invocation has too little time left for the next one, which needs `needsMs`.
+ * Whether it waits is part of the step's result: on a replay there is enough time, and the wait must be reached all the same.
  */
 export async function stepAndPause<T extends object>(
   { step, wait, remainingMs }: DurableSteps,
   name: string,
-  act: () => Promise<StepResult<T>>,
+  needsMs: number,
+  act: () => Promise<T>,
 ): Promise<T> {
   const { mustPause, ...value } = await step(name, async () => {
     const result = await act();
-    return { ...result.value, mustPause: remainingMs() < result.nextNeedsMs };
+    return { ...result, mustPause: remainingMs() < needsMs };
   });
   if (mustPause) await wait(PAUSE_MS);
   return value as unknown as T;

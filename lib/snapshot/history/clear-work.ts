@@ -1,8 +1,10 @@
 import { type Store, StoredObjectError, StoreError } from '../../store/index.ts';
 import { publishedRuns } from '../changes/published-runs.ts';
 import { MANIFEST_NAME, type Place, workFolder } from '../keys.ts';
-import type { Warn } from '../publish/warn.ts';
 import { CHECKPOINT_NAME } from '../run/checkpoint.ts';
+
+/** Called with what a publication could not do, in words, although it ended as it should, and with the reason. */
+export type Warn = (what: string, reason: Error) => void;
 
 /** Does what `clearPublished` does, but what cannot be deleted costs a warning: the runs are published, and the next one deletes it. */
 export async function clearAfter(store: Store, place: Place, warn: Warn): Promise<void> {

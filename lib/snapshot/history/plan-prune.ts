@@ -26,11 +26,10 @@ export type RunToPrune = {
   readonly bytes: number;
 };
 
-/** What goes of a place, and what would, but is needed: by its name, with the reason in words. */
+/** What goes of a place. */
 export type PrunePlan = {
   readonly place: Place;
   readonly runs: readonly RunToPrune[];
-  readonly kept: readonly { readonly run: string; readonly reason: string }[];
   /** What is missing or damaged of the last published run, in words: then nothing goes. */
   readonly broken: string | undefined;
 };
@@ -40,8 +39,6 @@ export type PlanOptions = {
   readonly place: Place;
   readonly rule: PruneRule;
   readonly nowMs: number;
-  /** The keys of manifests from whose runs unfinished runs, of whatever place, take their ids. */
-  readonly linked: ReadonlySet<string>;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -50,16 +47,14 @@ const UNFINISHED_MS = 7 * 86_400_000;
 
 /** Says which runs of a place go. Changes nothing. */
 export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
-  const { store, place, linked, signal } = options;
+  const { store, place, signal } = options;
   const last = await readLastPublication(store, place);
   // What was published before may be all that is left.
-  if (last.broken !== undefined) return { place, runs: [], kept: [], broken: last.broken };
+  if (last.broken !== undefined) return { place, runs: [], broken: last.broken };
   const published = await publishedRuns(store, place, signal === undefined ? {} : { signal });
-  const going = published.slice(1).filter((run, at) => isPast(options.rule, run.run, at + 1));
-  const needed = going.filter(({ manifest }) => linked.has(manifest));
-  const kept = needed.map(({ run }) => ({ run, reason: 'an unfinished run takes its ids from it' }));
-  const found: Omit<RunToPrune, 'objects' | 'bytes'>[] = going
-    .filter((run) => !needed.includes(run))
+  const found: Omit<RunToPrune, 'objects' | 'bytes'>[] = published
+    .slice(1)
+    .filter(({ run }, at) => isPast(options.rule, run, at + 1))
     .map(({ run, manifest }) => ({
       place,
       run,
@@ -83,7 +78,7 @@ export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
   }
   const runs: RunToPrune[] = [];
   for (const run of found) runs.push({ ...run, ...(await sizeOf(store, run)) });
-  return { place, runs, kept, broken: undefined };
+  return { place, runs, broken: undefined };
 }
 
 const startOf = (run: string) => ({ startedAt: runOfId(run).startedAt });

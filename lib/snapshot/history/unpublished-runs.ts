@@ -1,8 +1,9 @@
 import { type Store, StoredObjectError } from '../../store/index.ts';
 import { type Begun, newestFirst } from '../changes/newest-first.ts';
-import { type PublishedRun, runsBefore } from '../changes/published-runs.ts';
+import { type PublishedRun, publishedRuns, runsBefore } from '../changes/published-runs.ts';
 import { MANIFEST_NAME, type Place, workFolder } from '../keys.ts';
 import { type Latest, type Manifest, manifestOf } from '../manifest.ts';
+import { readLastPublication } from '../publish/last-publication.ts';
 import { readCheckpoint } from '../run/checkpoint.ts';
 import { runOfId } from '../run-id.ts';
 
@@ -13,7 +14,7 @@ import { runOfId } from '../run-id.ts';
  */
 export type UnpublishedRun = Begun &
   (
-    | { readonly state: 'unfinished'; readonly records: number; readonly linked: string | undefined }
+    | { readonly state: 'unfinished'; readonly records: number }
     | { readonly state: 'refused' | 'superseded'; readonly manifest: Manifest }
     | { readonly state: 'damaged'; readonly fault: string }
   );
@@ -54,6 +55,15 @@ export async function allRuns({
   return order.flatMap((run) => found.get(run) ?? []);
 }
 
+/** The newest run of a place that can be resumed; undefined if there is none. */
+export async function lastStopped(store: Store, place: Place): Promise<string | undefined> {
+  const { latest } = await readLastPublication(store, place);
+  // If nobody knows what was published, a run that was is resumed, and stays published.
+  const published = latest === undefined ? [] : await publishedRuns(store, place);
+  const runs = await allRuns({ store, place, latest, published });
+  return runs.find((each) => 'state' in each && each.state === 'unfinished')?.run;
+}
+
 const isRun = (name: string) => /^\d{8}T\d{6}Z-[0-9a-f]{6}$/.test(name);
 
 async function readRun(run: string, { store, place, latest }: UnpublishedOptions): Promise<UnpublishedRun> {
@@ -82,7 +92,7 @@ async function readFinished(
   const begun = { run, startedAt, after: runsBefore(manifest) };
   if (!publishable && !forced) return { ...begun, state: 'refused', manifest };
   if (isPast(manifest, latest)) return { ...begun, state: 'superseded', manifest };
-  return { ...begun, state: 'unfinished', records, linked: undefined };
+  return { ...begun, state: 'unfinished', records };
 }
 
 /** True if another run was published after this one began, and started later: publishing it takes force. */
@@ -93,7 +103,7 @@ async function readStopped(
   run: string,
   { store, place }: Pick<Reading, 'store' | 'place'>,
 ): Promise<UnpublishedRun> {
-  const { startedAt, begunAfter, records, linked } = (await readCheckpoint(store, place, run)).checkpoint;
+  const { startedAt, begunAfter, records } = (await readCheckpoint(store, place, run)).checkpoint;
   const after = runsBefore({ begunAfter });
-  return { run, startedAt, after, state: 'unfinished', records, linked: linked?.manifest };
+  return { run, startedAt, after, state: 'unfinished', records };
 }

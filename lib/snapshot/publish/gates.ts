@@ -1,7 +1,7 @@
 import { own } from '../../base/index.ts';
-import type { GateName } from '../gate-names.ts';
 import type { Manifest } from '../manifest.ts';
-import { isSamePlatform } from '../platform-host.ts';
+import { isSamePlatform } from '../same-platform.ts';
+import type { GateName } from '../scan.ts';
 
 /** A run as the gates see it. */
 export type GatedRun = Pick<

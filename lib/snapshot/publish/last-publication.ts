@@ -1,6 +1,15 @@
 import { parseStored, type Store, StoredObjectError } from '../../store/index.ts';
+import { runKeys } from '../changes/run-keys.ts';
 import { latestKey, type Place, publishedFolder } from '../keys.ts';
-import { type Latest, latestSchema, type Manifest, MOST_LATEST_BYTES, manifestOf } from '../manifest.ts';
+import {
+  type Latest,
+  latestSchema,
+  type Manifest,
+  MOST_LATEST_BYTES,
+  manifestOf,
+  type Part,
+} from '../manifest.ts';
+import type { Source } from '../sources/sources.ts';
 
 /** What is published at a place now. */
 export type LastPublication = {
@@ -47,4 +56,25 @@ async function missingPart(
   if (lost === undefined) return undefined;
   const got = sizes.get(lost.key);
   return `${lost.key}: expected a part of ${lost.bytes} bytes, got ${got === undefined ? 'nothing' : `${got} bytes`}`;
+}
+
+/**
+ * The first of these parts that cannot be read, does not have its sha256, or has a line that is not a record, in words;
+ * undefined if all are sound.
+ */
+export async function damagedPart(
+  store: Store,
+  source: Source,
+  parts: readonly Part[],
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  for (const part of parts) {
+    try {
+      for await (const _ of runKeys({ store, source, run: { parts: [part] }, signal }));
+    } catch (error) {
+      if (error instanceof StoredObjectError) return error.message;
+      throw error;
+    }
+  }
+  return undefined;
 }

@@ -1,30 +1,28 @@
-import type { Store } from '../../store/store.ts';
-import { missingObject } from '../../store/stored-json.ts';
+import { missingObject, type Store, StoredObjectError } from '../../store/index.ts';
 import { checkedBytes } from '../changes/part-chunks.ts';
-import { compressionOf, partName } from '../keys.ts';
+import { compressionOf, partName, seriesOf } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 
 export type PartsToPublish = {
   readonly store: Store;
-  /** The run's parts under `work/`, in order. */
+  /** The run's parts, in order. */
   readonly parts: readonly Part[];
-  /** Where the published parts go; ends in a slash. */
+  /** The run's folder under `work/`, where they must lie, and where the published ones go; each ends in a slash. */
+  readonly work: string;
   readonly folder: string;
   /** See `seriesOf`. */
   readonly series: number;
-  /** Asked after each few parts: true ends the slice. */
-  readonly isOver: () => boolean;
 };
 
 /** How many parts are copied at the same time. */
 const AT_ONCE = 3;
 
 /**
- * Copies the parts of a run to where it is published, a few at a time, unless they are there. Returns them under their
- * new keys, or undefined if the slice is over. Throws `StoredObjectError` that names a part that is missing or altered.
+ * Copies the parts of a run to where it is published, a few at a time, unless they are there, and returns them under their
+ * new keys. Throws `StoredObjectError` that names a part that is missing, altered or elsewhere.
  */
-export async function publishParts(options: PartsToPublish): Promise<readonly Part[] | undefined> {
-  const { store, parts, folder, series, isOver } = options;
+export async function publishParts({ store, parts, work, folder, series }: PartsToPublish): Promise<Part[]> {
+  checkPlaces(parts, work);
   const published = parts.map((part, index) => ({
     ...part,
     key: `${folder}${partName(index, part.sha256, compressionOf(part.key), series)}`,
@@ -40,9 +38,21 @@ export async function publishParts(options: PartsToPublish): Promise<readonly Pa
     // Whatever fails, none is under way afterwards.
     await Promise.allSettled(copying);
     await Promise.all(copying);
-    if (isOver()) return undefined;
   }
   return published;
+}
+
+/** A checkpoint or a manifest that names a part elsewhere, or one twice, was not written by a run. */
+function checkPlaces(parts: readonly Part[], folder: string): void {
+  const seen = new Set<string>();
+  for (const { key } of parts) {
+    const isIn = key.startsWith(folder) && !key.slice(folder.length).includes('/');
+    if (!isIn || seriesOf(key) === undefined)
+      throw new StoredObjectError('invalid', `${key}: expected a part in ${folder}, got one elsewhere`);
+    if (seen.has(key))
+      throw new StoredObjectError('invalid', `${key}: expected each part once, got it again`);
+    seen.add(key);
+  }
 }
 
 async function copyPart(store: Store, part: Part, to: string): Promise<void> {

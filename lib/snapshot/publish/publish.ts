@@ -6,8 +6,9 @@ import {
   type Store,
   StoredObjectError,
 } from '../../store/index.ts';
-import type { GateName } from '../gate-names.ts';
+import type { Warn } from '../history/clear-work.ts';
 import {
+  changesKey,
   latestKey,
   MANIFEST_NAME,
   type Place,
@@ -19,9 +20,9 @@ import {
 import { type Latest, type Manifest, manifestOf, readLatest } from '../manifest.ts';
 import { refuseTakenPlace } from '../place-taken.ts';
 import type { Run } from '../run-id.ts';
-import { damagedPart } from './damaged-part.ts';
+import type { GateName } from '../scan.ts';
 import { type GatedRun, isFuture, refusals } from './gates.ts';
-import { type LastPublication, readLastPublication } from './last-publication.ts';
+import { damagedPart, type LastPublication, readLastPublication } from './last-publication.ts';
 import {
   deleteManifest,
   manifestKeys,
@@ -29,9 +30,9 @@ import {
   storeManifest,
   withdrawManifests,
 } from './manifest-key.ts';
-import { storeRun } from './store-run.ts';
+import { publishChanges } from './publish-changes.ts';
+import { publishParts } from './publish-parts.ts';
 import { untagLatest } from './tag-runs.ts';
-import type { Warn } from './warn.ts';
 import { seriesToPublish, withdrawParts } from './withdraw-parts.ts';
 
 /** What happened to a finished run. `key` is the key of its manifest; `latest` is what `latest.json` names now. */
@@ -80,33 +81,16 @@ const MOST_RACES = 20;
  * Publishes a finished run unless a gate refuses: stores its parts, its changes and its manifest, and then moves
  * `latest.json` on condition that nobody else has moved it in the meantime. If somebody has, the run is judged and
  * compared again, against their run, so `latest.json` goes back to an earlier start only by force. A run that is
- * already published stays published.
+ * already published stays published. One that was stopped is continued by the next call, which publishes the same bytes.
  *
- * Its tables are made afterwards, by `makeTables`.
+ * Its tables are made afterwards, by `makeTables`. Throws `PlaceTakenError` if the name of the place is another's in other
+ * letter case.
  */
 export async function publishRun(options: PublishOptions): Promise<Publication> {
-  for (;;) {
-    const publication = await publishSlice({ ...options, isOver: () => false });
-    if (publication !== undefined) return publication;
-  }
-}
-
-/** A slice of a publication. */
-export type PublishSliceOptions = PublishOptions & {
-  /** Asked after each piece of work, which takes seconds: true ends the slice. */
-  readonly isOver: () => boolean;
-};
-
-/**
- * Does some of what `publishRun` does: undefined if there is more to do. What has been done is recorded under `work/`, so
- * that the next slice continues there, in this process or another; whatever stopped the last one, the same bytes are
- * published. Throws `PlaceTakenError` if the name of the place is another's in other letter case.
- */
-export async function publishSlice(options: PublishSliceOptions): Promise<Publication | undefined> {
   // Another may have been published since the run began.
   await refuseTakenPlace(options.store, options.source);
   for (let race = 0; race < MOST_RACES; race += 1) {
-    const publication = await tryToPublish(options);
+    const publication = await publishAfter(options, await readLastPublication(options.store, options.source));
     if (publication !== 'lost-race') return publication;
   }
   throw new Error(
@@ -114,13 +98,10 @@ export async function publishSlice(options: PublishSliceOptions): Promise<Public
   );
 }
 
-const tryToPublish = async (options: PublishSliceOptions): Promise<Tried> =>
-  publishAfter(options, await readLastPublication(options.store, options.source));
-
-type Tried = Publication | 'lost-race' | undefined;
+type Tried = Publication | 'lost-race';
 
 /** Publishes the run after what is published now. */
-async function publishAfter(options: PublishSliceOptions, last: LastPublication): Promise<Tried> {
+async function publishAfter(options: PublishOptions, last: LastPublication): Promise<Tried> {
   const { store, source, run, force } = options;
   const { latest } = last;
   if (latest !== undefined && last.manifest !== undefined) {
@@ -152,14 +133,13 @@ async function publishAfter(options: PublishSliceOptions, last: LastPublication)
 type InSeries = { readonly series: number };
 
 async function publishInSeries(
-  options: PublishSliceOptions & InSeries,
+  options: PublishOptions & InSeries,
   manifest: Manifest,
   last: LastPublication,
 ): Promise<Tried> {
   const before = last.broken === undefined ? last.manifest : undefined;
   try {
-    const published = await storeRun(options, manifest, before);
-    return published && (await moveLatest(options, published, last));
+    return await moveLatest(options, await storeRun(options, manifest, before), last);
   } catch (error) {
     // Its parts may be gone when they are compared.
     if (!(error instanceof StoredObjectError)) throw error;
@@ -170,6 +150,25 @@ async function publishInSeries(
     if (broken === undefined) throw error;
     return publishAfter(options, { ...last, broken });
   }
+}
+
+/**
+ * Copies the parts of the manifest to the run's folder, and compares them with the last run. Returns the manifest with the
+ * published parts and the counts of changes.
+ */
+async function storeRun(
+  { store, source, run, series, signal }: PublishOptions & InSeries,
+  manifest: Manifest,
+  last: Manifest | undefined,
+): Promise<Manifest> {
+  const [work, folder] = [workFolder(source, run), publishedFolder(source, run)];
+  const parts = await publishParts({ store, parts: manifest.parts, work, folder, series });
+  const published = { ...manifest, parts };
+  if (last === undefined) return published;
+  const key = changesKey(source, run, last.run, series);
+  const runs = { source: sourceOf(source), before: last, after: published };
+  const counts = await publishChanges({ store, ...runs, key, scratch: `${work}publish/`, signal });
+  return { ...published, changes: { against: last.run, ...counts, key } };
 }
 
 /** True if another publisher of the run ended without it, and may be deleting the parts of this series. */

@@ -1,9 +1,16 @@
 import { printStored, type Store } from '../../store/index.ts';
-import { foldersOf, type Place, publishedFolder, TAGGED_NAME } from '../keys.ts';
+import {
+  foldersOf,
+  LATEST_AGAIN,
+  type Place,
+  publishedFolder,
+  REPLACED,
+  RUN_TAG,
+  TAGGED_NAME,
+} from '../keys.ts';
 import { readLatest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 import { wasLatest } from './manifest-key.ts';
-import { LATEST_AGAIN, REPLACED, RUN_TAG } from './run-tag.ts';
 
 export type RunToTag = { readonly store: Store; readonly place: Place; readonly run: Run };
 

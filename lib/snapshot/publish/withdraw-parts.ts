@@ -1,4 +1,5 @@
 import { printStored, type Store, StoreError } from '../../store/index.ts';
+import type { Warn } from '../history/clear-work.ts';
 import {
   changesSeriesOf,
   isManifestKey,
@@ -9,7 +10,6 @@ import {
 } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
-import type { Warn } from './warn.ts';
 
 export type PartsToWithdraw = {
   readonly store: Store;

@@ -4,9 +4,9 @@ import { refuseTakenPlace } from '../place-taken.ts';
 import { givenIds } from '../sources/given-ids.ts';
 import { type SnapshotRequest, selectionOf } from '../sources/request.ts';
 import { sourceDefinitions } from '../sources/sources.ts';
-import { linkedRun } from './linked-ids.ts';
+import { linkedIds } from './linked-ids.ts';
+import { storeIds } from './scan-of-run.ts';
 import type { Saved } from './slice-progress.ts';
-import { storeIds } from './stored-ids.ts';
 import { type NewRun, startRun } from './take-run.ts';
 
 export type BeginOptions = {
@@ -20,34 +20,31 @@ export type BeginOptions = {
   readonly now: () => number;
   /** From 0 up to 1. */
   readonly random: () => number;
+  /** Stops the search for ids that another source links to. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * Begins a run of a request, and stores its ids or where they come from, so that the run can be resumed. Throws
- * `StoredObjectError` if the ids come from another source of which no run has been published, and `PlaceTakenError` if
- * the name of the place is another's in other letter case.
+ * Begins a run of a request, and stores the ids that it reads one by one, so that it can be resumed. Throws
+ * `StoredObjectError` if the ids come from another source of which no run can be read, and `PlaceTakenError` if the name
+ * of the place is another's in other letter case.
  */
-export async function beginRun(
-  request: SnapshotRequest,
-  { store, compression, platform, idsFrom, now, random }: BeginOptions,
-): Promise<Saved> {
+export async function beginRun(request: SnapshotRequest, options: BeginOptions): Promise<Saved> {
+  const { store, compression, platform, idsFrom } = options;
   const place = placeOf(request.source, request.as);
   await refuseTakenPlace(store, place);
-  const { ids, ...found } = await idsOf(request, { store, platform });
-  const saved = await startRun(
-    { source: place, compression, platform, idsFrom, ...found },
-    { store, now, random },
-  );
-  if (ids !== undefined) await storeIds(store, place, saved.checkpoint.run, ids);
+  const { ids, ...found } = await idsOf(request, options);
+  const saved = await startRun({ source: place, compression, platform, idsFrom, ...found }, options);
+  if (ids !== undefined) await storeIds(store, saved.checkpoint, ids);
   return saved;
 }
 
 /** The selection includes the member that names the ids. Linked ids may change from night to night: only their source is named. */
-type IdsOfRequest = Pick<NewRun, 'selection' | 'idsFrom' | 'linked'> & { readonly ids?: readonly string[] };
+type IdsOfRequest = Pick<NewRun, 'selection' | 'idsFrom'> & { readonly ids?: readonly string[] };
 
 async function idsOf(
   request: SnapshotRequest,
-  { store, platform }: Pick<BeginOptions, 'store' | 'platform'>,
+  { store, platform, signal }: BeginOptions,
 ): Promise<IdsOfRequest> {
   const { selection, ids } = selectionOf(request);
   const { ids: idsOfRun } = sourceDefinitions[request.source];
@@ -55,10 +52,10 @@ async function idsOf(
   const { field, linked } = idsOfRun;
   if (ids !== undefined) return { ids, selection: { ...selection, [field]: givenIds(ids) } };
   if (linked === undefined) throw new TypeError(`${field}: expected ids, got none`);
-  const { run, manifest } = await linkedRun({ store, field, from: linked.from, platform });
+  const { run, ids: found } = await linkedIds({ store, platform, signal, field, ...linked });
   return {
+    ids: found,
     selection: { ...selection, [field]: linked.from },
     idsFrom: `${linked.from}, run ${run}`,
-    linked: { manifest },
   };
 }

@@ -1,24 +1,23 @@
 import * as z from 'zod/mini';
 import { anyRecord, recordOf, shortened } from '../../base/index.ts';
 import { findStored, printBounded, readBack, type Store, StoredObjectError } from '../../store/index.ts';
-import { gateNames } from '../gate-names.ts';
 import { type Place, placeSchema, workFolder } from '../keys.ts';
-import { atRiskSchema, type Part, partSchema } from '../manifest.ts';
-import { assumptionNames, consistencies } from '../scan.ts';
+import { atRiskSchema, callsSchema, type Part, partSchema } from '../manifest.ts';
+import { outcomeSchema } from '../scan.ts';
 import { storedMissingSchema } from './stored-missing.ts';
 
-const outcomeSchema = z.object({
-  consistency: z.enum(consistencies),
-  assumes: z.array(z.enum(assumptionNames)),
-  totals: z.object({ start: z.nullable(z.number()), end: z.nullable(z.number()) }),
-  order: z.string(),
-  passes: z.optional(z.number()),
-  refused: z.array(z.enum(gateNames)),
+/** Where the records of a run come to an end. */
+const endSchema = z.object({
+  /** The key of the last part's entry; each entry has the key of the one before it. */
+  lastPart: z.nullable(z.string()),
+  /** What the part after it held when the run was last saved; null for nothing. */
+  open: z.nullable(partSchema),
+  records: z.number(),
+  fields: recordOf(z.array(z.enum(['string', 'number', 'boolean', 'object', 'array', 'null']))),
 });
 
-const fieldsSchema = recordOf(z.array(z.enum(['string', 'number', 'boolean', 'object', 'array', 'null'])));
-
 const checkpointSchema = z.object({
+  ...endSchema.shape,
   version: z.literal(1),
   source: placeSchema,
   run: z.string(),
@@ -29,8 +28,6 @@ const checkpointSchema = z.object({
   /** The run that was published when this one began; null if none was, or if that could not be read. */
   begunAfter: z.nullable(z.string()),
   idsFrom: z.optional(z.string()),
-  /** The manifest of the published run whose records link to the ids of this one; absent if its ids were given. */
-  linked: z.optional(z.object({ manifest: z.string() })),
   compression: z.enum(['gzip', 'zstd']),
   /** Where the scan resumes; null at its beginning. Its shape depends on the scan. */
   position: z.nullable(z.unknown()),
@@ -38,24 +35,11 @@ const checkpointSchema = z.object({
   outcome: z.nullable(outcomeSchema),
   /** How many parts have been stored, including those of segments that were dropped: the number of the next one. */
   parts: z.number(),
-  /** The key of the last part's entry; each entry has the key of the one before it. */
-  lastPart: z.nullable(z.string()),
-  /** What the part after it held when the run was last saved; null for nothing. */
-  open: z.nullable(partSchema),
   /** The missing ids that are stored. */
   missing: storedMissingSchema,
-  records: z.number(),
-  fields: fieldsSchema,
   /** The run when the current segment began, which it returns to if the segment restarts; absent for the first one. */
-  segment: z.optional(
-    z.object({
-      lastPart: z.nullable(z.string()),
-      open: z.nullable(partSchema),
-      records: z.number(),
-      fields: fieldsSchema,
-    }),
-  ),
-  calls: z.object({ requests: z.number(), retries: z.number(), throttled: z.number(), waitedMs: z.number() }),
+  segment: z.optional(endSchema),
+  calls: callsSchema,
   atRisk: atRiskSchema,
 });
 

@@ -44,7 +44,7 @@ export async function startProgress(saved: Saved, { store, callCounts, ...limits
     while (await writer.storeEnded(checkpoint.parts, record));
     const facts = { ...taken.facts(), missing: await found.store() };
     const open = await writer.storeOpen();
-    checkpoint = { ...checkpoint, open, ...facts, outcome: outcome && copyOf(outcome) };
+    checkpoint = { ...checkpoint, open, ...facts, outcome };
     etag = await saveCheckpoint(store, checkpoint, etag);
     taken.isDurable();
     await deleteReplaced(open?.key, checkpoint.segment?.open?.key);
@@ -126,9 +126,3 @@ function inTurn<In, Out>(work: (input: In) => Promise<Out>): (input: In) => Prom
     return turn;
   };
 }
-
-const copyOf = (outcome: ScanOutcome) => ({
-  ...outcome,
-  assumes: [...outcome.assumes],
-  refused: [...outcome.refused],
-});

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { MOST_LIST_BYTES, printBounded, readBack, type Store, StoredObjectError } from '../../store/index.ts';
-import type { MissingId } from '../scan.ts';
+import { type MissingId, missingIdSchema } from '../scan.ts';
 
 /** How many missing ids of a run are stored, and the key of the piece with the last of them; null if there are none. */
 export const storedMissingSchema = z.object({ count: z.number(), last: z.nullable(z.string()) });
@@ -11,7 +11,7 @@ type StoredMissing = z.infer<typeof storedMissingSchema>;
 export const NONE_MISSING: StoredMissing = { count: 0, last: null };
 
 const pieceSchema = z.object({
-  ids: z.array(z.object({ id: z.string(), status: z.number() })),
+  ids: z.array(missingIdSchema),
   /** The key of the piece before it. */
   previous: z.nullable(z.string()),
 });

@@ -1,21 +1,14 @@
 import type { PaceCounts } from '../../pace/pace.ts';
 import type { CallCounts } from '../../platform/index.ts';
 import type { Store } from '../../store/index.ts';
-import type { GateName } from '../gate-names.ts';
+import type { Warn } from '../history/clear-work.ts';
 import type { Place } from '../keys.ts';
 import { readLastPublication } from '../publish/last-publication.ts';
-import {
-  type FinishedRun,
-  type Publication,
-  type PublishOptions,
-  publishRun,
-  publishSlice,
-} from '../publish/publish.ts';
-import type { Warn } from '../publish/warn.ts';
+import { type FinishedRun, type Publication, publishRun } from '../publish/publish.ts';
 import { createRun } from '../run-id.ts';
-import type { Scan } from '../scan.ts';
+import { checkPlatform } from '../same-platform.ts';
+import type { GateName, Scan } from '../scan.ts';
 import { type Checkpoint, readCheckpoint, readParts, saveCheckpoint } from './checkpoint.ts';
-import { checkPlatform } from './same-platform.ts';
 import type { Saved } from './slice-progress.ts';
 import { SnapshotStoppedError } from './snapshot-stopped-error.ts';
 import { NONE_MISSING, readMissing } from './stored-missing.ts';
@@ -55,13 +48,11 @@ export type SnapshotOptions = {
 export type NewRun = Pick<Checkpoint, 'source' | 'compression' | 'selection' | 'platform'> & {
   /** Where the ids of the request came from, in words. */
   readonly idsFrom?: string | undefined;
-  /** The published run whose records link to the ids of this one. */
-  readonly linked?: Checkpoint['linked'] | undefined;
 };
 
 /** Starts a run, and returns its first checkpoint. */
 export async function startRun(
-  { source, compression, selection, platform, idsFrom, linked }: NewRun,
+  { source, compression, selection, platform, idsFrom }: NewRun,
   { store, now, random }: Pick<SnapshotOptions, 'store' | 'now' | 'random'>,
 ): Promise<Saved> {
   const run = createRun(now(), random);
@@ -75,7 +66,6 @@ export async function startRun(
     begunAfter: (await readLastPublication(store, source)).latest?.run ?? null,
     selection: { ...selection },
     ...(idsFrom === undefined ? {} : { idsFrom }),
-    ...(linked === undefined ? {} : { linked }),
     compression,
     position: null,
     outcome: null,
@@ -119,29 +109,15 @@ export type PublishTakenOptions = Pick<
 >;
 
 /** Publishes a run whose scan has finished, unless a gate refuses. Throws if the scan has not finished. */
-export const publishTaken = async (
+export async function publishTaken(
   checkpoint: Checkpoint,
   options: PublishTakenOptions,
-): Promise<Publication> => publishRun(await toPublish(checkpoint, options));
-
-/** A slice of the same, which ends after a piece of work if it is over: undefined if there is more to do. */
-export const publishTakenSlice = async (
-  checkpoint: Checkpoint,
-  { isOver, ...options }: PublishTakenOptions & { readonly isOver: () => boolean },
-): Promise<Publication | undefined> => publishSlice({ ...(await toPublish(checkpoint, options)), isOver });
-
-async function toPublish(checkpoint: Checkpoint, options: PublishTakenOptions): Promise<PublishOptions> {
-  return {
-    store: options.store,
-    source: checkpoint.source,
-    run: { id: checkpoint.run, startedAt: checkpoint.startedAt },
-    finished: await finishedRun(checkpoint, options),
-    force: options.force,
-    accept: options.accept,
-    now: options.now,
-    signal: options.signal,
-    warn: options.warn,
-  };
+): Promise<Publication> {
+  const { store, force, accept, now, signal, warn } = options;
+  const { source, startedAt } = checkpoint;
+  const run = { id: checkpoint.run, startedAt };
+  const finished = await finishedRun(checkpoint, options);
+  return publishRun({ store, source, run, finished, force, accept, now, signal, warn });
 }
 
 /** The checkpoint of a run that was stopped. Throws `StoredObjectError` if there is none. */
@@ -162,21 +138,19 @@ async function finishedRun(
     compression: _compression,
     segment: _segment,
     missing,
-    linked: _linked,
     ...facts
   } = checkpoint;
   if (outcome === null) throw new Error(`run ${checkpoint.run} has not finished`);
+  const { refused: scanRefused, assumes, passes = 1, ...found } = outcome;
   return {
     ...facts,
     finishedAt: new Date(now()).toISOString(),
     ...(paceCounts === undefined ? {} : { pace: paceCounts() }),
-    totals: outcome.totals,
-    consistency: outcome.consistency,
-    assumes: outcome.assumes,
-    order: outcome.order,
-    passes: outcome.passes ?? 1,
+    ...found,
+    assumes: [...assumes],
+    passes,
     missing: [...(await readMissing(store, missing))],
     parts: await readParts(store, lastPart),
-    scanRefused: outcome.refused,
+    scanRefused,
   };
 }

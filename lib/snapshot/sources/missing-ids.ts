@@ -1,6 +1,5 @@
 import { PlatformError } from '../../platform/index.ts';
-import type { GateName } from '../gate-names.ts';
-import type { MissingId } from '../scan.ts';
+import type { GateName, MissingId } from '../scan.ts';
 
 /** The requested id as missing, if the error says so; undefined for any other error. */
 export function missingId(id: string, error: unknown): MissingId | undefined {

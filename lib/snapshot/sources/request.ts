@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { each } from '../../base/index.ts';
-import { gateNames } from '../gate-names.ts';
+import { gateNames } from '../scan.ts';
 import type { Fields, RequestRule, Selected } from './source-definition.ts';
 import { type Source, sourceDefinitions, sources } from './sources.ts';
 

@@ -1,5 +1,6 @@
 import { USES_FORMAT } from '../../model/index.ts';
 import type { PublishedKeys } from '../../snapshot/changes/published-runs.ts';
+import type { Warn } from '../../snapshot/history/clear-work.ts';
 import {
   isWasLatestKey,
   type Place,
@@ -12,7 +13,6 @@ import {
 import { type Manifest, manifestOf, type Part } from '../../snapshot/manifest.ts';
 import { manifestKeys } from '../../snapshot/publish/manifest-key.ts';
 import { tagReplaced, untagLatest } from '../../snapshot/publish/tag-runs.ts';
-import type { Warn } from '../../snapshot/publish/warn.ts';
 import { type Run, runOfId } from '../../snapshot/run-id.ts';
 import { isSource, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import { printStored, type Store, StoredObjectError, StoreError } from '../../store/index.ts';

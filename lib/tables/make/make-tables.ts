@@ -1,6 +1,6 @@
 import { publishedKeys } from '../../snapshot/changes/published-runs.ts';
+import type { Warn } from '../../snapshot/history/clear-work.ts';
 import { type Place, parsePlace, sourceOf } from '../../snapshot/keys.ts';
-import type { Warn } from '../../snapshot/publish/warn.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
 import type { Partitions } from '../partitions/partitions.ts';
 import { pointAtLatest } from './latest-parquet.ts';

@@ -61,17 +61,15 @@ test('changes of a record that is as deep as may be are read back', async () => 
   const [was, is] = [`{"id":1,"deep":${deep('"]}"')}}`, `{"id":1,"deep":${deep('1')}}`];
   const [before, after] = [await storeRun(store, 'old', [was]), await storeRun(store, 'new', [is])];
   const key = changesKey('calculations', tuesday, 'old');
-  const pieces = 'work/pieces/';
   const compared = {
     store,
     source: 'calculations',
     before,
     after,
     key,
-    pieces,
-    isOver: () => false,
+    scratch: 'work/scratch/',
   } as const;
-  const counts = { added: 0, removed: 0, changed: 0, ...(await publishChanges(compared)) };
+  const counts = await publishChanges(compared);
 
   const read = await storedChanges({ store, changes: { against: 'old', ...counts, key } });
 

@@ -3,10 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { canonicalExact, parseExact } from '../../../lib/base/json/exact-json.ts';
 import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
-import { storedChanges } from '../../../lib/snapshot/changes/stored-changes.ts';
-import { changesKey } from '../../../lib/snapshot/keys.ts';
 import type { Part } from '../../../lib/snapshot/manifest.ts';
-import { publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts';
 import type { Source } from '../../../lib/snapshot/sources/sources.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { scaled } from '../../scale.ts';
@@ -125,27 +122,15 @@ const keyOf = (line: string) => /^\S+ (.*?) \{/s.exec(line)?.[1] ?? '';
 
 type Ways = { readonly source: Source; readonly before: readonly Part[]; readonly after: readonly Part[] };
 
-/** The changes by each way of comparing: for `diff` in ample memory, in little, with a scratch folder; published. */
+/** The changes by each way of comparing: in ample memory and in little, for `diff` and published. */
 async function everyWay({ source, before, after }: Ways): Promise<readonly (readonly string[])[]> {
-  const runs = { store, source, before: { parts: [...before] }, after: { parts: [...after] } };
-  const scratch = { store, folder: `scratch-${Math.random()}/` };
-  const ways = [{}, { memoryBytes: 1_000 }, { memoryBytes: 1_000, scratch }];
   const found: (readonly string[])[] = [];
-  for (const way of ways)
-    found.push(printed((await collectChanges(compareRuns({ ...runs, ...way }), 1_000)).changes));
-  const run = { id: `run-${Math.random()}`, startedAt: '2026-11-17T09:00:00.000Z' };
-  const key = changesKey(source, run, 'old');
   for (const memoryBytes of [64_000_000, 1_000]) {
-    const pieces = `pieces-${Math.random()}/`;
-    const compared = { ...runs, key, pieces, memoryBytes, pieceBytes: 1, isOver: () => false };
-    const counts = { added: 0, removed: 0, changed: 0, ...(await publishChanges(compared)) };
-    const stored = await storedChanges({ store, changes: { against: 'old', ...counts, key } });
-    found.push(printed((await collectChanges(stored ?? nothing(), 1_000)).changes));
+    const runs = { store, source, before: { parts: before }, after: { parts: after }, memoryBytes };
+    found.push(printed((await collectChanges(compareRuns(runs), 1_000)).changes));
   }
   return found;
 }
-
-async function* nothing() {}
 
 test('files in any order, however they are compared, have the changes of two maps', async () => {
   await fc.assert(

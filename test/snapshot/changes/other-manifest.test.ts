@@ -4,7 +4,7 @@ import { readSnapshots } from '../../../lib/report/collect/snapshots.ts';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
 import { findRunPair } from '../../../lib/snapshot/changes/run-pair.ts';
 import { MANIFEST_NAME, publishedFolder } from '../../../lib/snapshot/keys.ts';
-import { linkedRun } from '../../../lib/snapshot/run/linked-ids.ts';
+import { linkedIds } from '../../../lib/snapshot/run/linked-ids.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { monday, publishLines, tuesday } from './publish-lines.ts';
 
@@ -38,7 +38,11 @@ test('the manifest of another place is neither in the history of a report nor on
   await moveElsewhere(monday);
   const [snapshot] = await readSnapshots({ store, addFault, signal: new AbortController().signal });
   await moveElsewhere(tuesday);
-  const linked = linkedRun({ store, from: 'calculations', field: 'datasets', platform: 'acme.example.com' });
+  const linked = linkedIds({
+    store,
+    ...{ from: 'calculations', field: 'datasets', platform: 'acme.example.com' },
+    ...{ fields: [], idsIn: () => [] },
+  });
 
   await expect(linked).rejects.toThrow(`expected the manifest of run ${tuesday.id} of calculations, got`);
   expect(snapshot?.facts.history.map(({ run }) => run)).toEqual([tuesday.id]);

@@ -113,8 +113,7 @@ describe('writing changes', () => {
       before,
       after,
       key,
-      pieces: `pieces-of-${key}/`,
-      isOver: () => false,
+      scratch: 'scratch/',
     });
   const read = async (key: string) => gunzipSync((await store.get(key))?.body ?? '').toString('utf8');
   const sha256 = async (key: string) =>

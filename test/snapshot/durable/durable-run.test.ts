@@ -368,21 +368,17 @@ describe('followers', () => {
     expect(moved).toBe(2);
   });
 
-  test('the datasets are found in steps of their own, and are the same whatever goes wrong in them', async () => {
+  test('whatever goes wrong in the steps, the cards are those of the same datasets', async () => {
     await take({ sliceMs: 60_000 });
     const found: string[][] = [];
     for (const mishap of [undefined, 'fails-before', 'fails-after', 'killed-after', 'outlived'] as const) {
-      const { result, stored } = await runDurable((steps) => takeDurableRun(cards, steps, optionsOf()), {
+      const { result } = await runDurable((steps) => takeDurableRun(cards, steps, optionsOf()), {
         // Retries do not wait here: what outlives its invocation needs a few of them to come to its end.
         mishap: (attempt) => (attempt % 4 === 0 ? mishap : undefined),
       });
 
       expect(result).toMatchObject({ value: { kind: 'published' } });
       found.push([...(await published('cards')).lines]);
-      const names = stored.flatMap((each) => (each.kind === 'step' ? [each.name] : []));
-      expect(names.slice(0, 2)).toEqual(['begin-cards', 'ids-1-cards']);
-      // Without mishaps the first slice reads the only part, and the second one finds that it was the last.
-      if (mishap === undefined) expect(names.slice(2, 4)).toEqual(['ids-2-cards', 'slice-1-cards']);
     }
 
     expect(found[0]?.length).toBeGreaterThan(0);

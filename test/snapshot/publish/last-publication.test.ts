@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { damagedPart } from '../../../lib/snapshot/publish/damaged-part.ts';
-import { readLastPublication } from '../../../lib/snapshot/publish/last-publication.ts';
+import { damagedPart, readLastPublication } from '../../../lib/snapshot/publish/last-publication.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { monday, publishLines } from '../changes/publish-lines.ts';

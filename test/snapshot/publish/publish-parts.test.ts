@@ -1,16 +1,21 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { publishedFolder } from '../../../lib/snapshot/keys.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { publishedFolder, workFolder } from '../../../lib/snapshot/keys.ts';
+import type { Part } from '../../../lib/snapshot/manifest.ts';
 import { type PartsToPublish, publishParts } from '../../../lib/snapshot/publish/publish-parts.ts';
+import { StoredObjectError } from '../../../lib/store/index.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { run, storePart } from './work-parts.ts';
 
+const WORK = workFolder('calculations', run);
 const FOLDER = publishedFolder('calculations', run);
+
+const NAME = 'part-00000-0123456789ab.ndjson.gz';
 
 /** Five parts under `work/`. */
 async function fiveParts(): Promise<PartsToPublish & { readonly store: MemoryStore }> {
   const store = createMemoryStore();
   const parts = await Promise.all([0, 1, 2, 3, 4].map((at) => storePart(store, at, [at])));
-  return { store, parts, folder: FOLDER, series: 1, isOver: () => false };
+  return { store, parts, work: WORK, folder: FOLDER, series: 1 };
 }
 
 const keysIn = ({ objects }: MemoryStore, prefix: string) =>
@@ -35,40 +40,25 @@ test('another series has other names', async () => {
   expect(first?.key).toMatch(/part-00000-[0-9a-f]{12}-2\.ndjson\.gz$/);
 });
 
-describe('whoever resumes', () => {
-  test('copies what is not there yet, three parts a slice', async () => {
-    const options = await fiveParts();
-    const once = await publishParts(await fiveParts());
-    const sliced = { ...options, isOver: () => true };
+test('whoever resumes copies a part again that is gone or cut short, and no other', async () => {
+  const options = await fiveParts();
+  const once = (await publishParts(options)) ?? [];
+  const [, , third, , fifth] = once.map(({ key }) => key);
+  const copied: string[] = [];
+  const watched: MemoryStore = {
+    ...options.store,
+    copy: async (from, to, ...rest) => {
+      copied.push(to);
+      return options.store.copy(from, to, ...rest);
+    },
+  };
+  await options.store.put(third ?? '', Buffer.from('cut'));
+  await options.store.delete(fifth ?? '');
 
-    for (const copied of [3, 5]) {
-      expect(await publishParts(sliced)).toBeUndefined();
-      expect(keysIn(options.store, FOLDER)).toHaveLength(copied);
-    }
+  expect(await publishParts({ ...options, store: watched })).toEqual(once);
 
-    expect(await publishParts(sliced)).toEqual(once);
-  });
-
-  test('copies a part again that is gone or cut short, and no other', async () => {
-    const options = await fiveParts();
-    const once = (await publishParts(options)) ?? [];
-    const [, , third, , fifth] = once.map(({ key }) => key);
-    const copied: string[] = [];
-    const watched: MemoryStore = {
-      ...options.store,
-      copy: async (from, to, ...rest) => {
-        copied.push(to);
-        return options.store.copy(from, to, ...rest);
-      },
-    };
-    await options.store.put(third ?? '', Buffer.from('cut'));
-    await options.store.delete(fifth ?? '');
-
-    expect(await publishParts({ ...options, store: watched })).toEqual(once);
-
-    expect(copied).toEqual([third, fifth]);
-    for (const { key, bytes } of once) expect(options.store.objects.get(key)).toHaveLength(bytes);
-  });
+  expect(copied).toEqual([third, fifth]);
+  for (const { key, bytes } of once) expect(options.store.objects.get(key)).toHaveLength(bytes);
 });
 
 test.each([
@@ -125,4 +115,20 @@ test('a part that cannot be copied ends it, once those under way are copied', as
 
   expect(unhandled).toEqual([]);
   expect(underWay).toBe(0);
+});
+
+test.each([
+  ['in another folder', [`other/${NAME}`], 'got one elsewhere'],
+  ['in another folder of the same length', [`${WORK.replace('work', 'walk')}${NAME}`], 'got one elsewhere'],
+  ['in a folder of that one', [`${WORK}old/${NAME}`], 'got one elsewhere'],
+  ['that is no part', [`${WORK}_manifest.json`], 'got one elsewhere'],
+  ['that is named twice', [`${WORK}${NAME}`, `${WORK}${NAME}`], 'expected each part once, got it again'],
+])('a run with a part %s is refused', async (_, keys, message) => {
+  const { parts, ...options } = await fiveParts();
+  const named = keys.map((key, at) => ({ ...(parts[at] as Part), key }));
+
+  const refused = publishParts({ ...options, parts: named });
+
+  await expect(refused).rejects.toThrow(StoredObjectError);
+  await expect(refused).rejects.toThrow(message);
 });

@@ -1,10 +1,9 @@
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
-import type { GateName } from '../../../lib/snapshot/gate-names.ts';
-import { readLatest, readManifest } from '../../../lib/snapshot/manifest.ts';
+import { readLatest } from '../../../lib/snapshot/manifest.ts';
 import { type FinishedRun, publishRun, readFinishedRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
+import type { GateName } from '../../../lib/snapshot/scan.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { finishedRun, monday, tuesday, wednesday } from './finished-run.ts';
@@ -113,60 +112,6 @@ test('a run that is already published stays as it is', async () => {
   const again = await publish(monday);
 
   expect(again).toEqual(first);
-});
-
-describe('with two publishers, one paused before each of its writes while the other finishes', () => {
-  /** A store in which one write waits until the other publisher has finished. */
-  function stoppedAt(write: number, meanwhile: () => Promise<unknown>): Store {
-    let writes = 0;
-    const pass = async () => {
-      writes += 1;
-      if (writes === write) await meanwhile();
-    };
-    return {
-      ...store,
-      put: async (key, body, options) => pass().then(() => store.put(key, body, options)),
-      putStream: async (key, pieces, options) => pass().then(() => store.putStream(key, pieces, options)),
-      copy: async (from, to, options) => pass().then(() => store.copy(from, to, options)),
-    };
-  }
-
-  test.each([1, 2, 3, 4, 5, 6])(
-    'at write %i, the later run stays latest and both outcomes are true',
-    async (write) => {
-      await finishedRun(store, monday);
-      await finishedRun(store, tuesday);
-
-      const slow = await publish(
-        monday,
-        {},
-        false,
-        stoppedAt(write, () => publish(tuesday)),
-      );
-
-      const latest = await readLatest(store, 'calculations');
-      expect(latest?.run === tuesday.id || (latest?.run === monday.id && slow.kind === 'published')).toBe(
-        true,
-      );
-      expect(latest?.run === monday.id ? write > 4 : slow.kind === 'superseded').toBe(true);
-    },
-  );
-
-  test.each([1, 2, 3, 4, 5, 6])(
-    'at write %i, a later run that was paused is compared with the one published in between',
-    async (write) => {
-      const slow = await publish(
-        tuesday,
-        {},
-        false,
-        stoppedAt(write, () => publish(monday)),
-      );
-
-      const latest = await readLatest(store, 'calculations');
-      expect(latest?.run).toBe(tuesday.id);
-      expect(slow.manifest.changes?.against ?? null).toBe(write <= 4 ? monday.id : null);
-    },
-  );
 });
 
 test('a refused run stays under work/, and the last one stays published', async () => {
@@ -400,36 +345,3 @@ test('of two that started at the same moment, the second one does not replace th
 
   expect(second).toMatchObject({ kind: 'superseded', latest: { run: monday.id } });
 });
-
-describe.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])(
-  'a publisher that is paused at its write %i, while another publishes the same run and a third the next one',
-  (write) => {
-    test('changes nothing of what they published', async () => {
-      await publish(monday);
-      let writes = 0;
-      const pass = async () => {
-        writes += 1;
-        if (writes !== write) return;
-        await publish(tuesday, { begunAfter: monday.id });
-        await publish(wednesday, { begunAfter: tuesday.id });
-      };
-      const paused: Store = {
-        ...store,
-        put: async (...put) => pass().then(() => store.put(...put)),
-        copy: async (...copy) => pass().then(() => store.copy(...copy)),
-        delete: async (...deleted) => pass().then(() => store.delete(...deleted)),
-      };
-
-      await publish(tuesday, { begunAfter: monday.id }, false, paused);
-
-      for (const { manifest } of await publishedRuns(store, 'calculations')) {
-        const { changes, parts } = await readManifest(store, manifest);
-        const lines = changes && (await store.get(changes.key));
-        const printed = changes && gunzipSync(lines?.body ?? Buffer.alloc(0)).toString();
-        expect(printed?.match(/"before":\{[^}]*"of ([^"]*)"/)?.[1]).toBe(changes?.against);
-        for (const { key } of parts) expect(await store.get(key)).toBeDefined();
-      }
-      expect(await publishedRuns(store, 'calculations')).toHaveLength(write > writes ? 2 : 3);
-    });
-  },
-);

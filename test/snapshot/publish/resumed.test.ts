@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { endsPart } from '../../../lib/snapshot/changes/key-hash.ts';
 import { workFolder } from '../../../lib/snapshot/keys.ts';
 import { type Part, readLatest } from '../../../lib/snapshot/manifest.ts';
-import { type FinishedRun, publishRun, publishSlice } from '../../../lib/snapshot/publish/publish.ts';
+import { type FinishedRun, publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import { createPartWriter } from '../../../lib/snapshot/run/part-writer.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Source } from '../../../lib/snapshot/sources/sources.ts';
@@ -174,19 +174,6 @@ describe.each(['calculations', 'files'] as const)('%s', (source) => {
     },
     scaledTimeout(600_000),
   );
-
-  test('slices of one piece of work each publish the same bytes, and every one does some', async () => {
-    const whole = await twoRuns(source, 700);
-    await publishRun(whole);
-    const sliced = await twoRuns(source, 700);
-
-    let slices = 1;
-    while ((await publishSlice({ ...sliced, isOver: () => true })) === undefined) slices += 1;
-
-    expect(await publishedBytes(sliced.store)).toEqual(await publishedBytes(whole.store));
-    expect(slices).toBeGreaterThan(2);
-    expect(slices).toBeLessThan(60);
-  });
 
   test('however often a scan was stopped, its published parts are the same', async () => {
     const partsAt = async (partRecords: number) => {

@@ -6,8 +6,7 @@ import {
   recordPart,
   saveCheckpoint,
 } from '../../../lib/snapshot/run/checkpoint.ts';
-import { idsOfRun } from '../../../lib/snapshot/run/ids-of-run.ts';
-import { storeIds } from '../../../lib/snapshot/run/stored-ids.ts';
+import { readIds, storeIds } from '../../../lib/snapshot/run/scan-of-run.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { folderOfEach } from '../../folder-of-each.ts';
@@ -156,10 +155,10 @@ test('a damaged part entry is reported', async () => {
 });
 
 test('ids are stored with their run, and missing ids are reported', async () => {
-  await storeIds(store, 'cards', RUN, ['b', 'a']);
+  await storeIds(store, { source: 'cards', run: RUN }, ['b', 'a']);
 
-  expect(await idsOfRun({ source: 'cards', run: RUN }, { store })).toEqual(['b', 'a']);
-  await expect(idsOfRun({ source: 'data-files', run: RUN }, { store })).rejects.toMatchObject({
+  expect(await readIds(store, { source: 'cards', run: RUN })).toEqual(['b', 'a']);
+  await expect(readIds(store, { source: 'data-files', run: RUN })).rejects.toMatchObject({
     name: 'StoredObjectError',
     message: `work/data-files/${RUN}/_ids.json in ${folder.path}: expected the run's ids, got nothing`,
   });

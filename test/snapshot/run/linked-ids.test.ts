@@ -2,33 +2,21 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { datasetsUsed, statingFields } from '../../../lib/model/rules/index.ts';
-import { type LinkedIdsOptions, linkedIds, linkedRun } from '../../../lib/snapshot/run/linked-ids.ts';
+import { linkedIds } from '../../../lib/snapshot/run/linked-ids.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { publishLines, tuesday, wednesday } from '../changes/publish-lines.ts';
 import { storeRun } from '../changes/stored-run.ts';
 
-const PLATFORM = 'acme.example.com';
-const calculations = { from: 'calculations', field: 'datasets' } as const;
-
-const datasetsOf = (store: Store, manifest: string, differences: Partial<LinkedIdsOptions> = {}) =>
+const datasetsIn = (store: Store, platform = 'acme.example.com') =>
   linkedIds({
-    ...calculations,
     store,
-    manifest,
+    platform,
+    from: 'calculations',
+    field: 'datasets',
     fields: statingFields.calculations,
     idsIn: datasetsUsed,
-    folder: 'work/cards/ids/',
-    isOver: () => false,
-    ...differences,
   });
-
-const lastRun = (store: Store, platform = PLATFORM) => linkedRun({ ...calculations, store, platform });
-
-async function datasetsIn(store: Store) {
-  const { run, manifest } = await lastRun(store);
-  return { ids: await datasetsOf(store, manifest), run };
-}
 
 const links = (...resources: readonly unknown[]) =>
   JSON.stringify({ id: 1, links: resources.map((resource) => ({ resource, visible: true })) });
@@ -100,17 +88,16 @@ test('calculations of another platform are refused: their ids mean nothing there
   const store = createMemoryStore({ chunkBytes: 100 });
   await publishLines(store, { run: tuesday, lines: [links(dataset('a'))] });
 
-  await expect(lastRun(store, 'other.example.com')).rejects.toMatchObject({
+  await expect(datasetsIn(store, 'other.example.com')).rejects.toMatchObject({
     name: 'StoredObjectError',
     message: `memory: expected a published snapshot of calculations of other.example.com to take datasets from, got run ${tuesday.id} of acme.example.com`,
   });
 });
 
 /** Stores a published run with two records a part. */
-async function publishParts(store: Store, lines: readonly string[]): Promise<string> {
+async function publishParts(store: Store, lines: readonly string[]): Promise<void> {
   const { parts } = await storeRun(store, 'calculations/parts', lines, { partRecords: 2 });
   await publishLines(store, { run: tuesday, manifest: { parts } });
-  return (await lastRun(store)).manifest;
 }
 
 const lines = [
@@ -120,49 +107,6 @@ const lines = [
   links(dataset('d')),
   links(dataset('b'), dataset('e')),
 ];
-
-test('a slice ends after the part in hand, and the next one reads only what is left', async () => {
-  const store = createMemoryStore({ chunkBytes: 100 });
-  const manifest = await publishParts(store, lines);
-  const read: string[] = [];
-  const counting: Store = {
-    ...store,
-    stream: (key, ...rest) => {
-      read.push(key);
-      return store.stream(key, ...rest);
-    },
-  };
-
-  const found: unknown[] = [];
-  for (let slice = 0; slice < 4; slice += 1)
-    found.push(await datasetsOf(counting, manifest, { isOver: () => true }));
-
-  expect(found).toEqual([undefined, undefined, undefined, ['a', 'b', 'c', 'd', 'e']]);
-  expect(read).toHaveLength(3);
-  expect(new Set(read).size).toBe(3);
-});
-
-test('killed at any write, the next slice finds the same ids', async () => {
-  for (const when of ['before', 'after'] as const) {
-    for (let killAt = 1; killAt <= 3; killAt += 1) {
-      const store = createMemoryStore({ chunkBytes: 100 });
-      const manifest = await publishParts(store, lines);
-      let puts = 0;
-      const put: Store['put'] = async (...request) => {
-        puts += 1;
-        if (puts === killAt && when === 'before') throw new Error('killed');
-        const result = await store.put(...request);
-        if (puts === killAt) throw new Error('killed');
-        return result;
-      };
-
-      await expect(datasetsOf({ ...store, put }, manifest)).rejects.toThrow('killed');
-      const ids = await datasetsOf(store, manifest);
-
-      expect(ids).toEqual(['a', 'b', 'c', 'd', 'e']);
-    }
-  }
-});
 
 test('the ids are those that parsing whole records finds, whatever the records look like', async () => {
   const link = fc.oneof(
@@ -182,9 +126,9 @@ test('the ids are those that parsing whole records finds, whatever the records l
   await fc.assert(
     fc.asyncProperty(fc.array(record), async (all) => {
       const store = createMemoryStore({ chunkBytes: 100 });
-      const manifest = await publishParts(store, all);
+      await publishParts(store, all);
 
-      const ids = await datasetsOf(store, manifest);
+      const { ids } = await datasetsIn(store);
 
       const expected = all.flatMap((line) => datasetsUsed(JSON.parse(line)));
       expect(ids).toEqual([...new Set(expected)].sort());
@@ -197,14 +141,14 @@ test.each([
   ['is altered', Buffer.from(gzipSync('{}\n')), 'expected the sha256'],
 ])('a part that %s is named, with what to do', async (_what, body, said) => {
   const store = createMemoryStore({ chunkBytes: 100 });
-  const manifest = await publishParts(store, lines);
+  await publishParts(store, lines);
   const stream: Store['stream'] = async (key, ...rest) => {
     if (!key.includes('part-00001')) return store.stream(key, ...rest);
     return body === undefined ? undefined : store.stream('altered');
   };
   if (body !== undefined) await store.put('altered', body);
 
-  const reading = datasetsOf({ ...store, stream }, manifest);
+  const reading = datasetsIn({ ...store, stream });
 
   await expect(reading).rejects.toMatchObject({
     name: 'StoredObjectError',
@@ -218,9 +162,9 @@ test.each([
 
 test('a line that is not JSON is named by its part and number', async () => {
   const store = createMemoryStore({ chunkBytes: 100 });
-  const manifest = await publishParts(store, [...lines.slice(0, 3), '{"links":[}']);
+  await publishParts(store, [...lines.slice(0, 3), '{"links":[}']);
 
-  await expect(datasetsOf(store, manifest)).rejects.toThrow(
+  await expect(datasetsIn(store)).rejects.toThrow(
     /^calculations\/parts\/part-00001.*, line 2: expected a record as JSON, got something else; /,
   );
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { LATEST_AGAIN, REPLACED } from '../../../lib/snapshot/keys.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
-import { LATEST_AGAIN, REPLACED } from '../../../lib/snapshot/publish/run-tag.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { StoreError } from '../../../lib/store/error.ts';
 import type { Store } from '../../../lib/store/store.ts';

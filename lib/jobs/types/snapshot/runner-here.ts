@@ -2,11 +2,11 @@ import * as z from 'zod/mini';
 import { printJson } from '../../../base/index.ts';
 import type { PaceCounts } from '../../../pace/pace.ts';
 import { type Call, type CallCounts, PlatformError } from '../../../platform/index.ts';
+import type { Warn } from '../../../snapshot/history/clear-work.ts';
 import { clearAfter } from '../../../snapshot/history/clear-work.ts';
 import { type Compression, type Place, placeOf } from '../../../snapshot/keys.ts';
 import { PlaceTakenError } from '../../../snapshot/place-taken.ts';
 import type { Publication } from '../../../snapshot/publish/publish.ts';
-import type { Warn } from '../../../snapshot/publish/warn.ts';
 import { beginRun } from '../../../snapshot/run/begin-run.ts';
 import { scanOfRun } from '../../../snapshot/run/scan-of-run.ts';
 import type { Saved } from '../../../snapshot/run/slice-progress.ts';
@@ -43,10 +43,11 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
   const { call, store, compression, host, now, random, sleep } = options;
   return async (job, { signal, beforeSend, onLeave }) => {
     const place = placeOf(job.source, job.as);
-    const begin = () => beginRun(job, { store, compression, platform: host, now, random }).catch(asRefused);
+    const begin = () =>
+      beginRun(job, { store, compression, platform: host, now, random, signal }).catch(asRefused);
     const saved = (await resumable(store, job.id, place)) ?? (await begin());
     await putRun(store, job.id, saved.checkpoint.run);
-    const scan = await scanOfRun(saved.checkpoint, { call, store, sleep, signal });
+    const scan = await scanOfRun(saved.checkpoint, { call, store, sleep });
     // Recorded once, before the first page is requested.
     await beforeSend();
     onLeave();
