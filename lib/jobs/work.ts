@@ -2,17 +2,15 @@ import { backoffMs, sleep } from '../base/index.ts';
 import type { Worker } from './handle-message.ts';
 import { type HandledOnce, handleOnce } from './handle-once.ts';
 import type { Lease } from './held.ts';
-import { createPlaces } from './places.ts';
 import { createEmptyCheck, LONG_POLLS } from './queue/empty-queue.ts';
 import type { Polls, Queue, QueueMessage } from './queue/queue.ts';
-import { createQueueOutage } from './queue/queue-outage.ts';
-import { isServiceAway } from './service-away.ts';
+import { isServiceAway, queueWaitMs } from './service-away.ts';
 
 export type WorkOptions = {
   readonly worker: Worker;
   readonly lease: Lease;
   readonly queue: Queue;
-  /** The most jobs that run at once: fewer while leases are lost, see `createPlaces`. */
+  /** The most jobs that run at once; fewer while leases are lost. */
   readonly concurrency: number;
   /** How long a message is hidden from other receivers at a time; extended while its job runs. */
   readonly visibilitySeconds: number;
@@ -45,7 +43,7 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
   const running = new Set<Promise<void>>();
   const begun = createBegun(options);
   const isEmpty = createEmptyCheck(queue, polls);
-  const outage = createQueueOutage(options);
+  const unlessAway = createQueueOutage(options);
   const poll = async () => {
     const most = Math.min(10, begun.places() - running.size);
     const wasIdle = running.size === 0;
@@ -63,7 +61,7 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
     while (!signal.aborted) {
       if (running.size >= begun.places()) await Promise.race(running);
       else if (begun.isServiceAway()) begun.servicesAreBack(await untilServicesAreBack(options));
-      else if (!(await isPlatformAway(options)) && (await outage.during(poll)) === 'empty') break;
+      else if (!(await isPlatformAway(options)) && (await unlessAway(poll)) === 'empty') break;
     }
   } finally {
     await Promise.all(running);
@@ -74,23 +72,33 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
 /** The messages that were received: how they ended, and what that says about the queue and the services. */
 function createBegun(options: WorkOptions) {
   const counts = { done: 0, later: 0, failed: 0 };
-  const { concurrency: most, lease, worker } = options;
-  const comingBack = createComingBack(worker.now);
-  const places = createPlaces({ most, onceInMs: lease.leaseMs, now: worker.now });
+  const { concurrency, lease, visibilitySeconds, worker } = options;
+  let places = concurrency;
+  let [halvedAtMs, backAtMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let isAway = false;
+  // What loses a lease is most often that this machine, or the table, cannot renew so many in time. Then each job in
+  // hand makes the others slower, all are lost and claimed again, and none would ever end.
+  const holdFewer = () => {
+    if (worker.now() - halvedAtMs < lease.leaseMs) return;
+    halvedAtMs = worker.now();
+    places = Math.max(1, places / 2);
+  };
   return {
     async add(message: QueueMessage): Promise<void> {
-      comingBack.received(message);
       const handled = await handleOne(message, options);
       counts[handled.kind === 'replaced' ? 'later' : handled.kind] += 1;
-      if (handled.kind === 'done') places.held();
-      if (handled.kind === 'later' && handled.isLost) places.lost();
-      if (handled.kind === 'done') comingBack.deleted(message);
-      else comingBack.add(message, handled.delayMs ?? options.visibilitySeconds * 1000);
+      if (handled.kind === 'done') {
+        places = Math.min(concurrency, places + 1 / Math.floor(places));
+        return;
+      }
+      backAtMs = Math.max(backAtMs, worker.now() + (handled.delayMs ?? visibilitySeconds * 1000));
+      if (handled.kind === 'later' && handled.isLost) holdFewer();
       if (handled.kind === 'failed' && handled.isAway) isAway = true;
     },
-    places: places.count,
-    isComingBack: () => comingBack.any(),
+    /** How many jobs the process holds at once: half as many after each loss, one more for each round without. */
+    places: () => Math.floor(places),
+    /** Whether a message that went back to the queue is not due yet: the queue's counts may be too old to include it. */
+    isComingBack: () => worker.now() < backAtMs,
     isServiceAway: () => isAway,
     servicesAreBack(are: boolean) {
       isAway = !are;
@@ -99,31 +107,27 @@ function createBegun(options: WorkOptions) {
   };
 }
 
-/** How many messages are remembered as deleted: a copy is delivered soon after its message, or hardly ever. */
-const MOST_DELETED = 10_000;
-
 /**
- * Messages that went back to the queue. Its counts may be too old to include them. A copy of a message goes back while
- * its job runs; once the message is deleted, nothing is waited for.
+ * Makes a request of the queue. Returns undefined, after a wait, if the queue is away, which is logged once for each
+ * outage. Throws what will not pass; a watched queue that has never responded, too: its address is most likely wrong.
  */
-function createComingBack(now: () => number) {
-  const dueAtMs = new Map<string, number>();
-  const deleted = new Set<string>();
-  return {
-    add({ messageId }: QueueMessage, afterMs: number) {
-      if (!deleted.has(messageId)) dueAtMs.set(messageId, now() + afterMs);
-    },
-    deleted({ messageId }: QueueMessage) {
-      dueAtMs.delete(messageId);
-      deleted.add(messageId);
-      const [oldest] = deleted;
-      if (deleted.size > MOST_DELETED && oldest !== undefined) deleted.delete(oldest);
-    },
-    received({ messageId }: QueueMessage) {
-      dueAtMs.delete(messageId);
-    },
-    /** Whether any is not due yet. */
-    any: () => dueAtMs.values().some((atMs) => atMs > now()),
+function createQueueOutage({ worker: { logger, random }, sleep, signal, isWatched = false }: WorkOptions) {
+  let tries = 0;
+  let hasResponded = false;
+  return async <T>(request: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      const result = await request();
+      hasResponded = true;
+      if (tries > 0) logger.info('the queue is back');
+      tries = 0;
+      return result;
+    } catch (err) {
+      if (!isServiceAway(err) || (isWatched && !hasResponded)) throw err;
+      tries += 1;
+      if (tries === 1) logger.warn({ err }, 'the queue is away: tried again until it responds');
+      await sleep(queueWaitMs(tries, random()), signal).catch(() => undefined);
+      return undefined;
+    }
   };
 }
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
 import { renewLease } from '../../lib/jobs/ledger/lease-renewal.ts';
-import { createPlaces } from '../../lib/jobs/places.ts';
 import type { Queue, QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { work } from '../../lib/jobs/work.ts';
 import type { Table } from '../../lib/table/table.ts';
@@ -100,24 +99,4 @@ test('a table that cannot renew the leases of all jobs at once is given fewer, a
 
   // Three writes a job take 22 s, if nothing is done twice.
   expect(endedAtMs).toBeLessThan(60_000);
-});
-
-test('a process that loses leases holds half as many jobs, and then one more for each round that it holds', () => {
-  const clock = { nowMs: 0 };
-  const places = createPlaces({ most: 10, onceInMs: 1_000, now: () => clock.nowMs });
-  const counts: number[] = [];
-
-  for (const atMs of [0, 10, 999, 1_000, 2_000, 3_000, 4_000]) {
-    clock.nowMs = atMs;
-    places.lost();
-    counts.push(places.count());
-  }
-  for (let job = 0; job < 5; job += 1) {
-    places.held();
-    counts.push(places.count());
-  }
-  for (let job = 0; job < 100; job += 1) places.held();
-
-  expect(counts).toEqual([5, 5, 5, 2, 1, 1, 1, 2, 2, 3, 3, 3]);
-  expect(places.count()).toBe(10);
 });

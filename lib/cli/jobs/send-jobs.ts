@@ -1,8 +1,8 @@
 import { AwsError, sleep as realSleep } from '../../base/index.ts';
 import { batchesOf } from '../../jobs/queue/message-batches.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
-import { isQueueAway, queueWaitMs } from '../../jobs/queue/queue-outage.ts';
 import { UnsentError, type UnsentMessage } from '../../jobs/queue/unsent-error.ts';
+import { isServiceAway, queueWaitMs } from '../../jobs/service-away.ts';
 
 /** The ids of the jobs that are certainly on the queue, of the others, and why not all are: undefined if they are. */
 type SentJobs = {
@@ -113,7 +113,7 @@ const placed = (
     return message === undefined ? [] : [{ ...each, index: message.index }];
   });
 
-const isAway = ({ cause }: UnsentMessage): boolean => isQueueAway(new AwsError('send', cause));
+const isAway = ({ cause }: UnsentMessage): boolean => isServiceAway(new AwsError('send', cause));
 
 const isUnreached = ({ cause }: UnsentMessage): boolean =>
   new AwsError('send', cause).failure.kind === 'unreachable';
