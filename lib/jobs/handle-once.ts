@@ -1,9 +1,9 @@
-import { type Handled, handleMessage } from './handle-message.ts';
+import { type Handled, handleMessage, type Worker } from './handle-message.ts';
 import type { Lease } from './held.ts';
+import { parseMessage } from './message/message.ts';
+import { withId } from './message/with-id.ts';
 import { persist } from './persist.ts';
-import { type PutBackParts, putBack } from './put-back.ts';
-import type { QueueMessage } from './queue/queue.ts';
-import { replaceMessage } from './queue/replace-message.ts';
+import type { Queue, QueueMessage } from './queue/queue.ts';
 import { isServiceAway } from './service-away.ts';
 
 /** How one delivery of a message ended. */
@@ -20,22 +20,26 @@ export type HandledOnce =
   /** The same, since it could not be handled. `isAway`: the table or the store did not respond. */
   | { readonly kind: 'failed'; readonly delayMs: number | undefined; readonly isAway: boolean };
 
+export type HandleOnceParts = {
+  readonly worker: Worker;
+  readonly queue: Pick<Queue, 'delay' | 'send' | 'delete'>;
+  readonly lease: Lease;
+  readonly stopHiding?: () => Promise<void>;
+};
+
 /** How soon a message comes back that met a table or a store that was away, and over what time they are spread. */
 const AWAY_MS = 10_000;
 const AWAY_SPREAD_MS = 20_000;
 
 /** Handles one delivery of a message, and sees to it that the message comes back if it has to. Never throws. */
-export async function handleOnce(
-  message: QueueMessage,
-  parts: PutBackParts & { readonly lease: Lease; readonly stopHiding?: () => Promise<void> },
-): Promise<HandledOnce> {
+export async function handleOnce(message: QueueMessage, parts: HandleOnceParts): Promise<HandledOnce> {
   const { worker, queue, lease, stopHiding } = parts;
   using _ = worker.inHand?.hold({ messageId: message.messageId });
   try {
     const handled = await handleMessage(message, worker, lease);
     await stopHiding?.();
     if (handled.kind === 'done') return handled;
-    if (handled.kind === 'later') return await later(message, handled, parts);
+    if (handled.kind === 'later') return await putBack(message, handled, parts);
     const replace = () => replaceMessage(message, handled.body, queue);
     await (handled.isLast ? persist(replace, { ...worker, untilMs: lease.writeUntilMs }) : replace());
     return { kind: 'replaced', delayMs: 0 };
@@ -45,17 +49,89 @@ export async function handleOnce(
     // A fault that is not an outage counts towards the dead letters.
     if (!isServiceAway(err)) return { kind: 'failed', delayMs: undefined, isAway: false };
     const delayMs = AWAY_MS + Math.floor(worker.random() * AWAY_SPREAD_MS);
-    const back = await later(message, { delayMs }, parts);
+    const back = await putBack(message, { delayMs }, parts);
     return back.kind === 'replaced' ? back : { ...back, kind: 'failed', isAway: true };
   }
 }
 
-async function later(
+/*
+ * Waiting spends no receives. The queue counts how often a message was received, and moves it to the dead letters at
+ * 1,000, which a pause of 17 hours would reach; and it deletes it without a word when it is 14 days old. So a message
+ * that has been received often, or is old, does not go back itself: a copy of it does, which starts again at nothing.
+ * The copy names its job, so if a crash leaves both, they are two deliveries of one job.
+ *
+ * Only what waits is copied. A message that cannot be handled through a fault of its own, or of this code, still ends
+ * among the dead letters. What waits is copied without end: it waits for a time that it names itself, or for a person
+ * who paused the fleet, and both may take longer than any limit.
+ */
+
+/** A message is copied after this many receives: far from the queue's limit, and rare enough to cost little. */
+const MOST_RECEIVES = 200;
+
+/** A message is copied at this age, in milliseconds: some queues delete messages after 4 days, SQS's default. */
+const OLDEST_MS = 3 * 24 * 60 * 60 * 1_000;
+
+/** How long the queue can delay a message that is sent. */
+const LONGEST_SEND_DELAY_MS = 900_000;
+
+/** Puts a message that waits back on the queue, for `delayMs` or a shorter time if that is the queue's limit. */
+async function putBack(
   message: QueueMessage,
   { delayMs, isLost = false }: Omit<Extract<Handled, { readonly kind: 'later' }>, 'kind'>,
-  parts: PutBackParts,
+  { worker, queue }: HandleOnceParts,
 ): Promise<Extract<HandledOnce, { readonly kind: 'later' | 'replaced' }>> {
-  const back = await putBack(message, delayMs, parts);
-  if (back === 'replaced') return { kind: 'replaced', delayMs };
-  return { kind: 'later', delayMs: back === 'delayed' ? delayMs : undefined, isLost };
+  const { messageId, receipt, receives, sentAtMs } = message;
+  const { logger, now } = worker;
+  if (receives >= MOST_RECEIVES || (sentAtMs !== undefined && now() - sentAtMs >= OLDEST_MS)) {
+    try {
+      const body = await copyOf(message, worker);
+      if (body !== undefined) {
+        await replaceMessage(message, body, queue, Math.min(delayMs, LONGEST_SEND_DELAY_MS));
+        return { kind: 'replaced', delayMs };
+      }
+    } catch (err) {
+      logger.warn({ messageId, err }, 'message not copied; delayed instead');
+    }
+  }
+  try {
+    await queue.delay(receipt, delayMs);
+    return { kind: 'later', delayMs, isLost };
+  } catch (err) {
+    logger.warn(
+      { messageId, delayMs, err },
+      'message not delayed; delivered again when its visibility timeout ends',
+    );
+    return { kind: 'later', delayMs: undefined, isLost };
+  }
+}
+
+/** The body of a copy; undefined if the message is not a job's, so nothing is known that a copy could keep the same. */
+async function copyOf(
+  { body, messageId, sender }: QueueMessage,
+  { ledger, allow }: Worker,
+): Promise<string | undefined> {
+  const parsed = parseMessage(body, { messageId, allow });
+  if (parsed.kind === 'refused') return undefined;
+  const { job, contentHash, isNamed } = parsed;
+  // A copy is sent by the worker: the ledger remembers who sent the message.
+  await ledger.announce({ id: job.id, type: job.type, contentHash, sender }).catch((error: unknown) => {
+    // Better a result without the first sender than none.
+    if (!isServiceAway(error)) throw error;
+  });
+  return isNamed ? body : withId(body, job.id);
+}
+
+/**
+ * Replaces a message by one with another body, on the same queue. The new one is sent before the old one is deleted,
+ * so a crash between leaves both, and the old one is replaced again: the new body must name its job, so that two of it
+ * are one job. Throws `AwsError`: then the old message is still there and comes back.
+ */
+async function replaceMessage(
+  { receipt }: QueueMessage,
+  body: string,
+  queue: HandleOnceParts['queue'],
+  delayMs = 0,
+): Promise<void> {
+  await queue.send([body], { delayMs });
+  await queue.delete(receipt);
 }
