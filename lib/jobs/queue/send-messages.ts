@@ -1,8 +1,8 @@
 import type { BatchResultErrorEntry } from '@aws-sdk/client-sqs';
-import { AwsError, entryError } from '../../base/index.ts';
+import { entryError } from '../../base/index.ts';
 import { batchesOf } from './message-batches.ts';
 import { sendable } from './sendable.ts';
-import { isQueueFailure, UnsentError, type UnsentMessage } from './unsent-error.ts';
+import { UnsentError, type UnsentMessage } from './unsent-error.ts';
 
 /** How often a message is sent if SQS fails to accept it, and how long the first pause is. */
 const MOST_ROUNDS = 3;
@@ -42,46 +42,31 @@ async function sendBatch(
 ): Promise<readonly UnsentMessage[]> {
   const refused: UnsentMessage[] = [];
   let left = messages;
-  for (let round = 1; left.length > 0; round += 1) {
-    const tried = await tryBatch(left, options);
-    if (tried.kind === 'thrown') return [...refused, ...(await afterThrown(left, tried.error, options))];
-    const isLast = round === MOST_ROUNDS;
-    refused.push(...tried.failed.filter(({ isFaulty }) => isFaulty || isLast).map(({ unsent }) => unsent));
-    if (isLast) break;
-    left = tried.failed.filter(({ isFaulty }) => !isFaulty).map(({ message }) => message);
-    if (left.length > 0) await options.sleep(PAUSE_MS * round);
+  for (let round = 1; ; round += 1) {
+    const failed = await tryBatch(left, options);
+    const isFinal = ({ mayPass }: { readonly mayPass: boolean }) => !mayPass || round === MOST_ROUNDS;
+    refused.push(...failed.filter(isFinal).map(({ unsent }) => unsent));
+    left = failed.filter((each) => !isFinal(each)).map(({ message }) => message);
+    if (left.length === 0) return refused;
+    await options.sleep(PAUSE_MS * round);
   }
-  return refused;
 }
 
-/** One request, with the messages that it did not send. `isFaulty`: SQS blames the message. */
+/** One request, and the messages that it did not send. `mayPass`: SQS does not blame the message. */
 async function tryBatch(left: readonly Numbered[], { send }: SendMessagesOptions) {
+  const entries = left.map(({ body }, place) => ({ Id: `${place}`, MessageBody: body }));
   try {
-    const { Failed = [] } = await send(
-      left.map(({ body }, place) => ({ Id: `${place}`, MessageBody: body })),
-    );
-    const failed = Failed.flatMap(({ Id, Code, Message, SenderFault }) => {
+    const { Failed = [] } = await send(entries);
+    return Failed.flatMap(({ Id, Code, Message, SenderFault }) => {
       const message = left[Number(Id)];
       if (message === undefined) return [];
       const unsent = { index: message.index, cause: entryError(Code, Message), mayBeSent: false };
-      return [{ message, isFaulty: SenderFault === true, unsent }];
+      return [{ message, mayPass: SenderFault !== true, unsent }];
     });
-    return { kind: 'responded', failed } as const;
-  } catch (error) {
-    return { kind: 'thrown', error } as const;
+  } catch (cause) {
+    return left.map((message) => {
+      const unsent = { index: message.index, cause, mayBeSent: true };
+      return { message, mayPass: false, unsent };
+    });
   }
-}
-
-/** Some engines refuse a whole batch for one message: then each is sent by itself. */
-async function afterThrown(
-  left: readonly Numbered[],
-  cause: unknown,
-  options: SendMessagesOptions,
-): Promise<readonly UnsentMessage[]> {
-  const { failure } = new AwsError('send', cause);
-  if (left.length === 1 || failure.kind !== 'other' || isQueueFailure(failure))
-    return left.map(({ index }) => ({ index, cause, mayBeSent: true }));
-  const unsent: UnsentMessage[] = [];
-  for (const message of left) unsent.push(...(await sendBatch([message], options)));
-  return unsent;
 }

@@ -8,13 +8,7 @@ import {
   SendMessageBatchCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import {
-  type AwsEnvironment,
-  AwsError,
-  asAwsError,
-  awsClientConfig,
-  queueEndpoint,
-} from '../../base/index.ts';
+import { type AwsEnvironment, asAwsError, awsClientConfig, queueEndpoint } from '../../base/index.ts';
 import type { Queue, QueueMessage } from './queue.ts';
 import { sendMessages } from './send-messages.ts';
 
@@ -79,12 +73,12 @@ export function createSqsQueue(
       const command = new DeleteMessageCommand({ QueueUrl, ReceiptHandle: receipt });
       await asAwsError(`delete a message from ${queueUrl}`, () => client.send(command));
     },
-    delay: (receipt, delayMs) =>
-      delayMessage(delayMs, queueUrl, (VisibilityTimeout) =>
-        client.send(
-          new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle: receipt, VisibilityTimeout }),
-        ),
-      ),
+    async delay(receipt, delayMs) {
+      const VisibilityTimeout = Math.min(MOST_DELAY_SECONDS, Math.ceil(delayMs / 1000));
+      const given = { QueueUrl, ReceiptHandle: receipt, VisibilityTimeout };
+      const command = new ChangeMessageVisibilityCommand(given);
+      await asAwsError(`delay a message on ${queueUrl}`, () => client.send(command));
+    },
     async counts() {
       const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] });
       const { Attributes = {} } = await asAwsError(`count the messages on ${queueUrl}`, () =>
@@ -111,37 +105,8 @@ function toMessage({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message)
   };
 }
 
-/** SQS's own limit on how long a message may be hidden, counted from when it was received. */
-const MOST_HIDDEN_SECONDS = 43_200;
-
-/** The longest that a deployed worker may hold a message before it delays it: Lambda's limit, and 5 minutes of slack. */
-const LONGEST_HOLD_SECONDS = 900 + 300;
-
-/** A delay that was refused is halved until it is shorter than this. */
-const LEAST_DELAY_SECONDS = 60;
-
 /**
- * Delays a message, or for as long as SQS hides one that was held for the longest time. A message that was held even
- * longer, as `work` may, is refused so long a delay: then it is halved. Throws `AwsError` if none is accepted.
+ * The longest delay that SQS accepts: it hides a message for 12 hours at most, counted from when it was received, and a
+ * deployed worker may have held it for Lambda's limit of 15 minutes; 5 more are slack.
  */
-async function delayMessage(
-  delayMs: number,
-  queue: string,
-  hide: (seconds: number) => Promise<unknown>,
-): Promise<void> {
-  let seconds = Math.min(MOST_HIDDEN_SECONDS - LONGEST_HOLD_SECONDS, Math.ceil(delayMs / 1000));
-  for (;;) {
-    try {
-      await hide(seconds);
-      return;
-    } catch (cause) {
-      const error = new AwsError(`delay a message on ${queue}`, cause);
-      if (seconds / 2 < LEAST_DELAY_SECONDS || !isTooLong(error)) throw error;
-      seconds = Math.floor(seconds / 2);
-    }
-  }
-}
-
-/** A receipt that is invalid has the same code, but a shorter delay would not help it. */
-const isTooLong = ({ failure, message }: AwsError) =>
-  /(^|\.)InvalidParameterValue/.test(failure.code) && !/receipt/i.test(message);
+const MOST_DELAY_SECONDS = 43_200 - 900 - 300;

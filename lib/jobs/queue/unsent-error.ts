@@ -1,4 +1,4 @@
-import { AwsError, type AwsFailure } from '../../base/index.ts';
+import { AwsError } from '../../base/index.ts';
 
 /** A message that was not sent, or of which it is not known that it was. */
 export type UnsentMessage = {
@@ -26,13 +26,9 @@ export class UnsentError extends AwsError {
 
   /** The queue cannot be used at all, so no other message can be sent either. */
   get isOfQueue(): boolean {
-    return isQueueFailure(this.failure);
+    return QUEUE_KINDS.includes(this.failure.kind) || QUEUE_CODE.test(this.failure.code);
   }
 }
-
-/** Whether a failure is that of the queue, or of the settings, and not of a message. */
-export const isQueueFailure = ({ kind, code }: AwsFailure): boolean =>
-  QUEUE_KINDS.includes(kind) || QUEUE_CODE.test(code);
 
 const QUEUE_KINDS: readonly string[] = ['denied', 'missing', 'unreachable', 'unconfigured'];
 

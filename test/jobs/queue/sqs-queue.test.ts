@@ -7,9 +7,7 @@ import {
   ReceiptHandleIsInvalid,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
-  type SendMessageBatchCommandInput,
   SQSClient,
-  SQSServiceException,
 } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -83,60 +81,36 @@ test('messages are delayed in whole seconds, and only if that is asked for', asy
   ]);
 });
 
-describe('one message that cannot be sent', () => {
+test('one message that cannot be sent is named, and blocks neither its batch nor the next', async () => {
+  const { sqs, sent, queue } = mockedQueue();
   const bodies = Array.from({ length: 12 }, (_, index) => `message ${index + 1}`);
-  const invalid = new SQSServiceException({
-    name: 'InvalidMessageContents',
-    $fault: 'client',
-    message: 'a character that is not allowed',
-    $metadata,
+  sqs
+    .on(SendMessageBatchCommand)
+    .resolvesOnce({ Successful: undefined, Failed: [failedEntry('1', 'InvalidMessageContents', true)] })
+    .resolves({ Successful: undefined, Failed: undefined });
+
+  const send = queue.send(bodies);
+
+  await expect(send).rejects.toMatchObject({
+    message: `${QUEUE}: sent 11 of 12 messages, not number 2: InvalidMessageContents: not accepted`,
+    unsent: [{ index: 1 }],
   });
-  /** Refuses message 2, by its entry or with its whole batch. */
-  const refuseSecond = (isWhole: boolean) => (input: SendMessageBatchCommandInput) => {
-    const entry = input.Entries?.find(({ MessageBody }) => MessageBody === 'message 2');
-    if (entry !== undefined && isWhole) throw invalid;
-    const Failed = entry ? [failedEntry(String(entry.Id), 'InvalidMessageContents', true)] : undefined;
-    return { Successful: undefined, Failed };
-  };
+  expect(sent()).toEqual([bodies.slice(0, 10), bodies.slice(10)]);
+});
 
-  test('is named, and blocks neither its batch nor the next', async () => {
-    const { sqs, sent, queue } = mockedQueue();
-    sqs.on(SendMessageBatchCommand).callsFake(refuseSecond(false));
+test.for([
+  new QueueDoesNotExist({ message: 'no such queue', $metadata }),
+  new InvalidAddress({ message: 'not a queue of this endpoint', $metadata }),
+  new KmsDisabled({ message: 'the key is disabled', $metadata }),
+  new Error('Region is missing'),
+])('a queue that cannot be used at all is said to be the reason: %s', async (cause) => {
+  const { sqs, sent, queue } = mockedQueue();
+  sqs.on(SendMessageBatchCommand).rejects(cause);
 
-    const send = queue.send(bodies);
+  const send = queue.send(['a', 'b']);
 
-    await expect(send).rejects.toMatchObject({
-      message: `${QUEUE}: sent 11 of 12 messages, not number 2: InvalidMessageContents: not accepted`,
-      unsent: [{ index: 1 }],
-    });
-    expect(sent()).toEqual([bodies.slice(0, 10), bodies.slice(10)]);
-  });
-
-  test('blocks no other where the whole batch is refused for it: each is sent by itself', async () => {
-    const { sqs, sent, queue } = mockedQueue();
-    sqs.on(SendMessageBatchCommand).callsFake(refuseSecond(true));
-
-    const send = queue.send(bodies);
-
-    await expect(send).rejects.toMatchObject({ unsent: [{ index: 1, cause: invalid }] });
-    const batches = [bodies.slice(0, 10), ...bodies.slice(0, 10).map((body) => [body]), bodies.slice(10)];
-    expect(sent()).toEqual(batches);
-  });
-
-  test.for([
-    new QueueDoesNotExist({ message: 'no such queue', $metadata }),
-    new InvalidAddress({ message: 'not a queue of this endpoint', $metadata }),
-    new KmsDisabled({ message: 'the key is disabled', $metadata }),
-    new Error('Region is missing'),
-  ])('is not the reason where the queue refuses, so nothing is sent by itself: %s', async (cause) => {
-    const { sqs, sent, queue } = mockedQueue();
-    sqs.on(SendMessageBatchCommand).rejects(cause);
-
-    const send = queue.send(['a', 'b']);
-
-    await expect(send).rejects.toMatchObject({ isOfQueue: true, unsent: [{ index: 0 }, { index: 1 }] });
-    expect(sent()).toHaveLength(1);
-  });
+  await expect(send).rejects.toMatchObject({ isOfQueue: true, unsent: [{ index: 0 }, { index: 1 }] });
+  expect(sent()).toHaveLength(1);
 });
 
 test('characters that SQS refuses are escaped, and the value of the message is the same', async () => {
@@ -256,57 +230,14 @@ describe('what the client throws names the queue and what was tried', () => {
   });
 });
 
-describe('a delay', () => {
-  const invalid = (message: string) =>
-    new SQSServiceException({ name: 'InvalidParameterValue', $fault: 'client', message, $metadata });
-  /** Refuses what would hide a message for more than 12 hours since it was received. */
-  function heldFor(heldSeconds: number) {
-    const { sqs, queue } = mockedQueue();
-    sqs.on(ChangeMessageVisibilityCommand).callsFake(({ VisibilityTimeout = 0 }) => {
-      if (heldSeconds + VisibilityTimeout > 43_200)
-        throw invalid('Total VisibilityTimeout for the message is beyond the limit [43200 seconds]');
-      return {};
-    });
-    const delays = () =>
-      sqs
-        .commandCalls(ChangeMessageVisibilityCommand)
-        .map(({ args: [{ input }] }) => input.VisibilityTimeout);
-    return { sqs, queue, delays };
-  }
-  const DAY_MS = 86_400_000;
+test('a delay of a day is one that SQS accepts after the longest that a deployed worker may hold a message', async () => {
+  const { sqs, queue } = mockedQueue();
+  sqs.on(ChangeMessageVisibilityCommand).resolves({});
 
-  test('of a day is accepted after the longest that a deployed worker may hold a message', async () => {
-    const { queue, delays } = heldFor(900);
+  await queue.delay('receipt', 86_400_000);
 
-    await queue.delay('receipt', DAY_MS);
-
-    expect(delays()).toEqual([42_000]);
-  });
-
-  test('that is refused is made shorter until it is accepted', async () => {
-    const { queue, delays } = heldFor(40_000);
-
-    await queue.delay('receipt', DAY_MS);
-
-    expect(delays()).toEqual([42_000, 21_000, 10_500, 5_250, 2_625]);
-  });
-
-  test('ends as an error once it would be shorter than a minute', async () => {
-    const { queue, delays } = heldFor(43_200);
-
-    await expect(queue.delay('receipt', DAY_MS)).rejects.toThrow('beyond the limit');
-
-    expect(delays().at(-1)).toBeGreaterThanOrEqual(60);
-  });
-
-  test('is not made shorter for a receipt that is invalid', async () => {
-    const { sqs, queue } = mockedQueue();
-    sqs.on(ChangeMessageVisibilityCommand).rejects(invalid('The receipt handle has expired'));
-
-    await expect(queue.delay('receipt', DAY_MS)).rejects.toThrow('expired');
-
-    expect(sqs.commandCalls(ChangeMessageVisibilityCommand)).toHaveLength(1);
-  });
+  const [call] = sqs.commandCalls(ChangeMessageVisibilityCommand);
+  expect(call?.args[0].input.VisibilityTimeout).toBe(42_000);
 });
 
 describe('over a connection', () => {
