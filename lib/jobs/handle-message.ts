@@ -8,7 +8,7 @@ import type { Allow } from './allow.ts';
 import { createHeld, type Held, type Lease, NotClaimedError } from './held.ts';
 import { stageLateOutcome } from './late-outcome.ts';
 import type { Claim, EndedJobRow, JobError, Outcome } from './ledger/job-row.ts';
-import type { JobRequest, Ledger, ReleaseAnswer } from './ledger/ledger.ts';
+import type { JobRequest, Ledger, ReleaseAnswer, ReleaseOptions } from './ledger/ledger.ts';
 import { neverSent, runsAgain } from './ledger/transitions.ts';
 import { parseMessage } from './message/message.ts';
 import { withId } from './message/with-id.ts';
@@ -70,7 +70,7 @@ export type Worker = {
 
 /**
  * What happens to a message: it is finished with, it is delivered again after this delay, or it is replaced by one with
- * another body (see `replaceMessage`).
+ * another body.
  */
 export type Handled =
   | { readonly kind: 'done' }
@@ -210,7 +210,7 @@ async function run(given: Given & { readonly held: Held }, worker: Worker, lease
   } catch (thrown) {
     const tried = await held.close();
     if (tried !== undefined && mayBeStored(tried, thrown)) {
-      const released = await giveUp(tried, () => worker.ledger.takeBack(tried), worker, lease);
+      const released = await giveUp(tried, {}, worker, lease);
       if (released === 'called-unknown') return sendAgain(given.message);
       throw thrown;
     }
@@ -322,21 +322,20 @@ async function handBack(
   if (held.row() === undefined && counts === 'nothing') return later;
   const claim = await held.claim();
   // Nobody else knows that nothing was executed: without this write the job would become unknown, or stay it.
-  const release = () => worker.ledger.release(claim, { hasLeft, counts });
-  const released = await giveUp(claim, release, worker, lease);
+  const released = await giveUp(claim, { hasLeft, counts }, worker, lease);
   return released === 'called-unknown' ? sendAgain(message) : later;
 }
 
 /** Gives a claim up, as long as there is time; a job that was called unknown meanwhile gets the proof that nothing left. */
 const giveUp = (
   claim: Claim,
-  release: () => Promise<ReleaseAnswer>,
+  options: ReleaseOptions,
   worker: Worker,
   { writeUntilMs }: Lease,
 ): Promise<ReleaseAnswer['kind']> =>
   persist(
     async () => {
-      const { kind } = await release();
+      const { kind } = await worker.ledger.release(claim, options);
       // Before its message is sent again: whoever receives that finds the proof.
       if (kind === 'called-unknown') await stageLateOutcome(worker.store, claim, neverSent);
       return kind;

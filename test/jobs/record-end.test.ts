@@ -62,17 +62,6 @@ function delivered(fake: Fake, worker = fake.worker) {
 }
 
 describe('while the table is away', () => {
-  test('for 20 s, the outcome is written as soon as it is back', async () => {
-    await using given = await succeeding();
-    const { fake } = given;
-    const worker = withLedger(fake, ['end'], fake.clock.nowMs + 20_000);
-
-    const handled = await handleMessage(messageOf(runFunctionJob), worker, leaseOf(fake));
-
-    expect(handled).toEqual({ kind: 'done' });
-    expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: { executionId: 'e-1' } });
-  });
-
   test('until the end of the invocation, the outcome is staged, and found by the next delivery', async () => {
     await using given = await succeeding();
     const { fake, runs } = given;
@@ -162,29 +151,11 @@ describe('while the table is away', () => {
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: { executionId: 'e-1' } });
   });
 
-  test('what was certainly not executed is taken back as soon as it is back', async () => {
-    const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
-    await using fake = await fakeWorker({
-      'run-function': async (_, turn) => {
-        await turn.beforeSend();
-        turn.onLeave();
-        throw new PlatformError({ kind: 'status', status: 429, summary: '' } as never, context);
-      },
-    });
-    const worker = withLedger(fake, ['release'], fake.clock.nowMs + 20_000);
-
-    const handled = await handleMessage(messageOf(runFunctionJob), worker, leaseOf(fake));
-
-    expect(handled).toMatchObject({ kind: 'later' });
-    expect(await fake.ledger.read('job-1')).not.toHaveProperty('leaseUntilMs');
-    expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'CLAIMED', attempts: 1 });
-  });
-
   test('a send whose record may have been stored, although nothing left, is taken back', async () => {
     await using given = await succeeding();
     const { fake, runs } = given;
     const { ledger } = fake;
-    const failing = withLedger(fake, ['takeBack'], fake.clock.nowMs + 20_000);
+    const failing = withLedger(fake, ['release'], fake.clock.nowMs + 20_000);
     const claim: Ledger['claim'] = async (request, options) => {
       await ledger.claim(request, options);
       throw away();
@@ -286,27 +257,6 @@ describe('a lease that is lost while the response is on its way', () => {
     holdLease: () => ({ signal: lost.signal, [Symbol.asyncDispose]: async () => undefined }),
   });
 
-  test('does not throw the response away: it makes the unknown job done', async () => {
-    const lost = new AbortController();
-    await using fake: Fake = await fakeWorker({
-      'run-function': async (_, turn) => {
-        await turn.beforeSend();
-        turn.onLeave();
-        lost.abort(new Error('lease lost'));
-        // Another worker finds the expired lease, and nothing else.
-        await delivered(fake);
-        return { status: 'done', response: '{"executionId":"e-1"}' };
-      },
-    });
-
-    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lossy(fake, lost));
-    await delivered(fake);
-
-    expect(handled).toEqual({ kind: 'replace', body: JSON.stringify(runFunctionJob), isLast: true });
-    expect(fake.finished.map(({ status }) => status)).toEqual(['unknown', 'done']);
-    expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: { executionId: 'e-1' } });
-  });
-
   test('leaves the job to the worker that has it now, and reports that its lease was lost', async () => {
     await using fake: Fake = await fakeWorker({
       'run-function': async (job) => {
@@ -328,32 +278,9 @@ describe('a lease that is lost while the response is on its way', () => {
     expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'CLAIMED', fence: 2 });
   });
 
-  test('or before the request left means that nothing was sent: the job runs in its next delivery', async () => {
-    const lost = new AbortController();
+  test('or before the request left, and another worker has called the job unknown: it fails, and runs again', async () => {
     let runs = 0;
     await using fake: Fake = await fakeWorker({
-      'run-function': async (_, turn) => {
-        runs += 1;
-        await turn.beforeSend();
-        if (runs === 1) lost.abort(new Error('lease lost'));
-        turn.signal.throwIfAborted();
-        turn.onLeave();
-        return { status: 'done', response: '{"executionId":"e-1"}' };
-      },
-    });
-
-    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lossy(fake, lost));
-    fake.clock.nowMs += 10_000;
-    await delivered(fake);
-
-    expect(handled).toEqual({ kind: 'later', delayMs: 1_000, isLost: true });
-    expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', attempts: 1 });
-  });
-
-  /** A job that another worker calls unknown between SENT and the request, and that its own worker proves unsent. */
-  async function calledUnknown() {
-    let runs = 0;
-    const fake: Fake = await fakeWorker({
       'run-function': async (_, turn) => {
         await turn.beforeSend();
         runs += 1;
@@ -363,15 +290,11 @@ describe('a lease that is lost while the response is on its way', () => {
       },
     });
     const lease = lossy(fake, new AbortController());
-    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lease);
-    return { fake, handled, runs: () => runs };
-  }
 
-  test('or before the request left, and another worker has called the job unknown: it fails, and runs again', async () => {
-    const { fake, handled } = await calledUnknown();
+    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lease);
+
     expect(handled).toEqual({ kind: 'replace', body: JSON.stringify(runFunctionJob), isLast: true });
     expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'UNKNOWN', attempts: 1 });
-
     const proved = await delivered(fake);
 
     expect(proved).toEqual({ kind: 'replace', body: JSON.stringify(runFunctionJob), isLast: true });
@@ -380,39 +303,6 @@ describe('a lease that is lost while the response is on its way', () => {
     await delivered(fake);
     expect(fake.finished.map(({ status }) => status)).toEqual(['unknown', 'failed', 'done']);
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', attempts: 1 });
-  });
-
-  test('or so, and a person has cancelled the job since: it does not run again', async () => {
-    const { fake, runs } = await calledUnknown();
-    await delivered(fake);
-    await fake.ledger.cancel('job-1');
-
-    const handled = await delivered(fake);
-
-    expect(handled).toEqual({ kind: 'done' });
-    expect(await fake.stored(RESULT)).toMatchObject({ status: 'failed' });
-    expect(runs()).toBe(1);
-  });
-
-  test('or once the request has left leaves the job sent: it is unknown, and does not run again', async () => {
-    const lost = new AbortController();
-    let runs = 0;
-    await using fake: Fake = await fakeWorker({
-      'run-function': async (_, turn) => {
-        await turn.beforeSend();
-        runs += 1;
-        turn.onLeave();
-        lost.abort(new Error('lease lost'));
-        throw new Error('a failure of our own');
-      },
-    });
-
-    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lossy(fake, lost));
-    await delivered(fake);
-
-    expect(handled).toEqual({ kind: 'later', delayMs: 1_000, isLost: true });
-    expect(runs).toBe(1);
-    expect(await fake.stored(RESULT)).toMatchObject({ status: 'unknown', error: { kind: 'answer-lost' } });
   });
 
   test('does not hide a refusal: nothing was executed, so the job is not unknown', async () => {

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { RowKey, StoredRow, Table } from '../../table/index.ts';
-import type { JobRow } from './job-row.ts';
-import { fromRow, toRow } from './job-row.ts';
+import { fromRow, type Holder, type JobRow, toRow } from './job-row.ts';
 import type { Ledger, SentAnswer } from './ledger.ts';
-import { createSteps, type FoundRow, type StepParts } from './steps.ts';
 import {
+  type Decision,
   decideAnnounce,
   decideCancel,
   decideClaim,
@@ -14,7 +13,6 @@ import {
   decideReopen,
   decideResolve,
   decideSent,
-  decideTakeBack,
   type LateOutcome,
   sentInTime,
 } from './transitions.ts';
@@ -37,16 +35,14 @@ export type LedgerOptions = {
  */
 export function createLedger(options: LedgerOptions): Ledger {
   const { table, now = Date.now, newToken = randomUUID } = options;
-  const parts = rowsOf(options);
-  const step = createSteps(parts);
+  const { read, step } = createSteps(options);
 
   return {
     now,
     newName: newToken,
-    setTime: createSetTime(parts, options),
+    setTime: createSetTime(read, options),
     announce: (request) => step(request.id, (row) => decideAnnounce(row, request, now()), { isNew: true }),
     claim: async (request, { isNew = false, findOutcome, onTry, ...facts }) => {
-      checkMs('leaseMs', facts.leaseMs);
       let late: LateOutcome | undefined;
       const decide = (row: JobRow | undefined) => {
         const decision = decideClaim(row, request, { ...facts, late, nowMs: now() });
@@ -60,38 +56,32 @@ export function createLedger(options: LedgerOptions): Ledger {
       }
     },
     sent: async (holder, { mustLastMs }): Promise<SentAnswer> => {
-      checkMs('mustLastMs', mustLastMs);
       const decide = (row: JobRow | undefined) => decideSent(row, holder, { mustLastMs, nowMs: now() });
       const answer = await step(holder.id, decide, { holder });
       return answer.kind === 'sent' ? sentInTime(answer.claim, { mustLastMs, nowMs: now() }) : answer;
     },
-    renew: async (holder, leaseMs) => {
-      checkMs('leaseMs', leaseMs);
-      return step(holder.id, (row) => decideRenew(row, holder, { leaseMs, nowMs: now() }), { holder });
-    },
-    takeBack: (tried) => step(tried.id, (row) => decideTakeBack(row, tried, now())),
+    renew: (holder, leaseMs) =>
+      step(holder.id, (row) => decideRenew(row, holder, { leaseMs, nowMs: now() }), { holder }),
     release: (holder, options = {}) =>
-      step(holder.id, (row) => decideRelease(row, holder, options), { holder }),
+      step(holder.id, (row) => decideRelease(row, holder, { ...options, nowMs: now() }), { holder }),
     end: async (holder, outcome) => {
       // In the form in which it will be read, so that a repeated outcome is recognized.
       const plain = JSON.parse(JSON.stringify(outcome));
       return step(holder.id, (row) => decideEnd(row, holder, { outcome: plain, nowMs: now() }), { holder });
     },
-    read: async (id) => (await parts.read(id))?.row,
+    read: async (id) => (await read(id))?.row,
     cancel: (id, options = {}) => step(id, (row) => decideCancel(row, { id, nowMs: now(), ...options })),
     reopen: (id, options = {}) => step(id, (row) => decideReopen(row, options)),
     resolve: (id, resolution) => step(id, (row) => decideResolve(row, { ...resolution, nowMs: now() })),
-    list: () => listJobs(table),
+    async *list() {
+      for await (const { row } of table.scan(PARTITION_PREFIX)) yield fromRow(row);
+    },
   };
-}
-
-async function* listJobs(table: Table): AsyncGenerator<JobRow> {
-  for await (const { row } of table.scan(PARTITION_PREFIX)) yield fromRow(row);
 }
 
 /** A clock that is off is set by three responses. Where they do not say the time, the clock here is used after them. */
 function createSetTime(
-  { read }: Pick<StepParts, 'read'>,
+  read: (id: string) => Promise<unknown>,
   { isTimeKnown = () => true }: LedgerOptions,
 ): Ledger['setTime'] {
   let isDateless = false;
@@ -102,25 +92,64 @@ function createSetTime(
   };
 }
 
-/** Reads and writes the rows of jobs. */
-function rowsOf({
+/** A row, and the token of the write that stored it. */
+type FoundRow = { readonly row: JobRow; readonly token: string };
+
+type StepOptions = {
+  /** Whose step it is: the row that the holder stored last is taken for the current one. */
+  readonly holder?: Holder;
+  /** Whether the job most likely has no row yet. */
+  readonly isNew?: boolean;
+};
+
+/**
+ * Takes steps of jobs: each decides from the job's row, and writes what was decided over that row.
+ *
+ * The row is not read if it is known: a holder stored it, or nobody has yet. That is safe, although others may have
+ * changed it since, because a write succeeds only over the very row that it was decided from. A decision from a
+ * remembered row that writes nothing is made again from the row that is there. After a lost race the step is decided
+ * again from the row that won: each retry is somebody else's progress.
+ */
+function createSteps({
   table,
   now = Date.now,
   newToken = randomUUID,
   expireAfterMs = 30 * 24 * 60 * 60 * 1_000,
-}: LedgerOptions): StepParts {
-  checkMs('expireAfterMs', expireAfterMs);
-  return {
-    read: async (id) => toFound(await table.get(keyOf(id))),
-    async write(id, row, expected) {
-      const token = newToken();
-      const expiresAtMs = now() + expireAfterMs;
-      const result = await table.put(keyOf(id), toRow(row), { expected, token, expiresAtMs });
-      return result.kind === 'stored'
-        ? { kind: 'stored', stored: { row, token } }
-        : { kind: 'other', current: toFound(result.current) };
-    },
+}: LedgerOptions) {
+  const remembered = new WeakMap<Holder, FoundRow>();
+
+  const read = async (id: string) => toFound(await table.get(keyOf(id)));
+
+  const step = async <Answer>(
+    id: string,
+    decide: (row: JobRow | undefined) => Decision<Answer>,
+    { holder, isNew = false }: StepOptions = {},
+  ): Promise<Answer> => {
+    const known = holder && remembered.get(holder);
+    let isCurrent = known === undefined && !isNew;
+    let found = isCurrent ? await read(id) : known;
+    for (;;) {
+      const { write: row, answer } = decide(found?.row);
+      if (row !== undefined) {
+        const [token, expiresAtMs] = [newToken(), now() + expireAfterMs];
+        const condition = { expected: found?.token ?? null, token, expiresAtMs };
+        const written = await table.put(keyOf(id), toRow(row), condition);
+        if (written.kind === 'stored') {
+          // The answer holds the row that was written: it proves a claim as well as the holder does.
+          for (const each of [row, holder]) if (each) remembered.set(each, { row, token });
+          return answer;
+        }
+        found = toFound(written.current);
+      } else if (isCurrent) {
+        return answer;
+      } else {
+        found = await read(id);
+      }
+      isCurrent = true;
+    }
   };
+
+  return { read, step };
 }
 
 const toFound = (stored: StoredRow | undefined): FoundRow | undefined =>
@@ -132,8 +161,3 @@ const PARTITION_PREFIX = 'job#';
 const NOTHING = '-';
 
 const keyOf = (id: string): RowKey => ({ partition: `${PARTITION_PREFIX}${id}`, sort: '-' });
-
-function checkMs(name: string, value: number): void {
-  if (!(value > 0 && Number.isFinite(value)))
-    throw new RangeError(`${name}: expected milliseconds above 0, got ${value}`);
-}

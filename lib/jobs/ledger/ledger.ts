@@ -25,7 +25,7 @@ export type ClaimOptions = {
   readonly sends?: boolean;
   /**
    * Called with each claim before it is written. If no response to that comes, it may be stored at any time: then nothing
-   * may leave, and `takeBack` sees to it that the job is not taken for sent.
+   * may leave, and a release sees to it that the job is not taken for sent.
    */
   readonly onTry?: (trying: Claim) => void;
 };
@@ -125,10 +125,11 @@ export type Ledger = {
   sent(holder: Holder, options: { readonly mustLastMs: number }): Promise<SentAnswer>;
   /** Makes the lease last at least `leaseMs` from now; a longer one is left as it is. */
   renew(holder: Holder, leaseMs: number): Promise<HeldAnswer>;
-  /** Takes back a claim that recorded a send, and that may have been stored; nothing has left. */
-  takeBack(tried: Claim): Promise<ReleaseAnswer>;
-  /** Hands the job back, and takes its send back: anyone may claim it at once, and no takeover is counted. */
-  release(holder: Holder, options?: ReleaseOptions): Promise<ReleaseAnswer>;
+  /**
+   * Hands the job back, and takes its send back: anyone may claim it at once, and no takeover is counted. Of a claim that
+   * may have been stored, or be stored yet, too.
+   */
+  release(holder: Holder & Partial<JobRequest>, options?: ReleaseOptions): Promise<ReleaseAnswer>;
   end(holder: Holder, outcome: Outcome): Promise<EndAnswer>;
   read(id: string): Promise<JobRow | undefined>;
   /** Stops a job that has not been sent, even one whose message has not arrived yet; one that failed stays failed. */

@@ -34,7 +34,7 @@ import type {
  * from                        to                by whom                                                      step
  * --------------------------  ----------------  -----------------------------------------------------------------
  * no row                      CLAIMED           anyone                                                      claim
- * no row                      CLAIMED, no lease anyone                                       announce, take back
+ * no row                      CLAIMED, no lease anyone                                        announce, release
  * no row; CLAIMED             SENT, fence+1     anyone, where they may be claimed                          claim
  * no row                      FAILED            anyone; error `cancelled`                                  cancel
  * CLAIMED, no lease           CLAIMED, fence+1  anyone                                                      claim
@@ -186,9 +186,15 @@ export const decideRenew = (
 
 export function decideRelease(
   row: JobRow | undefined,
-  holder: Holder,
-  { hasLeft = false, counts = 'nothing' }: ReleaseOptions,
+  holder: Holder & Partial<JobRequest>,
+  { hasLeft = false, counts = 'nothing', nowMs }: ReleaseOptions & { readonly nowMs: number },
 ): Decision<ReleaseAnswer> {
+  // Its claim got no response, and may be stored yet: what that would replace is written again, so it meets another one.
+  if (row === undefined || row.fence < holder.fence) {
+    const { id, type = '', contentHash = '', sender = '' } = holder;
+    const write = row ?? { ...blankRow(id, nowMs), type, contentHash, sender };
+    return { write, answer: { kind: 'released', row: write } };
+  }
   if (isOf(row, holder) && isFree(row)) return { answer: { kind: 'released', row } };
   const isOnlySend =
     isOf(row, holder) && row.sentFence === holder.fence && row.earlierSentFence === undefined;
@@ -204,21 +210,6 @@ export function decideRelease(
   const attempts = row.attempts - (isSent && !isCounted ? 1 : 0);
   const free = withoutLease(isSent ? withoutSend(row) : row);
   const write: JobRow = { ...free, ...tries, ...unsent, state: 'CLAIMED', attempts };
-  return { write, answer: { kind: 'released', row: write } };
-}
-
-/**
- * Takes back a claim that recorded a send and got no response. It may be stored yet: then the row that it would replace
- * is written again, so that it meets another one.
- */
-export function decideTakeBack(
-  row: JobRow | undefined,
-  tried: Claim,
-  nowMs: number,
-): Decision<ReleaseAnswer> {
-  if (row !== undefined && row.fence >= tried.fence) return decideRelease(row, tried, {});
-  const { id, type = '', contentHash = '', sender = '' } = tried;
-  const write = row ?? { ...blankRow(id, nowMs), ...factsOf({ id, type, contentHash, sender }) };
   return { write, answer: { kind: 'released', row: write } };
 }
 

@@ -1,136 +1,511 @@
 import { describe, expect, test } from 'vitest';
-import type { Claim, EndedJobRow, JobRow } from '../../../lib/jobs/ledger/job-row.ts';
 import {
+  type Claim,
+  type EndedJobRow,
+  isCancelled,
+  type JobRow,
+  type Outcome,
+} from '../../../lib/jobs/ledger/job-row.ts';
+import {
+  type ClaimFacts,
+  decideAnnounce,
+  decideCancel,
   decideClaim,
+  decideEnd,
   decideRelease,
+  decideRenew,
+  decideReopen,
+  decideResolve,
   decideSent,
-  type LateOutcome,
   neverSent,
+  sentInTime,
 } from '../../../lib/jobs/ledger/transitions.ts';
 
-const held: Claim = {
-  id: 'a',
+/* Each rule of the table at the head of `transitions.ts`: what a step decides, and what it writes. */
+
+const nowMs = 50_000;
+const request = { id: 'a', type: 'run-function', contentHash: 'hash', sender: 'me' };
+const done: Outcome = { status: 'done', response: '1' };
+const failed: Outcome = { status: 'failed', error: { kind: 'status', message: 'a 400', status: 400 } };
+const lostAnswer: Outcome = { status: 'unknown', error: { kind: 'answer-lost', message: '' } };
+
+const free: JobRow = {
+  ...request,
   state: 'CLAIMED',
   fence: 3,
-  leaseUntilMs: 60_000,
-  attempts: 1,
+  attempts: 0,
   takeovers: 0,
   dt: '2026-11-21',
   createdAt: 1,
+  startedAt: 2,
 };
+const held: Claim = { ...free, state: 'CLAIMED', leaseUntilMs: 60_000 };
+const expired: Claim = { ...held, leaseUntilMs: nowMs };
+const sent: Claim = { ...held, state: 'SENT', attempts: 1, sentFence: 3 };
+const sentAndExpired: Claim = { ...sent, leaseUntilMs: nowMs };
+/** A repeat of a send under fence 2 that was taken back. */
+const sentBefore: JobRow = { ...free, sentFence: 2, attempts: 1 };
+const endedAs = (state: EndedJobRow['state'], outcome: Outcome): EndedJobRow => ({
+  ...free,
+  state,
+  attempts: 1,
+  finishedAt: 40_000,
+  outcome,
+});
+const unknown = { ...endedAs('UNKNOWN', lostAnswer), sentFence: 3 };
+const neverLeft = endedAs('FAILED', neverSent);
 
-test.for([
-  [59_999, 1, 'sent'],
-  [59_999, 2, 'too-late'],
-  [0, 60_000, 'sent'],
-  [0, 60_001, 'too-late'],
-  [60_000, 1, 'too-late'],
-  [70_000, 1, 'too-late'],
-] as const)('at %i of a lease until 60000, a send of %i ms is %s', ([nowMs, mustLastMs, expected]) => {
-  const { answer } = decideSent(held, held, { nowMs, mustLastMs });
-
-  expect(answer.kind).toBe(expected);
+/** The decision, with `write` where nothing is written, too. */
+const whole = <Answer>({ write, answer }: { readonly write?: JobRow; readonly answer: Answer }) => ({
+  write,
+  answer,
 });
 
-test('a send that is too late writes nothing', () => {
-  const decision = decideSent(held, held, { nowMs: 59_999, mustLastMs: 2 });
+const sentBy = { id: 'a', createdAt: 1, fence: 3 };
+const found = (outcome: Outcome | undefined, sent = sentBy) => ({ late: { sent, outcome } });
+const claim = (row: JobRow | undefined, facts: Partial<ClaimFacts> = {}, asked = request) =>
+  whole(decideClaim(row, asked, { leaseMs: 1_000, nowMs, ...facts }));
 
-  expect(decision).toEqual({ answer: { kind: 'too-late', leftMs: 1 } });
+describe('a claim', () => {
+  test('of a job that nobody has seen creates its row, with the day of the claim', () => {
+    const { write, answer } = claim(undefined);
+
+    const row = { ...request, state: 'CLAIMED', fence: 1, attempts: 0, takeovers: 0, dt: '1970-01-01' };
+    expect(write).toEqual({ ...row, createdAt: nowMs, startedAt: nowMs, leaseUntilMs: 51_000 });
+    expect(answer).toEqual({ kind: 'claimed', claim: write });
+  });
+
+  test.each<[string, JobRow | undefined, Partial<ClaimFacts>, object]>([
+    ['that is free', free, {}, { fence: 4, takeovers: 0, startedAt: 2, dt: '2026-11-21' }],
+    ['whose lease expired', expired, {}, { fence: 4, takeovers: 1, attempts: 0, startedAt: 2 }],
+    ['that was announced', { ...free, fence: 0 }, {}, { fence: 1 }],
+    [
+      'that was sent, and may be repeated',
+      sentAndExpired,
+      { mayRepeat: true, ...found(undefined) },
+      { state: 'CLAIMED', fence: 4, takeovers: 1, attempts: 1, sentFence: 3 },
+    ],
+    ['that is new, and is sent by the same write', undefined, { sends: true }, { attempts: 1, sentFence: 1 }],
+    [
+      'that was sent before, and is sent again by the same write',
+      sentBefore,
+      { sends: true, mayRepeat: true, ...found(undefined, { ...sentBy, fence: 2 }) },
+      { state: 'SENT', fence: 4, attempts: 2, sentFence: 4, earlierSentFence: 2 },
+    ],
+    [
+      'that was called unknown, and then proved never sent',
+      neverLeft,
+      {},
+      { state: 'CLAIMED', fence: 4, attempts: 1, earlierFinishedAt: 40_000 },
+    ],
+  ])('takes a job %s', (_, row, facts, expected) => {
+    const { write, answer } = claim(row, facts);
+
+    expect(write).toMatchObject({ ...expected, leaseUntilMs: 51_000 });
+    expect(answer).toEqual({ kind: 'claimed', claim: write });
+    for (const name of ['outcome', 'finishedAt']) expect(write).not.toHaveProperty(name);
+  });
+
+  test.each<[string, JobRow, Partial<ClaimFacts>, object]>([
+    ['sent, and its lease expired', sentAndExpired, found(undefined), { state: 'UNKNOWN', attempts: 1 }],
+    [
+      'sent before, and free',
+      sentBefore,
+      found(undefined, { ...sentBy, fence: 2 }),
+      { state: 'UNKNOWN', sentFence: 2, outcome: { error: { kind: 'answer-lost' } } },
+    ],
+    [
+      'sent before, and its lease expired',
+      { ...expired, sentFence: 2 },
+      found(undefined, { ...sentBy, fence: 2 }),
+      { state: 'UNKNOWN', sentFence: 2 },
+    ],
+    [
+      'taken over ten times',
+      { ...expired, takeovers: 10 },
+      {},
+      {
+        state: 'FAILED',
+        outcome: { error: { kind: 'workers-died', message: '11 workers died while they had the job' } },
+      },
+    ],
+    [
+      'taken over ten times, and sent',
+      { ...sentAndExpired, takeovers: 10 },
+      { mayRepeat: true, ...found(undefined) },
+      { state: 'UNKNOWN', outcome: { error: { kind: 'workers-died' } } },
+    ],
+    ['sent, and done as is found', sentAndExpired, found(done), { state: 'DONE', outcome: done }],
+    [
+      'sent, may be repeated, and done as is found',
+      sentAndExpired,
+      { mayRepeat: true, ...found(done) },
+      { state: 'DONE', fence: 3 },
+    ],
+    ['sent, and failed as is found', sentAndExpired, found(failed), { state: 'FAILED', outcome: failed }],
+    ['unknown, and done as is found', unknown, found(done), { state: 'DONE', finishedAt: nowMs }],
+    [
+      'unknown, and never sent as is found',
+      unknown,
+      found(neverSent),
+      { state: 'FAILED', attempts: 0, outcome: neverSent, finishedAt: nowMs },
+    ],
+  ])('ends a job that was %s', (_, row, facts, expected) => {
+    const { write, answer } = claim(row, facts);
+
+    expect(write).toMatchObject({ finishedAt: nowMs, ...expected });
+    expect(write).not.toHaveProperty('leaseUntilMs');
+    expect(answer).toEqual({ kind: 'ended', row: write });
+  });
+
+  const own: Claim = { ...sent, by: 'one' };
+  test.each<[string, JobRow, Partial<ClaimFacts>, object]>([
+    ['that somebody has', held, {}, { kind: 'busy', untilMs: 60_000 }],
+    ['that was sent, though it may be repeated', sent, { mayRepeat: true }, { kind: 'busy' }],
+    ['that another delivery sends', own, { sends: true, by: 'two' }, { kind: 'busy' }],
+    ['that the same delivery sends', own, { sends: true, by: 'one' }, { kind: 'claimed', claim: own }],
+    ['that is done', { ...endedAs('DONE', done), sentFence: 3 }, {}, { kind: 'ended' }],
+    ['that failed', { ...endedAs('FAILED', failed), sentFence: 3 }, {}, { kind: 'ended' }],
+    ['that is unknown, and nothing is found', unknown, found(undefined), { kind: 'ended', row: unknown }],
+    ['that is unknown, and failed as is found', unknown, found(failed), { kind: 'ended', row: unknown }],
+    [
+      'that a person has settled',
+      { ...unknown, state: 'FAILED' },
+      found(neverSent),
+      { kind: 'ended', row: { state: 'FAILED' } },
+    ],
+    [
+      'that was never sent, and cancelled since',
+      { ...neverLeft, cancelled: true },
+      {},
+      { kind: 'ended', row: { cancelled: true } },
+    ],
+    ['that was sent, before anybody has looked', sentAndExpired, {}, { kind: 'look', sent: sentBy }],
+    [
+      'that was sent, if another send was looked for',
+      sentAndExpired,
+      found(done, { ...sentBy, fence: 2 }),
+      { kind: 'look', sent: sentBy },
+    ],
+    [
+      'that was sent, if an earlier job of its id was looked for',
+      unknown,
+      found(neverSent, { ...sentBy, createdAt: 0 }),
+      { kind: 'look', sent: sentBy },
+    ],
+  ])('of a job %s changes nothing', (_, row, facts, expected) => {
+    expect(claim(row, facts)).toMatchObject({ write: undefined, answer: expected });
+  });
+
+  test('with other content changes nothing, whatever the state of the job', () => {
+    for (const row of [free, held, sentAndExpired, unknown, neverLeft])
+      expect(claim(row, {}, { ...request, contentHash: 'other' })).toEqual({
+        write: undefined,
+        answer: { kind: 'other-content' },
+      });
+  });
+
+  test('of a job that was cancelled before its message came ends it for any content', () => {
+    const { write = free } = decideCancel(undefined, { id: 'a', nowMs });
+
+    expect(claim(write).answer).toMatchObject({ kind: 'ended', row: { ...request, state: 'FAILED' } });
+  });
 });
 
-test('a send that is found written is the holder’s own, whoever has renewed the lease since', () => {
-  const row: Claim = { ...held, state: 'SENT', attempts: 2, sentFence: 3, leaseUntilMs: 90_000 };
+test('announcing a job stores who asked for a new one, and changes nothing if it is known', () => {
+  const { startedAt: _, ...announced } = { ...free, fence: 0, dt: '1970-01-01', createdAt: nowMs };
 
-  const decision = decideSent(row, held, { nowMs: 50_000, mustLastMs: 2_000 });
-
-  expect(decision).toEqual({ answer: { kind: 'sent', claim: row } });
+  expect(decideAnnounce(undefined, request, nowMs).write).toEqual(announced);
+  expect(decideAnnounce(held, { ...request, sender: 'another' }, nowMs)).toEqual({ answer: undefined });
 });
 
-describe('a job that another worker has called unknown, and whose request never left', () => {
-  const { leaseUntilMs: _, ...free } = held;
-  const unknown: EndedJobRow = {
-    ...free,
-    state: 'UNKNOWN',
+describe('a send', () => {
+  test.for([
+    [59_999, 1, 'sent'],
+    [59_999, 2, 'too-late'],
+    [0, 60_000, 'sent'],
+    [0, 60_001, 'too-late'],
+    [60_000, 1, 'too-late'],
+    [70_000, 1, 'too-late'],
+  ] as const)('at %i of a lease until 60000 that may take %i ms is %s', ([atMs, mustLastMs, expected]) => {
+    const { write, answer } = whole(decideSent(held, held, { nowMs: atMs, mustLastMs }));
+    const leftMs = 60_000 - atMs;
+
+    expect(answer).toEqual(
+      expected === 'sent' ? { kind: 'sent', claim: write } : { kind: 'too-late', leftMs },
+    );
+    expect(write).toEqual(
+      expected === 'sent' ? { ...held, state: 'SENT', attempts: 1, sentFence: 3 } : undefined,
+    );
+    // Once it is stored, the same is asked again.
+    expect(sentInTime(sent, { nowMs: atMs, mustLastMs }).kind).toBe(expected);
+  });
+
+  test('that is found written is the holder’s own, whoever has renewed the lease since', () => {
+    const row = { ...sent, leaseUntilMs: 90_000 };
+
+    expect(decideSent(row, held, { nowMs, mustLastMs: 1 })).toEqual({ answer: { kind: 'sent', claim: row } });
+  });
+
+  test('records the one before it', () => {
+    const { write } = decideSent({ ...held, sentFence: 2 }, held, { nowMs, mustLastMs: 1 });
+
+    expect(write).toMatchObject({ sentFence: 3, earlierSentFence: 2 });
+  });
+});
+
+test('a lease is made longer, never shorter, and by its holder after its end too', () => {
+  const renew = (row: JobRow, leaseMs: number) => decideRenew(row, held, { leaseMs, nowMs }).write;
+
+  expect(renew(held, 20_000)).toEqual({ ...held, leaseUntilMs: 70_000 });
+  expect(renew(sent, 1_000)).toEqual(sent);
+  expect(renew(expired, 1_000)).toEqual({ ...held, leaseUntilMs: 51_000 });
+});
+
+describe('a release', () => {
+  const release = (row: JobRow | undefined, options = {}, fence = 3) =>
+    whole(decideRelease(row, { ...request, fence }, { ...options, nowMs }));
+  const left = { hasLeft: true };
+
+  test.each<[string, Claim, object, object]>([
+    ['that was not sent', held, {}, free],
+    ['that was not sent, after a try', held, { counts: 'try' }, { ...free, unsentTries: 1 }],
+    ['whose request never left', sent, { counts: 'try' }, { ...free, unsentTries: 1 }],
+    ['that only waited', sent, { ...left, counts: 'nothing' }, free],
+    ['that left', sent, { ...left, counts: 'attempt' }, { ...free, attempts: 1 }],
+    [
+      'that left in a try',
+      { ...sent, unsentTries: 4, unsentAttempts: 2 },
+      { ...left, counts: 'try' },
+      { ...free, attempts: 1, unsentTries: 5, unsentAttempts: 3 },
+    ],
+    [
+      'that was sent before',
+      { ...sent, attempts: 2, earlierSentFence: 2 },
+      {},
+      { ...free, attempts: 1, sentFence: 2 },
+    ],
+  ])('frees a job %s, once', (_, row, options, expected) => {
+    const { write, answer } = release(row, options);
+
+    expect(write).toEqual(expected);
+    expect(answer).toEqual({ kind: 'released', row: write });
+    expect(release(write, options)).toEqual({ write: undefined, answer });
+  });
+
+  test.each<[string, JobRow]>([
+    ['that was called unknown', unknown],
+    ['whose proof another worker has found meanwhile', neverLeft],
+  ])('stages the proof of a job %s', (_, row) => {
+    expect(release(row)).toEqual({ write: undefined, answer: { kind: 'called-unknown' } });
+    expect(release(row, {}, 2).answer).toEqual({ kind: 'lost', row });
+  });
+
+  test.each<[string, JobRow, object?]>([
+    ['that is unknown after a request that left', unknown, left],
+    ['that is unknown, and may have been sent before', { ...unknown, earlierSentFence: 2 }],
+    ['that was never sent, and that a person has cancelled', { ...neverLeft, cancelled: true }],
+    ['that a person has settled', { ...unknown, state: 'DONE', outcome: { status: 'done' } }],
+    ['that has ended', endedAs('DONE', done)],
+    ['that another worker has', { ...held, fence: 4 }],
+    ['that is free, and was another’s', { ...free, fence: 4 }],
+  ])('of a job %s is lost', (_, row, options) => {
+    expect(release(row, options)).toEqual({ write: undefined, answer: { kind: 'lost', row } });
+  });
+
+  test.each([undefined, { ...free, fence: 2 }])(
+    'of a claim that is not stored yet writes what that would replace again: %o',
+    (row) => {
+      const { startedAt: _, ...blank } = { ...free, fence: 0, dt: '1970-01-01', createdAt: nowMs };
+
+      expect(release(row).write).toEqual(row ?? blank);
+    },
+  );
+});
+
+describe('an end', () => {
+  const end = (row: JobRow | undefined, outcome = done, fence = 3) =>
+    whole(decideEnd(row, { id: 'a', fence }, { outcome, nowMs }));
+
+  test.each<[string, Claim, Outcome, object]>([
+    ['is claimed', held, failed, { state: 'FAILED', attempts: 0 }],
+    ['is sent', sent, done, { state: 'DONE', attempts: 1 }],
+    ['is sent, and its lease expired', sentAndExpired, lostAnswer, { state: 'UNKNOWN' }],
+    ['was cancelled, and failed', { ...sent, cancelled: true }, failed, { cancelled: true }],
+    ['ended before, at a later time', { ...sent, earlierFinishedAt: nowMs }, done, { finishedAt: 50_001 }],
+  ])('is written by the holder of a job that %s', (_, row, outcome, expected) => {
+    const { write, answer } = end(row, outcome);
+
+    expect(write).toMatchObject({ finishedAt: nowMs, ...expected, outcome });
+    for (const name of ['leaseUntilMs', 'earlierFinishedAt']) expect(write).not.toHaveProperty(name);
+    expect(answer).toEqual({ kind: 'ended', row: write });
+  });
+
+  test('of a job that a person has cancelled meanwhile does not say so if it is done', () => {
+    expect(end({ ...sent, cancelled: true }).write).not.toHaveProperty('cancelled');
+  });
+
+  test.each<[string, JobRow | undefined, Outcome, number, object]>([
+    ['that is repeated', endedAs('DONE', done), done, 3, { kind: 'ended' }],
+    [
+      'that is repeated by who sent',
+      { ...endedAs('DONE', done), fence: 4, sentFence: 3 },
+      done,
+      3,
+      { kind: 'ended' },
+    ],
+    ['that is repeated by another', endedAs('DONE', done), done, 2, { kind: 'lost' }],
+    ['that is another one', endedAs('DONE', done), failed, 3, { kind: 'lost' }],
+    ['of a job without a row', undefined, done, 3, { kind: 'lost', row: undefined }],
+    ['of a job that is free', free, done, 3, { kind: 'lost', row: free }],
+    ['of a job that another worker has', held, done, 2, { kind: 'lost', row: held }],
+    ['that is done, of an unknown job, by who sent', unknown, done, 3, { kind: 'called-unknown' }],
+    ['that is done, of an unknown job, by another', unknown, done, 2, { kind: 'lost' }],
+    [
+      'that is done, of an unknown job that was not sent',
+      endedAs('UNKNOWN', lostAnswer),
+      done,
+      3,
+      { kind: 'lost' },
+    ],
+    ['that failed, of an unknown job', unknown, failed, 3, { kind: 'lost' }],
+  ])('%s changes nothing', (_, row, outcome, fence, expected) => {
+    expect(end(row, outcome, fence)).toMatchObject({ write: undefined, answer: expected });
+  });
+});
+
+describe('a cancel', () => {
+  const cancel = (row: JobRow | undefined, stops = false) =>
+    whole(decideCancel(row, { id: 'a', nowMs, stops: () => stops }));
+  const before = 'the job was cancelled before it was sent';
+
+  test.each<[string, JobRow | undefined, boolean, string]>([
+    ['that has not arrived', undefined, true, before],
+    ['that is free', free, true, before],
+    ['that was sent before', sentBefore, true, `${before} again`],
+    ['whose lease expired', expired, true, before],
+    ['that somebody has, and that does not stop', held, false, before],
+  ])('ends a job %s', (_, row, stops, message) => {
+    const { write, answer } = cancel(row, stops);
+
+    expect(write).toMatchObject({ id: 'a', state: 'FAILED', finishedAt: nowMs });
+    expect(write?.outcome).toEqual({ status: 'failed', error: { kind: 'cancelled', message } });
+    expect(answer).toEqual({ kind: 'cancelled', row: write });
+  });
+
+  test.each([held, sent, sentAndExpired])('asks a job to stop whose type stops between sends: %o', (row) => {
+    const write = { ...row, cancelled: true };
+
+    expect(cancel(row, true)).toEqual({ write, answer: { kind: 'stopping', row: write } });
+  });
+
+  test('leaves a failed job as it was, but for the mark', () => {
+    const row = endedAs('FAILED', failed);
+    const write = { ...row, cancelled: true };
+
+    expect(cancel(row)).toEqual({ write, answer: { kind: 'cancelled', row: write } });
+    expect(cancel(write)).toEqual({ write: undefined, answer: { kind: 'ended', row: write } });
+  });
+
+  test.each<[JobRow, string]>([
+    [sent, 'sent'],
+    [sentAndExpired, 'sent'],
+    [endedAs('DONE', done), 'ended'],
+    [unknown, 'ended'],
+  ])('comes too late for %o', (row, kind) => {
+    expect(cancel(row)).toEqual({ write: undefined, answer: { kind, row } });
+  });
+
+  test.each<[string, JobRow, boolean]>([
+    [
+      'before it was sent',
+      endedAs('FAILED', { status: 'failed', error: { kind: 'cancelled', message: '' } }),
+      true,
+    ],
+    ['after it had failed', { ...endedAs('FAILED', failed), cancelled: true }, true],
+    ['while it is under way', { ...sent, cancelled: true }, true],
+    ['not, though it failed', endedAs('FAILED', failed), false],
+    ['not, though it ended', endedAs('DONE', done), false],
+    ['not, and is under way', sent, false],
+  ])('is seen: a person has cancelled the job %s', (_, row, expected) => {
+    expect(isCancelled(row)).toBe(expected);
+  });
+});
+
+describe('a reopening', () => {
+  const row: EndedJobRow = {
+    ...endedAs('FAILED', failed),
     sentFence: 3,
-    finishedAt: 60_000,
-    outcome: { status: 'unknown', error: { kind: 'answer-lost', message: '' } },
+    earlierSentFence: 2,
+    takeovers: 4,
+    unsentAttempts: 1,
+    unsentTries: 2,
   };
-  const release = (row: JobRow, fence = 3, hasLeft = false) =>
-    decideRelease(row, { id: 'a', fence }, { hasLeft });
-  const request = { id: 'a', type: 'run-function', contentHash: 'hash', sender: 'me' };
-  const claim = (row: JobRow, late: LateOutcome) =>
-    decideClaim(row, request, { leaseMs: 1_000, nowMs: 62_000, late });
-  const sent = { id: 'a', createdAt: 1, fence: 3 };
+  const reopen = (given: JobRow | undefined, options = {}) => whole(decideReopen(given, options));
 
-  test('fails by the word of who finds the proof, and that is its latest end', () => {
-    const { answer } = claim(unknown, { sent, outcome: neverSent });
+  test('begins the job again, with a higher fence and the same day', () => {
+    const { startedAt: _, ...begun } = { ...free, fence: 4, earlierFinishedAt: 40_000 };
 
-    expect(release(unknown)).toEqual({ answer: { kind: 'called-unknown' } });
-    expect(answer).toMatchObject({
-      kind: 'ended',
-      row: { state: 'FAILED', attempts: 0, outcome: neverSent },
-    });
-    expect('row' in answer && answer.row?.finishedAt).toBeGreaterThan(60_000);
+    expect(reopen(row)).toEqual({ write: begun, answer: { kind: 'reopened', row: begun } });
+    expect(reopen(row, { anyContent: true }).write).not.toHaveProperty('contentHash');
   });
 
-  test('is to be sent again by who staged the proof too, though another worker has found it meanwhile', () => {
-    const { answer } = claim(unknown, { sent, outcome: neverSent });
-    const failed = 'row' in answer ? (answer.row as EndedJobRow) : unknown;
-    const cancelled = { ...failed, cancelled: true };
+  test('of a cancelled job needs its name', () => {
+    const cancelled = { ...row, cancelled: true };
 
-    expect(release(failed)).toEqual({ answer: { kind: 'called-unknown' } });
-    expect(release(failed, 2)).toEqual({ answer: { kind: 'lost', row: failed } });
-    expect(release(cancelled)).toEqual({ answer: { kind: 'lost', row: cancelled } });
+    expect(reopen(cancelled).answer).toEqual({ kind: 'refused', row: cancelled });
+    expect(reopen(cancelled, { isNamed: true }).write).not.toHaveProperty('cancelled');
   });
 
-  test('is then claimed as if nothing had been sent, unless a person has cancelled it', () => {
-    const { answer } = claim(unknown, { sent, outcome: neverSent });
-    const failed = 'row' in answer ? (answer.row as EndedJobRow) : unknown;
+  test.each<[JobRow | undefined]>([[undefined], [free], [held], [sent], [unknown], [endedAs('DONE', done)]])(
+    'of a job that has not failed is refused: %o',
+    (given) => {
+      const answer = { kind: 'refused', row: given };
 
-    const again = claim(failed, { sent, outcome: undefined }).answer;
+      expect(reopen(given, { isNamed: true })).toEqual({ write: undefined, answer });
+    },
+  );
 
-    expect(again).toMatchObject({
-      kind: 'claimed',
-      claim: { fence: 4, attempts: 0, earlierFinishedAt: 62_000 },
-    });
-    for (const name of ['outcome', 'finishedAt', 'sentFence'])
-      expect('claim' in again && again.claim).not.toHaveProperty(name);
-    expect(claim({ ...failed, cancelled: true }, { sent, outcome: undefined }).answer.kind).toBe('ended');
+  test('of one that may be repeated is possible however it ended', () => {
+    expect(reopen(endedAs('DONE', done), { anyEnd: true }).answer.kind).toBe('reopened');
+    expect(reopen(held, { anyEnd: true }).answer.kind).toBe('refused');
+  });
+});
+
+describe('a person', () => {
+  const resolve = (row: JobRow | undefined, status: 'done' | 'failed' = 'done') =>
+    whole(decideResolve(row, { status, note: 'it ran', nowMs }));
+
+  test.each([
+    ['done', { status: 'done', note: 'it ran' }],
+    ['failed', { status: 'failed', error: { kind: 'resolved', message: 'it ran' } }],
+  ] as const)('settles an unknown job as %s, once', (status, outcome) => {
+    const { write, answer } = resolve({ ...unknown, finishedAt: nowMs }, status);
+
+    expect(write).toMatchObject({ finishedAt: nowMs + 1 });
+    expect(write?.outcome).toEqual(outcome);
+    expect(answer).toEqual({ kind: 'resolved', row: write });
+    expect(resolve(write, status)).toEqual({ write: undefined, answer });
+    expect(resolve(write, status === 'done' ? 'failed' : 'done').answer.kind).toBe('refused');
   });
 
-  test('stays unknown for the proof of another send, or of an earlier job of its id', () => {
-    const others = [
-      { ...sent, fence: 2 },
-      { ...sent, createdAt: 2 },
-    ];
-
-    expect(others.map((other) => claim(unknown, { sent: other, outcome: neverSent }).answer.kind)).toEqual([
-      'look',
-      'look',
-    ]);
-    expect(claim(unknown, { sent, outcome: undefined }).answer.kind).toBe('ended');
+  test.each<[JobRow | undefined]>([
+    [undefined],
+    [held],
+    [endedAs('DONE', done)],
+    [endedAs('FAILED', failed)],
+  ])('settles no job that is not unknown: %o', (row) => {
+    expect(resolve(row)).toEqual({ write: undefined, answer: { kind: 'refused', row } });
   });
+});
 
-  test('stays unknown if an earlier send of it may have left', () => {
-    const repeated: EndedJobRow = { ...unknown, earlierSentFence: 2 };
+test('a step of who does not have the job is lost, and changes nothing', () => {
+  const [first, mustLastMs, leaseMs] = [{ id: 'a', fence: 3 }, 1, 1_000];
 
-    expect(release(repeated)).toEqual({ answer: { kind: 'lost', row: repeated } });
-  });
-
-  test('stays as it is for another fence, after a request that left, and when a person has settled it', () => {
-    const resolved: EndedJobRow = { ...unknown, state: 'DONE', outcome: { status: 'done' } };
-
-    expect(release(unknown, 2)).toEqual({ answer: { kind: 'lost', row: unknown } });
-    expect(release(unknown, 3, true)).toEqual({ answer: { kind: 'lost', row: unknown } });
-    expect(release(resolved)).toEqual({ answer: { kind: 'lost', row: resolved } });
-  });
-
-  test('stays as a person has settled it', () => {
-    const settled: EndedJobRow = { ...unknown, state: 'FAILED' };
-
-    expect(claim(settled, { sent, outcome: neverSent }).answer).toMatchObject({
-      kind: 'ended',
-      row: settled,
-    });
-  });
+  for (const row of [undefined, free, { ...held, fence: 4 }, { ...held, by: 'another' }, unknown])
+    for (const decision of [
+      decideSent(row, first, { mustLastMs, nowMs }),
+      decideRenew(row, first, { leaseMs, nowMs }),
+    ])
+      expect(decision).toEqual({ answer: { kind: 'lost', row } });
 });
