@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Allow } from '../../jobs/allow.ts';
-import { checkJobLines, type JobLine, type JobLines, readJobLines } from '../../jobs/message/job-lines.ts';
+import { checkJobLines, type JobLine, linesIn } from '../../jobs/message/job-lines.ts';
 import { parseMessage } from '../../jobs/message/message.ts';
 import { withId } from '../../jobs/message/with-id.ts';
 import { MOST_MESSAGE_BYTES } from '../../jobs/queue/queue.ts';
@@ -29,14 +29,14 @@ export async function faultsOfJobs(jobs: readonly ReadJob[]): Promise<readonly s
 }
 
 /** The jobs in a JOBS.ndjson, each with its id, or every fault in it. */
-export const readJobs = async (text: string, allow: Allow): Promise<ReadJobs> =>
-  withIds(await readJobLines(linesOf(text), { allow }), allow);
+export const readJobs = (text: string, allow: Allow): Promise<ReadJobs> => readRowJobs(linesIn(text), allow);
 
 /** The same for jobs that come with their lines. */
-export const readRowJobs = async (lines: AsyncIterable<JobLine>, allow: Allow): Promise<ReadJobs> =>
-  withIds(await checkJobLines(lines, { allow }), allow);
-
-function withIds(read: JobLines, allow: Allow): ReadJobs {
+export async function readRowJobs(
+  lines: Iterable<JobLine> | AsyncIterable<JobLine>,
+  allow: Allow,
+): Promise<ReadJobs> {
+  const read = await checkJobLines(lines, allow);
   if (read.kind === 'faults') return read;
   if (read.messages.length === 0) return { kind: 'faults', faults: ['expected at least one job, got none'] };
   const jobs = read.messages.map((message) => named(message, allow));
@@ -47,10 +47,6 @@ function withIds(read: JobLines, allow: Allow): ReadJobs {
         `the job that was given the id ${id}: expected at most ${MOST_MESSAGE_BYTES} bytes, including the id`,
     );
   return faults.length === 0 ? { kind: 'jobs', jobs } : { kind: 'faults', faults: firstOf(faults) };
-}
-
-async function* linesOf(text: string): AsyncGenerator<string> {
-  yield* text.split('\n');
 }
 
 /**

@@ -19,28 +19,19 @@ export type JobLines =
   /** Each begins with `line N: `. Of more than 50, the last text says how many others there are. */
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
+/** The lines of a JOBS.ndjson, numbered from 1. */
+export function* linesIn(text: string): Generator<JobLine> {
+  for (const [index, line] of text.split('\n').entries()) yield { line: index + 1, text: line };
+}
+
 /**
- * Reads jobs, one per line; blank lines are ignored. Every line is checked before any may be sent: an id that is used
+ * Checks jobs, one per line; blank lines are ignored. Every line is checked before any may be sent: an id that is used
  * twice is a fault, even with the same content. A `run-function` or `update-formula` line without an id has none to
  * compare, since the queue gives it one.
  */
-export const readJobLines = (
-  lines: AsyncIterable<string>,
-  options: { readonly allow?: Allow } = {},
-): Promise<JobLines> => checkJobLines(numbered(lines), options);
-
-async function* numbered(lines: AsyncIterable<string>): AsyncGenerator<JobLine> {
-  let line = 0;
-  for await (const text of lines) {
-    line += 1;
-    yield { line, text };
-  }
-}
-
-/** The same for jobs that come with their lines. */
 export async function checkJobLines(
-  lines: AsyncIterable<JobLine>,
-  { allow = {} }: { readonly allow?: Allow } = {},
+  lines: Iterable<JobLine> | AsyncIterable<JobLine>,
+  allow: Allow,
 ): Promise<JobLines> {
   const messages: string[] = [];
   const checked = createLineCheck(allow);

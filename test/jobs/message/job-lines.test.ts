@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { readJobLines } from '../../../lib/jobs/message/job-lines.ts';
+import { checkJobLines, linesIn } from '../../../lib/jobs/message/job-lines.ts';
 
-async function* linesOf(...lines: readonly string[]): AsyncGenerator<string> {
-  yield* lines;
-}
+const linesOf = (...lines: readonly string[]) => linesIn(lines.join('\n'));
 
 const files = (id: string, more = '') => `{"version":1,"type":"data-files","id":"${id}","ids":[1${more}]}`;
 const call =
@@ -17,7 +15,7 @@ test('each line becomes a message of compact JSON with the digits of its ids; bl
     '{"version":1,"type":"score","texts":[{"id":"a","text":"fine"}]}',
   );
 
-  expect(await readJobLines(lines)).toEqual({
+  expect(await checkJobLines(lines, {})).toEqual({
     kind: 'messages',
     messages: [
       '{"version":1,"type":"data-files","ids":[12345678901234567890]}',
@@ -29,7 +27,7 @@ test('each line becomes a message of compact JSON with the digits of its ids; bl
 test('a line must fit into a message once its characters that SQS refuses are escaped', async () => {
   const line = `{"version":1,"type":"score","texts":[{"id":"a","text":"${'\uFFFE'.repeat(60_000)}"}]}`;
 
-  expect(await readJobLines(linesOf(line))).toEqual({
+  expect(await checkJobLines(linesOf(line), {})).toEqual({
     kind: 'faults',
     faults: ['line 1: message: expected at most 262144 bytes of UTF-8, got 360059'],
   });
@@ -45,7 +43,7 @@ test('every fault of every line is reported at once, with the number of the line
     files('a'),
   );
 
-  expect(await readJobLines(lines, { allow: { types: ['data-files'] } })).toEqual({
+  expect(await checkJobLines(lines, { types: ['data-files'] })).toEqual({
     kind: 'faults',
     faults: [
       'line 3: message: expected JSON, got 1 characters that are not JSON, invalid at position 1 (line 1 column 2)',
@@ -58,7 +56,7 @@ test('every fault of every line is reported at once, with the number of the line
 });
 
 test('a job that is not allowed is a fault of its line', async () => {
-  expect(await readJobLines(linesOf(call), { allow: { types: [] } })).toMatchObject({ kind: 'faults' });
+  expect(await checkJobLines(linesOf(call), { types: [] })).toMatchObject({ kind: 'faults' });
 });
 
 test('of the formula updates A, B, A without ids each line is a job of its own', async () => {
@@ -66,14 +64,14 @@ test('of the formula updates A, B, A without ids each line is a job of its own',
     `{"version":1,"type":"update-formula","calculationId":"7","expression":"${expression}"}`;
   const lines = [set('A'), set('B'), set('A')];
 
-  expect(await readJobLines(linesOf(...lines))).toEqual({ kind: 'messages', messages: lines });
+  expect(await checkJobLines(linesOf(...lines), {})).toEqual({ kind: 'messages', messages: lines });
 });
 
 test('lines without an id are the same job, except for writes, which the queue distinguishes', async () => {
   const score = '{"version":1,"type":"score","texts":[{"id":"a","text":"fine"}]}';
 
-  expect(await readJobLines(linesOf(call, call))).toEqual({ kind: 'messages', messages: [call, call] });
-  expect(await readJobLines(linesOf(score, ` ${score}`))).toMatchObject({
+  expect(await checkJobLines(linesOf(call, call), {})).toEqual({ kind: 'messages', messages: [call, call] });
+  expect(await checkJobLines(linesOf(score, ` ${score}`), {})).toMatchObject({
     faults: [expect.stringMatching(/^line 2: id: .* which line 1 has$/)],
   });
 });
