@@ -48,35 +48,47 @@ export type Redriven = {
   readonly notSent: readonly NotSent[];
 };
 
+/** A job that is open, with the message to send, or one that was left in its state. */
+export type Reopened =
+  | { readonly kind: 'open'; readonly id: string; readonly body: string }
+  | { readonly kind: 'left'; readonly id: string; readonly state: string };
+
+/** Sends the message of each job that was opened before the next one is opened. */
+export async function sendReopened(
+  jobs: AsyncIterable<Reopened>,
+  { queue }: Pick<RedriveParts, 'queue'>,
+): Promise<Redriven> {
+  const opened: string[] = [];
+  const left: Redriven['left'][number][] = [];
+  const notSent: NotSent[] = [];
+  for await (const job of jobs) {
+    const { id } = job;
+    if (job.kind === 'left') {
+      left.push({ id, state: job.state });
+      continue;
+    }
+    const error = (await sendAll(queue, [job.body])).get(0);
+    if (error === undefined) opened.push(id);
+    else notSent.push({ id, error });
+  }
+  return { opened, left, notSent };
+}
+
 /**
  * Reopens failed jobs, either all of them or those with the given ids: their messages go back to the queue. A job whose
  * outcome is unknown is never reopened, one that was cancelled only by its id. After a crash halfway through, the next
  * redrive sends what was not sent.
  */
 export async function redriveFailed(ids: readonly string[], parts: RedriveParts): Promise<Redriven> {
-  const { store, queue, signal } = parts;
-  const opened: string[] = [];
-  const left: Redriven['left'][number][] = [];
-  const notSent: NotSent[] = [];
   const isNamed = ids.length > 0;
-  for (const id of isNamed ? ids : await failedIds(store)) {
-    signal?.throwIfAborted();
-    const reopened = await reopen(id, { isNamed }, parts);
-    if (reopened.kind === 'left') {
-      left.push({ id, state: reopened.state });
-      continue;
+  async function* reopened() {
+    for (const id of isNamed ? ids : await failedIds(parts.store)) {
+      parts.signal?.throwIfAborted();
+      yield await reopen(id, { isNamed }, parts);
     }
-    const unsent = await sendAll(queue, [reopened.body]);
-    if (unsent.size === 0) opened.push(id);
-    for (const error of unsent.values()) notSent.push({ id, error });
   }
-  return { opened, left, notSent };
+  return sendReopened(reopened(), parts);
 }
-
-/** A job that is open, with the message to send, or one that was left in its state. */
-type Reopened =
-  | { readonly kind: 'open'; readonly body: string }
-  | { readonly kind: 'left'; readonly state: string };
 
 async function reopen(
   id: string,
@@ -87,7 +99,7 @@ async function reopen(
   const stored = await getBounded(store, key, 2 * MOST_MESSAGE_BYTES);
   const before = await ledger.read(id);
   // Without its message, a reopened job would wait forever.
-  if (stored === undefined) return { kind: 'left', state: stateOf(before) };
+  if (stored === undefined) return { kind: 'left', id, state: stateOf(before) };
   const body = stored.body.toString();
   const mayOpen = before?.state === 'FAILED' && (options.isNamed === true || !isCancelled(before));
   if (mayOpen || before?.state === 'CLAIMED') {
@@ -100,8 +112,8 @@ async function reopen(
   // Sending a message again needlessly is only one more delivery, which does no harm. This completes a redrive that
   // died between the two steps.
   return kind === 'reopened' || row?.state === 'CLAIMED'
-    ? { kind: 'open', body }
-    : { kind: 'left', state: stateOf(row) };
+    ? { kind: 'open', id, body }
+    : { kind: 'left', id, state: stateOf(row) };
 }
 
 function stateOf(row: JobRow | undefined): string {
@@ -110,7 +122,7 @@ function stateOf(row: JobRow | undefined): string {
 }
 
 /** Sends messages, and returns why some were not sent, by their places. Throws if the queue cannot be used at all. */
-export async function sendAll(
+async function sendAll(
   queue: Pick<Queue, 'send'>,
   bodies: readonly string[],
 ): Promise<ReadonlyMap<number, string>> {
