@@ -38,7 +38,6 @@ export type After = {
   readonly summary: Summary | undefined;
   readonly counts: PlatformCounts;
   readonly excuses: ReadonlyMap<string, number>;
-  readonly hidden: number;
   /** Takeovers of jobs whose lease lasted. */
   readonly tooSoon: readonly string[];
   /** Messages on the jobs queue and among the dead letters. */
@@ -50,7 +49,6 @@ export type After = {
   readonly rate: number;
   readonly mostInOneSecond: number;
   readonly crashes: readonly string[];
-  readonly stormMs: number;
   /** From the last fault until now. */
   readonly recoveredMs: number;
   /** Jobs that had not ended at the last fault. */
@@ -72,7 +70,6 @@ export type AfterParts = {
   readonly rateShare: number;
   readonly rate: number;
   readonly ends: readonly string[];
-  readonly stormMs: number;
   readonly recoveredMs: number;
   readonly backlog: number;
 };
@@ -106,7 +103,6 @@ export async function readAfter(parts: AfterParts): Promise<After> {
     refused: (await Array.fromAsync(store.list('refused/'))).length,
     summary: summary && summarySchema.parse(JSON.parse(summary.body.toString())),
     excuses: witness.excuses(),
-    hidden: witness.counts().hidden,
     tooSoon: witness.tooSoon(),
     mostInOneSecond: witness.mostInOneSecond(),
     queued: queued ?? 0,

@@ -142,7 +142,6 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
   };
   const resend = async (messages: number, random: ReturnType<typeof randomFor>) =>
     queue.send(Array.from({ length: messages }, () => random.pick(sent)));
-  const startedAt = Date.now();
   const happening = plan.events.map(async (event, index) => {
     await delay(event.atMs);
     if (event.kind === 'duplicates') await resend(event.messages, randomFor(plan.seed, 'resent', index));
@@ -172,7 +171,6 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
       rate: options.rate,
       rateShare: effectiveRate(options.rate, budget.lowered, Date.now()) / options.rate,
       ends: fleet.ends(),
-      stormMs: calmAt - startedAt,
       recoveredMs: Date.now() - calmAt,
       backlog,
     });

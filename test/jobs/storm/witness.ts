@@ -22,14 +22,11 @@ export type Witness = {
   readonly excuses: () => ReadonlyMap<string, number>;
   /** Jobs that were taken over although their lease lasted, each as a line. */
   readonly tooSoon: () => readonly string[];
-  /** Requests that the platform acted on, though the client did not receive its response, and the other way round. */
-  readonly counts: () => { readonly hidden: number; readonly struck: number };
 };
 
 export function createWitness(): Witness {
   const inHand = new Map<string, Set<string>>();
   const excuses = new Map<string, number>();
-  const counts = { hidden: 0, struck: 0 };
   const rows = new Map<string, JobPut>();
   const tooSoon: string[] = [];
   const lately: number[] = [];
@@ -44,7 +41,6 @@ export function createWitness(): Witness {
   return {
     platform({ request, heard }) {
       if (heard !== undefined && heard < 500) return;
-      counts.hidden += 1;
       const subject = subjectOf(request.path, request.body.toString());
       if (subject !== undefined) excuse(subject);
     },
@@ -69,10 +65,7 @@ export function createWitness(): Witness {
       if (leftMs > CLOCKS_MS) tooSoon.push(`${put.name} was taken over, with ${leftMs} ms of its lease left`);
     },
     struck(worker, sent) {
-      for (const name of [...(inHand.get(worker) ?? []), ...sent]) {
-        excuse(name);
-        counts.struck += 1;
-      }
+      for (const name of [...(inHand.get(worker) ?? []), ...sent]) excuse(name);
       inHand.delete(worker);
     },
     broken() {
@@ -80,7 +73,6 @@ export function createWitness(): Witness {
     },
     excuses: () => excuses,
     tooSoon: () => tooSoon,
-    counts: () => counts,
   };
 }
 
