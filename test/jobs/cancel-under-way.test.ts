@@ -4,7 +4,7 @@ import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { redriveBatch } from '../../lib/jobs/redrive-batch.ts';
 import { stopsWhenCancelled } from '../../lib/jobs/types/job-types.ts';
-import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+import { leaseOf, messageOf } from './fake-worker.ts';
 import { scoredBatch } from './scored-batch.ts';
 
 const CHUNK = 'b1.chunk-00000';
@@ -99,22 +99,6 @@ test('a batch that is cancelled while it is under way ends when its worker stops
 
 const summaryOf = async (batch: SlowBatch) =>
   (await batch.stored('scores/b1/_summary.json')) as { readonly cancelled?: number; readonly scored: number };
-
-test('a function that was sent cannot be cancelled', async () => {
-  const answers: unknown[] = [];
-  await using fake = await fakeWorker({
-    'run-function': async (_, { beforeSend }) => {
-      await beforeSend();
-      answers.push((await fake.ledger.cancel('job-1', { stops })).kind);
-      return { status: 'done', response: '1' };
-    },
-  });
-
-  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-
-  expect(answers).toEqual(['sent']);
-  expect(fake.finished).toMatchObject([{ status: 'done' }]);
-});
 
 test('a table that is away when a job looks whether it was cancelled does not stop it', async () => {
   await using batch = await slowBatch(0, async () => undefined, 8);

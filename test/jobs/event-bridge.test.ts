@@ -1,8 +1,9 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { sendToEventBridge } from '../../lib/jobs/event-bridge.ts';
+import { environmentOf, jsonReply, lost, retryAtOnce } from '../base/aws/replies.ts';
+import { startServer } from '../platform/scripted-server.ts';
 
 const finished = {
   id: 'j1',
@@ -11,61 +12,56 @@ const finished = {
   result: 'results/score/dt=2026-11-21/j1.json',
 } as const;
 
-/** An event bus on loopback that always sends this response, and records its requests. */
-async function startBus(body: object) {
-  const requests: { readonly target: unknown; readonly body: unknown }[] = [];
-  const server = createServer(async (request, response) => {
-    requests.push({ target: request.headers['x-amz-target'], body: JSON.parse(await text(request)) });
-    response.setHeader('content-type', 'application/x-amz-json-1.1');
-    response.end(JSON.stringify(body));
+describe('an event that was refused in a response of 200', () => {
+  const mockEvents = () => mockClient(EventBridgeClient);
+  let events: ReturnType<typeof mockEvents>;
+
+  beforeEach(() => {
+    events = mockEvents();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const environment = {
-    AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
-    AWS_REGION: 'eu-central-1',
-    AWS_ACCESS_KEY_ID: 'key',
-    AWS_SECRET_ACCESS_KEY: 'secret',
-  };
-  return {
-    requests,
-    report: sendToEventBridge({ bus: 'default', store: 's3://sync', environment }),
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
 
-test('a finished job is reported with the key of its result', async () => {
-  await using bus = await startBus({ FailedEntryCount: 0, Entries: [{ EventId: 'e1' }] });
+  afterEach(() => events.restore());
 
-  await bus.report(finished);
+  test.for([
+    ['ThrottlingException', { kind: 'busy', code: 'ThrottlingException' }],
+    ['InternalFailure', { kind: 'busy', code: 'InternalFailure' }],
+    ['NotAuthorizedForSourceException', { kind: 'other', code: 'NotAuthorizedForSourceException' }],
+  ] as const)('is an error with its code: %s', async ([ErrorCode, failure]) => {
+    events
+      .on(PutEventsCommand)
+      .resolves({ FailedEntryCount: 1, Entries: [{ ErrorCode, ErrorMessage: 'not accepted' }] });
+    const report = sendToEventBridge({ bus: 'default', store: 's3://sync', environment: {} });
 
-  expect(bus.requests).toEqual([
-    {
-      target: 'AWSEvents.PutEvents',
-      body: {
-        Entries: [
-          {
-            EventBusName: 'default',
-            Source: 'platform-sync',
-            DetailType: 'JobFinished',
-            Detail: JSON.stringify({ ...finished, store: 's3://sync' }),
-          },
-        ],
-      },
-    },
-  ]);
+    const reported = report(finished);
+
+    await expect(reported).rejects.toMatchObject({
+      name: 'AwsError',
+      message: `JobFinished of j1 to default: ${ErrorCode}: not accepted`,
+      failure,
+    });
+  });
+
+  test('is also an error if the response does not say why', async () => {
+    events.on(PutEventsCommand).resolves({ FailedEntryCount: 1 });
+    const report = sendToEventBridge({ bus: 'default', store: 's3://sync', environment: {} });
+
+    await expect(report(finished)).rejects.toThrow('JobFinished of j1 to default: unknown');
+  });
 });
 
-test('an event that was not accepted is an error, so that the job’s message is delivered again', async () => {
-  await using bus = await startBus({
-    FailedEntryCount: 1,
-    Entries: [{ ErrorCode: 'InternalFailure', ErrorMessage: 'try again' }],
-  });
+describe('over a connection', () => {
+  beforeEach(() => void retryAtOnce());
+  afterEach(() => vi.restoreAllMocks());
 
-  await expect(bus.report(finished)).rejects.toThrow(
-    'JobFinished of j1 to default: InternalFailure: try again',
-  );
+  test('a finished job is reported with the key of its result, again if the response was lost', async () => {
+    const done = jsonReply({ FailedEntryCount: 0, Entries: [{ EventId: 'e1' }] });
+    await using bus = await startServer(lost, done);
+    const environment = environmentOf(bus);
+
+    await sendToEventBridge({ bus: 'default', store: 's3://sync', environment })(finished);
+
+    const Detail = JSON.stringify({ ...finished, store: 's3://sync' });
+    const entry = { EventBusName: 'default', Source: 'platform-sync', DetailType: 'JobFinished', Detail };
+    expect(bus.requests.map(({ body }) => JSON.parse(body))).toEqual(Array(2).fill({ Entries: [entry] }));
+  });
 });

@@ -13,13 +13,6 @@ const succeeds: RunJob<RunFunctionJob> = async (_, turn) => {
   return { status: 'done', response: '{"executionId":"e-1","big":9007199254740993}' };
 };
 
-const losesTheResponse: RunJob<RunFunctionJob> = async (_, turn) => {
-  await turn.beforeSend();
-  turn.onLeave();
-  const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
-  throw new PlatformError({ kind: 'connection', phase: 'exchange', code: 'ECONNRESET' }, context);
-};
-
 const RESULT = 'results/run-function/dt=2026-11-21/job-1.json';
 
 describe('a job that is done', () => {
@@ -56,34 +49,6 @@ describe('a job that is done', () => {
     expect(runs).toBe(1);
     expect((await fake.store.get(RESULT))?.body.toString()).toBe(first);
   });
-
-  test('is not run again if it failed', async () => {
-    let runs = 0;
-    await using fake = await fakeWorker({
-      'run-function': async (_, turn) => {
-        await turn.beforeSend();
-        runs += 1;
-        return { status: 'failed', error: { kind: 'execution', message: 'it ended with FAILED' } };
-      },
-    });
-
-    await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-    const again = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-
-    expect(again).toEqual({ kind: 'done' });
-    expect(runs).toBe(1);
-  });
-
-  test('has a large response stored outside the ledger, and complete in its result', async () => {
-    const response = JSON.stringify({ text: 'x'.repeat(500_000) });
-    await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response }) });
-
-    await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-
-    const job = await fake.ledger.read('job-1');
-    expect(JSON.stringify(job).length).toBeLessThan(2_000);
-    expect(await fake.stored(RESULT)).toMatchObject({ response: { text: 'x'.repeat(500_000) } });
-  });
 });
 
 test('a job is in hand while it runs', async () => {
@@ -100,75 +65,6 @@ test('a job is in hand while it runs', async () => {
 
   expect(seen).toEqual([{ job: 'job-1', type: 'run-function', forMs: 0 }]);
   expect(inHand.size()).toBe(0);
-});
-
-describe('a job whose response was lost', () => {
-  test('is unknown, and not run again', async () => {
-    await using fake = await fakeWorker({ 'run-function': losesTheResponse });
-
-    await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-    await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-
-    expect(await fake.stored(RESULT)).toMatchObject({
-      status: 'unknown',
-      attempts: 1,
-      error: { kind: 'connection' },
-    });
-  });
-
-  test('is unknown too if it was lost by a fault of the worker’s own', async () => {
-    await using fake = await fakeWorker({
-      'run-function': async (_, turn) => {
-        await turn.beforeSend();
-        turn.onLeave();
-        throw new TypeError('a fault');
-      },
-    });
-
-    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-
-    expect(handled).toEqual({ kind: 'done' });
-    expect(await fake.stored(RESULT)).toMatchObject({ status: 'unknown', error: { kind: 'internal' } });
-  });
-
-  test('is run again if its message says that this does no harm', async () => {
-    await using fake = await fakeWorker({ 'run-function': losesTheResponse });
-    const job = { ...runFunctionJob, onUnknown: 'retry' };
-
-    const first = await handleMessage(messageOf(job), fake.worker, leaseOf(fake));
-    const second = await handleMessage(messageOf(job), fake.worker, leaseOf(fake));
-
-    expect([first, second]).toEqual([
-      { kind: 'later', delayMs: 1_000 },
-      { kind: 'later', delayMs: 2_000 },
-    ]);
-    expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'CLAIMED', attempts: 2 });
-  });
-});
-
-describe('a job whose platform refuses connections', () => {
-  test('is tried again for as long as that lasts, and done afterwards', async () => {
-    let isAway = true;
-    await using fake = await fakeWorker({
-      'run-function': async (job, turn) => {
-        if (!isAway) return succeeds(job, turn);
-        await turn.beforeSend();
-        turn.onLeave();
-        const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
-        throw new PlatformError({ kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' }, context);
-      },
-    });
-    const handle = () => handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-
-    for (let minute = 0; minute < 11 * 60; minute += 1) {
-      expect(await handle()).toMatchObject({ kind: 'later' });
-      fake.clock.nowMs += 60_000;
-    }
-    isAway = false;
-
-    expect(await handle()).toEqual({ kind: 'done' });
-    expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', attempts: 661 });
-  });
 });
 
 describe('while the platform is away', () => {
@@ -267,23 +163,6 @@ describe('a job whose turn moves too far off after SENT was written', () => {
     expect(handled).toEqual({ kind: 'later', delayMs: 45_000 });
     expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'CLAIMED', attempts: 0 });
   });
-
-  test('is done once its turn comes, as its first attempt', async () => {
-    let turns = 0;
-    await using fake = await fakeWorker({
-      'run-function': async (job, turn) => {
-        turns += 1;
-        return turns < 20 ? waits(job, turn) : succeeds(job, turn);
-      },
-    });
-
-    for (let round = 1; round < 20; round += 1)
-      await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-
-    expect(handled).toEqual({ kind: 'done' });
-    expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', attempts: 1 });
-  });
 });
 
 describe('a message that is delivered again', () => {
@@ -296,22 +175,6 @@ describe('a message that is delivered again', () => {
     const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
 
     expect(handled).toEqual({ kind: 'later', delayMs: 41_000 });
-  });
-
-  test('because its job was handed back leaves no attempt and no lease behind', async () => {
-    await using fake = await fakeWorker({
-      'run-function': async (_, turn) => {
-        await turn.beforeSend();
-        throw new HandBackError('others are scoring it', 5_000);
-      },
-    });
-
-    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-
-    expect(handled).toEqual({ kind: 'later', delayMs: 5_000 });
-    const job = await fake.ledger.read('job-1');
-    expect(job).toMatchObject({ state: 'CLAIMED', attempts: 0 });
-    expect(job).not.toHaveProperty('leaseUntilMs');
   });
 
   test('when there is no time for a send is not even claimed', async () => {
@@ -524,21 +387,6 @@ test('a message that is received for the first time is claimed as a new job, wit
     );
 
   expect(seen).toEqual([true, false]);
-});
-
-test('a send that has no time left when its turn comes is handed back', async () => {
-  await using fake = await fakeWorker({
-    'run-function': async (job, turn) => {
-      fake.clock.nowMs += 60_001;
-      return succeeds(job, turn);
-    },
-  });
-
-  const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-
-  expect(handled).toEqual({ kind: 'later', delayMs: 0 });
-  expect(await fake.ledger.read('job-1')).toBeUndefined();
-  expect(await Array.fromAsync(fake.store.list(''))).toEqual([]);
 });
 
 test.each(['the lease', 'the worker'])('a job’s signal is aborted when %s ends', async (which) => {

@@ -102,42 +102,6 @@ test('a job that was cancelled before its message came stays so, until it is nam
   expect(jsonOn(queue)).toEqual([runFunctionJob]);
 });
 
-test('a job that was cancelled after it had failed stays so, with its error, until it is named', async () => {
-  await using fake = await fakeWorker({ 'run-function': async () => failure });
-  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-  await fake.ledger.cancel('job-1');
-  const queue = memoryQueue();
-
-  const all = await redriveFailed([], { ...fake, queue });
-
-  expect(all).toEqual({ opened: [], left: [{ id: 'job-1', state: 'cancelled' }], notSent: [] });
-  expect(await fake.stored(RESULT)).toMatchObject({ status: 'failed', error: { kind: 'execution' } });
-  expect((await redriveFailed(['job-1'], { ...fake, queue })).opened).toEqual(['job-1']);
-});
-
-test('a job that failed, was reopened and then cancelled stays cancelled, though its message is stored', async () => {
-  await using fake = await fakeWorker({ 'run-function': async () => failure });
-  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-  const queue = memoryQueue();
-  await redriveFailed([], { ...fake, queue });
-  await fake.ledger.cancel('job-1');
-
-  const all = await redriveFailed([], { ...fake, queue });
-
-  expect(all).toEqual({ opened: [], left: [{ id: 'job-1', state: 'cancelled' }], notSent: [] });
-  expect(queue.bodies()).toHaveLength(1);
-});
-
-test('a cancelled job that was named and fails again is reopened with all others', async () => {
-  await using fake = await fakeWorker({ 'run-function': async () => failure });
-  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-  await fake.ledger.cancel('job-1');
-  await redriveFailed(['job-1'], { ...fake, queue: memoryQueue() });
-  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-
-  expect((await redriveFailed([], { ...fake, queue: memoryQueue() })).opened).toEqual(['job-1']);
-});
-
 test('an unknown job that a person has settled as failed can be reopened', async () => {
   const unknown: Outcome = { status: 'unknown', error: { kind: 'timeout', message: 'no response' } };
   await using fake = await fakeWorker({ 'run-function': async () => unknown });
@@ -147,19 +111,6 @@ test('an unknown job that a person has settled as failed can be reopened', async
 
   expect((await redriveFailed(['job-1'], { ...fake, queue })).opened).toEqual(['job-1']);
   expect(jsonOn(queue)).toEqual([runFunctionJob]);
-});
-
-test('a job that fails again can be reopened again', async () => {
-  await using fake = await fakeWorker({ 'run-function': async () => failure });
-  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-  const queue = memoryQueue();
-  // It fails again before the redrive has finished.
-  const send = async (bodies: readonly string[]) => {
-    for (const body of bodies) await handleMessage(messageOf(body), fake.worker, leaseOf(fake));
-  };
-  await redriveFailed([], { ...fake, queue: { send } });
-
-  expect(await redriveFailed([], { ...fake, queue })).toEqual({ opened: ['job-1'], left: [], notSent: [] });
 });
 
 /** Refuses every message that holds the word, as SQS does for a message that it cannot take. */

@@ -123,25 +123,6 @@ test('checks the time again at the moment a call leaves, for its turn may have c
   expect(turn.onLeave).toThrow(HandBackError);
 });
 
-test('lets no call leave once the lease is lost, although SENT was written', async () => {
-  const { turn, stop } = turnOver([{ kind: 'sent', claim: sentClaim }]);
-  await turn.beforeSend();
-
-  stop.abort(new Error('lease lost'));
-
-  expect(turn.onLeave).toThrow('lease lost');
-});
-
-test('reports that a request has left only once it has', async () => {
-  const { turn } = turnOver([{ kind: 'sent', claim: sentClaim }]);
-  await turn.beforeSend();
-  const before = turn.hasLeft();
-
-  turn.onLeave();
-
-  expect([before, turn.hasLeft()]).toEqual([false, true]);
-});
-
 test('has sent nothing if its lease was lost before the request left', async () => {
   const { turn, stop } = turnOver([{ kind: 'sent', claim: sentClaim }]);
   await turn.beforeSend();

@@ -53,23 +53,6 @@ test('a body stays as it is, byte for byte, when it gets its id', async () => {
   expect(handled).toEqual({ kind: 'replace', body: body.replace('{', '{"id":"m-7",') });
 });
 
-test('the queue’s own redrive gives a dead letter a new id, and it is the same job', async () => {
-  await using fake = await countingWorker();
-  const queue = memoryQueue([JSON.stringify(unnamed)]);
-  // What ends in the dead-letter queue if its deletion fails again and again: what was received last.
-  let dead = queue.bodies();
-  const send = async (bodies: readonly string[]) => {
-    dead = bodies;
-    await queue.send(bodies);
-  };
-  await fake.drain({ ...queue, send });
-
-  const redriven = messageOf(dead.join(''), 'another-id');
-  await runBatch([redriven], { worker: fake.worker, lease: leaseOf(fake), queue, concurrency: 1 });
-
-  expect(fake.ran).toEqual(['m-1']);
-});
-
 test('of the formula updates A, B, A all three are carried out', async () => {
   await using fake = await countingWorker();
   const set = (expression: string) =>
@@ -78,20 +61,6 @@ test('of the formula updates A, B, A all three are carried out', async () => {
   await fake.drain(memoryQueue([set('A'), set('B'), set('A')]));
 
   expect(fake.ran).toEqual(['m-1', 'm-2', 'm-3']);
-});
-
-test('a crash between the two steps of a replacement leaves one job', async () => {
-  await using fake = await countingWorker();
-  const queue = memoryQueue();
-  const delivered = messageOf(unnamed, 'm-7');
-  const dying = { ...queue, delete: () => Promise.reject(new Error('the process dies')) };
-  const options = { worker: fake.worker, lease: leaseOf(fake), concurrency: 1 };
-
-  expect(await runBatch([delivered], { ...options, queue: dying })).toEqual(['m-7']);
-  expect(await runBatch([delivered], { ...options, queue })).toEqual([]);
-  await fake.drain(queue);
-
-  expect(fake.ran).toEqual(['m-7']);
 });
 
 test('a queue that refuses the new message keeps the old one, and nothing runs', async () => {
