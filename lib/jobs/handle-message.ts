@@ -21,7 +21,7 @@ import { storeRefused } from './refused.ts';
 import { type TypedJobRow, writeResult } from './result.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
 import { thrownError } from './thrown-error.ts';
-import { type CountedTurn, createTurn, TurnLostError } from './turn.ts';
+import { TurnLostError } from './turn.ts';
 import { definitionOf, type Job, type Runners, runBy, shareOf } from './types/job-types.ts';
 
 /** Reported at least once for each job that ended. `result` is the key of its result. */
@@ -87,9 +87,6 @@ const AFTER_LEASE_MS = 1_000;
 /** How long a message waits at most in a worker that has it while the platform is away. */
 const LONGEST_HOLD_MS = 300_000;
 
-/** How old SENT may be when a request leaves that may not be repeated; a worker that is held up longer takes it back. */
-const SENT_LASTS_MS = 2_000;
-
 /**
  * Handles one message: it ends in one visible result or a refusal, or goes back to the queue. Throws if the store or
  * the ledger is unavailable: the message is then delivered again.
@@ -108,18 +105,21 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
   if (earlyMs > 0) return { kind: 'later', delayMs: earlyMs };
   if (!(await mayBegin(job, worker, lease))) return { kind: 'later', delayMs: 0 };
   using _ = worker.inHand?.hold({ job: id, type });
+  const definition = definitionOf(job);
   await using held = createHeld({
     request,
-    mayRepeat: mayRepeat(job),
     isNew: message.receives === 1,
-    ledger: worker.ledger,
-    store: worker.store,
+    mayRepeat: mayRepeat(job),
+    stopsWhenCancelled: definition.stopsWhenCancelled,
+    mustLastMs: worker.mustLastMs(job),
+    share: shareOf(job),
+    worker,
     lease,
   });
   const sinceMs = worker.now();
   try {
     // A job that was received before may have ended: that need not wait for a slot.
-    if (definitionOf(job).isClaimedFirst || message.receives > 1) await held.claim();
+    if (definition.isClaimedFirst || message.receives > 1) await held.claim();
     return await run({ message, job, held }, worker, lease);
   } catch (error) {
     // Of two deliveries of a new job, one may wait for its slot while the other one runs it.
@@ -203,10 +203,9 @@ async function run(given: Given & { readonly held: Held }, worker: Worker, lease
   const { job, held } = given;
   const { now } = worker;
   const sinceMs = now();
-  const turn = openTurn(job, held, { worker, lease });
   let outcome: Outcome;
   try {
-    outcome = await runBy(worker.runners, job, turn);
+    outcome = await runBy(worker.runners, job, held.turn);
   } catch (thrown) {
     const tried = await held.close();
     if (tried !== undefined && mayBeStored(tried, thrown)) {
@@ -215,21 +214,21 @@ async function run(given: Given & { readonly held: Held }, worker: Worker, lease
       throw thrown;
     }
     if (thrown instanceof NotClaimedError) throw thrown;
-    const error = whyEnded(thrown, job, { held: held.signal, stop: lease.stop });
+    const error = whyEnded(thrown, job, { lost: held.lost, stop: lease.stop });
     const row = held.row();
     const after = afterFailure({
       error,
-      attempts: turn.attempts(),
+      attempts: row?.attempts ?? 0,
       unsentAttempts: row?.unsentAttempts ?? 0,
       unsentTries: row?.unsentTries ?? 0,
       sinceClaimMs: row === undefined ? 0 : now() - (row.startedAt ?? row.createdAt),
-      hasLeft: turn.hasLeft(),
+      hasLeft: held.hasLeft(),
       mayRepeat: mayRepeat(job),
       isAway: worker.breaker?.knownBlockedMs() !== undefined,
       random: worker.random(),
     });
     worker.logger.warn({ job: job.id, type: job.type, after: after.kind, err: error }, 'job not done');
-    if (after.kind !== 'end') return await handBack(given, { after, hasLeft: turn.hasLeft() }, worker, lease);
+    if (after.kind !== 'end') return await handBack(given, after, worker, lease);
     outcome = after.outcome;
   }
   const claim = await held.claim();
@@ -248,38 +247,15 @@ const mayBeStored = (tried: Claim, thrown: unknown): boolean =>
   !(thrown instanceof NotClaimedError) ||
   (thrown.answer.kind === 'ended' && thrown.answer.row.by === tried.by);
 
-function openTurn(
-  job: Job,
-  held: Held,
-  { worker, lease }: { readonly worker: Worker; readonly lease: Lease },
-): CountedTurn {
-  const { ledger, now, breaker } = worker;
-  const { deadlineMs, stop } = lease;
-  const isCancelled = async () => (await ledger.read(job.id))?.cancelled === true;
-  return createTurn({
-    id: job.id,
-    held,
-    signal: stop === undefined ? held.signal : AbortSignal.any([held.signal, stop]),
-    deadlineMs,
-    // A renewed lease lasts as long as the process.
-    mustLastMs: deadlineMs === undefined ? 1 : worker.mustLastMs(job),
-    sentLastsMs: mayRepeat(job) ? undefined : SENT_LASTS_MS,
-    now,
-    blockedMs: breaker?.knownBlockedMs,
-    isCancelled: definitionOf(job).stopsWhenCancelled ? isCancelled : undefined,
-    share: shareOf(job),
-  });
-}
-
 /** What ended a job's turn early, for `afterFailure`. */
 function whyEnded(
   thrown: unknown,
   { id }: Job,
-  { held, stop }: { readonly held: AbortSignal; readonly stop: AbortSignal | undefined },
+  { lost, stop }: { readonly lost: AbortSignal; readonly stop: AbortSignal | undefined },
 ): unknown {
   // What the platform responded to a request that had left is known all the same, and is judged as always.
   if (thrown instanceof PlatformError) return thrown;
-  if (held.aborted) return new TurnLostError(`job ${id}: its lease was lost`);
+  if (lost.aborted) return new TurnLostError(`job ${id}: its lease was lost`);
   const error = thrownError(thrown);
   return stop?.aborted && isCausedBy(error, stop.reason) ? stop.reason : error;
 }
@@ -299,18 +275,13 @@ function isCausedBy(error: unknown, reason: unknown): boolean {
 /** Whoever receives the message finds what was staged for it. */
 const sendAgain = ({ body }: QueueMessage): Handled => ({ kind: 'replace', body, isLast: true });
 
-/** A turn that did not end its job. */
-type HandedBack = {
-  readonly after: Exclude<AfterFailure, { readonly kind: 'end' }>;
-  readonly hasLeft: boolean;
-};
-
 async function handBack(
   { message, held }: Given & { readonly held: Held },
-  { after, hasLeft }: HandedBack,
+  after: Exclude<AfterFailure, { readonly kind: 'end' }>,
   worker: Worker,
   lease: Lease,
 ): Promise<Handled> {
+  const hasLeft = held.hasLeft();
   const isLost = after.kind === 'leave';
   const later: Handled = isLost
     ? { kind: 'later', delayMs: lease.leaseMs, isLost }

@@ -1,8 +1,10 @@
-import type { Store } from '../store/index.ts';
+import type { Share } from '../pace/fair-order.ts';
+import type { Worker } from './handle-message.ts';
 import { findLateOutcome } from './late-outcome.ts';
-import type { Claim } from './ledger/job-row.ts';
-import type { ClaimAnswer, JobRequest, Ledger, SentAnswer } from './ledger/ledger.ts';
+import { CANCELLED, type Claim } from './ledger/job-row.ts';
+import type { ClaimAnswer, JobRequest, SentAnswer } from './ledger/ledger.ts';
 import { sentInTime } from './ledger/transitions.ts';
+import { HandBackError, JobCancelledError, type Turn, TurnLostError } from './turn.ts';
 
 export type Lease = {
   /** When everything must be done; undefined if `holdLease` keeps the lease alive. */
@@ -21,14 +23,15 @@ export type Lease = {
 
 /** A job as one delivery of its message has it. */
 export type Held = AsyncDisposable & {
+  readonly turn: Turn;
   /** Aborted when the lease is lost. */
-  readonly signal: AbortSignal;
+  readonly lost: AbortSignal;
   /** The job's row as it was stored last; undefined as long as the job is not claimed. */
   readonly row: () => Claim | undefined;
+  /** A request has left: until then nothing can have been executed. */
+  readonly hasLeft: () => boolean;
   /** Claims the job, unless it is claimed. Throws `NotClaimedError`. */
   readonly claim: () => Promise<Claim>;
-  /** Records that a request leaves now; a job that is not claimed is claimed by the same write. Throws `NotClaimedError`. */
-  readonly sent: (options: { readonly mustLastMs: number }) => Promise<SentAnswer>;
   /**
    * Ends the sends, of calls too that come to their turn only now, and waits for a claim that is under way. Returns one
    * that recorded a send, if no response came: it may have been stored, or be stored yet.
@@ -49,18 +52,42 @@ export class NotClaimedError extends Error {
 
 export type HeldOptions = {
   readonly request: JobRequest;
-  readonly mayRepeat: boolean;
   readonly isNew: boolean;
-  readonly ledger: Ledger;
-  readonly store: Store;
-  readonly lease: Pick<Lease, 'leaseMs' | 'holdLease'>;
+  readonly mayRepeat: boolean;
+  /** It sends many requests, and looks between them whether a person has cancelled it. Default: false. */
+  readonly stopsWhenCancelled?: boolean | undefined;
+  /** How long a send of this job may take. */
+  readonly mustLastMs: number;
+  /** Default: `normal`. */
+  readonly share?: Share;
+  readonly worker: Pick<Worker, 'ledger' | 'store' | 'now' | 'breaker'>;
+  readonly lease: Lease;
 };
 
-/** A job that is claimed when that is asked for, and whose lease is then held until this is disposed. */
-export function createHeld({ request, ledger, store, lease, ...options }: HeldOptions): Held {
+/** How old SENT may be when a request leaves that may not be repeated; a worker that is held up longer takes it back. */
+const SENT_LASTS_MS = 2_000;
+
+/** How often a job that sends many requests looks whether it was cancelled, at most: a read of its row. */
+const LOOK_EVERY_MS = 3_000;
+
+/**
+ * A job that is claimed when that is asked for, or by the record of its first send, and whose lease is then held until
+ * this is disposed.
+ */
+export function createHeld(options: HeldOptions): Held {
+  const { stop } = options.lease;
+  const { sent, ...hold } = createHold(options);
+  const signal = stop === undefined ? hold.lost : AbortSignal.any([hold.lost, stop]);
+  const { turn, hasLeft } = createTurn(options, { row: hold.row, sent, signal });
+  return { ...hold, turn, hasLeft };
+}
+
+/** Claims the job, once, and holds its lease. */
+function createHold({ request, isNew, mayRepeat, worker, lease, mustLastMs }: HeldOptions) {
+  const { ledger, store } = worker;
   const by = ledger.newName();
   const lost = new AbortController();
-  const held = new AsyncDisposableStack();
+  const leases = new AsyncDisposableStack();
   let [row, tried]: [Claim?, Claim?] = [];
   let claiming: Promise<Claim> | undefined;
   let isClosed = false;
@@ -69,35 +96,36 @@ export function createHeld({ request, ledger, store, lease, ...options }: HeldOp
 
   const claim = async (sends: boolean): Promise<Claim> => {
     const answer = await ledger.claim(request, {
-      ...options,
-      by,
-      leaseMs: lease.leaseMs,
+      ...{ isNew, mayRepeat, by, leaseMs: lease.leaseMs },
       findOutcome: (sent) => findLateOutcome(store, sent),
       ...(sends ? { sends, onTry: (trying: Claim) => (tried = trying) } : {}),
     });
     if (answer.kind !== 'claimed') throw new NotClaimedError(request.id, answer);
     row = answer.claim;
-    const { signal } = held.use(lease.holdLease(row));
+    const { signal } = leases.use(lease.holdLease(row));
     signal.addEventListener('abort', () => lost.abort(signal.reason), { once: true });
     return row;
   };
 
   return {
-    signal: lost.signal,
+    lost: lost.signal,
     row: () => row,
     async claim() {
       await settled();
       return row ?? (await claim(false));
     },
-    async sent({ mustLastMs }) {
+    /** Records that a request leaves now; a job that is not claimed is claimed by the same write. */
+    async sent(): Promise<SentAnswer> {
+      // A renewed lease lasts as long as the process.
+      const must = { mustLastMs: lease.deadlineMs === undefined ? 1 : mustLastMs };
       if (row !== undefined) {
-        const answer = await ledger.sent(row, { mustLastMs });
+        const answer = await ledger.sent(row, must);
         if (answer.kind === 'sent') row = answer.claim;
         return answer;
       }
       if (isClosed) return { kind: 'lost', row };
       claiming = claim(true);
-      return sentInTime(await claiming, { mustLastMs, nowMs: ledger.now() });
+      return sentInTime(await claiming, { ...must, nowMs: ledger.now() });
     },
     async close() {
       isClosed = true;
@@ -106,7 +134,72 @@ export function createHeld({ request, ledger, store, lease, ...options }: HeldOp
     },
     [Symbol.asyncDispose]() {
       isClosed = true;
-      return held.disposeAsync();
+      return leases.disposeAsync();
     },
   };
 }
+
+type Sends = Pick<Held, 'row'> & {
+  readonly sent: () => Promise<SentAnswer>;
+  readonly signal: AbortSignal;
+};
+
+function createTurn(options: HeldOptions, { row, sent, signal }: Sends) {
+  const { request, mayRepeat, mustLastMs, share = 'normal', worker, lease } = options;
+  const { now, breaker } = worker;
+  const { deadlineMs } = lease;
+  const isCancelled = createCancelCheck(options);
+  let recording: Promise<void> | undefined;
+  let [leaveUntilMs, hasLeft] = [Number.POSITIVE_INFINITY, false];
+
+  const recordSend = async (): Promise<void> => {
+    const answer = await sent();
+    if (answer.kind === 'too-late') throw tooLate(answer.leftMs);
+    if (answer.kind === 'lost') throw new TurnLostError(`job ${request.id}: another worker has it now`);
+    if (!mayRepeat) leaveUntilMs = Math.min(now() + SENT_LASTS_MS, answer.claim.leaseUntilMs);
+  };
+  const checkMaySend = (): void => {
+    signal.throwIfAborted();
+    if (isCancelled.known() || row()?.cancelled === true)
+      throw new JobCancelledError(`${CANCELLED} while it was under way`);
+    const awayMs = breaker?.knownBlockedMs();
+    if (awayMs !== undefined) throw new HandBackError('the platform is away', awayMs);
+    if (deadlineMs !== undefined && deadlineMs - now() < mustLastMs) throw tooLate(deadlineMs - now());
+  };
+  const turn: Turn = {
+    ...{ signal, share, deadlineMs },
+    lastSendMs: deadlineMs === undefined ? undefined : deadlineMs - mustLastMs,
+    onLeave() {
+      checkMaySend();
+      if (!hasLeft && now() > leaveUntilMs) throw new HandBackError('SENT was written too long ago', 0);
+      hasLeft = true;
+    },
+    async beforeSend() {
+      await isCancelled.look();
+      checkMaySend();
+      recording ??= recordSend();
+      // If it fails, the next call may try to write it again.
+      await recording.catch((error: unknown) => {
+        recording = undefined;
+        throw error;
+      });
+    },
+  };
+  return { turn, hasLeft: () => hasLeft };
+}
+
+/** Looks at the row now and then, where the job stops between sends. If the table is away, the next look shows it. */
+function createCancelCheck({ request, stopsWhenCancelled, worker: { ledger, now } }: HeldOptions) {
+  let [lookedAtMs, isCancelled] = [now(), false];
+  return {
+    async look(): Promise<void> {
+      if (stopsWhenCancelled !== true || now() - lookedAtMs < LOOK_EVERY_MS) return;
+      lookedAtMs = now();
+      const found = await ledger.read(request.id).catch(() => undefined);
+      isCancelled ||= found?.cancelled === true;
+    },
+    known: () => isCancelled,
+  };
+}
+
+const tooLate = (leftMs: number) => new HandBackError(`${leftMs} ms are left, and a send may take longer`, 0);

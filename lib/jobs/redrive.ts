@@ -38,7 +38,7 @@ export type RedriveParts = {
 };
 
 /** What was not sent: the id of a job or of a dead letter, and why. */
-export type NotSent = { readonly id: string; readonly error: string };
+type NotSent = { readonly id: string; readonly error: string };
 
 /** The ids of the jobs that were reopened, and of those that were left as they are, with their states. */
 export type Redriven = {

@@ -27,7 +27,7 @@ const rateBroken = ({ rate, mostInOneSecond }: After): readonly string[] =>
     ? []
     : [`${mostInOneSecond} requests within one second, at a rate of ${rate}`];
 
-export const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 /** A minute for everything but the backlog's own time, which is known only where it took longer than that. */
 const recoveryBroken = ({ open, recoveredMs, calmBacklogMs = 0, backlog }: After): readonly string[] =>
@@ -38,7 +38,7 @@ const recoveryBroken = ({ open, recoveredMs, calmBacklogMs = 0, backlog }: After
       ];
 
 /** How often each function ran, by its first input. */
-export function executionsOf({ counts }: Pick<After, 'counts'>): ReadonlyMap<string, number> {
+function executionsOf({ counts }: Pick<After, 'counts'>): ReadonlyMap<string, number> {
   const executed = new Map<string, number>();
   for (const { inputVariables } of counts.executions) {
     const name = `first:${(inputVariables as { readonly first: number }).first}`;
@@ -121,7 +121,7 @@ function textsBroken({ counts, excuses }: After): readonly string[] {
 }
 
 /** What the batch's texts cost, as the platform counted it. */
-export function batchCost({ batchTexts, counts }: After) {
+function batchCost({ batchTexts, counts }: After) {
   const distinct = [...new Set(batchTexts)];
   const paid = distinct.reduce((sum, text) => sum + (counts.sentimentCalls[text] ?? 0), 0);
   return { distinct: distinct.length, paid };

@@ -1,0 +1,166 @@
+import { beforeEach, expect, test } from 'vitest';
+import { createHeld, type HeldOptions } from '../../lib/jobs/held.ts';
+import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
+import type { Claim } from '../../lib/jobs/ledger/job-row.ts';
+import type { Ledger, SentAnswer } from '../../lib/jobs/ledger/ledger.ts';
+import { HandBackError, JobCancelledError, TurnLostError } from '../../lib/jobs/turn.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
+import { createMemoryTable } from '../table/memory-table.ts';
+
+const claim: Claim = {
+  id: 'job-1',
+  state: 'CLAIMED',
+  fence: 1,
+  leaseUntilMs: 100_000,
+  attempts: 0,
+  takeovers: 0,
+  dt: '2026-11-21',
+  createdAt: 0,
+};
+const sent: SentAnswer = { kind: 'sent', claim: { ...claim, state: 'SENT', attempts: 1 } };
+const request = { id: 'job-1', type: 'run-function', contentHash: 'hash', sender: 'me' };
+
+const now = { ms: 10_000 };
+
+beforeEach(() => {
+  now.ms = 10_000;
+});
+
+/** The turn of a claimed job over a ledger that returns these answers in order, and logs what was requested. */
+async function turnOver(
+  answers: readonly (SentAnswer | Error)[],
+  { deadlineMs, ...more }: Partial<HeldOptions> & { readonly deadlineMs?: number } = {},
+) {
+  const log: string[] = [];
+  const left = [...answers];
+  const stop = new AbortController();
+  const ledger: Ledger = {
+    ...createLedger({ table: createMemoryTable(), now: () => now.ms }),
+    claim: async () => ({ kind: 'claimed', claim }),
+    async sent() {
+      log.push('sent');
+      const answer = left.shift();
+      if (answer instanceof Error) throw answer;
+      return answer ?? { kind: 'lost', row: undefined };
+    },
+    async read() {
+      log.push(`read at ${now.ms}`);
+      return claim;
+    },
+  };
+  const held = createHeld({
+    ...{ request, isNew: true, mayRepeat: true, mustLastMs: 60_000 },
+    worker: { ledger, store: createMemoryStore(), now: () => now.ms },
+    lease: {
+      deadlineMs,
+      leaseMs: 90_000,
+      writeUntilMs: () => Number.POSITIVE_INFINITY,
+      holdLease: () => ({ signal: stop.signal, [Symbol.asyncDispose]: async () => undefined }),
+    },
+    ...more,
+  });
+  await held.claim();
+  return { held, turn: held.turn, log, stop };
+}
+
+test('writes SENT once, however many calls a job makes', async () => {
+  const { held, turn, log } = await turnOver([sent]);
+
+  await Promise.all([turn.beforeSend(), turn.beforeSend()]);
+  await turn.beforeSend();
+
+  expect(log).toEqual(['sent']);
+  expect(held.row()?.attempts).toBe(1);
+});
+
+test('sends nothing if SENT could not be written, and writes it again for the next call', async () => {
+  const { turn, log } = await turnOver([new Error('the table is unavailable'), sent]);
+
+  await expect(turn.beforeSend()).rejects.toThrow('the table is unavailable');
+  await turn.beforeSend();
+
+  expect(log).toEqual(['sent', 'sent']);
+});
+
+test('lets the first request leave up to two seconds after SENT, and every other one at any time', async () => {
+  const { held, turn } = await turnOver([sent], { mayRepeat: false });
+  await turn.beforeSend();
+  now.ms += 2_001;
+  expect(turn.onLeave).toThrow(HandBackError);
+  expect(held.hasLeft()).toBe(false);
+  now.ms -= 1;
+
+  turn.onLeave();
+  now.ms += 60_000;
+  await turn.beforeSend();
+  turn.onLeave();
+
+  expect(held.hasLeft()).toBe(true);
+});
+
+test('sends nothing if the row that SENT was written over was cancelled', async () => {
+  const { turn } = await turnOver([{ kind: 'sent', claim: { ...claim, cancelled: true } }]);
+  await turn.beforeSend();
+
+  expect(turn.onLeave).toThrow(JobCancelledError);
+});
+
+test('sends nothing if another worker has the job', async () => {
+  const { turn } = await turnOver([{ kind: 'lost', row: undefined }]);
+
+  await expect(turn.beforeSend()).rejects.toBeInstanceOf(TurnLostError);
+});
+
+test('sends nothing that could outlast the lease or the deadline', async () => {
+  const late = await turnOver([{ kind: 'too-late', leftMs: 5 }], { deadlineMs: 200_000 });
+  await expect(late.turn.beforeSend()).rejects.toBeInstanceOf(HandBackError);
+
+  const { turn, log } = await turnOver([sent], { deadlineMs: 69_999 });
+  await expect(turn.beforeSend()).rejects.toThrow('59999 ms are left, and a send may take longer');
+  expect(log).toEqual([]);
+});
+
+test('sends nothing once the lease is lost, whether SENT was written or not', async () => {
+  const unsent = await turnOver([sent]);
+  unsent.stop.abort(new Error('lease lost'));
+  await expect(unsent.turn.beforeSend()).rejects.toThrow('lease lost');
+  expect(unsent.log).toEqual([]);
+
+  const { held, turn, stop } = await turnOver([sent]);
+  await turn.beforeSend();
+  stop.abort(new Error('lease lost'));
+  expect(turn.onLeave).toThrow('lease lost');
+  expect(held.hasLeft()).toBe(false);
+});
+
+test('checks the time again at the moment a call leaves, for its turn may have come late', async () => {
+  const { turn } = await turnOver([sent], { deadlineMs: 70_000 });
+  await turn.beforeSend();
+  turn.onLeave();
+
+  now.ms = 10_001;
+
+  expect(turn.onLeave).toThrow(HandBackError);
+});
+
+test('says until when a send may start, if there is a deadline', async () => {
+  expect((await turnOver([], { deadlineMs: 200_000 })).turn.lastSendMs).toBe(140_000);
+  expect((await turnOver([])).turn.lastSendMs).toBeUndefined();
+});
+
+test('looks whether its job was cancelled once three seconds have passed', async () => {
+  const { turn, log } = await turnOver([sent], { stopsWhenCancelled: true });
+
+  for (const atMs of [12_999, 13_000, 15_999, 16_000]) {
+    now.ms = atMs;
+    await turn.beforeSend();
+  }
+
+  expect(log).toEqual(['sent', 'read at 13000', 'read at 16000']);
+});
+
+test('is ended on purpose by errors that the log shows without a stack', () => {
+  const errors = [new HandBackError('x', 0), new TurnLostError('x'), new JobCancelledError('x')];
+
+  expect(errors.map(({ isRefusal }) => isRefusal)).toEqual([true, true, true]);
+});
