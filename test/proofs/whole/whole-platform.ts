@@ -13,9 +13,8 @@ type Execution = {
   readonly name: string;
   readonly atMs: number;
   isKnown: boolean;
-  /** How many troubles its process had had when it was sent, and when its response was known. */
+  /** How many troubles its process had had when it was sent. */
   readonly troublesBefore: number;
-  troubles: number;
 };
 
 const SEARCH = '/api/query/v1/functions/search';
@@ -56,7 +55,6 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
       atMs: world.sinceStartMs(),
       isKnown: false,
       troublesBefore,
-      troubles: 0,
     };
     executions.push(execution);
     world.log('platform', `executes ${execution.name} for ${process.name}`);
@@ -114,7 +112,6 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
     await world.clock.sleep(takesMs);
     await world.troubles(process, `response of ${execution.name}`);
     execution.isKnown = true;
-    execution.troubles = process.troubles;
     return result;
   };
 

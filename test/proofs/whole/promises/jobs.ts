@@ -86,7 +86,7 @@ function checkSends({ id, job, number, row }: Checked, { scene, sent, broken }: 
     wrong('nothing may be given up for an outage');
   if (status === 'failed' && !isNamed && own.length > 0 && most === 1 && !mayRepeat(job))
     wrong('it was executed');
-  const isSound = own.at(-1)?.isKnown === true && own.at(-1)?.process.troubles === own.at(-1)?.troubles;
+  const isSound = own.at(-1)?.isKnown === true && own.at(-1)?.process.troubles === own.at(-1)?.troublesBefore;
   if (status === 'unknown' && !isNamed && isSound && !platform.doubtful.includes(subject))
     wrong('its response reached a process that had no trouble');
 }
