@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { sleep } from '../../base/index.ts';
-import { refusals } from '../../jobs/texts/batch/check-batch.ts';
+import { previewBatch, refusals } from '../../jobs/texts/batch/check-batch.ts';
 import { type BadRow, type BatchRequest, checkedRows, isBad } from '../../jobs/texts/batch/chunks.ts';
-import { previewBatch } from '../../jobs/texts/batch/preview.ts';
 import { scoreFile } from '../../jobs/texts/batch/score-file.ts';
 import { BatchConflictError } from '../../jobs/texts/batch/split-batch.ts';
 import { createScoreCache } from '../../jobs/texts/cache/score-cache.ts';
@@ -94,7 +93,7 @@ async function preview(
       yield row;
     }
   }
-  const found = await previewBatch({ rows, request: request.request, cache, rate, signal });
+  const found = await previewBatch({ ...request, rows }, { cache, rate, signal });
   const reasons = refusals(found, { rate, maxCalls: flags.maxCalls });
   const input = request.input?.();
   return showPreview({ ...found, bad: [...badRows.values()], reasons, rate, input }, flags, terminal);

@@ -1,8 +1,7 @@
 import { scoresFolder, summaryKey } from '../../jobs/texts/batch/batch.ts';
-import type { Refusal } from '../../jobs/texts/batch/check-batch.ts';
+import type { Preview, Refusal } from '../../jobs/texts/batch/check-batch.ts';
 import type { BadRow } from '../../jobs/texts/batch/chunks.ts';
 import type { Summary } from '../../jobs/texts/batch/finish-batch.ts';
-import type { Preview } from '../../jobs/texts/batch/preview.ts';
 import type { InputFound } from '../../jobs/texts/rows/read-rows.ts';
 import type { Store } from '../../store/index.ts';
 import { UsageError } from '../errors/usage-error.ts';

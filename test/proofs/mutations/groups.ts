@@ -85,7 +85,7 @@ export const groups = {
       'test/jobs/{types/score/runner,texts/erase-old-versions,cancel-under-way}.test.ts',
       'test/jobs/texts/scoring/score-texts.test.ts',
       'test/jobs/texts/forget-batch.test.ts',
-      'test/jobs/texts/{batch/costs,batch/score-file,batch/preview,rows/read-rows,forget,batch/batch}.test.ts',
+      'test/jobs/texts/{batch/costs,batch/score-file,rows/read-rows,forget,batch/batch}.test.ts',
       'test/jobs/texts/forget-races.test.ts',
     ],
   },

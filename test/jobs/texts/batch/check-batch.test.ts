@@ -1,9 +1,17 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { checkBatch, refusals } from '../../../../lib/jobs/texts/batch/check-batch.ts';
+import {
+  checkBatch,
+  type Preview,
+  previewBatch,
+  refusals,
+} from '../../../../lib/jobs/texts/batch/check-batch.ts';
 import type { SourceRow } from '../../../../lib/jobs/texts/batch/chunks.ts';
-import type { Preview } from '../../../../lib/jobs/texts/batch/preview.ts';
-import { row, scriptedAnalyze, worker } from '../fakes.ts';
-import { batchOf } from './batch-suite.ts';
+import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
+import type { ScoreCache } from '../../../../lib/jobs/texts/cache/score-cache.ts';
+import { scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
+import { row, rowsOf, scriptedAnalyze, worker } from '../fakes.ts';
+import { batchOf, mixedRows, world } from './batch-suite.ts';
 
 const { cache } = worker(scriptedAnalyze().analyze);
 
@@ -115,5 +123,62 @@ describe('a batch', () => {
     expect(await named('b'.repeat(114))).toBe('accepted');
     expect(await named('b'.repeat(115))).toBe('refused');
     expect(await named('a/b')).toBe('refused');
+  });
+});
+
+describe('a preview', () => {
+  const distinct = new Set(mixedRows.flatMap((each) => ('text' in each ? [each.text] : [])));
+
+  test('counts rows, distinct texts, and the calls for those that are not cached', async () => {
+    const { split, scoring } = world();
+    await scoreTexts([{ id: '1', text: 'good 0' }], {}, scoring);
+
+    expect(await previewBatch({ request: {}, rows: rowsOf(mixedRows) }, split)).toEqual({
+      rows: 230,
+      badRows: 4,
+      texts: distinct.size,
+      cached: 1,
+      calls: distinct.size - 1,
+      seconds: Math.ceil((distinct.size - 1) / 2),
+    });
+  });
+
+  test('refuses a batch over its limit of calls before anything is sent', async () => {
+    const { split, messages, store } = world();
+
+    const refused = await splitBatch(batchOf(mixedRows), { ...split, maxCalls: 100 });
+
+    expect(refused).toMatchObject({
+      kind: 'refused',
+      reasons: [
+        `230 rows hold ${distinct.size} distinct texts, of which 0 are cached: ${distinct.size} calls, over the limit of 100`,
+      ],
+      preview: { calls: distinct.size },
+    });
+    expect([messages.length, store.objects.size]).toEqual([0, 0]);
+  });
+
+  test('does not count equal texts against the ten days', async () => {
+    const { split } = world();
+    const rows = Array.from({ length: 100 }, (_, index) => row(index, 'good'));
+
+    expect(await splitBatch(batchOf(rows), { ...split, rate: 0.0001 })).toMatchObject({ kind: 'split' });
+  });
+
+  test('looks up fifty texts at once', async () => {
+    const { split } = world();
+    let [open, most] = [0, 0];
+    const find: ScoreCache['find'] = async () => {
+      open += 1;
+      most = Math.max(most, open);
+      await setImmediate();
+      open -= 1;
+      return undefined;
+    };
+    const rows = rowsOf(Array.from({ length: 120 }, (_, at) => row(at + 1, `text ${at}`)));
+
+    await previewBatch({ request: {}, rows }, { ...split, cache: { ...split.cache, find } });
+
+    expect(most).toBe(50);
   });
 });
