@@ -1,5 +1,5 @@
-import { cacheKey, callsOf, isHeld, parseCacheRow, parseResult, textHashOf } from '../cache/cache-row.ts';
-import type { TextOutcome } from '../scoring/score-text.ts';
+import { cacheKey, parseCacheRow, standingOf, textHashOf } from '../cache/cache-row.ts';
+import { type TextOutcome, withResult } from '../scoring/score-text.ts';
 import { settled, type TextResult } from '../scoring/score-texts.ts';
 import { type BatchStorage, type ChunkId, partPrefix } from './batch.ts';
 import { type ChunkCounts, type Costs, countChunk } from './chunk-counts.ts';
@@ -133,13 +133,10 @@ async function recordedOutcome(
   const { error, payer } = given.failure;
   const key = cacheKey(host, { ...request, text });
   const stored = await table.get(key);
-  const row = stored && parseCacheRow(stored);
+  const standing = standingOf(stored && parseCacheRow(stored), payer, now());
+  if (standing.kind === 'scored') return withResult(standing.result, standing.calls);
   // Whoever holds the text will count its calls.
-  const calls = row === undefined || isHeld(row, now()) ? 0 : callsOf(row, payer);
-  if (row?.state === 'SCORED') {
-    const result = parseResult(row);
-    return calls === 0 ? { kind: 'cached', result } : { kind: 'scored', result, calls };
-  }
+  const calls = standing.kind === 'held' ? 0 : standing.calls;
   const forget = async () => {
     if (stored !== undefined && calls > 0) await table.delete(key, stored.token);
   };

@@ -3,8 +3,7 @@ import * as z from 'zod/mini';
 import { canonicalJson, parseJson, printJson } from '../../../base/index.ts';
 import type { SentimentRequest } from '../../../platform/index.ts';
 import { type Sentiment, sentimentSchema } from '../../../platform/records.ts';
-import type { RowKey, StoredRow, Table } from '../../../table/index.ts';
-import { RETENTION_MS } from '../batch/batch.ts';
+import type { RowKey, StoredRow } from '../../../table/index.ts';
 
 /** The start of every row's partition. */
 export const CACHE_PREFIX = 'score#';
@@ -30,7 +29,6 @@ const cacheRowSchema = z.object({
   payer: z.optional(z.string()),
   leaseEndsMs: z.number(),
   sends: z.number(),
-  paidAgain: z.number(),
   result: z.optional(z.string()),
 });
 
@@ -42,39 +40,22 @@ export type CacheRow = z.infer<typeof cacheRowSchema>;
 
 export const parseCacheRow = ({ row }: StoredRow): CacheRow => cacheRowSchema.parse(row);
 
-export const parseResult = ({ result = 'null' }: CacheRow): Sentiment =>
-  sentimentSchema.parse(parseJson(result));
+/** A text that this worker need not, or must not, send. */
+export type Taken =
+  /** `calls`: those that this payer spent on it; 0 if another job paid. */
+  | { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number }
+  /** Another worker is scoring it, and holds it until then: epoch milliseconds. */
+  | { readonly kind: 'held'; readonly untilMs: number };
 
-/** Whether another worker has the text now. */
-export const isHeld = ({ state, leaseEndsMs }: CacheRow, nowMs: number): boolean =>
-  state === 'SENT' && leaseEndsMs > nowMs;
-
-/** The calls of a text that this payer is the one to count. */
-export const callsOf = ({ payer, sends }: CacheRow, counting: string | undefined): number =>
-  counting !== undefined && payer === counting ? sends : 0;
-
-/** What rows are written with. */
-export type RowWriting = {
-  readonly table: Table;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-  /** A new name at each call, such as a UUID. */
-  readonly newToken: () => string;
-  /** How long a row is stored, in milliseconds. Default 90 days. */
-  readonly retentionMs?: number;
-};
-
-type Write = { readonly key: RowKey; readonly row: CacheRow; readonly expected: string | null };
-
-export type Written =
-  | { readonly kind: 'stored'; readonly token: string }
-  | { readonly kind: 'other'; readonly current: StoredRow | undefined };
-
-export async function writeCacheRow(
-  { key, row, expected }: Write,
-  { table, now, newToken, retentionMs = RETENTION_MS }: RowWriting,
-): Promise<Written> {
-  const token = newToken();
-  const result = await table.put(key, row, { expected, token, expiresAtMs: now() + retentionMs });
-  return result.kind === 'stored' ? { kind: 'stored', token } : result;
+/** What a row, or none, says to a worker. `calls`: those of an open text that this payer is the one to count. */
+export function standingOf(
+  row: CacheRow | undefined,
+  payer: string | undefined,
+  nowMs: number,
+): Taken | { readonly kind: 'open'; readonly calls: number } {
+  const calls = row !== undefined && payer !== undefined && row.payer === payer ? row.sends : 0;
+  if (row?.state === 'SCORED')
+    return { kind: 'scored', result: sentimentSchema.parse(parseJson(row.result ?? 'null')), calls };
+  if (row?.state === 'SENT' && row.leaseEndsMs > nowMs) return { kind: 'held', untilMs: row.leaseEndsMs };
+  return { kind: 'open', calls };
 }

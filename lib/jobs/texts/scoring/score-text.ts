@@ -1,9 +1,9 @@
-import type { PlatformError, Sentiment, SentimentRequest } from '../../../platform/index.ts';
+import { PlatformError, type Sentiment, type SentimentRequest } from '../../../platform/index.ts';
 import { decideRetry, defaultRetryLimits } from '../../../platform/retry.ts';
-import type { Taken, TextClaim } from '../cache/text-claim.ts';
-import { isOfText } from './failures.ts';
+import type { Taken } from '../cache/cache-row.ts';
+import type { TextClaim } from '../cache/score-cache.ts';
+import { isOfText, wasRefused } from './failures.ts';
 import type { Run } from './run.ts';
-import { heldNow, sendText, type Tried } from './send-text.ts';
 
 /** The outcome of a text, which several ids may share. `calls`: those that may have been executed. */
 export type TextOutcome =
@@ -19,8 +19,17 @@ export type TextOutcome =
   /** It failed in a way that says nothing about the text. The cache counts its calls until somebody scores it. */
   | { readonly kind: 'unsettled'; readonly error: unknown; readonly calls: number };
 
-/** Another worker holds the text, until `untilMs`. */
-type HeldText = { readonly kind: 'held'; readonly untilMs: number };
+/** A text that this worker leaves alone until then, since another one has it or time is up. */
+type HeldText = Extract<Taken, { readonly kind: 'held' }>;
+
+const heldNow = ({ now }: Run): HeldText => ({ kind: 'held', untilMs: now() });
+
+/** The outcome of a text with a result; `calls`: those of this job, 0 if another one paid. */
+export const withResult = (result: Sentiment, calls: number): TextOutcome =>
+  calls === 0 ? { kind: 'cached', result } : { kind: 'scored', result, calls };
+
+const outcomeOf = (taken: Taken): TextOutcome | HeldText =>
+  taken.kind === 'held' ? taken : withResult(taken.result, taken.calls);
 
 /**
  * Scores a text, from the cache or by calls, and stops the run if the text shows that no other one would fare better.
@@ -46,13 +55,6 @@ export async function scoreText(request: SentimentRequest, run: Run): Promise<Te
   }
 }
 
-/** What another job, or an earlier try of this one, has made of the text. */
-function outcomeOf(taken: Taken): TextOutcome | HeldText {
-  if (taken.kind === 'held') return taken;
-  const { result, calls } = taken;
-  return calls === 0 ? { kind: 'cached', result } : { kind: 'scored', result, calls };
-}
-
 /** The tries of a text so far. */
 type Tries = {
   attempts: number;
@@ -63,6 +65,12 @@ type Tries = {
   departures: number;
 };
 
+/** How an attempt ended: `ended` if nothing was sent, and nothing is to be. */
+type Tried =
+  | { readonly kind: 'result'; readonly result: Sentiment }
+  | { readonly kind: 'failure'; readonly error: PlatformError }
+  | { readonly kind: 'ended'; readonly outcome: TextOutcome | HeldText };
+
 async function tryUntilDone(
   request: SentimentRequest,
   claim: TextClaim,
@@ -71,39 +79,24 @@ async function tryUntilDone(
   const tries: Tries = { attempts: 0, spentMs: 0, refusedTokens: 0, departures: 0 };
   for (;;) {
     const tried = await run.enter((leave) => tryInTurn({ request, claim, leave }, tries, run), run.signal);
-    switch (tried.kind) {
-      case 'result':
-        run.counts.successes += 1;
-        run.failures.succeeded();
-        return store(tried.result, claim, run);
-      case 'scored':
-        return outcomeOf(tried);
-      case 'held':
-        await claim.release();
-        return tried;
-      case 'spent': {
-        const calls = claim.sends();
-        await claim.release();
-        const error = `not sent: the batch has made its ${tried.most} calls`;
-        return { kind: 'failed', error, calls, forget: claim.forget };
-      }
-      case 'waited':
-        break;
-      case 'failure': {
-        const delayMs = delayBeforeRetry(tried.error, tries, run);
-        if (delayMs === undefined) return giveUp(request.text, tried.error, claim, run);
-        const untilMs = run.now() + delayMs;
-        if (untilMs >= run.deadlineMs) {
-          await claim.release();
-          return { kind: 'held', untilMs };
-        }
-        await run.sleep(delayMs, run.signal);
-        tries.spentMs += delayMs;
-        break;
-      }
-      default:
-        return tried satisfies never;
+    if (tried.kind === 'result') {
+      run.counts.successes += 1;
+      run.failures.succeeded();
+      return store(tried.result, claim, run);
     }
+    if (tried.kind === 'ended') {
+      await claim.release();
+      return tried.outcome;
+    }
+    const delayMs = delayBeforeRetry(tried.error, tries, run);
+    if (delayMs === undefined) return giveUp(request.text, tried.error, claim, run);
+    const untilMs = run.now() + delayMs;
+    if (untilMs >= run.deadlineMs) {
+      await claim.release();
+      return { kind: 'held', untilMs };
+    }
+    await run.sleep(delayMs, run.signal);
+    tries.spentMs += delayMs;
   }
 }
 
@@ -120,29 +113,86 @@ const LONGEST_WAIT_MS = 120_000;
  * One attempt in its turn. As long as calls of the chunk leave, a wait for the pace is sat out here, so that no other text
  * of the process meets it too: going back to the queue and coming again costs receives and writes.
  */
-async function tryInTurn(
-  { request, claim, leave }: Turn,
-  tries: Tries,
-  run: Run,
-): Promise<Tried | { readonly kind: 'waited' }> {
-  let leftAtMs: number | undefined;
-  const left = () => {
-    leftAtMs = run.now();
+async function tryInTurn({ request, claim, leave }: Turn, tries: Tries, run: Run): Promise<Tried> {
+  for (;;) {
+    let leftAtMs: number | undefined;
+    const left = () => {
+      leftAtMs = run.now();
+      leave();
+    };
+    const tried = await sendText({ request, claim, leave: left }, run);
+    if (leftAtMs !== undefined) tries.spentMs += run.now() - leftAtMs;
+    if (tried.kind !== 'failure' || tried.error.failure.kind !== 'wait') return tried;
+    const { waitMs } = tried.error.failure;
+    const { departures } = run.counts;
+    const isSoon = waitMs <= LONGEST_WAIT_MS && run.now() + waitMs < run.deadlineMs;
+    if (!isSoon || departures === tries.departures) {
+      run.stop({ kind: 'later', delayMs: waitMs });
+      return { kind: 'ended', outcome: heldNow(run) };
+    }
+    tries.departures = departures;
+    await run.sleep(waitMs, run.signal);
+  }
+}
+
+/** Ends an attempt that may not be sent. */
+class EndedError extends Error {
+  override readonly name = 'EndedError';
+  readonly outcome: TextOutcome | HeldText;
+
+  constructor(outcome: TextOutcome | HeldText) {
+    super(outcome.kind);
+    this.outcome = outcome;
+  }
+}
+
+/**
+ * One call. The text is claimed shortly before its slot, and `leave` called when it leaves; what was certainly not
+ * executed is taken back. A call that has left finishes even if the run is stopped: it is paid for.
+ */
+async function sendText({ request, claim, leave }: Turn, run: Run): Promise<Tried> {
+  const { limit, signal } = run;
+  let [recorded, left] = [false, false];
+  const beforeSend = async () => {
+    if (recorded) return;
+    signal.throwIfAborted();
+    if (run.isOver()) throw new EndedError(heldNow(run));
+    if (limit && !(await limit.take())) {
+      const error = `not sent: the batch has made its ${limit.most} calls`;
+      throw new EndedError({ kind: 'failed', error, calls: claim.sends(), forget: claim.forget });
+    }
+    const sent = await claim.send();
+    if (sent.kind !== 'sent') {
+      await limit?.giveBack();
+      throw new EndedError(outcomeOf(sent));
+    }
+    recorded = true;
+  };
+  const onLeave = () => {
+    signal.throwIfAborted();
+    if (run.isOver() || !claim.isHeld()) throw new EndedError(heldNow(run));
+    left = true;
+    run.counts.departures += 1;
     leave();
   };
-  const tried = await sendText(request, claim, left, run);
-  if (leftAtMs !== undefined) tries.spentMs += run.now() - leftAtMs;
-  if (tried.kind !== 'failure' || tried.error.failure.kind !== 'wait') return tried;
-  const { waitMs } = tried.error.failure;
-  const { departures } = run.counts;
-  const isSoon = waitMs <= LONGEST_WAIT_MS && run.now() + waitMs < run.deadlineMs;
-  if (!isSoon || departures === tries.departures) {
-    run.stop({ kind: 'later', delayMs: waitMs });
-    return heldNow(run);
+  try {
+    if (run.isOver()) throw new EndedError(heldNow(run));
+    const options = { signal, beforeSend, onLeave, once: true, finishes: true };
+    return { kind: 'result', result: await run.analyze(request, options) };
+  } catch (error) {
+    // It did not leave after all: its turn was too far off, or it was stopped before.
+    if (recorded && !left) {
+      await claim.takeBack().catch(() => undefined);
+      await limit?.giveBack().catch(() => undefined);
+    }
+    if (error instanceof EndedError) return { kind: 'ended', outcome: error.outcome };
+    if (!(error instanceof PlatformError)) throw error;
+    if (left && (!error.sent || wasRefused(error.failure))) {
+      await claim.takeBack();
+      await limit?.giveBack();
+    }
+    return { kind: 'failure', error };
   }
-  tries.departures = departures;
-  await run.sleep(waitMs, run.signal);
-  return { kind: 'waited' };
 }
 
 /** Milliseconds before the next attempt; undefined if there is none. */
@@ -182,9 +232,7 @@ async function store(result: Sentiment, claim: TextClaim, run: Run): Promise<Tex
   for (const delayMs of [...STORE_DELAYS_MS, undefined]) {
     try {
       const { stored, sends } = await claim.finish(result);
-      return sends === 0
-        ? { kind: 'cached', result: stored }
-        : { kind: 'scored', result: stored, calls: sends };
+      return withResult(stored, sends);
     } catch {
       if (delayMs !== undefined) await run.sleep(delayMs);
     }

@@ -69,7 +69,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
     await scoreTexts(textsOf('good'), {}, options);
 
     const row = await rowOf(table, 'good');
-    expect(row).toMatchObject({ state: 'SCORED', textHash: textHashOf('good'), paidAgain: 0 });
+    expect(row).toMatchObject({ state: 'SCORED', textHash: textHashOf('good') });
     expect(JSON.parse(String(row?.['result']))).toEqual(sentimentOf({ text: 'good' }));
   });
 
@@ -228,57 +228,6 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
     expect(keyOf([])).toBe(keyOf());
   });
 
-  test('a text whose claim was stored although its write failed is free as soon as it is released', async () => {
-    const table = makeTable();
-    const lossy: Table = {
-      ...table,
-      async put(...put) {
-        await table.put(...put);
-        throw new Error('the response was lost');
-      },
-    };
-    const looked = await worker(scriptedAnalyze().analyze, lossy).cache.look({ text: 'good' });
-    const claim = looked.kind === 'open' ? looked.claim : undefined;
-    await expect(claim?.send()).rejects.toThrow('the response was lost');
-    expect(await rowOf(table, 'good')).toMatchObject({ state: 'SENT' });
-
-    await claim?.release();
-
-    expect(await rowOf(table, 'good')).toBeUndefined();
-  });
-
-  /** A table whose write number `number` is made `late`: it fails at once, and is in the table before the next one. */
-  function withLateWrite(table: Table, number: number): Table {
-    let writes = 0;
-    let late: (() => Promise<unknown>) | undefined;
-    return {
-      ...table,
-      async put(...put) {
-        writes += 1;
-        await late?.();
-        late = undefined;
-        if (writes !== number) return table.put(...put);
-        late = () => table.put(...put);
-        throw new Error('no response');
-      },
-    };
-  }
-
-  test('recognizes a write of its own that was made late: the text is its own, and its send counts once', async () => {
-    const table = makeTable();
-    const { cache } = worker(scriptedAnalyze().analyze, withLateWrite(table, 1));
-    const looked = await cache.look({ text: 'good' });
-    const claim = looked.kind === 'open' ? looked.claim : undefined;
-
-    await expect(claim?.send()).rejects.toThrow('no response');
-    const again = await claim?.send();
-    const finished = await claim?.finish(sentimentOf({ text: 'good' }));
-
-    expect(again).toEqual({ kind: 'sent' });
-    expect(finished?.sends).toBe(1);
-    expect(await rowOf(table, 'good')).toMatchObject({ state: 'SCORED', sends: 1, paidAgain: 0 });
-  });
-
   test('stores a late result over the claim of the worker that took the text over, and nobody pays again', async () => {
     const table = makeTable();
     const slow = worker(scriptedAnalyze().analyze, table, 'slow');
@@ -412,7 +361,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
     expect(resultsOf(scored)).toMatchObject([{ id: 't0', cached: false, calls: 2, paidAgain: 1 }]);
     expect(sent).toHaveLength(4);
     expect(slept).toEqual([7_000, 250, 0]);
-    expect(await rowOf(table, 'good')).toMatchObject({ state: 'SCORED', sends: 2, paidAgain: 1 });
+    expect(await rowOf(table, 'good')).toMatchObject({ state: 'SCORED', sends: 2 });
   });
 
   test('what a job paid for in an earlier try counts as its own, and as cached for other jobs', async () => {
