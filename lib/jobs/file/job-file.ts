@@ -116,10 +116,11 @@ async function* jobLines(options: JobFileOptions): AsyncGenerator<Read> {
 async function* linesOfJson({ file, encoding }: JobFileOptions): AsyncGenerator<Line> {
   const idOf = stableIds(file);
   await using source = await openText(createReadStream(file, { highWaterMark: READ_BYTES }), encoding);
-  for await (const { number: line, text, fault } of source.lines()) {
-    if (fault === undefined && text.trim() === '') continue;
-    const json = fault === undefined ? readMessageJson(text.trim()) : { kind: 'fault' as const, fault };
-    if (json.kind === 'fault') yield { line, faults: [json.fault] };
-    else yield { line, ...textOf(json.value, idOf) };
-  }
+  for await (const lines of source.lines())
+    for (const { number: line, text, fault } of lines) {
+      if (fault === undefined && text.trim() === '') continue;
+      const json = fault === undefined ? readMessageJson(text.trim()) : { kind: 'fault' as const, fault };
+      if (json.kind === 'fault') yield { line, faults: [json.fault] };
+      else yield { line, ...textOf(json.value, idOf) };
+    }
 }

@@ -1,6 +1,6 @@
 import { listed } from '../../../base/index.ts';
 import { RowsError } from './rows-error.ts';
-import { LONGEST_ROW, type SourceLine } from './source-lines.ts';
+import { LONGEST_ROW, type SourceLine, type SourceLines } from './source-lines.ts';
 import { openText } from './source-text.ts';
 
 export type TableOptions = {
@@ -34,7 +34,7 @@ export type CsvTable = CsvHeader & {
  * or broken, that names a column twice, or that lacks one.
  */
 export async function openTable(
-  lines: AsyncIterator<SourceLine>,
+  lines: SourceLines,
   { requested, name = '', separator: given }: TableOptions,
 ): Promise<CsvTable> {
   const ahead = createLookahead(lines);
@@ -193,17 +193,17 @@ const quotesIn = (text: string) => text.split('"').length - 1;
  * even: quotes inside a quoted field are doubled. Only the first if no quote closes it.
  */
 async function gatherRow(ahead: Lookahead): Promise<readonly SourceLine[] | undefined> {
-  let first = await ahead.at(0);
+  let first = ahead.at(0) ?? (await ahead.reach(0));
   while (first !== undefined && first.fault === undefined && /^ *$/.test(first.text)) {
     ahead.drop(1);
-    first = await ahead.at(0);
+    first = ahead.at(0) ?? (await ahead.reach(0));
   }
   if (first === undefined) return undefined;
   const lines = [first];
   let quotes = quotesIn(first.text);
   let length = first.text.length;
   while (quotes % 2 === 1) {
-    const next = await ahead.at(lines.length);
+    const next = ahead.at(lines.length) ?? (await ahead.reach(lines.length));
     length += next?.text.length ?? 0;
     if (next === undefined || next.isTooLong || length > LONGEST_ROW) return [first];
     lines.push(next);
@@ -219,24 +219,25 @@ const textOf = (lines: readonly SourceLine[]) =>
 type Lookahead = ReturnType<typeof createLookahead>;
 
 /** Lines that can be read ahead before they are taken. */
-function createLookahead(source: AsyncIterator<SourceLine>) {
-  let held: SourceLine[] = [];
+function createLookahead(batches: SourceLines) {
+  let held: readonly SourceLine[] = [];
   let start = 0;
+  const at = (index: number) => held[start + index];
   return {
-    /** The line `index` places ahead (0 is the next one), or undefined after the end. */
-    async at(index: number): Promise<SourceLine | undefined> {
-      while (held.length <= start + index) {
-        const next = await source.next();
+    /** The line `index` places ahead (0 is the next one), if it was read. */
+    at,
+    /** The same, once it is read; undefined after the end. */
+    async reach(index: number): Promise<SourceLine | undefined> {
+      while (at(index) === undefined) {
+        const next = await batches.next();
         if (next.done) return undefined;
-        held.push(next.value);
+        [held, start] = [[...held.slice(start), ...next.value], 0];
       }
-      return held[start + index];
+      return at(index);
     },
     /** Takes the next `count` lines. */
     drop(count: number) {
       start += count;
-      // No more are copied than were taken. What is held for longer outlives two collections, and then waits for a full one.
-      if (2 * start >= held.length) [held, start] = [held.slice(start), 0];
     },
   };
 }

@@ -1,9 +1,8 @@
 import { openTable } from './csv.ts';
-import { arrayElements } from './json-array.ts';
 import { compareIds, type RepeatedIds } from './repeated-ids.ts';
 import { type BadRow, badRow, jsonRow, type Row, type RowColumns, requestedColumns, rowFrom } from './row.ts';
 import { notRows, RowsError } from './rows-error.ts';
-import type { SourceLine } from './source-lines.ts';
+import { arrayElements, type SourceLines } from './source-lines.ts';
 import { openText } from './source-text.ts';
 
 export type RowsOptions = RowColumns & {
@@ -76,24 +75,25 @@ export async function openRows(bytes: AsyncIterable<Uint8Array>, options: RowsOp
 }
 
 async function* jsonRows(
-  lines: AsyncIterable<SourceLine>,
+  batches: SourceLines,
   format: 'ndjson' | 'json',
   columns: RowColumns,
 ): AsyncGenerator<RowOfSource> {
   let isFirst = true;
-  for await (const { number: line, text, fault } of lines) {
-    if (isFirst && format === 'ndjson' && text.trim() === '{')
-      throw notRows('one JSON object over several lines');
-    const row = fault === undefined ? jsonRow(line, text, columns) : { line, fault };
-    if (row === undefined) continue;
-    isFirst = false;
-    yield { row, record: fault === undefined ? { kind: 'json', text } : BROKEN };
-  }
+  for await (const lines of batches)
+    for (const { number: line, text, fault } of lines) {
+      if (isFirst && format === 'ndjson' && text.trim() === '{')
+        throw notRows('one JSON object over several lines');
+      const row = fault === undefined ? jsonRow(line, text, columns) : { line, fault };
+      if (row === undefined) continue;
+      isFirst = false;
+      yield { row, record: fault === undefined ? { kind: 'json', text } : BROKEN };
+    }
 }
 
 const BROKEN = { kind: 'broken' } as const;
 
-async function openCsv(lines: AsyncIterator<SourceLine>, options: RowsOptions) {
+async function openCsv(lines: SourceLines, options: RowsOptions) {
   const table = await openTable(lines, { ...options, requested: requestedColumns(options) });
   const { separator, names } = table;
   const indexes = new Map(names.map((name, index) => [name, index]));

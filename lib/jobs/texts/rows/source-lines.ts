@@ -1,4 +1,5 @@
 import type { Encoding } from './encoding.ts';
+import { notRows } from './rows-error.ts';
 
 /** The most bytes (for UTF-16: code units) in a line or a row. */
 export const LONGEST_ROW = 1_048_576;
@@ -12,26 +13,39 @@ export type SourceLine = {
   readonly isTooLong: boolean;
 };
 
+/** Lines in order, a few at a time: as many as a piece of the source ends. */
+export type SourceLines = AsyncGenerator<readonly SourceLine[]>;
+
 /**
  * The physical lines of a source, each ended by CRLF, LF or CR. A line that is too long is not held in memory: it has
  * a fault and no text. A line with bytes that are invalid in the encoding has a fault, and U+FFFD in their place.
  */
-export const sourceLines = (bytes: AsyncIterable<Uint8Array>, encoding: Encoding) =>
-  decodedLines('line', rawLines(unitsOf(bytes, encoding)), encoding);
+export const sourceLines = (bytes: AsyncIterable<Uint8Array>, encoding: Encoding): SourceLines =>
+  decoded('line', bytes, encoding, createLineSplitter());
 
-/** The pieces of a source that are its lines, or count as such, with their numbers. */
-export async function* decodedLines(
+/**
+ * The elements of a JSON array, as the lines of NDJSON would be: their numbers are those of the elements, from 1, since
+ * many may be on one line. Memory holds one element. Throws `RowsError` for an array that does not end, or that is
+ * followed by more.
+ */
+export const arrayElements = (bytes: AsyncIterable<Uint8Array>, encoding: Encoding): SourceLines =>
+  decoded('element', bytes, encoding, createElementSplitter());
+
+async function* decoded(
   what: 'line' | 'element',
-  lines: AsyncIterable<RawLine>,
-  { name }: Encoding,
-): AsyncGenerator<SourceLine> {
-  const decode = lineDecoder(name);
+  bytes: AsyncIterable<Uint8Array>,
+  encoding: Encoding,
+  splitter: Splitter,
+): SourceLines {
+  const decode = lineDecoder(encoding.name);
   const fault = `the ${what}: expected at most ${LONGEST_ROW} bytes, got more`;
   let number = 0;
-  for await (const { units, ...line } of lines) {
+  const numbered = ({ units, ...line }: RawLine): SourceLine => {
     number += 1;
-    yield { number, ...line, ...(line.isTooLong ? { text: '', fault } : decode(units)) };
-  }
+    return { number, ...line, ...(line.isTooLong ? { text: '', fault } : decode(units)) };
+  };
+  for await (const units of unitsOf(bytes, encoding)) yield Array.from(splitter.add(units), numbered);
+  yield Array.from(splitter.end(), numbered);
 }
 
 const isUtf16 = (name: string) => name.startsWith('utf-16');
@@ -41,7 +55,7 @@ const isUtf16 = (name: string) => name.startsWith('utf-16');
  * encoding uses the bytes of CR and LF inside a character, so each line can be decoded alone, and a broken line does
  * not affect the others.
  */
-export async function* unitsOf(bytes: AsyncIterable<Uint8Array>, { name, markBytes }: Encoding) {
+async function* unitsOf(bytes: AsyncIterable<Uint8Array>, { name, markBytes }: Encoding) {
   let skip = markBytes;
   let half: Uint8Array = new Uint8Array(0);
   for await (const piece of bytes) {
@@ -83,10 +97,16 @@ function lineDecoder(name: string): (units: string) => Pick<SourceLine, 'text' |
 }
 
 /** A line before it is decoded; without its units if it is too long. */
-export type RawLine = { readonly units: string; readonly end: string; readonly isTooLong: boolean };
+type RawLine = { readonly units: string; readonly end: string; readonly isTooLong: boolean };
+
+/** What ends with a piece of the source, and with the last one. */
+type Splitter = {
+  readonly add: (units: string) => Iterable<RawLine>;
+  readonly end: () => Iterable<RawLine>;
+};
 
 /** Gathers the pieces of one line after the other, as far as there is room for a line. */
-export function gatherLine() {
+function gatherLine() {
   let held: string[] = [];
   let length = 0;
   return {
@@ -104,21 +124,63 @@ export function gatherLine() {
   };
 }
 
-async function* rawLines(pieces: AsyncIterable<string>): AsyncGenerator<RawLine> {
+function createLineSplitter(): Splitter {
   const line = gatherLine();
   let carried = '';
-  for await (const piece of pieces) {
-    const text = carried + piece;
-    // The character after a CR decides whether the CR ends the line by itself.
-    carried = text.endsWith('\r') ? '\r' : '';
-    const end = text.length - carried.length;
-    let from = 0;
-    for (const match of text.slice(0, end).matchAll(/\r\n|\n|\r/g)) {
-      line.add(text.slice(from, match.index));
-      yield line.take(match[0]);
-      from = match.index + match[0].length;
-    }
-    line.add(text.slice(from, end));
-  }
-  if (carried !== '' || !line.isEmpty()) yield line.take(carried);
+  return {
+    *add(units) {
+      const text = carried + units;
+      // The character after a CR decides whether the CR ends the line by itself.
+      carried = text.endsWith('\r') ? '\r' : '';
+      const end = text.length - carried.length;
+      let from = 0;
+      for (const match of text.slice(0, end).matchAll(/\r\n|\n|\r/g)) {
+        line.add(text.slice(from, match.index));
+        yield line.take(match[0]);
+        from = match.index + match[0].length;
+      }
+      line.add(text.slice(from, end));
+    },
+    *end() {
+      if (carried !== '' || !line.isEmpty()) yield line.take(carried);
+    },
+  };
+}
+
+function createElementSplitter(): Splitter {
+  const element = gatherLine();
+  // Depth 0 is before and after the array, 1 between its elements.
+  let [depth, inString, isEscaped, isOver] = [0, false, false, false];
+  return {
+    *add(units) {
+      let from = 0;
+      for (let at = 0; at < units.length; at += 1) {
+        const character = units[at] ?? '';
+        if (inString) {
+          inString = isEscaped || character !== '"';
+          isEscaped = !isEscaped && character === '\\';
+          continue;
+        }
+        if (depth === 0) {
+          if (character === '[' && !isOver) depth = 1;
+          else if (/\S/.test(character)) throw notRows('a JSON array with something after it');
+          from = at + 1;
+          continue;
+        }
+        if (character === '"') inString = true;
+        else if (character === '[' || character === '{') depth += 1;
+        else if (character === ']' || character === '}') depth -= 1;
+        isOver = depth === 0;
+        if (!isOver && !(depth === 1 && character === ',')) continue;
+        element.add(units.slice(from, at));
+        from = at + 1;
+        const made = element.take('');
+        if (made.isTooLong || made.units.trim() !== '') yield made;
+      }
+      element.add(units.slice(from));
+    },
+    *end() {
+      if (!isOver) throw notRows('a JSON array that does not end: is the file complete?');
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { type Encoding, findEncoding } from './encoding.ts';
 import { notRows, RowsError } from './rows-error.ts';
-import { type SourceLine, sourceLines } from './source-lines.ts';
+import { type SourceLines, sourceLines } from './source-lines.ts';
 
 /** How many bytes of a source its encoding is detected from. */
 const SAMPLE_BYTES = 256 * 1024;
@@ -15,7 +15,7 @@ export type SourceText = AsyncDisposable & {
   /** All bytes, including the head. */
   readonly all: () => AsyncGenerator<Uint8Array>;
   /** All its lines, once. */
-  readonly lines: () => AsyncGenerator<SourceLine>;
+  readonly lines: () => SourceLines;
 };
 
 /** Opens a text, gzipped or not, in the requested encoding or the one that is found. Throws `RowsError`. */
