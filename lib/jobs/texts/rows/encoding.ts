@@ -64,23 +64,11 @@ function decoded(sample: Uint8Array, name: string): string | undefined {
   }
 }
 
-/** What rows are made of: line ends, separators, quotes, spaces, and the braces of JSON. */
-const STRUCTURE = /[\n\r,;|\t "{}:]/g;
-
-/** As much of a sample as an unmarked encoding is found by. */
-const UTF16_SAMPLE_BYTES = 64 * 1_024;
-
-/**
- * UTF-16 without a byte order mark: the byte order in which the sample reads as text with more structure. Letters alone do
- * not show it: many are letters in both orders.
- */
+/** UTF-16 without a byte order mark: of its separators and line ends, one byte is zero, which comes first in big-endian. */
 function unmarkedUtf16(sample: Uint8Array): string {
-  const structureIn = (name: string) => {
-    const text = decoded(sample.subarray(0, UTF16_SAMPLE_BYTES), name) ?? '\0';
-    return text.includes('\0') ? 0 : (text.match(STRUCTURE)?.length ?? 0);
-  };
-  const [le, be] = [structureIn('utf-16le'), structureIn('utf-16be')];
-  if (le === 0 && be === 0)
-    throw notRows('zero bytes, which no text has: if it is one, name its encoding by --encoding');
-  return be > le ? 'utf-16be' : 'utf-16le';
+  const zerosAt = (parity: number) =>
+    sample.filter((byte, index) => byte === 0 && index % 2 === parity).length;
+  const name = zerosAt(0) > zerosAt(1) ? 'utf-16be' : 'utf-16le';
+  if (decoded(sample, name)?.includes('\0') === false) return name;
+  throw notRows('zero bytes, which no text has: if it is one, name its encoding by --encoding');
 }
