@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
-import { canonicalJson, recordOf } from '../../../base/index.ts';
+import { canonicalJson } from '../../../base/index.ts';
 import type { StoredRow } from '../../../table/index.ts';
+import type { InputFound } from '../rows/read-rows.ts';
 import {
   type BatchStorage,
   batchPartition,
@@ -10,6 +11,7 @@ import {
   RETENTION_MS,
 } from './batch.ts';
 import { type ChunkCounts, countsSchema } from './chunk-counts.ts';
+import { badRowSchema } from './staged-chunk.ts';
 
 /*
  * A batch in the table: a row a chunk, and a header, which the splitter stores last.
@@ -24,14 +26,7 @@ const chunkRowSchema = z.object({
   state: z.enum(['open', 'ended']),
   /** SHA-256 of the staged object as it was split. */
   staged: z.string(),
-  badRows: z.array(
-    z.object({
-      line: z.number(),
-      fault: z.string(),
-      id: z.optional(z.string()),
-      columns: z.optional(recordOf(z.string())),
-    }),
-  ),
+  badRows: z.array(badRowSchema),
   /**
    * Key of the part; set with the counts once the chunk has ended, and left in place if it is reopened: its scored rows
    * are not paid for again, and its costs are counted on.
@@ -117,30 +112,12 @@ export async function reopenChunk(chunkId: ChunkId, options: BatchStorage): Prom
   }
 }
 
-const count = z.number();
-
 const headerSchema = z.object({
-  chunks: count,
-  rows: count,
-  badRows: count,
-  /** Absent if nothing was said of the source. */
-  input: z.optional(
-    z.object({
-      format: z.enum(['csv', 'ndjson', 'json']),
-      encoding: z.string(),
-      separator: z.optional(z.string()),
-      skipped: count,
-      repeatedIds: z.optional(
-        z.object({
-          rows: count,
-          first: z.readonly(
-            z.array(z.object({ id: z.string(), lines: z.readonly(z.tuple([count, count])) })),
-          ),
-          compared: z.optional(count),
-        }),
-      ),
-    }),
-  ),
+  chunks: z.number(),
+  rows: z.number(),
+  badRows: z.number(),
+  /** Passed on to the summary. Absent if nothing was said of the source. */
+  input: z.optional(z.custom<InputFound>((value) => typeof value === 'object' && value !== null)),
 });
 
 /** What the splitter stores last: how many chunks there are, and the rows in them, including bad ones. */

@@ -3,7 +3,14 @@ import { type TextOutcome, withResult } from '../scoring/score-text.ts';
 import { settled, type TextResult } from '../scoring/score-texts.ts';
 import { type BatchStorage, type ChunkId, partPrefix } from './batch.ts';
 import { type ChunkCounts, type Costs, countChunk } from './chunk-counts.ts';
-import { type ChunkRow, type EndedChunkRow, isEnded, readChunkRow, writeChunkRow } from './chunk-row.ts';
+import {
+  type ChunkRow,
+  type EndedChunkRow,
+  isEnded,
+  readChunkRow,
+  type StoredChunk,
+  writeChunkRow,
+} from './chunk-row.ts';
 import { finishBatch, type Summary } from './finish-batch.ts';
 import { type Part, printPart, readPriorPart, type Score, scoredRow } from './part.ts';
 import { chunkMessage, readStaged, type StagedChunk, type StagedRow } from './staged-chunk.ts';
@@ -31,34 +38,35 @@ export async function endChunk(
   results: readonly TextResult[],
   options: BatchStorage,
 ): Promise<EndedChunk> {
+  for (;;) {
+    const found = await findChunk(chunkId, options);
+    if (found.kind !== 'open') return found;
+    const { row: open, token } = found;
+    const { part, counts } = await makePart(chunkId, open, results, options);
+    // Parts that earlier attempts to end the chunk left behind, and the one before it was reopened.
+    const leftovers = await Array.fromAsync(options.store.list(partPrefix(chunkId)), ({ key }) => key);
+    await options.store.put(part.key, part.body);
+    const ended: EndedChunkRow = { ...open, state: 'ended', part: part.key, counts };
+    const now = await writeChunkRow(chunkId, ended, token, options);
+    if (now?.row === ended) {
+      for (const key of leftovers) if (key !== part.key) await options.store.delete(key);
+      return conclude('ended', chunkId, ended, options);
+    }
+    // A row that is still open has changed since one of the chunk's texts was forgotten: then the part is made again.
+    const isOver = now === undefined || isEnded(now.row);
+    if (isOver && now?.row.part !== part.key) await options.store.delete(part.key);
+  }
+}
+
+/** How a chunk ended, or that it is gone; or its row while it is open. */
+export async function findChunk(
+  chunkId: ChunkId,
+  options: BatchStorage,
+): Promise<EndedChunk | (StoredChunk & { readonly kind: 'open' })> {
   const stored = await readChunkRow(chunkId, options);
   if (stored === undefined) return { kind: 'gone' };
   if (isEnded(stored.row)) return conclude('was-ended', chunkId, stored.row, options);
-
-  const made = await makePart(chunkId, stored.row, results, options);
-  const { part } = made;
-  // Parts that earlier attempts to end the chunk left behind, and the one before it was reopened.
-  const leftovers = await Array.fromAsync(options.store.list(partPrefix(chunkId)), ({ key }) => key);
-  await options.store.put(part.key, part.body);
-  const ended: EndedChunkRow = { ...stored.row, state: 'ended', part: part.key, counts: made.counts };
-  const now = await writeChunkRow(chunkId, ended, stored.token, options);
-  if (now?.row === ended) {
-    for (const key of leftovers) if (key !== part.key) await options.store.delete(key);
-    return conclude('ended', chunkId, ended, options);
-  }
-  // The row is still open but has changed: one of the chunk's texts was forgotten meanwhile.
-  if (now !== undefined && !isEnded(now.row)) return endChunk(chunkId, results, options);
-  if (now?.row.part !== part.key) await options.store.delete(part.key);
-  return now !== undefined && isEnded(now.row)
-    ? conclude('was-ended', chunkId, now.row, options)
-    : { kind: 'gone' };
-}
-
-/** How a chunk ended, or that it is gone; undefined while it is open. */
-export async function findEnd(chunkId: ChunkId, options: BatchStorage): Promise<EndedChunk | undefined> {
-  const stored = await readChunkRow(chunkId, options);
-  if (stored === undefined) return { kind: 'gone' };
-  return isEnded(stored.row) ? conclude('was-ended', chunkId, stored.row, options) : undefined;
+  return { kind: 'open', ...stored };
 }
 
 async function makePart(
@@ -110,8 +118,8 @@ export async function failChunk(
   failure: ChunkFailure,
   options: BatchStorage,
 ): Promise<EndedChunk> {
-  const found = await findEnd(chunkId, options);
-  if (found !== undefined) return found;
+  const found = await findChunk(chunkId, options);
+  if (found.kind !== 'open') return found;
   const staged = await readStaged(chunkId, options.store);
   const { texts } = chunkMessage(chunkId, staged);
   const recorded = [...new Set(texts.map(({ text }) => text))].map(

@@ -4,8 +4,7 @@ import type { ScoreTextsOptions } from '../scoring/run.ts';
 import { type Scored, scoreTexts, type TextResult } from '../scoring/score-texts.ts';
 import type { BatchStorage, ScoreRequest } from './batch.ts';
 import { openCallLimit } from './call-limit.ts';
-import { isEnded, readChunkRow } from './chunk-row.ts';
-import { type EndedChunk, endChunk, findEnd } from './end-chunk.ts';
+import { type EndedChunk, endChunk, findChunk } from './end-chunk.ts';
 import { readPriorPart } from './part.ts';
 import { readStaged } from './staged-chunk.ts';
 
@@ -35,30 +34,21 @@ export async function scoreChunk(
     return { kind: 'scored', results: scored.results, chunk: undefined };
   }
   const chunkId = { batch, chunk };
-  const texts = await textsToScore(job, chunkId, options);
-  if ('kind' in texts) return { kind: 'scored', results: [], chunk: texts };
+  const found = await findChunk(chunkId, options);
+  if (found.kind !== 'open') return { kind: 'scored', results: [], chunk: found };
+  const { rows } = await readStaged(chunkId, options.store);
+  const prior = await readPriorPart(found.row, options.store);
+  // The message still contains texts that were forgotten after it was sent.
+  const wanted = new Set(rows.flatMap((row) => ('text' in row ? [String(row.line)] : [])));
+  const texts = job.texts.filter(
+    ({ id, text }) => wanted.has(id) && prior.ofText(textHashOf(text)) === undefined,
+  );
   const limit = await openCallLimit(batch, options);
   const scored = await scoreTexts(texts, requestOf(job), { ...options, limit });
   if (scored.kind !== 'scored') return scored;
   const ended = await endChunk(chunkId, scored.results, options);
   if (ended.kind === 'ended') await scored.settle();
   return { kind: 'scored', results: scored.results, chunk: ended };
-}
-
-/** The texts of a chunk that have no result yet, or how the chunk ended. */
-async function textsToScore(
-  { texts }: ScoreJob,
-  chunkId: { readonly batch: string; readonly chunk: number },
-  options: BatchStorage,
-): Promise<ScoreJob['texts'] | EndedChunk> {
-  const stored = await readChunkRow(chunkId, options);
-  if (stored === undefined || isEnded(stored.row))
-    return (await findEnd(chunkId, options)) ?? { kind: 'gone' };
-  const { rows } = await readStaged(chunkId, options.store);
-  const prior = await readPriorPart(stored.row, options.store);
-  // The message still contains texts that were forgotten after it was sent.
-  const wanted = new Set(rows.flatMap((row) => ('text' in row ? [String(row.line)] : [])));
-  return texts.filter(({ id, text }) => wanted.has(id) && prior.ofText(textHashOf(text)) === undefined);
 }
 
 /** What a job requests for each of its texts. */

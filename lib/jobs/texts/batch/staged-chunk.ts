@@ -7,13 +7,16 @@ import { type ChunkId, chunkJobId, type ScoreRequest, stagedKey } from './batch.
 
 const line = z.number();
 
+/** A row that cannot be scored, as it is stored. */
+export const badRowSchema = z.strictObject({
+  line,
+  fault: z.string(),
+  id: z.optional(z.string()),
+  columns: z.optional(recordOf(z.string())),
+});
+
 const stagedRowSchema = z.union([
-  z.strictObject({
-    line,
-    fault: z.string(),
-    id: z.optional(z.string()),
-    columns: z.optional(recordOf(z.string())),
-  }),
+  badRowSchema,
   z.strictObject({ line, id: z.string(), erased: z.literal(true) }),
   z.strictObject({
     line,

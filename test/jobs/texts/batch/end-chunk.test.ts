@@ -5,7 +5,7 @@ import {
   reopenChunk,
   writeChunkRow,
 } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
-import { endChunk, failChunk, findEnd } from '../../../../lib/jobs/texts/batch/end-chunk.ts';
+import { endChunk, failChunk, findChunk } from '../../../../lib/jobs/texts/batch/end-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
 import { cacheKey, textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import { forgetBatch } from '../../../../lib/jobs/texts/forget.ts';
@@ -74,14 +74,14 @@ describe('a chunk', () => {
 
     expect(ended).toMatchObject({ kind: 'ended', part: partsIn(one)[0], summary: { scored: 2 } });
     expect(partsIn(one)).toHaveLength(1);
-    expect(await findEnd(CHUNK, one.storage)).toMatchObject({ ...ended, kind: 'was-ended' });
+    expect(await findChunk(CHUNK, one.storage)).toMatchObject({ ...ended, kind: 'was-ended' });
   });
 
   test('that was erased leaves nothing', async () => {
     const one = world();
 
     expect(await endChunk(CHUNK, results, one.storage)).toEqual({ kind: 'gone' });
-    expect(await findEnd(CHUNK, one.storage)).toEqual({ kind: 'gone' });
+    expect(await findChunk(CHUNK, one.storage)).toEqual({ kind: 'gone' });
     expect(await failChunk(CHUNK, { error: 'no', payer: 'job' }, one.storage)).toEqual({ kind: 'gone' });
     expect(one.store.objects.size).toBe(0);
   });
@@ -89,7 +89,7 @@ describe('a chunk', () => {
   test('that is open has no end yet', async () => {
     const one = await splitWorld();
 
-    expect(await findEnd(CHUNK, one.storage)).toBeUndefined();
+    expect(await findChunk(CHUNK, one.storage)).toMatchObject({ kind: 'open' });
   });
 
   test('deletes the parts that earlier attempts to end it left behind', async () => {
