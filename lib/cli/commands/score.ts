@@ -9,7 +9,6 @@ import { createScoreCache } from '../../jobs/texts/cache/score-cache.ts';
 import type { OutputFormat } from '../../jobs/texts/output/text-file.ts';
 import { createInput } from '../../jobs/texts/rows/read-rows.ts';
 import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
-import type { Analyze } from '../../jobs/texts/scoring/run.ts';
 import { bulkRequestChecks } from '../../jobs/types/score/message.ts';
 import { openSession, type Session } from '../../session.ts';
 import type { Run } from '../commands.ts';
@@ -18,7 +17,6 @@ import { openScoreTable } from '../options/from-settings.ts';
 import { checkedMessage } from '../options/request-options.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
-import { number } from '../terminal/words.ts';
 import {
   checkedOutput,
   checkFile,
@@ -29,7 +27,7 @@ import {
 } from '../texts/score-files.ts';
 import { batchNameOf, checkedBatch } from '../texts/score-names.ts';
 import { describeInput, NAMED_BAD_ROWS, showPreview, showRefusal, showSummary } from '../texts/show-score.ts';
-import { untilReached } from '../texts/until-reached.ts';
+import { watchCalls } from '../texts/watch-calls.ts';
 
 /** Scores every text of a file, or reports what that would take. Each text is paid for once. */
 export const run: Run<'score'> = async ([file], flags, terminal) => {
@@ -117,8 +115,11 @@ async function score(
     nouns: ['rows', 'calls'],
     now: () => performance.now(),
   });
-  const { analyze: counted, paid } = countSentiments(session.platform.sentiment.analyze);
-  const { analyze, signal } = untilReached({ ...terminal, analyze: counted, now: () => performance.now() });
+  const { analyze, signal, paid } = watchCalls({
+    ...terminal,
+    analyze: session.platform.sentiment.analyze,
+    now: () => performance.now(),
+  });
   try {
     const scored = await scoreFile(request, {
       ...parts,
@@ -162,31 +163,4 @@ function asUsageOf(file: string, error: unknown): unknown {
   if (error instanceof RowsError && error.failure.kind !== 'gzip')
     return new UsageError(`${file}: ${error.message}`, { cause: error });
   return error;
-}
-
-/** Counts what calls may have cost, for a run that is stopped: `paid()` says it in words, at any time. */
-function countSentiments(analyze: Analyze): {
-  readonly analyze: Analyze;
-  readonly paid: () => string;
-} {
-  const counts = { calls: 0, scored: 0, tokens: 0 };
-  return {
-    async analyze(request, { onLeave, ...options } = {}) {
-      const sentiment = await analyze(request, {
-        ...options,
-        onLeave: () => {
-          onLeave?.();
-          counts.calls += 1;
-        },
-      });
-      counts.scored += 1;
-      const { totalTokens = 0 } = sentiment.modelProviderUsage ?? {};
-      counts.tokens += Number(totalTokens);
-      return sentiment;
-    },
-    paid: () => {
-      const [calls, scored, tokens] = [counts.calls, counts.scored, counts.tokens].map(number);
-      return `calls of this run: ${calls}; ${scored} of them scored a text, which used ${tokens} tokens`;
-    },
-  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { untilReached } from '../../lib/cli/texts/until-reached.ts';
+import { watchCalls } from '../../lib/cli/texts/watch-calls.ts';
 import type { Analyze } from '../../lib/jobs/texts/scoring/run.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
@@ -22,7 +22,7 @@ async function callsAt(
     if (end !== 'scored') throw failed(end);
     return { type: 'DEFAULT', sentiment: 'positive' } as never;
   };
-  const guarded = untilReached({
+  const guarded = watchCalls({
     analyze,
     screen: isWatched ? screen : undefined,
     signal: new AbortController().signal,
