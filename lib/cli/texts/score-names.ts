@@ -1,11 +1,10 @@
 import { basename } from 'node:path';
-import { LONGEST_BATCH_NAME } from '../../jobs/texts/batch/batch.ts';
-import { batchName } from '../../jobs/types/score/message.ts';
+import { isBatchName, LONGEST_BATCH_NAME } from '../../jobs/texts/batch/batch.ts';
 import { UsageError } from '../errors/usage-error.ts';
 
 /** Checks the name of a batch, as typed for `place`. Throws `UsageError`. */
 export function checkedBatch(name: string, place = '--batch'): string {
-  if (batchName.safeParse(name).success && name.length <= LONGEST_BATCH_NAME) return name;
+  if (isBatchName(name)) return name;
   throw new UsageError(
     `${place}: expected 1 to ${LONGEST_BATCH_NAME} of A-Z a-z 0-9 . _ : -, and not "." or "..", got ${JSON.stringify(name)}`,
   );

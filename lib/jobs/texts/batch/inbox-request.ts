@@ -23,17 +23,13 @@ const inboxSchema = z.strictObject(
   { error: 'an object' },
 );
 
-/** What an object `inbox/BATCH.json` requests. */
-type InboxRequest = {
+/**
+ * What an object `inbox/BATCH.json` requests: `object` is the key of the texts in the store; `text`, `id` and `columns` are
+ * names of columns, of the text, of the user's id, and of those to copy into the results.
+ */
+type InboxRequest = Omit<z.infer<typeof inboxSchema>, keyof ScoreRequest> & {
   readonly batch: string;
-  /** The key of the texts in the store. */
-  readonly object: string;
-  /** Column names: of the text, of the user's id, and of those to copy into the results. */
-  readonly text: string;
-  readonly id: string | undefined;
-  readonly columns: readonly string[] | undefined;
   readonly request: ScoreRequest;
-  readonly maxCalls: number | undefined;
 };
 
 export type RefusedInbox = {
@@ -48,23 +44,19 @@ export type ParsedInbox = { readonly kind: 'request'; readonly request: InboxReq
 /** Parses a request, and reports all of its faults at once. `key` is that of the object, and names the batch. */
 export function parseInboxRequest(key: string, body: Uint8Array): ParsedInbox {
   const batch = batchOf(key);
-  const nameFaults = isBatchName(batch)
-    ? []
-    : [
-        `key: expected inbox/BATCH.json, with a batch name of 1 to ${LONGEST_BATCH_NAME} of A-Z a-z 0-9 . _ : -, got ${JSON.stringify(key)}`,
-      ];
+  const faults: string[] = [];
+  if (!isBatchName(batch))
+    faults.push(
+      `key: expected inbox/BATCH.json, with a batch name of 1 to ${LONGEST_BATCH_NAME} of A-Z a-z 0-9 . _ : -, got ${JSON.stringify(key)}`,
+    );
   const json = readJson(body);
-  if (json.kind === 'fault') return { kind: 'refused', key, faults: [...nameFaults, json.fault] };
-  const parsed = checkedBy(inboxSchema, json.value);
-  if (!parsed.success) {
+  const parsed = json.kind === 'json' ? checkedBy(inboxSchema, json.value) : undefined;
+  if (json.kind === 'fault') faults.push(json.fault);
+  else if (parsed?.success === false) {
     const place = (path: readonly PropertyKey[]) => path.join('.') || 'the request';
-    return {
-      kind: 'refused',
-      key,
-      faults: [...nameFaults, ...faultsOf(parsed.error, json.value, { place })],
-    };
+    faults.push(...faultsOf(parsed.error, json.value, { place }));
   }
-  if (nameFaults.length > 0) return { kind: 'refused', key, faults: nameFaults };
+  if (faults.length > 0 || !parsed?.success) return { kind: 'refused', key, faults };
   const { object, text, id, columns, maxCalls, ...request } = parsed.data;
   return { kind: 'request', request: { batch, object, text, id, columns, maxCalls, request } };
 }
