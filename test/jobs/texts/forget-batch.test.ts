@@ -95,16 +95,3 @@ test('a batch with capitals in its name leaves the others alone, and one without
   expect(listed).toEqual(['work/scores/none/', 'scores/none/']);
 });
 
-test('a row that goes just before it is read is gone', async () => {
-  const one = world();
-  await splitBatch(batchOf(ROWS), one.split);
-  const get: World['table']['get'] = async (key) => {
-    const stored = await one.table.get(key);
-    if (stored !== undefined) await one.table.delete(key, stored.token);
-    return undefined;
-  };
-
-  expect(await forgetBatch('b1', { ...one.storage, table: { ...one.table, get } })).toMatchObject({
-    stagedChunks: 1,
-  });
-});

@@ -98,24 +98,6 @@ describe('a batch', () => {
     await expect(checkBatch(batchOf(two), { cache, rate: 2, maxCalls, signal })).rejects.toThrow('enough');
   });
 
-  test('has a request of at most 48 KB as JSON', async () => {
-    const withBytes = (bytes: number) =>
-      checkBatch(
-        batchOf(two, { request: { instructions: 'x'.repeat(bytes - '{"instructions":""}'.length) } }),
-        {
-          cache,
-          rate: 2,
-        },
-      );
-
-    expect(await withBytes(49_152)).toMatchObject({ kind: 'accepted' });
-    expect(await withBytes(49_153)).toEqual({
-      kind: 'refused',
-      reasons: ['request: expected at most 49152 bytes as JSON, got 49153'],
-      preview: undefined,
-    });
-  });
-
   test('has a name of at most 114 characters that is not that of the cache', async () => {
     const named = async (batch: string) =>
       (await checkBatch(batchOf(two, { batch }), { cache, rate: 2 })).kind;

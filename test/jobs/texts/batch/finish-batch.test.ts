@@ -162,12 +162,6 @@ describe('the summary of a batch', () => {
 
     expect(summary?.badRows).toEqual([...lines, badRow(5_000)]);
   });
-
-  test('of no chunks is written at once', async () => {
-    const batch = await batchWith({}, []);
-
-    expect(await batch.finish()).toMatchObject({ chunks: 0, rows: 0, parts: [] });
-  });
 });
 
 test('a header is stored once: the same one again is accepted, another one is not', async () => {

@@ -11,50 +11,6 @@ const CHUNK = { batch: 'b1', chunk: 3 };
 const staged: StagedRow = { line: 7, id: 'user-7', text: 'good', columns: { Shop: 'A' } };
 const textHash = textHashOf('good');
 
-describe('the line of a row', () => {
-  test('has its result, its columns and the hash of its text', () => {
-    const result = { sentiment: 'good', topicSentiments: undefined, model: 'm1' };
-
-    expect(scoredRow(staged, { result })).toEqual({
-      id: 'user-7',
-      line: 7,
-      columns: { Shop: 'A' },
-      textHash,
-      sentiment: 'good',
-      model: 'm1',
-    });
-  });
-
-  test('has no columns if none were requested', () => {
-    expect(scoredRow({ ...staged, columns: {} }, { result: {} }).columns).toBeUndefined();
-  });
-
-  test.each([
-    ['that failed', { error: 'the platform responded with 400' }, 'the platform responded with 400'],
-    ['that nobody scored', undefined, 'the text was not scored'],
-    ['without a result or an error', {}, 'the text was not scored'],
-  ])('%s says why', (_, score, error) => {
-    expect(scoredRow(staged, score)).toEqual({
-      id: 'user-7',
-      line: 7,
-      columns: { Shop: 'A' },
-      textHash,
-      error,
-    });
-  });
-
-  test('that was bad or forgotten has no result, whatever is known of its text', () => {
-    const score = { result: { sentiment: 'good' } };
-
-    expect(scoredRow({ line: 8, fault: 'no text' }, score)).toEqual({ line: 8, error: 'no text' });
-    expect(scoredRow({ line: 9, id: 'user-9', erased: true }, score)).toEqual({
-      id: 'user-9',
-      line: 9,
-      erased: true,
-    });
-  });
-});
-
 describe('a part', () => {
   const rows = [{ line: 1, error: 'no text' }, scoredRow(staged, { result: { sentiment: 'good' } })];
 

@@ -122,15 +122,3 @@ test('stops when different texts fail alike; the next run in another process cou
   });
 });
 
-test('a text whose response is always lost fails its row alone', async () => {
-  const platform = faultyPlatform({
-    ofText: new Map<string, Fault>([['bad 1', 'lost']]),
-    ofCalls: [],
-    putOff: new Set(),
-  });
-  const { split, scoring } = world({}, { analyze: platform.analyze, paid: [] });
-
-  const scored = await scoreFile(batchOf(mixedRows.slice(0, 100)), { ...split, ...scoring });
-
-  expect(scored).toMatchObject({ summary: { scored: 97, failed: 1, calls: platform.seen.paid } });
-});

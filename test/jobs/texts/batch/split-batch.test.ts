@@ -90,15 +90,3 @@ test('a chunk or row that another process erases in between is a conflict', asyn
   ).rejects.toThrow(BatchConflictError);
 });
 
-test('nothing is sent for rows that are all bad', async () => {
-  const one = world();
-  let sent = 0;
-  const send = async () => {
-    sent += 1;
-  };
-
-  const split = await splitBatch(batchOf([{ line: 1, fault: 'no text' }]), { ...one.split, send });
-
-  expect(split).toMatchObject({ badRows: 1, summary: { bad: 1 } });
-  expect(sent).toBe(0);
-});

@@ -83,22 +83,6 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
     expect((await one.table.get(KEY))?.row).toMatchObject({ owner: 'worker-2' });
   });
 
-  test('a row may be deleted 90 days after it was written', async () => {
-    const one = worker(analyze);
-    const expiries: (number | undefined)[] = [];
-    const table: Table = {
-      ...one.table,
-      async put(key, row, options) {
-        expiries.push(options.expiresAtMs);
-        return one.table.put(key, row, options);
-      },
-    };
-
-    await sentBy(worker(analyze, table), 'good');
-
-    expect(expiries).toEqual([1_000_000 + 90 * 24 * 3_600_000]);
-  });
-
   describe('a send', () => {
     test('counts those that another worker has added since the text was looked at', async () => {
       const { cache, table } = worker(analyze);
@@ -131,7 +115,6 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
 
       expect(claim.sends()).toBe(2);
     });
-
   });
 
   describe('a claim that has sent nothing', () => {
@@ -224,6 +207,5 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
       expect(await claim.finish(mine)).toEqual({ stored: mine, sends: 1 });
       expect(await one.table.get(KEY)).toBeUndefined();
     });
-
   });
 });

@@ -306,15 +306,6 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
       return worker(scriptedAnalyze().analyze, table);
     };
 
-    test('looks again as late as at the deadline', async () => {
-      const one = await held();
-
-      const scored = await scoreTexts(textsOf('good'), {}, { ...one.options, deadlineMs: NOW + 250 });
-
-      expect(scored.kind).toBe('later');
-      expect(one.slept).toEqual([250]);
-    });
-
     test('ends with the caller’s abort', async () => {
       const { options } = await held();
       const sleep = () => Promise.reject(new DOMException('stop', 'AbortError'));

@@ -183,17 +183,6 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
     expect(scored).toEqual({ kind: 'later', waiting: 1, delayMs: 89_250 });
   });
 
-  test('starts no call after the deadline', async () => {
-    const { analyze, paid } = scriptedAnalyze();
-    const { options, table } = worker(analyze);
-
-    const scored = await scoreTexts(textsOf('good'), {}, { ...options, deadlineMs: 1_000_000 });
-
-    expect(scored).toEqual({ kind: 'later', waiting: 1, delayMs: 1_000 });
-    expect(paid).toEqual([]);
-    expect(await rowOf(table, 'good')).toBeUndefined();
-  });
-
   test('a claim keeps other workers away for an attempt and 30 s more, and not for a moment longer', async () => {
     const table = makeTable();
     await sentBy(worker(scriptedAnalyze().analyze, table, 'first'), 'good');
