@@ -94,4 +94,3 @@ test('a batch with capitals in its name leaves the others alone, and one without
   expect(summaryOf(one.store, 'b2')).toMatchObject({ scored: 2 });
   expect(listed).toEqual(['work/scores/none/', 'scores/none/']);
 });
-

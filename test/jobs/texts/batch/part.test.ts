@@ -3,13 +3,11 @@ import { describe, expect, test } from 'vitest';
 import type { ChunkRow } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
 import { parsePart, printPart, readPriorPart, scoredRow } from '../../../../lib/jobs/texts/batch/part.ts';
 import type { StagedRow } from '../../../../lib/jobs/texts/batch/staged-chunk.ts';
-import { textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import { StoredObjectError } from '../../../../lib/store/stored-json.ts';
 import { createMemoryStore } from '../../../store/memory-store.ts';
 
 const CHUNK = { batch: 'b1', chunk: 3 };
 const staged: StagedRow = { line: 7, id: 'user-7', text: 'good', columns: { Shop: 'A' } };
-const textHash = textHashOf('good');
 
 describe('a part', () => {
   const rows = [{ line: 1, error: 'no text' }, scoredRow(staged, { result: { sentiment: 'good' } })];

@@ -8,7 +8,7 @@ import { createMemoryStore } from '../../../store/memory-store.ts';
 import { createMemoryTable } from '../../../table/memory-table.ts';
 import { longWait, row, scriptedAnalyze, unavailable } from '../fakes.ts';
 import { batchOf, mixedRows, resultsOf, runBatch, summaryOf, world } from './batch-suite.ts';
-import { type Fault, faultyPlatform } from './faulty-platform.ts';
+import { faultyPlatform } from './faulty-platform.ts';
 
 const folder = folderOfEach();
 afterEach(async () => {
@@ -121,4 +121,3 @@ test('stops when different texts fail alike; the next run in another process cou
     },
   });
 });
-

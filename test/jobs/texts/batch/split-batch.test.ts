@@ -89,4 +89,3 @@ test('a chunk or row that another process erases in between is a conflict', asyn
     splitBatch(batchOf(ROWS), { ...one.split, table: { ...one.table, put: putRow } }),
   ).rejects.toThrow(BatchConflictError);
 });
-
