@@ -102,47 +102,26 @@ type Seen = {
 /** For writing the claim, waiting for the slot, and storing the result. */
 const SPARE_MS = 30_000;
 
-function createTextClaim({ key, text, payer, stored }: Seen, options: ScoreCacheOptions): TextClaim {
-  const { table, now, newToken, owner, attemptMs, spareMs = SPARE_MS } = options;
-  const own = { textHash: textHashOf(text), owner, ...(payer === undefined ? {} : { payer }) };
+function createTextClaim(seen: Seen, options: ScoreCacheOptions): TextClaim {
+  const { payer } = seen;
+  const { now, newToken, attemptMs } = options;
+  const own = createOwnRow(seen, options);
   // One for all tries: the row shows which of them was made, if a response was lost.
   const resultToken = newToken();
-  /** As it was last seen or written; `token` is null if there is none. */
-  let row: CacheRow =
-    stored === undefined ? { ...own, state: 'FREE', leaseEndsMs: 0, sends: 0 } : parseCacheRow(stored);
-  let token = stored?.token ?? null;
-  /** Whether this claim wrote it. */
-  let isOwn = false;
-  const write = async (changes: Pick<CacheRow, 'state'> & Partial<CacheRow>, newest = newToken()) => {
-    const leaseEndsMs = now() + attemptMs + spareMs;
-    const next: CacheRow = { ...own, leaseEndsMs, sends: row.sends, ...changes };
-    const expiresAtMs = now() + RETENTION_MS;
-    const put = await table.put(key, next, { expected: token, token: newest, expiresAtMs });
-    const current = put.kind === 'stored' ? { row: next, token: newest } : put.current;
-    isOwn = current?.token === newest;
-    token = current?.token ?? null;
-    if (current !== undefined) row = parseCacheRow(current);
-  };
-  /** Frees the row, with so many sends; without any, it is deleted. */
-  const free = async (sends: number) => {
-    if (sends > 0) return write({ state: 'FREE', sends });
-    if (token !== null) await table.delete(key, token);
-    [row, token] = [{ ...row, state: 'FREE', sends: 0 }, null];
-  };
-  const takeBack = () => free(row.sends - 1);
-  const isHeld = () => isOwn && now() + attemptMs <= row.leaseEndsMs;
+  const takeBack = () => own.free(own.row().sends - 1);
+  const isHeld = () => own.isOwn() && now() + attemptMs <= own.row().leaseEndsMs;
   return {
-    sends: () => (isOwn ? row.sends : 0),
+    sends: () => (own.isOwn() ? own.row().sends : 0),
     async send() {
       for (;;) {
-        await write({ state: 'SENT', sends: row.sends + 1 });
+        await own.write({ state: 'SENT', sends: own.row().sends + 1 });
         if (isHeld()) return { kind: 'sent' };
-        if (isOwn) {
+        if (own.isOwn()) {
           // The write took so long that another worker could take the text over before the attempt ends.
           await takeBack();
           return { kind: 'held', untilMs: now() };
         }
-        const standing = standingOf(token === null ? undefined : row, payer, now());
+        const standing = standingOf(own.isGone() ? undefined : own.row(), payer, now());
         if (standing.kind !== 'open') return standing;
       }
     },
@@ -150,17 +129,50 @@ function createTextClaim({ key, text, payer, stored }: Seen, options: ScoreCache
     isHeld,
     async finish(result) {
       for (;;) {
-        await write({ state: 'SCORED', result: printJson(result) }, resultToken);
-        if (isOwn || token === null) return { stored: result, sends: row.sends };
-        const standing = standingOf(row, undefined, now());
+        await own.write({ state: 'SCORED', result: printJson(result) }, resultToken);
+        if (own.isOwn() || own.isGone()) return { stored: result, sends: own.row().sends };
+        const standing = standingOf(own.row(), undefined, now());
         if (standing.kind === 'scored') return { stored: standing.result, sends: 0 };
       }
     },
     async release() {
-      if (isOwn && row.state === 'SENT') await free(row.sends);
+      if (own.isOwn() && own.row().state === 'SENT') await own.free(own.row().sends);
     },
     async forget() {
-      if (isOwn) await free(0);
+      if (own.isOwn()) await own.free(0);
+    },
+  };
+}
+
+/** The row of a text as it was last seen or written, and whether this claim wrote it. */
+function createOwnRow({ key, text, payer, stored }: Seen, options: ScoreCacheOptions) {
+  const { table, now, newToken, owner, attemptMs, spareMs = SPARE_MS } = options;
+  const ours = { textHash: textHashOf(text), owner, ...(payer === undefined ? {} : { payer }) };
+  let row: CacheRow =
+    stored === undefined ? { ...ours, state: 'FREE', leaseEndsMs: 0, sends: 0 } : parseCacheRow(stored);
+  let token = stored?.token ?? null;
+  let isOwn = false;
+  const write = async (changes: Pick<CacheRow, 'state'> & Partial<CacheRow>, newest = newToken()) => {
+    const leaseEndsMs = now() + attemptMs + spareMs;
+    const next: CacheRow = { ...ours, leaseEndsMs, sends: row.sends, ...changes };
+    const expiresAtMs = now() + RETENTION_MS;
+    const put = await table.put(key, next, { expected: token, token: newest, expiresAtMs });
+    const current = put.kind === 'stored' ? { row: next, token: newest } : put.current;
+    isOwn = current?.token === newest;
+    token = current?.token ?? null;
+    if (current !== undefined) row = parseCacheRow(current);
+  };
+  return {
+    row: () => row,
+    isOwn: () => isOwn,
+    /** Whether there is none: nobody wrote it, or it was deleted. */
+    isGone: () => token === null,
+    write,
+    /** Frees the row, with so many sends; without any, it is deleted. */
+    async free(sends: number) {
+      if (sends > 0) return write({ state: 'FREE', sends });
+      if (token !== null) await table.delete(key, token);
+      [row, token] = [{ ...row, state: 'FREE', sends: 0 }, null];
     },
   };
 }

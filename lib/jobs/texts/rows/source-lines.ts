@@ -179,8 +179,9 @@ function createElementSplitter(): Splitter {
       }
       element.add(units.slice(from));
     },
-    *end() {
-      if (!isOver) throw notRows('a JSON array that does not end: is the file complete?');
+    end() {
+      if (isOver) return [];
+      throw notRows('a JSON array that does not end: is the file complete?');
     },
   };
 }
