@@ -52,7 +52,7 @@ const manifestSchema = z.object({
   totals: totalsSchema,
   consistency: z.enum(consistencies),
   /** What the platform must keep to for that to hold (`Assumption`). */
-  assumes: z.array(z.string()),
+  assumes: z.readonly(z.array(z.string())),
   order: z.string(),
   /** How often the list was read; of several lists, the most. */
   passes: z.number(),

@@ -78,7 +78,8 @@ async function taken(scan: Scan<unknown>): Promise<string> {
 async function read(): Promise<string> {
   const scan = scans[kind.split(' ')[0] ?? ''];
   if (scan !== undefined) return taken(scan());
-  const page = await calculationPageReader(call)({ ascending: true, offset: 0, limit: 5_000 });
+  const readPage = calculationPageReader({ call, selection: {}, sleep: async () => undefined }, 'id');
+  const page = await readPage({ ascending: true, offset: 0, limit: 5_000 });
   return `read ${page.keys.length}`;
 }
 

@@ -1,50 +1,99 @@
-import type { OffsetPage, ReadOffsetPage } from '../../lib/snapshot/sources/calculations/pages.ts';
+import { printJson } from '../../lib/base/json/json.ts';
+import {
+  type CalculationPage,
+  pageIn,
+  type ReadPage,
+} from '../../lib/snapshot/sources/calculations/pages.ts';
 import { batchOfLines } from './batches.ts';
 
-/** What happens to the platform's records before a response; ids are picked by position. */
-export type Change = { readonly kind: 'delete'; readonly at: number } | { readonly kind: 'add' };
+/** What happens before a response; `after` is how much later than the latest row the new one was created: 1 if absent. */
+export type Change =
+  | { readonly kind: 'delete'; readonly at: number }
+  | { readonly kind: 'add'; readonly after?: number };
 
-export type SimulatedOptions = {
-  readonly rows: number;
+export type Simulated = {
+  /** How much later than the row before it each row was created; 0 means at the same time. */
+  readonly steps: readonly number[];
   /** Changes before each request, in turn; none once they are used up. */
   readonly changes: readonly (readonly Change[])[];
   /** The most rows that the platform sends, whatever the request; by request in turn. */
   readonly caps?: readonly number[];
+  /** What decides the order of rows with the same time, by request in turn. With one number the order is stable. */
+  readonly ties?: readonly number[];
 };
 
-/** A platform that changes while it is read, and that knows which records existed throughout. */
-export function simulatePlatform({ rows, changes, caps = [5_000] }: SimulatedOptions) {
-  let live = Array.from({ length: rows }, (_, index) => index + 1);
-  let highest = rows;
-  const deleted = new Set<number>();
+type Row = { readonly id: number; readonly created: number };
+
+/** As many rows, each created after the one before it: by creation they are in the order of their ids. */
+export const rowsOf = (count: number): readonly number[] => Array.from({ length: count }, () => 1);
+
+/** A platform that sorts by creation, with equal rows in any order, and that knows which rows existed throughout. */
+export function simulatePlatform({ steps, changes, caps = [5_000], ties = [0] }: Simulated) {
+  let latest = 0;
+  const first = steps.map((step, index): Row => {
+    latest += step;
+    return { id: index + 1, created: latest };
+  });
+  let live: readonly Row[] = first;
+  let highestId = first.length;
   let requests = 0;
 
   const apply = (change: Change) => {
-    if (change.kind === 'add') {
-      highest += 1;
-      live.push(highest);
+    if (change.kind === 'delete') {
+      const gone = live[change.at % Math.max(1, live.length)];
+      live = live.filter((row) => row !== gone);
       return;
     }
-    const id = live[change.at % Math.max(1, live.length)];
-    if (id === undefined) return;
-    deleted.add(id);
-    live = live.filter((each) => each !== id);
+    latest += change.after ?? 1;
+    highestId += 1;
+    live = [...live, { id: highestId, created: latest }];
   };
 
-  const readPage: ReadOffsetPage = async ({ ascending, offset, limit }) => {
+  const readPage: ReadPage = async ({ ascending, offset, limit }) => {
     for (const change of changes[requests] ?? []) apply(change);
     const cap = caps[requests % caps.length] ?? limit;
+    const tie = ties[requests % ties.length] ?? 0;
     requests += 1;
-    const ordered = ascending ? live : live.toReversed();
-    return simulatedPage(ordered.slice(offset, offset + Math.min(limit, cap)), live.length);
+    const sign = ascending ? 1 : -1;
+    const sorted = live.toSorted(
+      (a, b) => sign * (a.created - b.created) || mixed(a.id, tie) - mixed(b.id, tie),
+    );
+    return pageOf(sorted.slice(offset, offset + Math.min(limit, cap)), live.length);
   };
 
   return {
     readPage,
     requests: () => requests,
-    livedThrough: () =>
-      Array.from({ length: rows }, (_, index) => index + 1).filter((id) => !deleted.has(id)),
+    livedThrough: () => first.filter((row) => live.includes(row)).map(({ id }) => String(id)),
   };
+}
+
+/** A number that looks random: each `tie` gives another order of ids; 0 gives their own order. */
+function mixed(id: number, tie: number): number {
+  return tie === 0 ? id : Math.imul(id ^ Math.imul(tie, 0x9e3779b1), 0x85ebca6b) >>> 7;
+}
+
+/** A page of records with an id and the time of their creation. */
+export const pageOf = (
+  rows: readonly { readonly id: number | bigint; readonly created?: unknown }[],
+  total: number | null = null,
+): CalculationPage => pageIn(Buffer.from(printJson({ results: rows, totalHits: total })), 'created');
+
+/** A page of records that contain only their ids. */
+export const idsPage = (ids: readonly (number | bigint)[], total: number | null = null): CalculationPage =>
+  pageOf(
+    ids.map((id) => ({ id })),
+    total,
+  );
+
+/** The reader, and its requests: `>` is ascending, `<` descending, followed by the offset. */
+export function watched(readPage: ReadPage) {
+  const requested: string[] = [];
+  const read: ReadPage = (request) => {
+    requested.push(`${request.ascending ? '>' : '<'}${request.offset}`);
+    return readPage(request);
+  };
+  return { requested, read };
 }
 
 /** A batch of records that contain only their ids. */
@@ -53,14 +102,3 @@ export const simulatedBatch = (ids: readonly (number | bigint)[]) =>
     ids.map((id) => ({ key: String(id), line: `{"id":${id}}` })),
     { id: ['number'] },
   );
-
-/** A page of such records. */
-export function simulatedPage(ids: readonly (number | bigint)[], total: number | null = null): OffsetPage {
-  return {
-    keys: ids.map(String),
-    from: (row) => simulatedBatch(ids.slice(row)),
-    sizeBytes: 10 * ids.length,
-    degraded: false,
-    total,
-  };
-}

@@ -34,11 +34,6 @@ export type Wanted = {
   readonly most?: number;
 };
 
-/** Why an element is not a record with a key. A position is that of an element in its array; 0 is the first. */
-export type RecordFailure =
-  | { readonly kind: 'no-record'; readonly position: number }
-  | { readonly kind: 'no-key'; readonly position: number; readonly keyField: string };
-
 /** The records of a response, by their position in its bytes. */
 export type FoundRecords = {
   readonly json: JsonBytes;
@@ -49,8 +44,8 @@ export type FoundRecords = {
   readonly fields: RecordFields;
   /** The byte after all of them, and after the array that holds them. */
   end: number;
-  /** The first failure. It is returned, not thrown: invalid JSON after it takes precedence. */
-  failure: RecordFailure | undefined;
+  /** The first element that is no object with a key. It is not thrown: invalid JSON after it takes precedence. */
+  keyless: number | undefined;
 };
 
 /**
@@ -87,6 +82,16 @@ export function fieldOf({ json, index }: FoundRecords, record: number, name: str
   return scalarAt(json, again.index.values[0]?.[0] ?? NONE);
 }
 
+/** Throws `Error` for the first element that is no object with a key; `label`: the field that people know it by. */
+export function refuseKeyless(found: FoundRecords, what: string, label: string): void {
+  const { keyless, wanted } = found;
+  if (keyless === undefined) return;
+  const text = fieldOf(found, keyless, label);
+  const named = typeof text === 'string' && text !== '' ? ` (“${text.slice(0, 200)}”)` : '';
+  const key = wanted.keyIs === 'text' ? 'text' : `an integer of at most ${MOST_ID_DIGITS} digits`;
+  throw new Error(`${what} ${keyless}${named}: expected an object with ${key} as its ${wanted.key}`);
+}
+
 const tooManyRecords = (most: number) =>
   new JsonLimitError(`expected at most ${most} records in a page, got more`);
 
@@ -108,7 +113,7 @@ function createAdding(json: JsonBytes, depth: number, wanted: Wanted): Adding {
   for (const name of names) fieldNamed(fields, name);
   const index = createRecordIndex(names.size, wanted.keyIs);
   return {
-    found: { json, wanted, records: 0, index, fields, end: 0, failure: undefined },
+    found: { json, wanted, records: 0, index, fields, end: 0, keyless: undefined },
     places: Array.from({ length: names.size + 1 }, () => NONE),
     depth,
   };
@@ -122,7 +127,7 @@ function ended({ found }: Adding, end: number): FoundRecords {
 /** Adds the value that starts at `start`. Returns the byte after it. */
 function addRecord(adding: Adding, start: number): number {
   const { found, places, depth } = adding;
-  const { json, index, records: record, wanted } = found;
+  const { json, index, records: record } = found;
   if (record === index.starts.length) growIndex(index);
   for (let field = 1; field < places.length; field += 1) places[field] = NONE;
   const isRecord = json.bytes[start] === OPEN_OBJECT;
@@ -134,9 +139,7 @@ function addRecord(adding: Adding, start: number): number {
     if (column !== undefined) column[record] = places[field] ?? NONE;
   }
   found.records = record + 1;
-  if (!isRecord) found.failure ??= { kind: 'no-record', position: record };
-  else if (!addKey(found, record, places[1] ?? NONE))
-    found.failure ??= { kind: 'no-key', position: record, keyField: wanted.key };
+  if (!isRecord || !addKey(found, record, places[1] ?? NONE)) found.keyless ??= record;
   return end;
 }
 

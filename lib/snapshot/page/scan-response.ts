@@ -26,8 +26,7 @@ import { textAt } from './value-at.ts';
 
 /** A response that is an object, with its records in the array that is one of its members. */
 export type ScannedObject = {
-  readonly isObject: boolean;
-  /** The records of the last array with the name; undefined if there is none. */
+  /** The records of the last array with the name; undefined if there is none, or if the response is no object. */
   readonly found: FoundRecords | undefined;
   /**
    * Another member of the object, parsed: integers beyond 2^53 are bigints. Undefined if there is none of that name.
@@ -39,13 +38,12 @@ export type ScannedObject = {
 /** The records that are the elements of the array `member` of a JSON object. */
 export function scanObject(bytes: Buffer, member: string, wanted: Wanted): ScannedObject {
   const { json, start } = begin(bytes);
-  const isObject = bytes[start] === OPEN_OBJECT;
-  const { found, others, end } = isObject
-    ? scanMembers(json, start, { member, wanted })
-    : { found: undefined, others: NO_MEMBERS, end: skipValue(json, start, 0) };
+  const { found, others, end } =
+    bytes[start] === OPEN_OBJECT
+      ? scanMembers(json, start, { member, wanted })
+      : { found: undefined, others: NO_MEMBERS, end: skipValue(json, start, 0) };
   refuseMore(json, end);
   return {
-    isObject,
     found,
     member(name) {
       const [from, to] = others.get(name) ?? [0, 0];

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { emptyBatch } from '../page/record-batch.ts';
 import type { ScanStart, ScanStep } from '../scan.ts';
+import { mappedSteps } from './mapped-steps.ts';
 
 /** Reads something once, from the beginning or from a position. */
 type Read<Position, Result> = (
@@ -86,19 +87,14 @@ async function* readOnce<Position, Result, Outcome, Memo>(
   const { from } = start;
   const isLast = from.read >= MOST_READS;
   let { records } = from;
-  const steps = read({ ...start, from: from.at ?? undefined }, isLast);
   try {
-    for (;;) {
-      const { done, value } = await steps.next();
-      if (done) return { ...judge({ result: value, records, isLast, memo: from.memo }), records };
-      records += value.batch.records;
-      yield { ...value, position: { ...from, records, at: value.position } };
-    }
+    const result = yield* mappedSteps(read({ ...start, from: from.at ?? undefined }, isLast), (step) => {
+      records += step.batch.records;
+      return { ...step, position: { ...from, records, at: step.position } };
+    });
+    return { ...judge({ result, records, isLast, memo: from.memo }), records };
   } catch (error) {
     if (isLast || !isWorthRereading(error)) throw error;
     return { kind: 'again', memo: null, records };
-  } finally {
-    // A caller that stops early also ends the steps below.
-    await steps.return(undefined as never);
   }
 }

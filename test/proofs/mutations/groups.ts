@@ -28,9 +28,8 @@ export const groups = {
     ],
     tests: [
       'test/snapshot/sources/{rereading,resumable}.test.ts',
-      'test/snapshot/sources/calculations/{creation-time,degraded-retry}.test.ts',
-      'test/snapshot/sources/calculations/{created-position,pages,pages-ahead,unordered-scan}.test.ts',
-      'test/snapshot/sources/calculations/{offset-scan,created-scan,trickle,short-totals}.test.ts',
+      'test/snapshot/sources/calculations/{progress,pages,pages-ahead,unordered-scan}.test.ts',
+      'test/snapshot/sources/calculations/{offset-scan,created-scan,short-totals}.test.ts',
     ],
   },
   sources: {

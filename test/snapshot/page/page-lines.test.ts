@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { linesInPlace } from '../../../lib/snapshot/page/page-lines.ts';
-import { scanPage } from '../../../lib/snapshot/page/page-scanner.ts';
+import { scanObject } from '../../../lib/snapshot/page/scan-response.ts';
 
 /** The lines from a row on, as text, and the memory of the page. */
 function linesOf(page: string, from: number) {
   const bytes = Buffer.from(page);
-  const { found } = scanPage(bytes, { member: 'results', keyField: 'id' });
-  const lines = linesInPlace(found, from);
+  const { found } = scanObject(bytes, 'results', { key: 'id', keyIs: 'integer' });
+  const lines = found && linesInPlace(found, from);
   return { text: lines?.toString(), memory: lines?.buffer, page: bytes };
 }
 

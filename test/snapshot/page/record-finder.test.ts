@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { fieldOf, findRecord, findRecords, type Wanted } from '../../../lib/snapshot/page/record-finder.ts';
+import {
+  fieldOf,
+  findRecord,
+  findRecords,
+  refuseKeyless,
+  type Wanted,
+} from '../../../lib/snapshot/page/record-finder.ts';
 import { allDigits } from '../../../lib/snapshot/page/record-index.ts';
 import { jsonOf } from './json-of.ts';
 
@@ -11,8 +17,8 @@ const find = (list: string, wanted: Wanted) => findRecords(jsonOf(` ${list} `), 
 
 /** The keys of these values of `id`, and what is wrong with the first that is no key. */
 function keysOf(...values: readonly string[]) {
-  const { index, records, failure } = find(`[${values.map((value) => `{"id":${value}}`)}]`, byInteger);
-  return failure ?? allDigits(index, records);
+  const { index, records, keyless } = find(`[${values.map((value) => `{"id":${value}}`)}]`, byInteger);
+  return keyless ?? allDigits(index, records);
 }
 
 describe('an integer key', () => {
@@ -50,7 +56,7 @@ describe('an integer key', () => {
     '"1/"',
     '"1:"',
   ])('%s is none', (value) => {
-    expect(keysOf('1', value)).toEqual({ kind: 'no-key', position: 1, keyField: 'id' });
+    expect(keysOf('1', value)).toBe(1);
   });
 
   test('is a number if that holds it exactly, and otherwise its digits', () => {
@@ -67,14 +73,10 @@ describe('an integer key', () => {
 
 describe('a text key', () => {
   test('is not empty', () => {
-    expect(find('[{"id":"a"},{"id":"\\u0000"}]', byText).failure).toBeUndefined();
-    expect(find('[{"id":"a"},{"id":""}]', byText).failure).toEqual({
-      kind: 'no-key',
-      position: 1,
-      keyField: 'id',
-    });
-    expect(find('[{"id":7}]', byText).failure).toEqual({ kind: 'no-key', position: 0, keyField: 'id' });
-    expect(find('[{}]', byText).failure).toEqual({ kind: 'no-key', position: 0, keyField: 'id' });
+    expect(find('[{"id":"a"},{"id":"\\u0000"}]', byText).keyless).toBeUndefined();
+    expect(find('[{"id":"a"},{"id":""}]', byText).keyless).toBe(1);
+    expect(find('[{"id":7}]', byText).keyless).toBe(0);
+    expect(find('[{}]', byText).keyless).toBe(0);
   });
 
   test('has no place in the columns of integers', () => {
@@ -85,9 +87,11 @@ describe('a text key', () => {
   });
 });
 
-test('the first failure is the one that is reported', () => {
-  expect(find('[1,{}]', byInteger).failure).toEqual({ kind: 'no-record', position: 0 });
-  expect(find('[{},1,{}]', byInteger).failure).toEqual({ kind: 'no-key', position: 0, keyField: 'id' });
+test('the first element without a key is the one that is reported', () => {
+  expect(find('[{"id":1},1,{}]', byInteger).keyless).toBe(1);
+  expect(() => refuseKeyless(find('[{"a":"x"}]', byText), 'file', 'a')).toThrow(
+    'file 0 (“x”): expected an object with text as its id',
+  );
 });
 
 describe('the places of fields', () => {
@@ -109,13 +113,13 @@ describe('the places of fields', () => {
   });
 
   test('of one record are not those of the record before it', () => {
-    const { index, failure } = find('[{"id":1,"a":2},{"a":3},[],{"id":4}]', { ...byInteger, others: ['a'] });
+    const { index, keyless } = find('[{"id":1,"a":2},{"a":3},[],{"id":4}]', { ...byInteger, others: ['a'] });
 
     expect(index.values.map((column) => [...column.subarray(0, 4)])).toEqual([
       [8, 0, 0, 34],
       [14, 22, 0, 0],
     ]);
-    expect(failure).toEqual({ kind: 'no-key', position: 1, keyField: 'id' });
+    expect(keyless).toBe(1);
   });
 });
 
@@ -147,7 +151,7 @@ describe('a field that was not looked for', () => {
 test('a value is the only record', () => {
   const found = findRecord(jsonOf(' {"id":7} '), 1, byInteger);
 
-  expect(found).toMatchObject({ records: 1, end: 9, failure: undefined });
+  expect(found).toMatchObject({ records: 1, end: 9, keyless: undefined });
   expect(allDigits(found.index, 1)).toEqual(['7']);
 });
 

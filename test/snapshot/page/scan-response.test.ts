@@ -200,7 +200,7 @@ test('the byte that is no UTF-8 is named, also if it is the first or the last on
 function verdict(scan: () => ReturnType<typeof scanList>): string {
   try {
     const found = scan();
-    return found === undefined ? 'no list' : `${found.records}, ${found.failure?.position}`;
+    return found === undefined ? 'no list' : `${found.records}, ${found.keyless}`;
   } catch (error) {
     return (error as Error).name;
   }

@@ -7,8 +7,7 @@ import { resumable } from '../../../lib/snapshot/sources/resumable.ts';
 import { fromBeginning } from '../scanned.ts';
 
 const totals = { start: 3, end: null };
-const trickle = { largest: 3, pages: 0, read: 2 };
-const counted = { next: 2, taken: 2, smallest: 1, idle: 0, trickle, degraded: false, totals };
+const counted = { next: 2, pages: 2, idle: 0, degraded: false, totals };
 
 test.each([
   [
@@ -16,7 +15,7 @@ test.each([
     calculationPosition,
     {
       ...{ read: 2, records: 2, memo: null },
-      at: { mode: 'id', at: { ...counted, target: '9', isExtended: true, last: '7', stepBack: 0 } },
+      at: { mode: 'id', at: { ...counted, target: '9', isExtended: true, last: '7', stepBack: 0, taken: 2 } },
     },
   ],
   [
@@ -26,7 +25,7 @@ test.each([
       ...{ read: 1, records: 2, memo: null },
       at: {
         mode: 'created',
-        at: { ...counted, target: 9, stepBack: 1, last: { created: 8, ids: ['7'] }, tries: 0, tooMany: null },
+        at: { ...counted, target: 9, stepBack: 1, last: { created: 8, ids: ['7'] } },
       },
     },
   ],
@@ -38,7 +37,7 @@ test.each([
       at: {
         mode: 'unordered',
         order: 'created',
-        at: { round: 2, next: 2, isNew: true, smallest: 1, idle: 0, trickle, degraded: false, totals },
+        at: { ...counted, round: 2, isNew: true },
       },
     },
   ],
@@ -51,7 +50,8 @@ test.each([
         ...{ read: 2, records: 2, memo: 'digest' },
         at: {
           next: 'cursor',
-          cursors: { count: 1, latest: ['hash'], anchor: null },
+          followed: 1,
+          anchor: 'cursor',
           empty: 0,
           totals,
           repeats: 0,

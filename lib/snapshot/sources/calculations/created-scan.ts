@@ -1,20 +1,19 @@
-import { provedIf, type Scan, type ScanOutcome } from '../../scan.ts';
+import * as z from 'zod/mini';
+import type { Id } from '../../../platform/index.ts';
+import { emptyBatch, type RecordBatch } from '../../page/record-batch.ts';
+import { provedIf, type Scan } from '../../scan.ts';
+import type { CalculationPage, PageRequest, ReadPage } from './pages.ts';
 import {
-  type CreatedPosition,
-  type CreatedRow,
-  freshRows,
-  isSeamProved,
-  isWalkedThrough,
-  pastPage,
+  counted,
+  NO_PROGRESS,
+  OrderError,
+  outcomeOf,
+  progressSchema,
+  refuseDisorder,
+  refuseStall,
   steppedBack,
-  withoutProofIfStuck,
-  withTaken,
-} from './created-position.ts';
-import { createCreationTime } from './creation-time.ts';
-import { readUndegraded } from './degraded-retry.ts';
-import { OrderError, ScanError } from './scan-error.ts';
-import { batchOfRows, type ReadSortedPage, type SortedPageRequest } from './sorted-pages.ts';
-import { NO_TRICKLE, refuseTrickle } from './trickle.ts';
+  withReported,
+} from './progress.ts';
 
 /*
  * Why nothing is lost. The time of creation never changes, and added rows get the highest. But many rows may share one
@@ -30,60 +29,87 @@ import { NO_TRICKLE, refuseTrickle } from './trickle.ts';
  * other page was empty, and no others did. If all rows from `last` on have been deleted, a proved page ends below
  * `last`. It is the end if the page after it is empty and, read again, it has the same rows: a row after it would have
  * had to take the place of a deleted one, and then the page would have lost a row too, or would show a later one. If a
- * time has more rows than a page, no page shows all of them; they are
- * read page by page, and nothing is proved.
+ * time has more rows than a page, no page shows all of them, and this order proves nothing.
  */
 
 export type CreatedScanOptions = {
   /** Pages in the order of `created`. */
-  readonly readPage: ReadSortedPage;
+  readonly readPage: ReadPage;
   /** How many rows each page requests, 1 to 5000; the platform may send fewer. */
   readonly limit: number;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
-/** What the proof assumes. */
-const ASSUMES = ['current-responses', 'fixed-creation-times'] as const;
+/** How far a scan by creation time has progressed; plain JSON. It continues, as far as is known, at a row below `last`. */
+export const createdPosition = z.extend(progressSchema, {
+  /** The highest time at the start of the scan, which must be passed; null if it could not be determined. */
+  target: z.nullable(z.number()),
+  stepBack: z.number(),
+  /** The highest time taken, and all ids taken with that time. */
+  last: z.nullable(z.object({ created: z.number(), ids: z.array(z.string()) })),
+});
 
-/** How many pages may bring nothing new, beyond those that reread what was taken, before the scan gives up. */
-const IDLE_PAGES = 64;
+export type CreatedPosition = z.infer<typeof createdPosition>;
+
+const START: CreatedPosition = { ...NO_PROGRESS, target: null, stepBack: 0, last: null };
+
+/** What is proved, and what the proof assumes. */
+const CLAIM = provedIf(true, ['current-responses', 'fixed-creation-times']);
+
+/** A row of a page, with its id and the time of its creation in epoch milliseconds. */
+type Row = {
+  readonly key: Id;
+  readonly created: number;
+  readonly page: CalculationPage;
+  readonly at: number;
+};
+
+type Read = (
+  request: Pick<PageRequest, 'ascending' | 'offset'> & { readonly limit?: number },
+) => Promise<readonly Row[]>;
 
 /**
  * Reads all rows in the order of their creation, by offset, each page overlapping the last by all rows of its last
- * time. Throws `OrderError` if the platform contradicts the order, `ScanError` if the scan makes no progress, and
- * `PlatformError` of kind `shape` for a row without a time.
+ * time. Throws `OrderError` if the platform contradicts the order, or if the order proves nothing because a row has no
+ * time or a time more rows than a page; and `ScanError` if the scan makes no progress.
  */
-export function createdScan(options: CreatedScanOptions): Scan<CreatedPosition> {
+export function createdScan({ readPage, limit }: CreatedScanOptions): Scan<CreatedPosition> {
   return async function* scan({ from, signal }) {
-    const reader = createReader(options, from, signal);
-    let position = from ?? (await startAt(reader, options.limit));
-    const step = (fresh: readonly CreatedRow[]) => ({
-      batch: batchOfRows(fresh),
-      position: { ...position, ...reader.reported() },
-      total: reader.reported().totals.end,
+    let position = from ?? START;
+    const read: Read = async (request) => {
+      const page = await readPage({ limit, ...request, signal });
+      position = withReported(position, page);
+      return rowsOf(page, request);
+    };
+    const step = (fresh: readonly Row[]) => ({
+      batch: batchOf(fresh),
+      position,
+      total: position.totals.end,
     });
+    if (from === undefined) {
+      const target = await highestTime(read);
+      position = { ...position, target };
+    }
     for (;;) {
       refuseStall(position);
       const offset = Math.max(0, position.next - position.stepBack);
-      const rows = await reader.read({ ascending: true, offset });
+      const rows = await read({ ascending: true, offset });
       if (!isSeamProved(position, rows, offset)) {
         position = steppedBack(position);
         continue;
       }
-      const before = position;
-      const fresh = freshRows(before, rows);
-      position = pastPage(withTaken(before, fresh), { before, rows, offset });
+      const fresh = freshRows(position, rows);
+      position = past(withTaken(position, fresh), rows, offset);
       if (fresh.length > 0) yield step(fresh);
-      if (isPassed(position)) return outcomeOf(position, reader.reported());
-      if (fresh.length === 0 || isReached(position)) {
-        const rest = await restAtEnd(position, { rows, offset }, reader);
-        if (rest !== null) {
-          position = withTaken(position, rest);
-          if (rest.length > 0) yield step(rest);
-          return outcomeOf(position, reader.reported());
-        }
+      if (isPassed(position)) return outcomeOf(position, 'created', CLAIM);
+      if (fresh.length > 0 && !isReached(position)) continue;
+      const rest = await restAtEnd(position, { rows, offset }, read);
+      if (rest === null) {
+        refuseCrowd(position, { rows, offset });
+        continue;
       }
-      position = withoutProofIfStuck(position);
+      position = withTaken(position, rest);
+      if (rest.length > 0) yield step(rest);
+      return outcomeOf(position, 'created', CLAIM);
     }
   };
 }
@@ -92,28 +118,66 @@ export function createdScan(options: CreatedScanOptions): Scan<CreatedPosition> 
 const isPassed = ({ target, last }: CreatedPosition) =>
   target !== null && last !== null && last.created > target;
 
-const isReached = ({ target, last, tooMany }: CreatedPosition) =>
-  target !== null && last?.created === target && tooMany !== target;
+const isReached = ({ target, last }: CreatedPosition) => target !== null && last?.created === target;
+
+/** True if nothing is lost before a page that starts at `offset`. */
+function isSeamProved({ last }: CreatedPosition, rows: readonly Row[], offset: number): boolean {
+  const first = rows[0]?.created;
+  return offset === 0 || (first !== undefined && last !== null && first < last.created);
+}
+
+/** The rows that were not taken before: all later ones, and those of the last time with new ids. */
+function freshRows({ last }: CreatedPosition, rows: readonly Row[]): readonly Row[] {
+  if (last === null) return rows;
+  const known = new Set(last.ids);
+  return rows.filter(
+    ({ key, created }) => created > last.created || (created === last.created && !known.has(key)),
+  );
+}
+
+/** The position after the fresh rows are taken; they are in ascending order. */
+function withTaken(position: CreatedPosition, fresh: readonly Row[]): CreatedPosition {
+  const created = fresh.at(-1)?.created;
+  if (created === undefined) return counted(position, 0);
+  const before = position.last?.created === created ? position.last.ids : [];
+  const ids = fresh.filter((row) => row.created === created).map(({ key }) => key);
+  return { ...counted(position, fresh.length), last: { created, ids: [...before, ...ids] } };
+}
+
+/** The position after a proved page whose fresh rows are taken: the next one starts at its last row below their time. */
+function past(position: CreatedPosition, rows: readonly Row[], offset: number): CreatedPosition {
+  const { last } = position;
+  const below = rows.findLastIndex(({ created }) => last !== null && created < last.created);
+  return { ...position, next: offset + Math.max(0, below), stepBack: 0 };
+}
+
+/** How many pages in a row must bring nothing new before a time is taken to have more rows than a page. */
+const LEAST_IDLE = 10;
+
+/** Throws `OrderError` if a page began as late as it could and did not get past the last time, again and again. */
+function refuseCrowd({ last, next, idle }: CreatedPosition, { rows, offset }: PlacedRows): void {
+  if (idle < LEAST_IDLE || next !== offset || last === null || rows.at(-1)?.created !== last.created) return;
+  throw new OrderError(`more records were created at ${last.created} than a page has`);
+}
 
 /** The remaining rows, in ascending order, if no later ones follow; null if this is not known to be the end. */
 async function restAtEnd(
   position: CreatedPosition,
   page: PlacedRows,
-  { read }: Reader,
-): Promise<readonly CreatedRow[] | null> {
+  read: Read,
+): Promise<readonly Row[] | null> {
   const top = await read({ ascending: false, offset: 0 });
   const last = position.last?.created ?? Number.NEGATIVE_INFINITY;
   const isWhole = showsDescent(top) && (top.at(-1)?.created ?? last) < last;
   if (isWhole || (await isAll(top, read))) return freshRows(position, top).toReversed();
-  if (isWalkedThrough(position, page.rows) && top.every(({ created }) => created <= last)) return [];
   return (await endsBelow(last, page, read)) ? [] : null;
 }
 
 /** The rows of a page, and where it starts. */
-type PlacedRows = { readonly rows: readonly CreatedRow[]; readonly offset: number };
+type PlacedRows = { readonly rows: readonly Row[]; readonly offset: number };
 
 /** True if a proved page ends below the time `last`, and no row follows it (see above). */
-async function endsBelow(last: number, { rows, offset }: PlacedRows, read: Reader['read']): Promise<boolean> {
+async function endsBelow(last: number, { rows, offset }: PlacedRows, read: Read): Promise<boolean> {
   if (rows.length === 0 || rows.some(({ created }) => created >= last)) return false;
   if ((await read({ ascending: true, offset: offset + rows.length })).length > 0) return false;
   const again = new Set((await read({ ascending: true, offset })).map(({ key }) => key));
@@ -121,7 +185,7 @@ async function endsBelow(last: number, { rows, offset }: PlacedRows, read: Reade
 }
 
 /** True if the rows of a page at offset 0 are all there are, in whatever order (see above). */
-async function isAll(top: readonly CreatedRow[], read: Reader['read']): Promise<boolean> {
+async function isAll(top: readonly Row[], read: Read): Promise<boolean> {
   if (top.length === 0) return true;
   if ((await read({ ascending: false, offset: top.length })).length > 0) return false;
   const again = new Set((await read({ ascending: false, offset: 0 })).map(({ key }) => key));
@@ -129,78 +193,31 @@ async function isAll(top: readonly CreatedRow[], read: Reader['read']): Promise<
 }
 
 /** True if the rows themselves show that they descend; equal ones do not. */
-const showsDescent = (rows: readonly CreatedRow[]) => (rows[0]?.created ?? 0) > (rows.at(-1)?.created ?? 0);
+const showsDescent = (rows: readonly Row[]) => (rows[0]?.created ?? 0) > (rows.at(-1)?.created ?? 0);
 
-async function startAt({ read }: Reader, limit: number): Promise<CreatedPosition> {
+/** The highest time of this moment; null if no page shows it. */
+async function highestTime(read: Read): Promise<number | null> {
   const two = await read({ ascending: false, offset: 0, limit: 2 });
   const top = showsDescent(two) || two.length < 2 ? two : await read({ ascending: false, offset: 0 });
-  const target = showsDescent(top) ? (top[0]?.created ?? null) : null;
-  const reported = { degraded: false, totals: { start: null, end: null } };
-  const counts = { stepBack: 0, tries: 0, taken: 0, smallest: limit, idle: 0, trickle: NO_TRICKLE };
-  return { target, next: 0, last: null, tooMany: null, ...counts, ...reported };
+  return showsDescent(top) ? (top[0]?.created ?? null) : null;
 }
 
-type Reported = Pick<CreatedPosition, 'degraded' | 'totals'>;
-
-type Reader = {
-  readonly read: (
-    request: Omit<SortedPageRequest, 'signal' | 'limit'> & { limit?: number },
-  ) => Promise<readonly CreatedRow[]>;
-  /** What the pages have reported about the whole. */
-  readonly reported: () => Reported;
-};
-
-/** Reads rows, checks that they are in the requested order, and collects what their pages report about the whole. */
-function createReader(
-  { readPage, limit, sleep }: CreatedScanOptions,
-  from: CreatedPosition | undefined,
-  signal: AbortSignal | undefined,
-): Reader {
-  const timeOf = createCreationTime();
-  let reported: Reported = {
-    degraded: from?.degraded ?? false,
-    totals: from?.totals ?? { start: null, end: null },
-  };
-  return {
-    reported: () => reported,
-    async read(request) {
-      const page = await readUndegraded(() => readPage({ limit, ...request, signal }), sleep, signal);
-      const { start, end } = reported.totals;
-      const totals = { start: start ?? page.total, end: page.total ?? end };
-      reported = { degraded: reported.degraded || page.degraded, totals };
-      const rows = page.rows.map((row) => ({ ...row, created: timeOf(row) }));
-      refuseDisorder(rows, request);
-      return rows;
-    },
-  };
+/** The rows of a page. Throws `OrderError` if they are not in the requested order, each once and with its time. */
+function rowsOf(page: CalculationPage, request: Pick<PageRequest, 'ascending' | 'offset'>): readonly Row[] {
+  const rows = page.keys.map((key, at) => ({ key, created: page.createdMs(at), page, at }));
+  const timeless = rows.find(({ created }) => !Number.isFinite(created));
+  if (timeless !== undefined) throw new OrderError(`record ${timeless.key} does not say when it was created`);
+  if (new Set(page.keys).size < rows.length) throw new OrderError('a record came twice in a page');
+  refuseDisorder(
+    rows.map(({ created }) => created),
+    request,
+    BY_TIME,
+  );
+  return rows;
 }
 
-function refuseDisorder(
-  rows: readonly CreatedRow[],
-  { ascending, offset }: { ascending: boolean; offset: number },
-): void {
-  const seen = new Set<string>();
-  for (const [at, { key, created }] of rows.entries()) {
-    const before = rows[at - 1];
-    const isRepeat = seen.has(key);
-    if (!isRepeat && (before === undefined || (created - before.created) * (ascending ? 1 : -1) >= 0)) {
-      seen.add(key);
-      continue;
-    }
-    const order = `the platform did not keep to the ${ascending ? 'ascending' : 'descending'} order of created`;
-    const what = isRepeat ? 'came twice' : `(${created}) came after ${before?.created}`;
-    throw new OrderError(`${order}: record ${key} ${what} at row ${offset + at}`);
-  }
-}
+const BY_TIME = { of: 'created', mayFollow: (time: number, before: number) => before <= time };
 
-/** Bounds the requests: rereading everything after a step back is allowed, looping forever is not. */
-function refuseStall({ idle, taken, smallest, next, trickle }: CreatedPosition): void {
-  refuseTrickle(trickle, next);
-  if (idle <= IDLE_PAGES + taken / Math.max(1, smallest - 1)) return;
-  throw new ScanError(`the scan made no progress: ${idle} pages up to row ${next} brought nothing new`);
-}
-
-function outcomeOf({ tooMany }: CreatedPosition, { degraded, totals }: Reported): ScanOutcome {
-  const claim = provedIf(tooMany === null && !degraded, ASSUMES);
-  return { ...claim, totals, order: 'created', refused: degraded ? ['degraded'] : [] };
-}
+/** Rows of one page as a batch, in this order. */
+const batchOf = (rows: readonly Row[]): RecordBatch =>
+  rows[0]?.page.batchOf(rows.map(({ at }) => at)) ?? emptyBatch;

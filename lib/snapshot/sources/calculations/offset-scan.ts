@@ -1,11 +1,18 @@
 import * as z from 'zod/mini';
 import { compareIds, type Id } from '../../../platform/index.ts';
-import { provedIf, type Scan, totalsSchema } from '../../scan.ts';
-import { readUndegraded } from './degraded-retry.ts';
-import type { OffsetPage, ReadOffsetPage } from './pages.ts';
+import { provedIf, type Scan } from '../../scan.ts';
+import type { CalculationPage, ReadPage } from './pages.ts';
 import { createPagesAhead } from './pages-ahead.ts';
-import { OrderError, ScanError } from './scan-error.ts';
-import { afterPage, NO_TRICKLE, refuseTrickle, type Trickle, trickleSchema } from './trickle.ts';
+import {
+  counted,
+  NO_PROGRESS,
+  outcomeOf,
+  progressSchema,
+  refuseDisorder,
+  refuseStall,
+  steppedBack,
+  withReported,
+} from './progress.ts';
 
 /*
  * Why nothing is lost. Ids never change and the rows are sorted by id, so a row never moves past another: when rows are
@@ -24,64 +31,45 @@ import { afterPage, NO_TRICKLE, refuseTrickle, type Trickle, trickleSchema } fro
  */
 
 export type OffsetScanOptions = {
-  readonly readPage: ReadOffsetPage;
+  /** Pages in the order of `id`. */
+  readonly readPage: ReadPage;
   /** How many rows each page requests, 1 to 5000; the platform may send fewer. */
   readonly limit: number;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** How many pages are fetched while one is processed; fewer if they are large, as memory holds each. Default 2. */
   readonly pagesAhead?: number;
 };
 
-/** How far an offset scan has progressed; plain JSON. */
-export type OffsetPosition = {
+/** How far a scan by id has progressed; plain JSON. */
+export const offsetPosition = z.extend(progressSchema, {
   /** The highest id at the start of the scan, which must be reached; null if there was none. */
-  readonly target: Id | null;
-  /** True if the target is the highest id of a later moment, since the totals did not match what was taken. */
-  readonly isExtended: boolean;
-  /** The offset after the last row read; rows may have slid below it since. */
-  readonly next: number;
-  readonly stepBack: number;
-  /** The highest id taken. */
-  readonly last: Id | null;
-  /** The number of records taken. */
-  readonly taken: number;
-  /** The number of rows of the smallest page that was not empty. */
-  readonly smallest: number;
-  /** The number of pages since one brought something new. */
-  readonly idle: number;
-  readonly trickle: Trickle;
-  /** True if a page stayed degraded. */
-  readonly degraded: boolean;
-  readonly totals: { readonly start: number | null; readonly end: number | null };
-};
-
-export const offsetPosition: z.ZodMiniType<OffsetPosition> = z.object({
   target: z.nullable(z.string()),
+  /** True if the target is the highest id of a later moment, since the totals did not match what was taken. */
   isExtended: z.boolean(),
-  next: z.number(),
   stepBack: z.number(),
+  /** The highest id taken. */
   last: z.nullable(z.string()),
+  /** The number of records taken. */
   taken: z.number(),
-  smallest: z.number(),
-  idle: z.number(),
-  trickle: trickleSchema,
-  degraded: z.boolean(),
-  totals: totalsSchema,
 });
 
-/** What the proof assumes. */
-const ASSUMES = ['current-responses'] as const;
+export type OffsetPosition = z.infer<typeof offsetPosition>;
+
+const START: OffsetPosition = {
+  ...NO_PROGRESS,
+  target: null,
+  isExtended: false,
+  stepBack: 0,
+  last: null,
+  taken: 0,
+};
+
+/** What is proved, and what the proof assumes. */
+const CLAIM = provedIf(true, ['current-responses']);
 
 const PAGES_AHEAD = 2;
 
 /** As many pages of the last one's size are fetched ahead as fit into this, but at least one. */
 const AHEAD_BYTES = 8 * 1024 * 1024;
-
-/** How many pages may bring nothing new, beyond those that reread what was taken, before the scan gives up. */
-const IDLE_PAGES = 64;
-
-/** Pages of one row would allow as many as there are rows. */
-const MOST_IDLE_PAGES = 100_000;
 
 /** The page with the highest id. It has two rows to show whether the platform respected the descending order at all. */
 const TOP = { ascending: false, offset: 0, limit: 2 } as const;
@@ -90,22 +78,27 @@ const TOP = { ascending: false, offset: 0, limit: 2 } as const;
  * Reads all rows in the order of ids, by offset, each page overlapping the last by one row. Throws `OrderError` if the
  * platform contradicts the order, and `ScanError` if the scan makes no progress.
  */
-export function offsetScan(options: OffsetScanOptions): Scan<OffsetPosition> {
-  const { limit, pagesAhead = PAGES_AHEAD } = options;
+export function offsetScan({
+  readPage,
+  limit,
+  pagesAhead = PAGES_AHEAD,
+}: OffsetScanOptions): Scan<OffsetPosition> {
   return async function* scan({ from, signal }) {
-    const read = withDegradedRetry(options);
-    const top = () => read(TOP, signal);
-    const ahead = createPagesAhead((offset, stop) => read({ ascending: true, offset, limit }, stop), signal);
+    const top = () => readPage({ ...TOP, signal });
+    const ahead = createPagesAhead(
+      (offset, stop) => readPage({ ascending: true, offset, limit, signal: stop }),
+      signal,
+    );
     try {
-      let position = from ?? startAt(await top(), limit);
+      let position = from ?? withTarget(START, await top());
       for (;;) {
         refuseStall(position);
         const offset = Math.max(0, position.next - 1 - position.stepBack);
         const page = await ahead.take(offset);
-        refuseDisorder(page.keys, { ascending: true, offset });
+        refuseDisorder(page.keys, { ascending: true, offset }, BY_ID);
         position = withReported(position, page);
         if (!isSeamProved(position, page, offset)) {
-          position = { ...position, stepBack: Math.max(1, position.stepBack * 2), idle: position.idle + 1 };
+          position = steppedBack(position);
           continue;
         }
         const known = knownRows(position, page);
@@ -121,16 +114,10 @@ export function offsetScan(options: OffsetScanOptions): Scan<OffsetPosition> {
         }
         if (!hasReached(position, end)) continue;
         if (isShort(position)) {
-          position = extended(position, await top());
+          position = { ...withTarget(position, await top()), isExtended: true };
           if (!hasReached(position, position.target)) continue;
         }
-        const { degraded, totals } = position;
-        return {
-          ...provedIf(!degraded, ASSUMES),
-          totals,
-          order: 'id',
-          refused: degraded ? ['degraded'] : [],
-        };
+        return outcomeOf(position, 'id', CLAIM);
       }
     } finally {
       ahead.stop();
@@ -141,7 +128,7 @@ export function offsetScan(options: OffsetScanOptions): Scan<OffsetPosition> {
 /** Where the pages after a proved one will most likely start: each a stride, its rows but one, after the one before. */
 function offsetsAhead(
   position: OffsetPosition,
-  { keys, sizeBytes }: OffsetPage,
+  { keys, sizeBytes }: CalculationPage,
   most: number,
 ): readonly number[] {
   const { next, target, totals } = position;
@@ -153,52 +140,38 @@ function offsetsAhead(
   return offsets.filter((offset) => totals.end === null || offset + 1 < totals.end);
 }
 
-function startAt(top: OffsetPage, limit: number): OffsetPosition {
-  const totals = { start: top.total, end: top.total };
-  const target = highestOf(top);
-  const { degraded } = top;
-  const counts = {
-    next: 0,
-    stepBack: 0,
-    last: null,
-    taken: 0,
-    smallest: limit,
-    idle: 0,
-    trickle: NO_TRICKLE,
-  };
-  return { target, isExtended: false, ...counts, degraded, totals };
-}
+/** The position with the highest id of this moment as its target. */
+const withTarget = (position: OffsetPosition, top: CalculationPage): OffsetPosition => ({
+  ...withReported(position, top),
+  target: highestOf(top),
+});
 
-/** The position with what a page reports about the whole, whether or not its seam is proved. */
-function withReported(position: OffsetPosition, { degraded, total }: OffsetPage): OffsetPosition {
-  const totals = { ...position.totals, end: total ?? position.totals.end };
-  return { ...position, degraded: position.degraded || degraded, totals };
-}
-
-function isSeamProved({ last }: OffsetPosition, { keys }: OffsetPage, offset: number): boolean {
+function isSeamProved({ last }: OffsetPosition, { keys }: CalculationPage, offset: number): boolean {
   const first = keys[0];
   return offset === 0 || (first !== undefined && last !== null && compareIds(first, last) <= 0);
 }
 
 /** How many rows at the start of a proved page were already taken. */
-function knownRows({ last }: OffsetPosition, { keys }: OffsetPage): number {
+function knownRows({ last }: OffsetPosition, { keys }: CalculationPage): number {
   if (last === null) return 0;
   const fresh = keys.findIndex((key) => compareIds(key, last) > 0);
   return fresh < 0 ? keys.length : fresh;
 }
 
 /** The position after a proved page. */
-function past(position: OffsetPosition, { keys }: OffsetPage, offset: number, known: number): OffsetPosition {
+function past(
+  position: OffsetPosition,
+  { keys }: CalculationPage,
+  offset: number,
+  known: number,
+): OffsetPosition {
   const fresh = keys.length - known;
   return {
-    ...position,
+    ...counted(position, fresh),
     next: offset + keys.length,
     stepBack: 0,
     last: fresh > 0 ? (keys.at(-1) ?? position.last) : position.last,
     taken: position.taken + fresh,
-    smallest: Math.min(position.smallest, Math.max(1, keys.length)),
-    idle: fresh > 0 ? 0 : position.idle + 1,
-    trickle: afterPage(position.trickle, keys.length, fresh),
   };
 }
 
@@ -212,38 +185,9 @@ function hasReached({ last, idle }: OffsetPosition, end: Id | null): boolean {
 const isShort = ({ isExtended, totals: { start, end }, taken }: OffsetPosition): boolean =>
   !isExtended && start !== null && end !== null && taken < Math.min(start, end);
 
-/** The position with the present highest id as its target. */
-function extended(position: OffsetPosition, top: OffsetPage): OffsetPosition {
-  return { ...withReported(position, top), target: highestOf(top), isExtended: true };
-}
-
-/** Bounds the requests: rereading everything after a step back is allowed, looping forever is not. */
-function refuseStall({ idle, taken, smallest, next, trickle }: OffsetPosition): void {
-  refuseTrickle(trickle, next);
-  if (idle <= Math.min(MOST_IDLE_PAGES, IDLE_PAGES + taken / Math.max(1, smallest - 1))) return;
-  throw new ScanError(`the scan made no progress: ${idle} pages up to row ${next} brought nothing new`);
-}
-
-function highestOf({ keys }: OffsetPage): Id | null {
-  refuseDisorder(keys, TOP);
+function highestOf({ keys }: CalculationPage): Id | null {
+  refuseDisorder(keys, TOP, BY_ID);
   return keys[0] ?? null;
 }
 
-type Order = { readonly ascending: boolean; readonly offset: number };
-
-function refuseDisorder(keys: readonly Id[], { ascending, offset }: Order): void {
-  const sign = ascending ? 1 : -1;
-  const at = keys.findIndex((key, index) => {
-    const before = keys[index - 1];
-    return before !== undefined && sign * compareIds(before, key) >= 0;
-  });
-  if (at < 0) return;
-  const order = ascending ? 'ascending' : 'descending';
-  const where = `${keys[at]} came after ${keys[at - 1]} at row ${offset + at}`;
-  throw new OrderError(`the platform did not keep to the ${order} order of ids: ${where}`);
-}
-
-function withDegradedRetry({ readPage, sleep }: OffsetScanOptions) {
-  return (request: Omit<Parameters<ReadOffsetPage>[0], 'signal'>, signal: AbortSignal | undefined) =>
-    readUndegraded(() => readPage({ ...request, signal }), sleep, signal);
-}
+const BY_ID = { of: 'ids', mayFollow: (id: Id, before: Id) => compareIds(before, id) < 0 };

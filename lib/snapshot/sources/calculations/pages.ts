@@ -5,18 +5,27 @@ import {
 } from '../../../platform/operations/search-calculations.ts';
 import { foundBatch, heldBytes, release } from '../../page/found-batch.ts';
 import { linesInPlace } from '../../page/page-lines.ts';
-import { scanPage } from '../../page/page-scanner.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
 import { typesSeen } from '../../page/record-fields.ts';
-import type { FoundRecords } from '../../page/record-finder.ts';
+import { type FoundRecords, refuseKeyless } from '../../page/record-finder.ts';
 import { allDigits, rowsBetween } from '../../page/record-index.ts';
+import { scanObject } from '../../page/scan-response.ts';
+import { scalarAt } from '../../page/value-at.ts';
+import { createdMs } from '../created-ms.ts';
 
-/** One page, as received: nothing in it is trusted yet. */
-export type OffsetPage = {
+/** What a search is sorted by. */
+export type SortField = 'id' | 'created';
+
+/** One page of calculations, as received: nothing in it is trusted yet. */
+export type CalculationPage = {
   /** The ids of its rows, in order. */
   readonly keys: readonly Id[];
+  /** When a row was created, if the page is sorted by that: see `createdMs`. */
+  readonly createdMs: (row: number) => number;
   /** The rows from this one on, ready to be written. Call it only once: they may reuse the page's memory. */
   readonly from: (row: number) => RecordBatch;
+  /** These rows, in this order. */
+  readonly batchOf: (rows: readonly number[]) => RecordBatch;
   /** The size of the whole page, decoded. */
   readonly sizeBytes: number;
   /** True if the platform says that rows may be missing. */
@@ -25,55 +34,83 @@ export type OffsetPage = {
   readonly total: number | null;
 };
 
-/** Reads the page of `limit` rows from `offset`, in the order of ids. */
-export type ReadOffsetPage = (request: {
+export type PageRequest = {
   readonly ascending: boolean;
   readonly offset: number;
   readonly limit: number;
   readonly signal?: AbortSignal | undefined;
-}) => Promise<OffsetPage>;
+};
+
+/** Reads the page of `limit` rows from `offset`, in the order that the reader was made for. */
+export type ReadPage = (request: PageRequest) => Promise<CalculationPage>;
 
 /** What narrows a search of calculations; nothing means all. */
-export type CalculationSelection = Pick<CalculationSearch, 'name' | 'filters'>;
+type CalculationSelection = Pick<CalculationSearch, 'name' | 'filters'>;
+
+export type PageReaderOptions = {
+  readonly call: Call;
+  readonly selection: CalculationSelection;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+};
+
+/** The waits before a degraded page is read again, in milliseconds; after the last one it is taken as it is. */
+const WAITS_MS = [1_000, 2_000, 4_000, 8_000] as const;
 
 /**
  * Reads pages of calculations. Their records are the bytes as sent by the platform, and only need an id. They are not
  * parsed: the page is validated as JSON while its records are found, which takes half the time.
  */
-export function calculationPageReader(call: Call, selection: CalculationSelection = {}): ReadOffsetPage {
-  return ({ ascending, offset, limit, signal }) => {
-    const body = { filters: [], ...selection, sort: { field: 'id', ascending }, limit, offset };
-    return call.read(searchCalculations, { body }, offsetPageIn, { signal });
+export function calculationPageReader(
+  { call, selection, sleep }: PageReaderOptions,
+  field: SortField,
+): ReadPage {
+  return async ({ ascending, offset, limit, signal }) => {
+    const body = { filters: [], ...selection, sort: { field, ascending }, limit, offset };
+    const read = () => call.read(searchCalculations, { body }, (bytes) => pageIn(bytes, field), { signal });
+    for (const waitMs of WAITS_MS) {
+      const page = await read();
+      if (!page.degraded) return page;
+      await sleep(waitMs, signal);
+    }
+    return read();
   };
 }
 
-/** The page in these bytes. Throws as `scanPage` does. */
-export function offsetPageIn(bytes: Buffer): OffsetPage {
-  const { found, member } = scanPage(bytes, { member: 'results', keyField: 'id' });
+/** Far more than a page is asked for: 5,000. */
+const MOST_RECORDS = 100_000;
+
+/** The page in these bytes. Throws `SyntaxError` for what is not JSON, and `Error` for what is not a page. */
+export function pageIn(bytes: Buffer, field: SortField): CalculationPage {
+  const others = field === 'id' ? [] : [field];
+  const wanted = { key: 'id', keyIs: 'integer', others, most: MOST_RECORDS } as const;
+  const { found, member } = scanObject(bytes, 'results', wanted);
+  if (found === undefined) throw new Error('results: expected an array');
+  refuseKeyless(found, 'calculation', 'name');
+  const [, created] = found.index.values;
   const total = member('totalHits');
   const keys = allDigits(found.index, found.records);
+  const batchOf = (order: Uint32Array) => foundBatch(found, { keyOf: (row) => keys[row] ?? '', order });
   return {
     keys,
-    from: (row) => batchFrom(found, keys, row),
+    createdMs: (row) => createdMs(scalarAt(found.json, created?.[row] ?? 0)),
+    from: (row) => batchInPlace(found, keys.slice(row), row) ?? batchOf(rowsBetween(row, keys.length)),
+    batchOf: (rows) => batchOf(Uint32Array.from(rows)),
     sizeBytes: bytes.byteLength,
     degraded: member('degraded') === true,
     total: typeof total === 'number' ? total : null,
   };
 }
 
-/** The rows from one on. If possible their lines are made in the page's own memory. */
-function batchFrom(found: FoundRecords, keys: readonly Id[], row: number): RecordBatch {
-  const rest = keys.slice(row);
+/** The rows from one on, their lines made in the page's own memory if that is possible. */
+function batchInPlace(found: FoundRecords, keys: readonly Id[], row: number): RecordBatch | undefined {
   const lines = linesInPlace(found, row);
-  if (lines === undefined) {
-    const order = rowsBetween(row, keys.length);
-    return foundBatch(found, { keyOf: (record) => keys[record] ?? '', order });
-  }
-  return {
-    records: rest.length,
-    pieces: () => [{ keys: rest, lines }],
-    fields: typesSeen(found.fields),
-    heldBytes: heldBytes(found),
-    release: () => release(found),
-  };
+  return (
+    lines && {
+      records: keys.length,
+      pieces: () => [{ keys, lines }],
+      fields: typesSeen(found.fields),
+      heldBytes: heldBytes(found),
+      release: () => release(found),
+    }
+  );
 }

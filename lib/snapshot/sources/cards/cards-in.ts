@@ -1,6 +1,6 @@
 import { foundBatch } from '../../page/found-batch.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
-import { type FoundRecords, fieldOf } from '../../page/record-finder.ts';
+import { type FoundRecords, refuseKeyless } from '../../page/record-finder.ts';
 import { compareKeys, digitsAt, rowsBetween } from '../../page/record-index.ts';
 import { scanList } from '../../page/scan-response.ts';
 import { expectedText, isTextAt } from '../../page/value-at.ts';
@@ -15,7 +15,7 @@ const wanted = { key: 'id', keyIs: 'integer', others: ['datasourceId'] } as cons
 export function cardsIn(bytes: Buffer, datasetId: string): RecordBatch {
   const found = scanList(bytes, wanted);
   if (found === undefined) throw new Error('the response: expected an array of cards');
-  if (found.failure !== undefined) throw new Error(faultOf(found, found.failure.position));
+  refuseKeyless(found, 'card', 'title');
   const { json, index } = found;
   const [, datasources] = index.values;
   const dataset = expectedText(datasetId);
@@ -40,10 +40,4 @@ function inOrder({ index, records }: FoundRecords): Uint32Array | undefined {
   // Of equal ids, the one that came first.
   order.sort((a, b) => compareKeys(index, a, b) || a - b);
   return order.filter((card, place) => place === 0 || compareKeys(index, order[place - 1] ?? 0, card) !== 0);
-}
-
-function faultOf(found: FoundRecords, card: number): string {
-  const title = fieldOf(found, card, 'title');
-  const named = typeof title === 'string' && title !== '' ? ` (“${title.slice(0, 100)}”)` : '';
-  return `card ${card}${named}: expected an object with an integer as its id`;
 }

@@ -41,7 +41,7 @@ const wanted = { key: 'dataFileId', keyIs: 'integer' } as const;
 /** The data file with this id, as it was sent. It is not parsed. */
 function dataFileIn(bytes: Buffer, id: Id): RecordBatch {
   const found = scanRecord(bytes, wanted);
-  const key = found.failure === undefined ? digitsAt(found.index, 0) : undefined;
+  const key = found.keyless === undefined ? digitsAt(found.index, 0) : undefined;
   if (key !== id) throw new Error(`dataFileId: expected ${id}, got ${key ?? 'no integer'}`);
   return foundBatch(found, { keyOf: () => id });
 }

@@ -1,43 +1,35 @@
+import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { createSeenTexts, type SeenTexts } from '../../../base/index.ts';
 import { PlatformError } from '../../../platform/index.ts';
 import { searchFiles } from '../../../platform/operations/search-files.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
-import { type ScanOutcome, type ScanStart, type ScanStep, totalsSchema } from '../../scan.ts';
-import { type CreationRank, isAscending, rankOf, ranksOf, sortsByCreation } from './creation-order.ts';
-import { EMPTY_DIGEST, withTexts } from './list-digest.ts';
+import { type ScanStart, type ScanStep, totalsSchema } from '../../scan.ts';
+import { isAscending, rankOf, ranksOf, sortsByCreation } from './creation-order.ts';
 import type { ReadFilePage, ScannedFilePage } from './pages.ts';
-import { hasSeen, noCursors, type SeenCursors, seenCursorsSchema, withCursor } from './seen-cursors.ts';
 
 /** How far one read of a FileSet has progressed; plain JSON. Its files are not in it, but in the parts of the run. */
-export type FilesetPosition = {
+export const filesetPosition = z.object({
   /** The cursor to continue from; null means the beginning. */
-  readonly next: string | null;
-  /** Cursors followed. */
-  readonly cursors: SeenCursors;
-  /** How many pages with a new cursor have been empty since the last file. */
-  readonly empty: number;
-  readonly totals: ScanOutcome['totals'];
-  /** How many files came again; they are not taken. */
-  readonly repeats: number;
-  /** The digest of the keys and paths of the files taken. */
-  readonly digest: string;
-  /** True if the files came in the order of their creation. */
-  readonly isAscending: boolean;
-  /** The last one; null if there is none yet, or if they came in another order. */
-  readonly last: CreationRank | null;
-};
-
-export const filesetPosition: z.ZodMiniType<FilesetPosition> = z.object({
   next: z.nullable(z.string()),
-  cursors: seenCursorsSchema,
+  /** How many cursors were followed. */
+  followed: z.number(),
+  /** The cursor whose number was the last power of two: a loop of any length reaches one in the end (Brent). */
+  anchor: z.nullable(z.string()),
+  /** How many pages with a new cursor have been empty since the last file. */
   empty: z.number(),
   totals: totalsSchema,
+  /** How many files came again, which are not taken, and whether the last cursor did. */
   repeats: z.number(),
+  /** The digest of the keys and paths of the files taken. */
   digest: z.string(),
+  /** True if the files came in the order of their creation. */
   isAscending: z.boolean(),
+  /** The last one; null if there is none yet, or if they came in another order. */
   last: z.nullable(z.object({ createdMs: z.number(), key: z.string() })),
 });
+
+export type FilesetPosition = z.infer<typeof filesetPosition>;
 
 /** What one read of a FileSet found. */
 export type FilesetResult = Pick<FilesetPosition, 'totals' | 'repeats' | 'digest' | 'isAscending'> & {
@@ -47,8 +39,6 @@ export type FilesetResult = Pick<FilesetPosition, 'totals' | 'repeats' | 'digest
   readonly pages: number;
   /** True if the platform sorts by creation; false if the files came in another order, or in a single response. */
   readonly isSorted: boolean;
-  /** True if the list looped instead of ending. */
-  readonly looped: boolean;
   /** The files of the last page, which no step has yielded. */
   readonly batch: RecordBatch;
 };
@@ -83,36 +73,31 @@ export async function* readFileset(
     const page = await readPage({ filesetId, next: position.next, signal });
     const fresh = freshRows(page, seen);
     const after = withPage(position, page, fresh);
-    const end = endOf(position, page.next);
-    if (end === 'none' && !(stopsAtRepeat && after.repeats > 0)) {
+    // On its last page the platform repeats the cursor that it was sent.
+    const isEnd = page.next === null || page.next === position.next || page.next === position.anchor;
+    if (!isEnd && !(stopsAtRepeat && after.repeats > 0)) {
       position = after;
       yield { batch: page.batchOf(fresh), position, total: page.total };
       continue;
     }
-    const pages = position.cursors.count + 1;
+    const pages = position.followed + 1;
     const isSorted =
       after.isAscending && pages > 1 && (await sortsByCreation(readPage, { filesetId, signal }));
-    const found = { files: seen.size(), pages, isSorted, looped: end === 'loop' };
-    return { ...after, ...found, batch: page.batchOf(fresh) };
+    return { ...after, files: seen.size(), pages, isSorted, batch: page.batchOf(fresh) };
   }
 }
 
 const START: FilesetPosition = {
   next: null,
-  cursors: noCursors,
+  followed: 0,
+  anchor: null,
   empty: 0,
   totals: { start: null, end: null },
   repeats: 0,
-  digest: EMPTY_DIGEST,
+  digest: '0'.repeat(32),
   isAscending: true,
   last: null,
 };
-
-/** How the list ends at this cursor, if it does. On its last page the platform repeats the cursor that it was sent. */
-function endOf({ next: sent, cursors }: FilesetPosition, next: string | null): 'end' | 'loop' | 'none' {
-  if (next === null || next === sent) return 'end';
-  return hasSeen(cursors, next) ? 'loop' : 'none';
-}
 
 /** The files of a page that did not come before. */
 function freshRows({ files, keyOf }: ScannedFilePage, seen: SeenTexts): Uint32Array {
@@ -128,24 +113,28 @@ function freshRows({ files, keyOf }: ScannedFilePage, seen: SeenTexts): Uint32Ar
 
 function withPage(before: FilesetPosition, page: ScannedFilePage, fresh: Uint32Array): FilesetPosition {
   const { files, next, total } = page;
-  const isFirst = before.next === null;
+  const isLoop = next !== null && next !== before.next && next === before.anchor;
+  const followed = before.followed + 1;
   const inOrder = before.isAscending && isAscending(ranksOf(page), before.last);
   const last = files === 0 ? before.last : rankOf(page, files - 1);
   return {
-    ...before,
     next,
-    cursors: next === null ? before.cursors : withCursor(before.cursors, next),
+    followed,
+    anchor: Number.isInteger(Math.log2(followed)) ? next : before.anchor,
     empty: files === 0 ? before.empty + 1 : 0,
-    totals: { start: isFirst ? total : before.totals.start, end: total },
-    repeats: before.repeats + files - fresh.length,
-    digest: withTexts(before.digest, keysAndPaths(page, fresh)),
+    totals: { start: before.next === null ? total : before.totals.start, end: total },
+    repeats: before.repeats + files - fresh.length + (isLoop ? 1 : 0),
+    digest: withFiles(before.digest, page, fresh),
     isAscending: inOrder,
     last: inOrder ? last : null,
   };
 }
 
-function* keysAndPaths({ keyOf, pathOf }: ScannedFilePage, rows: Uint32Array): Generator<string> {
-  for (const row of rows) yield `${keyOf(row)} ${pathOf(row)}`;
+/** The digest and more files: 128 bits in hex that are the same for the same files in any order, each added once. */
+function withFiles(digest: string, { keyOf, pathOf }: ScannedFilePage, rows: Uint32Array): string {
+  let sum = BigInt(`0x${digest}`);
+  for (const row of rows) sum ^= BigInt(`0x${hash('sha256', `${keyOf(row)} ${pathOf(row)}`).slice(0, 32)}`);
+  return sum.toString(16).padStart(32, '0');
 }
 
 /** Adds the files that earlier processes took. The segment may also have files of the FileSets before. */
@@ -159,12 +148,12 @@ async function addTaken(
   }
 }
 
-function refuseEndless(filesetId: string, { cursors, empty }: FilesetPosition): void {
-  if (cursors.count < MAX_PAGES && empty < MAX_EMPTY_PAGES) return;
+function refuseEndless(filesetId: string, { followed, empty }: FilesetPosition): void {
+  if (followed < MAX_PAGES && empty < MAX_EMPTY_PAGES) return;
   throw new PlatformError(
     {
       kind: 'endless',
-      pages: empty < MAX_EMPTY_PAGES ? cursors.count : empty,
+      pages: empty < MAX_EMPTY_PAGES ? followed : empty,
       empty: empty >= MAX_EMPTY_PAGES,
     },
     { operation: searchFiles.name, about: `files of FileSet ${filesetId}`, attempts: 1 },

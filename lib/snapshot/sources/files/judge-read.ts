@@ -26,14 +26,14 @@ export function judgeRead({
 }: ReadEnd<FilesetResult, string>): Judgement<FilesetOutcome, string> {
   const { batch, totals, isAscending, digest } = result;
   const claim = claimOf(result, memo);
-  if (claim.consistency === 'proved' || isLast || result.looped)
+  if (claim.consistency === 'proved' || isLast)
     return { kind: 'ended', outcome: { ...claim, batch, totals, isAscending } };
   return { kind: 'again', memo: isDoubtful(result) ? null : digest };
 }
 
 function claimOf(result: FilesetResult, memo: string | null): Claim {
   const { files, totals, pages, digest } = result;
-  if (result.looped || isDoubtful(result)) return provedIf(false, []);
+  if (isDoubtful(result)) return provedIf(false, []);
   if (pages === 1) return provedIf(true, ['current-responses']);
   if (result.isSorted) return provedIf(true, ['current-responses', 'fixed-creation-times', 'kept-order']);
   return provedIf(memo === digest && (totals.start ?? 0) <= files, ['not-missed-twice']);

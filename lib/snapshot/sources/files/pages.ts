@@ -2,10 +2,11 @@ import type { Call } from '../../../platform/index.ts';
 import { type FileSearch, searchFiles } from '../../../platform/operations/search-files.ts';
 import { foundBatch } from '../../page/found-batch.ts';
 import { emptyBatch, type RecordBatch } from '../../page/record-batch.ts';
-import { type FoundRecords, fieldOf } from '../../page/record-finder.ts';
+import { type FoundRecords, refuseKeyless } from '../../page/record-finder.ts';
 import { type ScannedObject, scanObject } from '../../page/scan-response.ts';
 import { scalarAt, textAt } from '../../page/value-at.ts';
 import { isBadRequest } from '../bad-request.ts';
+import { createdMs } from '../created-ms.ts';
 
 /** One page of a FileSet's files. A file is a row of it. */
 export type ScannedFilePage = {
@@ -62,7 +63,7 @@ const wanted = { key: 'id', keyIs: 'text', others: ['created', 'path'] } as cons
 function filesIn(bytes: Buffer, filesetId: string): ScannedFilePage {
   const { found, member } = scanObject(bytes, 'files', wanted);
   const context = contextOf(found, member);
-  if (found?.failure !== undefined) throw new Error(faultOf(found, found.failure.position));
+  if (found !== undefined) refuseKeyless(found, 'file', 'path');
   const { total } = context;
   return {
     ...rowsOf(found, filesetId),
@@ -98,19 +99,8 @@ function rowsOf(found: FoundRecords | undefined, filesetId: string) {
     files: found?.records ?? 0,
     keyOf,
     pathOf: (row: number) => String(scalarOf(paths, row) ?? ''),
-    createdMs: (row: number) => timeOf(scalarOf(created, row)),
+    createdMs: (row: number) => createdMs(scalarOf(created, row)),
     batchOf: (order: Uint32Array): RecordBatch =>
       found === undefined ? emptyBatch : foundBatch(found, { keyOf, order, first }),
   };
-}
-
-function timeOf(created: unknown): number {
-  if (typeof created === 'number') return created;
-  return typeof created === 'string' ? Date.parse(created) : Number.NaN;
-}
-
-function faultOf(found: FoundRecords, file: number): string {
-  const path = fieldOf(found, file, 'path');
-  const named = typeof path === 'string' && path !== '' ? ` (${path.slice(0, 200)})` : '';
-  return `file ${file} of the page${named}: expected an object with text as its id`;
 }

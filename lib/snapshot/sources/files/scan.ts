@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import type { Call, FileSearch } from '../../../platform/index.ts';
-import { emptyBatch } from '../../page/record-batch.ts';
+import { emptyBatch, type RecordBatch } from '../../page/record-batch.ts';
 import {
   assumptionNames,
   type Claim,
-  consistencies,
+  outcomeSchema,
   provedIf,
   type Scan,
   type ScanOutcome,
@@ -12,9 +12,15 @@ import {
   type ScanStep,
   totalsSchema,
 } from '../../scan.ts';
+import { mappedSteps } from '../mapped-steps.ts';
 import { missingId, refusedForMissing } from '../missing-ids.ts';
-import { type RereadPosition, rereading, rereadPosition } from '../rereading.ts';
-import { type FilesetPosition, type FilesetResult, filesetPosition, readFileset } from './fileset-read.ts';
+import { rereading, rereadPosition } from '../rereading.ts';
+import {
+  type FilesetPosition,
+  type FilesetReadOptions,
+  filesetPosition,
+  readFileset,
+} from './fileset-read.ts';
 import { type FilesetOutcome, judgeRead } from './judge-read.ts';
 import { filePageReader } from './pages.ts';
 
@@ -28,38 +34,28 @@ export type FilesScanOptions = {
 };
 
 /** Where a scan of files resumes. */
-export type FilesPosition = {
+export const filesPosition = z.object({
   /** The index of the FileSet. */
-  readonly fileset: number;
-  /** Where its reads resume; null at its beginning. */
-  readonly at: RereadPosition<FilesetPosition, string> | null;
-  /** True once a segment of its own has begun for it, so that it can be read again. */
-  readonly hasBegun: boolean;
-  /** The sum of the totals of the FileSets before it. */
-  readonly totals: ScanOutcome['totals'];
-  /** What is known of all FileSets before it. */
-  readonly claim: Claim;
-  /** True if the files of each of them came in the order of creation. */
-  readonly isAscending: boolean;
-  /** The most reads that one of them took. */
-  readonly passes: number;
-  /** How many of the FileSets before it are missing. */
-  readonly missing: number;
-  /** True once a FileSet has gone missing after part of it was read. */
-  readonly cut: boolean;
-};
-
-export const filesPosition: z.ZodMiniType<FilesPosition> = z.object({
   fileset: z.number(),
+  /** Where its reads resume; null at its beginning. */
   at: z.nullable(rereadPosition(filesetPosition, z.string())),
+  /** True once a segment of its own has begun for it, so that it can be read again. */
   hasBegun: z.boolean(),
+  /** The sum of the totals of the FileSets before it. */
   totals: totalsSchema,
-  claim: z.object({ consistency: z.enum(consistencies), assumes: z.array(z.enum(assumptionNames)) }),
+  /** What is known of all FileSets before it. */
+  claim: z.pick(outcomeSchema, { consistency: true, assumes: true }),
+  /** True if the files of each of them came in the order of creation. */
   isAscending: z.boolean(),
+  /** The most reads that one of them took. */
   passes: z.number(),
+  /** How many of the FileSets before it are missing. */
   missing: z.number(),
+  /** True once a FileSet has gone missing after part of it was read. */
   cut: z.boolean(),
 });
+
+export type FilesPosition = z.infer<typeof filesPosition>;
 
 const LIMIT = 1000;
 
@@ -81,12 +77,8 @@ export function filesScan({
     let position = from;
     for (let id = ids[position.fileset]; id !== undefined; id = ids[position.fileset]) {
       start.signal?.throwIfAborted();
-      const options = { filesetId: id, readPage };
-      const reads = rereading<FilesetPosition, FilesetResult, FilesetOutcome, string>({
-        read: (startOfRead, isLast) => readFileset(options, startOfRead, !isLast),
-        judge: judgeRead,
-      });
-      position = yield* stepsOf(id, reads, { ...start, from: position, filesets: ids.length });
+      const fileset = { filesetId: id, filesets: ids.length, readPage };
+      position = yield* stepsOf(fileset, { ...start, from: position });
     }
     return outcomeOf(position, ids.length);
   };
@@ -104,53 +96,49 @@ const START: FilesPosition = {
   cut: false,
 };
 
-type Start = ScanStart<FilesPosition> & {
-  readonly from: FilesPosition;
-  /** How many there are. */
+type FilesetOptions = FilesetReadOptions & {
+  /** How many FileSets there are. */
   readonly filesets: number;
 };
-type Reads = ReturnType<typeof rereading<FilesetPosition, FilesetResult, FilesetOutcome, string>>;
 
 /** The steps of one FileSet, and the position after it. */
 async function* stepsOf(
-  filesetId: string,
-  reads: Reads,
-  { from, filesets, ...start }: Start,
+  { filesetId, filesets, readPage }: FilesetOptions,
+  { from, ...start }: ScanStart<FilesPosition> & { readonly from: FilesPosition },
 ): AsyncGenerator<ScanStep<FilesPosition>, FilesPosition, undefined> {
+  const reads = rereading({
+    read: (startOfRead: ScanStart<FilesetPosition>, isLast: boolean) =>
+      readFileset({ filesetId, readPage }, startOfRead, !isLast),
+    judge: judgeRead,
+  });
   let position = from;
   // The total number of files is unknown until the last FileSet has been requested.
   const isLast = from.fileset === filesets - 1;
   const shareOf = (part: number) => (from.fileset + part) / filesets;
-  const steps = reads({ ...start, from: from.at ?? undefined });
+  const ended = (batch: RecordBatch, after: FilesPosition) => ({
+    batch,
+    position: after,
+    total: isLast ? after.totals.end : null,
+    share: shareOf(1),
+  });
   try {
-    for (;;) {
-      const { done, value } = await steps.next();
-      if (done) {
-        const after = nextFileset(position, value);
-        yield {
-          batch: value.batch,
-          position: after,
-          total: isLast ? after.totals.end : null,
-          share: shareOf(1),
-        };
-        return after;
-      }
-      const begins = !position.hasBegun && value.batch.records > 0;
-      position = { ...position, at: value.position, hasBegun: position.hasBegun || begins };
-      const total = isLast ? sumOf(position.totals.end, value.total) : null;
-      const share = shareOf(value.total ? Math.min(1, value.position.records / value.total) : 0);
-      yield { ...value, position, total, share, segment: begins ? 'begins' : value.segment };
-    }
+    const steps = mappedSteps(reads({ ...start, from: from.at ?? undefined }), (step) => {
+      const begins = !position.hasBegun && step.batch.records > 0;
+      position = { ...position, at: step.position, hasBegun: position.hasBegun || begins };
+      const total = isLast ? sumOf(position.totals.end, step.total) : null;
+      const share = shareOf(step.total ? Math.min(1, step.position.records / step.total) : 0);
+      return { ...step, position, total, share, segment: begins ? ('begins' as const) : step.segment };
+    });
+    const end = yield* steps;
+    position = nextFileset(position, end);
+    yield ended(end.batch, position);
   } catch (error) {
     const missing = missingId(filesetId, error);
     if (missing === undefined) throw error;
-    const after = afterMissing(position);
-    const total = isLast ? after.totals.end : null;
-    yield { batch: emptyBatch, missing: [missing], position: after, total, share: shareOf(1) };
-    return after;
-  } finally {
-    await steps.return(undefined as never);
+    position = afterMissing(position);
+    yield { ...ended(emptyBatch, position), missing: [missing] };
   }
+  return position;
 }
 
 type EndOfReads = FilesetOutcome & { readonly passes: number };

@@ -5,37 +5,23 @@ import {
   type OffsetScanOptions,
   offsetScan,
 } from '../../../../lib/snapshot/sources/calculations/offset-scan.ts';
-import type { ReadOffsetPage } from '../../../../lib/snapshot/sources/calculations/pages.ts';
-import { OrderError } from '../../../../lib/snapshot/sources/calculations/scan-error.ts';
-import { NO_TRICKLE } from '../../../../lib/snapshot/sources/calculations/trickle.ts';
+import type { ReadPage } from '../../../../lib/snapshot/sources/calculations/pages.ts';
+import { NO_PROGRESS, OrderError } from '../../../../lib/snapshot/sources/calculations/progress.ts';
 import { scaled } from '../../../scale.ts';
-import { recordsIn } from '../../batches.ts';
-import { fromBeginning } from '../../scanned.ts';
-import { type Change, simulatedPage, simulatePlatform } from '../../simulated-platform.ts';
+import { fromBeginning, scanned as scannedBy } from '../../scanned.ts';
+import { type Change, idsPage, rowsOf, simulatePlatform, watched } from '../../simulated-platform.ts';
 
-type ScanOptions = Pick<OffsetScanOptions, 'readPage' | 'limit'> & Partial<OffsetScanOptions>;
-
-/** Runs a scan to its end: the keys in the order they were taken, the positions after them, and the outcome. */
-async function scanned({ from, ...options }: ScanOptions & { readonly from?: OffsetPosition }) {
-  const keys: string[] = [];
-  const positions: { readonly taken: number; readonly position: OffsetPosition }[] = [];
-  const steps = offsetScan({ sleep: async () => undefined, ...options })({ ...fromBeginning, from });
-  for (;;) {
-    const step = await steps.next();
-    if (step.done) return { keys, positions, outcome: step.value };
-    keys.push(...recordsIn(step.value.batch).keys);
-    positions.push({ taken: keys.length, position: JSON.parse(JSON.stringify(step.value.position)) });
-  }
-}
+const scanned = ({ from, ...options }: OffsetScanOptions & { readonly from?: OffsetPosition }) =>
+  scannedBy(offsetScan(options), { from });
 
 /** A platform that sends the same two pages forever: one for the highest ids, one for all other requests. */
-function fixedPages(top: readonly (number | bigint)[], page: readonly (number | bigint)[]): ReadOffsetPage {
-  return async ({ ascending }) => simulatedPage(ascending ? page : top);
+function fixedPages(top: readonly (number | bigint)[], page: readonly (number | bigint)[]): ReadPage {
+  return async ({ ascending }) => idsPage(ascending ? page : top);
 }
 
 describe('a platform that does not change', () => {
   test('is read completely, in the order of ids, and proved', async () => {
-    const platform = simulatePlatform({ rows: 10, changes: [] });
+    const platform = simulatePlatform({ steps: rowsOf(10), changes: [] });
 
     const { keys, outcome } = await scanned({ readPage: platform.readPage, limit: 4 });
 
@@ -45,14 +31,15 @@ describe('a platform that does not change', () => {
       assumes: ['current-responses'],
       totals: { start: 10, end: 10 },
       order: 'id',
+      missing: [],
       refused: [],
     });
   });
 
   test('is read in pages that overlap by one row, and no page past the highest id is requested', async () => {
-    const platform = simulatePlatform({ rows: 10, changes: [] });
+    const platform = simulatePlatform({ steps: rowsOf(10), changes: [] });
     const requested: number[] = [];
-    const readPage: ReadOffsetPage = async (request) => {
+    const readPage: ReadPage = async (request) => {
       requested.push(request.offset);
       return platform.readPage(request);
     };
@@ -66,13 +53,13 @@ describe('a platform that does not change', () => {
     ['small', 10, [0, 0, 3, 6]],
     ['large', 5_000_000, [0, 0, 3]],
   ])('has two pages of %s size fetched ahead, or one that is large', async (_, sizeBytes, expected) => {
-    const platform = simulatePlatform({ rows: 20, changes: [] });
+    const platform = simulatePlatform({ steps: rowsOf(20), changes: [] });
     const requested: number[] = [];
-    const readPage: ReadOffsetPage = async (request) => {
+    const readPage: ReadPage = async (request) => {
       requested.push(request.offset);
       return { ...(await platform.readPage(request)), sizeBytes };
     };
-    const steps = offsetScan({ readPage, limit: 4, sleep: async () => undefined })(fromBeginning);
+    const steps = offsetScan({ readPage, limit: 4 })(fromBeginning);
 
     await steps.next();
 
@@ -115,24 +102,9 @@ test('the scan gives up on a platform that shows its highest id, and no page', a
   );
 });
 
-test('a degraded page is read again after longer and longer waits', async () => {
-  const platform = simulatePlatform({ rows: 3, changes: [] });
-  const slept: number[] = [];
-  let requests = 0;
-  const readPage: ReadOffsetPage = async (request) => {
-    requests += 1;
-    return { ...(await platform.readPage(request)), degraded: requests >= 2 && requests <= 4 };
-  };
-
-  const { outcome } = await scanned({ readPage, limit: 4, sleep: async (ms) => void slept.push(ms) });
-
-  expect(slept).toEqual([1_000, 2_000, 4_000]);
-  expect(outcome).toMatchObject({ consistency: 'proved', refused: [] });
-});
-
 test('a platform that stays degraded is not called proved', async () => {
-  const platform = simulatePlatform({ rows: 3, changes: [] });
-  const readPage: ReadOffsetPage = async (request) => ({
+  const platform = simulatePlatform({ steps: rowsOf(3), changes: [] });
+  const readPage: ReadPage = async (request) => ({
     ...(await platform.readPage(request)),
     degraded: true,
   });
@@ -145,9 +117,9 @@ test('a platform that stays degraded is not called proved', async () => {
 
 test('an end reported by a degraded response is not called proved', async () => {
   const deletions: readonly Change[] = [{ kind: 'delete', at: 3 }];
-  const platform = simulatePlatform({ rows: 4, changes: [[], deletions] });
+  const platform = simulatePlatform({ steps: rowsOf(4), changes: [[], deletions] });
   let tops = 0;
-  const readPage: ReadOffsetPage = async (request) => {
+  const readPage: ReadPage = async (request) => {
     tops += request.ascending ? 0 : 1;
     return { ...(await platform.readPage(request)), degraded: !request.ascending && tops > 1 };
   };
@@ -158,62 +130,38 @@ test('an end reported by a degraded response is not called proved', async () => 
   expect(outcome).toMatchObject({ consistency: 'best-effort', refused: ['degraded'] });
 });
 
-/** The requests of a reader: `>` is ascending, `<` descending, followed by the offset. */
-function watched(readPage: ReadOffsetPage) {
-  const requested: string[] = [];
-  const read: ReadOffsetPage = (request) => {
-    requested.push(`${request.ascending ? '>' : '<'}${request.offset}`);
-    return readPage(request);
-  };
-  return { requested, read };
-}
-
 /** A scan that has taken the ids up to 6. */
 const upToSix: OffsetPosition = {
+  ...NO_PROGRESS,
   target: '9',
   isExtended: false,
   next: 6,
   stepBack: 0,
   last: '6',
   taken: 6,
-  smallest: 4,
-  idle: 0,
-  trickle: NO_TRICKLE,
-  degraded: false,
-  totals: { start: null, end: null },
 };
 
 describe('a position', () => {
   test('says how far the scan is', async () => {
-    const platform = simulatePlatform({ rows: 6, changes: [[], [{ kind: 'add' }]], caps: [2, 4, 3] });
+    const platform = simulatePlatform({
+      steps: rowsOf(6),
+      changes: [[], [{ kind: 'add' }]],
+      caps: [2, 4, 3],
+    });
 
     const { positions } = await scanned({ readPage: platform.readPage, limit: 5 });
 
     const position = { target: '6', isExtended: false, stepBack: 0, idle: 0, degraded: false };
     const totals = { start: 6, end: 7 };
-    expect(positions).toEqual([
-      {
-        taken: 4,
-        position: {
-          ...position,
-          ...{ next: 4, last: '4', taken: 4, smallest: 4, totals },
-          trickle: { largest: 4, pages: 0, read: 1 },
-        },
-      },
-      {
-        taken: 6,
-        position: {
-          ...position,
-          ...{ next: 6, last: '6', taken: 6, smallest: 3, totals },
-          trickle: { largest: 4, pages: 0, read: 2 },
-        },
-      },
+    expect(positions.map((each) => each.position)).toEqual([
+      { ...position, next: 4, last: '4', taken: 4, pages: 1, totals },
+      { ...position, next: 6, last: '6', taken: 6, pages: 2, totals },
     ]);
   });
 
   test('does not go back if a short page ends below it', async () => {
     const pages = [[8, 9], [7, 8, 9], [4, 5], [9], [5, 6, 7, 8, 9]];
-    const { requested, read } = watched(async () => simulatedPage(pages[requested.length - 1] ?? []));
+    const { requested, read } = watched(async () => idsPage(pages[requested.length - 1] ?? []));
 
     const { keys, positions } = await scanned({ readPage: read, limit: 5, pagesAhead: 0, from: upToSix });
 
@@ -223,35 +171,12 @@ describe('a position', () => {
   });
 });
 
-describe('the scan gives up', () => {
-  /** The error of a scan that resumes after so many pages without anything new, and of the next one, its requests. */
-  async function given(position: Partial<OffsetPosition>) {
-    const { requested, read } = watched(async () => simulatedPage([8, 9]));
-    const scan = scanned({ readPage: read, limit: 5, from: { ...upToSix, ...position } });
-    const message = await scan.then(
-      () => 'none',
-      (error: unknown) => (error as Error).message,
-    );
-    return { message, requests: requested.length };
-  }
-
-  test.each([
-    ['64 pages', { idle: 64, taken: 0 }, 65],
-    ['64 pages and as many as reread what was taken', { idle: 74, taken: 30 }, 75],
-    ['so many pages of a single row', { idle: 94, taken: 30, smallest: 1 }, 95],
-    ['100,000 pages', { idle: 100_000, taken: 1e9 }, 100_001],
-  ])('after %s without anything new', async (_, position, idle) => {
-    expect(await given(position)).toEqual({
-      message: `the scan made no progress: ${idle} pages up to row 6 brought nothing new`,
-      requests: 1,
-    });
-  });
-});
-
 describe('the end', () => {
   test('is not asked for again if as many rows were taken as there were at the start', async () => {
     const added: Change[] = [{ kind: 'add' }, { kind: 'add' }, { kind: 'add' }];
-    const { requested, read } = watched(simulatePlatform({ rows: 4, changes: [[], added] }).readPage);
+    const { requested, read } = watched(
+      simulatePlatform({ steps: rowsOf(4), changes: [[], added] }).readPage,
+    );
 
     const { keys } = await scanned({ readPage: read, limit: 4 });
 
@@ -260,7 +185,10 @@ describe('the end', () => {
   });
 
   test('is asked for again, once, if both totals are above what was taken', async () => {
-    const platform = simulatePlatform({ rows: 4, changes: [[], [], [{ kind: 'add' }], [{ kind: 'add' }]] });
+    const platform = simulatePlatform({
+      steps: rowsOf(4),
+      changes: [[], [], [{ kind: 'add' }], [{ kind: 'add' }]],
+    });
     const { requested, read } = watched(async (request) => ({
       ...(await platform.readPage(request)),
       total: 20,
@@ -274,9 +202,7 @@ describe('the end', () => {
   });
 
   test('asked for again, may show that nothing is left', async () => {
-    const { requested, read } = watched(async ({ ascending }) =>
-      simulatedPage(ascending ? [1, 2, 3] : [3, 2], 20),
-    );
+    const { requested, read } = watched(async ({ ascending }) => idsPage(ascending ? [1, 2, 3] : [3, 2], 20));
 
     const { outcome } = await scanned({ readPage: read, limit: 4, pagesAhead: 0 });
 
@@ -286,7 +212,9 @@ describe('the end', () => {
 
   test('of a platform that had no rows at the start comes after a page that brings nothing', async () => {
     const added: Change[] = Array.from({ length: 5 }, () => ({ kind: 'add' }));
-    const { requested, read } = watched(simulatePlatform({ rows: 0, changes: [[], added] }).readPage);
+    const { requested, read } = watched(
+      simulatePlatform({ steps: rowsOf(0), changes: [[], added] }).readPage,
+    );
 
     const { keys } = await scanned({ readPage: read, limit: 3 });
 
@@ -297,7 +225,7 @@ describe('the end', () => {
 
 test('the last total is the last that was reported', async () => {
   const totals = [5, 7, null];
-  const platform = simulatePlatform({ rows: 6, changes: [] });
+  const platform = simulatePlatform({ steps: rowsOf(6), changes: [] });
   const { requested, read } = watched(async (request) => ({
     ...(await platform.readPage(request)),
     total: totals[requested.length - 1] ?? null,
@@ -309,8 +237,8 @@ test('the last total is the last that was reported', async () => {
 });
 
 test('a page that stays degraded costs the proof, although the end was not', async () => {
-  const platform = simulatePlatform({ rows: 3, changes: [] });
-  const readPage: ReadOffsetPage = async (request) => ({
+  const platform = simulatePlatform({ steps: rowsOf(3), changes: [] });
+  const readPage: ReadPage = async (request) => ({
     ...(await platform.readPage(request)),
     degraded: request.ascending,
   });
@@ -334,13 +262,13 @@ describe('the pages ahead', () => {
     total: number | null,
     changes: readonly Change[][] = [],
   ) {
-    const platform = simulatePlatform({ rows, changes });
+    const platform = simulatePlatform({ steps: rowsOf(rows), changes });
     const signals: (AbortSignal | undefined)[] = [];
     const { requested, read } = watched(async (request) => {
       signals.push(request.signal);
       return { ...(await platform.readPage(request)), total };
     });
-    const steps = offsetScan({ readPage: read, limit, sleep: async () => undefined })(fromBeginning);
+    const steps = offsetScan({ readPage: read, limit })(fromBeginning);
     await steps.next();
     await steps.return(undefined as never);
     return { requested, aborted: signals.map((signal) => signal?.aborted) };
@@ -377,7 +305,7 @@ describe('a platform that changes while it is read', () => {
     fc.record({ kind: fc.constant('add' as const) }),
   );
   const schedule = fc.record({
-    rows: fc.integer({ min: 0, max: 40 }),
+    steps: fc.nat(40).map(rowsOf),
     limit: fc.integer({ min: 2, max: 9 }),
     changes: fc.array(fc.array(change, { maxLength: 6 }), { maxLength: 20 }),
     caps: fc.array(fc.integer({ min: 2, max: 9 }), { minLength: 1, maxLength: 4 }),
@@ -391,8 +319,8 @@ describe('a platform that changes while it is read', () => {
         const { keys, positions, outcome } = await scanned({ readPage: platform.readPage, limit });
 
         expect(new Set(keys).size).toBe(keys.length);
-        expect(new Set(positions.map(({ taken }) => taken)).size).toBe(positions.length);
-        expect(keys).toEqual(expect.arrayContaining(platform.livedThrough().map(String)));
+        expect(new Set(positions.map(({ records }) => records)).size).toBe(positions.length);
+        expect(keys).toEqual(expect.arrayContaining(platform.livedThrough()));
         expect(outcome.consistency).toBe('proved');
         expect(platform.requests()).toBeLessThan(200);
       }),
@@ -405,14 +333,14 @@ describe('a platform that changes while it is read', () => {
       fc.asyncProperty(schedule, async ({ limit, ...simulated }) => {
         const { positions } = await scanned({ readPage: simulatePlatform(simulated).readPage, limit });
 
-        for (const { taken, position } of positions) {
+        for (const { records, position } of positions) {
           const again = simulatePlatform(simulated);
           const first = await scanned({ readPage: again.readPage, limit });
           const rest = await scanned({ readPage: again.readPage, limit, from: position });
-          const keys = [...first.keys.slice(0, taken), ...rest.keys];
+          const keys = [...first.keys.slice(0, records), ...rest.keys];
 
           expect(new Set(keys).size).toBe(keys.length);
-          expect(keys).toEqual(expect.arrayContaining(again.livedThrough().map(String)));
+          expect(keys).toEqual(expect.arrayContaining(again.livedThrough()));
           expect(rest.outcome.consistency).toBe('proved');
         }
       }),

@@ -1,50 +1,64 @@
 import { describe, expect, test } from 'vitest';
-import { calculationPageReader, offsetPageIn } from '../../../../lib/snapshot/sources/calculations/pages.ts';
 import {
-  batchOfRows,
-  sortedPageIn,
-  sortedPageReader,
-} from '../../../../lib/snapshot/sources/calculations/sorted-pages.ts';
+  calculationPageReader,
+  type PageReaderOptions,
+  pageIn,
+} from '../../../../lib/snapshot/sources/calculations/pages.ts';
 import { recordsIn } from '../../batches.ts';
 import { respondingCall } from '../../responding-call.ts';
 
 const filters = [{ field: 'id' }];
+const { signal } = new AbortController();
 
-/** The requests and their signals, of a platform without calculations. */
-function watched() {
+/** Readers of a platform without calculations, which says so many times that its page is degraded. */
+function watched(degradedTimes = 0) {
   const requests: unknown[] = [];
-  const call = respondingCall(({ body }, signal) => {
-    requests.push([body, signal]);
-    return '{"results":[]}';
+  const waits: unknown[] = [];
+  const call = respondingCall(({ body }, given) => {
+    requests.push([body, given]);
+    return JSON.stringify({ results: [], degraded: requests.length <= degradedTimes });
   });
-  return { requests, call };
+  const sleep = async (ms: number, given?: AbortSignal) => void waits.push([ms, given === signal]);
+  const reader = (field: 'id' | 'created', selection: PageReaderOptions['selection'] = {}) =>
+    calculationPageReader({ call, selection, sleep }, field);
+  return { requests, waits, reader };
 }
 
 test('a page is requested with its order, its place, its signal and what narrows it', async () => {
-  const { requests, call } = watched();
-  const { signal } = new AbortController();
+  const { requests, reader } = watched();
   const request = { ascending: false, offset: 20, limit: 10, signal };
 
-  await calculationPageReader(call, { filters, name: 'sales' })(request);
-  await calculationPageReader(call)(request);
-  await sortedPageReader(call, { filters }, 'created')(request);
-  await sortedPageReader(call, {}, 'id')({ ...request, ascending: true });
+  await reader('id', { filters, name: 'sales' })(request);
+  await reader('created')({ ...request, ascending: true });
 
-  const sort = { field: 'id', ascending: false };
   expect(requests).toEqual([
-    [{ filters, name: 'sales', sort, limit: 10, offset: 20 }, signal],
-    [{ filters: [], sort, limit: 10, offset: 20 }, signal],
-    [{ filters, sort: { field: 'created', ascending: false }, limit: 10, offset: 20 }, signal],
-    [{ filters: [], sort: { field: 'id', ascending: true }, limit: 10, offset: 20 }, signal],
+    [{ filters, name: 'sales', sort: { field: 'id', ascending: false }, limit: 10, offset: 20 }, signal],
+    [{ filters: [], sort: { field: 'created', ascending: true }, limit: 10, offset: 20 }, signal],
   ]);
 });
 
-describe.each([
-  ['by offset', offsetPageIn],
-  ['sorted', sortedPageIn],
-])('a page %s', (_, pageIn) => {
+describe('a page that is degraded', () => {
+  test.each([
+    [0, [], false],
+    [2, [1_000, 2_000], false],
+    [100, [1_000, 2_000, 4_000, 8_000], true],
+  ])(
+    '%i times is read again after waits of %j ms, and then taken as it is',
+    async (times, waited, degraded) => {
+      const { requests, waits, reader } = watched(times);
+
+      const page = await reader('id')({ ascending: true, offset: 0, limit: 10, signal });
+
+      expect(page.degraded).toBe(degraded);
+      expect(waits).toEqual(waited.map((ms) => [ms, true]));
+      expect(requests).toHaveLength(waited.length + 1);
+    },
+  );
+});
+
+describe('a page', () => {
   const page = (rest: string) => {
-    const { degraded, total } = pageIn(Buffer.from(`{"results":[{"id":1}]${rest}}`));
+    const { degraded, total } = pageIn(Buffer.from(`{"results":[{"id":1}]${rest}}`), 'id');
     return { degraded, total };
   };
 
@@ -72,7 +86,7 @@ describe('the rows of a page from one on', () => {
     ['in memory of their own', ' , ', { key: '22', bytes: 19 }],
   ])('are a batch, %s', (_, between, longest) => {
     const text = `{"results":[${records.join(between)}],"totalHits":3}`;
-    const page = offsetPageIn(Buffer.from(text));
+    const page = pageIn(Buffer.from(text), 'id');
     const batch = page.from(1);
 
     expect(page).toMatchObject({ keys: ['1', '22', '333'], sizeBytes: text.length, total: 3 });
@@ -88,30 +102,30 @@ describe('the rows of a page from one on', () => {
   ])('free the memory of the page, %s', (_, between) => {
     const bytes = Buffer.from(`{"results":[{"id":1}${between}{"id":2,"x":"${'x'.repeat(300_000)}"}]}`);
 
-    offsetPageIn(bytes).from(0).release?.();
+    pageIn(bytes, 'id').from(0).release?.();
 
     expect(bytes.byteLength).toBe(0);
   });
 });
 
-describe('the rows of a sorted page', () => {
+describe('the rows of a page that is sorted by creation', () => {
   const text =
-    '{"results":[{"id":3,"created":"2026"},{"created":5,"id":1},{"id":12345678901234567890,"x":1}]}';
-  const { rows } = sortedPageIn(Buffer.from(text));
+    '{"results":[{"id":3,"created":"2026-11-22 10:00"},{"created":5,"id":1},{"id":12345678901234567890,"x":1}]}';
 
-  test('have their keys, their places, and their creation as it was sent', () => {
-    expect(rows.map(({ key, sentCreated, row }) => [key, sentCreated, row])).toEqual([
-      ['3', '2026', 0],
-      ['1', 5, 1],
-      ['12345678901234567890', undefined, 2],
-    ]);
+  test('say when they were created', () => {
+    const { keys, createdMs } = pageIn(Buffer.from(text), 'created');
+
+    expect(keys).toEqual(['3', '1', '12345678901234567890']);
+    expect([0, 1, 2].map(createdMs)).toEqual([Date.UTC(2026, 10, 22, 10), 5, Number.NaN]);
   });
 
   test('are a batch in any order', () => {
-    const { keys, lines } = recordsIn(batchOfRows([rows[2], rows[0]].flatMap((row) => row ?? [])));
+    const { batchOf } = pageIn(Buffer.from(text), 'created');
 
-    expect(keys).toEqual(['12345678901234567890', '3']);
-    expect(lines).toEqual(['{"id":12345678901234567890,"x":1}', '{"id":3,"created":"2026"}']);
-    expect(batchOfRows([]).records).toBe(0);
+    expect(recordsIn(batchOf([2, 0]))).toEqual({
+      keys: ['12345678901234567890', '3'],
+      lines: ['{"id":12345678901234567890,"x":1}', '{"id":3,"created":"2026-11-22 10:00"}'],
+    });
+    expect(batchOf([]).records).toBe(0);
   });
 });

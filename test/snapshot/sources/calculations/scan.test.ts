@@ -115,12 +115,12 @@ describe('a platform that refuses to sort by id', () => {
   });
 
   test('is not proved if its pages are smaller than an import, but is read to the end', async () => {
-    await using sandbox = await startPlatform({ calculations: 3_000, refusedSortFields, pageCap: 12 });
+    await using sandbox = await startPlatform({ calculations: 600, refusedSortFields, pageCap: 12 });
 
     const { lines, outcome } = await scanned(scanOf(callOf(sandbox)));
 
     expect(lines.toSorted()).toEqual([...sandbox.calculations()].toSorted());
-    expect(outcome).toMatchObject({ consistency: 'best-effort', order: 'created' });
+    expect(outcome).toMatchObject({ consistency: 'best-effort', order: 'none' });
   });
 
   test('and by creation, too, fails with its own error', async () => {

@@ -37,13 +37,10 @@ describe('the cards', () => {
 
 test.each([
   ['{"id":1}', 'the response: expected an array of cards'],
-  ['[{"id":1},7]', 'card 1: expected an object with an integer as its id'],
-  ['[{"title":"Sales"}]', 'card 0 (“Sales”): expected an object with an integer as its id'],
-  ['[{"title":""}]', 'card 0: expected an object with an integer as its id'],
-  ['[{"title":7}]', 'card 0: expected an object with an integer as its id'],
+  ['[{"id":1},7]', 'card 1: expected an object with an integer of at most 64 digits as its id'],
   [
-    `[{"title":"${'t'.repeat(101)}"}]`,
-    `card 0 (“${'t'.repeat(100)}”): expected an object with an integer as its id`,
+    '[{"title":"Sales"}]',
+    'card 0 (“Sales”): expected an object with an integer of at most 64 digits as its id',
   ],
 ])('%s is no list of cards', (text, fault) => {
   expect(() => keysIn(text)).toThrow(new Error(fault));

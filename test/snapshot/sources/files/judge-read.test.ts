@@ -15,7 +15,6 @@ const read: FilesetResult = {
   files: 9,
   digest: 'digest',
   pages: 3,
-  looped: false,
   batch,
 };
 
@@ -31,11 +30,6 @@ function judged({ isLast = false, memo = null, ...differences }: Differences) {
   expect(judgement.outcome.isAscending).toBe(result.isAscending);
   return [judgement.outcome.consistency, ...judgement.outcome.assumes].join(', ');
 }
-
-test('a list that looped is never proved', () => {
-  expect(judged({ looped: true })).toBe('best-effort');
-  expect(judged({ looped: true, pages: 1, memo: 'digest', isSorted: true })).toBe('best-effort');
-});
 
 describe('a read is doubtful', () => {
   test.each<[string, Partial<FilesetResult>]>([

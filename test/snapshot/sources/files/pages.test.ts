@@ -96,16 +96,12 @@ test.each([
   ['{"files":{},"pageContext":{}}', 'files: expected an array'],
   ['[]', 'files: expected an array'],
   ['{"files":[],"pageContext":{"next":7}}', 'pageContext.next: expected text or null'],
-  ['{"files":[{"id":""}]}', 'file 0 of the page: expected an object with text as its id'],
-  ['{"files":[{"id":7,"path":""}]}', 'file 0 of the page: expected an object with text as its id'],
-  ['{"files":[{"id":7,"path":8}]}', 'file 0 of the page: expected an object with text as its id'],
+  ['{"files":[{"id":""}]}', 'file 0: expected an object with text as its id'],
+  ['{"files":[{"id":7,"path":""}]}', 'file 0: expected an object with text as its id'],
+  ['{"files":[{"id":7,"path":8}]}', 'file 0: expected an object with text as its id'],
   [
-    '{"files":[{"id":"a","path":"/a"},{"path":"/b"}]}',
-    'file 1 of the page (/b): expected an object with text as its id',
-  ],
-  [
-    `{"files":[{"path":"${'p'.repeat(201)}"}]}`,
-    `file 0 of the page (${'p'.repeat(200)}): expected an object with text as its id`,
+    `{"files":[{"id":"a"},{"path":"/${'p'.repeat(200)}"}]}`,
+    `file 1 (“/${'p'.repeat(199)}”): expected an object with text as its id`,
   ],
 ])('%s is no page: %s', async (text, fault) => {
   const error = await caught(readPage(text));

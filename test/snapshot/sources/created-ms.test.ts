@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { createdMs } from '../../../lib/snapshot/sources/created-ms.ts';
+
+test.each([[1_700_000_000_000], [0], [-1.5]])('%d is epoch milliseconds', (created) => {
+  expect(createdMs(created)).toBe(created);
+});
+
+test.each([
+  ['2026-11-22T10:00:00Z', '2026-11-22T10:00:00.000Z'],
+  ['2026-11-22T10:00:00', '2026-11-22T10:00:00.000Z'],
+  ['2026-11-22 10:00', '2026-11-22T10:00:00.000Z'],
+  ['2026-11-22T10:00:07.123456', '2026-11-22T10:00:07.123Z'],
+  ['2026-11-22T10:00:07.1+02:00', '2026-11-22T08:00:07.100Z'],
+  ['2026-11-22T10:00-0130', '2026-11-22T11:30:00.000Z'],
+])('%s is %s', (created, iso) => {
+  expect(new Date(createdMs(created)).toISOString()).toBe(iso);
+});
+
+test.each([
+  [''],
+  ['2026-11-22'],
+  ['on 2026-11-22T10:00:00Z'],
+  ['2026-11-22T10:00:00Z or so'],
+  ['22026-11-22T10:00:00Z'],
+  ['2026-11-22T10:00:00.Z'],
+  ['2026-11-22T10:00:00+2'],
+  ['2026-13-45T10:00:00Z'],
+  [10n],
+  [true],
+  [{}],
+  [null],
+  [undefined],
+])('%s is none', (created) => {
+  expect(createdMs(created)).toBeNaN();
+});
