@@ -1,11 +1,11 @@
 import { Command, CommanderError } from 'commander';
 import { PeerMissingError, printJson, shortened, shownJson } from '../base/index.ts';
 import { PlatformError } from '../platform/index.ts';
-import { readSyncSettings, SettingsError } from '../settings.ts';
+import { SettingsError } from '../settings.ts';
 import { PlaceTakenError } from '../snapshot/place-taken.ts';
 import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
-import { openStore, StoreError } from '../store/index.ts';
-import { NEW_LEDGER_RISK, TABLE_KEY, TableError } from '../table/index.ts';
+import { StoreError } from '../store/index.ts';
+import { NEW_LEDGER, NEW_LEDGER_RISK, TableError } from '../table/index.ts';
 import { QueryError } from '../tables/duckdb/query-error.ts';
 import { addCommand } from './command.ts';
 import { type CommandPath, commands, type Run } from './commands.ts';
@@ -56,7 +56,9 @@ export async function runCommandLine(
     const flags = command.optsWithGlobals<SettingsFlags>();
     environment = await withSettingsFile(flags, environment);
     hide = hideSecrets(environment);
-    if (flags.newLedger) await beginLedger(terminal);
+    if (!flags.newLedger) return;
+    environment = { ...environment, [NEW_LEDGER]: 'true' };
+    err(`platform-sync: --new-ledger: ${NEW_LEDGER_RISK}`);
   });
   try {
     await program.parseAsync(argv, { from: 'user' });
@@ -69,13 +71,6 @@ export async function runCommandLine(
   }
   // Whatever the command made of it, not all of its results are where they were to go.
   return terminal.outputFault?.()?.kind === 'lost' ? exitCodes.failed : code;
-}
-
-/** Forgets which table the store names, so that whoever sends next names another. */
-async function beginLedger({ environment, err }: Terminal): Promise<void> {
-  const store = await openStore(readSyncSettings(environment).SYNC_STORE, { s3: environment });
-  await store.delete(TABLE_KEY);
-  err(`platform-sync: new ledger for ${store.location}: ${NEW_LEDGER_RISK}`);
 }
 
 /** A word that is shortened where commander repeats it. */
@@ -101,7 +96,7 @@ export function createProgram(terminal: Terminal, finish: (code: number) => void
     const load = loads[path as keyof typeof loads];
     if (load === undefined) continue;
     command.action(async (...all) => {
-      const { run } = await load();
+      const { default: run } = await load();
       const [given, flags] = [all.slice(0, -2), all.at(-2)];
       finish(await run(given as never, flags as never, escaping, command));
     });
@@ -113,7 +108,9 @@ export function createProgram(terminal: Terminal, finish: (code: number) => void
 
 /** Loads what a command does once it is called: the others cost nothing. */
 const loads: {
-  readonly [Path in Exclude<CommandPath, 'snapshot' | 'formula'>]: () => Promise<{ readonly run: Run<Path> }>;
+  readonly [Path in Exclude<CommandPath, 'snapshot' | 'formula'>]: () => Promise<{
+    readonly default: Run<Path>;
+  }>;
 } = {
   doctor: () => import('./commands/doctor.ts'),
   'snapshot calculations': () => import('./commands/snapshot.ts'),

@@ -18,7 +18,6 @@ import {
   numberOption,
   placeArgument,
   placeOf,
-  resolvedStatus,
   runArgument,
   runOrLast,
   topicOption,
@@ -375,7 +374,7 @@ export const commands = {
       [
         '<status>',
         'done: it was executed; failed: it was not, and `redrive ID` may reopen it',
-        resolvedStatus,
+        ['done', 'failed'],
       ],
     ],
     required: [['--note <text>', 'how you know: it is stored in the result']],

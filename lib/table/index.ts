@@ -3,7 +3,7 @@
 export { DEFAULT_STORE, sqlitePath, warnOfThisHost, withPlaces } from './default-place.ts';
 export { openTable } from './open-table.ts';
 export type { SqliteFile } from './sqlite-file.ts';
-export { type CheckTable, checkedTable, NEW_LEDGER_RISK, TABLE_KEY, tableCheckOf } from './store-table.ts';
+export { type CheckTable, checkedTable, NEW_LEDGER, NEW_LEDGER_RISK, tableCheckOf } from './store-table.ts';
 export type { Json, Row, RowKey, StoredRow, Table } from './table.ts';
 export type { DateSeen, OnDate } from './table-dates.ts';
 export { TableError, type TableFailure } from './table-error.ts';

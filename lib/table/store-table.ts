@@ -34,10 +34,13 @@ export type CheckTable = () => Promise<void>;
 
 type Environment = Readonly<Partial<Record<string, string>>>;
 
+/** Among the settings of whoever begins a new ledger by what is sent: the name of no variable. */
+export const NEW_LEDGER = '--new-ledger';
+
 /**
- * Checks a table, as SYNC_TABLE names it, for the store of these settings. Names it there unless a table is named, and
- * creates a file for that, but none in place of the one that is named. Passes once and for all; a store that is away is
- * a table that is away.
+ * Checks a table, as SYNC_TABLE names it, for the store of these settings. Names it there unless a table is named, or
+ * with `NEW_LEDGER`, and creates a file for that, but otherwise none in place of the one that is named. Passes once and
+ * for all; a store that is away is a table that is away.
  */
 export const tableCheckOf = (
   table: string,
@@ -49,10 +52,11 @@ export const tableCheckOf = (
     try {
       const store = await open();
       const read = async () => (await findStored(store, TABLE_KEY, namedSchema))?.value;
-      const named = await read();
+      const isNew = environment[NEW_LEDGER] !== undefined;
+      const named = isNew ? undefined : await read();
       if (named !== undefined) return await compare(named, table, store.location);
       const own = await naming(table, environment['SYNC_STACK']);
-      await store.put(TABLE_KEY, printStored(own), { condition: { ifAbsent: true } });
+      await store.put(TABLE_KEY, printStored(own), isNew ? {} : { condition: { ifAbsent: true } });
       // Of two first senders, the other may have been faster.
       await compare((await read()) ?? own, table, store.location);
     } catch (error) {

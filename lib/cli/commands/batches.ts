@@ -6,10 +6,10 @@ import {
   readBatchStatus,
 } from '../../jobs/texts/batch/batch-status.ts';
 import { StoredObjectError } from '../../store/index.ts';
-import { warnOfThisHost } from '../../table/index.ts';
 import type { Run } from '../commands.ts';
+import { openJobsFor } from '../jobs/open-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';
-import { openScoreTable, openStoreToRead } from '../options/from-settings.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
 import { inColumns } from '../terminal/columns.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { andMore, duration, inJson, number } from '../terminal/words.ts';
@@ -17,8 +17,10 @@ import { type CurrentRate, currentRate } from '../texts/current-rate.ts';
 import { checkedBatch } from '../texts/score-names.ts';
 
 /** How far batches of texts are, and which rows failed. Sends nothing. */
-export const run: Run<'batches'> = async ([batch], { json }, terminal) =>
-  batch === undefined ? listBatches(json, terminal) : showBatch(batch, json, terminal);
+export default (async ([batch], { json }, terminal) =>
+  batch === undefined
+    ? listBatches(json, terminal)
+    : showBatch(batch, json, terminal)) satisfies Run<'batches'>;
 
 /** How many failed rows of a batch are named: for people, and for machines. */
 const NAMED = 20;
@@ -26,9 +28,8 @@ const NAMED_JSON = 1_000;
 
 async function openStorage(terminal: Terminal) {
   const store = await openStoreToRead(terminal);
-  const { table } = await openScoreTable('batches', terminal);
-  warnOfThisHost(terminal.environment, terminal.err);
-  return { store, table };
+  const { batches } = await openJobsFor('batches', terminal);
+  return { ...batches, store };
 }
 
 async function listBatches(json: true | undefined, terminal: Terminal): Promise<number> {

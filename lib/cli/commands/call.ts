@@ -9,11 +9,7 @@ import { checkedMessage } from '../options/request-options.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
 /** Runs one code function, once, and prints its result. */
-export const run: Run<'call'> = async (
-  [packageId, packageVersion, functionName],
-  { input, logs, json },
-  terminal,
-) => {
+export default (async ([packageId, packageVersion, functionName], { input, logs, json }, terminal) => {
   const inputVariables = input === undefined ? undefined : await readObject('--input', input, terminal);
   const settings = { getLogs: logs === true };
   const { packageVersion: version, ...message } = checkedMessage(
@@ -33,7 +29,7 @@ export const run: Run<'call'> = async (
   if (json) terminal.out(printJson(execution, 2));
   else show(execution, terminal);
   return execution.status.toUpperCase() === 'SUCCESS' ? exitCodes.done : exitCodes.failed;
-};
+}) satisfies Run<'call'>;
 
 const EFFECT = {
   mayHave: 'the function may have run, or may still be running',

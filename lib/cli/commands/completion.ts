@@ -5,10 +5,10 @@ import type { Run } from '../commands.ts';
 import { exitCodes } from '../terminal/terminal.ts';
 
 /** Prints a script that completes commands and options, made of the commands as they are. */
-export const run: Run<'completion'> = ([shell], _, { out }, { parent }) => {
+export default (([shell], _, { out }, { parent }) => {
   if (parent !== null) out(shells[shell](placesOf(parent)));
   return exitCodes.done;
-};
+}) satisfies Run<'completion'>;
 
 /** A word that may come next, and what it means. */
 type Word = { readonly word: string; readonly means: string };

@@ -27,7 +27,7 @@ type DiffFlags = FlagsOf<'diff'>;
  * Prints what changed between two published runs of a place, or of every published source. What is missing or damaged of
  * one source is named, and the others are compared all the same. Needs only the store.
  */
-export const run: Run<'diff'> = async ([place, old, now], flags, terminal) => {
+export default (async ([place, old, now], flags, terminal) => {
   if (flags.since !== undefined && old !== undefined)
     throw new UsageError(`--since: expected no run to compare with, since it names one, got ${old}`);
   const store = await openStoreToRead(terminal);
@@ -50,7 +50,7 @@ export const run: Run<'diff'> = async ([place, old, now], flags, terminal) => {
   }
   if (flags.json) terminal.out(place === undefined ? `[${values.join(',\n')}]` : values.join(''));
   return isBroken ? exitCodes.incomplete : exitCodes.done;
-};
+}) satisfies Run<'diff'>;
 
 /** Names what is missing or damaged of one of several places. */
 const namedBy =

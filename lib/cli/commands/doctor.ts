@@ -25,14 +25,14 @@ import { inJson } from '../terminal/words.ts';
 type Checked = { readonly name: string } & Finding;
 
 /** Checks in order what the settings name, and says what to do about each that is not well. */
-export const run: Run<'doctor'> = async (_, { json }, terminal) => {
+export default (async (_, { json }, terminal) => {
   const all = await examine(terminal, (checked) => {
     if (!json) terminal.out(shownLines(textOf(checked)));
   });
   const isWell = all.every(({ status }) => status !== 'failed');
   if (json) terminal.out(inJson({ well: isWell, checks: all }));
   return isWell ? exitCodes.done : exitCodes.failed;
-};
+}) satisfies Run<'doctor'>;
 
 const WIDTH = 10;
 

@@ -6,7 +6,7 @@ import { exitCodes, shown } from '../terminal/terminal.ts';
 import { inJson } from '../terminal/words.ts';
 
 /** Reads the stack's outputs alone. */
-export const run: Run<'env'> = async (_, { stack, construct = '', json }, { environment, out, signal }) => {
+export default (async (_, { stack, construct = '', json }, { environment, out, signal }) => {
   if (stack === undefined) throw new UsageError('--stack: expected the name of a stack, got nothing');
   const times = { connectionTimeoutMs: 2_000, requestTimeoutMs: 10_000 };
   const client = new CloudFormationClient(
@@ -19,7 +19,7 @@ export const run: Run<'env'> = async (_, { stack, construct = '', json }, { envi
   if (json) out(inJson(settings));
   else for (const [name, value] of Object.entries(settings)) out(shown(`${name}=${value}`));
   return exitCodes.done;
-};
+}) satisfies Run<'env'>;
 
 /** The settings among the outputs of one instance. Throws `UsageError` if there are none, or several. */
 function settingsOf(

@@ -1,28 +1,24 @@
-import { randomUUID } from 'node:crypto';
 import { type Erased, eraseOldVersions, forgetBatch, forgetText } from '../../jobs/texts/forget.ts';
-import { warnOfThisHost } from '../../table/index.ts';
 import { forgetBatchParquet, forgetChangedParquet } from '../../tables/make/make-scores.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { openScoreTable, openStoreOf } from '../options/from-settings.ts';
+import { eraseDeleted, openJobsFor } from '../jobs/open-jobs.ts';
 import { exitCodes, shown } from '../terminal/terminal.ts';
 import { inJson } from '../terminal/words.ts';
 import { checkedBatch, checkedHash } from '../texts/score-names.ts';
 
 /** Erases a text, or a batch, from cache, staged chunks, scores and their Parquet. Does not need the platform. */
-export const run: Run<'forget'> = async (_, { textHash, batch, json }, terminal) => {
+export default (async (_, { textHash, batch, json }, terminal) => {
   if ((textHash === undefined) === (batch === undefined))
     throw new UsageError(
       `--text-hash and --batch: expected exactly one of them, got ${batch === undefined ? 'none' : 'both'}`,
     );
   const hash = textHash === undefined ? undefined : checkedHash(textHash);
   const name = checkedBatch(batch ?? 'none');
-  const store = await openStoreOf(terminal);
-  const { table, erase, now } = await openScoreTable('forget', terminal);
-  warnOfThisHost(terminal.environment, terminal.err);
-  const storage = { store, table, newToken: randomUUID, now };
-  const erased = await (hash === undefined ? forgetBatch(name, storage) : forgetText(hash, storage));
-  await erase();
+  const { batches } = await openJobsFor('forget', terminal);
+  const { store } = batches;
+  const erased = await (hash === undefined ? forgetBatch(name, batches) : forgetText(hash, batches));
+  await eraseDeleted(terminal);
   await (hash === undefined ? forgetBatchParquet(name, store) : forgetChangedParquet(store));
   // Only now is everything that was erased an old version.
   const oldVersions = await eraseOldVersions(
@@ -32,7 +28,7 @@ export const run: Run<'forget'> = async (_, { textHash, batch, json }, terminal)
   if (json) terminal.out(inJson({ ...erased, oldVersions }));
   else for (const line of describe(erased, oldVersions)) terminal.out(shown(line));
   return exitCodes.done;
-};
+}) satisfies Run<'forget'>;
 
 const STAYS =
   'not erased: messages on the queues (at most 14 days), results of jobs, the file that the texts came from, and the table’s backups, which can be restored for 35 days';

@@ -5,9 +5,9 @@ import { readText } from '../options/options.ts';
 import { exitCodes, shownLines } from '../terminal/terminal.ts';
 
 /** What the platform would say about a formula. */
-export const run: Run<'formula check'> = async ([file], { json }, terminal) => {
+export default (async ([file], { json }, terminal) => {
   const { analysis, checkSum } = analyze(withoutFinalLineEnd(await readText(file, terminal)));
   if (json) terminal.out(printJson({ ...analysis, checkSum }, 2));
   else terminal.out(shownLines(describeAnalysis(analysis, file)));
   return analysis.status === 'VALID' ? exitCodes.done : exitCodes.failed;
-};
+}) satisfies Run<'formula check'>;

@@ -8,7 +8,7 @@ import { inColumns } from '../terminal/columns.ts';
 import { exitCodes, shown } from '../terminal/terminal.ts';
 
 /** The calculation after each of our updates. Needs only the store, not the platform. */
-export const run: Run<'formula log'> = async ([id], { at, json }, terminal) => {
+export default (async ([id], { at, json }, terminal) => {
   const store = await openStoreToRead(terminal);
   const entries = await readEntries(store, id, terminal.signal);
   if (at !== undefined) {
@@ -25,7 +25,7 @@ export const run: Run<'formula log'> = async ([id], { at, json }, terminal) => {
     `the formula of calculation ${id} before our first update cannot be recovered: the platform has no history`,
   );
   return exitCodes.done;
-};
+}) satisfies Run<'formula log'>;
 
 async function readEntries(
   store: Store,

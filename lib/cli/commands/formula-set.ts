@@ -33,7 +33,7 @@ async function messageOf(id: string, file: string, flags: SetFlags, terminal: Te
 }
 
 /** Sets the formula of a calculation, or shows what that would change. */
-export const run: Run<'formula set'> = async ([typedId, file], flags, terminal) => {
+export default (async ([typedId, file], flags, terminal) => {
   const message = await messageOf(typedId, file, flags, terminal);
   const { id, expression, strict, unlessChangedSince: sinceMs, name } = message;
   const session = openSession(terminal);
@@ -61,7 +61,7 @@ export const run: Run<'formula set'> = async ([typedId, file], flags, terminal) 
   terminal.out(flags.json ? printJson(calculation, 2) : shownLines(describeCalculation(calculation)));
   await history.store(calculation, terminal.err);
   return judge(calculation, expression, terminal.err);
-};
+}) satisfies Run<'formula set'>;
 
 /** Throws `UsageError` for a formula that does not parse, unless it is forced; then its faults are shown. */
 function checkFormula(expression: string, file: string, { force }: SetFlags, { err }: Terminal): void {

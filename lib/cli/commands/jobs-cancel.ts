@@ -2,23 +2,21 @@ import { cancelBatch } from '../../jobs/cancel-batch.ts';
 import { isCancelled } from '../../jobs/ledger/job-row.ts';
 import type { CancelAnswer } from '../../jobs/ledger/ledger.ts';
 import { stopsWhenCancelled } from '../../jobs/types/job-types.ts';
-import { readSyncSettings } from '../../settings.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { checkedJobIds, openLedgerParts } from '../jobs/open-jobs.ts';
-import { openLedgerFor, openStoreOf, settingFor } from '../options/from-settings.ts';
+import { checkedJobIds, openJobsFor } from '../jobs/open-jobs.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { inJson } from '../terminal/words.ts';
 
 /** Cancels what has not been sent. Does not need the platform. */
-export const run: Run<'jobs cancel'> = async ([given], flags, terminal) => {
+export default (async ([given], flags, terminal) => {
   const ids = checkedJobIds(given);
   if ((flags.batch === undefined) === (ids.length === 0))
     throw new UsageError('jobs cancel: expected ids of jobs, or --batch, and not both');
   return flags.batch === undefined
     ? cancelJobs(ids, flags, terminal)
     : cancelOneBatch(flags.batch, flags, terminal);
-};
+}) satisfies Run<'jobs cancel'>;
 
 type CancelFlags = FlagsOf<'jobs cancel'>;
 
@@ -27,7 +25,7 @@ async function cancelJobs(
   { json }: CancelFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const ledger = await openLedgerFor('jobs cancel', terminal);
+  const { ledger } = await openJobsFor('jobs cancel', terminal);
   const outcomes: ReturnType<typeof toCancelled>[] = [];
   for (const id of ids) {
     terminal.signal.throwIfAborted();
@@ -47,10 +45,8 @@ const toCancelled = (id: string, { kind: became, row }: CancelAnswer) => ({
 });
 
 async function cancelOneBatch(batch: string, { json }: CancelFlags, terminal: Terminal): Promise<number> {
-  const { environment, signal, out, err } = terminal;
-  const tableName = settingFor('jobs cancel', readSyncSettings(environment), 'SYNC_TABLE');
-  const store = await openStoreOf(terminal);
-  const parts = await openLedgerParts(tableName, environment, store);
+  const { signal, out, err } = terminal;
+  const parts = await openJobsFor('jobs cancel', terminal);
   const { jobs, ...counts } = await cancelBatch(batch, { ...parts, signal });
   if (counts.chunks === 0) {
     err(shown(`platform-sync: batch ${batch}: not in the table`));

@@ -2,38 +2,34 @@ import { sendToEventBridge } from '../../jobs/event-bridge.ts';
 import type { EndedJobRow } from '../../jobs/ledger/job-row.ts';
 import { writeResult } from '../../jobs/result.ts';
 import { readSyncSettings } from '../../settings.ts';
+import type { Store } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
-import { checkedJobIds } from '../jobs/open-jobs.ts';
-import { openLedgerFor, openStoreOf } from '../options/from-settings.ts';
+import { checkedJobIds, openJobsFor } from '../jobs/open-jobs.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { inJson } from '../terminal/words.ts';
 
 /** Settles an unknown job by a person's word. Does not need the platform. */
-export const run: Run<'jobs resolve'> = async ([given, status], { note, json }, terminal) => {
+export default (async ([given, status], { note, json }, terminal) => {
   const [id = ''] = checkedJobIds([given]);
-  const ledger = await openLedgerFor('jobs resolve', terminal);
+  const { ledger, batches } = await openJobsFor('jobs resolve', terminal);
   const { kind, row } = await ledger.resolve(id, { status, note });
-  if (kind === 'resolved') await publish(row, terminal);
+  if (kind === 'resolved') await publish(row, batches.store, terminal);
   const state = row?.state ?? 'not known';
   if (json) terminal.out(inJson({ id, became: kind, state }));
   else terminal.out(shown(`${id}: ${kind === 'resolved' ? `settled as ${state}` : refusal(state)}`));
   return kind === 'resolved' ? exitCodes.done : exitCodes.incomplete;
-};
+}) satisfies Run<'jobs resolve'>;
 
 const refusal = (state: string) => `${state}; only a job whose outcome is unknown can be settled`;
 
 /** Writes the result again, and reports the end on the event bus if one is set. */
-async function publish(row: EndedJobRow, terminal: Terminal): Promise<void> {
+async function publish(row: EndedJobRow, to: Store, { environment }: Terminal): Promise<void> {
   const { type, id } = row;
   // An unknown job was claimed, so its type is known.
   if (type === undefined) return;
-  const result = await writeResult(await openStoreOf(terminal), { ...row, type });
-  const { SYNC_EVENT_BUS: bus, SYNC_STORE: store } = readSyncSettings(terminal.environment);
+  const result = await writeResult(to, { ...row, type });
+  const { SYNC_EVENT_BUS: bus, SYNC_STORE: store } = readSyncSettings(environment);
   if (bus === undefined) return;
-  await sendToEventBridge({ bus, store, environment: terminal.environment })({
-    id,
-    type,
-    status: row.outcome.status,
-    result,
-  });
+  const { status } = row.outcome;
+  await sendToEventBridge({ bus, store, environment })({ id, type, status, result });
 }

@@ -8,7 +8,7 @@ import { exitCodes, shown } from '../terminal/terminal.ts';
 import { counted, inJson, number } from '../terminal/words.ts';
 
 /** Writes the results that are wanted to a file: exits 3 if one of them cannot be read. Needs the store alone. */
-export const run: Run<'jobs results'> = async (_, { output: file, type, since: sinceMs, json }, terminal) => {
+export default (async (_, { output: file, type, since: sinceMs, json }, terminal) => {
   const { signal, out, err } = terminal;
   const format = await checkedOutputFile(file);
   const store = await openStoreToRead(terminal);
@@ -38,7 +38,7 @@ export const run: Run<'jobs results'> = async (_, { output: file, type, since: s
   else
     out(shown(`${file}: ${counted(written, 'result')}${words.length === 0 ? '' : `: ${words.join(', ')}`}`));
   return broken === 0 ? exitCodes.done : exitCodes.incomplete;
-};
+}) satisfies Run<'jobs results'>;
 
 const COLUMNS = [
   'id',

@@ -4,19 +4,19 @@ import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Queue, QueueCounts } from '../../jobs/queue/queue.ts';
 import { findResult } from '../../jobs/results/stored-results.ts';
 import { readSyncSettings } from '../../settings.ts';
+import type { Store } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
-import { checkedJobIds } from '../jobs/open-jobs.ts';
-import { openLedgerFor, openStoreOf } from '../options/from-settings.ts';
+import { checkedJobIds, openJobsFor } from '../jobs/open-jobs.ts';
 import { inColumns } from '../terminal/columns.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { inJson, notListed, number } from '../terminal/words.ts';
 
 /** What the ledger holds. Does not need the platform. */
-export const run: Run<'jobs'> = async ([id], flags, terminal) =>
-  id === undefined ? listJobs(flags, terminal) : showJob(id, terminal);
+export default (async ([id], flags, terminal) =>
+  id === undefined ? listJobs(flags, terminal) : showJob(id, terminal)) satisfies Run<'jobs'>;
 
 async function listJobs({ limit, state, json }: FlagsOf<'jobs'>, terminal: Terminal): Promise<number> {
-  const ledger = await openLedgerFor('jobs', terminal);
+  const { ledger } = await openJobsFor('jobs', terminal);
   // Meanwhile, since neither needs the other.
   const queued = state === undefined ? queueLines(terminal) : [];
   let newest: JobRow[] = [];
@@ -70,20 +70,19 @@ const cells = ({ id, type, state, attempts, startedAt, finishedAt, error }: Retu
 /** Prints JSON with or without `--json`: a result has no other form. */
 async function showJob(given: string, terminal: Terminal): Promise<number> {
   const [id = ''] = checkedJobIds([given]);
-  const ledger = await openLedgerFor('jobs', terminal);
+  const { ledger, batches } = await openJobsFor('jobs', terminal);
   const row = await ledger.read(id);
   if (row === undefined) {
     terminal.err(`platform-sync: job ${id}: not in the ledger`);
     return exitCodes.failed;
   }
-  terminal.out(shownJson((await resultOf(row, terminal)) ?? inJson(known(row))));
+  terminal.out(shownJson((await resultOf(row, batches.store)) ?? inJson(known(row))));
   return exitCodes.done;
 }
 
 /** The stored result, if there is one. */
-async function resultOf({ id, type, dt, outcome }: JobRow, terminal: Terminal): Promise<string | undefined> {
+async function resultOf({ id, type, dt, outcome }: JobRow, store: Store): Promise<string | undefined> {
   if (type === undefined || outcome === undefined) return undefined;
-  const store = await openStoreOf(terminal);
   const stored = await findResult(store, { id, type, dt });
   return stored && (stored.value === undefined ? stored.text : printJson(stored.value, 2));
 }

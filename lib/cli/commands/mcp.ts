@@ -18,7 +18,7 @@ import { packageVersion } from '../version.ts';
 const QUERY_LIMITS = { memoryMb: 500, diskBytes: 5_000_000_000 };
 
 /** Serves until the client closes its end, or the command is stopped. Needs only the store. */
-export const run: Run<'mcp'> = async (_, { allowSubmit }, terminal) => {
+export default (async (_, { allowSubmit }, terminal) => {
   const { pipes, signal, err } = terminal;
   if (pipes === undefined) throw new UsageError('mcp: expected a client on standard input, got none');
   const sdk = await loadMcpSdk();
@@ -35,7 +35,7 @@ export const run: Run<'mcp'> = async (_, { allowSubmit }, terminal) => {
     err: (line) => err(`platform-sync mcp: ${shown(line)}`),
   });
   return exitCodes.done;
-};
+}) satisfies Run<'mcp'>;
 
 function contextOf(terminal: Terminal, opened: ReturnType<typeof createCleanups>): McpContext {
   const { environment } = terminal;

@@ -4,7 +4,7 @@ import { isProbing } from '../../pace/lowered.ts';
 import { openBudget } from '../../pace/open-budget.ts';
 import { lineStartMs } from '../../pace/reserve-block.ts';
 import { readPaceSettings } from '../../settings.ts';
-import { tableCheckOf, warnOfThisHost } from '../../table/index.ts';
+import { NEW_LEDGER, tableCheckOf, warnOfThisHost } from '../../table/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { exitCodes, shown } from '../terminal/terminal.ts';
@@ -16,7 +16,7 @@ type PaceFlags = FlagsOf<'pace'>;
 const CHANGES = ['pause', 'resume', 'reset', 'rate'] as const satisfies readonly (keyof PaceFlags)[];
 
 /** The fleet's budget and what it has used. Reads the table, not the platform. */
-export const run: Run<'pace'> = async (_, flags, terminal, command) => {
+export default (async (_, flags, terminal, command) => {
   const given = CHANGES.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
   if (given.length > 1)
     command.error(
@@ -33,13 +33,14 @@ export const run: Run<'pace'> = async (_, flags, terminal, command) => {
   warnOfThisHost(environment, terminal.err);
   const item = await openBudget({ table: tableName, host, environment, attempts: ATTEMPTS });
   // A pause of a file that nobody sends by would stop nobody.
-  if (given.length > 0 && !environment['SYNC_TABLE']) await tableCheckOf(tableName, environment)();
+  const isAsked = !environment['SYNC_TABLE'] || environment[NEW_LEDGER];
+  if (given.length > 0 && isAsked) await tableCheckOf(tableName, environment)();
   const budget = await changed(flags, item);
   const report = reportOf(budget, { host, rate: PLATFORM_RATE, nowMs: Date.now() });
   if (flags.json) terminal.out(inJson(report));
   else for (const line of linesOf(report)) terminal.out(shown(line));
   return exitCodes.done;
-};
+}) satisfies Run<'pace'>;
 
 /** A person waits for the response, not a call for its slot: every request may be repeated. */
 const ATTEMPTS = 5;

@@ -22,7 +22,7 @@ type Kept = StillNeeded & { readonly source: Place };
  * Removes old runs, or lists those that would be removed: exits 3 if something of a place is missing or damaged, so that
  * nothing of it was removed. Needs only the store, and Glue where partitions are.
  */
-export const run: Run<'prune'> = async ([place], flags, terminal, command) => {
+export default (async ([place], flags, terminal, command) => {
   if ((flags.keep === undefined) === (flags.olderThan === undefined))
     command.error(
       `error: expected either --keep or --older-than, got ${flags.keep === undefined ? 'none' : 'both'}`,
@@ -58,7 +58,7 @@ export const run: Run<'prune'> = async ([place], flags, terminal, command) => {
   if (flags.json) terminal.out(inJson(toJson(removed, kept, dryRun)));
   else terminal.out(total(removed, dryRun));
   return plans.some(({ broken }) => broken !== undefined) ? exitCodes.incomplete : exitCodes.done;
-};
+}) satisfies Run<'prune'>;
 
 const ruleOf = ({ keep, olderThan }: FlagsOf<'prune'>): PruneRule =>
   keep === undefined ? { kind: 'older', beforeMs: olderThan ?? 0 } : { kind: 'keep', keep };

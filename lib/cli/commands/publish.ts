@@ -10,7 +10,7 @@ import { endWith } from '../snapshots/show-publication.ts';
 import { warnOn } from '../terminal/terminal.ts';
 
 /** Publishes a finished run that was refused. */
-export const run: Run<'publish'> = async ([source, id], flags, terminal) => {
+export default (async ([source, id], flags, terminal) => {
   const store = await openStoreToRead(terminal);
   const warn = warnOn(terminal);
   const resumed = `to finish a run that was stopped: ${snapshotCommand(source, id)}`;
@@ -33,7 +33,7 @@ export const run: Run<'publish'> = async ([source, id], flags, terminal) => {
   const publication = await withWayOut(newRun, publishing);
   if (publication.kind === 'published') await clearAfter(store, source, warn);
   return await endWith(publication, store, flags, terminal);
-};
+}) satisfies Run<'publish'>;
 
 const isMissing = (error: unknown) => error instanceof StoredObjectError && error.kind === 'missing';
 

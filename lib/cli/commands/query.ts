@@ -11,7 +11,7 @@ import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 type QueryFlags = FlagsOf<'query'>;
 
 /** Runs SQL over what is stored, or the prompt if there is none. Needs only the store, not the platform. */
-export const run: Run<'query'> = async ([given], flags, terminal) => {
+export default (async ([given], flags, terminal) => {
   checkFlags(given, flags);
   if (flags.saved === true) {
     for (const line of flags.json ? [JSON.stringify(savedQueries())] : listSaved()) terminal.out(line);
@@ -27,7 +27,7 @@ export const run: Run<'query'> = async ([given], flags, terminal) => {
   const { dialog, signal } = terminal;
   if (dialog === undefined) throw noQuery();
   return await runPrompt({ tables, dialog, signal, seconds: flags.seconds });
-};
+}) satisfies Run<'query'>;
 
 /** The SQL that was asked for; undefined for the prompt. */
 async function sqlOf(

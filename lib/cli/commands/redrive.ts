@@ -9,28 +9,24 @@ import {
 } from '../../jobs/redrive.ts';
 import { redriveBatch } from '../../jobs/redrive-batch.ts';
 import { readSyncSettings, type SyncSettings } from '../../settings.ts';
-import { warnOfThisHost } from '../../table/index.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { checkedJobIds, openLedgerParts } from '../jobs/open-jobs.ts';
-import { openStoreOf, settingFor } from '../options/from-settings.ts';
+import { checkedJobIds, openJobsFor } from '../jobs/open-jobs.ts';
+import { settingFor } from '../options/from-settings.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { andMore, inJson } from '../terminal/words.ts';
 
 /** Reopens failed jobs and moves dead letters back. Does not need the platform. */
-export const run: Run<'redrive'> = async ([given], { batch, json }, terminal) => {
+export default (async ([given], { batch, json }, terminal) => {
   const { environment, signal } = terminal;
   const settings = readSyncSettings(environment);
-  const tableName = settingFor('redrive', settings, 'SYNC_TABLE');
-  warnOfThisHost(environment, terminal.err);
   const queueUrl = settingFor('redrive', settings, 'SYNC_QUEUE_URL');
   if (batch !== undefined && given.length > 0)
     throw new UsageError('redrive: expected ids of jobs or --batch, got both');
   const ids = checkedJobIds(given);
-  const store = await openStoreOf(terminal);
-  const { ledger, batches } = await openLedgerParts(tableName, environment, store);
+  const { ledger, batches } = await openJobsFor('redrive', terminal);
   const queue = await openQueue(queueUrl, environment);
-  const parts = { store, ledger, batches, queue, signal };
+  const parts = { store: batches.store, ledger, batches, queue, signal };
   const report =
     batch === undefined
       ? await redriveJobs(ids, parts, settings, terminal)
@@ -41,7 +37,7 @@ export const run: Run<'redrive'> = async ([given], { batch, json }, terminal) =>
   return report.notSent.length === 0 && !report.held && (isAll || report.left.length === 0)
     ? exitCodes.done
     : exitCodes.incomplete;
-};
+}) satisfies Run<'redrive'>;
 
 async function redriveJobs(
   ids: readonly string[],

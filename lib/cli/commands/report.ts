@@ -13,12 +13,12 @@ import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { counted, duration, inJson } from '../terminal/words.ts';
 
 /** One HTML file over all that is stored, or a link to the one in the store. Needs only the store, not the platform. */
-export const run: Run<'report'> = async (_, { link, hours, ...flags }, terminal) => {
+export default (async (_, { link, hours, ...flags }, terminal) => {
   if (hours !== undefined && !link) throw new UsageError('--hours: expected only with --link');
   return link
     ? linkToReport({ hours: hours ?? LINK_HOURS, json: flags.json }, terminal)
     : writeReport(flags, terminal);
-};
+}) satisfies Run<'report'>;
 
 /** Opens a file for somebody to see. */
 export type OpenFile = (file: string, environment: Terminal['environment']) => Promise<Opened>;

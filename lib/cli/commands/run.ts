@@ -29,7 +29,7 @@ import { tokenIn, VISIBILITY_SECONDS } from './work.ts';
 type RunFlags = FlagsOf<'run'> & { readonly file: string };
 
 /** Runs each job of a file to its one outcome, in this process. */
-export const run: Run<'run'> = async ([given], typed, terminal) => {
+export default (async ([given], typed, terminal) => {
   const flags = { ...typed, file: fileOfJobs('run', given, typed) };
   await checkFile(flags.file);
   const format = await checkedOutput(flags.file, flags.output);
@@ -47,7 +47,7 @@ export const run: Run<'run'> = async ([given], typed, terminal) => {
     return fault.code;
   }
   return counts.done === jobs.count ? exitCodes.done : exitCodes.incomplete;
-};
+}) satisfies Run<'run'>;
 
 /** Throws `UsageError` with every fault, before anything is run. */
 async function checkedJobs(flags: RunFlags, terminal: Terminal): Promise<JobFile> {

@@ -6,7 +6,7 @@ import { exitCodes, shown } from '../terminal/terminal.ts';
 import { inJson, notListed } from '../terminal/words.ts';
 
 /** The published runs, newest first; with `--all` every other one, too. Needs only the store. */
-export const run: Run<'runs'> = async ([place], { all = false, limit, json }, terminal) => {
+export default (async ([place], { all = false, limit, json }, terminal) => {
   const store = await openStoreToRead(terminal);
   const found = await findRuns({ store, place, all, limit }, terminal);
   const { listed, broken, left } = found;
@@ -14,7 +14,7 @@ export const run: Run<'runs'> = async ([place], { all = false, limit, json }, te
   else for (const line of describeRuns(found, all, store.location)) terminal.out(line);
   for (const line of [...notListed(left, 'run'), ...broken]) terminal.err(shown(line));
   return broken.length > 0 ? exitCodes.incomplete : exitCodes.done;
-};
+}) satisfies Run<'runs'>;
 
 function describeRuns({ listed, broken }: FoundRuns, all: boolean, location: string): readonly string[] {
   // A run that cannot be read is named after the list.

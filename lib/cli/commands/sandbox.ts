@@ -37,7 +37,7 @@ function isThere(name: string): boolean {
 }
 
 /** The reference platform, until Ctrl-C. */
-export const run: Run<'sandbox'> = async (_, { latency, json, ...options }, { out, err, signal }) => {
+export default (async (_, { latency, json, ...options }, { out, err, signal }) => {
   requireSandboxPackages();
   const { startPlatform } = await import('../../sandbox/platform/start-platform.ts');
   await using platform = await startPlatform({
@@ -53,4 +53,4 @@ export const run: Run<'sandbox'> = async (_, { latency, json, ...options }, { ou
   err(`Running until Ctrl-C. Its OpenAPI document: ${platform.url}/openapi.json`);
   if (!signal.aborted) await once(signal, 'abort');
   return exitCodes.done;
-};
+}) satisfies Run<'sandbox'>;

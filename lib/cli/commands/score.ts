@@ -13,7 +13,7 @@ import { bulkRequestChecks } from '../../jobs/types/score/message.ts';
 import { openSession, type Session } from '../../session.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { openScoreTable } from '../options/from-settings.ts';
+import { openTableFor } from '../jobs/open-jobs.ts';
 import { checkedMessage } from '../options/request-options.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
@@ -30,7 +30,7 @@ import { describeInput, NAMED_BAD_ROWS, showPreview, showRefusal, showSummary } 
 import { watchCalls } from '../texts/watch-calls.ts';
 
 /** Scores every text of a file, or reports what that would take. Each text is paid for once. */
-export const run: Run<'score'> = async ([file], flags, terminal) => {
+export default (async ([file], flags, terminal) => {
   const session = openSession(terminal);
   await checkFile(file);
   const output = await checkedOutput(file, flags.output);
@@ -51,7 +51,7 @@ export const run: Run<'score'> = async ([file], flags, terminal) => {
   } catch (error) {
     throw asUsageOf(file, error);
   }
-};
+}) satisfies Run<'score'>;
 
 /** The request for every text. Throws `UsageError` with every fault, before anything is sent. */
 function requestOf({ topic: topics, instructions, model }: ScoreFlags): BatchRequest['request'] {
@@ -71,7 +71,7 @@ type Parts = Awaited<ReturnType<typeof openParts>>;
 async function openParts(session: Session, terminal: Terminal) {
   const { PLATFORM_BASE_URL, PLATFORM_RATE: rate, PLATFORM_TIMEOUT_MS: attemptMs } = session.settings;
   const store = await session.store();
-  const { table, now } = await openScoreTable('score', terminal);
+  const { table, now } = await openTableFor('score', terminal);
   const { host } = new URL(PLATFORM_BASE_URL);
   const newToken = randomUUID;
   const cache = createScoreCache({ table, host, attemptMs, owner: randomUUID(), now, newToken });

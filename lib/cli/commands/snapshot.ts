@@ -34,7 +34,7 @@ type RunToTake =
   | { readonly kind: 'resumed'; readonly place: Place; readonly run: string };
 
 /** Takes or resumes a run of the source that the command names, publishes it and shows it. */
-export const run: Run<'snapshot calculations'> = async (_, given, terminal, command) => {
+export default (async (_, given, terminal, command) => {
   const flags = { ...given, isExpected: await readExpected(given, terminal) };
   const taken = await runToTake(command, command.name() as Source, given, terminal);
   // One slot at a time: a snapshot can wait, and must not keep jobs waiting.
@@ -76,7 +76,7 @@ export const run: Run<'snapshot calculations'> = async (_, given, terminal, comm
       terminal.err(`stopped; to resume: ${snapshotCommand(place, error.run)}`);
     throw error;
   }
-};
+}) satisfies Run<'snapshot calculations'>;
 
 /** Says whether an id was declared as expected to be missing. A file may have no ids. */
 async function readExpected(

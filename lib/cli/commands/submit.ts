@@ -16,7 +16,7 @@ import { counted, inJson } from '../terminal/words.ts';
 type SubmitFlags = FlagsOf<'submit'>;
 
 /** Puts jobs on the queue, one a line or a row. All of them are checked before any is sent. */
-export const run: Run<'submit'> = async ([given], flags, terminal) => {
+export default (async ([given], flags, terminal) => {
   const file = fileOfJobs('submit', given, flags);
   const { fromCsv, template } = flags;
   const csv = fromCsv === undefined || template === undefined ? undefined : { ...flags, fromCsv, template };
@@ -42,7 +42,7 @@ export const run: Run<'submit'> = async ([given], flags, terminal) => {
   }
   warnOfThisHost(terminal.environment, terminal.err);
   return send(read.jobs, await openQueue(queueUrl, terminal.environment), flags, terminal);
-};
+}) satisfies Run<'submit'>;
 
 /** How many jobs a dry run shows. */
 const SHOWN = 3;

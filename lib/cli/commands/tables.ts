@@ -7,7 +7,7 @@ import { exitCodes, shown, type Terminal, warnOn } from '../terminal/terminal.ts
 import { counted, inJson, number } from '../terminal/words.ts';
 
 /** Makes the tables that are missing. Needs only the store, not the platform. */
-export const run: Run<'tables'> = async ([groups], { dryRun, json, resultsDays }, terminal) => {
+export default (async ([groups], { dryRun, json, resultsDays }, terminal) => {
   const isDry = dryRun === true;
   const { environment, signal } = terminal;
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(environment);
@@ -33,7 +33,7 @@ export const run: Run<'tables'> = async ([groups], { dryRun, json, resultsDays }
   if (json) terminal.out(inJson(outcomes));
   else if (outcomes.length === 0) terminal.out('nothing is missing');
   return skipped.length > 0 ? exitCodes.incomplete : exitCodes.done;
-};
+}) satisfies Run<'tables'>;
 
 function say(outcome: TableOutcome, isDry: boolean, { out, err }: Terminal): void {
   const name = `${outcome.group} ${outcome.name}`;

@@ -9,7 +9,7 @@ import { exitCodes, shown } from '../terminal/terminal.ts';
 import { counted, inJson, number } from '../terminal/words.ts';
 
 /** What depends on a thing, by the last published runs. What is damaged of a run is named, and the rest is searched. */
-export const run: Run<'where-used'> = async ([id], { kind, hops, limit, json }, terminal) => {
+export default (async ([id], { kind, hops, limit, json }, terminal) => {
   if (id.trim() === '') throw new UsageError('expected an id, got an empty text');
   const store = await openStoreToRead(terminal);
   const most = limit ?? (json ? LISTED_JSON : LISTED_DEPENDENTS);
@@ -25,7 +25,7 @@ export const run: Run<'where-used'> = async ([id], { kind, hops, limit, json }, 
   if (json) terminal.out(inJson(asJson(id, outcome, nowMs)));
   else for (const line of describeWhereUsed(outcome, nowMs)) terminal.out(shown(line));
   return faults.length > 0 ? exitCodes.incomplete : exitCodes.done;
-};
+}) satisfies Run<'where-used'>;
 
 function asJson(id: string, { searched, unpublished, found, faults }: WhereUsed, nowMs: number): object {
   const withAges = searched.map((each) => ({

@@ -22,7 +22,7 @@ type WorkFlags = FlagsOf<'work'>;
 export const VISIBILITY_SECONDS = 60;
 
 /** Consumes the queue here, as the deployed worker would, until Ctrl-C or, with `--drain`, until it is empty. */
-export const run: Run<'work'> = async (_, flags, terminal) => {
+export default (async (_, flags, terminal) => {
   const settings = readSettings(terminal.environment);
   const isWatched = terminal.screen !== undefined;
   const token = createTokenWatch(tokenIn(settings));
@@ -56,7 +56,7 @@ export const run: Run<'work'> = async (_, flags, terminal) => {
   }).catch(refuseMissingQueue);
   view[Symbol.dispose]();
   return report(summarize(back, view.counts()), token.fault(), { flags, terminal });
-};
+}) satisfies Run<'work'>;
 
 /** Throws `UsageError` if there is no such queue. */
 function refuseMissingQueue(error: unknown): never {

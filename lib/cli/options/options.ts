@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
 import { parseJson, utcTime } from '../../base/index.ts';
-import type { Resolution } from '../../jobs/ledger/ledger.ts';
 import { idDigits } from '../../platform/index.ts';
 import { type Place, parsePlace } from '../../snapshot/keys.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
@@ -166,12 +165,6 @@ export function groupArgument(text: string): TableGroup {
     const expected = `one of ${sources.join(', ')}, SOURCE.NAME, scores or results`;
     throw new InvalidArgumentError(`Expected ${expected}, got ${JSON.stringify(text)}.`);
   }
-}
-
-/** What a person settles a job as. */
-export function resolvedStatus(text: string): Resolution['status'] {
-  if (text === 'done' || text === 'failed') return text;
-  throw new InvalidArgumentError(`Expected done or failed, got ${JSON.stringify(text)}.`);
 }
 
 /** Columns separated by commas; may be repeated. A name that contains a comma cannot be given. */
