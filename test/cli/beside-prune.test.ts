@@ -42,7 +42,7 @@ test.each([
     const { reads } = await besidePrune(argv, Number.POSITIVE_INFINITY);
 
     for (const at of sampled(
-      10,
+      3,
       Array.from({ length: reads }, (_, index) => index + 1),
     )) {
       const { code, err } = await besidePrune(argv, at);

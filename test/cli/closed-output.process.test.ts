@@ -2,11 +2,10 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
-import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { sampled } from '../scale.ts';
 import { runInto, spawnCommand } from './spawn-command.ts';
-import { lines, startJobs } from './start-jobs.ts';
+import { adds, lines, startJobs } from './start-jobs.ts';
 
 const folder = folderOfEach();
 
@@ -42,20 +41,11 @@ describe.runIf(process.platform === 'linux')('standard output on a full disk', (
   });
 });
 
-const add = (id: number) => ({
-  type: 'run-function',
-  id: `add-${id}`,
-  packageId: codePackages[0]?.id,
-  packageVersion: '1.0.0',
-  functionName: 'addNumbers',
-  inputVariables: { first: 1, second: id },
-});
-
 type Jobs = Awaited<ReturnType<typeof startJobs>>;
 
 /** A worker with jobs whose functions take 1.5 s each, once the first of them have left. */
 async function startWorker(jobs: Jobs) {
-  await jobs.run(['submit', '-'], lines(Array.from({ length: 12 }, (_, id) => add(id))));
+  await jobs.run(['submit', '-'], lines(Array.from({ length: 12 }, (_, id) => adds(`add-${id}`))));
   const environment = { ...jobs.settings, LOG_LEVEL: 'debug', PLATFORM_CONCURRENCY: '4' };
   const child = spawnCommand(['work', '--drain'], environment);
   await vi.waitFor(() => expect(jobs.sandbox.counts().requests).toBeGreaterThan(1), {

@@ -171,13 +171,6 @@ test('an unknown run is wrong usage; the message names the published runs', asyn
   });
 });
 
-test.each(['reports', 'files.', 'files/../x', '../files'])('%s is not a source', async (source) => {
-  const { code, err } = await diff(source);
-
-  expect(code).toBe(2);
-  expect(err).toContain('Expected one of calculations, files, cards, data-files');
-});
-
 describe('--since compares with the run that was the last one then', () => {
   afterEach(() => void vi.useRealTimers());
 
@@ -206,22 +199,6 @@ describe('--since compares with the run that was the last one then', () => {
     expect(out).toBe(
       `calculations: ${wednesday.id} is the first published run; there is nothing to compare it with`,
     );
-  });
-
-  test.for([
-    [['--since', '2099-01-01'], 'Expected a time that has passed, got "2099-'],
-    [['--since', 'yesterday'], 'Expected a time ago such as 12h, 7d or 4w, or'],
-    [
-      ['calculations', monday.id, '--since', '1d'],
-      `--since: expected no run to compare with, since it names one, got ${monday.id}`,
-    ],
-  ] as const)('%j is wrong usage', async ([argv, words]) => {
-    await publishThree();
-
-    const { code, err } = await diff(...argv);
-
-    expect(code).toBe(2);
-    expect(err).toContain(words);
   });
 });
 

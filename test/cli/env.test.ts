@@ -89,10 +89,3 @@ test('no stack of that name: the words of the service, exit 1', async () => {
   expect(err).toContain('describe the stack acme');
   expect(err).toContain('does not exist');
 });
-
-test('without a name: exit 2', async () => {
-  const { code, err } = await runCommand(['env']);
-
-  expect(code).toBe(2);
-  expect(err).toContain('--stack: expected the name of a stack, got nothing');
-});

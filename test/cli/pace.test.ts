@@ -1,17 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import type { Reservation } from '../../lib/pace/budget.ts';
 import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import { noTally } from '../../lib/pace/tally.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createItemClient } from '../../lib/table/dynamo-item.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { type LocalAws, startAws } from '../local-aws/services/start-aws.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand, settingsOf } from './run-command.ts';
 
+const folder = folderOfEach();
 let aws: LocalAws;
 let hosts = 0;
 let host: string;
@@ -164,29 +161,6 @@ describe('an operator', () => {
     expect(json).toMatchObject({ rate: 1.5, cap: { rate: 1.5, configuredRate: 50 }, effectiveRate: 1.5 });
     expect(lifted.out).toContain('rate: 50 a second, as configured; --rate 60 is no lower');
   });
-
-  test.each(['0', '-1', 'fast', ''])('gives a rate above 0: not %j', async (rate) => {
-    const { code, err } = await pace(['--rate', rate]);
-
-    expect(code).toBe(2);
-    expect(err).toContain('Expected a number from 0.001 to 10000');
-    expect((await budget().read()).capRate).toBeUndefined();
-  });
-
-  test('changes one thing at a time', async () => {
-    const { code, err } = await pace(['--reset', '--rate', '5', '--pause']);
-
-    expect(code).toBe(2);
-    expect(err).toContain('expected one of --pause and --reset and --rate, got all');
-  });
-
-  test('cannot ask for both', async () => {
-    const { code, err } = await pace(['--pause', '--resume']);
-
-    expect(code).toBe(2);
-    expect(err).toContain('expected one of --pause and --resume, got both');
-    expect((await budget().read()).pausedAtMs).toBeUndefined();
-  });
 });
 
 test('every command with a table sends within its budget', async () => {
@@ -197,18 +171,13 @@ test('every command with a table sends within its budget', async () => {
     fileSets: 0,
     dataFiles: 3,
   });
-  const folder = await mkdtemp(join(tmpdir(), 'pace-'));
-  const { terminal } = createFakeTerminal({
+
+  const { code } = await runCommand(['snapshot', 'calculations'], {
     ...aws.settings,
-    PLATFORM_BASE_URL: sandbox.url,
-    PLATFORM_TOKEN: sandbox.token,
+    ...settingsOf(sandbox, folder.path),
     PLATFORM_RATE: '100',
     SYNC_TABLE: 'platform-sync',
-    SYNC_STORE: folder,
   });
-
-  const code = await runCommandLine(['snapshot', 'calculations'], terminal);
-  await rm(folder, { recursive: true });
   const { out } = await pace(['--json'], { PLATFORM_BASE_URL: sandbox.url });
 
   expect(code).toBe(0);

@@ -110,18 +110,6 @@ test('--dry-run says what would be removed, and removes nothing', async () => {
 });
 
 test.each([
-  [[], 'expected either --keep or --older-than, got none'],
-  [['--keep', '1', '--older-than', '1d'], 'expected either --keep or --older-than, got both'],
-  [['--keep', '0'], 'Expected a whole number from 1 to 100000'],
-])('%j is wrong usage', async (argv, expected) => {
-  const { code, err } = await prune(...argv);
-
-  expect(code).toBe(2);
-  expect(err).toContain(expected);
-  expect(await published()).toHaveLength(3);
-});
-
-test.each([
   ['latest.json', `${PLACE}/latest.json`],
   ['the manifest of the newest run', `${publishedFolder(PLACE, wednesday)}_manifest.json`],
 ])('if %s is damaged, nothing of the place goes: exit 3', async (_, key) => {

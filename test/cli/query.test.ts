@@ -97,28 +97,6 @@ test('control characters do not reach the terminal', async () => {
   expect((await query([evil, '--json'])).out).not.toContain('\u001b');
 });
 
-describe('what is wrong is said, with exit 2', () => {
-  test.each([
-    [['SELECT nam FROM calculations'], 'platform-sync: Binder Error: Referenced column "nam" not found'],
-    [['DROP TABLE calculations'], 'platform-sync: expected a query that only reads (SELECT …), got DROP'],
-    [['SELECT 1; SELECT 2'], 'platform-sync: expected one query, got 2 statements'],
-    [['SELECT 1', '--json', '--csv'], 'platform-sync: expected one of --json, --csv and --parquet, got 2'],
-    [['SELECT 1', '--saved', 'x'], 'platform-sync: expected SQL or --saved, got both'],
-    [
-      ['SELECT 1', '--parquet', '/nowhere/x'],
-      'platform-sync: --parquet /nowhere/x: expected a file that can be written, got ENOENT',
-    ],
-    [['SELECT 1', '--seconds', '0'], 'Expected a whole number from 1'],
-  ])('%j', async (argv, says) => {
-    const { code, out, err } = await query(argv);
-
-    expect(code).toBe(2);
-    expect(out).toEqual(argv.includes('--json') ? expect.stringContaining('"kind": "usage"') : '');
-    expect(err).toContain(says);
-    expect(err).not.toContain('    at ');
-  });
-});
-
 test('a run that cannot be read is named, the others are not affected: exit 3', async () => {
   const store = createDirectoryStore(join(folder, 'broken'));
   await publishTwoRuns(store);

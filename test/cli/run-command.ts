@@ -4,17 +4,26 @@ import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
-/** Runs a command line in this process: how it ended, and what it printed, which `docs/schemas` must say. */
-export async function runCommand(
+/** Begins a command line in this process: how it ends, what it printed, which `docs/schemas` must say, and what stops it. */
+export function beginCommand(
   argv: readonly string[],
   environment: Terminal['environment'] = {},
-  input = '',
-  more: Partial<Terminal> = {},
+  { input = '', ...more }: Partial<Terminal> & { readonly input?: string | undefined } = {},
 ) {
-  const { terminal, out, err } = createFakeTerminal(environment, input);
-  const code = await runCommandLine(argv, { ...terminal, ...more });
-  return checkedShape(argv, { code, out: out(), err: err() });
+  const { terminal, out, err, interrupt } = createFakeTerminal(environment, input);
+  const ended = runCommandLine(argv, { ...terminal, ...more }).then((code) =>
+    checkedShape(argv, { code, out: out(), err: err() }),
+  );
+  return { ended, err, interrupt };
 }
+
+/** The same, once it has ended. */
+export const runCommand = (
+  argv: readonly string[],
+  environment?: Terminal['environment'],
+  input?: string,
+  more?: Partial<Terminal>,
+) => beginCommand(argv, environment, { input, ...more }).ended;
 
 /** The settings that reach a reference platform, fast, with this store. */
 export const settingsOf = ({ url, token }: Pick<Sandbox, 'url' | 'token'>, store: string) => ({

@@ -1,31 +1,12 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { readAllow } from '../../lib/jobs/allow.ts';
-import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
-import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
-import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
 import { createFakeScreen } from './fake-screen.ts';
-import { lines, startJobs } from './start-jobs.ts';
+import { adds, lines, startJobs } from './start-jobs.ts';
 
-const packageId = codePackages[0]?.id;
-const adds = (id: string, first: unknown = 40) => ({
-  type: 'run-function',
-  id,
-  packageId,
-  packageVersion: '1.0.0',
-  functionName: 'addNumbers',
-  inputVariables: { first, second: 2 },
-});
-
-const template = {
-  type: 'run-function',
-  packageId,
-  packageVersion: '1.0.0',
-  functionName: 'addNumbers',
-  inputVariables: { first: '{{n:number}}', second: 2 },
-};
+const { id: _, ...template } = adds('', '{{n:number}}');
 
 type Jobs = Awaited<ReturnType<typeof startJobs>>;
 
@@ -80,7 +61,7 @@ test('the same command again runs nothing that has ended, and writes the same ou
 
 test('a job without an id gets one by its content, so it is run once, and equal rows once each', async () => {
   await using jobs = await startJobs();
-  const { id: _, ...unnamed } = adds('');
+  const { id: _none, ...unnamed } = adds('');
   const file = await fileIn(jobs, 'jobs.ndjson', lines([unnamed, unnamed]));
 
   await jobs.run(['run', file]);
@@ -95,15 +76,15 @@ test('two at once share the rows, and each is run once', async () => {
   const file = await fileIn(
     jobs,
     'jobs.ndjson',
-    lines(Array.from({ length: 40 }, (_, at) => adds(`job-${at}`))),
+    lines(Array.from({ length: 12 }, (_, at) => adds(`job-${at}`))),
   );
   const argv = ['run', file, '--json', '--concurrency', '4'];
 
   const both = await Promise.all([jobs.run(argv), jobs.run(argv)]);
 
   expect(both.map(({ code }) => code)).toEqual([0, 0]);
-  for (const { out } of both) expect(JSON.parse(out)).toMatchObject({ done: 40, left: 0 });
-  expect(jobs.sandbox.counts().executions).toHaveLength(40);
+  for (const { out } of both) expect(JSON.parse(out)).toMatchObject({ done: 12, left: 0 });
+  expect(jobs.sandbox.counts().executions).toHaveLength(12);
 });
 
 test('a job that failed has its reason in the output, is named with what to do, and ends with exit 3', async () => {
@@ -134,8 +115,7 @@ test('a row whose request may have been executed is named with what to do, and i
   const file = await fileIn(jobs, 'jobs.ndjson', text);
   const read = parseMessage(text.trim(), { messageId: '', allow: readAllow(undefined) });
   const contentHash = 'contentHash' in read ? (read.contentHash ?? '') : '';
-  const table = createDynamoTable({ tableName: 'ledger', environment: jobs.shared });
-  const ledger = createLedger({ table, now: () => Date.now() - 3_600_000 });
+  const ledger = jobs.ledgerAt(() => Date.now() - 3_600_000);
   await ledger.claim({ id: 'lost', type: 'run-function', contentHash, sender: 's' }, { leaseMs: 60_000 });
   await ledger.sent({ id: 'lost', fence: 1 }, { mustLastMs: 1 });
 
@@ -148,7 +128,7 @@ test('a row whose request may have been executed is named with what to do, and i
 });
 
 test('the line of progress has the rows, what failed, what is left, the rate and the time', async () => {
-  await using jobs = await startJobs({ latencyMs: 250 });
+  await using jobs = await startJobs({ latencyMs: 150 });
   const rows = [adds('bad', 'no number'), ...['a', 'b', 'c', 'd'].map((id) => adds(id))];
   const file = await fileIn(jobs, 'jobs.ndjson', lines(rows));
   const { screen, written } = createFakeScreen(200);
@@ -176,7 +156,7 @@ test('an id that another job has with other content is not run', async () => {
 });
 
 test('Ctrl-C finishes what has left, writes the output, and says how to run the rest, with exit 3', async () => {
-  await using jobs = await startJobs({ latencyMs: 500 });
+  await using jobs = await startJobs({ latencyMs: 200 });
   const file = await fileIn(jobs, 'jobs.ndjson', lines(['a', 'b', 'c', 'd'].map((id) => adds(id))));
   const output = join(jobs.folder, 'out.ndjson');
   const argv = ['run', file, '--output', output, '--concurrency', '1'];
@@ -197,99 +177,38 @@ test('Ctrl-C finishes what has left, writes the output, and says how to run the 
   expect(jobs.sandbox.counts().executions).toHaveLength(4);
 });
 
-describe('before anything is run', () => {
-  test('every fault of every row is named with its line', async () => {
-    await using jobs = await startJobs();
-    const csv = await fileIn(jobs, 'numbers.csv', 'n\n1\ntwo\n\n3,4\n');
-    const json = await fileIn(jobs, 'job.json', JSON.stringify(template));
+test('--dry-run checks all, runs nothing, and creates nothing', async () => {
+  await using jobs = await startJobs();
+  const file = await fileIn(jobs, 'jobs.ndjson', lines([adds('a'), adds('b')]));
 
-    const { code, err } = await jobs.run(['run', '--from-csv', csv, '--template', json]);
+  const { code, out } = await jobs.run(['run', file, '--dry-run']);
 
-    expect(code).toBe(2);
-    expect(err).toContain('expected a job for each row; nothing was run:');
-    expect(err).toContain('line 3: column n: expected a number, got "two"');
-    expect(err).toMatch(/line 5: /);
-    expect(jobs.sandbox.counts().requests).toBe(0);
-  });
-
-  test.each([
-    ['{"type": 3}\n', 'line 1: '],
-    ['{"version":1\n', 'line 1: message: expected JSON'],
-    ['', 'expected at least one job, got none'],
-    [
-      lines([adds('a'), adds('b'), adds('a')]),
-      'line 3: id: expected an id that no other line has, got a, which line 1 has',
-    ],
-    [lines([{ type: 'update-formula', id: 'f', calculationId: '1', expression: 'SUM(' }]), 'line 1: '],
-  ])('a file of %j is refused', async (text, expected) => {
-    await using jobs = await startJobs();
-    const file = await fileIn(jobs, 'jobs.ndjson', text);
-
-    const { code, err } = await jobs.run(['run', file]);
-
-    expect(code).toBe(2);
-    expect(err).toContain(expected);
-    expect(jobs.sandbox.counts().requests).toBe(0);
-  });
-
-  test('a CSV without its options is named as one', async () => {
-    await using jobs = await startJobs();
-    const csv = await fileIn(jobs, 'numbers.csv', 'n\n1\n');
-
-    const { code, err } = await jobs.run(['run', csv]);
-
-    expect(code).toBe(2);
-    expect(err).toContain('the rows of a CSV need --from-csv and --template');
-  });
-
-  test('a column that the CSV does not have is named with the nearest', async () => {
-    await using jobs = await startJobs();
-    const csv = await fileIn(jobs, 'numbers.csv', 'number\n1\n');
-    const json = await fileIn(jobs, 'job.json', JSON.stringify({ ...template, id: '{{numbr}}' }));
-
-    const { code, err } = await jobs.run(['run', '--from-csv', csv, '--template', json]);
-
-    expect(code).toBe(2);
-    expect(err).toContain('did you mean number?');
-  });
-
-  test('the input is not overwritten by the output', async () => {
-    await using jobs = await startJobs();
-    const file = await fileIn(jobs, 'jobs.ndjson', lines([adds('a')]));
-
-    const { code, err } = await jobs.run(['run', file, '--output', file]);
-
-    expect(code).toBe(2);
-    expect(err).toContain('--output');
-  });
-
-  test('--dry-run checks all, runs nothing, and creates nothing', async () => {
-    await using jobs = await startJobs();
-    const file = await fileIn(jobs, 'jobs.ndjson', lines([adds('a'), adds('b')]));
-    const alone = { ...jobs.settings, SYNC_TABLE: '', SYNC_QUEUE_URL: '', SYNC_DEAD_LETTER_URL: '' };
-
-    const { code, out } = await jobs.begin(['run', file, '--dry-run'], alone).ended;
-
-    expect(code).toBe(0);
-    expect(await readdir(jobs.folder)).toEqual(['jobs.ndjson']);
-    expect(out).toBe('2 rows would be run; nothing was run');
-    expect(jobs.sandbox.counts().requests).toBe(0);
-  });
+  expect(code).toBe(0);
+  expect(await readdir(jobs.folder)).toEqual(['jobs.ndjson']);
+  expect(out).toBe('2 rows would be run; nothing was run');
+  expect(jobs.sandbox.counts().requests).toBe(0);
 });
 
 test('by another table than the store’s nothing is run, and with --new-ledger everything again', async () => {
   await using jobs = await startJobs();
   const file = await fileIn(jobs, 'jobs.ndjson', lines([adds('a')]));
+  const invalid = await fileIn(jobs, 'invalid.ndjson', 'no job');
   const table = `sqlite:${join(jobs.folder, 'other.db')}`;
-  const byOther = (...more: readonly string[]) =>
-    jobs.begin(['run', file, ...more], { ...jobs.settings, SYNC_TABLE: table }).ended;
+  const byOther = (of: string, ...more: readonly string[]) =>
+    jobs.begin(['run', of, ...more], { ...jobs.settings, SYNC_TABLE: table }).ended;
   await jobs.run(['run', file]);
+  const named = await jobs.readJson('table.json');
 
-  const refused = await byOther();
-  const again = await byOther('--new-ledger');
+  const refused = await byOther(file);
+  const faulty = await byOther(invalid, '--new-ledger');
+  const stillNamed = await jobs.readJson('table.json');
+  const again = await byOther(file, '--new-ledger');
 
   expect(refused).toMatchObject({ code: 2, out: '' });
-  expect(refused.err).toContain('the table in DynamoDB that table.json names, SYNC_TABLE=ledger');
+  expect(refused.err).toContain('that table.json names, SYNC_TABLE=sqlite:');
+  // Of a command that sends nothing, the old ledger stays.
+  expect(faulty).toMatchObject({ code: 2, out: '' });
+  expect(stillNamed).toEqual(named);
   expect(again.code).toBe(0);
   expect(again.err).toContain('jobs and texts that were sent before may be sent again');
   expect(jobs.sandbox.counts().executions).toHaveLength(2);

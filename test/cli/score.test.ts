@@ -1,15 +1,13 @@
-import { link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { cacheKey, textHashOf } from '../../lib/jobs/texts/cache/cache-row.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { folderOfEach } from '../folder-of-each.ts';
-import { checkedShape } from './checked-shape.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { beginCommand, settingsOf } from './run-command.ts';
 
 const folder = folderOfEach();
 let sandbox: Sandbox;
@@ -27,21 +25,8 @@ const start = (latencyMs = 0) =>
 
 const store = () => join(folder.path, 'store');
 
-function begin(argv: readonly string[], more: Readonly<Record<string, string>> = {}) {
-  const environment = {
-    PLATFORM_BASE_URL: sandbox.url,
-    PLATFORM_TOKEN: sandbox.token,
-    PLATFORM_RATE: '1000',
-    SYNC_STORE: store(),
-    LOG_LEVEL: 'silent',
-    ...more,
-  };
-  const { terminal, out, err, interrupt } = createFakeTerminal(environment);
-  const ended = runCommandLine(argv, terminal).then((code) =>
-    checkedShape(argv, { code, out: out(), err: err() }),
-  );
-  return { ended, interrupt };
-}
+const begin = (argv: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+  beginCommand(argv, { ...settingsOf(sandbox, store()), LOG_LEVEL: 'silent', ...more });
 const run = (...argv: readonly string[]) => begin(argv).ended;
 
 async function write(name: string, text: string): Promise<string> {
@@ -275,53 +260,6 @@ describe('score', () => {
     expect(sandbox.counts().requests).toBe(0);
   });
 
-  test.for([
-    [['--text', 'words'], 'columns: expected "words", got a header with "id", "review", "shop"'],
-    [['--text', 'review', '--batch', 'a/b'], '--batch: expected 1 to 114 of A-Z a-z 0-9 . _ : -'],
-    [['--text', 'review', '--topic', '2nd'], '--topic.0.topic: expected a topic name'],
-    [['--text', 'review', '--encoding', 'x'], 'encoding: expected an encoding such as utf-8'],
-    [['--text', 'review', '--output', 'scored.xlsx'], 'expected a name that ends in .csv, .tsv, .ndjson'],
-    [
-      ['--text', 'review', '--output', 'no/such/scored.csv'],
-      'expected a file in a folder that can be written',
-    ],
-    [['--text', 'review', '--max-calls', 'x'], 'Expected a whole number from 0'],
-    [[], "required option '--text <column>' not specified"],
-  ] as const)('%j exits 2 and sends nothing', async ([flags, expected]) => {
-    const file = await write('reviews.csv', REVIEWS);
-
-    const { code, err } = await run('score', file, ...flags);
-
-    expect(code).toBe(2);
-    expect(err).toContain(expected);
-    expect(sandbox.counts().requests).toBe(0);
-  });
-
-  test('the file that is scored is never the one that is written', async () => {
-    const file = await write('reviews.csv', REVIEWS);
-    await link(file, join(folder.path, 'same.csv'));
-
-    const { code, err } = await run(
-      'score',
-      file,
-      '--text',
-      'review',
-      '--output',
-      join(folder.path, 'same.csv'),
-    );
-
-    expect(code).toBe(2);
-    expect(err).toContain('expected another file than the one that is scored, got the same');
-    expect(await readFile(file, 'utf8')).toBe(REVIEWS);
-  });
-
-  test('a file that does not exist exits 2', async () => {
-    const { code, err } = await run('score', join(folder.path, 'none.csv'), '--text', 'review');
-
-    expect(code).toBe(2);
-    expect(err).toContain('none.csv: expected a file that can be read more than once, got ENOENT');
-  });
-
   test('another file under the name of an existing batch exits 2', async () => {
     await run('score', await write('a.csv', 'text\nwonderful\n'), '--text', 'text', '--batch', 'one');
 
@@ -416,17 +354,5 @@ describe('forget', () => {
       expect.stringMatching(/^not erased: messages on the queues/),
     ]);
     expect(again.out).toMatch(/^there was nothing to erase\nnot erased: /);
-  });
-
-  test.for([
-    [[], 'expected exactly one of them, got none'],
-    [['--batch', 'one', '--text-hash', WONDERFUL], 'expected exactly one of them, got both'],
-    [['--batch', 'a/b'], '--batch: expected 1 to 114'],
-    [['--text-hash', 'wonderful'], '--text-hash: expected a SHA-256, 64 hex digits, got "wonderful"'],
-  ] as const)('%j exits 2', async ([argv, expected]) => {
-    const { code, err } = await forget(...argv);
-
-    expect(code).toBe(2);
-    expect(err).toContain(expected);
   });
 });

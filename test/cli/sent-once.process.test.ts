@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { folderOfEach } from '../folder-of-each.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { beginCommand } from './run-command.ts';
 import { spawnCommand } from './spawn-command.ts';
 
 const folder = folderOfEach();
@@ -35,26 +34,16 @@ const call = () => [
 ];
 const set = () => ['formula', 'set', id, join(folder.path, 'formula')];
 
-const start = (argv: readonly string[], settings: Readonly<Record<string, string>> = {}) =>
-  spawnCommand(argv, {
-    PLATFORM_BASE_URL: sandbox.url,
-    PLATFORM_TOKEN: sandbox.token,
-    SYNC_STORE: folder.path,
-    LOG_LEVEL: 'silent',
-    ...settings,
-  });
+const settingsWith = (settings: Readonly<Record<string, string>>) => ({
+  PLATFORM_BASE_URL: sandbox.url,
+  PLATFORM_TOKEN: sandbox.token,
+  SYNC_STORE: folder.path,
+  LOG_LEVEL: 'silent',
+  ...settings,
+});
 
-/** The command in this process, and what stops it. */
-function startHere(argv: readonly string[], settings: Readonly<Record<string, string>> = {}) {
-  const { terminal, out, err, interrupt } = createFakeTerminal({
-    PLATFORM_BASE_URL: sandbox.url,
-    PLATFORM_TOKEN: sandbox.token,
-    SYNC_STORE: folder.path,
-    LOG_LEVEL: 'silent',
-    ...settings,
-  });
-  return { ended: runCommandLine(argv, terminal), out, err, interrupt };
-}
+const start = (argv: readonly string[], settings = {}) => spawnCommand(argv, settingsWith(settings));
+const startHere = (argv: readonly string[], settings = {}) => beginCommand(argv, settingsWith(settings));
 
 const hasLeft = () =>
   vi.waitFor(() => expect(sandbox.counts().requests).toBe(1), { interval: 5, timeout: 20_000 });
@@ -111,7 +100,7 @@ describe.each([
       await sandbox.close();
     }
 
-    expect(await ended).toBe(1);
+    expect((await ended).code).toBe(1);
     expect(err()).toContain(`  the request had left: ${mayHave}. Before the command is repeated, look at `);
     expect(err()).toMatch(lookAt);
   });
@@ -121,7 +110,7 @@ describe.each([
     await delay(500);
     interrupt();
 
-    expect(await ended).toBe(1);
+    expect((await ended).code).toBe(1);
     expect(err()).toContain(
       'interrupted: stopped as requested\n  nothing took effect, so the command can be repeated',
     );
@@ -130,7 +119,7 @@ describe.each([
   test('that the platform refuses says that nothing took effect', async () => {
     const { ended, err } = startHere(argv(), { PLATFORM_TOKEN: 'another-token' });
 
-    expect(await ended).toBe(1);
+    expect((await ended).code).toBe(1);
     expect(err()).toContain('nothing took effect');
   });
 });

@@ -2,59 +2,57 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import type { Terminal } from '../../lib/cli/terminal/terminal.ts';
-import type { Queue, QueueCounts } from '../../lib/jobs/queue/queue.ts';
-import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
+import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
+import { openQueue } from '../../lib/jobs/queue/open-queue.ts';
+import { LEASES } from '../../lib/jobs/timed-table.ts';
+import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { withPlaces } from '../../lib/table/default-place.ts';
+import { openTable } from '../../lib/table/open-table.ts';
+import { enginesOf } from '../base/aws/engines.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { OLDEST_COUNTS_MS } from '../local-aws/documented/sqs/counts-lag.ts';
-import { checkedShape } from './checked-shape.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { beginCommand } from './run-command.ts';
 
-/** The reference platform, queues, a table and a directory store, and commands that run against them. */
-export async function startJobs({ latencyMs = 0 }: { readonly latencyMs?: number } = {}) {
+/**
+ * The reference platform, a store in a directory, the queues and the table in it, and commands that run against them.
+ * `isInAws`: queues and table are those of the local AWS, or of the engine that the conformance tests name.
+ */
+export async function startJobs({
+  latencyMs = 0,
+  isInAws = enginesOf(process.env).sqs !== undefined,
+}: {
+  readonly latencyMs?: number;
+  readonly isInAws?: boolean;
+} = {}) {
   await using started = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'jobs-'));
   started.defer(() => rm(folder, { recursive: true }));
-  const sandbox = await startPlatform({
-    calculations: 20,
-    datasets: 2,
-    cards: 0,
-    fileSets: 0,
-    dataFiles: 5,
-    latencyMs,
-  });
-  started.defer(sandbox.close);
-  const aws = await startTestAws({ queues: [{ name: 'jobs' }, { name: 'dead' }], tables: ['ledger'] });
-  started.defer(aws.close);
-  const shared = {
+  const small = { calculations: 20, datasets: 2, cards: 0, fileSets: 0, dataFiles: 5 };
+  const sandbox = started.use(await startPlatform({ ...small, latencyMs }));
+  const shared: Readonly<Record<string, string>> = {
     SYNC_STORE: folder,
-    SYNC_TABLE: 'ledger',
-    SYNC_QUEUE_URL: aws.queueUrl('jobs'),
-    SYNC_DEAD_LETTER_URL: aws.queueUrl('dead'),
     LOG_LEVEL: 'silent',
-    ...aws.settings,
+    ...(isInAws ? await placesInAws(started) : {}),
   };
-  const settings = {
+  const settings: Readonly<Record<string, string>> = {
     ...shared,
     PLATFORM_BASE_URL: sandbox.url,
     PLATFORM_TOKEN: sandbox.token,
     PLATFORM_RATE: '1000',
   };
+  const { SYNC_TABLE = '', SYNC_QUEUE_URL = '', SYNC_DEAD_LETTER_URL = '' } = withPlaces(shared);
+  const queue = await openQueue(SYNC_QUEUE_URL, shared);
+  const deadLetters = await openQueue(SYNC_DEAD_LETTER_URL, shared, 'dead');
+  const { table } = await openTable(SYNC_TABLE, shared, LEASES);
+  const polls = isInAws ? {} : { polls: { waitSeconds: 0, quiet: 1, areCountsExact: true } };
   const begin = (
     argv: readonly string[],
     environment: Readonly<Record<string, string>>,
-    input = '',
+    input?: string,
     screen?: Terminal['screen'],
-  ) => {
-    const { terminal, out, err, interrupt } = createFakeTerminal(environment, input, screen);
-    const ended = runCommandLine(argv, terminal).then((code) =>
-      checkedShape(argv, { code, out: out(), err: err() }),
-    );
-    return { ended, interrupt };
-  };
-  const client = createSqsClient(aws.queueUrl('jobs'), aws.settings);
+  ) => beginCommand(argv, environment, { input, screen, ...polls });
   const running = started.move();
   return {
     folder,
@@ -62,21 +60,53 @@ export async function startJobs({ latencyMs = 0 }: { readonly latencyMs?: number
     settings,
     /** All settings except the platform's. */
     shared,
+    table,
     begin,
     run: (argv: readonly string[], input = '') => begin(argv, settings, input).ended,
     runWithoutPlatform: (argv: readonly string[]) => begin(argv, shared).ended,
-    queue: createSqsQueue(aws.queueUrl('jobs'), client),
-    deadLetters: createSqsQueue(aws.queueUrl('dead'), client),
+    /** Submits jobs, and works until none is left. */
+    async workOff(...jobs: readonly object[]) {
+      await begin(['submit', '-'], settings, lines(jobs)).ended;
+      return begin(['work', '--drain', '--json'], settings).ended;
+    },
+    queue,
+    deadLetters,
+    /** The ledger at a time of its own. */
+    ledgerAt: (now: () => number = Date.now) => createLedger({ table, now }),
+    /** What a queue holds, once its counts are no longer late. */
+    async countsOf(of: typeof queue) {
+      if (isInAws) await delay(OLDEST_COUNTS_MS);
+      return of.counts();
+    },
     readJson: async (key: string) => JSON.parse(await readFile(join(folder, key), 'utf8')),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 
-/** What a queue holds, once its counts are no longer late. */
-export async function countsOf(queue: Pick<Queue, 'counts'>): Promise<QueueCounts> {
-  await delay(OLDEST_COUNTS_MS);
-  return queue.counts();
+async function placesInAws(started: AsyncDisposableStack) {
+  const aws = await startTestAws({ queues: [{ name: 'jobs' }, { name: 'dead' }], tables: ['ledger'] });
+  started.defer(aws.close);
+  return {
+    SYNC_TABLE: 'ledger',
+    SYNC_QUEUE_URL: aws.queueUrl('jobs'),
+    SYNC_DEAD_LETTER_URL: aws.queueUrl('dead'),
+    ...aws.settings,
+  };
 }
 
 export const lines = (jobs: readonly object[]): string =>
   jobs.map((job) => `${JSON.stringify({ version: 1, ...job })}\n`).join('');
+
+/** A job that runs a function of the reference platform. */
+export const call = (id: string, functionName: string, inputVariables: object) => ({
+  type: 'run-function',
+  id,
+  packageId: codePackages[functionName === 'addNumbers' ? 0 : 1]?.id,
+  packageVersion: '1.0.0',
+  functionName,
+  inputVariables,
+});
+
+/** A job that is done, and one that fails. */
+export const adds = (id: string, first: unknown = 40) => call(id, 'addNumbers', { first, second: 2 });
+export const throws = (id: string) => call(id, 'throwsError', { message: 'no luck' });

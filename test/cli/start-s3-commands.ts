@@ -5,12 +5,10 @@ import {
   ListObjectVersionsCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
-import { checkedShape } from './checked-shape.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand, settingsOf } from './run-command.ts';
 
 /** The reference platform, a bucket, and commands whose store is a folder of the bucket. */
 export async function startS3Commands(records: Parameters<typeof startPlatform>[0]) {
@@ -21,24 +19,18 @@ export async function startS3Commands(records: Parameters<typeof startPlatform>[
   const client = createS3Client(aws.settings);
   started.defer(() => client.destroy());
   const bucket = aws.bucket('commands');
-  const environment = {
-    PLATFORM_BASE_URL: sandbox.url,
-    PLATFORM_TOKEN: sandbox.token,
-    PLATFORM_RATE: '1000',
-    SYNC_STORE: `s3://${bucket}/nightly`,
+  const location = `s3://${bucket}/nightly`;
+  const environment: Readonly<Record<string, string>> = {
+    ...settingsOf(sandbox, location),
     LOG_LEVEL: 'silent',
     ...aws.settings,
   };
   const running = started.move();
   return {
     sandbox,
-    location: environment.SYNC_STORE,
-    environment: environment as Readonly<Record<string, string>>,
-    async run(...argv: readonly string[]) {
-      const { terminal, out, err } = createFakeTerminal(environment);
-      const code = await runCommandLine(argv, terminal);
-      return checkedShape(argv, { code, out: out(), err: err() });
-    },
+    location,
+    environment,
+    run: (...argv: readonly string[]) => runCommand(argv, environment),
     /** Everything that can be read in the bucket, old versions too, each as text with its key. */
     readable: () => Array.fromAsync(readableIn(client, bucket)),
     [Symbol.asyncDispose]: () => running.disposeAsync(),

@@ -1,13 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { textHashOf } from '../../lib/jobs/texts/cache/cache-row.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { monday, publishLines, tuesday } from '../snapshot/changes/publish-lines.ts';
-import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand } from './run-command.ts';
 import { startS3Commands } from './start-s3-commands.ts';
 
 const folder = folderOfEach();
@@ -18,9 +17,8 @@ beforeEach(async () => {
 });
 
 async function tables(...argv: readonly string[]) {
-  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: folder.path });
-  const code = await runCommandLine(['tables', ...argv], terminal);
-  return { code, out: out().split('\n'), err: err() };
+  const { out, ...ended } = await runCommand(['tables', ...argv], { SYNC_STORE: folder.path });
+  return { ...ended, out: out.split('\n') };
 }
 
 const RESULT = 'results/score/dt=2001-01-01/a.json';

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { runCommandLine } from '../../../lib/cli/command-line.ts';
 import { linkToReport } from '../../../lib/cli/report/link-to-report.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
@@ -70,16 +69,4 @@ test('without a report there is no link, and it says who writes one', async () =
   await expect(ask({ get: async () => undefined })).rejects.toThrow(
     'report/latest.html in s3://acme/teams: expected the report, which the function write-report writes',
   );
-});
-
-test.each([
-  { flags: ['--hours', '2'], named: '--link' },
-  { flags: ['--link', '--hours', '169'], named: '168' },
-  { flags: ['--link', '--open'], named: '--open' },
-  { flags: ['--link', '--output', 'a.html'], named: '--output' },
-])('report $flags is wrong usage', async ({ flags, named }) => {
-  const { terminal, err } = createFakeTerminal(environment);
-
-  expect(await runCommandLine(['report', ...flags], terminal)).toBe(2);
-  expect(err()).toContain(named);
 });
