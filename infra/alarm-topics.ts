@@ -62,7 +62,7 @@ export class AlarmTopics extends Construct {
     ];
   }
 
-  /** In `scope`, where it was before there were severities: who had subscribed to it remains so. */
+  /** In `scope`, so that its logical id is short where people subscribe to it by hand. */
   private ownTopic(scope: Construct): Topic {
     const topic = new Topic(scope, 'Topic', { enforceSSL: true });
     acknowledge(

@@ -1,13 +1,5 @@
-import { Annotations, Duration, Stack } from 'aws-cdk-lib';
-import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import {
-  type IScheduleGroup,
-  ScheduleExpression,
-  Schedule as SchedulerSchedule,
-  ScheduleTargetInput,
-  TimeWindow,
-} from 'aws-cdk-lib/aws-scheduler';
-import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
+import { Annotations, Duration } from 'aws-cdk-lib';
+import type { IScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import { Construct } from 'constructs';
 import {
   type CommonEnvironment,
@@ -17,8 +9,8 @@ import {
 } from '../lib/contract.ts';
 import { placeOf, publishedWithinHours, type Schedule } from './config-schedules.ts';
 import type { Instance } from './config-schema.ts';
-import { acknowledgeWildcard, belowArn } from './nag.ts';
 import type { RareDeadLetters } from './queues.ts';
+import { startRegularly } from './regular-start.ts';
 import type { Storage } from './storage.ts';
 import { type FunctionDefaults, SyncFunction } from './sync-function.ts';
 
@@ -50,7 +42,14 @@ export class ExpectedSnapshots extends Construct {
     });
     if (this.expected.length === 0) return;
     this.watch = this.watchFunction(props);
-    this.startHourly(this.watch, props);
+    startRegularly(this, 'Hourly', {
+      ...props,
+      starts: this.watch,
+      description: 'Looks for snapshots that are missing',
+      at: { minute: '0' },
+      maxEventAge: Duration.hours(1),
+      input: { expected: this.expected },
+    });
   }
 
   private watchFunction({ logs, network, environment, storage }: ExpectedSnapshotsProps): SyncFunction {
@@ -68,29 +67,6 @@ export class ExpectedSnapshots extends Construct {
     storage.grantRead(watch.role, [...sources.flatMap((source) => [`${source}/*`, `${source}.*`]), STATE]);
     storage.grantWrite(watch.role, [STATE]);
     return watch;
-  }
-
-  private startHourly(watch: SyncFunction, { group, rareDeadLetters }: ExpectedSnapshotsProps): void {
-    const { account } = Stack.of(this);
-    const conditions = { StringEquals: { 'aws:SourceAccount': account } };
-    const role = new Role(this, 'Role', {
-      assumedBy: new ServicePrincipal('scheduler.amazonaws.com', { conditions }),
-    });
-    const reason = 'Any version of one function; CDK grants it beside the function itself.';
-    acknowledgeWildcard(role, belowArn(watch.function, ':*'), reason);
-    new SchedulerSchedule(this, 'Hourly', {
-      description: 'Looks for snapshots that are missing',
-      schedule: ScheduleExpression.cron({ minute: '0' }),
-      timeWindow: TimeWindow.off(),
-      scheduleGroup: group,
-      target: new LambdaInvoke(watch.function, {
-        role,
-        deadLetterQueue: rareDeadLetters,
-        // The next one is soon.
-        maxEventAge: Duration.hours(1),
-        input: ScheduleTargetInput.fromObject({ expected: this.expected }),
-      }),
-    });
   }
 
   private warnOf(schedule: Schedule): void {

@@ -1,19 +1,11 @@
-import { Annotations, Duration, Stack } from 'aws-cdk-lib';
-import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import {
-  type IScheduleGroup,
-  ScheduleExpression,
-  Schedule as SchedulerSchedule,
-  ScheduleTargetInput,
-  TimeWindow,
-} from 'aws-cdk-lib/aws-scheduler';
-import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
+import { Annotations, Duration } from 'aws-cdk-lib';
+import type { IScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { type CommonEnvironment, type FunctionEnvironment, sources } from '../lib/contract.ts';
 import { placeOf, type Schedule } from './config-schedules.ts';
-import { acknowledgeWildcard, belowArn } from './nag.ts';
 import type { RareDeadLetters } from './queues.ts';
+import { startRegularly } from './regular-start.ts';
 import type { Storage } from './storage.ts';
 import { type FunctionDefaults, LONGEST, SyncFunction } from './sync-function.ts';
 
@@ -61,28 +53,14 @@ export class Reports extends Construct {
    * what an event that was lost or failed would miss, the next look finds.
    */
   start({ group, schedules, topics, rareDeadLetters }: StartProps): void {
-    const { account } = Stack.of(this);
-    const conditions = { StringEquals: { 'aws:SourceAccount': account } };
-    const role = new Role(this, 'Role', {
-      assumedBy: new ServicePrincipal('scheduler.amazonaws.com', { conditions }),
-    });
-    const reason = 'Any version of one function; CDK grants it beside the function itself.';
-    acknowledgeWildcard(role, belowArn(this.write.function, ':*'), reason);
-    new SchedulerSchedule(this, 'Look', {
+    startRegularly(this, 'Look', {
+      group,
+      rareDeadLetters,
+      starts: this.write,
       description: 'Looks for runs that the report does not show',
-      schedule: ScheduleExpression.cron({ minute: '5/10' }),
-      timeWindow: TimeWindow.off(),
-      scheduleGroup: group,
-      target: new LambdaInvoke(this.write.function, {
-        role,
-        deadLetterQueue: rareDeadLetters,
-        // The next one is soon.
-        maxEventAge: Duration.minutes(10),
-        input: ScheduleTargetInput.fromObject({
-          places: [...new Set(schedules.map(placeOf))],
-          ...this.digests(schedules, topics),
-        }),
-      }),
+      at: { minute: '5/10' },
+      maxEventAge: Duration.minutes(10),
+      input: { places: [...new Set(schedules.map(placeOf))], ...this.digests(schedules, topics) },
     });
   }
 

@@ -32,7 +32,7 @@ export class Schedules extends Construct {
     const role = this.ownRole();
     for (const schedule of timed) {
       const place = placeOf(schedule);
-      new SchedulerSchedule(this, place, {
+      const made = new SchedulerSchedule(this, place, {
         description: `Snapshot of ${place}`,
         scheduleGroup: this.group,
         schedule: ScheduleExpression.expression(`cron(${schedule.cron})`, TimeZone.of(schedule.timeZone)),
@@ -48,6 +48,7 @@ export class Schedules extends Construct {
           role,
         }),
       });
+      made.node.addDependency(this.group);
     }
   }
 

@@ -1,20 +1,12 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import { EventField, Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import {
-  type IScheduleGroup,
-  ScheduleExpression,
-  Schedule as SchedulerSchedule,
-  ScheduleTargetInput,
-  TimeWindow,
-} from 'aws-cdk-lib/aws-scheduler';
-import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
+import type { IScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import { Construct } from 'constructs';
 import { type CommonEnvironment, type FunctionEnvironment, sources } from '../lib/contract.ts';
 import type { Catalog } from './catalog.ts';
-import { acknowledgeWildcard, belowArn } from './nag.ts';
 import type { RareDeadLetters } from './queues.ts';
+import { startRegularly } from './regular-start.ts';
 import type { Storage } from './storage.ts';
 import { type FunctionDefaults, LONGEST, SyncFunction } from './sync-function.ts';
 
@@ -54,25 +46,15 @@ export class Tables extends Construct {
   }
 
   private startDaily({ group, rareDeadLetters, resultsDays }: TablesProps): void {
-    const { account } = Stack.of(this);
-    const conditions = { StringEquals: { 'aws:SourceAccount': account } };
-    const role = new Role(this, 'Role', {
-      assumedBy: new ServicePrincipal('scheduler.amazonaws.com', { conditions }),
-    });
-    const reason = 'Any version of one function; CDK grants it beside the function itself.';
-    acknowledgeWildcard(role, belowArn(this.write.function, ':*'), reason);
-    new SchedulerSchedule(this, 'Daily', {
+    startRegularly(this, 'Daily', {
+      group,
+      rareDeadLetters,
+      starts: this.write,
       description: 'Writes tables as Parquet',
       // The day has ended, in UTC.
-      schedule: ScheduleExpression.cron({ minute: '30', hour: '1' }),
-      timeWindow: TimeWindow.off(),
-      scheduleGroup: group,
-      target: new LambdaInvoke(this.write.function, {
-        role,
-        deadLetterQueue: rareDeadLetters,
-        maxEventAge: Duration.hours(6),
-        input: ScheduleTargetInput.fromObject({ resultsDays }),
-      }),
+      at: { minute: '30', hour: '1' },
+      maxEventAge: Duration.hours(6),
+      input: { resultsDays },
     });
   }
 

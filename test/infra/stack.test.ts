@@ -607,6 +607,9 @@ describe('rights', () => {
     small.hasResourceProperties('AWS::Athena::WorkGroup', {
       WorkGroupConfiguration: { BytesScannedCutoffPerQuery: 100_000_000_000 },
     });
-    large.allResourcesProperties('AWS::Scheduler::Schedule', { GroupName: Match.anyValue() });
+    large.allResources('AWS::Scheduler::Schedule', {
+      Properties: { GroupName: Match.anyValue() },
+      DependsOn: Match.arrayWith([Match.stringLikeRegexp('^SchedulesGroup')]),
+    });
   });
 });

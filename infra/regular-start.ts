@@ -1,0 +1,52 @@
+import { type Duration, Stack } from 'aws-cdk-lib';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  type CronOptionsWithTimezone,
+  type IScheduleGroup,
+  Schedule,
+  ScheduleExpression,
+  ScheduleTargetInput,
+  TimeWindow,
+} from 'aws-cdk-lib/aws-scheduler';
+import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
+import type { Construct } from 'constructs';
+import { acknowledgeWildcard, belowArn } from './nag.ts';
+import type { RareDeadLetters } from './queues.ts';
+import type { SyncFunction } from './sync-function.ts';
+
+type RegularStart = RareDeadLetters & {
+  readonly group: IScheduleGroup;
+  readonly starts: SyncFunction;
+  readonly description: string;
+  /** In UTC. */
+  readonly at: CronOptionsWithTimezone;
+  /** After this, the next start is sooner than this one. */
+  readonly maxEventAge: Duration;
+  readonly input: object;
+};
+
+/** Starts a function at regular times, with an input; what cannot be delivered becomes a rare dead letter. */
+export function startRegularly(scope: Construct, id: string, props: RegularStart): void {
+  const { group, starts, description, at, maxEventAge, input, rareDeadLetters } = props;
+  const role = new Role(scope, 'Role', {
+    assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
+      conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
+    }),
+  });
+  const reason = 'Any version of one function; CDK grants it beside the function itself.';
+  acknowledgeWildcard(role, belowArn(starts.function, ':*'), reason);
+  const schedule = new Schedule(scope, id, {
+    description,
+    schedule: ScheduleExpression.cron(at),
+    timeWindow: TimeWindow.off(),
+    scheduleGroup: group,
+    target: new LambdaInvoke(starts.function, {
+      role,
+      deadLetterQueue: rareDeadLetters,
+      maxEventAge,
+      input: ScheduleTargetInput.fromObject(input),
+    }),
+  });
+  // CDK writes the group's name, not a reference to it: without this, CloudFormation may make the schedule first.
+  schedule.node.addDependency(group);
+}
