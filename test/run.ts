@@ -4,13 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { countsOf, failedIn, type Outcome } from './counts.ts';
+import { withoutFlaky } from './flaky.ts';
 
 /*
  * `npm test`: types, lint, and the tests that run in their own process. Types and lint count as one check each, so that
  * the last line covers everything. They run one after another beside the tests of the stack, before all others.
  *
  * `--processes` (`npm run test:processes`) runs the other tests, in files named `*.process.test.ts`: they start the
- * command, deployed functions and workers, and kill some of them. CI runs both.
+ * command, deployed functions and workers, and kill some of them: one that fails is tried twice alone, and is flaky if it
+ * passes then. CI runs both.
  *
  * Tests that repeat something are scaled by one variable, `TEST_SCALE` (see scale.ts): here they do the least that
  * still shows each promise. `--long` (`npm run test:long`) sets it to 1, so that all run, in full. `--storm` (`npm run
@@ -39,11 +41,19 @@ process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 async function outcomesOf(words: readonly string[]): Promise<readonly Outcome[]> {
   if (words.includes('--storm'))
     return [await tests({ only: ['test/jobs/storm'], environment: { STORM_SECONDS: '8' } })];
-  if (words.includes('--processes')) return [await tests({ only: [PROCESSES] })];
+  if (words.includes('--processes')) return [await processes()];
   if (words.includes('--long')) return (await Promise.all([checks(), tests({})])).flat();
   const without = [`**/*${PROCESSES}`];
   const first = await Promise.all([checks(), tests({ only: [INFRA], without, workers: 1 })]);
   return [...first.flat(), await tests({ without: [...without, `${INFRA}/**`] })];
+}
+
+async function processes(): Promise<Outcome> {
+  const { failures, ...outcome } = await tests({ only: [PROCESSES] });
+  return await withoutFlaky(outcome, failures, async (name) => {
+    const alone = await tests({ only: [PROCESSES], named: `^${RegExp.escape(name)}$` });
+    return alone.passed > 0 && alone.failed === 0;
+  });
 }
 
 async function checks(): Promise<readonly Outcome[]> {
@@ -77,14 +87,23 @@ type Tests = {
   readonly without?: readonly string[];
   /** How many processes run them. Default: as configured. */
   readonly workers?: number;
+  /** A pattern of the names of the tests to run. Default: all. */
+  readonly named?: string;
   readonly environment?: Readonly<Record<string, string>>;
 };
 
-async function tests({ only = [], without = [], workers, environment = {} }: Tests): Promise<Outcome> {
+async function tests({
+  only = [],
+  without = [],
+  workers,
+  named,
+  environment = {},
+}: Tests): Promise<Outcome & { readonly failures: readonly string[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'platform-sync-test-'));
   const report = join(folder, 'report.json');
   const settings = ['--config', 'test/vitest.config.ts', '--root', '.'];
   if (workers !== undefined) settings.push(`--maxWorkers=${workers}`);
+  if (named !== undefined) settings.push('--testNamePattern', named);
   const excluded = without.map((pattern) => `--exclude=${pattern}`);
   const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
   const status = await start(
@@ -95,11 +114,12 @@ async function tests({ only = [], without = [], workers, environment = {} }: Tes
   ).ended;
   try {
     const found = JSON.parse(readFileSync(report, 'utf8'));
-    for (const name of failedIn(found)) console.log(`FAILED: ${name}`);
-    return countsOf(found, status);
+    const failures = failedIn(found);
+    for (const name of failures) console.log(`FAILED: ${name}`);
+    return { ...countsOf(found, status), failures };
   } catch (error) {
     console.error(`vitest left no report that can be read: ${String(error)}`);
-    return { passed: 0, failed: 1 };
+    return { passed: 0, failed: 1, failures: [] };
   } finally {
     rmSync(folder, { recursive: true });
   }
