@@ -1,9 +1,44 @@
-import { type JobType, jobTypes } from '../lib/contract.ts';
-import type { CompleteSettings } from './config-schema.ts';
+import { type Allow, allowFault, type Job, type JobType, jobTypes } from '../lib/contract.ts';
+import type { RuleFault } from './config-schedules.ts';
+import { allow, type CompleteSettings } from './config-schema.ts';
 
 /** A job that changes a calculation for everybody: only an instance whose `allow` names it takes it. */
 export const CHANGES_FORMULAS = 'update-formula' satisfies JobType;
 
 /** The job types that an instance takes: without them, it needs neither their functions nor their alarms. */
-export const allowedTypes = ({ allow }: Pick<CompleteSettings, 'allow'>): readonly JobType[] =>
-  allow?.types ?? jobTypes.filter((type) => type !== CHANGES_FORMULAS);
+export const allowedTypes = ({ allow: given }: Pick<CompleteSettings, 'allow'>): readonly JobType[] =>
+  given?.types ?? jobTypes.filter((type) => type !== CHANGES_FORMULAS);
+
+/** The jobs that an instance makes by itself, by the field that says so. */
+const OWN_JOBS = {
+  schedules: 'snapshot',
+  eventRules: 'run-function',
+  functionsQueue: 'run-function',
+} as const;
+
+/** What `allow` forbids to jobs that an instance makes itself: its workers would refuse each of them. */
+export function allowFaults(instance: Readonly<Record<string, unknown>>): readonly RuleFault[] {
+  const parsed = allow.safeParse(instance['allow'] ?? {});
+  if (!parsed.success) return [];
+  const { types } = parsed.data;
+  const missing = Object.entries(OWN_JOBS).filter(
+    ([field, type]) => itemsOf(instance[field]).length > 0 && types?.includes(type) === false,
+  );
+  if (missing.length > 0)
+    return missing.map(([field, type]) => ({
+      path: ['allow', 'types'],
+      expected: `${type} among them, or no ${field}`,
+    }));
+  return itemsOf(instance['eventRules']).flatMap((rule, index) => {
+    if (FUNCTION_FIELDS.some((field) => typeof Reflect.get(rule, field) !== 'string')) return [];
+    const fault = allowFault(parsed.data as Allow, { ...rule, type: 'run-function' } as Job);
+    return fault === undefined ? [] : [{ path: ['eventRules', index, fieldOf(fault)], expected: NAMED }];
+  });
+}
+
+/** What names a code function; a rule without one of these has a fault of its own. */
+const FUNCTION_FIELDS = ['packageId', 'packageVersion', 'functionName'];
+
+const itemsOf = (value: unknown): readonly object[] => (Array.isArray(value) ? value : []);
+const fieldOf = (fault: string) => fault.slice(0, fault.indexOf(':'));
+const NAMED = 'one that allow names: add it to that list';

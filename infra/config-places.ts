@@ -1,3 +1,4 @@
+import type { RuleFault } from './config-schedules.ts';
 import { severities } from './severities.ts';
 import { at } from './template-size.ts';
 
@@ -21,10 +22,8 @@ export function homeOf(instance: Home): Home {
   return { account: instance.account ?? first?.account, region: instance.region ?? first?.region };
 }
 
-type Fault = { readonly path: readonly string[]; readonly expected: string };
-
 /** What an instance names must be in its own account and region: functions and alarms cannot use it elsewhere. */
-export function placeFaults(instance: Given): readonly Fault[] {
+export function placeFaults(instance: Given): readonly RuleFault[] {
   const places = placesIn(instance);
   const [first] = places;
   const account = textAt(instance, 'account') ?? first?.account;
@@ -40,7 +39,7 @@ export function placeFaults(instance: Given): readonly Fault[] {
 }
 
 /** The token is in one place, and only what is named has a key that must be named. */
-function tokenFaults({ tokenParameter, tokenSecretArn, tokenKeyArn }: Given): readonly Fault[] {
+function tokenFaults({ tokenParameter, tokenSecretArn, tokenKeyArn }: Given): readonly RuleFault[] {
   if (tokenParameter !== undefined && tokenSecretArn !== undefined)
     return [{ path: ['tokenSecretArn'], expected: 'none beside tokenParameter: the token is in one place' }];
   if (tokenKeyArn === undefined || tokenParameter !== undefined || tokenSecretArn !== undefined) return [];

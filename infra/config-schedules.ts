@@ -10,11 +10,18 @@ import {
 } from '../lib/contract.ts';
 import { whole } from './config-fields.ts';
 import { cronFaults, EXPECTED_CRON } from './cron.ts';
-import { longestGapHours } from './longest-gap.ts';
+import { FIRST_YEAR, longestGapHours, neverRuns } from './longest-gap.ts';
 import { timeZoneFault } from './time-zone.ts';
 
 const cron = z.string({ error: EXPECTED_CRON }).check(({ value, issues }) => {
-  for (const message of cronFaults(value)) issues.push({ code: 'custom', message, input: value });
+  const faults = cronFaults(value);
+  for (const message of faults) issues.push({ code: 'custom', message, input: value });
+  if (faults.length === 0 && neverRuns(value))
+    issues.push({
+      code: 'custom',
+      message: `a cron expression with a date from ${FIRST_YEAR} on`,
+      input: value,
+    });
 });
 
 const timeZone = z.string({ error: 'a time zone' }).check(({ value, issues }) => {
@@ -57,7 +64,15 @@ function scheduleOf(source: Source) {
   const given: Readonly<Record<never, never>> = Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, asGiven(field)]),
   );
-  return z.strictObject({ ...given, as: fields.as, source: fields.source, ...timing });
+  return z
+    .strictObject({ ...given, as: fields.as, source: fields.source, ...timing })
+    .check(({ value: { publishedWithinHours: hours, cron: at, timeZone: zone }, issues }) => {
+      if (hours === undefined || at === undefined) return;
+      const gap = longestGapHours(at, zone);
+      if (hours > gap) return;
+      const message = `more than ${gap}, the longest time between two runs of its cron: the alarm would go off each time`;
+      issues.push({ code: 'custom', path: ['publishedWithinHours'], message, input: hours });
+    });
 }
 
 const [firstSource, ...otherSources] = sources;
@@ -113,6 +128,9 @@ export function publishedWithinHours(schedule: Schedule, all: readonly Schedule[
 
 type Raw = Readonly<Record<string, unknown>>;
 
+/** A fault of several fields together, reported at one of them. */
+export type RuleFault = { readonly path: readonly PropertyKey[]; readonly expected: string };
+
 type ScheduleRule = {
   readonly at: string;
   readonly expected: string;
@@ -152,3 +170,14 @@ export const scheduleRules: readonly ScheduleRule[] = [
   ...requestRules.map(({ at, expected, holds }) => ({ at, expected: expected((field) => field), holds })),
   ...sources.flatMap(cronRules),
 ];
+
+/** What follows a source that no schedule takes would never be taken. */
+export const followFaults = (schedules: readonly Raw[]): readonly RuleFault[] =>
+  schedules.flatMap((schedule, index) => {
+    const source = sources.find((each) => each === schedule['source']);
+    const linked = source && linkedSource({ ...schedule, source });
+    if (linked === undefined || schedules.some(({ source: of, as }) => of === linked && as === undefined))
+      return [];
+    const expected = `a source beside a schedule of all ${linked}, which it follows; or its ids and a cron`;
+    return [{ path: ['schedules', index, 'source'], expected }];
+  });

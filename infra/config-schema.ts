@@ -102,7 +102,7 @@ const alarms = z.strictObject(
 );
 
 /** What jobs may use, in the form of SYNC_ALLOW. */
-const allow = z.strictObject(
+export const allow = z.strictObject(
   {
     types: z.optional(
       z.array(z.enum(jobTypes, { error: `one of ${jobTypes.join(', ')}` }), { error: 'a list of job types' }),
@@ -120,6 +120,9 @@ const allow = z.strictObject(
   },
   { error: 'an object of types, packages and functions' },
 );
+
+/** The tag of everything in an instance: its name. */
+export const OWN_TAG = 'platform-sync';
 
 /** One instance of the platform, and the stack that serves it. */
 const instanceSchema = z.strictObject(
@@ -165,13 +168,20 @@ const instanceSchema = z.strictObject(
     /** Accounts, or roles of theirs, that may read the published runs and what changed in them. */
     readers: z._default(z.array(reader, { error: 'a list of accounts and roles' }), []),
     tags: z._default(
-      z.record(
-        text('a tag’s name', /^(?!aws:)[\w .:/=+@-]{1,128}$/),
-        text('a tag’s value', /^[\w .:/=+@-]{0,256}$/),
-        {
-          error: 'an object of tags',
-        },
-      ),
+      z
+        .record(
+          text('a tag’s name', /^(?!aws:)[\w .:/=+@-]{1,128}$/),
+          text('a tag’s value', /^[\w .:/=+@-]{0,256}$/),
+          { error: 'an object of tags' },
+        )
+        .check(({ value, issues }) => {
+          const names = [OWN_TAG, ...Object.keys(value).filter((name) => name !== OWN_TAG)];
+          for (const [index, name] of names.entries()) {
+            const same = names.slice(0, index).find((each) => each.toLowerCase() === name.toLowerCase());
+            const message = `no name that differs from ${same} in capitals alone: IAM takes one of them`;
+            if (same !== undefined) issues.push({ code: 'custom', path: [name], message, input: name });
+          }
+        }),
       {},
     ),
   },

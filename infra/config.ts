@@ -1,7 +1,8 @@
 import type * as z from 'zod/mini';
+import { allowFaults } from './allowed-types.ts';
 import { fewestWorkers } from './capacity.ts';
 import { type Home, placeFaults } from './config-places.ts';
-import { scheduleRules } from './config-schedules.ts';
+import { followFaults, scheduleRules } from './config-schedules.ts';
 import { type CompleteSettings, configSchema, type Instance, settingsSchema } from './config-schema.ts';
 
 /** The configuration is wrong; every fault is listed by its field. */
@@ -108,10 +109,12 @@ function instanceFaults(instance: Raw, describe: Describe): readonly string[] {
         ? [describe(['schedules', index, 'digest'], 'false or absent without writeReport')]
         : [],
     ),
+    ...[...followFaults(schedules), ...allowFaults(instance), ...placeFaults(instance)].map((fault) =>
+      describe(fault.path, fault.expected),
+    ),
     ...(rules.length > 0 && instance['functionsQueue'] === false
       ? [describe(['functionsQueue'], 'true or absent: event rules send to this queue')]
       : []),
-    ...placeFaults(instance).map(({ path, expected }) => describe(path, expected)),
     ...(typeof workers === 'number' && workers < fewest
       ? [describe(['workers'], `at least ${fewest}: 2 for jobs, 2 for code functions, 1 for each schedule`)]
       : []),

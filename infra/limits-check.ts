@@ -9,7 +9,7 @@ import {
 } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { limits, MOST_TAGS, MOST_TEMPLATE_BYTES } from './limits.ts';
-import { at, membersOf, type Properties } from './template-size.ts';
+import { at, membersOf, type Properties, type Resources } from './template-size.ts';
 
 type Excess = {
   readonly what: string;
@@ -41,10 +41,13 @@ export function checkLimits(scope: IConstruct): void {
 function violationsIn(templatePath: string): PolicyViolation[] {
   const text = readFileSync(templatePath, 'utf8');
   const template: unknown = JSON.parse(text);
-  const resources = (at(template, 'Resources') ?? {}) as Readonly<Record<string, Properties>>;
+  const resources = (at(template, 'Resources') ?? {}) as Resources;
   const found = [
     ...Object.entries(resources).flatMap(([resource, { Type, Properties }]) =>
-      excessOf(String(Type), (Properties ?? {}) as Properties).map((excess) => ({ resource, excess })),
+      excessOf(String(Type), (Properties ?? {}) as Properties, resources).map((excess) => ({
+        resource,
+        excess,
+      })),
     ),
     ...stackExcess(Buffer.byteLength(text)).map((excess) => ({ resource: 'Resources', excess })),
     ...tagExcess(resources),
@@ -63,14 +66,14 @@ function violationsIn(templatePath: string): PolicyViolation[] {
   }));
 }
 
-const excessOf = (type: string, properties: Properties): readonly Excess[] =>
+const excessOf = (type: string, properties: Properties, resources: Resources): readonly Excess[] =>
   limits
     .filter((limit) => limit.type === type)
-    .map(({ sizeIn, ...limit }) => ({ ...limit, size: sizeIn(properties) }))
+    .map(({ sizeIn, ...limit }) => ({ ...limit, size: sizeIn(properties, resources) }))
     .filter(({ size, most }) => size > most);
 
 /** All resources have the tags of the stack: the one with the most is enough. */
-function tagExcess(resources: Readonly<Record<string, Properties>>) {
+function tagExcess(resources: Resources) {
   const counts = Object.entries(resources).map(([resource, { Properties }]) => ({
     resource,
     size: membersOf(at(Properties, 'Tags')),

@@ -1,4 +1,4 @@
-import { at, largestOf, type Properties, sizeOf } from './template-size.ts';
+import { at, largestOf, type Properties, type Resources, sizeOf } from './template-size.ts';
 
 /** A limit of AWS that a configuration can reach, on the resources of one type. */
 export type Limit = {
@@ -6,7 +6,8 @@ export type Limit = {
   /** What is limited, and its unit. */
   readonly what: string;
   readonly most: number;
-  readonly sizeIn: (properties: Properties) => number;
+  /** `resources`: those of the template, which its references name. */
+  readonly sizeIn: (properties: Properties, resources: Resources) => number;
   /** What the user can do. */
   readonly remedy: string;
 };
@@ -44,6 +45,27 @@ export const limits: readonly Limit[] = [
     most: 1_024,
     sizeIn: ({ AlarmDescription }) => sizeOf(AlarmDescription),
     remedy: 'shorten alarms.runbook',
+  },
+  {
+    type: 'AWS::IAM::ManagedPolicy',
+    what: 'characters of managed policy',
+    most: 6_144,
+    sizeIn: ({ PolicyDocument }, resources) => sizeOf(PolicyDocument, resources),
+    remedy: 'shorten prefix, or use a bucket of the instance’s own',
+  },
+  {
+    type: 'AWS::IAM::Policy',
+    what: 'characters of all policies in a role',
+    most: 10_240,
+    sizeIn: ({ PolicyDocument }, resources) => sizeOf(PolicyDocument, resources),
+    remedy: 'shorten prefix, or use a bucket of the instance’s own',
+  },
+  {
+    type: 'AWS::S3::BucketPolicy',
+    what: 'bytes of bucket policy',
+    most: 20_480,
+    sizeIn: ({ PolicyDocument }, resources) => sizeOf(PolicyDocument, resources),
+    remedy: 'configure fewer readers: an account in the place of its roles, which can admit them itself',
   },
 ];
 

@@ -4,7 +4,7 @@ const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1_440;
 
 /** From here on, so that a template depends on nothing but the configuration. */
-const FIRST_YEAR = 2026;
+export const FIRST_YEAR = 2026;
 
 /** Enough years for what happens more often than every half year, and for anything else: two leap years and more. */
 const YEARS_OF_MOST = 3;
@@ -20,6 +20,17 @@ export function longestGapHours(expression: string, timeZone: string): number {
   return hours < RARE_HOURS ? hours : longestGapIn(YEARS_OF_RARE, expression, timeZone);
 }
 
+/** Whether a valid cron expression has no date in the years looked at: the 30th of February, a year that is over. */
+export function neverRuns(expression: string): boolean {
+  const { years, isOn } = cronTimes(expression);
+  for (const [year, month, day] of daysOf(futureOf(years, YEARS_OF_RARE)))
+    if (isOn(year, month, day)) return false;
+  return true;
+}
+
+const futureOf = (years: readonly number[], most: number) =>
+  years.filter((year) => year >= FIRST_YEAR).slice(0, most);
+
 function longestGapIn(mostYears: number, expression: string, timeZone: string): number {
   const { minutes, years, isOn } = cronTimes(expression);
   const [first = 0] = minutes;
@@ -27,8 +38,7 @@ function longestGapIn(mostYears: number, expression: string, timeZone: string): 
   const utc = utcOf(timeZone);
   let longest = Math.max(0, ...minutes.slice(1).map((minute, index) => minute - (minutes[index] ?? 0)));
   let before: number | undefined;
-  const future = years.filter((year) => year >= FIRST_YEAR).slice(0, mostYears);
-  for (const [year, month, day] of daysOf(future)) {
+  for (const [year, month, day] of daysOf(futureOf(years, mostYears))) {
     if (!isOn(year, month, day)) continue;
     const midnight = Date.UTC(year, month - 1, day) / MINUTE_MS;
     if (before !== undefined) longest = Math.max(longest, utc(midnight + first) - before);

@@ -4,7 +4,7 @@ import type { GivenTopics } from './alarm-topics.ts';
 import type { CompleteSettings, InstanceSettings } from './config-schema.ts';
 import type { LogSettings } from './log-settings.ts';
 import type { GivenNetwork } from './network.ts';
-import type { GivenStorage } from './storage.ts';
+import { type GivenStorage, tableFaults } from './storage.ts';
 import type { GivenToken } from './token-secret.ts';
 
 /** What the app around the construct has already, and what its rules ask for. */
@@ -97,5 +97,8 @@ export function resourceFaults(props: AnyProps): readonly string[] {
       tokenParameter !== undefined &&
       (tokenSecret !== undefined || (typeof tokenParameter !== 'string' && tokenSecretArn !== undefined)),
   };
-  return Object.entries(rules).flatMap(([fault, isFault]) => (isFault ? [fault] : []));
+  return [
+    ...Object.entries(rules).flatMap(([fault, isFault]) => (isFault ? [fault] : [])),
+    ...(table === undefined ? [] : tableFaults(table)),
+  ];
 }

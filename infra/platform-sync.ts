@@ -1,4 +1,4 @@
-import { CfnOutput, Names, Stack, Tags, Token } from 'aws-cdk-lib';
+import { CfnOutput, Names, Stack, Stage, Tags, Token } from 'aws-cdk-lib';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
@@ -14,7 +14,7 @@ import { allowedTypes } from './allowed-types.ts';
 import { capacityOf, fewestWorkers } from './capacity.ts';
 import { Catalog } from './catalog.ts';
 import { ConfigError, readSettings } from './config.ts';
-import type { CompleteSettings } from './config-schema.ts';
+import { type CompleteSettings, OWN_TAG } from './config-schema.ts';
 import { Dashboard } from './dashboard.ts';
 import { linksOf } from './dashboard-links.ts';
 import { EventRules } from './event-rules.ts';
@@ -29,7 +29,7 @@ import { createDeadLetterQueue } from './queues.ts';
 import { Reports } from './reports.ts';
 import { followersOf, narrowedPlaces, Schedules } from './schedules.ts';
 import { Snapshots } from './snapshots.ts';
-import { Storage } from './storage.ts';
+import { locationOf, Storage } from './storage.ts';
 import { Tables } from './tables.ts';
 import { Texts } from './texts.ts';
 import { TokenSecret } from './token-secret.ts';
@@ -74,12 +74,15 @@ export class PlatformSync extends Construct {
   /** What people may do, to attach to their roles. */
   readonly policies: Policies;
   readonly alarms: Readonly<Record<string, Alarm>>;
+  /** Its name in metrics and executions. */
+  readonly serviceName: string;
 
   constructor(scope: Construct, id: string, props: AnyProps) {
     super(scope, id);
     for (const name of SWITCHES) this.node.setContext(name, true);
     checkLimits(this);
     const serviceName = serviceNameOf(this);
+    this.serviceName = serviceName;
     const instance = this.read(props, serviceName);
     const { resources } = partsOf(props);
     const base = this.base(instance, resources, serviceName);
@@ -114,7 +117,7 @@ export class PlatformSync extends Construct {
       // `npx platform-sync report --link` makes a link to it.
       ...(work.reports && { ReportLocation: `${storage.location}/${REPORT_PAGE_KEY}` }),
     });
-    this.addTags({ 'platform-sync': instance.name, ...instance.tags });
+    this.addTags({ [OWN_TAG]: instance.name, ...instance.tags });
     const { permissionsBoundary } = resources;
     if (permissionsBoundary !== undefined) PermissionsBoundary.of(this).apply(permissionsBoundary);
   }
@@ -177,7 +180,7 @@ export class PlatformSync extends Construct {
   /** The settings, checked; what the stack knows of its place counts in these checks. */
   private read(props: AnyProps, serviceName: string): CompleteSettings {
     const where = `PlatformSync ${this.node.path}`;
-    const faults = resourceFaults(props);
+    const faults = [...resourceFaults(props), ...this.sharedFaults(props)];
     const { account, region } = Stack.of(this);
     try {
       const instance = readSettings({
@@ -191,6 +194,25 @@ export class PlatformSync extends Construct {
       throw error;
     }
     throw new ConfigError(faults, where);
+  }
+
+  /** What another instance of the app has already: each would prune and overwrite what the other stores. */
+  private sharedFaults(props: AnyProps): readonly string[] {
+    const { bucket, prefix } = partsOf(props).resources.storage;
+    const location = bucket && locationOf(bucket, prefix);
+    const others = this.node.root.node
+      .findAll()
+      .filter((each): each is PlatformSync => each instanceof PlatformSync && each !== this);
+    const isBeside = (other: PlatformSync) =>
+      Stage.of(other) === Stage.of(this) && Stack.of(other).environment === Stack.of(this).environment;
+    return others.flatMap((other) => [
+      ...(location !== undefined && other.location === location
+        ? [`prefix: expected a folder that no other instance has, got that of ${other.node.path}`]
+        : []),
+      ...(other.serviceName === this.serviceName && isBeside(other)
+        ? [`stackName: expected a name that no other instance has, got that of ${other.node.path}`]
+        : []),
+    ]);
   }
 
   private addTags(tags: Readonly<Record<string, string>>): void {

@@ -1,10 +1,12 @@
-import { Annotations, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Annotations, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import {
   AttributeType,
   BillingMode,
+  CfnGlobalTable,
+  CfnTable,
   type ITable,
+  type ITableV2,
   Table,
-  TableBase,
   TableEncryption,
 } from 'aws-cdk-lib/aws-dynamodb';
 import {
@@ -103,14 +105,13 @@ export class Storage extends Construct {
 
   /** Using the keys of bucket and table, if they have any: whoever reads or writes there needs them too. */
   grantKeys(grantee: Grantee): void {
-    const ofTable = this.table instanceof TableBase ? this.table.encryptionKey : undefined;
-    const keys = new Set([this.bucket.encryptionKey, ofTable]);
+    const keys = new Set([this.bucket.encryptionKey, keyOf(this.table)]);
     for (const key of keys) key?.grantEncryptDecrypt(grantee);
   }
 
   /** As SYNC_STORE names it. */
   get location(): string {
-    return `s3://${this.bucket.bucketName}${this.root === '' ? '' : `/${this.root.slice(0, -1)}`}`;
+    return locationOf(this.bucket, this.root === '' ? undefined : this.root.slice(0, -1));
   }
 
   /** The ARN of objects at a pattern of keys in this store. */
@@ -223,6 +224,33 @@ export class Storage extends Construct {
     return logs;
   }
 }
+
+/** A store as SYNC_STORE names it. */
+export const locationOf = ({ bucketName }: IBucket, prefix?: string) =>
+  `s3://${bucketName}${prefix === undefined ? '' : `/${prefix}`}`;
+
+/** Both kinds of table, `Table` and `TableV2`, know their key; their common type does not. */
+const keyOf = (table: ITable): IKey | undefined => (table as Partial<ITableV2>).encryptionKey;
+
+/** What a table that is made in the same app lacks; one that is only named is checked by `doctor`. */
+export function tableFaults(table: ITable): readonly string[] {
+  const { defaultChild } = table.node;
+  if (!(defaultChild instanceof CfnTable || defaultChild instanceof CfnGlobalTable)) return [];
+  const { keySchema, attributeDefinitions } = Stack.of(defaultChild).resolve({
+    keySchema: defaultChild.keySchema,
+    attributeDefinitions: defaultChild.attributeDefinitions,
+  });
+  const keys = keySchema.map(({ attributeName, keyType }: CfnTable.KeySchemaProperty) => {
+    const type = attributeDefinitions.find(
+      (each: CfnTable.AttributeDefinitionProperty) => each.attributeName === attributeName,
+    )?.attributeType;
+    return `${attributeName} (${keyType}, ${type})`;
+  });
+  const got = keys.join(' and ');
+  return got === TABLE_KEYS ? [] : [`table: expected the keys ${TABLE_KEYS}, got ${got}`];
+}
+
+const TABLE_KEYS = 'pk (HASH, S) and sk (RANGE, S)';
 
 const guarded = {
   encryption: BucketEncryption.S3_MANAGED,

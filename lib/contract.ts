@@ -13,9 +13,10 @@ export {
   metricNames,
 } from './base/metric-names.ts';
 export { type SettingName, settingNames } from './base/setting-names.ts';
+export { type Allow, allowFault } from './jobs/allow.ts';
 export { jobTimes } from './jobs/job-times.ts';
-/** What synth checks in the same way as the functions: job types, the values of event rules, and the requests of snapshots. */
-export { type JobType, jobTypes } from './jobs/types/job-types.ts';
+/** What synth checks in the same way as the functions: what jobs may use, job types, the values of event rules, and the requests of snapshots. */
+export { type Job, type JobType, jobTypes } from './jobs/types/job-types.ts';
 export { valueFaults } from './jobs/types/run-function/event-values.ts';
 export { type ModelTable, modelColumns } from './model/model-columns.ts';
 export { tokenHeader } from './platform/http/token-header.ts';

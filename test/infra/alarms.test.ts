@@ -175,6 +175,7 @@ test('a snapshot whose next time nobody knows has no such alarm, and a warning s
   expect(
     expectedOf([
       { source: 'data-files', cron: '0 6 1 1 ? 2027', ids: ['17'] },
+      { source: 'calculations', cron: '0 6 1 1 ? 2027' },
       { source: 'cards', digest: true },
     ]),
   ).toEqual({
@@ -182,6 +183,7 @@ test('a snapshot whose next time nobody knows has no such alarm, and a warning s
     watched: [],
     warnings: [
       'no alarm says that a snapshot of data-files is missing',
+      'no alarm says that a snapshot of calculations is missing',
       'no alarm says that a snapshot of cards is missing',
       'nobody receives the digests of cards',
     ],

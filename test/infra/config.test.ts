@@ -6,7 +6,7 @@ import { followersOf } from '../../infra/schedules.ts';
 import { readAllow } from '../../lib/jobs/allow.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { readFollowers } from '../../lib/jobs/types/snapshot/execution-input.ts';
-import { filesetId, full, least } from './instances.ts';
+import { filesetId, full, least, packageId } from './instances.ts';
 
 function faultsOf(context: unknown): readonly string[] {
   try {
@@ -229,6 +229,74 @@ describe('synth accepts exactly what the functions accept', () => {
     expect(faultsIn({ allow }).length === 0).toBe(isAccepted);
     if (isAccepted) expect(read()).toEqual(allow);
     else expect(read).toThrow('SYNC_ALLOW.functions.0: expected ');
+  });
+});
+
+describe('settings that contradict each other are refused', () => {
+  const nightly = { source: 'calculations', cron: '0 2 * * ? *' };
+  const at = 'instances.0.';
+
+  test.each([
+    [
+      'schedules whose jobs are not allowed',
+      { schedules: [nightly], allow: { types: ['score'] } },
+      'allow.types: expected snapshot among them, or no schedules, got ["score"]',
+    ],
+    [
+      'an event rule whose jobs are not allowed',
+      { eventRules: [full.eventRules[1]], allow: { types: ['snapshot'] } },
+      'allow.types: expected run-function among them, or no eventRules, got ["snapshot"]',
+    ],
+    [
+      'an event rule of a function that is not allowed',
+      { eventRules: [full.eventRules[1]], allow: { functions: ['g'] } },
+      'eventRules.0 (bare).functionName: expected one that allow names: add it to that list, got "f"',
+    ],
+    [
+      'an event rule of a package that is not allowed',
+      { eventRules: [full.eventRules[1]], allow: { packages: [filesetId] } },
+      `eventRules.0 (bare).packageId: expected one that allow names: add it to that list, got "${packageId}"`,
+    ],
+    [
+      'cards that follow calculations which nobody takes',
+      { schedules: [{ ...nightly, name: 'Revenue', as: 'revenue' }, { source: 'cards' }] },
+      'schedules.1 (cards).source: expected a source beside a schedule of all calculations, which it follows; or its ids and a cron, got "cards"',
+    ],
+    [
+      'a time limit that every run misses',
+      { schedules: [{ ...nightly, publishedWithinHours: 24 }] },
+      'schedules.0 (calculations).publishedWithinHours: expected more than 24, the longest time between two runs of its cron: the alarm would go off each time, got 24',
+    ],
+    [
+      'a day that no month has',
+      { schedules: [{ ...nightly, cron: '0 2 30 2 ? *' }] },
+      'schedules.0 (calculations).cron: expected a cron expression with a date from 2026 on, got "0 2 30 2 ? *"',
+    ],
+    [
+      'a year that is over',
+      { schedules: [{ ...nightly, cron: '0 2 * * ? 2020' }] },
+      'schedules.0 (calculations).cron: expected a cron expression with a date from 2026 on, got "0 2 * * ? 2020"',
+    ],
+    [
+      'tags that IAM takes for one',
+      { tags: { team: 'a', Team: 'b' } },
+      'tags.Team: expected no name that differs from team in capitals alone: IAM takes one of them, got "b"',
+    ],
+  ])('%s', (_, instance, fault) => {
+    expect(faultsIn(instance)).toEqual([`${at}${fault}`]);
+  });
+
+  test('and what does not contradict is accepted', () => {
+    const allow = { packages: [packageId.toUpperCase()], functions: [`${packageId}/1.0.0/f`] };
+
+    expect(
+      faultsIn({
+        schedules: [{ ...nightly, publishedWithinHours: 25 }, { source: 'cards' }],
+        eventRules: [full.eventRules[1]],
+        allow,
+        tags: { team: 'a', teams: 'b' },
+      }),
+    ).toEqual([]);
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { App, AssetStaging, RemovalPolicy, Stack, type StackProps, Stage } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { Repository } from 'aws-cdk-lib/aws-codecommit';
-import { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, Table, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { SecurityGroup, SubnetType, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { ManagedPolicy } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -179,7 +179,7 @@ describe('settings', () => {
     expect(faultsOf({ ...settings, subnets: {}, rate: -1 })).toHaveLength(2);
     expect(faultsOf({ ...settings, vpc, fixedAddress: true })).toHaveLength(1);
     const { tokenSecretArn } = full;
-    const given = { bucket: {}, table: {}, key: {} };
+    const given = { bucket: {}, table: { node: {} }, key: {} };
     expect(faultsOf({ ...settings, ...given, tokenSecretArn })).toEqual([
       'key: expected none beside a bucket, a table and a place of the token: each has its own',
     ]);
@@ -268,6 +268,80 @@ test('a table that exists is used instead of one of the construct', () => {
   template.resourceCountIs('AWS::DynamoDB::Table', 0);
   for (const { Environment } of functionsIn(template))
     expect(Environment.Variables.SYNC_TABLE).toBe('left-table');
+});
+
+describe('a table that is made beside it', () => {
+  const keys = (sortKey: string) => ({
+    partitionKey: { name: 'pk', type: AttributeType.STRING },
+    sortKey: { name: sortKey, type: AttributeType.STRING },
+  });
+
+  test.each([
+    ['Table', (stack: Stack) => new Table(stack, 'Theirs', keys('id'))],
+    ['TableV2', (stack: Stack) => new TableV2(stack, 'Theirs', keys('id'))],
+  ])('has the keys that rows need, or stops synth: %s', (_, make) => {
+    expect(() => templateWith((stack) => ({ table: make(stack) }))).toThrow(
+      'table: expected the keys pk (HASH, S) and sk (RANGE, S), got pk (HASH, S) and id (RANGE, S)',
+    );
+  });
+
+  test.each([
+    [
+      'Table',
+      (stack: Stack, encryptionKey: Key) => new Table(stack, 'Theirs', { ...keys('sk'), encryptionKey }),
+    ],
+    [
+      'TableV2',
+      (stack: Stack, key: Key) =>
+        new TableV2(stack, 'Theirs', {
+          ...keys('sk'),
+          encryption: TableEncryptionV2.customerManagedKey(key),
+        }),
+    ],
+  ])('lends its key to every function that uses it: %s', (_, make) => {
+    const stack = stackOfOthers({ env: { account: '111122223333', region: 'eu-central-1' } });
+    const table = make(stack, new Key(stack, 'Key'));
+    new PlatformSync(stack, 'Sync', { ...settings, table });
+    const template = Template.fromStack(stack);
+
+    const [keyId] = Object.keys(template.findResources('AWS::KMS::Key'));
+    const uses = JSON.stringify({
+      Action: ['kms:Decrypt', 'kms:Encrypt', 'kms:ReEncrypt*', 'kms:GenerateDataKey*'],
+      Effect: 'Allow',
+      Resource: { 'Fn::GetAtt': [keyId, 'Arn'] },
+    });
+    const roles = Object.values(template.findResources('AWS::IAM::Policy')).filter((policy) =>
+      JSON.stringify(policy).includes(uses),
+    );
+    expect(roles.length).toBeGreaterThanOrEqual(Object.keys(functionsIn(template)).length);
+  });
+});
+
+describe('two instances', () => {
+  const bucketOf = (stack: Stack) => Bucket.fromBucketName(stack, 'Shared', 'their-bucket');
+
+  test('may share a bucket below prefixes of their own', () => {
+    const stack = stackOfOthers();
+    const bucket = bucketOf(stack);
+    new PlatformSync(stack, 'One', { ...settings, bucket, prefix: 'one' });
+
+    expect(() => new PlatformSync(stack, 'Two', { ...settings, bucket, prefix: 'two' })).not.toThrow();
+    expect(() => new PlatformSync(stack, 'Three', { ...settings, bucket, prefix: '/two/' })).toThrow(
+      'prefix: expected a folder that no other instance has, got that of',
+    );
+  });
+
+  test('have names of their own where they are deployed', () => {
+    const app = new App();
+    const stackIn = (id: string, region: string) =>
+      new Stack(app, id, { stackName: 'sync', env: { account: '111122223333', region } });
+    new PlatformSync(stackIn('One', 'eu-west-1'), 'Default', settings);
+
+    expect(() => new PlatformSync(stackIn('Two', 'eu-west-2'), 'Default', settings)).not.toThrow();
+    expect(() => new PlatformSync(stackIn('Three', 'eu-west-1'), 'Default', settings)).toThrow(
+      'stackName: expected a name that no other instance has, got that of One/Default',
+    );
+  });
 });
 
 describe('a network that exists', () => {

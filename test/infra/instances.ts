@@ -26,7 +26,11 @@ export const full = {
   timeoutMs: 30_000,
   compression: 'zstd',
   logLevel: 'debug',
-  allow: { types: ['run-function', 'snapshot', 'score'], packages: [packageId], functions: ['addNumbers'] },
+  allow: {
+    types: ['run-function', 'snapshot', 'score'],
+    packages: [packageId],
+    functions: ['addNumbers', 'f'],
+  },
   schedules: [
     {
       source: 'calculations',

@@ -24,13 +24,14 @@ function faultOf(app: App): string {
 
 const excessive = {
   ...least,
-  allow: { functions: many(400, (index) => `function${index}`) },
+  allow: { functions: ['f', ...many(400, (index) => `function${index}`)] },
   eventRules: [
     { ...rule, name: 'long', pattern: { source: many(300, (index) => `source-${index}`) } },
     { ...rule, name: 'large', inputVariables: { text: 'x'.repeat(9_000) } },
   ],
   alarms: { email: 'a@example.com', runbook: `https://wiki.example.com/${'x'.repeat(1_000)}` },
   tags: Object.fromEntries(many(60, (index) => [`tag-${index}`, 'x'])),
+  readers: many(400, (index) => `arn:aws:iam::111122223333:role/team/analysts-${index}`),
   schedules: many(30, (index) => ({ ...filesInto(`p${index}`), filesets: many(1_000, uuidOf) })),
 };
 
@@ -42,6 +43,7 @@ describe('what exceeds a limit of AWS stops synth', () => {
     ['2048 characters of event pattern', 'make two rules of it, or match less exactly'],
     ['8192 characters of input template', 'shorten inputVariables'],
     ['1024 characters of description', 'shorten alarms.runbook'],
+    ['20480 bytes of bucket policy', 'configure fewer readers'],
     ['50 tags', 'configure fewer tags'],
     ['1048576 bytes of template', 'configure fewer schedules and event rules'],
   ])('at most %s', (limit, remedy) => {
