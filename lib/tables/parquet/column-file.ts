@@ -3,6 +3,7 @@ import { addLevels, type Leaf, type LeafPlace } from './leaf.ts';
 import { addBoolean, addInteger, createBooleanLeaf, createIntegerLeaf } from './number-leaves.ts';
 import { createRowGroups, type MadeRows } from './parquet-writer.ts';
 import { addSpan, createTextLeaf } from './text-leaf.ts';
+import { memoryOf } from './texts.ts';
 
 type ColumnValue = string | number | bigint | boolean | null;
 
@@ -72,7 +73,7 @@ function columnOf(
 
 function textColumn(place: LeafPlace, count: (bytes: number) => void) {
   const leaf = createTextLeaf(place);
-  let scratch = bytesOf(FIRST_SCRATCH);
+  let scratch = memoryOf(FIRST_SCRATCH);
   function span(source: JsonBytes, start: number, end: number): void {
     count(end - start);
     addSpan(leaf.column, 0, source, start, end);
@@ -86,15 +87,10 @@ function textColumn(place: LeafPlace, count: (bytes: number) => void) {
         return;
       }
       // A UTF-16 unit takes at most three bytes.
-      if (3 * value.length > scratch.bytes.length) scratch = bytesOf(3 * value.length);
+      if (3 * value.length > scratch.bytes.length) scratch = memoryOf(3 * value.length);
       span(scratch, 0, scratch.bytes.write(value));
     },
   };
 }
 
 const FIRST_SCRATCH = 1_024;
-
-function bytesOf(length: number): JsonBytes {
-  const bytes = Buffer.allocUnsafeSlow(length);
-  return { bytes, view: new DataView(bytes.buffer) };
-}

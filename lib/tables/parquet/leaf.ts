@@ -42,7 +42,7 @@ export type Levels = {
    * A byte a place. The upper half: in which list of its path it is not the first; 0 begins a row. The lower half: how much
    * of its path is there, up to the leaf's most, which is a value.
    */
-  places: Uint8Array;
+  places: Uint8Array<ArrayBuffer>;
   count: number;
 };
 
@@ -59,14 +59,24 @@ export const noLevels = (): Levels => ({ places: new Uint8Array(FIRST_COUNT), co
 
 export function addLevels(levels: Levels, repetition: number, definition: number): void {
   const { count } = levels;
-  if (count === levels.places.length) {
-    const more = new Uint8Array(2 * count);
-    more.set(levels.places);
-    levels.places = more;
-  }
+  if (count === levels.places.length)
+    levels.places = new Uint8Array(levels.places.buffer.transfer(2 * count));
   levels.places[count] = (repetition << SHIFTS.repetition) | definition;
   levels.count = count + 1;
 }
+
+/** One of the levels of all places: a view if the leaf has no other. */
+export function levelsOf({ levels, repetition }: Leaf, which: keyof typeof SHIFTS): Uint8Array {
+  const { places, count } = levels;
+  if (repetition === 0) return places.subarray(0, count);
+  const shift = SHIFTS[which];
+  const found = new Uint8Array(count);
+  for (let place = 0; place < count; place += 1) found[place] = ((places[place] ?? 0) >> shift) & MOST_LEVEL;
+  return found;
+}
+
+/** How many bits the numbers up to `most` take. */
+export const bitsOf = (most: number): number => 32 - Math.clz32(most);
 
 /** The same place in several leaves. */
 export function addToEach(leaves: readonly Levels[], repetition: number, definition: number): void {
@@ -82,9 +92,6 @@ export function takeBack(levels: Levels, kept: number, most: number): number {
   return values;
 }
 
-/** The same numbers, and as much room behind them. */
-export function withRoom(values: Int32Array): Int32Array {
-  const more = new Int32Array(2 * values.length);
-  more.set(values);
-  return more;
-}
+/** The same numbers in the same memory, and as much room behind them: `values` is empty then. */
+export const withRoom = ({ buffer, byteLength }: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> =>
+  new Int32Array(buffer.transfer(2 * byteLength));

@@ -17,7 +17,7 @@ export type Numbers = {
   /** The level of a value. */
   readonly definition: number;
   /** The numbers of all values, and room behind them. */
-  numbers: Int32Array;
+  numbers: Int32Array<ArrayBuffer>;
   /** How many of the numbers are those of a value. */
   size: number;
 };

@@ -1,7 +1,9 @@
 import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
+import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
 import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
 import {
   addLevels,
+  bitsOf,
   type EncodedValues,
   type Leaf,
   type LeafPlace,
@@ -9,7 +11,6 @@ import {
   noLevels,
   takeBack,
 } from './leaf.ts';
-import { bitsOf, writePackedRuns } from './packed-runs.ts';
 import {
   addQuoted,
   addText,
@@ -105,9 +106,9 @@ function encodedTexts(texts: Texts, memory: ByteWriter): EncodedValues {
   return { count, page: memory.getBytes(), bounds };
 }
 
-function indexPage({ indexes: values, count }: Texts, bits: number, memory: ByteWriter): Uint8Array {
+function indexPage({ indexes, count }: Texts, bits: number, memory: ByteWriter): Uint8Array {
   memory.appendUint8(bits);
-  writePackedRuns(memory, { values, count, shift: 0, bits });
+  writeRleBitPackedHybrid(memory, indexes.subarray(0, count), bits);
   return memory.getBytes();
 }
 

@@ -1,20 +1,21 @@
+import { freeMemory } from '../../base/index.ts';
 import { type JsonBytes, QUOTE } from '../../snapshot/page/json-bytes.ts';
 import { FIRST_COUNT, withRoom } from './leaf.ts';
 
 /** Texts in UTF-8: each distinct one once, and which of them comes where. */
 export type Texts = {
   /** The distinct texts one after another, each after its length in four bytes: as pages of texts are. */
-  bytes: Buffer;
+  bytes: Buffer<ArrayBuffer>;
   view: DataView;
   sizeBytes: number;
   /** Where each distinct text begins, its length first. */
-  starts: Int32Array;
-  hashes: Int32Array;
+  starts: Int32Array<ArrayBuffer>;
+  hashes: Int32Array<ArrayBuffer>;
   distinct: number;
   /** The distinct texts by their hashes, with open addressing; one more than their number, 0 for none. */
-  table: Int32Array;
+  table: Int32Array<ArrayBuffer>;
   /** For each text, which of the distinct ones it is. */
-  indexes: Int32Array;
+  indexes: Int32Array<ArrayBuffer>;
   count: number;
   /** True as long as each text is another one: then they are one after another in `bytes`. */
   isEachOnce: boolean;
@@ -37,9 +38,10 @@ const SHORT_BYTES = 64;
 const SAMPLED = 1_000;
 const MOST_DISTINCT = 0.7;
 
-function memoryOf(sizeBytes: number): Pick<Texts, 'bytes' | 'view'> {
+/** Memory that holds nothing else. */
+export function memoryOf(sizeBytes: number): Pick<Texts, 'bytes' | 'view'> {
   const bytes = Buffer.allocUnsafeSlow(sizeBytes);
-  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, sizeBytes) };
+  return { bytes, view: new DataView(bytes.buffer) };
 }
 
 export const noTexts = (): Texts => ({
@@ -147,7 +149,11 @@ export function clearTexts(texts: Texts): void {
   texts.plainBytes = 0;
 }
 
-/** The number of the distinct text with these bytes, which is stored if it is new. */
+/** The number of the distinct text from `start` up to `end`, which is stored if it is new. */
+export const numberOfText = (texts: Texts, source: JsonBytes, start: number, end: number): number =>
+  find(texts, source, start, end, hashOf(source, start, end));
+
+/** The same of a text with this hash. */
 function find(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): number {
   const { table, hashes } = texts;
   const mask = table.length - 1;
@@ -205,10 +211,10 @@ function addDistinct(texts: Texts, length: number, hash: number): number {
 function makeRoom(texts: Texts, moreBytes: number): void {
   const needed = texts.sizeBytes + moreBytes;
   if (needed <= texts.bytes.length) return;
-  const more = memoryOf(Math.max(needed, 2 * texts.bytes.length));
-  texts.bytes.copy(more.bytes, 0, 0, texts.sizeBytes);
-  texts.bytes = more.bytes;
-  texts.view = more.view;
+  // Frees the old memory at once: the garbage collector does not see how much it is.
+  const buffer = texts.bytes.buffer.transfer(Math.max(needed, 2 * texts.bytes.length));
+  texts.bytes = Buffer.from(buffer);
+  texts.view = new DataView(buffer);
 }
 
 function rehash(texts: Texts): void {
@@ -219,6 +225,7 @@ function rehash(texts: Texts): void {
     while (table[slot] !== 0) slot = (slot + 1) & mask;
     table[slot] = index + 1;
   }
+  freeMemory(texts.table);
   texts.table = table;
 }
 

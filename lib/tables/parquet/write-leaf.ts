@@ -2,9 +2,9 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
 import type { writeColumn } from 'hyparquet-writer/src/column.js';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
+import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
 import { freeMemory } from '../../base/index.ts';
-import { type EncodedValues, type Leaf, SHIFTS } from './leaf.ts';
-import { bitsOf, writePackedRuns } from './packed-runs.ts';
+import { bitsOf, type EncodedValues, type Leaf, levelsOf, type SHIFTS } from './leaf.ts';
 
 /** What the footer says of a leaf in a row group. */
 type ColumnChunk = ReturnType<typeof writeColumn>['chunk'];
@@ -101,9 +101,8 @@ function writeData(out: ByteWriter, leaf: Leaf, { encoded, rows, levels }: PageT
 
 /** Nothing if there is but one level. */
 function writeLevels(out: ByteWriter, leaf: Leaf, which: keyof typeof SHIFTS): number {
-  const { places: values, count } = leaf.levels;
   const most = leaf[which];
-  return most === 0 ? 0 : writePackedRuns(out, { values, count, shift: SHIFTS[which], bits: bitsOf(most) });
+  return most === 0 ? 0 : writeRleBitPackedHybrid(out, levelsOf(leaf, which), bitsOf(most));
 }
 
 const statisticsOf = ({ levels }: Leaf, { count, bounds }: EncodedValues) => ({

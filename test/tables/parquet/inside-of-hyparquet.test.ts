@@ -18,6 +18,7 @@ test('the inside of hyparquet and its writer is used for this alone, in the vers
   expect([...new Set(inside())].sort()).toEqual([
     'hyparquet-writer/src/bytewriter.js ByteWriter',
     'hyparquet-writer/src/datapage.js writePageHeader',
+    'hyparquet-writer/src/encoding.js writeRleBitPackedHybrid',
     'hyparquet-writer/src/metadata.js writeMetadata',
   ]);
   for (const name of ['hyparquet', 'hyparquet-writer']) expect(dependencies[name]).toMatch(/^\d+\.\d+\.\d+$/);
@@ -26,17 +27,12 @@ test('the inside of hyparquet and its writer is used for this alone, in the vers
 test('its writer appends at its index, counts in its offset, and can be emptied by both', () => {
   const writer = new ByteWriter();
   writer.appendUint32(7);
-  writer.ensure(100_000);
-  new Uint8Array(writer.buffer, writer.index)[0] = 9;
-  writer.index += 1;
-  writer.offset += 1;
 
-  expect([...writer.getBytes()]).toEqual([7, 0, 0, 0, 9]);
-  expect(writer.buffer.byteLength).toBeGreaterThanOrEqual(100_004);
+  expect([...writer.getBytes()]).toEqual([7, 0, 0, 0]);
 
   writer.index = 0;
   writer.appendBytes(new Uint8Array([1, 2]));
 
   expect([...writer.getBytes()]).toEqual([1, 2]);
-  expect(writer.offset).toBe(7);
+  expect(writer.offset).toBe(6);
 });
