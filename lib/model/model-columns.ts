@@ -8,8 +8,15 @@ export const recordColumns = { record_id: 'string', thing_id: 'string', ...asOf 
 
 export const flagColumns = <Name extends Flag>(names: readonly Name[]) => typed('boolean', names);
 
-const owned = ['calculations', 'cards', 'files', 'data_files', 'locked', 'oldest_modified'] as const;
-const wrong = ['broken_links', 'invalid', 'missing_target', 'affected', 'unused'] as const;
+/** What is counted of a user, and what of these has a flag. */
+export const ownedNames = ['calculations', 'cards', 'files', 'data_files', 'locked'] as const;
+export const wrongFlags = [
+  'broken_links',
+  'invalid',
+  'missing_target',
+  'affected',
+  'unused',
+] as const satisfies Flag[];
 const ends = ['user_kind', 'user_id', 'used_kind', 'used_id', 'stater_kind', 'stater_id'] as const;
 
 /** The columns of each table of a model. */
@@ -17,7 +24,11 @@ export const modelColumns = {
   calculations: { ...recordColumns, ...flagColumns(flagsOf.calculation) },
   cards: { ...recordColumns, ...flagColumns(flagsOf.card) },
   datasets: { dataset_id: 'string', ...typed('bigint', ['cards', 'calculations', 'broken_links']), ...asOf },
-  owners: { ...typed('string', ['user_id', 'name']), ...typed('bigint', [...owned, ...wrong]), ...asOf },
+  owners: {
+    ...typed('string', ['user_id', 'name']),
+    ...typed('bigint', [...ownedNames, 'oldest_modified', ...wrongFlags]),
+    ...asOf,
+  },
   uses: { ...typed('string', [...ends, 'relation', 'validity', 'stated_by']), broken: 'boolean', ...asOf },
 } as const;
 

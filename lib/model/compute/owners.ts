@@ -1,22 +1,12 @@
 import { growing } from '../../base/index.ts';
-import { type Flag, flagBits } from '../flags.ts';
+import { flagBits } from '../flags.ts';
+import { ownedNames, wrongFlags } from '../model-columns.ts';
 
-/** The flags that are counted of what somebody owns. */
-const COUNTED = ['broken_links', 'invalid', 'missing_target', 'affected', 'unused'] as const satisfies Flag[];
-
-type Counts = Readonly<Record<(typeof COUNTED)[number], number>>;
-
-/** What somebody owns, and what is wrong with it. */
-export type Owner = Counts & {
+/** What somebody owns, and what is wrong with it. `locked`: of the calculations. */
+export type Owner = Readonly<Record<(typeof ownedNames)[number] | (typeof wrongFlags)[number], number>> & {
   readonly user_id: string;
   /** As a card gives it; null if none does. */
   readonly name: string | null;
-  readonly calculations: number;
-  readonly cards: number;
-  readonly files: number;
-  readonly data_files: number;
-  /** Of the calculations. */
-  readonly locked: number;
   /** When the calculation that was not touched for longest was last modified, in epoch milliseconds. */
   readonly oldest_modified: number | null;
 };
@@ -72,7 +62,8 @@ export function createOwners() {
       for (const { node, owner } of Object.values(owned))
         for (let at = 0; at < node.length(); at += 1) {
           const [bits, of] = [flags[node.at(at)] ?? 0, found[owner.at(at)]];
-          if (of !== undefined) for (const flag of COUNTED) if ((bits & flagBits[flag]) !== 0) of[flag] += 1;
+          if (of !== undefined)
+            for (const flag of wrongFlags) if ((bits & flagBits[flag]) !== 0) of[flag] += 1;
         }
       return found;
     },
@@ -81,8 +72,7 @@ export function createOwners() {
   };
 }
 
-const NOTHING = {
-  name: null,
-  ...{ calculations: 0, cards: 0, files: 0, data_files: 0, locked: 0, oldest_modified: null },
-  ...{ broken_links: 0, invalid: 0, missing_target: 0, affected: 0, unused: 0 },
-};
+const zeros = <Name extends string>(names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, 0])) as Readonly<Record<Name, number>>;
+
+const NOTHING = { name: null, ...zeros(ownedNames), oldest_modified: null, ...zeros(wrongFlags) };

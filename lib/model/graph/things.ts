@@ -1,4 +1,4 @@
-import { type PackedTexts, textAt } from '../columns/numbered-texts.ts';
+import { HEAD_BYTES, type PackedTexts, textAt } from '../columns/numbered-texts.ts';
 import { type Kind, kinds, type Thing } from '../rules/index.ts';
 
 /** Things by their numbers from 0, which are the nodes of a graph. */
@@ -15,7 +15,8 @@ export const tagOf = (kind: Kind): number => kinds.indexOf(kind);
 
 export function thingsIn(texts: PackedTexts): Things {
   const { bytes, starts } = texts;
-  const kindAt = (node: number): Kind => kinds[bytes[starts[node] ?? 0] ?? 0] ?? 'other';
+  const tagged = (node: number) => (starts[node] ?? 0) + HEAD_BYTES - 1;
+  const kindAt = (node: number): Kind => kinds[bytes[tagged(node)] ?? 0] ?? 'other';
   const count = starts.length - 1;
   return {
     count,
@@ -24,7 +25,7 @@ export function thingsIn(texts: PackedTexts): Things {
     find({ kind, id }) {
       const wanted = Buffer.concat([Buffer.of(tagOf(kind)), Buffer.from(id)]);
       for (let node = 0; node < count; node += 1) {
-        const [start, end] = [starts[node] ?? 0, starts[node + 1] ?? 0];
+        const [start, end] = [tagged(node), starts[node + 1] ?? 0];
         if (end - start === wanted.length && wanted.equals(bytes.subarray(start, end))) return node;
       }
       return undefined;

@@ -1,5 +1,5 @@
 import { freeMemory, growing } from '../../base/index.ts';
-import { createNumberedTexts, type PackedTexts } from '../columns/numbered-texts.ts';
+import { createNumberedTexts, HEAD_BYTES, jsonBytesOf, type PackedTexts } from '../columns/numbered-texts.ts';
 import {
   isBroken,
   type Relation,
@@ -19,7 +19,7 @@ export type PackedUses = {
   readonly user: Uint32Array;
   readonly used: Uint32Array;
   /** Of each edge the place of its relation, of what states it, and the number of its validity, in bits. */
-  readonly said: Uint16Array;
+  readonly said: Uint32Array;
   /** What links say of themselves, by number; 0 is nothing. */
   readonly validities: readonly (string | null)[];
 };
@@ -66,10 +66,10 @@ export type UsesCollector = {
   readonly pack: () => PackedUses;
 };
 
-/** Memory: some 25 bytes a thing and 10 a use, and at the end 8 more. */
+/** Memory: some 25 bytes a thing and 12 a use, and at the end 8 more. */
 export function createUsesCollector(): UsesCollector {
   const things = createNumberedTexts();
-  const [user, used, said] = [growing(Uint32Array), growing(Uint32Array), growing(Uint16Array)];
+  const [user, used, said] = [growing(Uint32Array), growing(Uint32Array), growing(Uint32Array)];
   const validities = createValidities();
   let scratch = Buffer.alloc(FIRST_SCRATCH);
 
@@ -88,12 +88,11 @@ export function createUsesCollector(): UsesCollector {
       said.push(states | (validities.numberOf(validity) << VALIDITY));
     },
     addPacked(part) {
-      const { bytes, starts } = part.things;
+      const { starts } = part.things;
+      const source = jsonBytesOf(part.things);
       const nodes = new Uint32Array(starts.length - 1);
-      for (let node = 0; node < nodes.length; node += 1) {
-        const start = starts[node] ?? 0;
-        nodes[node] = things.numberOf(bytes.subarray(start + 1, starts[node + 1]), bytes[start]);
-      }
+      for (let node = 0; node < nodes.length; node += 1)
+        nodes[node] = things.numberIn(source, (starts[node] ?? 0) + HEAD_BYTES - 1, starts[node + 1] ?? 0);
       const numbers = part.validities.map(validities.numberOf);
       for (let edge = 0; edge < part.said.length; edge += 1) {
         const each = part.said[edge] ?? 0;
@@ -124,7 +123,7 @@ type AllUses = {
   readonly nodes: number;
   readonly user: Uint32Array;
   readonly used: Uint32Array;
-  readonly said: Uint16Array;
+  readonly said: Uint32Array;
 };
 
 /** Moves the first use of each pair to the front, with what all of the pair say; returns how many there are. */
@@ -162,10 +161,6 @@ function worseOf(first: number, second: number, isBrokenNumber: readonly boolean
   return isWorse ? (first & ((1 << VALIDITY) - 1)) | (after << VALIDITY) : first;
 }
 
-/** So many different texts of links are held as they are; any more read as `OTHER`. */
-const MOST_TEXTS = 900;
-const OTHER = 'not VALID';
-
 /** Numbers what links say of themselves: 0 is nothing. */
 function createValidities() {
   const texts: (string | null)[] = [null];
@@ -173,7 +168,6 @@ function createValidities() {
   function numberOf(text: string | null): number {
     const known = numbers.get(text);
     if (known !== undefined) return known;
-    if (texts.length > MOST_TEXTS && text !== OTHER && isBroken(text)) return numberOf(OTHER);
     numbers.set(text, texts.length);
     return texts.push(text) - 1;
   }

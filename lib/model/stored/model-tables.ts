@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type ColumnWriter, createColumnFile } from '../../tables/parquet/column-file.ts';
-import { jsonBytesOf } from '../columns/numbered-texts.ts';
+import { HEAD_BYTES, jsonBytesOf } from '../columns/numbered-texts.ts';
 import { type ComputedModel, modelOf } from '../compute/compute-model.ts';
 import type { HeldThings } from '../compute/read-records.ts';
 import { type Flag, type FlaggedKind, flagBits, flagsOf } from '../flags.ts';
@@ -18,7 +18,7 @@ export type MadeTable = {
 /** Makes the Parquet of a table. Memory holds it and one row group. */
 export function makeTable(model: ComputedModel, table: ModelTable, asOfMs: number): MadeTable {
   const { body } = makers[table](model, asOfMs);
-  return { body, bytes: body.byteLength, sha256: createHash('sha256').update(body).digest('hex') };
+  return { body, bytes: body.byteLength, sha256: hash('sha256', body) };
 }
 
 type Make = (model: ComputedModel, asOfMs: number) => { readonly body: Buffer };
@@ -59,7 +59,7 @@ function flaggedTable(
 function idsOf({ things }: PackedUses) {
   const source = jsonBytesOf(things);
   return (column: ColumnWriter, node: number) =>
-    column.addSpan(source, (things.starts[node] ?? 0) + 1, things.starts[node + 1] ?? 0);
+    column.addSpan(source, (things.starts[node] ?? 0) + HEAD_BYTES, things.starts[node + 1] ?? 0);
 }
 
 /** A row for each object, by the names of its members. */
