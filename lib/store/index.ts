@@ -20,5 +20,6 @@ export {
   readStored,
   type StoredJson,
   StoredObjectError,
+  unlessDamaged,
 } from './stored-json.ts';
 export { storeUntil } from './until.ts';

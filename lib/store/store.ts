@@ -65,7 +65,7 @@ export type Store = {
   /** Copies one object within the store, overwriting any other. If there is no source, the failure is `missing`. */
   copy(from: string, to: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
   /** Every object whose key starts with `prefix`, ordered by the keys' UTF-8 bytes. Names that are not keys are left out. */
-  list(prefix: string, options?: { readonly signal?: AbortSignal }): AsyncGenerator<ListedObject>;
+  list(prefix: string, options?: { readonly signal?: AbortSignal | undefined }): AsyncGenerator<ListedObject>;
   /**
    * Every folder with objects whose key starts with `prefix`, without those within it, in no order: `a/run` if there
    * is an object `a/run/1/x`, for the prefix `a/r`. However many objects they hold, only the folders are read.

@@ -23,6 +23,14 @@ export class StoredObjectError extends Error {
   }
 }
 
+/** Passes what is missing or damaged to `report`, and is undefined instead of it: `found.catch(unlessDamaged(report))`. */
+export const unlessDamaged =
+  (report: (fault: string) => void = () => undefined) =>
+  (error: unknown): undefined => {
+    if (!(error instanceof StoredObjectError)) throw error;
+    report(error.message);
+  };
+
 /** The value of a stored JSON object, and the object's etag. */
 export type StoredJson<T> = { readonly value: T; readonly etag: string };
 

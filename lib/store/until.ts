@@ -2,7 +2,7 @@ import type { Store } from './store.ts';
 
 /** The same store, all of whose waits end when the signal is aborted, with the signal's reason. */
 export function storeUntil(store: Store, until: AbortSignal): Store {
-  const both = <O extends { readonly signal?: AbortSignal }>(options?: O) => ({
+  const both = <O extends { readonly signal?: AbortSignal | undefined }>(options?: O) => ({
     ...options,
     signal: options?.signal === undefined ? until : AbortSignal.any([until, options.signal]),
   });

@@ -1,11 +1,10 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { freeMemory } from '../../base/index.ts';
-import { StoredObjectError } from '../../store/index.ts';
 
 /** The media type of packed values. */
 export const PACKED_TYPE = 'application/octet-stream';
 
-const arrayTypes = { Uint8Array, Uint16Array, Uint32Array };
+const arrayTypes = { Uint8Array, Uint32Array };
 
 /** A typed array in the JSON: where it lies behind it, in bytes, and how many numbers it has. */
 type Place = { readonly array: keyof typeof arrayTypes; readonly start: number; readonly length: number };
@@ -44,8 +43,8 @@ export function pack(value: object): Buffer {
   return Buffer.concat([head, packed]);
 }
 
-/** What was packed: its typed arrays share memory. Throws `StoredObjectError` if they are damaged. */
-export function unpack<T>(key: string, body: Buffer): T {
+/** What was packed: its typed arrays share memory. Undefined if it is damaged. */
+export function unpack<T>(body: Buffer): T | undefined {
   try {
     const [sizeBytes, base] = [body.readUInt32LE(0), body.readUInt32LE(HEAD_BYTES / 2)];
     const bytes = zstdDecompressSync(body.subarray(HEAD_BYTES), {
@@ -58,7 +57,7 @@ export function unpack<T>(key: string, body: Buffer): T {
       const { array, start, length } = each as Place;
       return new arrayTypes[array](bytes.buffer, bytes.byteOffset + base + start, length);
     }) as T;
-  } catch (cause) {
-    throw new StoredObjectError('invalid', `${key}: expected packed values, got something else`, { cause });
+  } catch {
+    return undefined;
   }
 }

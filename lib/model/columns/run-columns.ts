@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import { once } from '../../base/index.ts';
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
-import { type Store, StoredObjectError } from '../../store/index.ts';
-import { type ParquetInStore, parquetOfRun } from '../../tables/made/made-files.ts';
+import { type Store, unlessDamaged } from '../../store/index.ts';
+import { parquetOfRun, soundParquet } from '../../tables/made/made-files.ts';
 import { makeParquet } from '../../tables/made/make-parquet.ts';
 import type { AddFault, LastRun } from '../stored/last-runs.ts';
 import { isStating, type PartUses, usesOfPart } from '../uses/part-uses.ts';
@@ -59,35 +58,22 @@ function partsOf(
   { store, addFault, signal }: RunsToRead,
 ): PartColumns[] {
   const stored = once(() => parquetOfRun(store, place, manifest));
-  async function orFault<T>(read: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await read();
-    } catch (error) {
-      if (addFault === undefined || !(error instanceof StoredObjectError)) throw error;
-      addFault(`${place}: ${error.message}`, source);
-      return undefined;
-    }
-  }
+  const orFault = addFault
+    ? unlessDamaged((fault) => addFault(`${place}: ${fault}`, source))
+    : (error: unknown) => Promise.reject(error);
   return manifest.parts.map((part, index) => {
     const known = { store, part, signal };
     const parquet = async () =>
-      (await storedParquet(store, (await stored())[index])) ??
+      (await soundParquet(store, (await stored())[index])) ??
       (await makeParquet(known, sourceDefinitions[source].columns)).body;
     return {
       key: part.key,
       count: part.records,
-      records: () => orFault(parquet),
+      records: () => parquet().catch(orFault),
       uses: async () =>
-        isStating(source) ? await orFault(() => usesOfPart({ ...known, source })) : undefined,
+        isStating(source) ? await usesOfPart({ ...known, source }).catch(orFault) : undefined,
     };
   });
-}
-
-/** A Parquet file as it was recorded; undefined if it was not, or is lost or damaged. */
-async function storedParquet(store: Store, file: ParquetInStore | undefined): Promise<Buffer | undefined> {
-  const body = file && (await store.get(file.key))?.body;
-  const isSound = body && createHash('sha256').update(body).digest('hex') === file?.sha256;
-  return isSound ? body : undefined;
 }
 
 /** Some rows of a source, and how many of its records come before them. */

@@ -2,7 +2,7 @@ import { placesIn } from '../../snapshot/history/places.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { type Manifest, manifestOf, readLatest } from '../../snapshot/manifest.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
-import { type Store, StoredObjectError } from '../../store/index.ts';
+import { type Store, unlessDamaged } from '../../store/index.ts';
 
 /** The last published run of a place. */
 export type LastRun = {
@@ -44,14 +44,11 @@ export async function lastRuns(
 }
 
 async function lastRun(store: Store, place: Place, addFault: AddFault): Promise<LastRun | undefined> {
-  try {
-    const latest = await readLatest(store, place);
-    if (latest === undefined) return undefined;
-    const manifest = await manifestOf(store, latest.manifest, { place, run: latest.run });
-    return { place, source: sourceOf(place), manifest, key: latest.manifest };
-  } catch (error) {
-    if (!(error instanceof StoredObjectError)) throw error;
-    addFault(`${place}: ${error.message}`, sourceOf(place));
-    return undefined;
-  }
+  const source = sourceOf(place);
+  const orFault = unlessDamaged((fault) => addFault(`${place}: ${fault}`, source));
+  const latest = await readLatest(store, place).catch(orFault);
+  if (latest === undefined) return undefined;
+  const { run, manifest: key } = latest;
+  const manifest = await manifestOf(store, key, { place, run }).catch(orFault);
+  return manifest && { place, source, manifest, key };
 }

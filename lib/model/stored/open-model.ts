@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { freeMemory } from '../../base/index.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
-import { printStored, type Store, StoredObjectError, StoreError } from '../../store/index.ts';
+import { printStored, type Store, StoreError } from '../../store/index.ts';
 import { PACKED_TYPE, pack, unpack } from '../columns/packed.ts';
 import { columnsOfRuns, type ModelColumns } from '../columns/run-columns.ts';
 import {
@@ -112,15 +112,10 @@ async function current(options: ModelToOpen): Promise<Current> {
 }
 
 async function readPacked(store: Store, { packed }: StoredModel): Promise<PackedModel | undefined> {
-  const found = await store.get(packed);
-  try {
-    const model = found && unpack<PackedModel>(packed, found.body);
-    if (found !== undefined) freeMemory(found.body);
-    return model;
-  } catch (error) {
-    if (error instanceof StoredObjectError) return undefined;
-    throw error;
-  }
+  const body = (await store.get(packed))?.body;
+  const model = body && unpack<PackedModel>(body);
+  if (model !== undefined && body !== undefined) freeMemory(body);
+  return model;
 }
 
 type ModelToWrite = Pick<OpenedModel, 'runs' | 'asOfMs'> & {

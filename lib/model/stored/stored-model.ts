@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { recordOf } from '../../base/index.ts';
-import { isKey, parseStored, type Store, StoredObjectError } from '../../store/index.ts';
+import { isKey, parseStored, type Store, unlessDamaged } from '../../store/index.ts';
 import { parquetFormat } from '../../tables/parquet/parquet-schema.ts';
 import { type ModelTable, modelColumns } from '../model-columns.ts';
 import { USES_FORMAT } from '../uses/part-uses.ts';
@@ -50,12 +50,8 @@ export type FoundModel = { readonly model: StoredModel | undefined; readonly eta
 /** The model of a store. */
 export async function findModel(store: Pick<Store, 'get'>): Promise<FoundModel> {
   const stored = await store.get(MODEL_KEY);
-  try {
-    return { model: stored && parseStored(MODEL_KEY, stored.body, modelSchema), etag: stored?.etag };
-  } catch (error) {
-    if (!(error instanceof StoredObjectError)) throw error;
-    return { model: undefined, etag: stored?.etag };
-  }
+  const parsed = Promise.try(() => stored && parseStored(MODEL_KEY, stored.body, modelSchema));
+  return { model: await parsed.catch(unlessDamaged()), etag: stored?.etag };
 }
 
 /** All objects of a model but the one that points at it. */

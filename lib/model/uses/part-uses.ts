@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { growing } from '../../base/index.ts';
 import { createRecordFields } from '../../snapshot/changes/line-members.ts';
 import { type LineReader, readLines } from '../../snapshot/changes/line-reader.ts';
 import type { Part } from '../../snapshot/manifest.ts';
-import { type Store, StoredObjectError, StoreError } from '../../store/index.ts';
+import { type Store, StoreError } from '../../store/index.ts';
 import { PACKED_TYPE, pack, unpack } from '../columns/packed.ts';
 import { createUsesCollector, type PackedUses } from '../graph/uses-graph.ts';
 import {
@@ -26,10 +26,10 @@ export type PartUses = PackedUses & {
 
 /** Names what the uses of a part depend on besides the part: goes up when the same lines give others. */
 const VERSION = 1;
-export const USES_FORMAT = createHash('sha256')
-  .update(JSON.stringify([VERSION, kinds, relations, statements]))
-  .digest('hex')
-  .slice(0, 12);
+export const USES_FORMAT = hash('sha256', JSON.stringify([VERSION, kinds, relations, statements])).slice(
+  0,
+  12,
+);
 
 /** The key of the uses of a published part. It is in no folder of a table over records. */
 export const usesKey = ({ key }: Pick<Part, 'key'>): string =>
@@ -108,17 +108,13 @@ export async function usesOfPart(options: UsesToRead): Promise<PartUses> {
     // Whoever may only read makes them in memory.
     if (!(error instanceof StoreError)) throw error;
   }
-  return unpack(key, body);
+  // Just packed, so not damaged.
+  return unpack(body) as PartUses;
 }
 
 /** What is stored under a key of uses; undefined if it is lost or damaged. */
 export async function storedUses(store: Pick<Store, 'get'>, key: string) {
-  const stored = await store.get(key);
-  if (stored === undefined) return undefined;
-  try {
-    return { uses: unpack<PartUses>(key, stored.body), body: stored.body };
-  } catch (error) {
-    if (error instanceof StoredObjectError) return undefined;
-    throw error;
-  }
+  const body = (await store.get(key))?.body;
+  const uses = body && unpack<PartUses>(body);
+  return body && uses && { uses, body };
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -34,7 +34,7 @@ export function createLocalCopies(folder: string): LocalCopies {
     get(name, make) {
       const known = copies.get(name);
       if (known !== undefined) return known;
-      const path = join(folder, createHash('sha256').update(`${paths.length} ${name}`).digest('hex'));
+      const path = join(folder, hash('sha256', `${paths.length} ${name}`));
       paths.push(path);
       const made = make(path).then((file) => {
         // What is damaged is reported to each query that reads it.

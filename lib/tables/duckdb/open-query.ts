@@ -1,8 +1,8 @@
 import { nearestName } from '../../base/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import type { Store } from '../../store/index.ts';
-import { viewsOver } from '../catalog/catalog.ts';
 import { NEEDS_MODEL, type View } from '../catalog/view.ts';
+import { viewsOver } from '../catalog/views.ts';
 import { checkReads, onlyStatement } from './check-statement.ts';
 import { type Database, openDatabase, withInterrupt } from './database.ts';
 import { createExactValue, type ExactValue } from './exact-value.ts';

@@ -1,4 +1,4 @@
-import { type Store, StoredObjectError } from '../../store/index.ts';
+import type { Store } from '../../store/index.ts';
 import type { LocalCopies } from './local-copies.ts';
 
 /** What the tables of one query work with. */
@@ -14,17 +14,3 @@ export type Session = {
   /** Aborted when the query is to stop. */
   readonly signal: AbortSignal;
 };
-
-/** Waits for something in the store; reports it, and returns undefined, if it is missing or damaged. */
-export async function orReport<T>(
-  { report }: Pick<Session, 'report'>,
-  found: Promise<T>,
-): Promise<T | undefined> {
-  try {
-    return await found;
-  } catch (error) {
-    if (!(error instanceof StoredObjectError)) throw error;
-    report(error.message);
-    return undefined;
-  }
-}

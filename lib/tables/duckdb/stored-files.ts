@@ -3,10 +3,10 @@ import { createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import PQueue from 'p-queue';
-import { missingObject, StoredObjectError } from '../../store/index.ts';
+import { missingObject, StoredObjectError, unlessDamaged } from '../../store/index.ts';
 import type { ParquetInStore } from '../made/made-files.ts';
 import type { DataFile } from './local-copies.ts';
-import { orReport, type Session } from './session.ts';
+import type { Session } from './session.ts';
 import type { PreparedPiece } from './table.ts';
 
 /** Rows that are stored as Parquet, or else made of what they are stored as. */
@@ -48,19 +48,16 @@ export async function loadFiles(
 
 async function fileOf(session: Session, file: FileToRead): Promise<DataFile | undefined> {
   const { parquet, name, from, make } = file;
-  try {
-    if (parquet !== undefined) return await storedFile(session, parquet);
-  } catch (error) {
-    if (!(error instanceof StoredObjectError)) throw error;
-    session.note(`${error.message}; its records are read from ${from}`);
-  }
+  const note = (fault: string) => session.note(`${fault}; its records are read from ${from}`);
+  const found = parquet && (await storedFile(session, parquet).catch(unlessDamaged(note)));
+  if (found !== undefined) return found;
   return await session.copies.get(name, async (path) => {
     let isPartial = false;
     const report = (fault: string) => {
       isPartial = true;
       session.report(fault);
     };
-    const body = await orReport({ report }, make(report));
+    const body = await make(report).catch(unlessDamaged(report));
     if (body === undefined) return undefined;
     await writeFile(path, body);
     return { path, sizeBytes: body.byteLength, isPartial };

@@ -1,14 +1,9 @@
+import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { type Place, parquetFolder, sourceOf } from '../../snapshot/keys.ts';
 import type { Manifest, Part } from '../../snapshot/manifest.ts';
 import { sourceDefinitions } from '../../snapshot/sources/sources.ts';
-import {
-  type ListedObject,
-  parseStored,
-  printStored,
-  type Store,
-  StoredObjectError,
-} from '../../store/index.ts';
+import { type ListedObject, parseStored, printStored, type Store, unlessDamaged } from '../../store/index.ts';
 import { parquetFormat } from '../parquet/parquet-schema.ts';
 
 const madeFile = z.object({
@@ -85,14 +80,9 @@ export async function readMade(store: Pick<Store, 'get'>, folder: string): Promi
   const key = `${folder}${MADE_NAME}`;
   const stored = await store.get(key);
   if (stored === undefined) return NOTHING_MADE;
-  const { etag } = stored;
-  try {
-    const { isWhole, files } = parseStored(key, stored.body, madeSchema);
-    return { isWhole, files, etag, isKnown: true };
-  } catch (error) {
-    if (!(error instanceof StoredObjectError)) throw error;
-    return { ...NOTHING_MADE, etag };
-  }
+  const { body, etag } = stored;
+  const made = await Promise.try(() => parseStored(key, body, madeSchema)).catch(unlessDamaged());
+  return made === undefined ? { ...NOTHING_MADE, etag } : { ...made, etag, isKnown: true };
 }
 
 /** Replaces the record if it still is the one that was read; undefined if another process has replaced it. */
@@ -113,6 +103,15 @@ export type ParquetInStore = { readonly key: string; readonly bytes: number; rea
 
 /** The same, as it is recorded. */
 export type RecordedParquet = ParquetInStore & Pick<MadeFile, 'records' | 'other'>;
+
+/** A Parquet file as it was recorded; undefined if it was not, or is lost or damaged. */
+export async function soundParquet(
+  store: Pick<Store, 'get'>,
+  file: ParquetInStore | undefined,
+): Promise<Buffer | undefined> {
+  const body = file && (await store.get(file.key))?.body;
+  return body !== undefined && hash('sha256', body) === file?.sha256 ? body : undefined;
+}
 
 /** What the Parquet of a part of a place is made of: it names the bytes, whoever makes them. */
 export const madeOf = (place: Place, { sha256 }: Pick<Part, 'sha256'>): string =>

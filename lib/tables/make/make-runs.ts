@@ -4,7 +4,7 @@ import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { manifestOf, readLatest } from '../../snapshot/manifest.ts';
 import { runOfId } from '../../snapshot/run-id.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
-import { type Store, StoredObjectError } from '../../store/index.ts';
+import { type Store, unlessDamaged } from '../../store/index.ts';
 import { parquetOfRun } from '../made/made-files.ts';
 import { parquetFormat } from '../parquet/parquet-schema.ts';
 import { runColumns, storedTables } from '../stored-tables.ts';
@@ -28,19 +28,12 @@ const READ_AHEAD = 16;
 /** The published runs of a place in SQL: as they were stored, or else from their manifests. */
 export async function* rowsOfRuns(options: RunsToList): AsyncGenerator<RunRow> {
   const { store, place, runs: items, report, signal } = options;
-  const orReported = async <T>(read: () => Promise<T>) => {
-    try {
-      return await read();
-    } catch (error) {
-      if (!(error instanceof StoredObjectError)) throw error;
-      report(error.message);
-      return undefined;
-    }
-  };
-  const latest = await orReported(() => readLatest(store, place));
+  const orReport = unlessDamaged(report);
+  const latest = await readLatest(store, place).catch(orReport);
   const stored = await storedRows(store, place);
-  const read = (at: PublishedRun) => stored.get(madeOfRun(at)) ?? orReported(async () => rowOf(options, at));
-  for await (const row of readAhead({ items, concurrency: READ_AHEAD, signal, read: async (at) => read(at) }))
+  const read = async (at: PublishedRun) =>
+    stored.get(madeOfRun(at)) ?? (await rowOf(options, at).catch(orReport));
+  for await (const row of readAhead({ items, concurrency: READ_AHEAD, signal, read }))
     if (row !== undefined) yield { ...row, latest: row.run === latest?.run };
 }
 

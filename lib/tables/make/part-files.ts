@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { once } from '../../base/index.ts';
 import { createUsesMaker, isStating, storedUses, usesKey, usesOfPart } from '../../model/index.ts';
 import { type Place, publishedFolder, sourceOf } from '../../snapshot/keys.ts';
@@ -6,7 +5,7 @@ import type { Part } from '../../snapshot/manifest.ts';
 import { type Run, runOfId } from '../../snapshot/run-id.ts';
 import { sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/index.ts';
-import { madeOf, type RecordedParquet, recordedParquet } from '../made/made-files.ts';
+import { madeOf, type RecordedParquet, recordedParquet, soundParquet } from '../made/made-files.ts';
 import { createParquetMaker } from '../made/make-parquet.ts';
 import type { MadeParquet } from '../parquet/parquet-writer.ts';
 
@@ -46,8 +45,8 @@ export async function openPartFiles({ store, place, at, neighbours, beforePut, s
     async parquet(part: Part): Promise<MadeParquet> {
       await beforePut();
       const equal = (await known()).parquet.get(madeOf(place, part));
-      const body = equal && (await store.get(equal.key))?.body;
-      if (equal !== undefined && body !== undefined && sha256Of(body) === equal.sha256)
+      const body = await soundParquet(store, equal);
+      if (equal !== undefined && body !== undefined)
         return { body, records: equal.records, other: equal.other };
       const make = await makeParquet();
       if (uses === undefined || !lacksUses(part)) return await make({ store, part, signal });
@@ -80,5 +79,3 @@ async function filesOf(store: Store, place: Place, runs: readonly Run[]) {
 /** What the key of uses says of their content: the hash of the part, and the format. */
 const contentOf = (key: string): string =>
   key.replace(/^.*\/part-\d+-([0-9a-f]+)(?:-\d+)?-([0-9a-f]+)\./, '$1 $2 ');
-
-const sha256Of = (body: Buffer): string => createHash('sha256').update(body).digest('hex');

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { parsePlace } from '../../snapshot/keys.ts';
-import { findStored, printStored, StoredObjectError } from '../../store/index.ts';
+import { findStored, printStored, unlessDamaged } from '../../store/index.ts';
 import { makeTables, type Named, type TableGroup, type TablesToMake } from './make-tables.ts';
 
 /** What the function is started with. `published`: the key of a `latest.json` that was stored, for its place alone. */
@@ -44,7 +44,8 @@ export async function writeTables({
   const { store } = options;
   const place = parsePlace(published?.split('/').at(-2) ?? '');
   const groups = place && [place];
-  const from = groups === undefined ? await lastLeft(store) : undefined;
+  const last = groups ? undefined : await findStored(store, LEFT_KEY, leftSchema).catch(unlessDamaged());
+  const from = last?.value.left;
   const written = { made: 0, files: 0, records: 0 };
   const skipped: string[] = [];
   let left: Named | undefined;
@@ -60,13 +61,4 @@ export async function writeTables({
   if (groups === undefined && (left !== undefined || from !== undefined))
     await store.put(LEFT_KEY, printStored({ version: 1, left }));
   return { ...written, skipped, left };
-}
-
-async function lastLeft(store: TablesToMake['store']): Promise<Named | undefined> {
-  try {
-    return (await findStored(store, LEFT_KEY, leftSchema))?.value.left;
-  } catch (error) {
-    if (error instanceof StoredObjectError) return undefined;
-    throw error;
-  }
 }

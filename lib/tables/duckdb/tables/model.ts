@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { type CurrentModel, type ModelTable, modelColumns, renewModel } from '../../../model/index.ts';
-import { StoredObjectError } from '../../../store/index.ts';
+import { unlessDamaged } from '../../../store/index.ts';
 import type { DataFile } from '../local-copies.ts';
-import { orReport, type Session } from '../session.ts';
+import type { Session } from '../session.ts';
 import { storedFile } from '../stored-files.ts';
 import type { Table } from '../table.ts';
 
@@ -18,7 +18,7 @@ export function createQueryModel(session: Session): QueryModel {
   const { store, report: addFault, signal } = session;
   let found: Promise<CurrentModel | undefined> | undefined;
   const renewed = (damaged?: CurrentModel) =>
-    orReport(session, renewModel({ store, now: Date.now, addFault, signal, damaged }));
+    renewModel({ store, now: Date.now, addFault, signal, damaged }).catch(unlessDamaged(addFault));
   const current = () => {
     found ??= renewed();
     return found;
@@ -28,16 +28,13 @@ export function createQueryModel(session: Session): QueryModel {
     async file(table) {
       const model = await current();
       if (model === undefined) return undefined;
-      try {
-        return await fileOf(session, model.tables[table]);
-      } catch (error) {
-        if (!(error instanceof StoredObjectError)) throw error;
-        session.note(`${error.message}; it is computed again`);
-      }
+      const note = (fault: string) => session.note(`${fault}; it is computed again`);
+      const file = await fileOf(session, model.tables[table]).catch(unlessDamaged(note));
+      if (file !== undefined) return file;
       // Whichever of its tables is missed first.
       if ((await current()) === model) found = renewed(model);
       const again = await current();
-      return again && (await orReport(session, fileOf(session, again.tables[table])));
+      return again && (await fileOf(session, again.tables[table]).catch(unlessDamaged(addFault)));
     },
   };
 }

@@ -3,7 +3,7 @@ import { publishedKeys } from '../../../snapshot/changes/published-runs.ts';
 import { type Place, parsePlace, sourceOf } from '../../../snapshot/keys.ts';
 import { type Manifest, manifestOf, readLatest } from '../../../snapshot/manifest.ts';
 import { isSource, sourceDefinitions } from '../../../snapshot/sources/sources.ts';
-import { StoredObjectError, StoreError } from '../../../store/index.ts';
+import { StoredObjectError, StoreError, unlessDamaged } from '../../../store/index.ts';
 import { gluePartitionKeys } from '../../catalog/glue-tables.ts';
 import { parquetOfRun } from '../../made/made-files.ts';
 import { makeParquet, parquetOfLines } from '../../made/make-parquet.ts';
@@ -11,7 +11,7 @@ import { SourceChangedError } from '../../make/make-folder.ts';
 import { makeRun } from '../../make/make-run.ts';
 import { rowsOfRuns } from '../../make/make-runs.ts';
 import { changesColumns, runColumns, storedTables } from '../../stored-tables.ts';
-import { orReport, type Session } from '../session.ts';
+import type { Session } from '../session.ts';
 import { type FileToRead, loadFiles, preparedFiles } from '../stored-files.ts';
 import type { Piece, PreparedPiece, Table } from '../table.ts';
 import type { QueryModel } from './model.ts';
@@ -58,7 +58,7 @@ async function latestRuns(
 ): Promise<readonly (RunAt & { readonly place: Place })[]> {
   const { store, report, note } = session;
   if (!isSource(place)) {
-    const latest = ofModel[place] ?? (await orReport(session, readLatest(store, place)));
+    const latest = ofModel[place] ?? (await readLatest(store, place).catch(unlessDamaged(report)));
     return latest === undefined ? [] : [{ ...latest, place }];
   }
   const computedOver = Object.entries(ofModel).flatMap(([name, at]) => {
@@ -78,13 +78,13 @@ async function latestRuns(
 }
 
 const runsOf = async (session: Session, place: Place): Promise<readonly RunAt[]> =>
-  (await orReport(session, publishedKeys(session.store, place, session))) ?? [];
+  (await publishedKeys(session.store, place, session).catch(unlessDamaged(session.report))) ?? [];
 
 /** The day of a run is in the key of its manifest. */
 const dayOf = ({ manifest }: RunAt): string => /\/dt=([^/]+)\//.exec(manifest)?.[1] ?? '';
 
-const manifestAt = ({ store, ...session }: Session, place: Place, { run, manifest }: RunAt) =>
-  orReport(session, manifestOf(store, manifest, { place, run }));
+const manifestAt = ({ store, report }: Session, place: Place, { run, manifest }: RunAt) =>
+  manifestOf(store, manifest, { place, run }).catch(unlessDamaged(report));
 
 /**
  * A run's parts as files of Parquet. Parquet that is not made yet is made, or if the store takes nothing, made for this

@@ -2,7 +2,7 @@ import { placesIn } from '../../../snapshot/history/places.ts';
 import type { Place } from '../../../snapshot/keys.ts';
 import { isSource, sources } from '../../../snapshot/sources/sources.ts';
 import type { Store } from '../../../store/index.ts';
-import { tableNames } from '../../catalog/catalog.ts';
+import { tableNames } from '../../catalog/glue-tables.ts';
 import type { Session } from '../session.ts';
 import type { Table } from '../table.ts';
 import { createQueryModel, modelTables } from './model.ts';
