@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Place, partsOf } from '../../snapshot/keys.ts';
 
 /**
@@ -13,7 +13,7 @@ export function tableNameOf(place: Place): string {
 
 /** What the tables of a narrowed snapshot are called if those of another one have its name. */
 const otherTableNameOf = (place: Place): string =>
-  `${tableNameOf(place)}_${createHash('sha256').update(place).digest('hex').slice(0, 6)}`;
+  `${tableNameOf(place)}_${hash('sha256', place).slice(0, 6)}`;
 
 /** The name of a place's tables beside those of other places, each of which has its own. */
 export function tableNameAmong(place: Place, places: readonly Place[]): string {
@@ -21,6 +21,10 @@ export function tableNameAmong(place: Place, places: readonly Place[]): string {
   const isAlone = places.every((other) => other === place || tableNameOf(other) !== plain);
   return isAlone || plain.endsWith(`_${partsOf(place).name}`) ? plain : otherTableNameOf(place);
 }
+
+/** The names of the tables of places. */
+export const tableNames = (places: readonly Place[]): ReadonlyMap<Place, string> =>
+  new Map(places.map((place) => [place, tableNameAmong(place, places)]));
 
 /** The Glue table over the Parquet of a place's published runs, which the tables in SQL are views of. */
 export const glueTableOf = (place: Place): string => `stored_${tableNameOf(place)}`;

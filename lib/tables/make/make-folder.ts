@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ListedObject, PutCondition, Store } from '../../store/index.ts';
 import {
   type FileToMake,
@@ -13,8 +13,17 @@ import {
 } from '../made/made-files.ts';
 import type { MadeParquet } from '../parquet/parquet-writer.ts';
 
-export type FolderToMake<File extends FileToMake> = {
+/** How tables are made. */
+export type MakeOptions = {
   readonly store: Store;
+  /** Asked after each file that was made: true ends the work. */
+  readonly isOver: () => boolean;
+  /** Only count what is missing. */
+  readonly isDry: boolean;
+  readonly signal?: AbortSignal | undefined;
+};
+
+export type FolderToMake<File extends FileToMake> = MakeOptions & {
   /** Ends in a slash. */
   readonly folder: string;
   /** Makes a file; undefined if nothing goes in. Throws `SourceChangedError` if something is gone that was there before. */
@@ -23,10 +32,6 @@ export type FolderToMake<File extends FileToMake> = {
   readonly files: (recorded: RecordedMade) => AsyncIterable<File> | Iterable<File>;
   /** Whether a file that has just been stored may stay. If not, it is deleted, and the folder is made again. Default: yes. */
   readonly mayStay?: () => Promise<boolean>;
-  /** Asked after each file that was made: true ends the work. */
-  readonly isOver: () => boolean;
-  /** Only count what is missing. */
-  readonly isDry: boolean;
 };
 
 /** What was made, or would be; `isLeft` if there is more to do. */
@@ -123,7 +128,7 @@ async function putFile<File extends FileToMake>(
     await store.delete(key);
     throw new SourceChangedError(folder);
   }
-  const sha256 = createHash('sha256').update(body).digest('hex');
+  const sha256 = hash('sha256', body);
   return { ...about, etag: stored.etag, records, bytes: body.byteLength, sha256, other };
 }
 

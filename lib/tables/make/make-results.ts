@@ -6,19 +6,15 @@ import { type RecordedMade, type WithParquet, withParquet } from '../made/made-f
 import { type LinesToMake, type PlacedLine, parquetOfLines } from '../made/make-parquet.ts';
 import { parquetFormat } from '../parquet/parquet-schema.ts';
 import { resultFileColumns } from '../stored-tables.ts';
-import { type MadeFolder, makeFolder } from './make-folder.ts';
+import { type MadeFolder, type MakeOptions, makeFolder } from './make-folder.ts';
 
-export type ResultsToMake = {
-  readonly store: Store;
+export type ResultsToMake = MakeOptions & {
   /** How long results stay, in days: of an older day some may be gone already, so its Parquet is left as it is. Default: 90. */
   readonly resultsDays?: number | undefined;
   /** Days older than a week only on one day of the week. Default: false. */
   readonly isSparse?: boolean | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  readonly isOver: () => boolean;
-  readonly isDry: boolean;
-  readonly signal?: AbortSignal | undefined;
   /** See `resultFiles`. */
   readonly most?: ResultFilesOptions['most'];
 };
@@ -68,15 +64,12 @@ const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10
 
 /** Makes the Parquet of one day. Throws `StoredObjectError` if a result is damaged. */
 export async function makeDay(day: DayOfResults, options: ResultsToMake): Promise<MadeFolder> {
-  const { store, isOver, isDry, signal, most } = options;
-  const listed = () => store.list(sourceFolder(day), signal === undefined ? {} : { signal });
+  const listed = () => options.store.list(sourceFolder(day), options);
   return makeFolder<LinesToMake>({
-    store,
+    ...options,
     folder: parquetFolder(day),
     make: ({ lines }) => parquetOfLines(lines(), resultFileColumns),
-    files: (recorded) => resultFiles({ store, signal, most, objects: listed() }, recorded),
-    isOver,
-    isDry,
+    files: (recorded) => resultFiles({ ...options, objects: listed() }, recorded),
   });
 }
 

@@ -15,15 +15,14 @@ import { manifestKeys } from '../../snapshot/publish/manifest-key.ts';
 import { tagReplaced, untagLatest } from '../../snapshot/publish/tag-runs.ts';
 import { type Run, runOfId } from '../../snapshot/run-id.ts';
 import { isSource, sourceDefinitions } from '../../snapshot/sources/sources.ts';
-import { printStored, type Store, StoredObjectError, StoreError } from '../../store/index.ts';
+import { printStored, StoredObjectError, StoreError } from '../../store/index.ts';
 import { type FileToMake, madeOf } from '../made/made-files.ts';
 import { parquetFormat } from '../parquet/parquet-schema.ts';
 import type { Partitions } from '../partitions/partitions.ts';
-import { type MadeFolder, makeFolder, SourceChangedError } from './make-folder.ts';
+import { type MadeFolder, type MakeOptions, makeFolder, SourceChangedError } from './make-folder.ts';
 import { openPartFiles, usesFolder } from './part-files.ts';
 
-export type RunToMake = {
-  readonly store: Store;
+export type RunToMake = MakeOptions & {
   readonly place: Place;
   /** Its name, the key of its manifest, and the marks in its folder. */
   readonly run: PublishedKeys;
@@ -34,23 +33,15 @@ export type RunToMake = {
   readonly neighbours: readonly string[];
   /** The tables over the published runs. Default: none. */
   readonly partitions?: Partitions | undefined;
-  /** Asked after each file that was made: true ends the work. */
-  readonly isOver: () => boolean;
-  /** Only count what is missing. */
-  readonly isDry: boolean;
   /** Trust what is recorded. If not, each file is looked for, and narrowed snapshots get their partitions again. */
   readonly isSparse?: boolean | undefined;
   readonly warn: Warn;
-  readonly signal?: AbortSignal | undefined;
 };
 
-/** Recorded once all of a run's Parquet, so many files, and uses are made; and once its partitions are added. Other columns, other names. */
-function marksOf(place: Place) {
+/** Recorded once all of a run's Parquet, so many files, and uses are made, and its partitions are added. Other columns, other names. */
+function markOf({ place, partitions }: Pick<RunToMake, 'place' | 'partitions'>, files: number): string {
   const format = `${parquetFormat(sourceDefinitions[sourceOf(place)].columns)}-${USES_FORMAT}`;
-  return {
-    tables: (files: number) => `_tables-${format}-${files}.json`,
-    partition: `_partition-${format}.json`,
-  };
+  return `_tables-${format}-${files}${partitions === undefined ? '' : '-in-glue'}.json`;
 }
 
 /**
@@ -60,12 +51,11 @@ function marksOf(place: Place) {
  * part is damaged.
  */
 export async function makeRun(options: RunToMake): Promise<MadeFolder | undefined> {
-  const { place, run, made, partitions, isSparse = false, isDry } = options;
-  const marks = marksOf(place);
+  const { run, made, isSparse = false, isDry } = options;
   const files = [...made].filter((name) => name.endsWith('.parquet')).length;
-  const isDone = made.has(marks.tables(files)) && (partitions === undefined || made.has(marks.partition));
+  const isDone = isSparse && made.has(markOf(options, files));
   const making: Making = { ...options, at: runOfId(run.run), change: beginChange(options) };
-  const outcome = isSparse && isDone ? undefined : await unlessGone(making);
+  const outcome = isDone ? undefined : await unlessGone(making);
   if (outcome === 'gone') return undefined;
   if (!isDry && outcome?.isLeft !== true) await tagAsItIs(making);
   return outcome;
@@ -109,7 +99,7 @@ async function makeFiles(making: Making): Promise<MadeFolder | undefined> {
   let manifest = await manifestNow(making);
   const files = await openPartFiles({ ...making, beforePut: change.begin });
   const parquet = await makeFolder<PartFile>({
-    store,
+    ...making,
     folder,
     make: ({ part }) => files.parquet(part),
     async *files() {
@@ -117,8 +107,6 @@ async function makeFiles(making: Making): Promise<MadeFolder | undefined> {
       for (const part of manifest?.parts ?? []) yield { of: madeOf(place, part), part };
     },
     mayStay: async () => (await manifestNow(making)) !== undefined,
-    isOver,
-    isDry,
   });
   if (parquet.isLeft) return parquet;
   const uses = (manifest?.parts ?? []).filter(files.lacksUses);
@@ -130,18 +118,13 @@ async function makeFiles(making: Making): Promise<MadeFolder | undefined> {
     await files.uses(part);
     if (isOver()) return { ...counts, isLeft: true };
   }
-  const marks = marksOf(place);
-  const mark = async (name: string) => {
-    await change.begin();
-    await store.put(`${folder}${name}`, printStored({ run: at.id }));
-  };
-  const whole = marks.tables(manifest?.parts.length ?? 0);
-  if (manifest !== undefined && !made.has(whole)) await mark(whole);
-  const isAdded = made.has(marks.partition) && (isSparse || isSource(place));
-  if (manifest !== undefined && partitions !== undefined && (!isAdded || change.hasBegun())) {
-    await partitions.add(place, at, manifest);
-    if (!made.has(marks.partition)) await mark(marks.partition);
-  }
+  if (manifest === undefined) return outcome;
+  const mark = markOf(making, manifest.parts.length);
+  const isAdded = made.has(mark) && (isSparse || isSource(place)) && !change.hasBegun();
+  if (!isAdded) await partitions?.add(place, at, manifest);
+  if (made.has(mark)) return outcome;
+  await change.begin();
+  await store.put(`${folder}${mark}`, printStored({ run: at.id }));
   return outcome;
 }
 

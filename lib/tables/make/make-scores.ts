@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { findRows } from '../../jobs/results/part-rows.ts';
 import { findSummary } from '../../jobs/results/summary.ts';
 import { chunkOfPart, SCORES_FOLDER, SUMMARY_NAME } from '../../jobs/texts/batch/batch.ts';
@@ -8,28 +8,21 @@ import {
   type ListedObject,
   missingObject,
   type Store,
-  StoredObjectError,
+  unlessDamaged,
 } from '../../store/index.ts';
 import { readMade, type WithParquet, withParquet } from '../made/made-files.ts';
 import { type LinesToMake, type PlacedLine, parquetOfLines, type Report } from '../made/make-parquet.ts';
 import { parquetFormat } from '../parquet/parquet-schema.ts';
 import { scoreColumns } from '../stored-tables.ts';
-import { type MadeFolder, makeFolder, SourceChangedError } from './make-folder.ts';
+import { type MadeFolder, type MakeOptions, makeFolder, SourceChangedError } from './make-folder.ts';
 
-export type ScoresToMake = {
-  readonly store: Store;
-  readonly isOver: () => boolean;
-  readonly isDry: boolean;
-  readonly signal?: AbortSignal | undefined;
-};
-
-type Reading = Pick<ScoresToMake, 'store' | 'signal'>;
+type Reading = Pick<MakeOptions, 'store' | 'signal'>;
 
 /** The folder of all scores as Parquet. */
 const SCORES_PARQUET = 'parquet/scores/';
 
 /** The segments of the batches that have scores, or Parquet of them. */
-export async function segmentsOfBatches({ store }: Pick<ScoresToMake, 'store'>): Promise<readonly string[]> {
+export async function segmentsOfBatches({ store }: Pick<MakeOptions, 'store'>): Promise<readonly string[]> {
   const segments = new Set<string>();
   for (const root of [SCORES_FOLDER, SCORES_PARQUET])
     for await (const folder of store.folders(root)) segments.add(folder.slice(root.length));
@@ -41,8 +34,8 @@ export async function segmentsOfBatches({ store }: Pick<ScoresToMake, 'store'>):
  * have been forgotten since, so nothing of what it replaces stays, not even old versions. Throws `StoredObjectError` if
  * a part is damaged.
  */
-export async function makeBatch(segment: string, options: ScoresToMake): Promise<MadeFolder> {
-  const { store, isOver, isDry } = options;
+export async function makeBatch(segment: string, options: MakeOptions): Promise<MadeFolder> {
+  const { store, isDry } = options;
   const source = `${SCORES_FOLDER}${segment}/`;
   const folder = `${SCORES_PARQUET}${segment}/`;
   let used = await partsOfBatch(store, source);
@@ -51,7 +44,7 @@ export async function makeBatch(segment: string, options: ScoresToMake): Promise
     return NOTHING;
   }
   const made = await makeFolder<LinesToMake>({
-    store,
+    ...options,
     folder,
     make: ({ lines }) => parquetOfLines(lines(), scoreColumns),
     async *files() {
@@ -59,8 +52,6 @@ export async function makeBatch(segment: string, options: ScoresToMake): Promise
       if (used !== undefined) yield* scoreFiles(options, used);
     },
     mayStay: async () => isSame(used, await partsOfBatch(store, source)),
-    isOver,
-    isDry,
   });
   // It may have been forgotten meanwhile.
   if (used === undefined && !isDry) await deleteFolder(store, folder);
@@ -93,17 +84,13 @@ export async function forgetChangedParquet(store: Store): Promise<void> {
   for await (const found of store.folders(SCORES_PARQUET)) {
     const folder = `${found}/`;
     const source = `${SCORES_FOLDER}${found.slice(SCORES_PARQUET.length)}/`;
-    const parts = await partsOfBatch(store, source).catch(unlessDamaged);
+    const parts = await partsOfBatch(store, source).catch(unlessDamaged());
     const { files } = await readMade(store, folder);
     const wanted = parts === undefined ? [] : [...scoreFiles({ store }, parts)];
     const isAsMade = wanted.length === files.length && wanted.every(({ of }, at) => of === files[at]?.of);
     if (!isAsMade) await deleteFolder(store, folder);
   }
   await eraseOld(store, SCORES_PARQUET);
-}
-
-function unlessDamaged(error: unknown): undefined {
-  if (!(error instanceof StoredObjectError)) throw error;
 }
 
 async function deleteFolder(store: Store, folder: string): Promise<void> {
@@ -160,7 +147,7 @@ function* scoreFiles(reading: Reading, { parts }: BatchParts): Generator<LinesTo
     // The name of a part has its hash.
     const named = [parquetFormat(scoreColumns), ...items.map(({ key }) => key)].join('\n');
     yield {
-      of: createHash('sha256').update(named).digest('hex'),
+      of: hash('sha256', named),
       bytes: items.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
       lines: (report) => readParts(items, { ...reading, report }),
     };
@@ -187,15 +174,12 @@ async function rowsOf(
   key: string,
   { signal, report }: { readonly signal: AbortSignal; readonly report: Report },
 ): Promise<readonly Buffer[]> {
-  try {
+  const found = async () => {
     const rows = await findRows(store, key, signal);
     if (rows !== undefined) return rows;
-    // Another one has replaced it.
-    if (report === undefined) throw new SourceChangedError(key);
-    throw missingObject(store, key, 'a part');
-  } catch (error) {
-    if (report === undefined || !(error instanceof StoredObjectError)) throw error;
-    report(error.message);
-    return [];
-  }
+    // Without a report, another one has replaced it.
+    throw report === undefined ? new SourceChangedError(key) : missingObject(store, key, 'a part');
+  };
+  if (report === undefined) return await found();
+  return (await found().catch(unlessDamaged(report))) ?? [];
 }

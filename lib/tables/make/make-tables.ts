@@ -1,10 +1,11 @@
 import { publishedKeys } from '../../snapshot/changes/published-runs.ts';
 import type { Warn } from '../../snapshot/history/clear-work.ts';
-import { type Place, parsePlace, sourceOf } from '../../snapshot/keys.ts';
-import { type Store, StoredObjectError } from '../../store/index.ts';
+import { placesIn } from '../../snapshot/history/places.ts';
+import { type Place, sourceOf } from '../../snapshot/keys.ts';
+import { StoredObjectError } from '../../store/index.ts';
 import type { Partitions } from '../partitions/partitions.ts';
 import { pointAtLatest } from './latest-parquet.ts';
-import { type MadeFolder, SourceChangedError } from './make-folder.ts';
+import { type MadeFolder, type MakeOptions, SourceChangedError } from './make-folder.ts';
 import { endedDays, makeDay } from './make-results.ts';
 import { makeRun } from './make-run.ts';
 import { listRuns } from './make-runs.ts';
@@ -13,8 +14,7 @@ import { makeBatch, segmentsOfBatches } from './make-scores.ts';
 /** What may lack Parquet: the runs of a place, the batches of scores, or the days of results. */
 export type TableGroup = Place | 'scores' | 'results';
 
-export type TablesToMake = {
-  readonly store: Store;
+export type TablesToMake = MakeOptions & {
   /** Default: all that there are, results and scores first. */
   readonly groups?: readonly TableGroup[] | undefined;
   /** Where an earlier call left. Default: the beginning. */
@@ -30,12 +30,7 @@ export type TablesToMake = {
   readonly isSparse?: boolean | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Asked after each file that was made: true ends the work. */
-  readonly isOver: () => boolean;
-  /** Only say what is missing. */
-  readonly isDry: boolean;
   readonly warn: Warn;
-  readonly signal?: AbortSignal | undefined;
 };
 
 /** One run, batch or day: `name` is the run, the segment of the batch, or `TYPE DAY`. */
@@ -54,7 +49,7 @@ export type TableOutcome =
  */
 export async function* makeTables(options: TablesToMake): AsyncGenerator<TableOutcome> {
   const { from, isOver } = options;
-  const groups = options.groups ?? (await groupsIn(options.store));
+  const groups = options.groups ?? (['results', 'scores', ...(await placesIn(options.store))] as const);
   const begin = from === undefined ? 0 : Math.max(0, groups.indexOf(from.group));
   for (const group of groups.slice(begin)) {
     const found = await unlessSkipped(() => itemsOf(group, options));
@@ -65,22 +60,14 @@ export async function* makeTables(options: TablesToMake): AsyncGenerator<TableOu
     const first = group === from?.group ? found.findIndex(({ name }) => name === from.name) : 0;
     for (const { name, make } of found.slice(Math.max(0, first))) {
       if (isOver()) return yield { group, name, kind: 'left' };
-      for await (const outcome of outcomeOf({ group, name }, make)) {
-        yield outcome;
-        if (outcome.kind === 'left') return;
-      }
+      const made = await unlessSkipped(make);
+      if (typeof made === 'string') yield { group, name, kind: 'skipped', why: made };
+      if (typeof made !== 'object') continue;
+      const { isLeft, ...counts } = made;
+      if (counts.files > 0) yield { group, name, kind: 'made', ...counts };
+      if (isLeft) return yield { group, name, kind: 'left' };
     }
   }
-}
-
-/** Everything that a store may have Parquet of. */
-async function groupsIn(store: Store): Promise<readonly TableGroup[]> {
-  const places: Place[] = [];
-  for await (const folder of store.folders('')) {
-    const place = parsePlace(folder);
-    if (place !== undefined) places.push(place);
-  }
-  return ['results', 'scores', ...places.sort()];
 }
 
 type Item = { readonly name: string; readonly make: () => Promise<MadeFolder | undefined> };
@@ -133,25 +120,11 @@ async function recordsOf(
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const found = new Map<string, Set<string>>();
   const folder = `parquet/${place}/`;
-  for await (const { key } of store.list(folder, signal === undefined ? {} : { signal })) {
+  for await (const { key } of store.list(folder, { signal })) {
     const [, run, name = ''] = /^dt=[^/]+\/run=([^/]+)\/([^/]+)$/.exec(key.slice(folder.length)) ?? [];
     if (run !== undefined) found.set(run, (found.get(run) ?? new Set()).add(name));
   }
   return found;
-}
-
-/** Yields nothing if nothing was missing. */
-async function* outcomeOf(
-  named: Named,
-  make: () => Promise<MadeFolder | undefined>,
-): AsyncGenerator<TableOutcome> {
-  const made = await unlessSkipped(make);
-  if (typeof made === 'string') yield { ...named, kind: 'skipped', why: made };
-  else if (made !== undefined) {
-    const { isLeft, ...counts } = made;
-    if (counts.files > 0) yield { ...named, kind: 'made', ...counts };
-    if (isLeft) yield { ...named, kind: 'left' };
-  }
 }
 
 /** What is wrong with an object that is damaged, or that others change all the time. */

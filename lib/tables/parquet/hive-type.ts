@@ -1,6 +1,6 @@
 /** A type of Hive's, or `json`: text that is a value's JSON, byte for byte. Names are as on the platform. */
 export type ColumnType =
-  | { readonly kind: 'string' | 'bigint' | 'boolean' | 'timestamp' | 'json' }
+  | { readonly kind: (typeof PLAIN)[number] }
   | { readonly kind: 'array'; readonly element: ColumnType }
   | { readonly kind: 'map'; readonly value: ColumnType }
   | { readonly kind: 'struct'; readonly fields: readonly StructField[] };
@@ -20,8 +20,11 @@ export function parseColumnType(hive: string): ColumnType {
     }
     case 'struct':
       return { kind, fields: splitOutside(inner).map(parseField) };
-    default:
-      return { kind: plainKind(hive) };
+    default: {
+      const plain = PLAIN.find((each) => each === hive);
+      if (plain === undefined) throw unknownType(hive);
+      return { kind: plain };
+    }
   }
 }
 
@@ -55,18 +58,7 @@ export const trinoType = (hive: string): string =>
     .replaceAll(/\b(array|map)</g, '$1(')
     .replaceAll('>', ')');
 
-function plainKind(hive: string) {
-  switch (hive) {
-    case 'string':
-    case 'bigint':
-    case 'boolean':
-    case 'timestamp':
-    case 'json':
-      return hive;
-    default:
-      throw unknownType(hive);
-  }
-}
+const PLAIN = ['string', 'bigint', 'boolean', 'timestamp', 'json'] as const;
 
 function parseField(field: string): StructField {
   const colon = field.indexOf(':');

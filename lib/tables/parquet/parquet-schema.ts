@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { SchemaElement } from 'hyparquet-writer';
 import type { TableColumns } from './fit-lines.ts';
 import type { ColumnType } from './hive-type.ts';
@@ -54,7 +54,4 @@ const VERSION = 1;
 
 /** Names what the Parquet of a part depends on besides the part: 12 characters, other ones for other columns. */
 export const parquetFormat = (columns: TableColumns): string =>
-  createHash('sha256')
-    .update(JSON.stringify([VERSION, Object.entries(columns)]))
-    .digest('hex')
-    .slice(0, 12);
+  hash('sha256', JSON.stringify([VERSION, Object.entries(columns)])).slice(0, 12);

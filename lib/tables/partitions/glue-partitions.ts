@@ -43,58 +43,58 @@ export function gluePartitions({
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
     }),
   );
-  const searched = { client, database, location };
-  const named = (table: string) => ({ DatabaseName: database, TableName: table });
+  const named = (TableName: string) => ({ DatabaseName: database, TableName });
+  const retried = <T>(work: () => Promise<T>) => retryingConflicts(work, sleep);
+
+  /** How a table describes its parts. Athena reads a partition by its own description, so it gets a copy of this one. */
+  async function describeTable(Name: string): Promise<StorageDescriptor> {
+    const { Table } = await client.send(new GetTableCommand({ DatabaseName: database, Name }));
+    return Table?.StorageDescriptor ?? {};
+  }
+
+  /** The table of a partition; undefined for a narrowed snapshot that has none. */
+  async function findTable({ table, narrowed }: PartitionOfRun) {
+    if (narrowed === undefined) return { name: table, description: await describeTable(table) };
+    for (const name of [table, narrowed.otherTable]) {
+      const description = await describeTable(name).catch(unlessSaid('EntityNotFoundException'));
+      if (description?.Location === `${location}/${narrowed.placeFolder}`) return { name, description };
+    }
+    return undefined;
+  }
+
   async function put(partition: PartitionOfRun): Promise<void> {
+    const table = await findTable(partition);
+    if (table === undefined) return;
     const values = [...partition.values];
-    const found = await findTable(partition, searched);
-    if (found === undefined) return;
-    const { name, description: table } = found;
     const Location = `${location}/${partition.folder}`;
-    const PartitionInput = { Values: values, StorageDescriptor: { ...table, Location } };
+    const PartitionInput = { Values: values, StorageDescriptor: { ...table.description, Location } };
+    const create = new CreatePartitionCommand({ ...named(table.name), PartitionInput });
+    // It may point elsewhere. Updating it needs one permission fewer than looking first.
+    const about = { ...named(table.name), PartitionValueList: values, PartitionInput };
+    const update = new UpdatePartitionCommand(about);
     for (let round = 1; ; round += 1) {
-      const mayContinue = ignoring(round < MOST_ROUNDS);
-      const create = new CreatePartitionCommand({ ...named(name), PartitionInput });
-      const created = await retryingConflicts(() => client.send(create), sleep).catch(
-        mayContinue('AlreadyExistsException'),
-      );
-      if (created !== undefined) return;
-      // It may point elsewhere. Updating it needs one permission fewer than looking first.
-      const update = new UpdatePartitionCommand({
-        ...named(name),
-        PartitionValueList: values,
-        PartitionInput,
-      });
-      const updated = await retryingConflicts(() => client.send(update), sleep).catch(
-        mayContinue('EntityNotFoundException'),
-      );
-      if (updated !== undefined) return;
+      const unless = (name: string) => unlessSaid(round < MOST_ROUNDS ? name : undefined);
+      if (await retried(() => client.send(create)).catch(unless('AlreadyExistsException'))) return;
+      if (await retried(() => client.send(update)).catch(unless('EntityNotFoundException'))) return;
     }
   }
 
   async function drop(partition: PartitionOfRun): Promise<void> {
-    const PartitionValues = [...partition.values];
+    const { table, narrowed, values } = partition;
     // The table of a source has one name: it is not looked at first.
-    const table =
-      partition.narrowed === undefined ? partition.table : (await findTable(partition, searched))?.name;
-    if (table === undefined) return;
-    const remove = new DeletePartitionCommand({ ...named(table), PartitionValues });
-    await retryingConflicts(() => client.send(remove), sleep).catch(
-      ignoring(true)('EntityNotFoundException'),
-    );
+    const name = narrowed === undefined ? table : (await findTable(partition))?.name;
+    if (name === undefined) return;
+    const remove = new DeletePartitionCommand({ ...named(name), PartitionValues: [...values] });
+    await retried(() => client.send(remove)).catch(unlessSaid('EntityNotFoundException'));
   }
 
-  const failedTo =
-    (action: string, { table, values }: PartitionOfRun) =>
-    (cause: unknown) => {
-      throw new PartitionsError(`${action} ${values.join('/')} in ${database}.${table}`, failureOf(cause), {
-        cause,
+  const orFail =
+    (action: string, act: (partition: PartitionOfRun) => Promise<void>) => (partition: PartitionOfRun) =>
+      act(partition).catch((cause: unknown) => {
+        const tried = `${action} the partition ${partition.values.join('/')} in ${database}.${partition.table}`;
+        throw new PartitionsError(tried, failureOf(cause), { cause });
       });
-    };
-
-  const add = (partition: PartitionOfRun) => put(partition).catch(failedTo('add the partition', partition));
-  const remove = (partition: PartitionOfRun) =>
-    drop(partition).catch(failedTo('remove the partition', partition));
+  const [add, remove] = [orFail('add', put), orFail('remove', drop)];
 
   return {
     async add(place, run, { changes }) {
@@ -109,39 +109,11 @@ export function gluePartitions({
   };
 }
 
-type FoundTable = { readonly name: string; readonly description: StorageDescriptor };
-
-type Searched = Pick<GluePartitionsOptions, 'database' | 'location'> & { readonly client: GlueClient };
-
-/** The table of a partition; undefined for a narrowed snapshot that has none. */
-async function findTable(
-  { table, narrowed }: PartitionOfRun,
-  { client, database: DatabaseName, location }: Searched,
-): Promise<FoundTable | undefined> {
-  const find = (TableName: string) => describeTable(client, { DatabaseName, TableName });
-  if (narrowed === undefined) return { name: table, description: await find(table) };
-  for (const name of [table, narrowed.otherTable]) {
-    const description = await find(name).catch(ignoring(true)('EntityNotFoundException'));
-    if (description?.Location === `${location}/${narrowed.placeFolder}`) return { name, description };
-  }
-  return undefined;
-}
-
-/** Athena reads a partition by its own description of the parts, so it gets a copy of the table's current one. */
-async function describeTable(
-  client: GlueClient,
-  { DatabaseName, TableName }: { readonly DatabaseName: string; readonly TableName: string },
-): Promise<StorageDescriptor> {
-  const { Table } = await client.send(new GetTableCommand({ DatabaseName, Name: TableName }));
-  return Table?.StorageDescriptor ?? {};
-}
-
-/** Turns the named error of Glue into undefined if it may be ignored; throws all others. */
-const ignoring =
-  (mayIgnore: boolean) =>
-  (name: string) =>
+/** Undefined for an error of Glue that has this name; throws all others. */
+const unlessSaid =
+  (name: string | undefined) =>
   (error: unknown): undefined => {
-    if (!mayIgnore || !(error instanceof Error) || error.name !== name) throw error;
+    if (!(error instanceof Error) || error.name !== name) throw error;
   };
 
 /** Retries, after a pause, what failed because of a concurrent change of the table. The SDK does not. */

@@ -115,22 +115,6 @@ describe('a narrowed snapshot', () => {
   });
 });
 
-describe('a table of Parquet', () => {
-  const parquetTable = { SerdeInfo: { SerializationLibrary: PARQUET_SERDE } };
-
-  test('has the partition of a run in the folder of its Parquet', async () => {
-    await using glue = await openGlue({ stored_calculations: parquetTable });
-    const partitions = glue.partitionsIn('s3://bucket/sync');
-
-    await partitions.add('calculations', monday, { changes: null });
-
-    const Location = 's3://bucket/sync/parquet/calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/';
-    expect(await glue.stored('stored_calculations')).toMatchObject([
-      { StorageDescriptor: { ...parquetTable, Location } },
-    ]);
-  });
-});
-
 describe('the changes of a run', () => {
   test('have a partition in the folder of the key that its manifest names, and move with it', async () => {
     await using glue = await openGlue();

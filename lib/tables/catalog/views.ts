@@ -1,5 +1,14 @@
+import type { Place } from '../../snapshot/keys.ts';
+import { tableNames } from './glue-tables.ts';
 import { modelViews } from './model-views.ts';
+import { recordViews } from './record-views.ts';
 import { epochMoment, type Made, momentOf, type View, viewOf } from './view.ts';
+
+/** All tables of SQL over a store with these places, in the order in which they are listed. */
+export const viewsOver = (places: readonly Place[]): readonly View[] => [
+  ...[...tableNames(places)].flatMap(([place, name]) => recordViews(place, name)),
+  ...otherViews,
+];
 
 type Columns = Readonly<Record<string, Made>>;
 
