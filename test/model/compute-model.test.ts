@@ -13,7 +13,7 @@ import {
   reach,
 } from '../../lib/model/index.ts';
 import { sources } from '../../lib/snapshot/sources/sources.ts';
-import { type NaiveModel, type NaiveStore, naiveModel, naiveUsers } from './naive.ts';
+import { flagNames, type NaiveStore, naiveModel, naiveUsers } from './naive.ts';
 import { publishStore } from './publish-store.ts';
 import { anyStore, craftedStore, link } from './stores.ts';
 
@@ -40,16 +40,6 @@ const having = (model: Model, bit: number) =>
       .filter((node) => ((model.flags[node] ?? 0) & bit) !== 0)
       .map((node) => nameAt(model, node)),
   );
-
-const flagNames = {
-  broken_links: 'brokenLinks',
-  invalid: 'invalid',
-  missing_target: 'missingTarget',
-  affected: 'affected',
-  unused: 'unused',
-  same_name: 'sameName',
-  same_links: 'sameLinks',
-} as const satisfies Record<Flag, keyof NaiveModel>;
 
 const usesIn = (model: Model) =>
   sorted(

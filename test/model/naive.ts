@@ -1,3 +1,5 @@
+import type { Flag } from '../../lib/model/index.ts';
+
 /**
  * The model by obvious code over parsed records, in Sets and Maps: what everything else is held against. It shares no
  * code with lib/model. A thing is a text: its kind, a space and its id.
@@ -166,6 +168,17 @@ export function naiveUsers(
 }
 
 export type NaiveModel = ReturnType<typeof naiveModel>;
+
+/** The sets of things with each flag. */
+export const flagNames = {
+  broken_links: 'brokenLinks',
+  invalid: 'invalid',
+  missing_target: 'missingTarget',
+  affected: 'affected',
+  unused: 'unused',
+  same_name: 'sameName',
+  same_links: 'sameLinks',
+} as const satisfies Record<Flag, keyof NaiveModel>;
 
 /** The model of a store. Sets hold things: `calculation 7`. */
 export function naiveModel(store: NaiveStore) {

@@ -6,9 +6,9 @@ import { readLastPublication } from '../../lib/snapshot/publish/last-publication
 import type { Columns } from '../../lib/snapshot/sources/source-definition.ts';
 import { type Source, sourceDefinitions, sources } from '../../lib/snapshot/sources/sources.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
-import { viewsOver } from '../../lib/tables/catalog/catalog.ts';
 import { tableNameOf } from '../../lib/tables/catalog/glue-tables.ts';
 import type { View } from '../../lib/tables/catalog/view.ts';
+import { viewsOver } from '../../lib/tables/catalog/views.ts';
 import { duckDbMacros, duckDbSql } from '../../lib/tables/duckdb-dialect.ts';
 import { savedQueries } from '../../lib/tables/saved-queries.ts';
 import { type StoredTable, storedTables } from '../../lib/tables/stored-tables.ts';

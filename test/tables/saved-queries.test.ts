@@ -9,7 +9,6 @@ import { printPart, type ScoredRow } from '../../lib/jobs/texts/batch/part.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { savedQueries } from '../../lib/tables/saved-queries.ts';
 import { monday, publishLines } from '../snapshot/changes/publish-lines.ts';
 import { openQueryEngine, type QueryEngine } from './engine.ts';
 import { type TakenRun, type Truth, takeSnapshot, truthOf } from './runs.ts';
@@ -182,25 +181,6 @@ function repeatFiles({ state }: Sandbox): void {
 
 const sorted = (rows: Iterable<unknown>): readonly string[] =>
   [...rows].map((row) => canonicalJson(row)).sort();
-
-/** Those of the model are tested in test/model/doors.test.ts. */
-test('each saved query is tested', () => {
-  expect(savedQueries().map(({ name }) => name)).toEqual([
-    'broken-references',
-    'calculations-not-touched',
-    'cards-by-dataset',
-    'cards-without-owner',
-    'changes-by-day',
-    'failed-and-unknown-jobs',
-    'large-and-duplicate-files',
-    'most-negative-texts',
-    'sentiment-by-topic-and-week',
-    'tokens-by-batch',
-    'unused-calculations',
-    'what-changed-this-week',
-    'what-uses-datasets',
-  ]);
-});
 
 describe('the tables of the latest run', () => {
   test('hold every calculation of it with all digits of its id, and no other', async () => {
@@ -389,36 +369,20 @@ test('most-negative-texts finds those with most negative topics first, with the 
   expect(rows[0]?.['columns']).toEqual([{ key: 'Channel', value: 'é' }]);
 });
 
-describe('cards by hand', () => {
-  /** DuckDB over a store with nothing but these cards as the latest run. */
-  async function engineOver(...cards: readonly object[]): Promise<QueryEngine> {
-    const folder = await mkdtemp(join(tmpdir(), 'queries-'));
-    cleanUp.defer(() => rm(folder, { recursive: true }));
-    const lines = cards.map((card) => JSON.stringify(card));
-    await publishLines(createDirectoryStore(folder), { place: 'cards', run: monday, lines });
-    const small = await openQueryEngine(folder);
-    cleanUp.defer(() => small.close());
-    return small;
-  }
-
-  test('without an owner have neither one of their own nor any in their list', async () => {
-    const small = await engineOver(
-      { id: 1, ownerId: 5 },
-      { id: 2, owners: [{ id: 6 }] },
-      { id: 3, ownerId: '', owners: [{ id: '' }, {}] },
-      { id: 4, owners: [] },
-      { id: 5 },
-    );
-
-    expect((await small.saved('cards-without-owner')).map(({ id }) => id)).toEqual(['3', '4', '5']);
-  });
-});
-
-test('every query returns nothing if the tables hold nothing', async () => {
+test('cards-without-owner finds those that have neither one of their own nor any in their list', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'queries-'));
   cleanUp.defer(() => rm(folder, { recursive: true }));
-  const empty = await openQueryEngine(folder);
-  cleanUp.defer(() => empty.close());
+  const cards = [
+    { id: 1, ownerId: 5 },
+    { id: 2, owners: [{ id: 6 }] },
+    { id: 3, ownerId: '', owners: [{ id: '' }, {}] },
+    { id: 4, owners: [] },
+    { id: 5 },
+  ];
+  const lines = cards.map((card) => JSON.stringify(card));
+  await publishLines(createDirectoryStore(folder), { place: 'cards', run: monday, lines });
+  const small = await openQueryEngine(folder);
+  cleanUp.defer(() => small.close());
 
-  for (const { name } of savedQueries()) await expect(empty.saved(name)).resolves.toEqual([]);
+  expect((await small.saved('cards-without-owner')).map(({ id }) => id)).toEqual(['3', '4', '5']);
 });

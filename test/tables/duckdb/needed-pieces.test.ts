@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { sources } from '../../../lib/snapshot/sources/sources.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { viewsOver } from '../../../lib/tables/catalog/catalog.ts';
+import { viewsOver } from '../../../lib/tables/catalog/views.ts';
 import { openDatabase } from '../../../lib/tables/duckdb/database.ts';
 import { createLocalCopies } from '../../../lib/tables/duckdb/local-copies.ts';
 import { neededPieces } from '../../../lib/tables/duckdb/needed-pieces.ts';
