@@ -124,15 +124,3 @@ test('without a whole run, all narrowed places are shown, and the report says so
   expect(facts.calculations?.list.columns.id).toEqual(['1', '2']);
   expect(facts.narrowed).toEqual([{ source: 'calculations', places: ['calculations.a', 'calculations.b'] }]);
 });
-
-test('the model is stored by the first report, over the runs that it shows', async () => {
-  const { store } = await reportOf(craftedStore);
-  const stored = [...store.objects.keys()].filter((key) => key.startsWith('model/'));
-
-  expect(stored).toContain('model/latest.json');
-  expect(String(store.objects.get('model/latest.json'))).toContain(wednesday.id);
-
-  await collect(store);
-
-  expect([...store.objects.keys()].filter((key) => key.startsWith('model/'))).toEqual(stored);
-});

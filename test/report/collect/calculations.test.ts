@@ -1,60 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type CalculationFacts, calculationFlags } from '../../../lib/report/facts.ts';
-import { collect, given, namesOf, storeOf } from './collect.ts';
-
-const link = (type: string, id: string, valid: unknown = 'VALID') => ({ resource: { type, id }, valid });
-
-/** Each calculation with its flags but `oldest`, as a line. */
-const flagged = ({ list }: CalculationFacts) =>
-  list.columns.id.map((id, at) =>
-    [id, ...namesOf((list.columns.flags[at] ?? 0) & ~calculationFlags.oldest, calculationFlags)].join(' '),
-  );
-
-test('a calculation is broken by a link that is not valid, in whatever letters', async () => {
-  const store = await storeOf({
-    calculations: [
-      { id: 1, links: [link('CARD', '9:1', 'valid')] },
-      { id: 2, links: [link('CARD', '9:1', 'Illegal_Reference')] },
-      { id: 3, links: [link('CARD', '9:1', null)] },
-    ],
-  });
-
-  const { calculations } = await collect(store);
-
-  expect(flagged(given(calculations))).toEqual(['1', '2 broken_links', '3']);
-  expect(calculations?.links.values).toEqual([
-    ['VALID', 1],
-    ['ILLEGAL_REFERENCE', 1],
-    ['unknown', 1],
-  ]);
-});
-
-test('a calculation is used by cards and by other calculations, not by itself or by what it uses', async () => {
-  const store = await storeOf({
-    calculations: [
-      { id: 1, links: [link('FUNCTION_TEMPLATE', '2')] },
-      { id: 2 },
-      { id: 3, links: [link('function_template', '3')] },
-      { id: 4, activeLinks: { CARD: ['9'] } },
-      '{"id":5,"activeLinks":{"FUNCTION_TEMPLATE":[18446744073709551616]}}',
-      '{"id":18446744073709551616}',
-      '{"id":18446744073709551617}',
-    ],
-  });
-
-  const { calculations } = await collect(store);
-
-  expect(flagged(given(calculations))).toEqual([
-    '1 unused',
-    '2',
-    '3 unused',
-    '4',
-    '5 unused',
-    '18446744073709551616',
-    '18446744073709551617 unused',
-  ]);
-});
+import { calculationFlags } from '../../../lib/report/facts.ts';
+import { collect, given, storeOf } from './collect.ts';
 
 test('the oldest are the hundred that were changed first', async () => {
   const records = Array.from({ length: 150 }, (_, at) => ({ id: at, lastModified: 1_700_000_000_000 - at }));

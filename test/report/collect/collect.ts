@@ -28,10 +28,6 @@ export async function storeOf(records: Partial<Record<Place, readonly unknown[]>
   return store;
 }
 
-/** The names of the flags that are set. */
-export const namesOf = (flags: number, all: Readonly<Record<string, number>>): readonly string[] =>
-  Object.keys(all).filter((name) => (flags & (all[name] ?? 0)) !== 0);
-
 export function given<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('expected facts, got none');
   return value;

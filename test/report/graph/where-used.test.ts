@@ -140,16 +140,6 @@ test('an id of several kinds is found in each, unless one kind is asked for', as
 describe('what is damaged is a fault, and the rest holds', () => {
   beforeEach(publishChain);
 
-  test('a manifest', async () => {
-    await store.put(latestKey('cards'), Buffer.from('{"run":7}'));
-
-    const { found, faults, searched } = await find('d-1');
-
-    expect(faults.join()).toMatch(/^cards: .*latest\.json/);
-    expect(searched.map(({ place }) => place)).toEqual(['calculations']);
-    expect(found[0]?.total).toBe(4);
-  });
-
   test('a part', async () => {
     const [key = ''] = [...store.objects.keys()].filter((each) => /^cards\/.*part/.test(each));
     await store.put(key, Buffer.from('not compressed'));

@@ -49,14 +49,6 @@ describe('search', () => {
     });
   });
 
-  test('counts what is on a dataset, which only other records name', async () => {
-    const { value } = await server.call('search', { text: 'set-', source: 'datasets' });
-
-    expect(value).toMatchObject({
-      data: { matches: [{ key: 'set-1', counts: { cards: 1, calculations: 1, broken_links: 0 } }] },
-    });
-  });
-
   test('pages by cursor through all sources, each record once', async () => {
     const pages = await server.searchPages({ text: '', limit: 1 });
 

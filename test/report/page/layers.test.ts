@@ -30,28 +30,3 @@ test('a picture has ten boxes a layer, says how many more there are, and every l
   expect(lines).toHaveLength(12);
   expect(lines.at(-1)?.from.more).toBe(2);
 });
-
-test('a circle ends', () => {
-  const circle = { ...graph, user: [1, 2, 0], used: [0, 1, 2] };
-
-  expect(reachedFrom(edgesOf(circle, 3).users, 0).map(({ node }) => node)).toEqual([1, 2]);
-});
-
-test('a graph leads from a thing to what would break without it, and to what it uses', () => {
-  // Dataset 0; calculations 1 and 2; card 3; another dataset, which is gone, 4.
-  const { users, used } = edgesOf({ ...graph, user: [1, 2, 3, 1, 2], used: [0, 1, 2, 4, 4] }, 5);
-  const hopsFrom = (edges: typeof users, start: number) =>
-    reachedFrom(edges, start).map(({ node, hop }) => [node, hop]);
-
-  expect(hopsFrom(users, 0)).toEqual([
-    [1, 1],
-    [2, 2],
-    [3, 3],
-  ]);
-  expect(hopsFrom(used, 3)).toEqual([
-    [2, 1],
-    [1, 2],
-    [4, 2],
-    [0, 3],
-  ]);
-});

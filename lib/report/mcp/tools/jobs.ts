@@ -4,6 +4,7 @@ import { adviceFor } from '../../../jobs/job-advice.ts';
 import type { JobRow } from '../../../jobs/ledger/job-row.ts';
 import { findResult, storedResults } from '../../../jobs/results/stored-results.ts';
 import { TableError } from '../../../table/index.ts';
+import { createLargest } from '../../collect/listed.ts';
 import { createRoom, defineList, withShortTexts } from '../pages.ts';
 import { described, oneOf, type ToolCall, ToolError, textInput } from '../tool.ts';
 
@@ -85,29 +86,23 @@ async function countJobs<T>(
   { state, most, signal, mostRead = Number.POSITIVE_INFINITY }: Counting,
 ) {
   const counts = { ...NONE };
-  let [listed, read]: [ShownJob[], number] = [[], 0];
+  const first = createLargest<ShownJob>(most);
+  let read = 0;
   for await (const each of all) {
     signal.throwIfAborted();
     const shown = show(each);
     if (shown === undefined) continue;
     counts[shown.state] += 1;
     read += 1;
-    if (state === undefined || shown.state === state) listed.push(shown);
-    if (listed.length >= 2 * most) listed = firstOf(listed, most);
+    if (state === undefined || shown.state === state) first.add(rankOf(shown), shown);
     if (read >= mostRead) break;
   }
-  return { counts, listed: firstOf(listed, most) };
+  return { counts, listed: first.values().toSorted((a, b) => rankOf(b) - rankOf(a)) };
 }
 
-const firstOf = (all: readonly ShownJob[], most: number): ShownJob[] =>
-  all.toSorted((a, b) => rank(a) - rank(b) || newestFirst(a, b) || (a.id < b.id ? -1 : 1)).slice(0, most);
-
-const rank = ({ state }: ShownJob): number => STATES.indexOf(state);
-
-function newestFirst(a: ShownJob, b: ShownJob): number {
-  const [left = '', right = ''] = [a, b].map(({ finishedAt, startedAt }) => finishedAt ?? startedAt ?? '');
-  return left === right ? 0 : left < right ? 1 : -1;
-}
+/** By state, and then by time: no time has so many milliseconds. */
+const rankOf = ({ state, finishedAt, startedAt }: ShownJob): number =>
+  (Date.parse(finishedAt ?? startedAt ?? '') || 0) - 1e15 * STATES.indexOf(state);
 
 const jobOfRow = ({ outcome, state, ...row }: JobRow) =>
   shownJob({ ...row, state: state.toLowerCase(), error: outcome?.error });
