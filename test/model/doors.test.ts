@@ -4,7 +4,7 @@ import { savedSql } from '../../lib/cli/query/saved.ts';
 import { adjacencyOf, type Flag, flagBits, lastRuns, openModel, reach } from '../../lib/model/index.ts';
 import { collectFacts } from '../../lib/report/collect/collect-facts.ts';
 import { brokenFlags, brokenThings } from '../../lib/report/digest/broken-things.ts';
-import { calculationFlags, cardFlags } from '../../lib/report/facts.ts';
+import { calculationFlags, cardFlags, ownedCounts } from '../../lib/report/facts.ts';
 import { figuresOf } from '../../lib/report/figures.ts';
 import { whereUsed } from '../../lib/report/graph/where-used.ts';
 import { StoreError } from '../../lib/store/error.ts';
@@ -61,8 +61,11 @@ function naiveAnswers(given: NaiveStore): Answers {
     datasets: [...naive.datasets].map(
       ([dataset, counts]) => `${dataset} ${counts.cards} ${counts.calculations} ${counts.brokenLinks}`,
     ),
-    owners: [...naive.owners].map(
-      ([user, owner]) => `${user} ${owner.calculations} ${owner.cards} ${owner.files} ${owner.unused}`,
+    owners: [...naive.owners].map(([user, { dataFiles, brokenLinks, missingTarget, ...owner }]) =>
+      ownerLine(user, {
+        ...owner,
+        ...{ data_files: dataFiles, broken_links: brokenLinks, missing_target: missingTarget },
+      }),
     ),
     ...Object.fromEntries([...used].map((thing) => [`who uses ${thing}`, users(thing, 1)])),
     ...Object.fromEntries([...used].map((thing) => [`what depends on ${thing}`, users(thing, Infinity)])),
@@ -126,7 +129,7 @@ const bySql: Door = async (store, given) => {
     ...ofPlaces('card', ofCards),
     ['uses', use, 'uses'],
     ['datasets', "concat_ws(' ', 'dataset', dataset_id, cards, calculations, broken_links)", 'datasets'],
-    ['owners', "concat_ws(' ', user_id, calculations, cards, files, unused)", 'owners'],
+    ['owners', `concat_ws(' ', user_id, ${ownedCounts.join(', ')})`, 'owners'],
     ...(thing === undefined
       ? []
       : [
@@ -195,8 +198,8 @@ type Counted = Readonly<Record<string, unknown>>;
 const datasetLine = (id: unknown, { cards, calculations, broken_links }: Counted) =>
   `dataset ${id} ${cards} ${calculations} ${broken_links}`;
 
-const ownerLine = (id: unknown, { calculations, cards, files, unused }: Counted) =>
-  `${id} ${calculations} ${cards} ${files} ${unused}`;
+const ownerLine = (id: unknown, counts: Counted) =>
+  [id, ...ownedCounts.map((name) => counts[name])].join(' ');
 
 /** What `report --json` prints. */
 const byReport: Door = async (store) => {

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { inflateRawSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { flagMeanings } from '../../lib/model/flags.ts';
 import { printPage } from '../../lib/report/html.ts';
 import { makeFacts } from './make-facts.ts';
 
@@ -43,4 +45,10 @@ test('it names who made what it carries, and their licences', () => {
   expect(html).toMatch(/preact 11\.2\.0, Copyright/);
   expect(html).toMatch(/@observablehq\/plot 0\.6\.17, Copyright/);
   expect(html).toContain('Permission to use, copy, modify, and/or distribute this software');
+});
+
+test('the docs say of each flag what the page says', () => {
+  const docs = readFileSync('docs/report.md', 'utf8');
+
+  for (const meaning of Object.values(flagMeanings)) expect(docs).toContain(`| ${meaning} |`);
 });
