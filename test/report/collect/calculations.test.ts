@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { calculationFlags } from '../../../lib/report/facts.ts';
+import { scaled } from '../../scale.ts';
 import { collect, given, storeOf } from './collect.ts';
 
 test('the oldest are the hundred that were changed first', async () => {
@@ -82,6 +83,6 @@ test('a list that is cut has the same counts as a whole one, and shows what has 
           expect(top.columns.id).toEqual(expect.arrayContaining(all.slice(0, 2)));
       }
     }),
-    { numRuns: 60 },
+    { numRuns: scaled(25, 200) },
   );
 });

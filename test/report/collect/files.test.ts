@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { scaled } from '../../scale.ts';
 import { collect, given, storeOf } from './collect.ts';
 
 const anyFile = fc.record(
@@ -51,7 +52,7 @@ test('files are counted as by hand, and a list that is cut has the largest', asy
       const shown = top.columns.size.map((size) => size ?? -1).toSorted((a, b) => b - a);
       expect(shown).toEqual(descending.slice(0, records.length <= 5 ? 5 : 3));
     }),
-    { numRuns: 50 },
+    { numRuns: scaled(20, 200) },
   );
 });
 

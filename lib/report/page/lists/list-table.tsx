@@ -34,7 +34,7 @@ export function ListTable({ view, list, params }: Props) {
         {foundWords(list, rows.length)}
       </p>
       <Table
-        label={list.noun[1]}
+        label={`${list.one}s`}
         {...{ columns: list.columns, rows, sort }}
         onSort={(next) => set({ sort: next })}
         page={Number.parseInt(page, 10) || 1}
@@ -44,18 +44,13 @@ export function ListTable({ view, list, params }: Props) {
   );
 }
 
-function foundWords(
-  { noun: [one, many], length, total, isWhole, which = 'first' }: List,
-  found: number,
-): string {
+function foundWords({ one, length, total, isWhole, which = 'first' }: List, found: number): string {
   const of = isWhole ? '' : ` of the ${which} ${count(length)} of ${count(total)}`;
   if (found === length)
-    return isWhole
-      ? counted(found, one, many)
-      : `The ${which} ${count(length)} of ${counted(total, one, many)}`;
+    return isWhole ? counted(found, one) : `The ${which} ${count(length)} of ${counted(total, one)}`;
   return found === 0
     ? `No ${one}${of} matches`
-    : `${counted(found, one, many)}${of}${isWhole ? ` of ${count(total)}` : ''}`;
+    : `${counted(found, one)}${of}${isWhole ? ` of ${count(total)}` : ''}`;
 }
 
 type ToolsProps = {
@@ -65,13 +60,13 @@ type ToolsProps = {
   readonly set: (changes: Params, replace?: boolean) => void;
 };
 
-function ListTools({ list: { noun, flags }, params, facets, set }: ToolsProps) {
+function ListTools({ list: { one, flags }, params, facets, set }: ToolsProps) {
   const selected = (params['flag'] ?? '').split(',').filter(Boolean);
   const toggle = (name: string) =>
     selected.includes(name) ? selected.filter((each) => each !== name) : [...selected, name];
   return (
     <search class="tools">
-      <SearchBox label={`Search ${noun[1]}`} value={params['q'] ?? ''} onValue={(q) => set({ q }, true)} />
+      <SearchBox label={`Search ${one}s`} value={params['q'] ?? ''} onValue={(q) => set({ q }, true)} />
       {flags.length > 0 && (
         <Chips
           legend="Only these"

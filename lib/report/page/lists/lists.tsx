@@ -6,27 +6,6 @@ import type { Report } from '../state/report.ts';
 import { columnKinds, type Rows } from './columns.tsx';
 import type { Column } from './table.tsx';
 
-/** A property that some rows have, by which they can be selected. */
-type Flag<Has> = {
-  readonly name: string;
-  readonly label: string;
-  /** In a sentence. */
-  readonly meaning?: string;
-  readonly has: Has;
-};
-
-/** A list as the page shows it: rows are numbered from 0. */
-export type List = Pick<Definition, 'noun' | 'which' | 'sort' | 'empty'> & {
-  readonly length: number;
-  /** How many there are on the platform, if the list does not hold all. */
-  readonly total: number;
-  readonly isWhole: boolean;
-  readonly columns: readonly Column[];
-  readonly flags: readonly Flag<(row: number) => boolean>[];
-  /** What the search looks into. */
-  readonly textOf: (row: number) => string;
-};
-
 type Columns = Readonly<Record<string, readonly unknown[]>>;
 
 type Listed = { readonly total: number; readonly isWhole: boolean; readonly columns: Columns };
@@ -34,13 +13,14 @@ type Listed = { readonly total: number; readonly isWhole: boolean; readonly colu
 type ValueIn = (name: string) => unknown;
 
 type Definition = {
-  readonly noun: readonly [one: string, many: string];
+  /** What one of them is called. */
+  readonly one: string;
   /** Which are listed, if not all: `largest`. */
   readonly which?: string;
   /** Which order it has at first, as in an address. */
   readonly sort: string;
-  /** What to read where there is nothing. */
-  readonly empty: string;
+  /** What to read where there is nothing. Default: that the last snapshot holds none. */
+  readonly empty?: string;
   /** What is listed; undefined where no snapshot of it is published. */
   readonly of: (report: Report) => Listed | undefined;
   /** The source whose snapshot holds it. Default: `calculations`. */
@@ -51,8 +31,13 @@ type Definition = {
   readonly columns: readonly (readonly [name: string, label: string, kind: keyof typeof columnKinds])[];
   /** The flags that the column `flags` has, as bits. */
   readonly bits?: Readonly<Partial<Record<keyof typeof flagWords, number>>>;
-  /** Other properties by which rows can be selected. */
-  readonly flags?: readonly Flag<(valueIn: ValueIn) => boolean>[];
+  /** Other properties by which rows can be selected; `meaning` is a sentence. */
+  readonly flags?: readonly {
+    readonly name: string;
+    readonly label: string;
+    readonly meaning?: string;
+    readonly has: (valueIn: ValueIn) => boolean;
+  }[];
   readonly hrefOf?: (name: string, valueIn: ValueIn) => string | undefined;
 };
 
@@ -68,7 +53,7 @@ const titleOf = (name: string): string =>
 const definitions: Partial<Readonly<Record<View, Definition>>> = {
   calculations: {
     of: ({ facts }) => facts.calculations?.list,
-    noun: ['calculation', 'calculations'],
+    one: 'calculation',
     kind: 'calculation',
     which: 'most notable',
     columns: [
@@ -81,12 +66,11 @@ const definitions: Partial<Readonly<Record<View, Definition>>> = {
     ],
     bits: calculationFlags,
     sort: 'name',
-    empty: 'The last snapshot holds no calculation.',
   },
   cards: {
     of: ({ facts }) => facts.cards?.list,
     source: 'cards',
-    noun: ['card', 'cards'],
+    one: 'card',
     kind: 'card',
     which: 'most notable',
     columns: [
@@ -99,11 +83,10 @@ const definitions: Partial<Readonly<Record<View, Definition>>> = {
     ],
     bits: cardFlags,
     sort: 'title',
-    empty: 'The last snapshot holds no card.',
   },
   datasets: {
     of: ({ facts }) => facts.datasets?.list,
-    noun: ['dataset', 'datasets'],
+    one: 'dataset',
     kind: 'dataset',
     which: 'most used',
     columns: [
@@ -124,7 +107,7 @@ const definitions: Partial<Readonly<Record<View, Definition>>> = {
   files: {
     of: ({ facts }) => facts.files?.list,
     source: 'files',
-    noun: ['file', 'files'],
+    one: 'file',
     which: 'largest',
     columns: [
       ['path', 'Path', 'text'],
@@ -134,12 +117,11 @@ const definitions: Partial<Readonly<Record<View, Definition>>> = {
       ['created', 'Created', 'day'],
     ],
     sort: '-size',
-    empty: 'The last snapshot holds no file.',
   },
   'data-files': {
     of: ({ facts }) => facts.dataFiles?.list,
     source: 'data-files',
-    noun: ['data file', 'data files'],
+    one: 'data file',
     columns: [
       ['name', 'Name', 'text'],
       ['id', 'Id', 'text'],
@@ -148,12 +130,11 @@ const definitions: Partial<Readonly<Record<View, Definition>>> = {
       ['created', 'Created', 'day'],
     ],
     sort: 'name',
-    empty: 'The last snapshot holds no data file.',
   },
   owners: {
     of: ({ facts: { owners } }) =>
       owners && { ...owners.list, columns: { ...owners.list.columns, name: owners.list.columns.id } },
-    noun: ['owner', 'owners'],
+    one: 'owner',
     columns: [
       ['name', 'Owner', 'owner'],
       ['id', 'Id', 'text'],
@@ -178,7 +159,7 @@ const definitions: Partial<Readonly<Record<View, Definition>>> = {
   },
   owned: {
     of: ownedIn,
-    noun: ['thing', 'things'],
+    one: 'thing',
     which: 'most notable',
     columns: [
       ['name', 'Name', 'thing'],
@@ -194,7 +175,7 @@ const definitions: Partial<Readonly<Record<View, Definition>>> = {
   },
   broken: {
     of: brokenIn,
-    noun: ['broken link', 'broken links'],
+    one: 'broken link',
     columns: [
       ['user', 'Who refers', 'node'],
       ['relation', 'How', 'facet'],
@@ -254,18 +235,18 @@ function brokenIn({ facts: { calculations, graph }, edges, edgeAt }: Report): Li
 }
 
 /** A list of the page, and the command that makes what it is of; undefined for a view that is none. */
-export function listOf(
-  view: View,
-  report: Report,
-): { readonly list?: List; readonly command: string } | undefined {
+export function listOf(view: View, report: Report) {
   const definition = definitions[view];
   if (definition === undefined) return undefined;
   const command = `platform-sync snapshot ${definition.source ?? 'calculations'}`;
   const found = definition.of(report);
-  return found === undefined ? { command } : { command, list: made(definition, found, report) };
+  return { command, list: found && made(definition, found, report) };
 }
 
-function made(definition: Definition, { total, isWhole, columns }: Listed, { ownerOf }: Report): List {
+/** A list as the page shows it: rows are numbered from 0, and `total` is how many there are on the platform. */
+export type List = ReturnType<typeof made>;
+
+function made(definition: Definition, { total, isWhole, columns }: Listed, { ownerOf }: Report) {
   const { bits = {}, kind, flags = [], hrefOf, columns: shown } = definition;
   const names = Object.keys(bits) as (keyof typeof flagWords)[];
   const valueAt = (row: number) => (name: string) => columns[name]?.[row];
@@ -284,6 +265,7 @@ function made(definition: Definition, { total, isWhole, columns }: Listed, { own
   });
   const heading = column(shown[0] ?? ['', '', 'text'], 0);
   return {
+    empty: `The last snapshot holds no ${definition.one}.`,
     ...definition,
     length: columns[heading.name]?.length ?? 0,
     total,
@@ -297,6 +279,7 @@ function made(definition: Definition, { total, isWhole, columns }: Listed, { own
         has: (row: number) => (Number(columns['flags']?.[row]) & (bits[name] ?? 0)) !== 0,
       })),
     ],
-    textOf: (row) => `${heading.text(row)} ${columns['id']?.[row] ?? ''}`,
+    /** What the search looks into. */
+    textOf: (row: number) => `${heading.text(row)} ${columns['id']?.[row] ?? ''}`,
   };
 }
