@@ -113,7 +113,7 @@ test('finishes on a platform that fails one request in five and limits its rate,
 });
 
 test('contains every record that existed throughout, while others are deleted, added and changed', async () => {
-  await using sandbox = await startPlatform({ calculations: 2_000, churn: 400, latencyMs: 5 });
+  await using sandbox = await startPlatform({ calculations: 600, churn: 200, latencyMs: 5 });
   const from = Date.now();
 
   const publication = await snapshotOf(sandbox, { pageRows: 50 });
