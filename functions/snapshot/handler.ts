@@ -87,7 +87,6 @@ async function open() {
     host: new URL(settings.PLATFORM_BASE_URL).host,
     callCounts,
     paceCounts,
-    warn: (what, err) => logger.warn({ what, err }, 'published with a fault'),
     onEnded: (ended) => {
       const { place, kind } = ended;
       logEnd(logger, ended);

@@ -56,17 +56,11 @@ export const parquetFolder = (place: Place, run: Run) => `parquet/${publishedFol
 export const latestParquetFolder = (place: Place) => `parquet/latest/${place}/`;
 
 /**
- * The key of what changed in a run since another. A run that is compared again, with one that was published meanwhile, or
- * in another series, has its changes in a folder of their own: nobody writes over those that a manifest names.
+ * The key of what changed in a run since another. `token` makes a folder of its own for each comparison: nobody writes
+ * over those that a manifest names, or deletes them as somebody else's.
  */
-export const changesKey = (place: Place, run: Run, against: string, series = 1) =>
-  `changes/${publishedFolder(place, run)}against=${against}${series === 1 ? '' : `-${series}`}/part.ndjson.gz`;
-
-/** The series of a run's changes, by their key; undefined for any other object. */
-export function changesSeriesOf(key: string): number | undefined {
-  const found = /\/against=[^/]+?Z-[0-9a-f]{6}(?:-(\d+))?\/part\.ndjson\.gz$/.exec(key);
-  return found === null ? undefined : Number(found[1] ?? 1);
-}
+export const changesKey = (place: Place, run: Run, against: string, token: string) =>
+  `changes/${publishedFolder(place, run)}against=${against}-${token}/part.ndjson.gz`;
 
 /** The prefixes of all that a run has outside `work/`: its folder, which this begins with, its Parquet, uses and changes. */
 export const foldersOf = (folder: string) =>
@@ -75,18 +69,12 @@ export const foldersOf = (folder: string) =>
 /** The key of the object that points at the last published run of a source. */
 export const latestKey = (place: Place) => `${place}/latest.json`;
 
-/** A part's file name: its number, the start of its sha256, and its series, unless that is 1. */
-export const partName = (index: number, sha256: string, compression: Compression, series = 1) =>
-  `part-${String(index).padStart(5, '0')}-${sha256.slice(0, 12)}${series === 1 ? '' : `-${series}`}.ndjson.${compressionSuffix[compression]}`;
+/** A part's file name: its number and the start of its sha256. */
+export const partName = (index: number, sha256: string, compression: Compression) =>
+  `part-${String(index).padStart(5, '0')}-${sha256.slice(0, 12)}.ndjson.${compressionSuffix[compression]}`;
 
-/**
- * The series of a published part, by its key; undefined for any other object. A publication that was withdrawn may
- * still delete the parts of its series, so the next publication of the run stores others, under other names.
- */
-export function seriesOf(key: string): number | undefined {
-  const found = /(?:^|\/)part-\d+-[0-9a-f]+(?:-(\d+))?\.ndjson\.(?:gz|zst)$/.exec(key);
-  return found === null ? undefined : Number(found[1] ?? 1);
-}
+export const isPartKey = (key: string): boolean =>
+  /(?:^|\/)part-\d+-[0-9a-f]+\.ndjson\.(?:gz|zst)$/.test(key);
 
 /** The compression of a part, by its key. */
 export const compressionOf = (partKey: string): Compression =>

@@ -225,7 +225,7 @@ describe('one broken manifest spoils nothing but itself', () => {
     ['gone', () => store.delete(MANIFEST_OF_MONDAY)],
   ])('stored changes are shown, although the manifest of the run before is %s', async (_, breaks) => {
     await publishLines(store, { run: monday });
-    const key = changesKey('calculations', tuesday, monday.id);
+    const key = changesKey('calculations', tuesday, monday.id, '0');
     const changes = { against: monday.id, added: 1, removed: 0, changed: 0, key };
     await publishLines(store, { run: tuesday, lines: [line(1, 'one')], manifest: { changes } });
     const change = `{"change":"added","key":"1","after":${line(1, 'one')}}\n`;

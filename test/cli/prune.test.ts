@@ -29,9 +29,11 @@ afterEach(() => void vi.useRealTimers());
 
 /** A published run with all that one may have. */
 async function publishWhole(run: Run): Promise<void> {
-  await publishLines(store, { run, lines: ['{"id":1}'] });
+  const key = changesKey(PLACE, run, 'another', '0');
+  const changes = { against: 'another', added: 0, removed: 0, changed: 0, key };
+  await publishLines(store, { run, lines: ['{"id":1}'], manifest: { changes } });
   await store.put(`${parquetFolder(PLACE, run)}part-00000-aa.parquet`, Buffer.from('x'));
-  await store.put(changesKey(PLACE, run, 'another'), Buffer.from('x'));
+  await store.put(key, Buffer.from('x'));
   await store.put(`work/${PLACE}/${run.id}/publish/part-00000.json`, Buffer.from('{}'));
 }
 
@@ -52,8 +54,7 @@ const execute = async (
 ) =>
   pruneRuns({
     store,
-    place: PLACE,
-    runs: (await plan()).runs,
+    ...(await plan()),
     removePartition: undefined,
     signal: new AbortController().signal,
     onRemoved: () => undefined,
@@ -228,6 +229,7 @@ test.each(['before latest.json is stored again', 'after it'])(
       store: racing,
       place: PLACE,
       runs,
+      left: [],
       removePartition: undefined,
       signal: new AbortController().signal,
       onRemoved: () => undefined,
@@ -250,6 +252,7 @@ test('a run whose publisher moved latest.json before it was looked at stays, wit
     store,
     place: PLACE,
     runs,
+    left: [],
     removePartition: undefined,
     signal: new AbortController().signal,
     onRemoved: () => undefined,
@@ -278,6 +281,7 @@ test('a publisher that read latest.json before the mark was there cannot move it
           store,
           place: PLACE,
           runs,
+          left: [],
           removePartition: undefined,
           signal,
           onRemoved: () => undefined,

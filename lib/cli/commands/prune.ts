@@ -39,19 +39,13 @@ export default (async ([place], flags, terminal, command) => {
     removed.push(run);
     if (!flags.json) terminal.out(shown(`${dryRun ? 'would remove' : 'removed'} ${describe(run)}`));
   };
-  for (const { place: source, runs, broken } of plans) {
+  for (const plan of plans) {
+    const { place: source, runs, broken } = plan;
     if (broken !== undefined) terminal.err(shown(`${source}: nothing removed: ${broken}`));
     if (dryRun) for (const run of runs) onRemoved(run);
     const still = dryRun
       ? []
-      : await pruneRuns({
-          store,
-          place: source,
-          runs,
-          removePartition: partitions?.remove,
-          signal,
-          onRemoved,
-        });
+      : await pruneRuns({ ...plan, store, removePartition: partitions?.remove, signal, onRemoved });
     for (const each of still) kept.push({ source, ...each });
   }
   for (const { source, run, reason } of kept) terminal.err(shown(`${source}: ${run} stays: ${reason}`));

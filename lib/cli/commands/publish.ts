@@ -27,7 +27,6 @@ export default (async ([source, id], flags, terminal) => {
     run: { id, startedAt: finished.startedAt },
     finished,
     force: flags.force === true,
-    warn,
   });
   const newRun = `if it is gone for good, take a new run: ${snapshotCommand(source)} …`;
   const publication = await withWayOut(newRun, publishing);

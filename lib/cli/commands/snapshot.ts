@@ -64,7 +64,6 @@ export default (async (_, given, terminal, command) => {
       force: flags.force === true,
       onProgress: progress.update,
       onRead: progress.publishing,
-      warn,
       signal: terminal.signal,
     });
     progress.end();

@@ -1,7 +1,6 @@
 import type { PaceCounts } from '../../pace/pace.ts';
 import type { Call, CallCounts } from '../../platform/index.ts';
 import type { Store } from '../../store/index.ts';
-import type { Warn } from '../history/clear-work.ts';
 import { type Compression, type Place, placeOf } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Publication } from '../publish/publish.ts';
@@ -26,8 +25,6 @@ export type DurableRunOptions = {
   readonly callCounts: () => CallCounts;
   /** What the pace has granted this process so far. Default: not in the manifests. */
   readonly paceCounts?: () => PaceCounts;
-  /** Called with what a publication could not do, although it ended as it should. Default: nobody. */
-  readonly warn?: Warn | undefined;
   /** Called with each run that ended, at least once: published or not, or stopped by an error. */
   readonly onEnded?: (ended: RunEnd) => void;
   /** Epoch milliseconds. */

@@ -3,7 +3,7 @@ import { publishedRuns } from '../changes/published-runs.ts';
 import { MANIFEST_NAME, type Place, workFolder } from '../keys.ts';
 import { CHECKPOINT_NAME } from '../run/checkpoint.ts';
 
-/** Called with what a publication could not do, in words, although it ended as it should, and with the reason. */
+/** Called with what could not be done after a publication, in words, and with the reason. */
 export type Warn = (what: string, reason: Error) => void;
 
 /** Does what `clearPublished` does, but what cannot be deleted costs a warning: the runs are published, and the next one deletes it. */

@@ -26,10 +26,15 @@ export type RunToPrune = {
   readonly bytes: number;
 };
 
+/** A run outside `work/`. */
+type LeftRun = Pick<RunToPrune, 'run' | 'startedAt'> & { readonly folder: string };
+
 /** What goes of a place. */
 export type PrunePlan = {
   readonly place: Place;
   readonly runs: readonly RunToPrune[];
+  /** Runs that are not published and stay, of which publishers that lost, or were killed, have left something. */
+  readonly left: readonly LeftRun[];
   /** What is missing or damaged of the last published run, in words: then nothing goes. */
   readonly broken: string | undefined;
 };
@@ -50,7 +55,7 @@ export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
   const { store, place, signal } = options;
   const last = await readLastPublication(store, place);
   // What was published before may be all that is left.
-  if (last.broken !== undefined) return { place, runs: [], broken: last.broken };
+  if (last.broken !== undefined) return { place, runs: [], left: [], broken: last.broken };
   const published = await publishedRuns(store, place, signal === undefined ? {} : { signal });
   const found: Omit<RunToPrune, 'objects' | 'bytes'>[] = published
     .slice(1)
@@ -65,20 +70,25 @@ export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
   const isFound = (run: string) => found.some((each) => each.run === run);
   const names = new Set(published.map(({ run }) => run));
   const folders = await foldersIn(store, place);
+  const left: LeftRun[] = [];
   const all = unpublishedRuns({ store, place, published: new Set(names), latest: last.latest, signal });
   for await (const { run, state, startedAt } of all) {
     names.add(run);
-    const each = { place, run, state, folder: folders.get(run)?.folder, startedAt };
+    const folder = folders.get(run)?.folder;
+    const each = { place, run, state, folder, startedAt };
     if (!isFound(run) && mayGo(each, options, published)) found.push(each);
+    else if (folder !== undefined && !mayBeTaken(each, options)) left.push({ run, startedAt, folder });
   }
   for (const [run, { folder, isMarked }] of folders) {
     const each = { place, run, state: isMarked ? 'half-pruned' : 'left', folder, ...startOf(run) } as const;
-    const isLeft = !names.has(run) && mayGo(each, options, published);
-    if (!isFound(run) && (isMarked || isLeft)) found.push(each);
+    if (isFound(run)) continue;
+    const isLeft = !names.has(run);
+    if (isMarked || (isLeft && mayGo(each, options, published))) found.push(each);
+    else if (isLeft) left.push(each);
   }
   const runs: RunToPrune[] = [];
   for (const run of found) runs.push({ ...run, ...(await sizeOf(store, run)) });
-  return { place, runs, broken: undefined };
+  return { place, runs, left, broken: undefined };
 }
 
 const startOf = (run: string) => ({ startedAt: runOfId(run).startedAt });
@@ -87,13 +97,17 @@ const startOf = (run: string) => ({ startedAt: runOfId(run).startedAt });
 const isPast = (rule: PruneRule, run: string, at: number): boolean =>
   rule.kind === 'keep' ? at >= rule.keep : Date.parse(runOfId(run).startedAt) < rule.beforeMs;
 
+const mayBeTaken = ({ state, startedAt }: Pick<RunToPrune, 'state' | 'startedAt'>, { nowMs }: PlanOptions) =>
+  state === 'unfinished' && Date.parse(startedAt) > nowMs - UNFINISHED_MS;
+
 /** A run that is not published goes if it started before all published runs that stay, or before the moment. */
 function mayGo(
-  { state, startedAt }: Pick<RunToPrune, 'state' | 'startedAt'>,
-  { rule, nowMs }: PlanOptions,
+  run: Pick<RunToPrune, 'state' | 'startedAt'>,
+  options: PlanOptions,
   published: readonly Begun[],
 ): boolean {
-  if (state === 'unfinished' && Date.parse(startedAt) > nowMs - UNFINISHED_MS) return false;
+  if (mayBeTaken(run, options)) return false;
+  const [{ startedAt }, { rule }] = [run, options];
   if (rule.kind === 'older') return Date.parse(startedAt) < rule.beforeMs;
   const staying = published.slice(0, rule.keep);
   return staying.length > 0 && staying.every((kept) => startedAt < kept.startedAt);

@@ -11,13 +11,11 @@ import {
 import { refreshLatest } from '../publish/manifest-key.ts';
 import { CHECKPOINT_NAME } from '../run/checkpoint.ts';
 import type { Run } from '../run-id.ts';
-import type { RunToPrune } from './plan-prune.ts';
+import type { PrunePlan, RunToPrune } from './plan-prune.ts';
 import { withdrawLeft } from './withdraw-left.ts';
 
-export type PruneOptions = {
+export type PruneOptions = Pick<PrunePlan, 'place' | 'runs' | 'left'> & {
   readonly store: Store;
-  readonly place: Place;
-  readonly runs: readonly RunToPrune[];
   /** Removes a run from the tables in the account. Default: there are none. */
   readonly removePartition: ((place: Place, run: Run) => Promise<void>) | undefined;
   readonly signal: AbortSignal;
@@ -38,25 +36,29 @@ export type StillNeeded = { readonly run: string; readonly reason: string };
  * 3. The partition, then the manifests, so that nobody finds the run; then its parts, Parquet, changes and its folder
  *    under `work/`; the mark goes last.
  *
- * Each step may be repeated. A prune that was stopped is continued by the next one, which finds the mark. At the end, what
- * publishers that lost or were killed have left of runs that stay goes (`withdrawLeft`).
+ * Each step may be repeated. A prune that was stopped is continued by the next one, which finds the mark. What publishers
+ * that lost or were killed have left of runs that stay goes too: of those that are not published, all outside `work/` in
+ * the same way (`left`), and of the others what `withdrawLeft` finds.
  */
 export async function pruneRuns(options: PruneOptions): Promise<readonly StillNeeded[]> {
-  const { store, place, runs, onRemoved, signal } = options;
-  const published = runs.filter(({ folder }) => folder !== undefined);
+  const { store, place, runs, left, onRemoved, signal } = options;
+  const published = [...runs.filter(({ folder }) => folder !== undefined), ...left];
   for (const { folder, run } of published)
     await store.put(`${folder}${PRUNED_NAME}`, printStored({ place, run }));
   const needed = published.length === 0 ? [] : await stillNeeded(options, published);
+  const isNeeded = (run: string) => needed.some((each) => each.run === run);
   for (const run of runs) {
     signal.throwIfAborted();
-    if (needed.some((each) => each.run === run.run)) {
-      await store.delete(`${run.folder}${PRUNED_NAME}`);
-      continue;
-    }
-    if (run.folder !== undefined) await removePublished(options, run, run.folder);
-    await removeAll(store, workFolder(place, { id: run.run }), [CHECKPOINT_NAME, MANIFEST_NAME]);
-    if (run.folder !== undefined) await store.delete(`${run.folder}${PRUNED_NAME}`);
-    onRemoved(run);
+    const { run: id, folder } = run;
+    if (folder !== undefined && !isNeeded(id)) await removePublished(options, run, folder);
+    if (!isNeeded(id)) await removeAll(store, workFolder(place, { id }), [CHECKPOINT_NAME, MANIFEST_NAME]);
+    if (folder !== undefined) await store.delete(`${folder}${PRUNED_NAME}`);
+    if (!isNeeded(id)) onRemoved(run);
+  }
+  for (const run of left) {
+    signal.throwIfAborted();
+    if (!isNeeded(run.run)) await removePublished(options, run, run.folder);
+    await store.delete(`${run.folder}${PRUNED_NAME}`);
   }
   await withdrawLeft({ store, place, signal });
   return needed;
@@ -64,7 +66,7 @@ export async function pruneRuns(options: PruneOptions): Promise<readonly StillNe
 
 async function stillNeeded(
   { store, place, signal }: PruneOptions,
-  runs: readonly RunToPrune[],
+  runs: readonly Pick<RunToPrune, 'run'>[],
 ): Promise<readonly StillNeeded[]> {
   const latest = await refreshLatest({ store, place, signal });
   const symlinks = (await store.get(`${latestParquetFolder(place)}symlink.txt`))?.body.toString() ?? '';
@@ -79,7 +81,7 @@ async function stillNeeded(
 /** Removes a run outside `work/`, but for its mark. */
 async function removePublished(
   { store, place, removePartition }: PruneOptions,
-  { run: id, startedAt }: RunToPrune,
+  { run: id, startedAt }: Pick<RunToPrune, 'run' | 'startedAt'>,
   folder: string,
 ): Promise<void> {
   await removePartition?.(place, { id, startedAt });

@@ -42,8 +42,8 @@ export async function readLastPublication(store: Store, place: Place): Promise<L
   }
 }
 
-/** The first part that is not in the run's folder with the size that its manifest gives, in words. */
-async function missingPart(
+/** The first of a run's published parts that is not in its folder with the size that its manifest gives, in words. */
+export async function missingPart(
   store: Store,
   place: Place,
   { run, startedAt }: Latest,

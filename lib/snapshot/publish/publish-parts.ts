@@ -1,6 +1,6 @@
 import { missingObject, type Store, StoredObjectError } from '../../store/index.ts';
 import { checkedBytes } from '../changes/part-chunks.ts';
-import { compressionOf, partName, seriesOf } from '../keys.ts';
+import { compressionOf, isPartKey, partName } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 
 export type PartsToPublish = {
@@ -10,8 +10,6 @@ export type PartsToPublish = {
   /** The run's folder under `work/`, where they must lie, and where the published ones go; each ends in a slash. */
   readonly work: string;
   readonly folder: string;
-  /** See `seriesOf`. */
-  readonly series: number;
 };
 
 /** How many parts are copied at the same time. */
@@ -21,11 +19,11 @@ const AT_ONCE = 3;
  * Copies the parts of a run to where it is published, a few at a time, unless they are there, and returns them under their
  * new keys. Throws `StoredObjectError` that names a part that is missing, altered or elsewhere.
  */
-export async function publishParts({ store, parts, work, folder, series }: PartsToPublish): Promise<Part[]> {
+export async function publishParts({ store, parts, work, folder }: PartsToPublish): Promise<Part[]> {
   checkPlaces(parts, work);
   const published = parts.map((part, index) => ({
     ...part,
-    key: `${folder}${partName(index, part.sha256, compressionOf(part.key), series)}`,
+    key: `${folder}${partName(index, part.sha256, compressionOf(part.key))}`,
   }));
   const sizes = new Map<string, number>();
   for await (const { key, sizeBytes } of store.list(folder)) sizes.set(key, sizeBytes);
@@ -47,7 +45,7 @@ function checkPlaces(parts: readonly Part[], folder: string): void {
   const seen = new Set<string>();
   for (const { key } of parts) {
     const isIn = key.startsWith(folder) && !key.slice(folder.length).includes('/');
-    if (!isIn || seriesOf(key) === undefined)
+    if (!isIn || !isPartKey(key))
       throw new StoredObjectError('invalid', `${key}: expected a part in ${folder}, got one elsewhere`);
     if (seen.has(key))
       throw new StoredObjectError('invalid', `${key}: expected each part once, got it again`);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   MOST_LIST_BYTES,
   printBounded,
@@ -6,7 +7,6 @@ import {
   type Store,
   StoredObjectError,
 } from '../../store/index.ts';
-import type { Warn } from '../history/clear-work.ts';
 import {
   changesKey,
   latestKey,
@@ -22,18 +22,11 @@ import { refuseTakenPlace } from '../place-taken.ts';
 import type { Run } from '../run-id.ts';
 import type { GateName } from '../scan.ts';
 import { type GatedRun, isFuture, refusals } from './gates.ts';
-import { damagedPart, type LastPublication, readLastPublication } from './last-publication.ts';
-import {
-  deleteManifest,
-  manifestKeys,
-  markLatest,
-  storeManifest,
-  withdrawManifests,
-} from './manifest-key.ts';
+import { damagedPart, type LastPublication, missingPart, readLastPublication } from './last-publication.ts';
+import { deleteManifest, markLatest, storeManifest, withdrawManifests } from './manifest-key.ts';
 import { publishChanges } from './publish-changes.ts';
 import { publishParts } from './publish-parts.ts';
 import { untagLatest } from './tag-runs.ts';
-import { seriesToPublish, withdrawParts } from './withdraw-parts.ts';
 
 /** What happened to a finished run. `key` is the key of its manifest; `latest` is what `latest.json` names now. */
 export type Publication =
@@ -66,8 +59,6 @@ export type PublishOptions = {
   /** Epoch milliseconds. Default: this machine's clock. */
   readonly now?: (() => number) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Default: nobody is warned. */
-  readonly warn?: Warn | undefined;
 };
 
 /** A manifest before the gates have decided. */
@@ -107,46 +98,21 @@ async function publishAfter(options: PublishOptions, last: LastPublication): Pro
   if (latest !== undefined && last.manifest !== undefined) {
     if (await withdrawManifests({ store, place: source, signal: options.signal }, latest)) return 'lost-race';
     if (latest.run === run.id && last.broken === undefined)
-      return await asPublished(options, { manifest: last.manifest, key: latest.manifest });
+      return { kind: 'published', manifest: last.manifest, key: latest.manifest };
   }
   const isLate = latest !== undefined && isSuperseded(options, latest);
   const manifest = judge(options, last, isLate);
-  const workKey = `${workFolder(source, run)}${MANIFEST_NAME}`;
-  await store.put(workKey, printBounded(workKey, manifest, MOST_LIST_BYTES));
-  if (isLate && !force) {
-    await settleSuperseded(options);
-    return { kind: 'superseded', manifest, key: workKey, latest };
-  }
-  if (!manifest.publishable && !force) {
-    // If its manifest was lost, its parts are all that is left of what is published.
-    if (latest?.run !== run.id) await withdraw(options);
-    return { kind: 'refused', manifest, key: workKey, broken: last.broken };
-  }
-  return await publishInSeries(
-    { ...options, series: await seriesToPublish(store, source, run) },
-    manifest,
-    last,
-  );
-}
-
-/** Where the parts of a publication go. */
-type InSeries = { readonly series: number };
-
-async function publishInSeries(
-  options: PublishOptions & InSeries,
-  manifest: Manifest,
-  last: LastPublication,
-): Promise<Tried> {
+  const key = `${workFolder(source, run)}${MANIFEST_NAME}`;
+  await store.put(key, printBounded(key, manifest, MOST_LIST_BYTES));
+  if (isLate && !force) return { kind: 'superseded', manifest, key, latest };
+  if (!manifest.publishable && !force) return { kind: 'refused', manifest, key, broken: last.broken };
   const before = last.broken === undefined ? last.manifest : undefined;
   try {
     return await moveLatest(options, await storeRun(options, manifest, before), last);
   } catch (error) {
-    // Its parts may be gone when they are compared.
     if (!(error instanceof StoredObjectError)) throw error;
-    if (await isWithdrawn(options)) return 'lost-race';
     // Only a comparison shows that a part of the last run has other bytes: then the run is judged again, knowing that.
-    const broken =
-      before && (await damagedPart(options.store, sourceOf(options.source), before.parts, options.signal));
+    const broken = before && (await damagedPart(store, sourceOf(source), before.parts, options.signal));
     if (broken === undefined) throw error;
     return publishAfter(options, { ...last, broken });
   }
@@ -154,26 +120,22 @@ async function publishInSeries(
 
 /**
  * Copies the parts of the manifest to the run's folder, and compares them with the last run. Returns the manifest with the
- * published parts and the counts of changes.
+ * published parts and the counts of changes, which are stored under a key that no other publication has.
  */
 async function storeRun(
-  { store, source, run, series, signal }: PublishOptions & InSeries,
+  { store, source, run, signal }: PublishOptions,
   manifest: Manifest,
   last: Manifest | undefined,
 ): Promise<Manifest> {
   const [work, folder] = [workFolder(source, run), publishedFolder(source, run)];
-  const parts = await publishParts({ store, parts: manifest.parts, work, folder, series });
+  const parts = await publishParts({ store, parts: manifest.parts, work, folder });
   const published = { ...manifest, parts };
   if (last === undefined) return published;
-  const key = changesKey(source, run, last.run, series);
+  const key = changesKey(source, run, last.run, randomBytes(4).toString('hex'));
   const runs = { source: sourceOf(source), before: last, after: published };
   const counts = await publishChanges({ store, ...runs, key, scratch: `${work}publish/`, signal });
   return { ...published, changes: { against: last.run, ...counts, key } };
 }
-
-/** True if another publisher of the run ended without it, and may be deleting the parts of this series. */
-const isWithdrawn = async ({ store, source, run, series }: PublishOptions & InSeries): Promise<boolean> =>
-  (await seriesToPublish(store, source, run)) !== series;
 
 /** The manifest of the run, with what the gates say of it. */
 function judge(
@@ -208,50 +170,34 @@ function isSuperseded({ run, finished, now = Date.now }: PublishOptions, latest:
   return latest.startedAt >= run.startedAt && !isFuture(latest.startedAt, now());
 }
 
-const contextOf = ({ store, source: place, warn = () => undefined }: PublishOptions) => ({
-  store,
-  place,
-  warn,
-});
-
-/** A publication of the run that stays, and the key of its manifest. */
-type Standing = Pick<Publication, 'manifest' | 'key'>;
-
-/** Deletes what other publications of the run may have left in its folders, unless another publisher needs it. */
-async function withdraw(options: PublishOptions, published?: Standing): Promise<void> {
-  const context = contextOf(options);
-  const series = await seriesToPublish(context.store, context.place, options.run);
-  await withdrawParts({ ...context, run: options.run, series, published });
-}
-
-async function asPublished(options: PublishOptions, published: Standing): Promise<Publication> {
-  await withdraw(options, published);
-  return { kind: 'published', ...published };
-}
-
-/** Moves `latest.json` to the run, on condition that it still is as it was read, and finishes the publication. */
+/** Moves `latest.json` to the run, on condition that it still is as it was read. */
 async function moveLatest(
-  options: PublishOptions & InSeries,
+  options: PublishOptions,
   manifest: Manifest,
   last: LastPublication,
 ): Promise<Publication | 'lost-race'> {
   const { store, source, run, signal } = options;
   const key = await storeManifest(store, source, run, printStored(manifest));
-  if (await isWithdrawn(options)) {
+  const withdraw = async () => {
     await deleteManifest(store, key);
-    return 'lost-race';
-  }
+    if (manifest.changes !== null) await store.delete(manifest.changes.key);
+  };
   if (await isBeingPruned(store, source, run)) {
-    await deleteManifest(store, key);
+    await withdraw();
     throw new StoredObjectError(
       'invalid',
       `run ${run.id} of ${source} is being removed by platform-sync prune`,
     );
   }
+  const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
+  // `pruneRuns` may have removed some before that.
+  if ((await missingPart(store, source, next, manifest)) !== undefined) {
+    await withdraw();
+    return 'lost-race';
+  }
   await markLatest(store, source, { latest: last.latest, next: key });
   // Else the newest run might expire.
   await untagLatest({ store, place: source, run });
-  const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
   const condition = last.etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: last.etag };
   const moved = await store.put(latestKey(source), printStoredLine(next), {
     condition,
@@ -263,23 +209,15 @@ async function moveLatest(
     await withdrawManifests({ store, place: source, signal }, next);
     // Somebody may have begun to tag it before it was named.
     await untagLatest({ store, place: source, run });
-    return await asPublished(options, { manifest, key });
+    return { kind: 'published', manifest, key };
   }
-  await deleteManifest(store, key);
+  await withdraw();
   return 'lost-race';
 }
 
 /** Looked at after the manifest was stored: `pruneRuns` marks a run before it looks whether the run is published again. */
 async function isBeingPruned(store: Store, source: Place, run: Run): Promise<boolean> {
   return (await store.get(`${publishedFolder(source, run)}${PRUNED_NAME}`)) !== undefined;
-}
-
-/** Deletes what the run left, but for what is published of it if it was published before. */
-async function settleSuperseded(options: PublishOptions): Promise<void> {
-  const { store, source, run } = options;
-  const [key] = await manifestKeys(store, source, run);
-  if (key === undefined) return withdraw(options);
-  await withdraw(options, { key, manifest: await manifestOf(store, key, { place: source, run: run.id }) });
 }
 
 /** A finished run that was not published, read from its manifest under `work/`. Throws `StoredObjectError`. */

@@ -1,7 +1,6 @@
 import type { PaceCounts } from '../../pace/pace.ts';
 import type { CallCounts } from '../../platform/index.ts';
 import type { Store } from '../../store/index.ts';
-import type { Warn } from '../history/clear-work.ts';
 import type { Place } from '../keys.ts';
 import { readLastPublication } from '../publish/last-publication.ts';
 import { type FinishedRun, type Publication, publishRun } from '../publish/publish.ts';
@@ -27,8 +26,6 @@ export type SnapshotOptions = {
   readonly force: boolean;
   /** Reasons that do not refuse this run; all others do. Default: none. */
   readonly accept?: readonly GateName[] | undefined;
-  /** Called with what a publication could not do, although it ended as it should. Default: nobody. */
-  readonly warn?: Warn | undefined;
   readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
   /** Called once everything has been read, before it is published. */
   readonly onRead?: (() => void) | undefined;
@@ -105,7 +102,7 @@ export async function takeRun(
 /** What the publication of a run needs of its options. */
 export type PublishTakenOptions = Pick<
   SnapshotOptions,
-  'store' | 'now' | 'force' | 'accept' | 'paceCounts' | 'signal' | 'warn'
+  'store' | 'now' | 'force' | 'accept' | 'paceCounts' | 'signal'
 >;
 
 /** Publishes a run whose scan has finished, unless a gate refuses. Throws if the scan has not finished. */
@@ -113,11 +110,11 @@ export async function publishTaken(
   checkpoint: Checkpoint,
   options: PublishTakenOptions,
 ): Promise<Publication> {
-  const { store, force, accept, now, signal, warn } = options;
+  const { store, force, accept, now, signal } = options;
   const { source, startedAt } = checkpoint;
   const run = { id: checkpoint.run, startedAt };
   const finished = await finishedRun(checkpoint, options);
-  return publishRun({ store, source, run, finished, force, accept, now, signal, warn });
+  return publishRun({ store, source, run, finished, force, accept, now, signal });
 }
 
 /** The checkpoint of a run that was stopped. Throws `StoredObjectError` if there is none. */

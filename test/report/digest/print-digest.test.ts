@@ -26,7 +26,7 @@ async function digestOf(
   });
   const count = (what: string) => changes.filter(({ change }) => change === what).length;
   const counts = { added: count('added'), removed: count('removed'), changed: count('changed') };
-  const key = changesKey('calculations', tuesday, monday.id);
+  const key = changesKey('calculations', tuesday, monday.id, '0');
   await publishLines(store, {
     run: tuesday,
     lines: after,

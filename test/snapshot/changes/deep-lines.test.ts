@@ -60,7 +60,7 @@ test('changes of a record that is as deep as may be are read back', async () => 
   const store = createMemoryStore();
   const [was, is] = [`{"id":1,"deep":${deep('"]}"')}}`, `{"id":1,"deep":${deep('1')}}`];
   const [before, after] = [await storeRun(store, 'old', [was]), await storeRun(store, 'new', [is])];
-  const key = changesKey('calculations', tuesday, 'old');
+  const key = changesKey('calculations', tuesday, 'old', '0');
   const compared = {
     store,
     source: 'calculations',

@@ -15,7 +15,7 @@ const NAME = 'part-00000-0123456789ab.ndjson.gz';
 async function fiveParts(): Promise<PartsToPublish & { readonly store: MemoryStore }> {
   const store = createMemoryStore();
   const parts = await Promise.all([0, 1, 2, 3, 4].map((at) => storePart(store, at, [at])));
-  return { store, parts, work: WORK, folder: FOLDER, series: 1 };
+  return { store, parts, work: WORK, folder: FOLDER };
 }
 
 const keysIn = ({ objects }: MemoryStore, prefix: string) =>
@@ -30,14 +30,6 @@ test('copies the parts in order, under names of the run’s folder', async () =>
   expect(keysIn(options.store, FOLDER)).toEqual(parts?.map(({ key }) => key));
   for (const [at, { key }] of (parts ?? []).entries())
     expect(options.store.objects.get(key)).toEqual(options.store.objects.get(options.parts[at]?.key ?? ''));
-});
-
-test('another series has other names', async () => {
-  const options = await fiveParts();
-
-  const [first] = (await publishParts({ ...options, series: 2 })) ?? [];
-
-  expect(first?.key).toMatch(/part-00000-[0-9a-f]{12}-2\.ndjson\.gz$/);
 });
 
 test('whoever resumes copies a part again that is gone or cut short, and no other', async () => {

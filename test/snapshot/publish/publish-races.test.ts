@@ -1,12 +1,17 @@
+import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
+import { planPrune } from '../../../lib/snapshot/history/plan-prune.ts';
+import { pruneRuns } from '../../../lib/snapshot/history/prune-runs.ts';
 import { latestKey } from '../../../lib/snapshot/keys.ts';
 import { readLatest } from '../../../lib/snapshot/manifest.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { PutCondition, PutResult, Store } from '../../../lib/store/store.ts';
+import { scaled, scaledTimeout } from '../../scale.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
-import { finishedRun, monday, tuesday } from './finished-run.ts';
+import { disagreements, leftovers } from './every-reader.ts';
+import { finishedRun, monday, tuesday, wednesday } from './finished-run.ts';
 
 let store: MemoryStore;
 
@@ -14,13 +19,13 @@ beforeEach(() => {
   store = createMemoryStore();
 });
 
-const publish = async (run: Run, to: Store = store) =>
+const publish = async (run: Run, to: Store = store, force = false) =>
   publishRun({
     store: to,
     source: 'calculations',
     run,
-    finished: await finishedRun(store, run),
-    force: false,
+    finished: await finishedRun(store, run, { records: 1 }),
+    force,
     now: () => Date.parse('2026-11-21T09:00:00Z'),
   });
 
@@ -121,3 +126,48 @@ test('a store that fails while runs are compared says nothing of their parts, so
 
   expect(reads).toBe(1);
 });
+
+/** Prunes all but the newest run, long after, by a plan of what is there now. */
+async function prune(to: Store) {
+  const rule = { kind: 'keep', keep: 9 } as const;
+  const nowMs = Date.parse('2027-01-01T00:00:00Z');
+  const plan = await planPrune({ store: to, place: 'calculations', rule, nowMs });
+  const { signal } = new AbortController();
+  await pruneRuns({ ...plan, store: to, signal, removePartition: undefined, onRemoved: () => undefined });
+}
+
+test(
+  'whatever the order of what two publishers of a run, one of the next and a prune do, what is published is whole',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+        store = createMemoryStore();
+        await publish(monday);
+        const inTurn = <T>(work: () => Promise<T>) => scheduler.schedule(Promise.resolve()).then(work);
+        const to: Store = {
+          ...store,
+          get: (...given) => inTurn(() => store.get(...given)),
+          put: (...given) => inTurn(() => store.put(...given)),
+          putStream: (...given) => inTurn(() => store.putStream(...given)),
+          copy: (...given) => inTurn(() => store.copy(...given)),
+          delete: (...given) => inTurn(() => store.delete(...given)),
+          list: async function* list(...given) {
+            yield* await inTurn(() => Array.fromAsync(store.list(...given)));
+          },
+        };
+        const all = [publish(tuesday, to), publish(wednesday, to), publish(tuesday, to, true), prune(to)];
+
+        const ended = await scheduler.waitFor(Promise.allSettled(all));
+        await publish(tuesday);
+        await prune(store);
+
+        for (const each of ended)
+          if (each.status === 'rejected') expect(String(each.reason)).toContain('is being removed by');
+        expect(await disagreements(store)).toEqual([]);
+        expect(await leftovers(store)).toEqual([]);
+      }),
+      { numRuns: scaled(15, 3_000) },
+    );
+  },
+  scaledTimeout(300_000),
+);

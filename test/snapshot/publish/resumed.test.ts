@@ -84,8 +84,8 @@ function finishedRun(source: Source, run: Run, parts: readonly Part[]): Finished
 }
 
 /**
- * Every published object: its key and its bytes. A manifest that replaced one left by a killed publisher has a token, and
- * `latest.json` a space if it was stored again so that such a publisher cannot move it.
+ * Every published object: its key and its bytes. Changes, and a manifest that replaced one left by a killed publisher, have
+ * a token, and `latest.json` a space if it was stored again so that such a publisher cannot move it.
  */
 async function publishedBytes(store: Store): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
@@ -101,7 +101,10 @@ async function publishedBytes(store: Store): Promise<ReadonlyMap<string, string>
 }
 
 const withoutToken = (text: string): string =>
-  text.replace(/_manifest-[0-9a-f]{8}\.json/, '_manifest.json').trimEnd();
+  text
+    .replace(/_manifest-[0-9a-f]{8}\.json/, '_manifest.json')
+    .replace(/-[0-9a-f]{8}\/part\.ndjson/, '/part.ndjson')
+    .trimEnd();
 
 /** A store that fails from its operation `last` on, before or after that one is done. */
 function killedAt(store: Store, last: number, when: 'before' | 'after') {

@@ -133,11 +133,10 @@ async function manifestsIn(store: Store): Promise<readonly Manifest[]> {
 async function prune({ store, athena }: World, keep: number): Promise<void> {
   const rule = { kind: 'keep', keep } as const;
   const nowMs = NOW + 30 * 86_400_000;
-  const { runs } = await planPrune({ store, place: PLACE, rule, nowMs });
+  const plan = await planPrune({ store, place: PLACE, rule, nowMs });
   const { signal } = new AbortController();
   const removePartition = partitionsIn(athena).remove;
-  const given = { store, place: PLACE, runs, signal, removePartition } as const;
-  await pruneRuns({ ...given, onRemoved: () => undefined });
+  await pruneRuns({ ...plan, store, signal, removePartition, onRemoved: () => undefined });
 }
 
 test.for([

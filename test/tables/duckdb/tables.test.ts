@@ -8,7 +8,7 @@ import { monday, publishLines, tuesday, wednesday } from '../../snapshot/changes
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { publishTwoRuns, rowsOf } from './published.ts';
 
-const CHANGES = changesKey('files.reports', wednesday, monday.id);
+const CHANGES = changesKey('files.reports', wednesday, monday.id, '0');
 const store = createMemoryStore();
 let tables: Tables;
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
   } as const;
   await store.put(CHANGES, gzipSync(`${printChange(change)}\n`));
   await store.put(
-    changesKey('files.reports', wednesday, tuesday.id),
+    changesKey('files.reports', wednesday, tuesday.id, '0'),
     gzipSync(`${printChange({ change: 'added', key: '7', after: '{"id":7}' })}\n`),
   );
   await put('results/score/dt=2026-11-20/!-b.json', {
