@@ -1,24 +1,20 @@
 import * as z from 'zod/mini';
 import { emptyBatch, type RecordBatch } from '../page/record-batch.ts';
 import type { MissingId, Scan } from '../scan.ts';
-import { missingId, refusedForMissing } from './missing-ids.ts';
 import { type ResultMemory, readAhead } from './read-ahead.ts';
+import { missingId, refusedForMissing } from './refused-calls.ts';
 
 /** Where a fan-out resumes. It does not include what was read ahead, which is read again. */
-export type FanOutPosition = {
+export const fanOutPosition = z.object({
   /** The index of the next id. */
-  readonly next: number;
-  /** Records so far. */
-  readonly records: number;
-  /** How many ids before it are missing. */
-  readonly missing: number;
-};
-
-export const fanOutPosition: z.ZodMiniType<FanOutPosition> = z.object({
   next: z.number(),
+  /** Records so far. */
   records: z.number(),
+  /** How many ids before it are missing. */
   missing: z.number(),
 });
+
+export type FanOutPosition = z.infer<typeof fanOutPosition>;
 
 export type FanOutOptions = {
   /** Without duplicates, in the order in which their records are written. */
@@ -44,9 +40,9 @@ const memory: ResultMemory<One> = {
 };
 
 /**
- * Reads one response per id, in parallel, and yields one step per id, in the order of the ids. A large response for which
- * there is no memory before its turn is read again then. If the platform responds 404 or 403, the id is missing; any other error ends the scan and aborts the reads under way. Each response is
- * complete, so the scan is proved. Throws `TypeError` if `concurrency` is invalid.
+ * Reads one response per id, in parallel, and yields one step per id, in the order of the ids. If the platform responds
+ * 404 or 403, the id is missing; any other error ends the scan and aborts the reads under way. Each response is complete,
+ * so the scan is proved. Throws `TypeError` if `concurrency` is invalid.
  */
 export function fanOut(options: FanOutOptions): Scan<FanOutPosition> {
   const { ids, total, concurrency = CONCURRENCY } = options;

@@ -11,42 +11,6 @@ export type Fields = z.core.$ZodShape;
 type Checked<F extends Fields> = z.output<z.ZodMiniObject<F, z.core.$strict>>;
 
 /**
- * All that the program knows about one source. Its requests, messages, schedules and command, its runs and their
- * comparison, its Glue table and its part of the tour are made from this. `F`: the fields of a request; `Linked`: the
- * source whose records link to its ids.
- */
-export type SourceDefinition<
-  Name extends string = string,
-  F extends Fields = Fields,
-  Linked extends string = string,
-> = {
-  readonly name: Name;
-  /** The operation of the platform that it is read by. */
-  readonly operation: EndpointName;
-  /** What a snapshot of it takes, as one line of the help. */
-  readonly takes: string;
-  /** The fields of a request that is sent as a message: its lists are bounded. */
-  readonly fields: F;
-  /** The same fields where nothing is sent: lists may have any length. */
-  readonly unboundedFields: F;
-  readonly rules: readonly RequestRule[];
-  /** What a run of the request takes from the source. */
-  selectionOf(request: Checked<F>): Selected;
-  /** The schema of the selection that a run's checkpoint and manifest store. */
-  readonly selection: z.ZodMiniType<object>;
-  /** For a source that is read id by id. */
-  readonly ids?: IdsOfRun<Linked> | undefined;
-  /** The scan of a run. Throws if `selection` does not match its schema. */
-  readonly openScan: (selection: unknown, run: RunToScan) => Promise<Scan<unknown>>;
-  readonly records: RecordRules;
-  readonly columns: Columns;
-  /** The options of `snapshot SOURCE`, in the order of the help. */
-  readonly options: readonly RequestOption[];
-  /** The options of a small snapshot of the reference platform, for the tour. */
-  readonly sample: (records: SampleRecords) => readonly string[];
-};
-
-/**
  * The data of a source, with its exact types. It comes before the other parts, so that the compiler reports a part that
  * is missing or does not fit by its name.
  */
@@ -58,23 +22,51 @@ export type SourceData<
   Column extends string,
 > = {
   readonly name: Name;
+  /** The operation of the platform that it is read by. */
   readonly operation: EndpointName;
   /** The fields of a request; `list` makes the schemas of its lists. */
   readonly fields: (list: ListOf) => F;
+  /** The schema of the selection that a run's checkpoint and manifest store. */
   readonly selection: z.ZodMiniType<Selection>;
-  readonly ids?: IdsOfRun<Linked>;
+  /** For a source that is read id by id. */
+  readonly ids?: IdsOfRun<Linked> | undefined;
   readonly columns: Readonly<Record<Column, HiveType>>;
 };
 
 /** The other parts of a source, typed by its data. */
-export type SourceParts<F extends Fields, Selection extends object, Column extends string> = Pick<
-  SourceDefinition<string, F>,
-  'takes' | 'rules' | 'selectionOf' | 'options' | 'sample'
-> & {
+export type SourceParts<F extends Fields, Selection extends object, Column extends string> = {
+  /** What a snapshot of it takes, as one line of the help. */
+  readonly takes: string;
+  readonly rules: readonly RequestRule[];
+  /** What a run of the request takes from the source. */
+  selectionOf(request: Checked<F>): Selected;
   /** Loads the code of the scan, which nothing else may load. */
   readonly openScan: (selection: Selection, run: RunToScan) => Promise<Scan<unknown>>;
   readonly records: RecordRules<Column>;
+  /** The options of `snapshot SOURCE`, in the order of the help. */
+  readonly options: readonly RequestOption[];
+  /** The options of a small snapshot of the reference platform, for the tour. */
+  readonly sample: (records: SampleRecords) => readonly string[];
 };
+
+/**
+ * All that the program knows about one source. Its requests, messages, schedules and command, its runs and their
+ * comparison, its Glue table and its part of the tour are made from this. `F`: the fields of a request; `Linked`: the
+ * source whose records link to its ids.
+ */
+export type SourceDefinition<
+  Name extends string = string,
+  F extends Fields = Fields,
+  Linked extends string = string,
+> = Omit<SourceData<Name, F, Linked, object, string>, 'fields'> &
+  Omit<SourceParts<F, object, string>, 'openScan'> & {
+    /** The fields of a request that is sent as a message: its lists are bounded. */
+    readonly fields: F;
+    /** The same fields where nothing is sent: lists may have any length. */
+    readonly unboundedFields: F;
+    /** The scan of a run. Throws if `selection` does not match its schema. */
+    readonly openScan: (selection: unknown, run: RunToScan) => Promise<Scan<unknown>>;
+  };
 
 /**
  * A rule on several fields of a request, checked on the request as received and reported at the field `at`. `expected`

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { provedIf, type Scan, type ScanOutcome, type ScanStart, type ScanStep } from '../../scan.ts';
-import { isBadRequest } from '../bad-request.ts';
 import { mappedSteps } from '../mapped-steps.ts';
+import { isBadRequest } from '../refused-calls.ts';
 import {
   type Judgement,
   type ReadEnd,

@@ -10,16 +10,7 @@ const selectionSchema = z.strictObject({
   filesets: z.array(z.string()),
   directory: z.optional(z.string()),
   immediate: z.optional(z.boolean()),
-  where: z.optional(
-    z.array(
-      z.strictObject({
-        field: z.string(),
-        operator: z.string(),
-        value: z.array(z.string()),
-        not: z.optional(z.boolean()),
-      }),
-    ),
-  ),
+  where: z.optional(z.array(whereSchema)),
   since: z.optional(z.string()),
   until: z.optional(z.string()),
 });

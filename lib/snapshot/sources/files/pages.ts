@@ -5,8 +5,8 @@ import { emptyBatch, type RecordBatch } from '../../page/record-batch.ts';
 import { type FoundRecords, refuseKeyless } from '../../page/record-finder.ts';
 import { type ScannedObject, scanObject } from '../../page/scan-response.ts';
 import { scalarAt, textAt } from '../../page/value-at.ts';
-import { isBadRequest } from '../bad-request.ts';
 import { createdMs } from '../created-ms.ts';
+import { isBadRequest } from '../refused-calls.ts';
 
 /** One page of a FileSet's files. A file is a row of it. */
 export type ScannedFilePage = {

@@ -13,7 +13,7 @@ import {
   totalsSchema,
 } from '../../scan.ts';
 import { mappedSteps } from '../mapped-steps.ts';
-import { missingId, refusedForMissing } from '../missing-ids.ts';
+import { missingId, refusedForMissing } from '../refused-calls.ts';
 import { rereading, rereadPosition } from '../rereading.ts';
 import {
   type FilesetPosition,
