@@ -9,20 +9,6 @@ import {
 } from '../../../lib/snapshot/page/record-fields.ts';
 import { jsonOf } from './json-of.ts';
 
-/** The names of the members that start with these words, each after the one before, as the fields know them. */
-function namesAt(text: string, starts: readonly string[]) {
-  const fields = createRecordFields(jsonOf(text));
-  let field = BEFORE_FIRST;
-  let from = 0;
-  return starts.map((start) => {
-    from = text.indexOf(start, from);
-    field = fieldAt(fields, field, from);
-    from += 1;
-    const name = [...fields.byName].find(([, each]) => each === field)?.[0];
-    return [name, fields.lengths[field]];
-  });
-}
-
 describe('a field', () => {
   test('is known again by its bytes, and by its name', () => {
     const fields = createRecordFields(jsonOf('{"ab":1,"ab":2,"\\u0061b" : 3,"a":4'));
@@ -35,14 +21,6 @@ describe('a field', () => {
     expect([...fields.byName]).toEqual([
       ['ab', 1],
       ['a', 2],
-    ]);
-  });
-
-  test('has the length of its name, its colon and the space around it', () => {
-    expect(namesAt('{"a":1,"b" : 2,"":3', ['"a', '"b', '"":'])).toEqual([
-      ['a', 4],
-      ['b', 6],
-      ['', 3],
     ]);
   });
 
@@ -66,32 +44,6 @@ describe('a field', () => {
 
     expect(found).toEqual([1, 2]);
     expect([...fields.byName.keys()]).toEqual(expected);
-  });
-
-  test.each([
-    ['"a":', 1, true],
-    ['"ab":', 1, true],
-    ['"abcdefgh" : ', 1, true],
-    ['"abcdefghijklm":', 1, true],
-    ['"":', 1, false],
-  ])('whose bytes %s come again after the same field is not decoded again: %#', (name, value, isKnown) => {
-    const text = `{${name}${value},${name}`;
-    const fields = createRecordFields(jsonOf(text));
-    const second = text.lastIndexOf(name);
-
-    const found = [1, second].map((at) => fieldAt(fields, BEFORE_FIRST, at));
-
-    expect(found).toEqual([1, 1]);
-    expect(fields.starts[1]).toBe(isKnown ? 1 : second);
-  });
-
-  test('that was only looked for has no type', () => {
-    const fields = createRecordFields(jsonOf('{"a":1'));
-    fieldNamed(fields, 'b');
-
-    addType(fields, fieldAt(fields, BEFORE_FIRST, 1), 5);
-
-    expect(typesSeen(fields)).toEqual({ a: ['number'] });
   });
 });
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
   fieldOf,
-  findRecord,
   findRecords,
   refuseKeyless,
   type Wanted,
@@ -58,17 +57,6 @@ describe('an integer key', () => {
   ])('%s is none', (value) => {
     expect(keysOf('1', value)).toBe(1);
   });
-
-  test('is a number if that holds it exactly, and otherwise its digits', () => {
-    const { index } = find(
-      '[{"id":123456789012345},{"id":1234567890123456},{"id":"123456789012345"},{"id":"1"}]',
-      byInteger,
-    );
-
-    const numbers = [...(index.numbers ?? [])].slice(0, 4);
-    expect(numbers).toEqual([123_456_789_012_345, Number.NaN, 123_456_789_012_345, 1]);
-    expect([...index.digits]).toEqual([[1, '1234567890123456']]);
-  });
 });
 
 describe('a text key', () => {
@@ -77,13 +65,6 @@ describe('a text key', () => {
     expect(find('[{"id":"a"},{"id":""}]', byText).keyless).toBe(1);
     expect(find('[{"id":7}]', byText).keyless).toBe(0);
     expect(find('[{}]', byText).keyless).toBe(0);
-  });
-
-  test('has no place in the columns of integers', () => {
-    const { index } = find('[{"id":"1"}]', byText);
-
-    expect(index.numbers).toBeUndefined();
-    expect(index.digits.size).toBe(0);
   });
 });
 
@@ -111,25 +92,6 @@ describe('the places of fields', () => {
     ]);
     expect(end).toBe(53);
   });
-
-  test('of one record are not those of the record before it', () => {
-    const { index, keyless } = find('[{"id":1,"a":2},{"a":3},[],{"id":4}]', { ...byInteger, others: ['a'] });
-
-    expect(index.values.map((column) => [...column.subarray(0, 4)])).toEqual([
-      [8, 0, 0, 34],
-      [14, 22, 0, 0],
-    ]);
-    expect(keyless).toBe(1);
-  });
-});
-
-describe('the most records', () => {
-  test('may come, and no more', () => {
-    expect(find('[{"id":1},{"id":2}]', { ...byInteger, most: 2 }).records).toBe(2);
-    expect(() => find('[{"id":1},{"id":2},{"id":3}]', { ...byInteger, most: 2 })).toThrow(
-      'expected at most 2 records in a page, got more',
-    );
-  });
 });
 
 describe('a field that was not looked for', () => {
@@ -146,13 +108,6 @@ describe('a field that was not looked for', () => {
     expect(fieldOf(found, 0, 'x')).toBeUndefined();
     expect(fieldOf(found, 2, 'name')).toBeUndefined();
   });
-});
-
-test('a value is the only record', () => {
-  const found = findRecord(jsonOf(' {"id":7} '), 1, byInteger);
-
-  expect(found).toMatchObject({ records: 1, end: 9, keyless: undefined });
-  expect(allDigits(found.index, 1)).toEqual(['7']);
 });
 
 test('records may be nested 512 levels deep, including those they are in', () => {

@@ -5,7 +5,6 @@ import {
   createRecordIndex,
   digitsAt,
   freeIndex,
-  growIndex,
   indexBytes,
   type RecordIndex,
   rowsBetween,
@@ -15,38 +14,6 @@ const lengthsOf = ({ starts, ends, values, numbers }: RecordIndex) =>
   [starts, ends, ...values, ...(numbers === undefined ? [] : [numbers])].map(({ length }) => length);
 
 describe('an index', () => {
-  test('has 4 times the rows while they are few, then twice', () => {
-    const index = createRecordIndex(0, 'text');
-    const rows = [index.starts.length];
-
-    for (let time = 0; time < 5; time += 1) {
-      growIndex(index);
-      rows.push(index.starts.length);
-    }
-
-    expect(rows).toEqual([16, 64, 256, 1_024, 4_096, 8_192]);
-  });
-
-  test('keeps what it has when it grows, in all of its columns', () => {
-    const index = createRecordIndex(2, 'integer');
-    for (const column of [index.starts, index.ends, ...index.values, index.numbers]) column?.set([7], 15);
-
-    growIndex(index);
-
-    expect(lengthsOf(index)).toEqual([64, 64, 64, 64, 64]);
-    for (const column of [index.starts, index.ends, ...index.values, index.numbers])
-      expect(column?.[15]).toBe(7);
-  });
-
-  test('has no column for keys that are text', () => {
-    const index = createRecordIndex(1, 'text');
-
-    growIndex(index);
-
-    expect(index.numbers).toBeUndefined();
-    expect(lengthsOf(index)).toEqual([64, 64, 64]);
-  });
-
   test('counts its bytes: 4 for each place, 8 for an integer key, and 100 for a long one', () => {
     const long = createRecordIndex(2, 'integer');
     long.digits.set(0, '12345678901234567890');

@@ -31,59 +31,6 @@ const recordsOf = (...keys: readonly string[]) =>
 const fanOutOf = (options: Pick<FanOutOptions, 'ids' | 'read'> & Partial<FanOutOptions>) =>
   fanOut({ total: null, ...options });
 
-test('writes in the order of the ids, whichever response is first', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.scheduler(),
-      fc.nat(20),
-      fc.integer({ min: 1, max: 9 }),
-      async (scheduler, count, concurrency) => {
-        const read = (id: string) => scheduler.schedule(Promise.resolve(recordsOf(id)));
-
-        const scan = scanned(fanOutOf({ ids: ids(count), read, concurrency }));
-        const { keys } = await scheduler.waitFor(scan);
-
-        expect(keys).toEqual(ids(count));
-      },
-    ),
-  );
-});
-
-test('has no more ids in flight or waiting to be written than the concurrency allows', async () => {
-  const started: string[] = [];
-  const read = async (id: string) => {
-    started.push(id);
-    return recordsOf(id);
-  };
-
-  const scan = fanOutOf({ ids: ids(50), read, concurrency: 4 })(fromBeginning);
-  const ahead: number[] = [];
-  for await (const { position } of scan) {
-    await settled();
-    ahead.push(started.length - position.next);
-  }
-
-  expect(started).toEqual(ids(50));
-  expect(Math.max(...ahead)).toBe(4);
-});
-
-test('reads in parallel', async () => {
-  const waiting: (() => void)[] = [];
-  const read = async (id: string) => {
-    await new Promise<void>((resolve) => waiting.push(resolve));
-    return recordsOf(id);
-  };
-
-  const scan = fanOutOf({ ids: ids(20), read })(fromBeginning);
-  const first = scan.next();
-  await settled();
-
-  expect(waiting).toHaveLength(8);
-  for (const go of waiting) go();
-  expect((await first).value).toMatchObject({ position: { next: 1, records: 1 } });
-  await scan.return(undefined as never);
-});
-
 test('ids with a 404 or 403 response are missing, in the order of the ids', async () => {
   const read = async (id: string) => {
     if (id === 'id1') throw statusError(403);
@@ -135,24 +82,6 @@ test.each([401, 500])(
     expect(started.length).toBeLessThanOrEqual(8);
   },
 );
-
-test('after a failure of a later id, nothing more starts while an earlier id is still awaited', async () => {
-  const started: string[] = [];
-  let respondToFirst = () => {};
-  const read = async (id: string) => {
-    started.push(id);
-    if (id === 'id2') throw statusError(401);
-    if (id === 'id0') await new Promise<void>((resolve) => (respondToFirst = resolve));
-    return recordsOf(id);
-  };
-
-  const scan = scanned(fanOutOf({ ids: ids(100), read, concurrency: 4 }));
-  await settled();
-  respondToFirst();
-
-  await expect(scan).rejects.toMatchObject({ failure: { status: 401 } });
-  expect(started).toEqual(['id0', 'id1', 'id2', 'id3']);
-});
 
 test('a failure of a later id aborts the reads under way at once; the complete results before it are yielded', async () => {
   const aborted: string[] = [];

@@ -95,21 +95,6 @@ test('after large results, fewer are read ahead, so that hardly any is read twic
   expect(reads.reads.slice(8)).toEqual(Array(32).fill(1));
 });
 
-/** How often each item is read, of results of these sizes that all arrive at once, in order. */
-async function readsOf(sizes: readonly number[], concurrency: number): Promise<readonly number[]> {
-  const reads = createReads(sizes, async () => undefined);
-  const { read, memory } = reads;
-  for await (const result of readAhead({ items: [...sizes.keys()], read, concurrency, memory })) {
-    await moment();
-    reads.held.delete(result);
-  }
-  return reads.reads;
-}
-
-test('a result whose turn it is has room, however large it is', async () => {
-  expect(await readsOf([250, 250, 250], 1)).toEqual([1, 1, 1]);
-});
-
 test('an item whose turn it is by the time its result arrives is read once', async () => {
   const reads: number[] = [];
   const first = Promise.withResolvers<void>();
@@ -132,59 +117,4 @@ test('an item whose turn it is by the time its result arrives is read once', asy
 
   expect(results).toEqual([0, 1, 2]);
   expect(reads).toEqual([0, 1, 2]);
-});
-
-test('results that fill the memory exactly are read once', async () => {
-  expect(await readsOf([50, 50], 2)).toEqual([1, 1]);
-  expect(await readsOf([50, 51], 2)).toEqual([1, 2]);
-});
-
-test('while a result that was read again takes more than the memory, nothing is read ahead', async () => {
-  const reads = createReads([60, 120, 40, 40], async () => undefined);
-  const { read, memory } = reads;
-  const readsSoFar: (readonly number[])[] = [];
-
-  for await (const result of readAhead({ items: [0, 1, 2, 3], read, concurrency: 2, memory })) {
-    await moment();
-    readsSoFar.push([...reads.reads]);
-    reads.held.delete(result);
-  }
-
-  expect(readsSoFar[1]).toEqual([1, 2, 0, 0]);
-  expect(reads.reads).toEqual([1, 2, 1, 1]);
-});
-
-test('a large result limits how many are read ahead until as many small ones have come as are read at once', async () => {
-  const reads = createReads([90, ...Array(40).fill(2)], moment);
-  const { read, memory } = reads;
-  const ahead: number[] = [];
-
-  for await (const result of readAhead({ items: [...reads.reads.keys()], read, concurrency: 4, memory })) {
-    for (let wait = 0; wait < 5; wait += 1) await moment();
-    ahead.push(reads.reads.filter((times) => times > 0).length - result);
-    reads.held.delete(result);
-  }
-
-  // Four, and the one that is being worked on.
-  expect(ahead.slice(0, 2)).toEqual([4, 3]);
-  expect(ahead.slice(8, 36)).toEqual(Array(28).fill(5));
-});
-
-test('a failure of the second read is thrown as it is', async () => {
-  let reads = 0;
-  const read = async (item: number) => {
-    reads += 1;
-    if (reads > 2) throw new Error('broken');
-    return { size: 60, item };
-  };
-  const memory = {
-    mostBytes: MOST_BYTES,
-    sizeOf: ({ size }: { size: number }) => size,
-    release: () => undefined,
-  };
-  const all = async () => {
-    for await (const _ of readAhead({ items: [0, 1], read, concurrency: 2, memory })) await moment();
-  };
-
-  await expect(all()).rejects.toThrow('broken');
 });

@@ -71,20 +71,6 @@ const at = (read: number, records: number, position: string | null, memo: string
   memo,
 });
 
-test('a read that is accepted is the only one', async () => {
-  const reads = scripted([[2, 3]]);
-
-  const { steps, outcome } = await run(reads);
-
-  expect(outcome).toEqual({ found: 'done', passes: 1 });
-  expect(reads.starts).toEqual([[undefined, false]]);
-  expect(reads.ends).toEqual([{ result: 'result 1', records: 5, isLast: false, memo: null }]);
-  expect(steps).toEqual([
-    { batch: 2, total: 7, position: at(1, 2, 'after 2') },
-    { batch: 3, total: 7, position: at(1, 5, 'after 3') },
-  ]);
-});
-
 test('a doubtful read is repeated from the beginning, at most twice, with what the judge stored of it', async () => {
   const reads = scripted([[2], [3], [4]], {
     judge: ({ isLast, result }) => (isLast ? ended : again(`memo of ${result}`)),
@@ -110,14 +96,6 @@ test('a doubtful read is repeated from the beginning, at most twice, with what t
     { batch: 0, total: null, position: at(3, 0, null, 'memo of result 2'), segment: 'restarts' },
     { batch: 4, total: 7, position: at(3, 4, 'after 4', 'memo of result 2') },
   ]);
-});
-
-test('a read that yielded no record has none to drop', async () => {
-  const reads = scripted([[0], [1]], { judge: ({ records }) => (records === 0 ? again(null) : ended) });
-
-  const { steps } = await run(reads);
-
-  expect(steps[1]).toEqual({ batch: 0, total: null, position: at(2, 0, null), segment: undefined });
 });
 
 test('it is resumed within a read, and before one', async () => {

@@ -56,14 +56,6 @@ describe('a platform that does not change', () => {
       );
     }
   });
-
-  test('has something new in each step', async () => {
-    const platform = simulatePlatform({ steps: [1, 1, 0, 0, 1, 1, 1], changes: [] });
-
-    const { positions } = await scanned(scanOf(platform.readPage, 5));
-
-    expect(positions.map(({ records }) => records)).toEqual([5, 7]);
-  });
 });
 
 test('the scan ends once it has passed the latest row of its start, although others were added', async () => {
@@ -108,34 +100,6 @@ test('a page that starts at the last time proves nothing: rows of that time may 
 
   expect(requested).toEqual(['<0', '>0', '>1', '>0', '>3', '<0']);
   expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
-  expect(outcome.consistency).toBe('proved');
-});
-
-test('the end is found although all rows from the last time taken on were deleted, and pages are short', async () => {
-  const platform = simulatePlatform({
-    steps: [0, 0, 0, 0, 0, 1, 0, 0],
-    changes: [
-      [],
-      [],
-      [],
-      [
-        { kind: 'add', after: 0 },
-        { kind: 'delete', at: 23 },
-        { kind: 'delete', at: 29 },
-      ],
-      [
-        { kind: 'delete', at: 19 },
-        { kind: 'delete', at: 23 },
-      ],
-    ],
-    ties: [0],
-    caps: [6, 2, 2],
-  });
-
-  const { keys, outcome } = await scanned(scanOf(platform.readPage, 6));
-
-  expect(keys).toEqual(expect.arrayContaining(platform.livedThrough()));
-  expect(new Set(keys).size).toBe(keys.length);
   expect(outcome.consistency).toBe('proved');
 });
 
@@ -225,20 +189,6 @@ describe('a page that ends below the last time is the end', () => {
   });
 });
 
-test('the latest rows are taken in ascending order, unless they were taken before', async () => {
-  const top: Rows = [
-    [7, 22],
-    [6, 21],
-    [5, 20],
-    [3, 19],
-  ];
-
-  expect(await resumed({}, [[[3, 19]], top])).toEqual({
-    requested: ['>3', '<0'],
-    end: { keys: ['6', '7'], outcome: 'proved' },
-  });
-});
-
 describe('the latest rows are all there are', () => {
   const top: Rows = [
     [2, 19],
@@ -308,12 +258,6 @@ test('what was reported before a scan was resumed still counts', async () => {
 
   expect(nothing.outcome).toMatchObject({ consistency: 'proved', totals: { start: null, end: null } });
   expect(degraded.outcome).toMatchObject({ consistency: 'best-effort', refused: ['degraded'], totals });
-});
-
-test('no total is known if none is reported', async () => {
-  const { outcome } = await scanned(scanOf(async () => pageOf([]), 9));
-
-  expect(outcome.totals).toEqual({ start: null, end: null });
 });
 
 describe('a fault of the platform', () => {

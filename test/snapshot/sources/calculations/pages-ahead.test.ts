@@ -50,17 +50,6 @@ test('a page that was taken is requested again if it is needed again, and is not
   expect(aborted).toEqual([]);
 });
 
-test('an abort of the whole aborts the pages under way', () => {
-  const { aborted, read } = createReader();
-  const stop = new AbortController();
-  const ahead = createPagesAhead(read, stop.signal);
-
-  ahead.plan([10, 20]);
-  stop.abort();
-
-  expect(aborted).toEqual([10, 20]);
-});
-
 test('the error of a page is thrown when the page is taken, and ignored when the page is aborted', async () => {
   const ahead = createPagesAhead((offset) => Promise.reject(new Error(`no page ${offset}`)), undefined);
 

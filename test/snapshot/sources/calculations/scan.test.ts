@@ -154,14 +154,6 @@ describe('a platform that refuses to sort by id', () => {
     expect(fields).toEqual(['id']);
   });
 
-  test('or fails in another way, fails with its own error', async () => {
-    const { call } = callWith(() => {
-      throw new Error('broken');
-    });
-
-    await expect(scanned(scanOf(call))).rejects.toThrow(new Error('broken'));
-  });
-
   test.each([403, 404, 500])('with %i fails and is not read in another order', async (status) => {
     const { call, fields } = callWith(() => {
       throw statusError(status);
@@ -243,17 +235,6 @@ describe('a platform that does not keep to the order', () => {
     const sorted = ({ lines, outcome }: typeof whole) => ({ lines: lines.toSorted(), outcome });
     expect(resumed.length).toBeGreaterThan(2);
     for (const each of resumed) expect(sorted(each)).toEqual(sorted(whole));
-  });
-
-  test('just once is assumed to have none for the rest of the run', async () => {
-    const shuffled = callWith(({ offset }) => rows(3, 1, 2).slice(offset));
-    const { positions } = await scanned(scanOf(shuffled.call));
-    const ordered = callWith((body) => slice(rows(1, 2, 3), body));
-
-    const { keys, outcome } = await scanned(scanOf(ordered.call), { from: positions[0]?.position });
-
-    expect(keys).toEqual(['1', '2', '3']);
-    expect(outcome).toMatchObject({ consistency: 'best-effort', order: 'none' });
   });
 
   test('and sends the same page forever makes the scan give up', async () => {

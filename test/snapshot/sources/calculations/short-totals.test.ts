@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { printJson } from '../../../../lib/base/json/json.ts';
 import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
-import { calculationPosition, calculationScan } from '../../../../lib/snapshot/sources/calculations/scan.ts';
+import { calculationScan } from '../../../../lib/snapshot/sources/calculations/scan.ts';
 import { scaled } from '../../../scale.ts';
 import { respondingCall, statusError } from '../../responding-call.ts';
 import { callOf } from '../../sandbox-call.ts';
@@ -116,26 +116,6 @@ test('rows deleted before they are read, and as many added, do not make a scan b
   expect(keys).toEqual(['1', '2', '3', '4', '6', '7', '9', '10', '11']);
   expect(outcome).toMatchObject({ consistency: 'proved', totals: { start: 9, end: 9 } });
   expect(restarts).toBe(0);
-});
-
-test('rows added while it is read do not make a scan read everything again', async () => {
-  const added = [[], [], [{ kind: 'add', at: 0 } as const]];
-  const platform = simulate({ ...QUIET, rows: 9, changes: added });
-
-  const { restarts, outcome } = await scanned(scanOf(platform, 4));
-
-  expect(outcome).toMatchObject({ consistency: 'proved', totals: { start: 9, end: 10 } });
-  expect(restarts).toBe(0);
-});
-
-test('a position between two reads is one of a checkpoint', async () => {
-  const changes = [[], [], [{ kind: 'vanish', at: 5 } as const]];
-  const platform = simulate({ ...QUIET, rows: 9, changes });
-
-  const { positions, restarts } = await scanned(scanOf(platform, 4));
-
-  expect(restarts).toBe(1);
-  for (const { position } of positions) expect(calculationPosition.parse(position)).toEqual(position);
 });
 
 test('a scan that makes no progress starts again, at most twice', async () => {

@@ -39,14 +39,6 @@ test('takes each id once, in the order received, and is never proved', async () 
   });
 });
 
-test('skips what was taken before', async () => {
-  const { readPage } = roundsOf([3, 1, 2]);
-
-  const { keys } = await scanned(scanOf(readPage), { taken: ['1', '2'] });
-
-  expect(keys).toEqual(['3']);
-});
-
 test('reads everything again until a round brings nothing new', async () => {
   const platform = roundsOf([1, 2, 3], [1, 2, 3, 4]);
 
@@ -127,20 +119,6 @@ test('a position says how far the scan is', async () => {
     { ...start, next: 5, isNew: true, pages: 2, totals },
     { ...start, round: 2, next: 6, isNew: true, pages: 5, totals: { start: 5, end: 6 } },
   ]);
-});
-
-test('rows are requested in ascending order, and no totals are known if none are reported', async () => {
-  const orders: boolean[] = [];
-
-  const { outcome } = await scanned(
-    scanOf(async ({ ascending }) => {
-      orders.push(ascending);
-      return idsPage([]);
-    }),
-  );
-
-  expect(orders).toEqual([true]);
-  expect(outcome.totals).toEqual({ start: null, end: null });
 });
 
 describe('rows in another order in every round', () => {

@@ -4,10 +4,9 @@ import { cardsScan } from '../../../../lib/snapshot/sources/cards/scan.ts';
 import { caught } from '../../../platform/caught.ts';
 import { respondingCall, scriptedCall } from '../../responding-call.ts';
 import { callOf } from '../../sandbox-call.ts';
-import { fromBeginning, resumedEverywhere, scanned } from '../../scanned.ts';
+import { scanned } from '../../scanned.ts';
 
 const small = { calculations: 0, fileSets: 0, dataFiles: 0 };
-const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 const scanOf = (text: string) =>
   cardsScan({ call: scriptedCall([text]).call, datasetIds: ['d1'], drill: true });
@@ -69,28 +68,6 @@ test('cards are written in the order of their ids as integers of any size, byte 
   ]);
 });
 
-test('a raw line end in a card becomes a space', async () => {
-  const { lines } = await scanned(scanOf('[{"id":9007199254740993,\n"datasourceId":"d2"}]'));
-
-  expect(lines).toEqual(['{"_datasetId":"d1","id":9007199254740993, "datasourceId":"d2"}']);
-});
-
-test('datasets that do not exist, or that we may not read, are missing', async () => {
-  await using probe = await startPlatform({ ...small, datasets: 3, cards: 30 });
-  const [forbidden = ''] = probe.ids().datasets;
-  await using sandbox = await startPlatform({ ...small, datasets: 3, cards: 30, forbidden: [forbidden] });
-  const datasetIds = [...sandbox.ids().datasets, UNKNOWN];
-
-  const { keys, outcome } = await scanned(cardsScan({ call: callOf(sandbox), datasetIds, drill: true }));
-
-  expect(keys.some((key) => key.startsWith(forbidden))).toBe(false);
-  expect(outcome).toMatchObject({ refused: [] });
-  expect(outcome.missing).toEqual([
-    { id: UNKNOWN, status: 404 },
-    { id: forbidden, status: 403 },
-  ]);
-});
-
 test.each([
   ['[{"id":1},{"title":"Sales"}]', 'card 1 (“Sales”)'],
   ['[7]', 'card 0'],
@@ -101,31 +78,6 @@ test.each([
 
   expect(error.failure).toEqual({ kind: 'shape', faults: [expect.stringContaining(fault)] });
   expect(error.message).toContain('cards of dataset d1');
-});
-
-test('a refused token ends the scan after the calls under way', async () => {
-  await using sandbox = await startPlatform({ ...small, datasets: 60, cards: 0 });
-  const call = callOf(sandbox, 'another-token');
-
-  const error = await caught(
-    scanned(cardsScan({ call, datasetIds: sandbox.ids().datasets, drill: true, concurrency: 4 })),
-  );
-
-  expect(error.failure).toMatchObject({ kind: 'status', status: 401 });
-  expect(sandbox.counts().requests).toBeLessThanOrEqual(4);
-});
-
-test('resumed from any position, it reads exactly the rest and has the same outcome', async () => {
-  await using sandbox = await startPlatform({ ...small, datasets: 9, cards: 40 });
-  const datasetIds = [...sandbox.ids().datasets, UNKNOWN];
-
-  const { whole, resumed } = await resumedEverywhere(
-    cardsScan({ call: callOf(sandbox), datasetIds, drill: true, concurrency: 3 }),
-  );
-
-  expect(whole.lines).toHaveLength(40);
-  expect(resumed).toHaveLength(10);
-  for (const each of resumed) expect(each).toEqual(whole);
 });
 
 test('requests each dataset once, with the drill option as given', async () => {
@@ -141,16 +93,4 @@ test('requests each dataset once, with the drill option as given', async () => {
     ['a', false],
     ['b', false],
   ]);
-});
-
-test('a scan that stops aborts its requests', async () => {
-  const signals: (AbortSignal | undefined)[] = [];
-  const call = respondingCall((_, signal) => {
-    signals.push(signal);
-    return '[]';
-  });
-
-  for await (const _ of cardsScan({ call, datasetIds: ['a', 'b'], drill: true })(fromBeginning)) break;
-
-  expect(signals.map((signal) => signal?.aborted)).toEqual([true, true]);
 });

@@ -4,7 +4,7 @@ import { dataFilesScan } from '../../../../lib/snapshot/sources/data-files/scan.
 import { caught } from '../../../platform/caught.ts';
 import { respondingCall } from '../../responding-call.ts';
 import { callOf } from '../../sandbox-call.ts';
-import { fromBeginning, resumedEverywhere, scanned } from '../../scanned.ts';
+import { fromBeginning, scanned } from '../../scanned.ts';
 
 const small = { calculations: 0, datasets: 1, cards: 0, fileSets: 0 };
 
@@ -83,19 +83,6 @@ test('an id that is not an integer is refused before anything is sent', () => {
   const call = respondingCall(() => '{}');
 
   expect(() => dataFilesScan({ call, ids: ['7', 'seven'], expand: [] })).toThrow('got "seven"');
-});
-
-test('resumed from any position, it reads exactly the rest and has the same outcome', async () => {
-  await using sandbox = await startPlatform({ ...small, dataFiles: 14 });
-  const ids = ['1', ...sandbox.ids().dataFiles];
-
-  const { whole, resumed } = await resumedEverywhere(
-    dataFilesScan({ call: callOf(sandbox), ids, expand: ['revisions'] }),
-  );
-
-  expect(whole.lines).toHaveLength(14);
-  expect(resumed).toHaveLength(15);
-  for (const each of resumed) expect(each).toEqual(whole);
 });
 
 test('requests what is to be expanded, and nothing if it is nothing; a scan that stops aborts its requests', async () => {

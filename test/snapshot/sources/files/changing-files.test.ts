@@ -246,4 +246,48 @@ describe('a platform that changes while it is read', () => {
       { numRuns: scaled(60, 400) },
     );
   });
+
+  test('files that move, come and go are all in a run that is published, whatever the platform does with an order', async () => {
+    const runs = scaled(240, 4_800);
+    const place = fc.nat(1_000);
+    const move: fc.Arbitrary<FileChange> = fc.oneof(
+      { weight: 3, arbitrary: fc.record({ kind: fc.constant('rename' as const), at: place, path: place }) },
+      fc.record({ kind: fc.constant('delete' as const), at: place }),
+      fc.record({ kind: fc.constant('add' as const), path: place, isOld: fc.boolean() }),
+    );
+    const orders = ['ignores', 'refuses', 'sorts'] as const;
+    const moving = fc.record({
+      paths: fc.array(place, { minLength: 10, maxLength: 100, size: 'max' }),
+      changes: fc
+        .constantFrom(10, 60)
+        .chain((most) =>
+          fc.array(fc.array(move, { maxLength: 2, size: 'max' }), { maxLength: most, size: 'max' }),
+        ),
+      caps: fc.array(fc.integer({ min: 4, max: 30 }), { minLength: 1, maxLength: 2 }),
+      ties: fc.constantFrom(1, 3, 1_000),
+      order: fc.constantFrom(...orders),
+      hasTotals: fc.boolean(),
+    });
+    const ends: string[] = [];
+
+    await fc.assert(
+      fc.asyncProperty(moving, async (simulated) => {
+        const platform = simulateFiles(simulated);
+
+        const { keys, outcome } = await scanned(scanOf(platform));
+
+        ends.push(`${simulated.order} ${outcome.consistency}`);
+        expect(new Set(keys).size).toBe(keys.length);
+        if (outcome.consistency === 'proved')
+          expect(keys).toEqual(expect.arrayContaining(keysOf(platform.livedThrough())));
+      }),
+      { numRuns: runs, endOnFailure: true },
+    );
+
+    // Both occur where there is no order, and on each platform most are published or this shows nothing.
+    const count = (end: string) => ends.filter((each) => each === end).length;
+    for (const order of orders) expect(count(`${order} proved`)).toBeGreaterThan(runs / 30);
+    for (const order of ['ignores', 'refuses'])
+      expect(count(`${order} best-effort`)).toBeGreaterThan(runs / 30);
+  });
 });

@@ -94,12 +94,6 @@ test('the files of all pages are read; those of the last one are in the result',
   });
 });
 
-test('what was taken before counts only if the read is resumed', async () => {
-  const { result } = await read([page('ab', null)], { taken: [`${FILESET}/a`] });
-
-  expect(result).toMatchObject({ batch: 'ab', files: 2, repeats: 0 });
-});
-
 test('a position says how far the read is', async () => {
   const { positions } = await read([page('', 'k', 5), page('', 'l', 6), page('a', 'm'), page('', null)]);
 
@@ -111,22 +105,6 @@ test('a position says how far the read is', async () => {
       ...{ digest: digestOf('a'), last: rankOf('a') },
     },
   ]);
-});
-
-describe('a list ends', () => {
-  test.each([
-    ['at a cursor that is null', [page('a', 'k'), page('b', null)], 0],
-    ['at the cursor that was sent', [page('a', 'k'), page('b', 'k')], 0],
-    [
-      'at a cursor that was followed, and is no proof',
-      [page('a', 'k'), page('b', 'l'), page('c', 'm'), page('d', 'l')],
-      1,
-    ],
-  ])('%s', async (_, texts, repeats) => {
-    const { result } = await read(texts);
-
-    expect(result).toMatchObject({ repeats, pages: texts.length, files: texts.length });
-  });
 });
 
 describe('a file that came before', () => {

@@ -94,16 +94,6 @@ test('a record is written as it was sent, byte for byte', async () => {
   ]);
 });
 
-test('a raw line end in the record of a file becomes a space, and numbers stay as they were sent', async () => {
-  const text = '{"files":[{"id":"a",\r\n "size": 9007199254740993,"x":1e400,"y":-0.0}],"pageContext":{}}';
-
-  const { lines } = await scanned(scanOf([text]).scan);
-
-  expect(lines).toEqual([
-    `{"_filesetId":"${FILESET}","id":"a",   "size": 9007199254740993,"x":1e400,"y":-0.0}`,
-  ]);
-});
-
 test.each([
   ['null', [page(['a'], 'k'), page(['b'], null)]],
   ['absent', [page(['a'], 'k'), page(['b'])]],
@@ -201,15 +191,6 @@ test.each([
   expect(error.message).toContain(`files of FileSet ${FILESET}`);
 });
 
-test('a refused token ends the scan', async () => {
-  await using sandbox = await startPlatform({ ...small, fileSets: 2, filesPerSet: 5 });
-  const call = callOf(sandbox, 'another-token');
-
-  const error = await caught(scanned(filesScan({ call, filesetIds: sandbox.ids().fileSets, search: {} })));
-
-  expect(error.failure).toMatchObject({ kind: 'status', status: 401 });
-});
-
 test('resumed from any position, it reads exactly the rest and has the same outcome', async () => {
   await using sandbox = await startPlatform({ ...small, fileSets: 3, filesPerSet: 23, forbidden: [OTHER] });
   const [first = '', second = '', third = ''] = sandbox.ids().fileSets;
@@ -250,18 +231,6 @@ test.each([
   },
 );
 
-test('an abort ends the scan', async () => {
-  const stop = new AbortController();
-  const call = respondingCall(() => {
-    stop.abort(new Error('enough'));
-    return page(['a'], 'k');
-  });
-
-  const scan = filesScan({ call, filesetIds: [FILESET], search: {} });
-
-  await expect(scanned(scan, { signal: stop.signal })).rejects.toThrow('enough');
-});
-
 describe('the requests', () => {
   /** The limits that are requested, by a scan with this search, and by one with this limit of its own. */
   async function limitsOf(search: object, limit?: number) {
@@ -300,20 +269,6 @@ describe('each FileSet', () => {
       [undefined, true],
       [undefined, false],
     ]);
-  });
-
-  test('that is missing is followed by one that has not begun', async () => {
-    const call = respondingCall(({ path, query }) => {
-      if (path?.['filesetId'] === OTHER) return page(['b'], null);
-      if (query?.['next'] === undefined) return page(['a'], 'k');
-      throw statusError(404);
-    });
-    const begun: boolean[] = [];
-
-    const scan = filesScan({ call, filesetIds: [FILESET, OTHER], search: {} });
-    for await (const { position } of scan(fromBeginning)) begun.push(position.hasBegun);
-
-    expect(begun).toEqual([true, false, false]);
   });
 });
 
