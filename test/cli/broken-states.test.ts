@@ -98,6 +98,7 @@ async function dateAhead(folder: string): Promise<void> {
 
 const NEW = ['snapshot', PLACE] as const;
 const FORCED = [...NEW, '--force'] as const;
+const RESUMED = () => [...NEW, '--resume', refused];
 
 type State = {
   readonly state: string;
@@ -106,91 +107,48 @@ type State = {
   readonly wayOut: () => readonly string[];
 };
 
-const states: readonly State[] = [
-  { state: '`latest.json` is missing', breaks: (folder) => remove(folder, latestKey), wayOut: () => NEW },
-  {
-    state: '`latest.json` is damaged',
-    breaks: (folder) => edit(folder, latestKey, () => '{'),
-    wayOut: () => FORCED,
-  },
-  {
-    state: 'the manifest of the last run is missing',
-    breaks: (folder) => remove(folder, last.key),
-    wayOut: () => FORCED,
-  },
-  {
-    state: 'the manifest of the last run is damaged',
-    breaks: (folder) => edit(folder, last.key, () => '{'),
-    wayOut: () => FORCED,
-  },
-  {
-    state: 'a part of the last run is missing',
-    breaks: (folder) => remove(folder, firstPart()),
-    wayOut: () => FORCED,
-  },
-  {
-    state: 'a part of the last run is cut short',
-    breaks: (folder) => edit(folder, firstPart(), () => 'x'),
-    wayOut: () => FORCED,
-  },
-  {
-    state: 'a part of the last run has other bytes',
-    breaks: async (folder) => {
-      const bytes = await readFile(join(folder, firstPart()));
-      // The operating system in the header of gzip: all else would be found by gzip or by the hash, whichever is first.
-      bytes[9] = 0x78;
-      await writeFile(join(folder, firstPart()), bytes);
-    },
-    wayOut: () => FORCED,
-  },
-  { state: 'the last run is dated in the future', breaks: dateAhead, wayOut: () => NEW },
-  {
-    state: 'the last run is of another host',
-    breaks: (folder) => edit(folder, last.key, otherHost),
-    wayOut: () => FORCED,
-  },
-  {
-    state: 'the stopped run is of another host',
-    breaks: (folder) => edit(folder, checkpoint(), otherHost),
-    wayOut: () => NEW,
-  },
-  {
-    state: 'the checkpoint of the stopped run is missing',
-    breaks: (folder) => remove(folder, checkpoint()),
-    wayOut: () => NEW,
-  },
-  {
-    state: 'the checkpoint of the stopped run is damaged',
-    breaks: (folder) => edit(folder, checkpoint(), () => '{'),
-    wayOut: () => NEW,
-  },
-  {
-    state: 'the stopped run began in the future',
-    breaks: (folder) =>
-      edit(folder, checkpoint(), (text) =>
+type StateRow = readonly [state: string, breaks: State['breaks'], wayOut: State['wayOut']];
+
+const stated = (rows: readonly StateRow[]): readonly State[] =>
+  rows.map(([state, breaks, wayOut]) => ({ state, breaks, wayOut }));
+
+const states = stated([
+  ['`latest.json` is missing', (at) => remove(at, latestKey), () => NEW],
+  ['`latest.json` is damaged', (at) => edit(at, latestKey, () => '{'), () => FORCED],
+  ['the manifest of the last run is missing', (at) => remove(at, last.key), () => FORCED],
+  ['the manifest of the last run is damaged', (at) => edit(at, last.key, () => '{'), () => FORCED],
+  ['a part of the last run is missing', (at) => remove(at, firstPart()), () => FORCED],
+  ['a part of the last run is cut short', (at) => edit(at, firstPart(), () => 'x'), () => FORCED],
+  ['a part of the last run has other bytes', otherBytes, () => FORCED],
+  ['the last run is dated in the future', dateAhead, () => NEW],
+  ['the last run is of another host', (at) => edit(at, last.key, otherHost), () => FORCED],
+  ['the stopped run is of another host', (at) => edit(at, checkpoint(), otherHost), () => NEW],
+  ['the checkpoint of the stopped run is missing', (at) => remove(at, checkpoint()), () => NEW],
+  ['the checkpoint of the stopped run is damaged', (at) => edit(at, checkpoint(), () => '{'), () => NEW],
+  [
+    'the stopped run began in the future',
+    (at) =>
+      edit(at, checkpoint(), (text) =>
         text.replaceAll(/"startedAt": "[^"]*"/g, `"startedAt": "${FUTURE.startedAt}"`),
       ),
-    wayOut: () => [...FORCED, '--resume', stopped],
-  },
-  {
-    state: 'the manifest of the refused run is missing',
-    breaks: (folder) => remove(folder, finished()),
-    wayOut: () => [...NEW, '--resume', refused],
-  },
-  {
-    state: 'the manifest of the refused run is damaged',
-    breaks: (folder) => edit(folder, finished(), () => '{'),
-    wayOut: () => [...NEW, '--resume', refused],
-  },
-  {
-    state: 'a part of the refused run is missing',
-    breaks: async (folder) => {
-      const { parts } = await readManifest(createDirectoryStore(folder), finished());
-      await remove(folder, parts[0]?.key ?? '');
-    },
-    wayOut: () => NEW,
-  },
-];
+    () => [...FORCED, '--resume', stopped],
+  ],
+  ['the manifest of the refused run is missing', (at) => remove(at, finished()), RESUMED],
+  ['the manifest of the refused run is damaged', (at) => edit(at, finished(), () => '{'), RESUMED],
+  ['a part of the refused run is missing', withoutRefusedPart, () => NEW],
+]);
+
+async function otherBytes(folder: string): Promise<void> {
+  const bytes = await readFile(join(folder, firstPart()));
+  // The operating system in the header of gzip: all else would be found by gzip or by the hash, whichever is first.
+  bytes[9] = 0x78;
+  await writeFile(join(folder, firstPart()), bytes);
+}
+
+async function withoutRefusedPart(folder: string): Promise<void> {
+  const { parts } = await readManifest(createDirectoryStore(folder), finished());
+  await remove(folder, parts[0]?.key ?? '');
+}
 
 const firstParquet = () =>
   `${parquetFolder(PLACE, { id: last.run, startedAt: last.startedAt })}${fileName(0)}`;
@@ -198,18 +156,14 @@ const firstParquet = () =>
 const TABLES = ['tables', PLACE] as const;
 
 /** What only those commands meet that read or write Parquet. */
-const parquetStates: readonly State[] = [
-  {
-    state: 'a file of Parquet of the last run is missing',
-    breaks: (folder) => remove(folder, firstParquet()),
-    wayOut: () => TABLES,
-  },
-  {
-    state: 'a file of Parquet of the last run is cut short',
-    breaks: (folder) => edit(folder, firstParquet(), () => 'PAR1'),
-    wayOut: () => TABLES,
-  },
-];
+const parquetStates = stated([
+  ['a file of Parquet of the last run is missing', (at) => remove(at, firstParquet()), () => TABLES],
+  [
+    'a file of Parquet of the last run is cut short',
+    (at) => edit(at, firstParquet(), () => 'PAR1'),
+    () => TABLES,
+  ],
+]);
 
 const allStates = [...states, ...parquetStates];
 
@@ -345,19 +299,24 @@ test.each(sampled(1, parquetStates))('if $state, the way out makes it as it was'
   expect(await readFile(join(folder, firstParquet()))).toEqual(made);
 });
 
-describe.each([1, -1])('a manifest whose parts hold %i too many records is refused by', (many) => {
-  test.each([
-    { argv: ['runs', PLACE], code: 3 },
-    { argv: ['runs', '--all', '--json'], code: 3 },
-    { argv: ['diff', PLACE], code: 1 },
-    { argv: ['query', 'SELECT count(*) AS rows FROM calculations', '--csv'], code: 3 },
-    { argv: ['report', '--output', '-'], code: 1 },
-    { argv: ['where-used', '1'], code: 1 },
-    { argv: ['tables', PLACE], code: 3 },
-    { argv: ['prune', PLACE, '--keep', '1'], code: 3 },
-    { argv: NEW, code: 3 },
-    { argv: ['snapshot', 'cards'], code: 1 },
-  ])('$argv, which says both numbers', async ({ argv, code }) => {
+/** The commands that read manifests, and how they exit if one does not add up. */
+const READERS: readonly (readonly [argv: readonly string[], code: number])[] = [
+  [['runs', PLACE], 3],
+  [['runs', '--all', '--json'], 3],
+  [['diff', PLACE], 1],
+  [['query', 'SELECT count(*) AS rows FROM calculations', '--csv'], 3],
+  [['report', '--output', '-'], 1],
+  [['where-used', '1'], 1],
+  [['tables', PLACE], 3],
+  [['prune', PLACE, '--keep', '1'], 3],
+  [NEW, 3],
+  [['snapshot', 'cards'], 1],
+];
+const wrongCounts = [1, -1].flatMap((many) => READERS.map(([argv, code]) => ({ many, argv, code })));
+
+test.each(sampled(6, wrongCounts))(
+  'a manifest whose parts hold $many too many records is refused by $argv, which says both numbers',
+  async ({ many, argv, code }) => {
     const folder = await broken({
       state: 'the last manifest does not add up',
       breaks: (at) =>
@@ -373,5 +332,5 @@ describe.each([1, -1])('a manifest whose parts hold %i too many records is refus
     expect(`${ended.err}\n${ended.out}`).toContain(
       `expected parts with ${last.records - many} records together, as the manifest says, got ${last.records}`,
     );
-  });
-});
+  },
+);

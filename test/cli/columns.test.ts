@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { inColumns } from '../../lib/cli/terminal/columns.ts';
 
 test('each column is as wide as its widest cell', () => {
@@ -31,31 +31,4 @@ test('there may be any number of rows', () => {
   const rows = Array.from({ length: 200_000 }, (_, at) => [`${at}`, 'DONE']);
 
   expect(inColumns(['ID', 'STATE'], rows).at(-1)).toBe('199999  DONE');
-});
-
-describe('long ids on a screen', () => {
-  const rows = [
-    ['reviews-20261121T091500Z.chunk-00003', 'score', 'DONE'],
-    ['sum', 'run-function', 'FAILED: a long error that goes on and on'],
-  ];
-  const header = ['ID', 'TYPE', 'STATE'];
-
-  test('are shortened in the middle, as far as the others need the room', () => {
-    expect(inColumns(header, rows, { width: 60 })).toEqual([
-      'ID                        TYPE          STATE',
-      'reviews-2026…chunk-00003  score         DONE',
-      'sum                       run-function  FAILED: a long error that goes on and on',
-    ]);
-  });
-
-  test('have at least 16 characters', () => {
-    expect(inColumns(header, rows, { width: 10 })[1]).toBe('reviews-…k-00003  score         DONE');
-  });
-
-  test('are whole where there is room, or no screen', () => {
-    const whole = inColumns(header, rows);
-
-    expect(whole[1]).toMatch(/^reviews-20261121T091500Z\.chunk-00003 {2}score/);
-    expect(inColumns(header, rows, { width: 200 })).toEqual(whole);
-  });
 });

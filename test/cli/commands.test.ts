@@ -75,62 +75,33 @@ describe('snapshot calculations', () => {
 });
 
 describe('call', () => {
-  const packageId = codePackages[0]?.id ?? '';
+  const [sums = '', trials = ''] = codePackages.map(({ id }) => id);
+  const call = (of: string, name: string, input: string, ...flags: readonly string[]) =>
+    run(['call', of, '1.0.0', name, '--input', input, ...flags], '{"first": 1, "second": 2}');
+  const INPUT = '{"first": 40, "second": 2}';
 
-  test('prints the result and exits 0', async () => {
-    const { code, out } = await run([
-      'call',
-      packageId,
-      '1.0.0',
-      'addNumbers',
-      '--input',
-      '{"first": 40, "second": 2}',
-    ]);
-
-    expect({ code, out }).toEqual({ code: 0, out: '42' });
-  });
-
-  test('takes its input from a file or from standard input', async () => {
+  test('prints the result and exits 0; its input may be in a file or on standard input', async () => {
     const file = join(folder.path, 'input.json');
-    await writeFile(file, '\uFEFF{"first": 40, "second": 2}\n');
-    const add = ['call', packageId, '1.0.0', 'addNumbers', '--input'];
+    await writeFile(file, `\uFEFF${INPUT}\n`);
 
-    const fromFile = await run([...add, `@${file}`]);
-    const fromInput = await run([...add, '-'], '{"first": 1, "second": 2}');
+    const typed = await call(sums, 'addNumbers', INPUT);
+    const fromFile = await call(sums, 'addNumbers', `@${file}`);
+    const fromInput = await call(sums, 'addNumbers', '-');
 
+    expect(typed).toMatchObject({ code: 0, out: '42' });
     expect([fromFile.out, fromInput.out]).toEqual(['42', '3']);
   });
 
   test('with --json prints the whole execution', async () => {
-    const { out } = await run([
-      'call',
-      packageId,
-      '1.0.0',
-      'addNumbers',
-      '--input',
-      '{"first": 40, "second": 2}',
-      '--json',
-    ]);
+    const { out } = await call(sums, 'addNumbers', INPUT, '--json');
 
     expect(JSON.parse(out)).toMatchObject({
-      status: 'SUCCESS',
-      result: 42,
-      functionName: 'addNumbers',
-      version: '1.0.0',
+      ...{ status: 'SUCCESS', result: 42, functionName: 'addNumbers', version: '1.0.0' },
     });
   });
 
   test('of a function that fails says why and exits 1, although the platform responds with 200', async () => {
-    const trials = codePackages[1]?.id ?? '';
-
-    const { code, err } = await run([
-      'call',
-      trials,
-      '1.0.0',
-      'throwsError',
-      '--input',
-      '{"message": "no luck"}',
-    ]);
+    const { code, err } = await call(trials, 'throwsError', '{"message": "no luck"}');
 
     expect(code).toBe(1);
     expect(err).toContain('the function ended with status FAILED');
@@ -140,21 +111,12 @@ describe('call', () => {
   test.each([[[]], [['--json']]])(
     'with %j escapes what could move the cursor; the JSON value stays the same',
     async (flags) => {
-      const trials = codePackages[1]?.id ?? '';
       const value = {
         hostile: '\u009b2J\u007f\u0080\u202a\u202e\u2066\u2069\u200e\u200f\u061c',
         fine: 'é – ש',
       };
 
-      const { out } = await run([
-        'call',
-        trials,
-        '1.0.0',
-        'echo',
-        '--input',
-        JSON.stringify({ value }),
-        ...flags,
-      ]);
+      const { out } = await call(trials, 'echo', JSON.stringify({ value }), ...flags);
 
       const printed = JSON.parse(out);
       expect(printed.result ?? printed).toEqual(value);
@@ -164,7 +126,7 @@ describe('call', () => {
   );
 
   test('of an unreleased version exits 1', async () => {
-    const { code, err } = await run(['call', packageId, '9.9.9', 'addNumbers']);
+    const { code, err } = await run(['call', sums, '9.9.9', 'addNumbers']);
 
     expect(code).toBe(1);
     expect(err).toContain('responded with 404');
@@ -204,12 +166,11 @@ describe('formula set', () => {
       name: string;
       lastModified: number;
     };
+  const set = (formula: string, ...flags: readonly string[]) =>
+    run(['formula', 'set', String(firstRow().id), '-', ...flags], formula);
 
   test('sets the formula and prints the updated calculation', async () => {
-    const { code, out, err } = await run(
-      ['formula', 'set', String(firstRow().id), '-', '--json'],
-      'MAX(`Amount`)\n',
-    );
+    const { code, out, err } = await set('MAX(`Amount`)\n', '--json');
 
     // The dataset has no such column: the platform says so only in the status.
     expect(code).toBe(1);
@@ -224,7 +185,7 @@ describe('formula set', () => {
   });
 
   test('with --dry-run sends nothing', async () => {
-    const { code } = await run(['formula', 'set', String(firstRow().id), '-', '--dry-run'], 'MAX(`Amount`)');
+    const { code } = await set('MAX(`Amount`)', '--dry-run');
 
     expect(code).toBe(0);
     expect(sandbox.counts().formulaUpdates).toEqual({});
@@ -240,7 +201,7 @@ describe('formula set', () => {
   test.each([[[]], [['--strict']], [['--dry-run']]])(
     'does not send a formula that does not parse, unless it is forced: %j',
     async (flags) => {
-      const { code, err } = await run(['formula', 'set', String(firstRow().id), '-', ...flags], 'MAX(');
+      const { code, err } = await set('MAX(', ...flags);
 
       expect(code).toBe(2);
       expect(err).toMatch(/-:1:\d+: /);
@@ -250,7 +211,7 @@ describe('formula set', () => {
   );
 
   test('with --force sends it, and exits 1 since the platform stored it as INVALID', async () => {
-    const { code, err } = await run(['formula', 'set', String(firstRow().id), '-', '--force'], 'MAX(');
+    const { code, err } = await set('MAX(', '--force');
 
     expect(code).toBe(1);
     expect(err).toMatch(/-:1:\d+: /);
@@ -261,10 +222,7 @@ describe('formula set', () => {
   test('stops if the calculation has been changed since, and otherwise continues', async () => {
     const { id, name, lastModified } = firstRow();
     const guarded = (sinceMs: number) =>
-      run(
-        ['formula', 'set', String(id), '-', '--unless-changed-since', String(sinceMs), '--name', name],
-        'MAX(`Amount`)',
-      );
+      set('MAX(`Amount`)', '--unless-changed-since', String(sinceMs), '--name', name);
 
     const stopped = await guarded(lastModified - 1);
     const gone = await guarded(lastModified);

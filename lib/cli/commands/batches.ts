@@ -55,7 +55,6 @@ async function listBatches(json: true | undefined, terminal: Terminal): Promise<
     for (const line of inColumns(
       HEADER,
       found.map((each) => batchCells(each, rate)),
-      terminal,
     ))
       terminal.out(line);
   return broken === 0 ? exitCodes.done : exitCodes.incomplete;

@@ -6,7 +6,7 @@ import { openSession } from '../../session.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { sendOnce } from '../errors/sent-once.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { openFormulaHistory, showDryRun } from '../formula/formula-history.ts';
+import { showDryRun, storeSet } from '../formula/formula-history.ts';
 import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula/formula-text.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { readText } from '../options/options.ts';
@@ -43,8 +43,7 @@ export default (async ([typedId, file], flags, terminal) => {
   if (sinceMs !== undefined && name !== undefined) {
     await refuseIfChanged({ platform, id, name, sinceMs, signal });
   }
-  const history = openFormulaHistory(id, session);
-  if (flags.dryRun) return showDryRun({ id, expression, name, platform, history }, flags, terminal);
+  if (flags.dryRun) return showDryRun(message, session, flags.json, terminal);
   const effect = {
     mayHave: 'the formula may be set',
     lookAt: `calculation ${id} on the platform; ${commandLine(['formula', 'set', id, file], { dryRun: true })} shows when it was changed last`,
@@ -59,7 +58,7 @@ export default (async ([typedId, file], flags, terminal) => {
     terminal,
   );
   terminal.out(flags.json ? printJson(calculation, 2) : shownLines(describeCalculation(calculation)));
-  await history.store(calculation, terminal.err);
+  await storeSet(id, calculation, session, terminal);
   return judge(calculation, expression, terminal.err);
 }) satisfies Run<'formula set'>;
 

@@ -32,7 +32,7 @@ async function listJobs({ limit, state, json }: FlagsOf<'jobs'>, terminal: Termi
   const listed = newestOf(newest, limit).map(toListed);
   if (json) terminal.out(inJson(listed));
   else if (listed.length === 0) terminal.out(`no jobs${state === undefined ? '' : ` are ${state}`}`);
-  else for (const line of inColumns(HEADER, listed.map(cells), terminal)) terminal.out(line);
+  else for (const line of inColumns(HEADER, listed.map(cells))) terminal.out(line);
   for (const line of await queued) (json ? terminal.err : terminal.out)(line);
   for (const line of notListed(found - listed.length, 'job')) terminal.err(line);
   return exitCodes.done;

@@ -1,6 +1,6 @@
 import { sleep } from '../../base/index.ts';
 import { createFileQueue } from '../../jobs/file/file-queue.ts';
-import { checkJobFile, type JobFile } from '../../jobs/file/job-file.ts';
+import type { JobFile } from '../../jobs/file/job-file.ts';
 import type { EndedJob } from '../../jobs/handle-message.ts';
 import { adviceWords } from '../../jobs/job-advice.ts';
 import { openJobStorage } from '../../jobs/job-storage.ts';
@@ -8,14 +8,12 @@ import type { Outcome } from '../../jobs/ledger/job-row.ts';
 import { openWorker, renewedLease } from '../../jobs/open-worker.ts';
 import { senderHere } from '../../jobs/queue/open-queue.ts';
 import { writeRunOutput } from '../../jobs/results/run-output.ts';
-import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
 import { work } from '../../jobs/work.ts';
 import { openSession } from '../../session.ts';
-import { readSettings, readSyncSettings } from '../../settings.ts';
+import { readSettings } from '../../settings.ts';
 import type { FlagsOf, Run } from '../commands.ts';
-import { UsageError } from '../errors/usage-error.ts';
-import { fileOfJobs, readTemplateFile } from '../jobs/csv-jobs.ts';
-import { allowOf, asSettingsError } from '../jobs/open-jobs.ts';
+import { checkedJobs, fileOfJobs } from '../jobs/job-files.ts';
+import { asSettingsError } from '../jobs/open-jobs.ts';
 import { createTokenWatch } from '../jobs/token-watch.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { settingFor } from '../options/from-settings.ts';
@@ -33,7 +31,7 @@ export default (async ([given], typed, terminal) => {
   const flags = { ...typed, file: fileOfJobs('run', given, typed) };
   await checkFile(flags.file);
   const format = await checkedOutput(flags.file, flags.output);
-  const jobs = await checkedJobs(flags, terminal);
+  const jobs = await checkedJobs(flags, { undone: 'run' }, terminal);
   if (flags.dryRun) return showDryRun(jobs, flags, terminal);
   const { counts, fault, storage } = await runAll(jobs, flags, terminal);
   // After Ctrl-C too: what has ended is worth a file.
@@ -48,34 +46,6 @@ export default (async ([given], typed, terminal) => {
   }
   return counts.done === jobs.count ? exitCodes.done : exitCodes.incomplete;
 }) satisfies Run<'run'>;
-
-/** Throws `UsageError` with every fault, before anything is run. */
-async function checkedJobs(flags: RunFlags, terminal: Terminal): Promise<JobFile> {
-  const { file, template, encoding, separator } = flags;
-  const allow = allowOf(readSyncSettings(terminal.environment).SYNC_ALLOW);
-  const json = template === undefined ? {} : { template: await readTemplateFile(template, terminal) };
-  const checked = await checkJobFile({
-    file,
-    ...json,
-    encoding,
-    separator,
-    allow,
-    signal: terminal.signal,
-  }).catch((error: unknown) => {
-    if (error instanceof RowsError) throw new UsageError(`${file}: ${error.message}`, { cause: error });
-    throw error;
-  });
-  if (!('faults' in checked)) return checked;
-  const [where, expected] =
-    checked.in === 'template'
-      ? [template, `a job with columns of ${file}`]
-      : [file, template === undefined ? `one job per line${csvHint(file)}` : 'a job for each row'];
-  const faults = checked.faults.map((fault) => `  ${fault}`).join('\n');
-  throw new UsageError(`${where}: expected ${expected}; nothing was run:\n${faults}`);
-}
-
-const csvHint = (file: string) =>
-  /\.[ct]sv(\.gz)?$/i.test(file) ? ' (the rows of a CSV need --from-csv and --template)' : '';
 
 async function runAll(jobs: JobFile, { concurrency }: RunFlags, terminal: Terminal) {
   const settings = readSettings(terminal.environment);

@@ -4,7 +4,7 @@ import { readSyncSettings } from '../../settings.ts';
 import { warnOfThisHost } from '../../table/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { fileOfJobs, readCsvJobs } from '../jobs/csv-jobs.ts';
+import { checkedJobs, fileOfJobs } from '../jobs/job-files.ts';
 import { allowOf } from '../jobs/open-jobs.ts';
 import { faultsOfJobs, type ReadJob, readJobs } from '../jobs/read-jobs.ts';
 import { sendJobs } from '../jobs/send-jobs.ts';
@@ -12,37 +12,46 @@ import { settingFor } from '../options/from-settings.ts';
 import { readText } from '../options/options.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { counted, inJson } from '../terminal/words.ts';
+import { checkFile } from '../texts/score-files.ts';
 
 type SubmitFlags = FlagsOf<'submit'>;
 
 /** Puts jobs on the queue, one a line or a row. All of them are checked before any is sent. */
 export default (async ([given], flags, terminal) => {
   const file = fileOfJobs('submit', given, flags);
-  const { fromCsv, template } = flags;
-  const csv = fromCsv === undefined || template === undefined ? undefined : { ...flags, fromCsv, template };
-  const settings = readSyncSettings(terminal.environment);
+  const { environment, err } = terminal;
+  const settings = readSyncSettings(environment);
   const queueUrl = flags.dryRun ? undefined : settingFor('submit', settings, 'SYNC_QUEUE_URL');
-  const allow = allowOf(settings.SYNC_ALLOW);
-  const read =
-    csv === undefined
-      ? await readJobs(await readText(file, terminal), allow)
-      : await readCsvJobs(csv, allow, terminal);
-  if (read.kind === 'faults') {
-    const faults = read.faults.map((fault) => `  ${fault}`).join('\n');
-    const what = csv === undefined ? 'one job per line' : 'a job for each row';
-    throw new UsageError(`${file}: expected ${what}; nothing was sent:\n${faults}`);
-  }
-  if (queueUrl === undefined) {
-    const invalid = await faultsOfJobs(read.jobs);
-    if (invalid.length > 0) {
-      const faults = invalid.map((fault) => `  ${fault}`).join('\n');
-      throw new UsageError(`${file}: expected jobs that the platform can do; nothing was sent:\n${faults}`);
-    }
-    return showDryRun(read.jobs, flags, terminal);
-  }
-  warnOfThisHost(terminal.environment, terminal.err);
-  return send(read.jobs, await openQueue(queueUrl, terminal.environment), flags, terminal);
+  const jobs = await (flags.template === undefined ? jobsOfLines : jobsOfRows)({ ...flags, file }, terminal);
+  if (queueUrl === undefined) return showDryRun(jobs, flags, terminal);
+  warnOfThisHost(environment, err);
+  return send(jobs, await openQueue(queueUrl, environment), flags, terminal);
 }) satisfies Run<'submit'>;
+
+type FileFlags = SubmitFlags & { readonly file: string };
+
+/** Throws `UsageError` with every fault. */
+async function jobsOfLines({ file, dryRun }: FileFlags, terminal: Terminal): Promise<readonly ReadJob[]> {
+  const allow = allowOf(readSyncSettings(terminal.environment).SYNC_ALLOW);
+  const read = await readJobs(await readText(file, terminal), allow);
+  const refused = (expected: string, faults: readonly string[]) =>
+    new UsageError(
+      `${file}: expected ${expected}; nothing was sent:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+    );
+  if (read.kind === 'faults') throw refused('one job per line', read.faults);
+  const invalid = dryRun ? await faultsOfJobs(read.jobs) : [];
+  if (invalid.length > 0) throw refused('jobs that the platform can do', invalid);
+  return read.jobs;
+}
+
+/** The same of a CSV. */
+async function jobsOfRows(flags: FileFlags, terminal: Terminal): Promise<readonly ReadJob[]> {
+  await checkFile(flags.file);
+  const { rows } = await checkedJobs(flags, { undone: 'sent', leavesFormulas: !flags.dryRun }, terminal);
+  const jobs: ReadJob[] = [];
+  for await (const { id, body: text } of rows()) jobs.push({ id, text });
+  return jobs;
+}
 
 /** How many jobs a dry run shows. */
 const SHOWN = 3;

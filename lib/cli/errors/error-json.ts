@@ -44,13 +44,20 @@ export type ErrorJson = {
 
 /** What machines may want to know of an error, besides its message: of what caused it, where it says nothing itself. */
 export function factsOf(error: unknown): Partial<ErrorJson> {
-  const causes = new Set<unknown>();
-  for (let each = error; each instanceof Error && !causes.has(each); each = causeOf(each)) {
-    causes.add(each);
+  for (const each of causesOf(error)) {
     const facts = ownFactsOf(each);
     if (facts !== undefined) return facts;
   }
   return {};
+}
+
+/** An error, and what caused it, one after the other: of several causes the first. */
+export function* causesOf(error: unknown): Generator<Error> {
+  const causes = new Set<unknown>();
+  for (let each = error; each instanceof Error && !causes.has(each); each = causeOf(each)) {
+    causes.add(each);
+    yield each;
+  }
 }
 
 const causeOf = (error: Error): unknown => (error instanceof AggregateError ? error.errors[0] : error.cause);

@@ -4,24 +4,18 @@ import { isStatus, isUnreached, PlatformError } from '../../platform/index.ts';
 import type { Environment } from '../../settings.ts';
 import { StoreError, type StoreFailure } from '../../store/index.ts';
 import { sqlitePath, TableError, type TableFailure } from '../../table/index.ts';
-
-/** Causes that are looked at: errors may be each other's. */
-const MOST_CAUSES = 10;
+import { causesOf } from './error-json.ts';
 
 /**
  * What a person can do about an error of the platform, the store, the table or another service of AWS, or about one that
  * it has caused: by the names of the settings that led there. Undefined where its message says all.
  */
 export function whatToDo(error: unknown, environment: Environment): string | undefined {
-  let each = error;
-  for (let depth = 0; depth < MOST_CAUSES; depth += 1) {
+  for (const each of causesOf(error)) {
     if (each instanceof PlatformError) return aboutPlatform(each, environment);
     if (each instanceof StoreError) return aboutStore(each.failure, environment);
     if (each instanceof TableError) return aboutTable(each.failure, environment);
     if (each instanceof AwsError) return aboutAws(each, environment);
-    if (each instanceof AggregateError) each = each.errors[0];
-    else if (each instanceof Error && each.cause !== undefined) each = each.cause;
-    else return undefined;
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Allow } from '../../jobs/allow.ts';
-import { checkJobLines, type JobLine, linesIn } from '../../jobs/message/job-lines.ts';
+import { checkJobLines, linesIn } from '../../jobs/message/job-lines.ts';
 import { parseMessage } from '../../jobs/message/message.ts';
 import { withId } from '../../jobs/message/with-id.ts';
 import { MOST_MESSAGE_BYTES } from '../../jobs/queue/queue.ts';
@@ -29,14 +29,8 @@ export async function faultsOfJobs(jobs: readonly ReadJob[]): Promise<readonly s
 }
 
 /** The jobs in a JOBS.ndjson, each with its id, or every fault in it. */
-export const readJobs = (text: string, allow: Allow): Promise<ReadJobs> => readRowJobs(linesIn(text), allow);
-
-/** The same for jobs that come with their lines. */
-export async function readRowJobs(
-  lines: Iterable<JobLine> | AsyncIterable<JobLine>,
-  allow: Allow,
-): Promise<ReadJobs> {
-  const read = await checkJobLines(lines, allow);
+export async function readJobs(text: string, allow: Allow): Promise<ReadJobs> {
+  const read = await checkJobLines(linesIn(text), allow);
   if (read.kind === 'faults') return read;
   if (read.messages.length === 0) return { kind: 'faults', faults: ['expected at least one job, got none'] };
   const jobs = read.messages.map((message) => named(message, allow));

@@ -4,6 +4,7 @@ import { parseJson, utcTime } from '../../base/index.ts';
 import { idDigits } from '../../platform/index.ts';
 import { type Place, parsePlace } from '../../snapshot/keys.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
+import { errorCode } from '../../store/index.ts';
 import type { TableGroup } from '../../tables/make/make-tables.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -78,7 +79,7 @@ export async function readText(file: string, { readInput }: Pick<Terminal, 'read
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+    const code = errorCode(cause) ?? 'unknown';
     throw new UsageError(`${file}: expected a file that can be read, or - for standard input, got ${code}`, {
       cause,
     });

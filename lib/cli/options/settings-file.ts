@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { settingNames } from '../../base/index.ts';
 import type { Environment } from '../../settings.ts';
+import { errorCode } from '../../store/index.ts';
 import { NEW_LEDGER_RISK } from '../../table/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 
@@ -54,15 +55,12 @@ export async function withSettingsFile(
 ): Promise<Environment> {
   if (envFile !== undefined && profile !== undefined)
     throw new UsageError('expected --env-file or --profile, got both');
-  if (envFile === undefined && profile === undefined) return environment;
-  const { file, text } =
-    envFile === undefined ? await readProfile(profile ?? '', environment) : await readNamed(envFile);
-  const given = parseEnv(text);
-  const unknown = Object.keys(given).filter(isUnknown);
-  if (unknown.length > 0)
-    throw new UsageError(
-      `${file}: expected settings, got ${unknown.join(', ')}: there are none of these names`,
-    );
+  const given =
+    envFile !== undefined
+      ? await settingsIn([resolve(envFile)], '--env-file')
+      : profile !== undefined
+        ? await settingsIn(profileFiles(profile, environment), `--profile ${profile}`)
+        : {};
   const set = Object.entries(environment).filter(([, value]) => value !== undefined && value !== '');
   return { ...given, ...Object.fromEntries(set) };
 }
@@ -71,51 +69,38 @@ export async function withSettingsFile(
 const isUnknown = (name: string) =>
   /^(PLATFORM|SYNC)_/.test(name) && !settingNames.some((each) => each === name);
 
-type FileRead = { readonly file: string; readonly text: string };
-
-async function readNamed(path: string): Promise<FileRead> {
-  const file = resolve(path);
-  const text = await read(file);
-  if (text.kind === 'text') return { file, text: text.text };
-  throw new UsageError(`--env-file: expected a file with settings, got ${text.code}: ${file}`);
+/** The settings of the first of these files that is there. */
+async function settingsIn(files: readonly string[], flag: string): Promise<Environment> {
+  for (const file of files) {
+    const text = await readFile(file, 'utf8').catch((error: unknown) => {
+      const code = errorCode(error) ?? 'unknown';
+      if (code === 'ENOENT' && files.length > 1) return undefined;
+      throw new UsageError(`${flag}: expected a file with settings, got ${code}: ${file}`);
+    });
+    if (text === undefined) continue;
+    const given = parseEnv(text);
+    const unknown = Object.keys(given).filter(isUnknown);
+    if (unknown.length === 0) return given;
+    throw new UsageError(
+      `${file}: expected settings, got ${unknown.join(', ')}: there are none of these names`,
+    );
+  }
+  throw new UsageError(`${flag}: expected one of these files, got none:\n  ${files.join('\n  ')}`);
 }
 
 /** Names only: a path is a matter of `--env-file`. */
 const PROFILE_NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
-
-async function readProfile(name: string, environment: Environment): Promise<FileRead> {
-  if (!PROFILE_NAME.test(name))
-    throw new UsageError(
-      `--profile: expected a name of letters, digits, _, . and -, got ${JSON.stringify(name)}`,
-    );
-  const files = profileFiles(name, environment);
-  for (const file of files) {
-    const text = await read(file);
-    if (text.kind === 'text') return { file, text: text.text };
-    if (text.code !== 'ENOENT')
-      throw new UsageError(`--profile ${name}: ${file} cannot be read: ${text.code}`);
-  }
-  throw new UsageError(`--profile ${name}: expected one of these files, got none:\n  ${files.join('\n  ')}`);
-}
 
 /** Where a profile may be: the first one counts. */
 function profileFiles(
   name: string,
   { XDG_CONFIG_HOME: config, APPDATA, HOME }: Environment,
 ): readonly string[] {
+  if (!PROFILE_NAME.test(name))
+    throw new UsageError(
+      `--profile: expected a name of letters, digits, _, . and -, got ${JSON.stringify(name)}`,
+    );
   const file = `platform-sync.${name}.env`;
   const folder = config || APPDATA || join(HOME || homedir(), '.config');
   return [resolve(file), join(folder, 'platform-sync', file)];
-}
-
-type Read =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'fault'; readonly code: string };
-
-async function read(file: string): Promise<Read> {
-  try {
-    return { kind: 'text', text: await readFile(file, 'utf8') };
-  } catch (error) {
-    return { kind: 'fault', code: (error as NodeJS.ErrnoException).code ?? String(error) };
-  }
 }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { Environment } from '../../settings.ts';
 
 export type Opened = { readonly kind: 'opened' } | { readonly kind: 'not-opened'; readonly reason: string };
@@ -18,31 +19,14 @@ export function openerFor(platform: string, file: string, environment: Environme
   return { command: 'xdg-open', args: [file] };
 }
 
-/** How long an opener may take to fail: one that opens may go on for as long as the browser is open. */
-const FAILS_WITHIN_MS = 3_000;
-
 /** Opens a file with what this machine opens such files with. Never throws. */
 export async function openFile(file: string, environment: Environment): Promise<Opened> {
   const opener = openerFor(process.platform, file, environment);
-  return 'reason' in opener ? { kind: 'not-opened', ...opener } : start(opener);
-}
-
-function start({ command, args }: Exclude<Opener, { readonly reason: string }>): Promise<Opened> {
-  return new Promise((resolve) => {
-    const child = spawn(command, args, { detached: true, stdio: 'ignore' });
-    const timer = setTimeout(() => resolve({ kind: 'opened' }), FAILS_WITHIN_MS);
-    const end = (opened: Opened) => {
-      clearTimeout(timer);
-      resolve(opened);
-    };
-    child.on('error', (error) => end({ kind: 'not-opened', reason: error.message }));
-    child.on('exit', (code) =>
-      end(
-        code === 0
-          ? { kind: 'opened' }
-          : { kind: 'not-opened', reason: `${command} ended with ${code ?? 'a signal'}` },
-      ),
-    );
-    child.unref();
-  });
+  if ('reason' in opener) return { kind: 'not-opened', ...opener };
+  const child = spawn(opener.command, opener.args, { detached: true, stdio: 'ignore' });
+  child.unref();
+  return once(child, 'spawn').then(
+    () => ({ kind: 'opened' }),
+    (error: Error) => ({ kind: 'not-opened', reason: error.message }),
+  );
 }

@@ -118,21 +118,11 @@ function ofUnpublished(source: Place, found: UnpublishedRun): ListedRun {
 
 function ofManifest(source: Place, manifest: Manifest): Omit<ListedRun, 'state'> {
   const { run, startedAt, finishedAt, records, changes, consistency, forced, refused } = manifest;
+  const { against = null, added = null, removed = null, changed = null } = changes ?? {};
+  const durationMs = Date.parse(finishedAt) - Date.parse(startedAt);
   return {
-    source,
-    run,
-    startedAt,
-    finishedAt,
-    durationMs: Date.parse(finishedAt) - Date.parse(startedAt),
-    records,
-    against: changes?.against ?? null,
-    added: changes?.added ?? null,
-    removed: changes?.removed ?? null,
-    changed: changes?.changed ?? null,
-    consistency,
-    forced,
-    refused,
-    fault: null,
+    ...{ source, run, startedAt, finishedAt, durationMs, records },
+    ...{ against, added, removed, changed, consistency, forced, refused, fault: null },
   };
 }
 
@@ -140,18 +130,7 @@ const unknownRun = (
   source: Place,
   { id, startedAt }: { readonly id: string; readonly startedAt: string },
 ): Omit<ListedRun, 'state'> => ({
-  source,
-  run: id,
-  startedAt,
-  finishedAt: null,
-  durationMs: null,
-  records: null,
-  against: null,
-  added: null,
-  removed: null,
-  changed: null,
-  consistency: null,
-  forced: false,
-  refused: [],
-  fault: null,
+  ...{ source, run: id, startedAt, finishedAt: null, durationMs: null, records: null },
+  ...{ against: null, added: null, removed: null, changed: null },
+  ...{ consistency: null, forced: false, refused: [], fault: null },
 });

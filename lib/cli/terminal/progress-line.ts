@@ -1,5 +1,5 @@
 import { shortened } from '../../base/index.ts';
-import { number } from './words.ts';
+import { duration, number } from './words.ts';
 
 /** How far a command is. */
 export type Far = {
@@ -25,7 +25,7 @@ export type Far = {
 /** One line for a log: all that is known. */
 export function progressLine(far: Far): string {
   const share = far.share === undefined ? [] : [percent(far.share)];
-  return `${far.name}: ${[...share, ...longWords(far)].join(', ')}`;
+  return `${far.name}: ${[...share, ...wordsOf(far, 'log')].join(', ')}`;
 }
 
 /** A bar is no wider, and one that is narrower shows nothing. */
@@ -38,7 +38,7 @@ const NARROWEST_BAR = 10;
  */
 export function screenLine(far: Far, columns: number): string {
   const most = columns - 1;
-  const words = [longWords(far), middleWords(far), shortWords(far)].map((each) => each.join(', '));
+  const words = (['log', 'screen', 'narrow'] as const).map((room) => wordsOf(far, room).join(', '));
   const head = far.share === undefined ? far.name : `${far.name} ${percent(far.share)}`;
   const fitting = words.find((each) => head.length + GAP.length + each.length <= most);
   if (fitting === undefined) return narrowLine(far, words.at(-1) ?? '', most);
@@ -63,41 +63,19 @@ function drawn(share: number, columns: number): string {
 /** All of it only when it is: `100%` is said of nothing that goes on. */
 const percent = (share: number) => `${Math.min(99, Math.floor(share * 100))}%`;
 
-const longWords = (far: Far): readonly string[] => [
-  counted(far),
-  ...(far.also ?? []),
-  `${number(far.requests)} ${far.nouns[1]}`,
-  `${rateOf(far)} a second`,
-  ...(far.throttled === 0 ? [] : [`${number(far.throttled)} throttled`]),
-  ...leftOf(far),
-];
-
-const middleWords = (far: Far): readonly string[] => [
-  counted(far),
-  ...(far.also ?? []),
-  `${rateOf(far)} a second`,
-  ...leftOf(far),
-];
-
-const shortWords = (far: Far): readonly string[] => [
-  ...(far.share === undefined ? [number(far.records)] : []),
-  `${rateOf(far)}/s`,
-  ...leftOf(far),
+/** What is said of it: all in a log, less on a screen. */
+const wordsOf = (far: Far, room: 'log' | 'screen' | 'narrow'): readonly string[] => [
+  ...(room !== 'narrow' ? [counted(far), ...(far.also ?? [])] : []),
+  ...(room === 'narrow' && far.share === undefined ? [number(far.records)] : []),
+  ...(room === 'log' ? [`${number(far.requests)} ${far.nouns[1]}`] : []),
+  room === 'narrow' ? `${rateOf(far)}/s` : `${rateOf(far)} a second`,
+  ...(room === 'log' && far.throttled > 0 ? [`${number(far.throttled)} throttled`] : []),
+  // What a division of floating-point numbers may add to a whole number is no second.
+  ...(far.secondsLeft === undefined ? [] : [`${duration(Math.ceil(far.secondsLeft - 1e-6))} left`]),
 ];
 
 const counted = ({ records, total, nouns }: Far): string =>
   `${number(records)}${total === undefined ? '' : ` of about ${number(total)}`} ${nouns[0]}`;
 
-const leftOf = ({ secondsLeft }: Far): readonly string[] =>
-  secondsLeft === undefined ? [] : [`${duration(secondsLeft)} left`];
-
 /** A slow rate to a tenth: it is what the time left is made of. */
 const rateOf = ({ rate }: Far): string => number(rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate));
-
-/** What a division of floating-point numbers may add to a whole number. */
-const ROUNDING = 1e-6;
-
-function duration(seconds: number): string {
-  if (seconds < 60) return `${Math.ceil(seconds - ROUNDING)} s`;
-  return seconds < 3600 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
-}

@@ -4,7 +4,6 @@ import { pathToFileURL } from 'node:url';
 import { settingNames } from '../../base/index.ts';
 import { sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
 import { exitCodes, type Terminal } from '../terminal/terminal.ts';
-import { TOUR_STEPS } from './introduction.ts';
 import { tellJobs } from './jobs.ts';
 import { killRun } from './killed.ts';
 import { createNarration, type Narration } from './narration.ts';
@@ -24,7 +23,7 @@ const CHANGES = 300;
  * obeyed, jobs of every type run by two workers, texts scored. Returns the exit code: 0 if every command ended as the
  * story says. Throws the reason of a stop.
  */
-export async function tour(given: Terminal): Promise<number> {
+export async function tour(given: Terminal, steps: number): Promise<number> {
   const terminal = untilStopped(given);
   const { out, signal } = terminal;
   signal.throwIfAborted();
@@ -33,7 +32,7 @@ export async function tour(given: Terminal): Promise<number> {
   await mkdir(FOLDER, { recursive: true });
   await using instance = await startInstance();
   const inTour = { ...terminal, environment: environmentOf(terminal, instance) };
-  const narration = createNarration(inTour, TOUR_STEPS);
+  const narration = createNarration(inTour, steps);
   await tellCopy(narration, instance);
   await tellCrash(narration, instance, inTour);
   await tellChanges(narration);

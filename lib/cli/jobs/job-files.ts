@@ -1,0 +1,73 @@
+import { parseJson } from '../../base/index.ts';
+import { checkJobFile, type JobFile } from '../../jobs/file/job-file.ts';
+import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
+import { readSyncSettings } from '../../settings.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { readText } from '../options/options.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { allowOf } from './open-jobs.ts';
+
+/** A file of jobs, or with a template the rows that they are made of. */
+export type JobFileFlags = {
+  readonly file: string;
+  readonly template?: string;
+  readonly encoding?: string;
+  readonly separator?: string;
+};
+
+/** All jobs of a file, checked. `undone`: what a fault prevents. Throws `UsageError` with every fault. */
+export async function checkedJobs(
+  { file, template, encoding, separator }: JobFileFlags,
+  { undone, leavesFormulas = false }: { readonly undone: string; readonly leavesFormulas?: boolean },
+  terminal: Terminal,
+): Promise<JobFile> {
+  const allow = allowOf(readSyncSettings(terminal.environment).SYNC_ALLOW);
+  const json = template === undefined ? {} : { template: await readTemplate(template, terminal) };
+  const { signal } = terminal;
+  const checked = await checkJobFile({
+    ...{ file, ...json, encoding, separator, leavesFormulas, allow, signal },
+  }).catch((error: unknown) => {
+    if (error instanceof RowsError) throw new UsageError(`${file}: ${error.message}`, { cause: error });
+    throw error;
+  });
+  if (!('faults' in checked)) return checked;
+  const [where, expected] =
+    checked.in === 'template'
+      ? [template, `a job with columns of ${file}`]
+      : [file, template === undefined ? `one job per line${csvHint(file)}` : 'a job for each row'];
+  const faults = checked.faults.map((fault) => `  ${fault}`).join('\n');
+  throw new UsageError(`${where}: expected ${expected}; nothing was ${undone}:\n${faults}`);
+}
+
+const csvHint = (file: string) =>
+  /\.[ct]sv(\.gz)?$/i.test(file) ? ' (the rows of a CSV need --from-csv and --template)' : '';
+
+/** Throws `UsageError` unless the file of a template is JSON. */
+async function readTemplate(file: string, terminal: Terminal): Promise<unknown> {
+  const text = (await readText(file, terminal)).replace(/^\uFEFF/, '');
+  try {
+    return parseJson(text);
+  } catch (cause) {
+    throw new UsageError(
+      `--template ${file}: expected a job as JSON, such as {"type": "run-function", …}, got invalid JSON`,
+      { cause },
+    );
+  }
+}
+
+/** The file that a command takes jobs from. Throws `UsageError` unless it is one of jobs, or a CSV with a template. */
+export function fileOfJobs(
+  command: string,
+  file: string | undefined,
+  { fromCsv, template }: { readonly [name in 'fromCsv' | 'template']?: string | undefined },
+): string {
+  if ((file === undefined) === (fromCsv === undefined))
+    throw new UsageError(
+      `${command}: expected a file of jobs, or --from-csv, got ${file === undefined ? 'neither' : 'both'}`,
+    );
+  if ((fromCsv === undefined) !== (template === undefined))
+    throw new UsageError(
+      `${command}: expected --from-csv and --template together, got ${fromCsv === undefined ? '--template' : '--from-csv'} alone`,
+    );
+  return file ?? fromCsv ?? '-';
+}
