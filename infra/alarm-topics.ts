@@ -24,8 +24,8 @@ export class AlarmTopics extends Construct {
   constructor(scope: Construct, id: string, { alarms, given }: AlarmTopicsProps) {
     super(scope, id);
     const { email, topicArn, slack } = alarms;
-    const existing = topicArn === undefined ? [] : [Topic.fromTopicArn(scope, 'GivenTopic', topicArn)];
-    const own = email === undefined && slack === undefined ? [] : [this.ownTopic(scope)];
+    const existing = topicArn === undefined ? [] : [Topic.fromTopicArn(this, 'GivenTopic', topicArn)];
+    const own = email === undefined && slack === undefined ? [] : [this.ownTopic()];
     if (email !== undefined) own[0]?.addSubscription(new EmailSubscription(email));
     if (slack !== undefined) this.addSlack(slack, own);
     this.ofAll = [...existing, ...own];
@@ -62,9 +62,8 @@ export class AlarmTopics extends Construct {
     ];
   }
 
-  /** In `scope`, so that its logical id is short where people subscribe to it by hand. */
-  private ownTopic(scope: Construct): Topic {
-    const topic = new Topic(scope, 'Topic', { enforceSSL: true });
+  private ownTopic(): Topic {
+    const topic = new Topic(this, 'Topic', { enforceSSL: true });
     acknowledge(
       topic,
       'SNS2',

@@ -406,7 +406,7 @@ test('the report is written after a publication, and what changed is mailed once
   expect((await stored(async () => 'report/latest.json')).runs).toMatchObject({ calculations: run });
   expect(stack.published).toMatchObject([
     {
-      topic: expect.stringMatching(/:AlarmsTopic[0-9A-F]{8}$/),
+      topic: expect.stringMatching(/:AlarmsTopicsTopic[0-9A-F]{8}$/),
       subject: expect.stringMatching(/^calculations of /),
     },
   ]);

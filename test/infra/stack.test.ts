@@ -453,7 +453,7 @@ test('digests of those places that ask for them go to who is notified of all ala
     ScheduleExpression === 'cron(5/10 * * * ? *)' ? [(Target as { readonly Input: unknown }).Input] : [],
   );
 
-  expect(id).toMatch(/^AlarmsTopic[0-9A-F]{8}$/);
+  expect(id).toMatch(/^AlarmsTopicsTopic[0-9A-F]{8}$/);
   expect(looks).toEqual([
     {
       'Fn::Join': [
