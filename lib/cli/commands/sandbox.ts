@@ -50,7 +50,7 @@ export default (async (_, { latency, json, ...options }, { out, err, signal }) =
   } satisfies Partial<Record<SettingName, string>>;
   if (json) out(inJson(settings));
   else for (const [name, value] of Object.entries(settings)) out(`export ${name}=${value}`);
-  err(`Running until Ctrl-C. Its OpenAPI document: ${platform.url}/openapi.json`);
+  err('Running until Ctrl-C');
   if (!signal.aborted) await once(signal, 'abort');
   return exitCodes.done;
 }) satisfies Run<'sandbox'>;

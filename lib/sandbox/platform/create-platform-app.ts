@@ -5,7 +5,6 @@ import { createPlatformCounter, type PlatformCounts } from './counts.ts';
 import { createFunctionRunner, type RunFunction } from './functions/run-function.ts';
 import { deliver } from './http/deliver.ts';
 import { createServe, type ServeOptions } from './http/serve-api.ts';
-import { createOpenApi } from './openapi/openapi.ts';
 import type { Operation } from './operations/operation.ts';
 import { operations } from './operations/operations.ts';
 import { type AppOptions, checkAppOptions, type ResolvedAppOptions } from './options.ts';
@@ -92,7 +91,7 @@ function functionRunner({ seed, now }: PlatformState, options: ResolvedAppOption
 
 type Environment = { Bindings: Partial<HttpBindings> };
 
-/** The routes: the contract's operations, and outside the contract `/openapi.json` and `/_sandbox/…`. */
+/** The routes: the contract's operations, and outside the contract `/_sandbox/…`. */
 function createApp(parts: ServeOptions & SandboxParts): Hono<Environment> {
   const app = new Hono<Environment>();
   const serve = createServe(parts);
@@ -106,7 +105,6 @@ function createApp(parts: ServeOptions & SandboxParts): Hono<Environment> {
     app.all(path, (context) => respond(context, operation));
   }
   app.all('/api/*', (context) => respond(context, undefined));
-  app.get('/openapi.json', (context) => context.json(createOpenApi(operations, parts.options.tokenHeader)));
   app.route('/', sandboxRoutes(parts));
   // An error thrown here stands for a broken connection; no other error is expected.
   app.onError((error) => {

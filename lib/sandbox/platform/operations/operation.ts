@@ -4,7 +4,6 @@ import type { PlatformCounter } from '../counts.ts';
 import type { RunFunction } from '../functions/run-function.ts';
 import { type ErrorShapes, usualErrors } from '../http/error-shapes.ts';
 import { checkInput } from '../http/read-request.ts';
-import type { JsonSchema } from '../openapi/json-schema.ts';
 import type { ResolvedAppOptions } from '../options.ts';
 import type { PlatformState } from '../state.ts';
 
@@ -32,28 +31,18 @@ export type RawInput = {
 
 /** An endpoint of the contract, and how the sandbox responds to it. */
 export type Operation<Input extends EndpointInput = EndpointInput, Output = unknown> = {
-  readonly endpoint: Pick<
-    Endpoint<Input, Output>,
-    'name' | 'summary' | 'method' | 'path' | 'input' | 'output'
-  >;
+  readonly endpoint: Pick<Endpoint<Input, Output>, 'name' | 'method' | 'path' | 'input' | 'output'>;
   /** The methods that it accepts; the endpoint's own comes first. */
   readonly methods: readonly string[];
   /** The JSON type of each query value, by name. */
   readonly queryTypes: () => Readonly<Record<string, string>>;
   readonly respond: (raw: RawInput, context: OperationContext) => Promise<OperationResult>;
-} & Required<Described>;
-
-/** What the contract says about an operation but the client's schemas cannot express. */
-type Described = {
-  /** Merged into the schema of a query parameter or of a member of the body, by its name. Default: none. */
-  readonly limits?: Readonly<Record<string, JsonSchema>>;
-  /** Members of the body that must be given, although the client has its own default. Default: none. */
-  readonly requiredInBody?: readonly string[];
-  /** Default: the platform's usual shapes. */
-  readonly errors?: ErrorShapes;
+  readonly errors: ErrorShapes;
 };
 
-export type OperationOptions = Described & {
+export type OperationOptions = {
+  /** Default: the platform's usual shapes. */
+  readonly errors?: ErrorShapes;
   /** Methods that the platform accepts in practice, besides the endpoint's own. */
   readonly otherMethods?: readonly string[];
   /** Changes input that the platform tolerates in practice so that it fits the schema. Runs before the check. */
@@ -75,8 +64,6 @@ export function operation<Input extends EndpointInput, Output>(
   return {
     endpoint,
     methods: [endpoint.method, ...otherMethods],
-    limits: options.limits ?? {},
-    requiredInBody: options.requiredInBody ?? [],
     errors: options.errors ?? usualErrors,
     queryTypes: () => {
       queryTypes ??= queryTypesOf(endpoint.input);

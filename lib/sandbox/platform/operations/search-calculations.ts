@@ -26,11 +26,6 @@ export const searchCalculationsOperation = operation(
   },
   {
     tolerate: (raw) => (hasSort(raw) ? raw : { ...raw, body: withSort(raw.body) }),
-    limits: {
-      limit: { type: 'integer', minimum: 1, maximum: 5000 },
-      offset: { type: 'integer', minimum: 0 },
-    },
-    requiredInBody: ['filters', 'sort', 'limit'],
   },
 );
 

@@ -26,15 +26,6 @@ export const searchFilesOperation = operation(
     return ok(JSON.stringify({ files: rows, pageContext: { next, offset, limit, total } }));
   },
   {
-    limits: {
-      limit: {
-        type: 'integer',
-        minimum: 1,
-        maximum: assumptions.maxFileLimit,
-        default: assumptions.defaultFileLimit,
-      },
-      immediateChildren: { default: false },
-    },
     errors: { usual: 'PlatformError', forbidden: 'TextError' },
   },
 );
