@@ -2,7 +2,7 @@
  * What an error looks like: `{status, statusReason, path, message, toe}`, `{message}`, or a bare JSON string that is the
  * message.
  */
-export type ErrorShape = 'PlatformError' | 'MessageError' | 'TextError';
+type ErrorShape = 'PlatformError' | 'MessageError' | 'TextError';
 
 /** The shapes of an operation's errors. A 401 is a `PlatformError` everywhere. */
 export type ErrorShapes = { readonly usual: ErrorShape; readonly forbidden: ErrorShape };
