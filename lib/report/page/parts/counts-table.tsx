@@ -2,6 +2,7 @@ import type { Counts } from '../../facts.ts';
 import { count, share } from '../text/numbers.ts';
 import { readable } from '../text/shown.ts';
 import { Text } from '../text/text.tsx';
+import { NumbersTable } from './parts.tsx';
 
 type Props = {
   readonly title: string;
@@ -19,57 +20,43 @@ const MOST = 6;
 
 /** How often each value occurs, as bars that are also a table. */
 export function CountsTable({ title, counts, total, hrefOf, labelOf = (value) => value }: Props) {
-  const rest = counts.values.slice(MOST);
   const largest = Math.max(1, ...counts.values.map(([, each]) => each));
-  const text = (value: string) => <Text of={labelOf(value)} most={60} />;
-  const row = ([value, each]: readonly [string, number]) => (
-    <tr key={value}>
-      <th scope="row" title={readable(labelOf(value))}>
-        {hrefOf === undefined ? text(value) : <a href={hrefOf(value)}>{text(value)}</a>}
+  const rows = counts.values.map(([value, each]) => {
+    const text = <Text of={labelOf(value)} most={60} />;
+    const name = (
+      <>
+        <span title={readable(labelOf(value))}>
+          {hrefOf === undefined ? text : <a href={hrefOf(value)}>{text}</a>}
+        </span>
         <span
           aria-hidden="true"
           class="bar"
           style={{ inlineSize: `${Math.max(0.5, (100 * each) / largest)}%` }}
         />
-      </th>
-      <td class="number count">{count(each)}</td>
-      <td class="number share">{share(each, total)}</td>
-    </tr>
+      </>
+    );
+    return [name, each, share(each, total)] as const;
+  });
+  const table = (caption: string, of: typeof rows) => (
+    <NumbersTable
+      kind="counts"
+      caption={caption}
+      heads={['Value', 'Count', 'Share']}
+      headed={false}
+      rows={of}
+    />
   );
   return (
     <section class="panel">
       <h4>{title}</h4>
-      {counts.values.length === 0 ? (
-        <p class="quiet-line">None.</p>
-      ) : (
-        <>
-          <table class="counts">
-            <caption class="quiet">{title}</caption>
-            <thead class="quiet">
-              <tr>
-                <th scope="col">Value</th>
-                <th scope="col" class="count">
-                  Count
-                </th>
-                <th scope="col" class="share">
-                  Share
-                </th>
-              </tr>
-            </thead>
-            <tbody>{counts.values.slice(0, MOST).map(row)}</tbody>
-          </table>
-          {rest.length > 0 && (
-            <details>
-              <summary>{count(rest.length)} more</summary>
-              <table class="counts">
-                <caption class="quiet">{title}, the rest</caption>
-                <tbody>{rest.map(row)}</tbody>
-              </table>
-            </details>
-          )}
-          {counts.others > 0 && <p class="quiet-line">{count(counts.others)} have yet other values.</p>}
-        </>
+      {rows.length === 0 ? <p class="quiet-line">None.</p> : table(title, rows.slice(0, MOST))}
+      {rows.length > MOST && (
+        <details>
+          <summary>{count(rows.length - MOST)} more</summary>
+          {table(`${title}, the rest`, rows.slice(MOST))}
+        </details>
       )}
+      {counts.others > 0 && <p class="quiet-line">{count(counts.others)} have yet other values.</p>}
     </section>
   );
 }

@@ -140,13 +140,19 @@ export type Numbers = {
   readonly rows: readonly (readonly [ComponentChildren, ...ComponentChildren[]])[];
 };
 
+type NumbersProps = Numbers & {
+  readonly kind?: string;
+  /** False if only whoever does not see it needs the heads. */
+  readonly headed?: boolean;
+};
+
 /** A table of numbers. A column without a head has bars. */
-export function NumbersTable({ caption, heads, rows, kind = 'list' }: Numbers & { readonly kind?: string }) {
+export function NumbersTable({ caption, heads, rows, kind = 'list', headed = true }: NumbersProps) {
   const classOf = (head: string | undefined) => (head === '' ? 'bar-cell' : 'number');
   return (
     <table class={kind}>
       <caption class="quiet">{caption}</caption>
-      <thead>
+      <thead class={headed ? undefined : 'quiet'}>
         <tr>
           {heads.map((head, at) =>
             head === '' ? (
