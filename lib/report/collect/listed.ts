@@ -77,17 +77,20 @@ export function createChoice(total: number, bits: readonly number[], { whole, to
   };
 }
 
-/** Counts how many things have each flag. */
-export function createFlagCounts<F extends string>(bits: Readonly<Record<F, number>>) {
-  const known = new Map<number, number>();
-  return {
-    add: (flags: number): void => void known.set(flags, (known.get(flags) ?? 0) + 1),
-    counts(): Readonly<Record<F, number>> {
-      const having = (bit: number) => [...known].reduce((sum, [flags, n]) => sum + (flags & bit ? n : 0), 0);
-      const names = Object.keys(bits) as F[];
-      return Object.fromEntries(names.map((name) => [name, having(bits[name])])) as Record<F, number>;
-    },
-  };
+/** Counts how often each key comes. */
+export function createCounts<K>() {
+  const counts = new Map<K, number>();
+  return { counts, add: (key: K): void => void counts.set(key, (counts.get(key) ?? 0) + 1) };
+}
+
+/** How many things have each flag, by how many have the same bits. */
+export function flagCounts<F extends string>(
+  known: Iterable<readonly [number, number]>,
+  bits: Record<F, number>,
+) {
+  const having = (bit: number) => [...known].reduce((sum, [flags, n]) => sum + (flags & bit ? n : 0), 0);
+  const names = Object.keys(bits) as F[];
+  return Object.fromEntries(names.map((name) => [name, having(bits[name])])) as Record<F, number>;
 }
 
 /** How many values are listed. */
@@ -101,10 +104,9 @@ export const countedEnum = (utf8: Uint8Array): string => shownText(asText(utf8).
 
 /** Counts how often each value occurs; none, as `NOT_STATED`. */
 export function createCountedValues() {
-  const counted = new Map<string, number>();
+  const { counts: counted, add } = createCounts<string>();
   return {
-    add: (value: string | null | undefined): void =>
-      void counted.set(value ?? NOT_STATED, (counted.get(value ?? NOT_STATED) ?? 0) + 1),
+    add: (value: string | null | undefined): void => add(value ?? NOT_STATED),
     /** Most frequent first; of those that are not listed how many there are. */
     counts(): Counts {
       const sorted = [...counted].sort(([, a], [, b]) => b - a);

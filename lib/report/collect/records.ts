@@ -15,7 +15,8 @@ import { enumIn, listIn, type Members, membersOf, NOT_STATED, shownText, sizeIn,
 export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
   const { whole, top } = options.limits;
   const isWhole = options.recordsOf('files') <= whole;
-  const [fileType, indexStatus, filesets] = [createCountedValues(), createCountedValues(), createFilesets()];
+  const [fileType, indexStatus] = [createCountedValues(), createCountedValues()];
+  const filesets = new Map<string, { id: string; files: number; bytes: number }>();
   const listed = createLargest<FileRow>(isWhole ? whole : top);
   // A whole list takes all, whatever their sizes.
   const rankOf = ({ size }: Pick<FileRow, 'size'>) => (isWhole ? 0 : (size ?? -1));
@@ -28,19 +29,23 @@ export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
     const sizes = await group.values('size');
     const see = (row: number) => {
       const size = sizeIn(sizes(row)) ?? null;
-      const fileset = filesets.add(filesetOf(row), size ?? 0);
+      const id = filesetOf(row) ?? NOT_STATED;
+      const fileset = filesets.get(id) ?? { id, files: 0, bytes: 0 };
+      fileset.files += 1;
+      fileset.bytes += size ?? 0;
+      filesets.set(id, fileset);
       fileType.add(types(row));
       indexStatus.add(states(row));
       total += 1;
       bytes += size ?? 0;
-      return listed.mayAdd(rankOf({ size })) ? { fileset, size } : undefined;
+      return listed.mayAdd(rankOf({ size })) ? { fileset: id, size } : undefined;
     };
     for (const file of await chosenRows(all, see, readFile)) listed.add(rankOf(file), file);
   }
   const columns = columnsOf(listed.values(), ['path', 'fileset', 'type', 'size', 'created']);
   return {
     ...{ total, bytes, fileType: fileType.counts(), indexStatus: indexStatus.counts() },
-    filesets: filesets.facts(),
+    filesets: [...filesets.values()],
     list: { total, isWhole: isWhole && total <= whole, columns },
   };
 }
@@ -60,25 +65,6 @@ async function readFile(group: RowGroup) {
     type: type(row) ?? NOT_STATED,
     created: timeIn(created(row)) ?? null,
   });
-}
-
-/** So many FileSets are listed, in the order in which they come; the others as one. */
-const MOST_FILESETS = 1_000;
-
-/** Counts files and bytes by FileSet. */
-function createFilesets() {
-  const found = new Map<string, { files: number; bytes: number }>();
-  return {
-    /** Returns the FileSet under which it is counted. */
-    add(given: string | null | undefined, size: number): string {
-      const id = given ?? NOT_STATED;
-      const at = found.has(id) || found.size < MOST_FILESETS ? id : 'others';
-      const counts = found.get(at) ?? { files: 0, bytes: 0 };
-      found.set(at, { files: counts.files + 1, bytes: counts.bytes + size });
-      return at;
-    },
-    facts: () => Array.from(found, ([id, counts]) => ({ id, ...counts })),
-  };
 }
 
 const DAY_MS = 86_400_000;

@@ -25,8 +25,9 @@ import {
   countedText,
   createChoice,
   createCountedValues,
-  createFlagCounts,
+  createCounts,
   createLargest,
+  flagCounts,
   type ListLimits,
   type RecordsToShow,
 } from './listed.ts';
@@ -70,8 +71,7 @@ const { global: _, hidden: __, oldest: OLD, ...listedFlags } = calculationFlags;
 export async function readCalculations(options: ThingsToShow): Promise<Shown<CalculationFacts>> {
   const { model, limits } = options;
   const total = model.calculations.nodes.length;
-  const [statuses, months] = [createCountedValues(), createMonths()];
-  const { counts, add } = createFlagCounts(calculationFlags);
+  const [statuses, days, bits] = [createCountedValues(), createCounts<number>(), createCounts<number>()];
   const isListed = createChoice(total, Object.values(listedFlags), limits);
   const oldest = createLargest<Calculation>(OLDEST);
   const listed: Calculation[] = [];
@@ -85,8 +85,8 @@ export async function readCalculations(options: ThingsToShow): Promise<Shown<Cal
       const time = modified(row);
       const ms = typeof time === 'number' ? time : null;
       statuses.add(status(row));
-      add(flags);
-      if (ms !== null) months.add(ms);
+      bits.add(flags);
+      if (ms !== null) days.add(Math.floor(ms / DAY_MS));
       const isChosen = isListed(flags);
       if (!isChosen && (ms === null || !oldest.mayAdd(-ms))) return undefined;
       return { node, place: first + at, flags, modified: ms, isChosen };
@@ -97,13 +97,13 @@ export async function readCalculations(options: ThingsToShow): Promise<Shown<Cal
     }
   }
   const old = new Set(oldest.values());
-  for (const _ of old) add(OLD);
   const rows = [...new Set([...listed, ...old])]
     .sort((a, b) => a.place - b.place)
     .map((row) => ({ ...row, id: idAt(model, row.node), flags: row.flags | (old.has(row) ? OLD : 0) }));
   const columns = columnsOf(rows, ['id', 'name', 'owner', 'status', 'modified', 'flags']);
   const list = { total, isWhole: rows.length === total, columns };
-  const said = { status: statuses.counts(), flags: counts(), lastModified: months.counted() };
+  const flags = { ...flagCounts(bits.counts, calculationFlags), oldest: old.size };
+  const said = { status: statuses.counts(), flags, lastModified: byMonth(days.counts) };
   return { facts: { total, ...said, ...linksIn(model.graph), list }, nodes: rows.map(({ node }) => node) };
 }
 
@@ -151,24 +151,14 @@ function linksIn(graph: UsesGraph): Pick<CalculationFacts, 'links' | 'brokenLink
 
 const DAY_MS = 86_400_000;
 
-/** Counts times by their months. */
-function createMonths() {
-  const days = new Map<number, number>();
-  return {
-    add(ms: number): void {
-      const day = Math.floor(ms / DAY_MS);
-      days.set(day, (days.get(day) ?? 0) + 1);
-    },
-    /** Oldest first. */
-    counted(): CalculationFacts['lastModified'] {
-      const months = new Map<string, number>();
-      for (const [day, count] of [...days].sort(([a], [b]) => a - b)) {
-        const month = new Date(day * DAY_MS).toISOString().slice(0, 7);
-        months.set(month, (months.get(month) ?? 0) + count);
-      }
-      return [...months];
-    },
-  };
+/** What was counted by days since 1970, by months: oldest first. */
+function byMonth(days: ReadonlyMap<number, number>): CalculationFacts['lastModified'] {
+  const months = new Map<string, number>();
+  for (const [day, count] of [...days].sort(([a], [b]) => a - b)) {
+    const month = new Date(day * DAY_MS).toISOString().slice(0, 7);
+    months.set(month, (months.get(month) ?? 0) + count);
+  }
+  return [...months];
 }
 
 const CARD_BITS = cardFlags.missing_target | cardFlags.affected;
@@ -178,7 +168,7 @@ export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>
   const { model, limits } = options;
   const total = model.cards.nodes.length;
   const [types, chartTypes] = [createCountedValues(), createCountedValues()];
-  const { counts, add } = createFlagCounts(cardFlags);
+  const bits = createCounts<number>();
   const isListed = createChoice(total, Object.values(cardFlags), limits);
   const rows: (Awaited<ReturnType<Awaited<ReturnType<typeof readCard>>>> & CardSeen)[] = [];
   for await (const { nodes, ...held } of heldRows(options, 'cards')) {
@@ -191,7 +181,7 @@ export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>
       const flags = ((model.flags[node] ?? 0) & CARD_BITS) | own;
       types.add(type(row));
       chartTypes.add(chartType(row));
-      add(flags);
+      bits.add(flags);
       return isListed(flags) ? { node, id: idAt(model, node), flags } : undefined;
     };
     rows.push(...(await chosenRows(held, see, readCard)));
@@ -202,7 +192,11 @@ export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>
   const owned = rows.map((row) => ({ ...row, owner: ownersOf.get(row.node) ?? [] }));
   const columns = columnsOf(owned, ['id', 'title', 'type', 'owner', 'dataset', 'flags']);
   const list = { total, isWhole: rows.length === total, columns };
-  const said = { type: types.counts(), chartType: chartTypes.counts(), flags: counts() };
+  const said = {
+    type: types.counts(),
+    chartType: chartTypes.counts(),
+    flags: flagCounts(bits.counts, cardFlags),
+  };
   return { facts: { total, ...said, list }, nodes: rows.map(({ node }) => node) };
 }
 
