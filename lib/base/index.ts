@@ -57,6 +57,5 @@ export { once } from './once.ts';
 export { loadPeer, optionalPeers, PeerMissingError } from './optional-peer.ts';
 export { type SettingName, settingNames } from './setting-names.ts';
 export { type BackoffLimits, backoffMs } from './time/backoff.ts';
-export { createCleanups } from './time/cleanups.ts';
 export { createInHand, type InHand } from './time/in-hand.ts';
 export { sleep } from './time/sleep.ts';

@@ -1,4 +1,4 @@
-import { createCleanups, once } from '../../base/index.ts';
+import { once } from '../../base/index.ts';
 import type { McpContext } from '../../report/mcp/context.ts';
 import { loadMcpSdk, serve } from '../../report/mcp/serve.ts';
 import { readingTools, submittingTools } from '../../report/mcp/tools/index.ts';
@@ -22,7 +22,7 @@ export default (async (_, { allowSubmit }, terminal) => {
   const { pipes, signal, err } = terminal;
   if (pipes === undefined) throw new UsageError('mcp: expected a client on standard input, got none');
   const sdk = await loadMcpSdk();
-  await using opened = createCleanups();
+  await using opened = new AsyncDisposableStack();
   await serve(sdk, {
     context: {
       ...contextOf(terminal, opened),
@@ -37,7 +37,7 @@ export default (async (_, { allowSubmit }, terminal) => {
   return exitCodes.done;
 }) satisfies Run<'mcp'>;
 
-function contextOf(terminal: Terminal, opened: ReturnType<typeof createCleanups>): McpContext {
+function contextOf(terminal: Terminal, opened: AsyncDisposableStack): McpContext {
   const { environment } = terminal;
   const store = once(() => openStoreToRead(terminal));
   return {

@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCleanups } from '../../base/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { View } from '../catalog/view.ts';
 import { viewsOver } from '../catalog/views.ts';
@@ -80,7 +79,7 @@ export async function openTables(store: Store, options: TablesOptions = {}): Pro
   let queries = 0;
 
   async function query(sql: string, { signal, seconds, onReading }: QueryOptions = {}): Promise<QueryResult> {
-    await using opened = createCleanups();
+    await using opened = new AsyncDisposableStack();
     queries += 1;
     const folder = join(path, `query-${queries}`);
     opened.defer(() => rm(folder, { recursive: true, force: true }));

@@ -1,5 +1,4 @@
 import { buildApp } from 'fauxqs';
-import { createCleanups } from '../../../lib/base/time/cleanups.ts';
 import { createLayer, type OffRules } from '../documented/layer.ts';
 import type { Ask } from '../documented/rule.ts';
 import { serveLayer } from '../documented/serve-layer.ts';
@@ -49,7 +48,7 @@ export type LocalAws = {
 export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   const { buckets = [], queues = [], tables = [], port = 0, seed = 1, off, now = Date.now } = options;
   checkDeadLetters(queues);
-  await using started = createCleanups();
+  await using started = new AsyncDisposableStack();
   const app = buildApp({ logger: false, defaultRegion: REGION });
   started.defer(async () => void (await app.close()));
   const dynamoDb = await startDynamoDb(tables);
