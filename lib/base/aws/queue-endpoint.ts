@@ -49,22 +49,17 @@ const ENDPOINT_SETTINGS = ['AWS_ENDPOINT_URL_SQS', 'AWS_ENDPOINT_URL'] as const;
 
 /*
  * The hosts of SQS. Sources: Amazon SQS endpoints and quotas, in the AWS General Reference; Internetwork traffic
- * privacy, in the SQS developer guide. The oldest hosts, with `queue`, are those of the API of 2009.
+ * privacy, in the SQS developer guide. Not those with `queue`, of the API of 2009.
  */
 const REGION = '[a-z]{2,}(?:-[a-z]+)+-\\d+';
 const SUFFIX = '(?:amazonaws\\.com(?:\\.cn)?|api\\.aws|api\\.amazonwebservices\\.com\\.cn)';
 const OF_SQS = new RegExp(`(?:^|\\.)sqs(?:-fips)?\\.(${REGION})\\.`);
-const OF_OLD = new RegExp(`^(${REGION})\\.queue\\.`);
-const OLDEST = 'queue.amazonaws.com';
-const PUBLIC = new RegExp(`^(?:sqs(?:-fips)?\\.${REGION}\\.${SUFFIX}|(?:${REGION}\\.)?queue\\.${SUFFIX})$`);
+const PUBLIC = new RegExp(`^sqs(?:-fips)?\\.${REGION}\\.${SUFFIX}$`);
 const VPC = new RegExp(`\\.sqs(?:-fips)?\\.${REGION}\\.vpce\\.${SUFFIX}$`);
 const SERVICE = new RegExp(`^(?:[a-z0-9-]+\\.){1,2}${SUFFIX}$|\\.aws\\.amazon\\.com$`);
 
 /** The region that the host of a queue names, an emulator's (`sqs.eu-central-1.localhost`) included. */
-function regionOf({ hostname }: URL): string | undefined {
-  if (hostname === OLDEST) return 'us-east-1';
-  return (OF_SQS.exec(hostname) ?? OF_OLD.exec(hostname))?.[1];
-}
+const regionOf = ({ hostname }: URL): string | undefined => OF_SQS.exec(hostname)?.[1];
 
 const isPublic = ({ hostname, port }: URL) => PUBLIC.test(hostname) && port === '';
 
@@ -73,8 +68,7 @@ const isAws = (url: URL) => isPublic(url) || VPC.test(url.hostname);
 /** Another service of AWS, such as the console, or SQS without a region: no queue is there. */
 const isOtherService = ({ hostname, port }: URL) => SERVICE.test(hostname) && port === '';
 
-function publicEndpoint(url: URL, environment: Environment): QueueEndpoint {
-  const { hostname } = url;
+function publicEndpoint({ hostname }: URL, environment: Environment): QueueEndpoint {
   // The SDK refuses an endpoint together with these two, so it forms the endpoint from the region.
   const isOn = (name: string) => environment[name]?.toLowerCase() === 'true';
   if (isOn('AWS_USE_FIPS_ENDPOINT') || isOn('AWS_USE_DUALSTACK_ENDPOINT'))
@@ -82,11 +76,8 @@ function publicEndpoint(url: URL, environment: Environment): QueueEndpoint {
       ...(hostname.startsWith('sqs-fips.') ? { useFipsEndpoint: true } : {}),
       ...(hostname.includes('.api.') ? { useDualstackEndpoint: true } : {}),
     };
-  // The old hosts remain for old clients; the others speak https as well, whatever the URL says.
-  const host = hostname.startsWith('sqs')
-    ? hostname
-    : hostname.replace(/^.*queue\./, `sqs.${regionOf(url)}.`);
-  return { endpoint: `https://${host}` };
+  // They speak https, whatever the URL says.
+  return { endpoint: `https://${hostname}` };
 }
 
 /** Why a queue is not at the endpoint that is set; undefined if it is. */
