@@ -1,11 +1,16 @@
-import { checkedBy, type InHand } from '../base/index.ts';
-import type { Endpoint, EndpointInput } from './endpoint.ts';
+import { checkedBy, faultsOf, type InHand, preview, printJson } from '../base/index.ts';
+import { type Endpoint, type EndpointInput, targetOf } from './endpoint.ts';
 import { notifyAll } from './events.ts';
 import { type JsonResponse, type ReadResponse, readAsBoundedJson, readAsJson } from './http/transport.ts';
 import { PlatformError } from './platform-error.ts';
-import { prepareCall } from './prepare-call.ts';
 import { redact } from './redact.ts';
-import { type CallOptions, type Done, type SendParts, sendUntilDone } from './send-until-done.ts';
+import {
+  type CallOptions,
+  type Done,
+  type PreparedCall,
+  type SendParts,
+  sendUntilDone,
+} from './send-until-done.ts';
 import { shapeFaults } from './shape-faults.ts';
 
 export type { CallOptions } from './send-until-done.ts';
@@ -52,7 +57,7 @@ export function createCall(given: CallParts): Call {
     read: ReadResponse<T>,
     options: CallOptions = {},
   ): Promise<Done<T>> => {
-    const prepared = prepareCall(endpoint, input, { timeoutMs: parts.timeoutMs, read });
+    const prepared = prepareCall(endpoint, input, parts.timeoutMs, read);
     using _ = parts.inHand?.hold(prepared.context);
     // What `read` returned comes back untouched: the one place where its type is asserted.
     return (await sendUntilDone(prepared, parts, options)) as Done<T>;
@@ -78,6 +83,44 @@ export function createCall(given: CallParts): Call {
     read: async (endpoint, input, read, options) => (await send(endpoint, input, read, options)).response,
   } satisfies Pick<Call, 'raw' | 'read'>);
 }
+
+/** A call that is ready to be sent as often as needed. Throws `PlatformError` with every fault of the input. */
+function prepareCall<Input extends EndpointInput>(
+  endpoint: Endpoint<Input, unknown>,
+  input: EndpointInput,
+  timeoutMs: number,
+  read: ReadResponse<unknown>,
+): PreparedCall {
+  const checked = checkedBy(endpoint.input, input);
+  if (!checked.success) {
+    const place = (path: readonly PropertyKey[]) => path.slice(1).join('.') || String(path[0]);
+    throw notSent(endpoint, faultsOf(checked.error, input, { place }));
+  }
+  const { data } = checked;
+  const faults = brokenTexts({ ...data.path, ...data.query });
+  if (faults.length > 0) throw notSent(endpoint, faults);
+  return {
+    context: { operation: endpoint.name, about: endpoint.about(data) },
+    request: {
+      method: endpoint.method,
+      target: targetOf(endpoint, data),
+      body: data.body === undefined ? undefined : printJson(data.body),
+      timeoutMs: endpoint.timeoutMs ?? timeoutMs,
+      mayRepeat: endpoint.mayRepeat,
+      isPrivate: endpoint.isPrivate ?? false,
+      read,
+    },
+  };
+}
+
+const notSent = ({ name: operation }: Pick<Endpoint, 'name'>, faults: readonly string[]): PlatformError =>
+  new PlatformError({ kind: 'input', faults }, { operation, about: 'not sent', attempts: 0 });
+
+/** The values that no URL can hold: half a surrogate pair has no percent-encoding. */
+const brokenTexts = (values: Readonly<Record<string, unknown>>): readonly string[] =>
+  Object.entries(values).flatMap(([name, value]) =>
+    String(value).isWellFormed() ? [] : [`${name}: expected well-formed Unicode, got ${preview(value)}`],
+  );
 
 /** What ran cannot be fetched again, so that its response is read however many values it holds. */
 const jsonReader = ({ mayRepeat }: { readonly mayRepeat: boolean }): ReadResponse<JsonResponse> =>

@@ -1,7 +1,7 @@
 import { type Attempted, type AttemptOptions, type AttemptParts, makeAttempt } from './attempt.ts';
 import { isStatus, isUnreached, wasSent } from './failure.ts';
+import type { PlatformRequest } from './http/transport.ts';
 import { type CallContext, PlatformError } from './platform-error.ts';
-import type { PreparedCall } from './prepare-call.ts';
 import { decideRetry, type RetryLimits } from './retry.ts';
 import { type TokenSource, tokenFault } from './token.ts';
 
@@ -19,6 +19,12 @@ export type SendParts = AttemptParts & {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** From 0 up to 1. */
   readonly random: () => number;
+};
+
+/** A call whose input was checked. */
+export type PreparedCall = {
+  readonly request: PlatformRequest;
+  readonly context: Omit<CallContext, 'attempts'>;
 };
 
 /** Whether the platform has been connected to, by any call of a client. */
