@@ -42,14 +42,6 @@ describe('a call', () => {
     expect(inHand.size()).toBe(0);
   });
 
-  test('backs off after a 429 without a delay', async () => {
-    const { platform, log } = fakeCall([status(429), good]);
-
-    await platform.calculations.search({ sort });
-
-    expect(log).toEqual(['turn', 'send', 'throttled undefined', 'sleep 125', 'turn', 'send']);
-  });
-
   test('backs off after a 503 with jitter and then gives up', async () => {
     const { platform, slept, sent } = fakeCall([status(503)]);
 
@@ -127,16 +119,6 @@ describe('a call', () => {
       message:
         'searchCalculations (calculations from 0) failed: paused by `pace --pause`: nothing is sent until `pace --resume`',
     });
-  });
-
-  test('rethrows any other error of the pace', async () => {
-    const reason = new Error('the table is gone');
-    const { platform, sent } = fakeCall([good], { turns: [reason] });
-
-    const error = await thrown(platform.calculations.search({ sort }));
-
-    expect(error).toBe(reason);
-    expect(sent).toEqual([]);
   });
 
   test('reports the reference of the platform, and preserves the cause', async () => {
@@ -278,21 +260,6 @@ describe("the caller's abort passes through with its own reason", () => {
     expect(sent).toHaveLength(1);
     expect(slept).toEqual([]);
   });
-
-  test('even a reason that is not an error', async () => {
-    const abort = new AbortController();
-    const { platform } = fakeCall([
-      async (signal) => {
-        abort.abort('stop');
-        signal?.throwIfAborted();
-        return good;
-      },
-    ]);
-
-    const error = await thrown(platform.functions.run(run, { signal: abort.signal }));
-
-    expect(error).toBe('stop');
-  });
 });
 
 describe('a call that finishes', () => {
@@ -397,16 +364,6 @@ describe('a refused token', () => {
     expect(error).toMatchObject({ sent: true, attempts: 4, failure: { status: 401 } });
   });
 
-  test('is replaced for a code function too, which did not run', async () => {
-    const { token } = secrets('old', 'new');
-    const { platform, sent } = fakeCall([status(401), ok(execution())], { token });
-
-    const { status: ran } = await platform.functions.run(run);
-
-    expect(ran).toBe('SUCCESS');
-    expect(sent).toHaveLength(2);
-  });
-
   test('that no header can carry is an immediate error, which does not show it', async () => {
     const { token } = secrets('sec\nret');
     const { platform, sent } = fakeCall([good], { token });
@@ -418,15 +375,6 @@ describe('a refused token', () => {
     expect(error.message).toContain(
       'token: expected visible ASCII characters without spaces, got 7 characters',
     );
-  });
-
-  test('is an immediate error if there can be no other', async () => {
-    const { platform, sent } = fakeCall([status(401)]);
-
-    const error = await caught(platform.calculations.search({ sort }));
-
-    expect(sent).toHaveLength(1);
-    expect(error.sent).toBe(false);
   });
 });
 
@@ -482,15 +430,6 @@ describe('a call that may not be repeated', () => {
       attempts: 4,
       failure: { kind: 'connection', phase: 'exchange' },
     });
-  });
-
-  test('is known not to have been sent if no attempt got through', async () => {
-    const { platform, sent } = fakeCall([refused]);
-
-    const error = await caught(platform.functions.run(run));
-
-    expect(sent).toHaveLength(9);
-    expect(error).toMatchObject({ sent: false, attempts: 9 });
   });
 });
 
@@ -587,19 +526,6 @@ describe('what may have been sent', () => {
 });
 
 describe('a response that is read from its bytes', () => {
-  test('is what the reader returns for them', async () => {
-    await using server = await startServer(json({ id: 9_007_199_254_740_993n }));
-    const platform = createPlatform({
-      baseUrl: server.url,
-      token: fixedToken('abc'),
-      pace: createFakePace(),
-    });
-
-    const text = await platform.call.read(searchCalculations, { body: { sort } }, (body) => body.toString());
-
-    expect(text).toBe('{"id":9007199254740993}');
-  });
-
   test('is fetched again if the reader finds that it is not valid JSON', async () => {
     await using server = await startServer(json([1]), json([2]));
     const retry = { baseDelayMs: 1 };

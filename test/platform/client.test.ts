@@ -179,35 +179,9 @@ describe('over HTTP', () => {
     expect(server.requests[0]?.headers).toMatchObject({ 'x-acme-token': 'abc' });
     expect(server.requests[0]?.headers).not.toHaveProperty('x-service-developer-token');
   });
-
-  test('an observer that throws affects neither a call nor its retries', async () => {
-    await using server = await startServer(json({ message: 'busy' }, 503), json(dataFile()));
-    const platform = clientOf(server.url, {
-      retry: { baseDelayMs: 0 },
-      observe: () => {
-        throw new Error('a faulty observer');
-      },
-    });
-
-    const read = await platform.dataFiles.get(12);
-
-    expect(read.name).toBe('sales.csv');
-    expect(server.requests).toHaveLength(2);
-  });
 });
 
 describe('connections', () => {
-  test('are reused for calls that may be repeated', async () => {
-    await using server = await startServer(json(calculations()));
-    const platform = clientOf(server.url);
-
-    await platform.calculations.search({ sort: { field: 'id', ascending: true } });
-    await platform.calculations.search({ sort: { field: 'id', ascending: true } });
-    await platform.calculations.search({ sort: { field: 'id', ascending: true } });
-
-    expect(server.requests.map((request) => request.connection)).toEqual([1, 1, 1]);
-  });
-
   test('are fresh for each run of a code function and each update of a formula', async () => {
     await using server = await startServer(
       json(calculations()),

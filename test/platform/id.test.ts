@@ -47,10 +47,4 @@ describe('an id', () => {
       }),
     );
   });
-
-  test('sorts by value and not as text', () => {
-    const ids = ['10', '9', '9007199254740993', '-3', '9007199254740992'];
-
-    expect(ids.toSorted(compareIds)).toEqual(['-3', '9', '10', '9007199254740992', '9007199254740993']);
-  });
 });

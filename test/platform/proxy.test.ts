@@ -46,26 +46,6 @@ describe('a proxy', () => {
     },
   );
 
-  test('that hangs up lets nothing be sent', async () => {
-    await using proxy = await startProxy('hang-up');
-
-    const result = await sendOnce('https://platform.invalid', { proxyEnv: { HTTPS_PROXY: proxy.url } });
-
-    expect(result).toMatchObject({ failure: { kind: 'connection', phase: 'connect' }, sent: false });
-  });
-
-  test('that is not there lets nothing be sent', async () => {
-    const proxy = await startProxy('hang-up');
-    await proxy[Symbol.asyncDispose]();
-
-    const result = await sendOnce('https://platform.invalid', { proxyEnv: { HTTPS_PROXY: proxy.url } });
-
-    expect(result).toMatchObject({
-      failure: { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' },
-      sent: false,
-    });
-  });
-
   test('that leads to a server without TLS is reported as such, and nothing is sent', async () => {
     await using server = await startServer(json({}));
     await using proxy = await startProxy({ port: server.port });

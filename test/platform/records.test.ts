@@ -77,16 +77,6 @@ describe('a response', () => {
     expect(carded).toMatchObject([{ type: 'poem', chartType: null }]);
   });
 
-  test('keeps dates as received, as milliseconds or as text', async () => {
-    const { platform } = fakeCall([
-      ok(calculations(calculationRow({ created: '2026-01-02T03:04:05Z', lastModified: 5 }))),
-    ]);
-
-    const response = await platform.calculations.search({ sort });
-
-    expect(response.results).toMatchObject([{ created: '2026-01-02T03:04:05Z', lastModified: 5 }]);
-  });
-
   test('keeps ids beyond 2^53, parsed and as raw text', async () => {
     const id = 9007199254740993n;
     const { call, platform } = fakeCall([ok(calculations(calculationRow({ id, owner: id + 2n })))]);
@@ -97,15 +87,6 @@ describe('a response', () => {
     expect(response.results).toMatchObject([{ id: '9007199254740993', owner: '9007199254740995' }]);
     expect(raw.text).toContain('"id":9007199254740993,');
     expect(raw.json).toMatchObject({ results: [{ id: 9007199254740993n }] });
-  });
-
-  test('may have null where a file or a card has no value', async () => {
-    const directory = { id: 'd', path: 'reports', name: 'reports', fileType: 'DIRECTORY', size: null };
-    const { platform } = fakeCall([ok(files(null, directory))]);
-
-    const { value } = await platform.files.pages(uuid).next();
-
-    expect(value).toMatchObject({ rows: [directory] });
   });
 });
 
@@ -177,16 +158,6 @@ describe('a missing field that the contract requires is an error that names the 
         'the response does not match the contract: expression: expected text, got null',
     );
     expect(listed.message).toContain('0.title (id 9007199254740993): expected text, got 5');
-  });
-
-  test('a fault deep inside a record is reported with the id of the record, not of an object in it', async () => {
-    const owners = [{ id: 5, type: 'USER', displayName: 'Ada' }];
-    const { platform } = fakeCall([ok([card({ id: 31, owners })])]);
-
-    const error = await caught(platform.cards.ofDataset(uuid));
-
-    expect(error.message).toContain(`listCards (cards of dataset ${uuid})`);
-    expect(error.message).toContain('0.owners.0.id (id 31): expected text, got 5');
   });
 
   test('the fields of files, executions, sentiments and data files', async () => {

@@ -5,9 +5,9 @@ import { createPlatform, type Platform } from '../../lib/platform/client.ts';
 import type { PlatformEvent } from '../../lib/platform/events.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import { createFakePace } from '../pace/fake-pace.ts';
-import { caught, thrown } from './caught.ts';
+import { caught } from './caught.ts';
 import { everythingOf } from './everything-of.ts';
-import { fakeCall, ok, type Scripted } from './fake-call.ts';
+import { fakeCall, ok } from './fake-call.ts';
 import { startMute } from './mute-server.ts';
 import { startProxy } from './proxy-server.ts';
 import { calculationRow, file, files } from './sample-records.ts';
@@ -223,17 +223,5 @@ describe('the token is nowhere to be seen', () => {
         expect(outcome).not.toContain(PART);
       }),
     );
-  });
-
-  test('when the secret store fails and its error is passed on', async () => {
-    const reason = new Error('access denied');
-    const broken = { read: () => Promise.reject(reason), refused: () => false };
-    const script: readonly Scripted[] = [ok({})];
-    const { platform, sent } = fakeCall(script, { token: broken });
-
-    const error = await thrown(platform.calculations.search({ sort }));
-
-    expect(error).toBe(reason);
-    expect(sent).toEqual([]);
   });
 });

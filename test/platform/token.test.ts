@@ -49,17 +49,6 @@ describe('a token from a secret store', () => {
     expect(store.fetches).toBe(1);
   });
 
-  test('is read again after a refusal', async () => {
-    const { token } = createStore();
-
-    await token.read();
-    const worthAnother = token.refused('token 1');
-    const renewed = await token.read();
-
-    expect(worthAnother).toBe(true);
-    expect(renewed).toBe('token 2');
-  });
-
   test('is read again only once for all calls that were refused with it', async () => {
     const { store, token } = createStore();
 

@@ -51,29 +51,9 @@ const services: Readonly<Record<string, Called>> = {
 
 describe.each(Object.entries(services))('%s', (_, { tried, call, done }) => {
   test.for([
-    [
-      'throttling',
-      jsonError('ThrottlingException'),
-      3,
-      'busy',
-      'ThrottlingException: about ThrottlingException',
-    ],
-    [
-      'an internal error',
-      jsonError('InternalFailure', 500),
-      3,
-      'busy',
-      'InternalFailure: about InternalFailure',
-    ],
+    ['throttling', jsonError('ThrottlingException'), 3, 'busy', 'ThrottlingException: about Throttling'],
     ['no response', lost, 3, 'unreachable', 'ECONNRESET'],
     ['no permission', jsonError('AccessDeniedException'), 1, 'denied', 'AccessDeniedException: about Access'],
-    [
-      'expired credentials',
-      jsonError('ExpiredTokenException'),
-      1,
-      'denied',
-      'ExpiredTokenException: about Exp',
-    ],
     [
       'nothing there',
       jsonError('ResourceNotFoundException'),
