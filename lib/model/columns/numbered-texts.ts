@@ -41,7 +41,7 @@ export function createNumberedTexts(): NumberedTexts {
       const { bytes, sizeBytes, distinct } = texts;
       const starts = new Uint32Array(texts.starts.buffer.transfer(4 * (distinct + 1)));
       starts[distinct] = sizeBytes;
-      return { bytes: new Uint8Array(bytes.buffer, 0, sizeBytes), starts };
+      return { bytes: new Uint8Array(bytes.buffer.transfer(sizeBytes)), starts };
     },
   };
 }

@@ -74,7 +74,7 @@ export type ComputedModel = {
 };
 
 /**
- * Computes the model. Memory: some 120 bytes a calculation with three uses, and one file with its columns. Throws
+ * Computes the model. Memory: some 150 bytes a calculation with three uses, and one file with its columns. Throws
  * `StoredObjectError` that names a file that is damaged, unless the columns say so.
  */
 export async function computeModel(columns: ModelColumns): Promise<ComputedModel> {

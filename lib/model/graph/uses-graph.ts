@@ -103,10 +103,13 @@ export function createUsesCollector(): UsesCollector {
       return nodes;
     },
     pack() {
-      const all = { nodes: things.count(), user: user.values(), used: used.values(), said: said.values() };
+      // First, since it frees what numbering needs.
+      const packed = things.pack();
+      const nodes = packed.starts.length - 1;
+      const all = { nodes, user: user.values(), used: used.values(), said: said.values() };
       const count = keepFirst(all, validities.texts.map(isBroken));
       return {
-        things: things.pack(),
+        things: packed,
         user: all.user.subarray(0, count),
         used: all.used.subarray(0, count),
         said: all.said.subarray(0, count),

@@ -212,7 +212,7 @@ function makeRoom(texts: Texts, moreBytes: number): void {
   const needed = texts.sizeBytes + moreBytes;
   if (needed <= texts.bytes.length) return;
   // Frees the old memory at once: the garbage collector does not see how much it is.
-  const buffer = texts.bytes.buffer.transfer(Math.max(needed, 2 * texts.bytes.length));
+  const buffer = texts.bytes.buffer.transfer(Math.max(needed, Math.ceil(1.5 * texts.bytes.length)));
   texts.bytes = Buffer.from(buffer);
   texts.view = new DataView(buffer);
 }
