@@ -63,42 +63,6 @@ describe('what a record uses', () => {
   test('is what a naive reading finds of any record', () => {
     fc.assert(fc.property(anyStore, expectNaive));
   });
-
-  test('of a calculation are datasets, calculations and cards, with what its links say', () => {
-    const record = {
-      id: 7,
-      links: [
-        link('DATA_SOURCE', 'D-1', { visible: false, valid: 'VALID' }),
-        link('FUNCTION_TEMPLATE', '08', { valid: 'ILLEGAL_REFERENCE' }),
-        link('CARD', '31:2'),
-        link('CARD', 'dr:32:33'),
-        link('PAGE', 'P', {}),
-      ],
-      activeLinks: { DATA_SOURCE: ['d-2'], CARD: [31] },
-      functionTemplateDependencies: [9],
-    };
-
-    expect(linesOf('calculations', record)).toEqual([
-      'calculation 7 used on dataset d-1 (VALID)',
-      'calculation 7 refers to calculation 8 (ILLEGAL_REFERENCE)',
-      'card 31 uses calculation 7 (VALID)',
-      'card 32 uses calculation 7 (VALID)',
-      'card 32 drills from card 33',
-      'calculation 7 links to other page:p',
-      'calculation 7 saved on dataset d-2',
-      'calculation 7 refers to calculation 9',
-    ]);
-  });
-
-  test('of a card are its datasets and what it drills from', () => {
-    const record = { id: '032', datasourceId: 'D-1', _datasetId: 'd-2', urn: 'dr:32:31' };
-
-    expect(linesOf('cards', record)).toEqual([
-      'card 32 built on dataset d-1',
-      'card 32 built on dataset d-2',
-      'card 32 drills from card 31',
-    ]);
-  });
 });
 
 test('cards are fetched of the datasets of links and active links, as they are spelled', () => {

@@ -164,19 +164,6 @@ describe('a model that is stored', () => {
     };
   }
 
-  test('is made again with the uses if parquet/ and model/ are deleted', async () => {
-    await publish('calculations', monday, revenue, margin);
-    const first = await renew();
-    const rows = await rowsOf('uses');
-    for (const key of [...keysIn('parquet/'), ...keysIn('model/')]) store.objects.delete(key);
-
-    const again = await renew();
-
-    expect(again.runs).toEqual(first.runs);
-    expect(await rowsOf('uses')).toEqual(rows);
-    expect(keysIn('parquet/uses/')).toHaveLength(1);
-  });
-
   test('is one of two that are written at once, with all that it names', async () => {
     await publish('calculations', monday, revenue, margin);
 

@@ -13,7 +13,7 @@ import { summaryOf } from '../../jobs/summary-of.ts';
 import { batchOf, runBatch, world } from '../../jobs/texts/batch/batch-suite.ts';
 import { row } from '../../jobs/texts/fakes.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
-import { atEachListed, atEachOperation } from './killed-at.ts';
+import { atEachOperation } from './killed-at.ts';
 import { queryFolder } from './parquet-of-folder.ts';
 
 const FOLDER = 'parquet/scores/b1/';
@@ -204,35 +204,4 @@ test('whoever is killed while a batch is made leaves no row twice, and the next 
       { line: '3' },
     ]);
   });
-});
-
-test('a listing that breaks off while a batch is made loses no row, and the next finishes', async () => {
-  const begin = async () => {
-    const store = await storeWith([[GOOD], [FAILED]]);
-    await make(store);
-    return storeWith([[GOOD], [{ ...FAILED, erased: true }]], store);
-  };
-
-  const found = await atEachListed(begin, make, async (store, at) => {
-    const rows = await queryFolder(store, FOLDER, 'SELECT line FROM parquet ORDER BY line');
-    expect(rows, at).toEqual([{ line: '2' }, { line: '3' }]);
-    await make(store);
-    expect(await queryFolder(store, FOLDER, 'SELECT line FROM parquet WHERE erased'), at).toEqual([
-      { line: '3' },
-    ]);
-  });
-
-  expect(found).toBeGreaterThan(2);
-});
-
-test('a batch that is made by two at once is as if one had made it', async () => {
-  const store = await storeWith([[GOOD], [FAILED]]);
-
-  await Promise.all([make(store), make(store)]);
-
-  expect(await queryFolder(store, FOLDER, 'SELECT line FROM parquet ORDER BY line')).toEqual([
-    { line: '2' },
-    { line: '3' },
-  ]);
-  expect(await make(store)).toMatchObject({ files: 0 });
 });

@@ -13,7 +13,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { gluePartitions } from '../../../lib/tables/partitions/glue-partitions.ts';
-import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../../base/aws/replies.ts';
+import { environmentOf, jsonError, lost, retryAtOnce } from '../../base/aws/replies.ts';
 import { type Reply, startServer } from '../../platform/scripted-server.ts';
 
 const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
@@ -162,25 +162,5 @@ describe('over a connection', () => {
 
     await expect(remove).rejects.toThrow(`${REMOVE}: other, ${said}`);
     expect(glue.operations()).toHaveLength(3);
-  });
-
-  test('a partition whose creation got no response exists, and is updated', async () => {
-    await using glue = await glueOver(
-      jsonReply({ Table: { Name: 'calculations' } }),
-      lost,
-      jsonError('AlreadyExistsException'),
-      jsonReply({}),
-      jsonReply({}),
-    );
-
-    await glue.add('calculations', monday, { changes: null });
-
-    expect(glue.operations()).toEqual([
-      'AWSGlue.GetTable',
-      'AWSGlue.CreatePartition',
-      'AWSGlue.CreatePartition',
-      'AWSGlue.UpdatePartition',
-      'AWSGlue.DeletePartition',
-    ]);
   });
 });
