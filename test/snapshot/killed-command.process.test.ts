@@ -1,17 +1,71 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
-import { sources } from '../../lib/snapshot/sources/sources.ts';
+import { readCheckpoint } from '../../lib/snapshot/run/checkpoint.ts';
+import { type Source, sources } from '../../lib/snapshot/sources/sources.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { sampled } from '../scale.ts';
-import { killCommand } from './killed-command.ts';
 
 const RATE = 20;
 const PART_SECONDS = 1;
+
+type KilledCommand = {
+  readonly source: Source;
+  readonly sandbox: Sandbox;
+  readonly settings: Readonly<Record<string, string>>;
+  /** The directory store. */
+  readonly folder: string;
+  /** True once the process is to be killed; asked after the platform's first response, again and again. */
+  readonly isTime: () => boolean;
+};
+
+/** What a kill cost: requests that the platform had responded to and that must be sent again. */
+type Cost = { readonly run: string; readonly requests: number; readonly requestsLost: number };
+
+/** The options of `snapshot SOURCE` for everything that a sandbox has of it. */
+function optionsOf(source: Source, sandbox: Sandbox): readonly string[] {
+  const { fileSets, datasets, dataFiles } = sandbox.ids();
+  switch (source) {
+    case 'calculations':
+      return [];
+    case 'files':
+      return fileSets.flatMap((id) => ['--fileset', id]);
+    case 'cards':
+      return datasets.flatMap((id) => ['--dataset', id]);
+    case 'data-files':
+      return dataFiles.flatMap((id) => ['--id', id]);
+    default:
+      return source satisfies never;
+  }
+}
+
+/** Starts `snapshot SOURCE`, kills it with SIGKILL, and compares what it had requested with what it had made durable. */
+async function killCommand({ source, sandbox, settings, folder, isTime }: KilledCommand): Promise<Cost> {
+  const before = sandbox.counts().requests;
+  const child = spawn(
+    process.execPath,
+    ['lib/cli/bin.js', 'snapshot', source, ...optionsOf(source, sandbox)],
+    {
+      stdio: 'ignore',
+      env: { ...process.env, ...settings, SYNC_STORE: folder },
+    },
+  );
+  const ended = once(child, 'exit');
+  while ((sandbox.counts().requests === before || !isTime()) && child.exitCode === null) await delay(5);
+  child.kill('SIGKILL');
+  await ended;
+  const requests = sandbox.counts().requests - before;
+  const run = (await readdir(join(folder, 'work', source))).sort().at(-1) ?? '';
+  const { checkpoint } = await readCheckpoint(createDirectoryStore(folder), source, run);
+  return { run, requests, requestsLost: requests - checkpoint.calls.requests };
+}
 
 test.for(sampled(1, sources))(
   'a command that is killed while it takes %s loses no more requests than a part may stay open',

@@ -197,27 +197,3 @@ test('calculations in key order, in parts that know their keys, have the changes
     { numRuns: scaled(8, 250) },
   );
 });
-
-test('a key that is repeated among files in about the same order counts with its last record', async () => {
-  const line = (id: string, name: string) => `{"_filesetId":"s","id":"${id}","name":"${name}"}`;
-  const before = await storeRun(store, 'old', [line('a', '1'), line('b', '1'), line('a', '2')]);
-  const after = await storeRun(store, 'new', [line('a', '1'), line('b', '1'), line('c', '1')]);
-
-  const ways = await everyWay({ source: 'files', before: before.parts, after: after.parts });
-
-  for (const found of ways)
-    expect(found).toEqual([
-      `changed s/a ${line('a', '2')} ${line('a', '1')} name`,
-      `added s/c ${line('c', '1')}`,
-    ]);
-});
-
-test('so does one that is repeated in both runs', async () => {
-  const line = (id: string, name: string) => `{"_filesetId":"s","id":"${id}","name":"${name}"}`;
-  const before = await storeRun(store, 'old', [line('a', '1'), line('a', '2')]);
-  const after = await storeRun(store, 'new', [line('a', '3'), line('a', '2')]);
-
-  const ways = await everyWay({ source: 'files', before: before.parts, after: after.parts });
-
-  for (const found of ways) expect(found).toEqual([]);
-});

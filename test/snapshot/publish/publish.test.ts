@@ -166,18 +166,6 @@ describe('with another publisher between reading and moving latest.json', () => 
     };
   }
 
-  test('an earlier run is superseded by the later one', async () => {
-    const publication = await publish(
-      monday,
-      {},
-      false,
-      interrupted(() => publish(tuesday)),
-    );
-
-    expect(publication.kind).toBe('superseded');
-    await expect(readLatest(store, 'calculations')).resolves.toMatchObject({ run: tuesday.id });
-  });
-
   test('a later run is judged again, against the one published in between', async () => {
     const publication = await publish(
       tuesday,

@@ -41,29 +41,6 @@ test('each dataset that a calculation links to is returned once, sorted by id as
   expect(linked).toEqual({ ids: ['10', 'B', 'a', 'c'], run: tuesday.id });
 });
 
-test('links to anything else are skipped; the case of the type makes no difference', async () => {
-  const store = createMemoryStore({ chunkBytes: 100 });
-  const lines = [
-    links({ type: 'CARD', id: 'dr:9:1' }, { type: 'data_source', id: 'lower' }),
-    links({ type: 'DATA_SOURCE_VIEW', id: 'view' }),
-  ];
-  await publishLines(store, { run: tuesday, lines });
-
-  const { ids } = await datasetsIn(store);
-
-  expect(ids).toEqual(['lower']);
-});
-
-test('calculations without links, and links of another shape, do not hide the others', async () => {
-  const store = createMemoryStore({ chunkBytes: 100 });
-  const lines = ['{"id":1}', '{"id":2,"links":null}', links(null, { type: 'CARD' }, dataset('found'))];
-  await publishLines(store, { run: tuesday, lines });
-
-  const { ids } = await datasetsIn(store);
-
-  expect(ids).toEqual(['found']);
-});
-
 test('the ids come from all parts of the last published run', async () => {
   const store = createMemoryStore({ chunkBytes: 100 });
   await publishLines(store, { run: tuesday, lines: [links(dataset('of-tuesday'))] });

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
 import type { Part } from '../../../lib/snapshot/manifest.ts';
-import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
 import { createPartWriter } from '../../../lib/snapshot/run/part-writer.ts';
 import { cardsIn } from '../../../lib/snapshot/sources/cards/cards-in.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
@@ -61,26 +60,6 @@ test('after a part is closed the next write opens another', async () => {
     '{"id":1}\n',
     '{"id":2}\n',
   ]);
-});
-
-test('without records there is no part', async () => {
-  const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
-
-  await parts.write(emptyBatch);
-
-  await expect(close(parts, 0)).resolves.toBeUndefined();
-});
-
-test('the same records give the same bytes, so that a rewritten part has the same name', async () => {
-  const make = async () => {
-    const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
-    await parts.write(simulatedBatch([1]));
-    return close(parts, 0);
-  };
-
-  const [first, second] = [await make(), await make()];
-
-  expect(first).toEqual(second);
 });
 
 test('a part that could not be stored is stored completely by the next close', async () => {

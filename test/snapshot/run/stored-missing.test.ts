@@ -53,58 +53,42 @@ async function takeSlices(run: string, store: Store, ids: readonly string[], eve
   }
 }
 
-/** A store that is gone at its nth put, before or after that has happened. */
-function killedAt(store: Store, killAt: number, when: 'before' | 'after'): Store {
+/** A store whose nth put fails, before or after it has happened: with all after it (`killed`), or alone. */
+function failingAt(
+  store: Store,
+  failAt: number,
+  how: 'killed before' | 'killed after' | 'failed once',
+): Store {
   let puts = 0;
   const put: Store['put'] = async (...request) => {
     puts += 1;
-    if (puts > killAt || (puts === killAt && when === 'before')) throw new Error('killed');
+    const isLater = puts > failAt && how !== 'failed once';
+    if (isLater || (puts === failAt && how !== 'killed after')) throw new Error('failed');
     const result = await store.put(...request);
-    if (puts === killAt) throw new Error('killed');
+    if (puts === failAt) throw new Error('failed');
     return result;
   };
   return { ...store, put };
 }
 
-test.each(['before', 'after'] as const)(
-  'killed %s any write, a run lists each missing id once',
-  async (when) => {
+test.each(['killed before', 'killed after', 'failed once'] as const)(
+  '%s any write, a run lists each missing id once',
+  async (how) => {
     const ids = idsTo(24);
-    for (let killAt = 1, wasKilled = true; wasKilled; killAt += 1) {
+    for (let failAt = 1, hasFailed = true; hasFailed; failAt += 1) {
       const store = createMemoryStore({ chunkBytes: 100 });
-      const begun = await begin(store);
-      wasKilled = false;
+      const { run } = (await begin(store)).checkpoint;
+      hasFailed = false;
 
-      await takeSlices(begun.checkpoint.run, killedAt(store, killAt, when), ids, 5).catch(() => {
-        wasKilled = true;
+      await takeSlices(run, failingAt(store, failAt, how), ids, 5).catch(() => {
+        hasFailed = true;
       });
-      const { missing } = await takeSlices(begun.checkpoint.run, store, ids, 5);
+      const { missing } = await takeSlices(run, store, ids, 5);
 
       expect(await readMissing(store, missing)).toEqual(missingOf(ids));
     }
   },
 );
-
-test('a write that fails once loses no missing id and doubles none', async () => {
-  const ids = idsTo(24);
-  for (let failAt = 1; failAt <= 12; failAt += 1) {
-    const store = createMemoryStore({ chunkBytes: 100 });
-    const begun = await begin(store);
-    let puts = 0;
-    const put: Store['put'] = async (...request) => {
-      puts += 1;
-      if (puts === failAt) throw new Error('failed once');
-      return store.put(...request);
-    };
-
-    const failing = { ...store, put };
-    const run = begun.checkpoint.run;
-    await takeSlices(run, failing, ids, 5).catch(() => undefined);
-    const { missing } = await takeSlices(run, store, ids, 5);
-
-    expect(await readMissing(store, missing)).toEqual(missingOf(ids));
-  }
-});
 
 test('however many ids are missing, each is written once and the checkpoint stays small', async () => {
   const ids = idsTo(2_000);

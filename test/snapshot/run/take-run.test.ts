@@ -125,34 +125,6 @@ test('contains every record that existed throughout, while others are deleted, a
   expect(new Set(sandbox.livedThrough(from, Date.now())).difference(new Set(ids))).toEqual(new Set());
 }, 120_000);
 
-test('reads a platform that sends fewer rows than were requested', async () => {
-  await using sandbox = await startPlatform({ calculations: 500, pageCap: 60 });
-
-  const publication = await snapshotOf(sandbox);
-
-  expect(await linesOf(publication)).toEqual([...sandbox.calculations()]);
-});
-
-test('is published without force if every reason against it is accepted', async () => {
-  await using sandbox = await startPlatform({ calculations: 300, degraded: 1 });
-
-  const publication = await snapshotOf(sandbox, {
-    sleep: async () => undefined,
-    accept: ['unproved', 'degraded'],
-  });
-
-  expect(publication).toMatchObject({
-    kind: 'published',
-    manifest: {
-      consistency: 'best-effort',
-      publishable: true,
-      refused: [],
-      accepted: ['degraded', 'unproved'],
-      forced: false,
-    },
-  });
-});
-
 describe('is not published', () => {
   test('when the platform stays degraded', async () => {
     await using sandbox = await startPlatform({ calculations: 300, degraded: 1 });
@@ -163,21 +135,6 @@ describe('is not published', () => {
       kind: 'refused',
       manifest: { consistency: 'best-effort', refused: ['degraded', 'unproved'] },
     });
-  });
-
-  test('when it is refused for a reason other than the accepted ones', async () => {
-    await using sandbox = await startPlatform({ calculations: 300, degraded: 1 });
-
-    const publication = await snapshotOf(sandbox, { sleep: async () => undefined, accept: ['degraded'] });
-
-    expect(publication).toMatchObject({ kind: 'refused', manifest: { refused: ['unproved'] } });
-  });
-
-  test('when the platform does not keep to the order', async () => {
-    await using sandbox = await startPlatform({ calculations: 300, ignoreOrder: true });
-
-    expect((await snapshotOf(sandbox)).kind).toBe('refused');
-    await expect(store.get('calculations/latest.json')).resolves.toBeUndefined();
   });
 
   test('when the caller stops it', async () => {
