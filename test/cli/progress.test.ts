@@ -42,7 +42,7 @@ function start(options: Partial<ProgressOptions> & { readonly name?: string } = 
 }
 
 describe('off a terminal', () => {
-  test('a line is printed each half minute, however often there is an update', () => {
+  test('a line is printed each half minute, however often there is an update, or if there is none', () => {
     const { pass, lines } = start();
 
     pass(29_999, { records: 3, total: null });
@@ -51,34 +51,39 @@ describe('off a terminal', () => {
     pass(1_000, { records: 5, total: null });
     pass(28_000, { records: 6, total: null });
     pass(1_000, { records: 7, total: null });
+    pass(30_000, { records: 7, total: null });
 
-    expect(lines.map((line) => line.split(' records')[0])).toEqual(['files: 4', 'files: 7']);
+    expect(lines.map((line) => line.split(' records')[0])).toEqual(['files: 4', 'files: 7', 'files: 7']);
   });
 
-  test('a line is printed even if nothing has been received since, or at all', () => {
-    const waiting = start();
-
-    waiting.pass(60_000, { records: 4, total: null });
-
-    expect(waiting.lines).toHaveLength(2);
-  });
-
-  test('a line has the total, the percentage, the rate and the time left', () => {
-    const { pass, lines } = start();
-
-    pass(30_000, { records: 8_000, total: 20_000 });
-
-    expect(lines).toEqual([
+  test.each<[SnapshotProgress, Partial<ProgressOptions>, string]>([
+    [
+      { records: 8_000, total: 20_000 },
+      {},
       'files: 40%, 8,000 of about 20,000 records, 1,234 requests, 267 a second, 45 s left',
-    ]);
-  });
+    ],
+    [
+      { records: 10_300, total: 11_000 },
+      { recordsBefore: 10_000 },
+      'files: 93%, 10,300 of about 11,000 records, 1,234 requests, 10 a second, 70 s left',
+    ],
+    [
+      { records: 50, total: null },
+      { callCounts: () => ({ ...calls, throttled: 7 }) },
+      'files: 50 records, 1,234 requests, 1.7 a second, 7 throttled',
+    ],
+    [
+      { records: 15, total: null, share: 2 / 400 },
+      {},
+      'files: 0%, 15 of about 3,000 records, 1,234 requests, 0.5 a second, 100 min left',
+    ],
+    [{ records: 0, total: 20 }, {}, 'files: 0%, 0 of about 20 records, 1,234 requests, 0 a second'],
+  ])('of %j with %j it says what is known', (done, options, line) => {
+    const { pass, lines } = start(options);
 
-  test('the rate and the time left of a resumed run count only what has been read since', () => {
-    const { pass, lines } = start({ recordsBefore: 10_000 });
+    pass(30_000, done);
 
-    pass(30_000, { records: 10_300, total: 11_000 });
-
-    expect(lines[0]).toContain('10 a second, 70 s left');
+    expect(lines).toEqual([line]);
   });
 
   test('a run that ends sooner prints nothing, and its timer ends', () => {
@@ -89,14 +94,6 @@ describe('off a terminal', () => {
 
     expect(lines).toEqual([]);
     expect(isTicking()).toBe(false);
-  });
-
-  test('throttled requests are counted if there are any', () => {
-    const { pass, lines } = start({ callCounts: () => ({ ...calls, throttled: 7 }) });
-
-    pass(30_000, { records: 50, total: null });
-
-    expect(lines).toEqual(['files: 50 records, 1,234 requests, 1.7 a second, 7 throttled']);
   });
 });
 
@@ -119,24 +116,6 @@ describe('percentages', () => {
     ['50%', { records: 0, total: 2, share: 0.5 }],
   ])('%s for %j', (percent, done) => {
     expect(percentOf(done)).toBe(percent);
-  });
-
-  test('a total that nobody reports is estimated by the share that is done', () => {
-    const { pass, lines } = start({ name: 'cards' });
-
-    pass(30_000, { records: 15, total: null, share: 2 / 400 });
-
-    expect(lines).toEqual([
-      'cards: 0%, 15 of about 3,000 records, 1,234 requests, 0.5 a second, 100 min left',
-    ]);
-  });
-
-  test('nothing received gives neither a time left nor an infinite rate', () => {
-    const { pass, lines } = start();
-
-    pass(30_000, { records: 0, total: 20 });
-
-    expect(lines).toEqual(['files: 0%, 0 of about 20 records, 1,234 requests, 0 a second']);
   });
 });
 

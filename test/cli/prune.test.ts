@@ -49,9 +49,7 @@ async function prune(...argv: readonly string[]) {
 const plan = (keep = 1) => planPrune({ store, place: PLACE, rule: { kind: 'keep', keep }, nowMs: NOW });
 
 /** Removes what a plan says. */
-const execute = async (
-  differences: { readonly store?: Store; readonly removePartition?: PruneOptions['removePartition'] } = {},
-) =>
+const execute = async (differences: Partial<PruneOptions> = {}) =>
   pruneRuns({
     store,
     ...(await plan()),
@@ -225,15 +223,7 @@ test.each(['before latest.json is stored again', 'after it'])(
       },
     };
 
-    await pruneRuns({
-      store: racing,
-      place: PLACE,
-      runs,
-      left: [],
-      removePartition: undefined,
-      signal: new AbortController().signal,
-      onRemoved: () => undefined,
-    });
+    await execute({ store: racing, runs, left: [] });
 
     expect(forced).toContain('is being removed by platform-sync prune');
     expect(await published()).toEqual([thursday.id]);
@@ -248,15 +238,7 @@ test('a run whose publisher moved latest.json before it was looked at stays, wit
   const { runs } = await plan();
   await publish(monday, true);
 
-  const needed = await pruneRuns({
-    store,
-    place: PLACE,
-    runs,
-    left: [],
-    removePartition: undefined,
-    signal: new AbortController().signal,
-    onRemoved: () => undefined,
-  });
+  const needed = await execute({ runs, left: [] });
 
   expect(needed).toEqual([{ run: monday.id, reason: 'it has been published again' }]);
   expect((await publishedRuns(store, PLACE))[0]?.run).toBe(monday.id);
@@ -276,16 +258,7 @@ test('a publisher that read latest.json before the mark was there cannot move it
     put: async (key, ...rest) => {
       if (key === `${PLACE}/latest.json` && !pruned) {
         pruned = true;
-        const signal = new AbortController().signal;
-        await pruneRuns({
-          store,
-          place: PLACE,
-          runs,
-          left: [],
-          removePartition: undefined,
-          signal,
-          onRemoved: () => undefined,
-        });
+        await execute({ runs, left: [] });
       }
       return store.put(key, ...rest);
     },

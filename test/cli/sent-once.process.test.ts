@@ -15,7 +15,7 @@ let sandbox: Sandbox;
 let id: string;
 
 beforeEach(async () => {
-  sandbox = await startPlatform({ calculations: 3, fileSets: 0, dataFiles: 0, latencyMs: 3_000 });
+  sandbox = await startPlatform({ calculations: 3, fileSets: 0, dataFiles: 0, latencyMs: 2_000 });
   id = /"id":(\d+)/.exec(sandbox.calculations().next().value ?? '')?.[1] ?? '';
   await writeFile(join(folder.path, 'formula'), 'SUM(`a`)');
 });
@@ -78,20 +78,6 @@ describe.each([
     expect(await printed).not.toBe('');
   });
 
-  test('ends at once at the second, and says what may have happened', async () => {
-    const child = start(argv());
-    const said = text(child.stderr);
-    await hasLeft();
-    child.kill('SIGINT');
-    await delay(400);
-    child.kill('SIGINT');
-
-    const [, signal] = await once(child, 'exit');
-
-    expect(signal).toBe('SIGINT');
-    expect(await said).toMatch(/^ended at once; lost: the response .+, which may .+: look at /m);
-  });
-
   test('that times out says that it may have taken effect, and what to look at', async () => {
     const { ended, err } = startHere(argv(), { PLATFORM_TIMEOUT_MS: '500' });
     if (argv === call) {
@@ -104,29 +90,43 @@ describe.each([
     expect(err()).toContain(`  the request had left: ${mayHave}. Before the command is repeated, look at `);
     expect(err()).toMatch(lookAt);
   });
+});
 
-  test('that never left says so', async () => {
-    const { ended, err, interrupt } = startHere(argv(), { PLATFORM_BASE_URL: 'http://127.0.0.1:9' });
-    await delay(500);
-    interrupt();
+test('a call ends at once at the second Ctrl-C, and says what may have happened', async () => {
+  const child = start(call());
+  const said = text(child.stderr);
+  await hasLeft();
+  child.kill('SIGINT');
+  await delay(400);
+  child.kill('SIGINT');
 
-    expect((await ended).code).toBe(1);
-    expect(err()).toContain(
-      'interrupted: stopped as requested\n  nothing took effect, so the command can be repeated',
-    );
-  });
+  const [, signal] = await once(child, 'exit');
 
-  test('that the platform refuses says that nothing took effect', async () => {
-    const { ended, err } = startHere(argv(), { PLATFORM_TOKEN: 'another-token' });
+  expect(signal).toBe('SIGINT');
+  expect(await said).toMatch(/^ended at once; lost: the response .+, which may .+: look at /m);
+});
 
-    expect((await ended).code).toBe(1);
-    expect(err()).toContain('nothing took effect');
-  });
+test('a call that never left says so', async () => {
+  const { ended, err, interrupt } = startHere(call(), { PLATFORM_BASE_URL: 'http://127.0.0.1:9' });
+  await delay(500);
+  interrupt();
+
+  expect((await ended).code).toBe(1);
+  expect(err()).toContain(
+    'interrupted: stopped as requested\n  nothing took effect, so the command can be repeated',
+  );
+});
+
+test('a call that the platform refuses says that nothing took effect', async () => {
+  const { ended, err } = startHere(call(), { PLATFORM_TOKEN: 'another-token' });
+
+  expect((await ended).code).toBe(1);
+  expect(err()).toContain('nothing took effect');
 });
 
 test('score says at the first Ctrl-C which paid responses it waits for, and pays for none of them again', async () => {
   const file = join(folder.path, 'reviews.csv');
-  await writeFile(file, `text\n${Array.from({ length: 6 }, (_, index) => `text ${index}\n`).join('')}`);
+  await writeFile(file, `text\n${Array.from({ length: 4 }, (_, index) => `text ${index}\n`).join('')}`);
   const argv = ['score', file, '--text', 'text', '--batch', 'reviews'];
   const settings = { PLATFORM_RATE: '1000', PLATFORM_CONCURRENCY: '2' };
   const child = start(argv, settings);
@@ -145,5 +145,5 @@ test('score says at the first Ctrl-C which paid responses it waits for, and pays
     /^stopping: waiting for \d paid responses?, at most (?:60|5\d) s; Ctrl-C again ends at once$/m,
   );
   expect(ended).toBe(0);
-  expect(sandbox.counts().requests).toBe(6);
+  expect(sandbox.counts().requests).toBe(4);
 });

@@ -40,18 +40,7 @@ export default (async (_, { output: file, type, since: sinceMs, json }, terminal
   return broken === 0 ? exitCodes.done : exitCodes.incomplete;
 }) satisfies Run<'jobs results'>;
 
-const COLUMNS = [
-  'id',
-  'type',
-  'status',
-  'attempts',
-  'startedAt',
-  'finishedAt',
-  'sender',
-  'note',
-  'error',
-  'response',
-];
+const COLUMNS = 'id,type,status,attempts,startedAt,finishedAt,sender,note,error,response'.split(',');
 
 async function* linesOf(
   results: AsyncIterable<StoredResult>,

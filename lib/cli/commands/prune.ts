@@ -81,12 +81,7 @@ const total = (runs: readonly RunToPrune[], dryRun: boolean) =>
 const toJson = (runs: readonly RunToPrune[], kept: readonly Kept[], dryRun: boolean) => ({
   dryRun,
   runs: runs.map(({ place: source, run, startedAt, state, objects, bytes }) => ({
-    source,
-    run,
-    startedAt,
-    state,
-    objects,
-    bytes,
+    ...{ source, run, startedAt, state, objects, bytes },
   })),
   kept,
   objects: sumOf(runs, 'objects'),

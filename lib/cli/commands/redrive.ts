@@ -75,16 +75,14 @@ async function redriveOne(
 /** The dead letters that were moved; null if no dead-letter queue is set. */
 async function moveBack(
   { SYNC_DEAD_LETTER_URL: url }: SyncSettings,
-  queue: { readonly send: (bodies: readonly string[]) => Promise<void> },
+  queue: Queue,
   { environment, signal, polls }: Terminal,
 ): Promise<MovedDeadLetters | null> {
   if (url === undefined) return null;
   return moveDeadLetters({ from: await openQueue(url, environment, 'dead'), to: queue, polls, signal });
 }
 
-async function unknownIds(ledger: {
-  readonly list: () => AsyncIterable<{ readonly id: string; readonly state: string }>;
-}): Promise<readonly string[]> {
+async function unknownIds(ledger: RedriveParts['ledger']): Promise<readonly string[]> {
   const ids: string[] = [];
   for await (const { id, state } of ledger.list()) if (state === 'UNKNOWN') ids.push(id);
   return ids.sort();

@@ -2,24 +2,8 @@ import type { OpenBreaker } from '../../pace/breaker.ts';
 import type { PlatformEvent } from '../../platform/index.ts';
 import { exitCodes } from '../terminal/terminal.ts';
 
-export type TokenWatchOptions = {
-  /** The platform's host. */
-  readonly host: string;
-  /** Where the token comes from, in words. */
-  readonly from: string;
-  /** No other token can come: a secret may have been changed since it was read. */
-  readonly isFixed: boolean;
-};
-
-/** What a watch has seen so far. */
-export type TokenWatch = {
-  /** Aborted once the token is refused. */
-  readonly signal: AbortSignal;
-  /** For the session that works with the token. */
-  readonly hooks: { observe(event: PlatformEvent): void; onAway(breaker: OpenBreaker): void };
-  /** What to say, and the exit code. Undefined if it was not refused. */
-  fault(): { readonly words: string; readonly code: number } | undefined;
-};
+/** The platform's host, where the token comes from, in words, and whether no other can come, as from a secret. */
+type Token = { readonly host: string; readonly from: string; readonly isFixed: boolean };
 
 /**
  * Watches whether the platform refuses the token, for a person who can see to it: each job would only be refused like
@@ -27,7 +11,7 @@ export type TokenWatch = {
  * counts that it is refused then, and that jobs are stopped for it. That alone does not: they may be stopped for the
  * token of another worker.
  */
-export function createTokenWatch({ host, from, isFixed }: TokenWatchOptions): TokenWatch {
+export function createTokenWatch({ host, from, isFixed }: Token) {
   const stop = new AbortController();
   let refusals = 0;
   let isStopped = false;
@@ -36,18 +20,23 @@ export function createTokenWatch({ host, from, isFixed }: TokenWatchOptions): To
     if (isSure) stop.abort();
   };
   return {
-    signal: stop.signal,
+    /** Aborted once the token is refused. */
+    get signal(): AbortSignal {
+      return stop.signal;
+    },
+    /** For the session that works with the token. */
     hooks: {
-      observe(event) {
+      observe(event: PlatformEvent) {
         if (event.kind !== 'request' || event.status !== 401) return;
         refusals += 1;
         stopIfSure();
       },
-      onAway({ cause }) {
+      onAway({ cause }: OpenBreaker) {
         isStopped = cause === 'refused token';
         stopIfSure();
       },
     },
+    /** What to say, and the exit code. Undefined if it was not refused. */
     fault: () =>
       stop.signal.aborted
         ? {

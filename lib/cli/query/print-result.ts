@@ -1,4 +1,5 @@
 import { copyFile, rename, rm } from 'node:fs/promises';
+import { csvCell } from '../../jobs/texts/output/text-file.ts';
 import type { ExactValue } from '../../tables/duckdb/exact-value.ts';
 import type { QueryResult } from '../../tables/duckdb/open-query.ts';
 import { UsageError } from '../errors/usage-error.ts';
@@ -96,9 +97,5 @@ async function writeFile(result: QueryResult, file: string, { out }: Terminal): 
  * A row as CSV (RFC 4180), without the end of its line. Nothing between two commas is null; an empty text has quotes.
  * What is nested is JSON.
  */
-const csvLine = (values: readonly ExactValue[]): string => values.map(field).join(',');
-
-function field(value: ExactValue): string {
-  const text = cellOf(value);
-  return /[",\r\n]/.test(text) || value === '' ? `"${text.replaceAll('"', '""')}"` : text;
-}
+const csvLine = (values: readonly ExactValue[]): string =>
+  values.map((value) => (value === '' ? '""' : csvCell(cellOf(value), ','))).join(',');

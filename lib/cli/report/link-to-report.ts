@@ -5,8 +5,6 @@ import { openStoreToRead } from '../options/from-settings.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { duration, inJson } from '../terminal/words.ts';
 
-export type LinkFlags = { readonly hours: number; readonly json?: true | undefined };
-
 /** A link to the report that is stored. */
 type ReportLink = {
   readonly link: string;
@@ -21,14 +19,14 @@ type ReportLink = {
  * none.
  */
 export async function linkToReport(
-  { hours, json }: LinkFlags,
+  { hours, json }: { readonly hours: number; readonly json?: true | undefined },
   terminal: Terminal,
   now: () => number = Date.now,
 ): Promise<number> {
   const store = await openStoreToRead(terminal);
   const report = await findReport(store);
   if (report === undefined) throw missingObject(store, REPORT_PAGE_KEY, EXPECTED);
-  const link = (await linkToFile(store)) ?? (await linkToObject(store, hours, { terminal, now }));
+  const link = (await linkToFile(store)) ?? (await linkToObject(store, hours, terminal, now));
   const writtenAt = new Date(report.value.writtenAt).toISOString();
   if (json) terminal.out(inJson({ ...link, writtenAt, runs: report.value.runs }));
   else {
@@ -46,24 +44,19 @@ async function linkToFile(store: Store): Promise<ReportLink | undefined> {
   return file && { link: pathToFileURL(file.path).href, until: null, isTemporary: false };
 }
 
-type LinkOptions = { readonly terminal: Terminal; readonly now: () => number };
-
 async function linkToObject(
   { location }: Store,
   hours: number,
-  { terminal: { environment }, now }: LinkOptions,
+  { environment }: Terminal,
+  now: () => number,
 ): Promise<ReportLink> {
   const place = parseLocation(location);
   if (place.kind !== 's3') throw missingObject({ location }, REPORT_PAGE_KEY, 'a file');
   const { bucket, prefix } = place;
   const key = `${prefix === '' ? '' : `${prefix}/`}${REPORT_PAGE_KEY}`;
   const { linkToObject: sign } = await import('../../store/s3-link.ts');
-  const { url, credentialsEnd, isTemporary } = await sign({
-    bucket,
-    key,
-    seconds: hours * 3_600,
-    environment,
-  });
+  const seconds = hours * 3_600;
+  const { url, credentialsEnd, isTemporary } = await sign({ bucket, key, seconds, environment });
   const untilMs = Math.min(now() + hours * 3_600_000, credentialsEnd?.getTime() ?? Number.POSITIVE_INFINITY);
   return { link: url, until: new Date(untilMs).toISOString(), isTemporary };
 }

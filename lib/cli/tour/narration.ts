@@ -12,30 +12,27 @@ type RunOptions = {
   readonly shows?: boolean;
 };
 
-/** Tells the tour: the steps, and the commands in them. */
-export type Narration = {
-  /** Begins a step: its title, and in one line why one would want it. */
-  readonly step: (title: string, why: string) => void;
-  readonly say: (line: string) => void;
-  /** Shows a command as people type it, and runs it. */
-  readonly run: (argv: readonly string[], options?: RunOptions) => Promise<void>;
-  /** The commands that did not end as expected, with their exit codes. */
-  readonly unexpected: readonly { readonly command: string; readonly code: number }[];
-};
+export type Narration = ReturnType<typeof createNarration>;
 
-/** `steps`: how many there will be. A command that is stopped throws the reason of the stop. */
-export function createNarration(terminal: Terminal, steps: number): Narration {
+/** Tells the tour: the steps, of which there will be so many, and the commands in them. */
+export function createNarration(terminal: Terminal, steps: number) {
   const { out, signal } = terminal;
   const unexpected: { readonly command: string; readonly code: number }[] = [];
   let begun = 0;
   return {
+    /** The commands that did not end as expected, with their exit codes. */
     unexpected,
     say: out,
-    step(title, why) {
+    /** Begins a step: its title, and in one line why one would want it. */
+    step(title: string, why: string) {
       begun += 1;
       out(`\n${'─'.repeat(RULE)}\n${begun}/${steps}  ${title}\n     ${why}`);
     },
-    async run(argv, { settings = {}, expected = exitCodes.done, shows = true } = {}) {
+    /** Shows a command as people type it, and runs it. Throws the reason of a stop. */
+    async run(
+      argv: readonly string[],
+      { settings = {}, expected = exitCodes.done, shows = true }: RunOptions = {},
+    ) {
       signal.throwIfAborted();
       const command = `platform-sync ${argv.map(shownWord).join(' ')}`;
       out(`\n$ ${command}`);

@@ -11,10 +11,7 @@ export const sampleRecords = ({ state: { datasets, fileSets, dataFileIds } }: Sa
 });
 
 /** The first calculation, and a formula over its dataset that it may have. */
-export function formulaFor(platform: Sandbox): {
-  readonly calculationId: string;
-  readonly expression: string;
-} {
+export function formulaFor(platform: Sandbox) {
   const [row = ''] = platform.calculations();
   const [, calculationId = ''] = /"id":(\d+)/.exec(row) ?? [];
   const dataset = platform.state.datasets.find((each) => row.includes(each.id));
@@ -28,22 +25,18 @@ export function formulaFor(platform: Sandbox): {
 const columnOf = (dataset: Dataset | undefined) => (type: string) =>
   quoteColumn(dataset?.columns.find((each) => each.type === type)?.name ?? type);
 
-/** The reference platform of the tour. */
-export type Instance = AsyncDisposable & {
-  readonly platform: Sandbox;
-  /** Starts it again at the same address, as if it had changed. */
-  restart(options?: PlatformOptions): Promise<void>;
-};
+export type Instance = Awaited<ReturnType<typeof startInstance>>;
 
-/** Starts the platform as it is by default. */
-export async function startInstance(): Promise<Instance> {
+/** Starts the reference platform of the tour, as it is by default. */
+export async function startInstance() {
   let platform = await startPlatform();
   const port = Number(new URL(platform.url).port);
   return {
     get platform() {
       return platform;
     },
-    async restart(options = {}) {
+    /** Starts it again at the same address, as if it had changed. */
+    async restart(options: PlatformOptions = {}) {
       await platform.close();
       platform = await startPlatform({ ...options, port });
     },

@@ -157,19 +157,8 @@ async function tellScores({ step, run }: Narration): Promise<void> {
   const file = join(FOLDER, 'reviews.csv');
   await writeFile(file, `${REVIEWS.join('\n')}\n`);
   const topics = ['delivery', 'support', 'price'].flatMap((topic) => ['--topic', topic]);
-  await run([
-    'score',
-    file,
-    '--text',
-    'comment',
-    '--id',
-    'id',
-    ...topics,
-    '--columns',
-    'comment',
-    '--batch',
-    'reviews',
-  ]);
+  const columns = ['--text', 'comment', '--id', 'id', ...topics, '--columns', 'comment'];
+  await run(['score', file, ...columns, '--batch', 'reviews']);
   await run(['query', SCORES]);
 }
 
