@@ -1,5 +1,4 @@
 import { freeMemory } from '../../base/index.ts';
-import { holdsLineEnd } from './page-lines.ts';
 import type { RecordBatch, RecordPiece } from './record-batch.ts';
 import { typesSeen } from './record-fields.ts';
 import type { FoundRecords } from './record-finder.ts';
@@ -50,11 +49,47 @@ export function foundBatch(
   };
 }
 
+/**
+ * The records from row `from` on as a batch whose lines are made in the response's own memory, with the commas between
+ * the records turned into line feeds, so that it is no longer JSON. `keys`: those of all its records. Undefined if there
+ * is anything but a comma between two records, or a line end in one of them.
+ */
+export function batchInPlace(
+  found: FoundRecords,
+  keys: readonly string[],
+  from: number,
+): RecordBatch | undefined {
+  const lines = linesInPlace(found, from);
+  if (lines === undefined) return undefined;
+  const rest = keys.slice(from);
+  return {
+    records: rest.length,
+    pieces: () => [{ keys: rest, lines }],
+    fields: typesSeen(found.fields),
+    heldBytes: heldBytes(found),
+    release: () => release(found),
+  };
+}
+
+function linesInPlace({ json, records, index }: FoundRecords, from: number): Buffer | undefined {
+  const { bytes } = json;
+  const { starts, ends } = index;
+  if (from >= records) return bytes.subarray(0, 0);
+  const first = starts[from] ?? 0;
+  const end = ends[records - 1] ?? 0;
+  for (let record = from + 1; record < records; record += 1) {
+    if (starts[record] !== (ends[record - 1] ?? 0) + 1) return undefined;
+  }
+  if (holdsLineEnd(bytes.subarray(first, end))) return undefined;
+  for (let record = from; record < records; record += 1) bytes[ends[record] ?? 0] = LINE_FEED;
+  return bytes.subarray(first, end + 1);
+}
+
 /** The bytes of memory that the records of a response hold until they are released. */
-export const heldBytes = ({ json, index }: FoundRecords): number => json.bytes.byteLength + indexBytes(index);
+const heldBytes = ({ json, index }: FoundRecords): number => json.bytes.byteLength + indexBytes(index);
 
 /** Frees the memory of the response and of its records' places; nothing can be read from them afterwards. */
-export function release({ json, index }: FoundRecords): void {
+function release({ json, index }: FoundRecords): void {
   freeMemory(json.bytes);
   freeIndex(index);
 }
@@ -136,3 +171,6 @@ function replaceLineEnds(lines: Buffer, start: number, end: number): void {
     if (lines[at] === LINE_FEED || lines[at] === CARRIAGE_RETURN) lines[at] = SPACE;
   }
 }
+
+/** True if the bytes contain a line feed or a carriage return. Valid strings contain none. */
+const holdsLineEnd = (bytes: Buffer): boolean => bytes.includes(LINE_FEED) || bytes.includes(CARRIAGE_RETURN);

@@ -24,7 +24,7 @@ export const groups = {
   scan: {
     mutate: [
       'lib/snapshot/sources/{rereading,resumable}.ts',
-      'lib/snapshot/sources/calculations/!(columns|definition|scan).ts',
+      'lib/snapshot/sources/calculations/!(definition|scan).ts',
     ],
     tests: [
       'test/snapshot/sources/{rereading,resumable}.test.ts',
@@ -36,7 +36,7 @@ export const groups = {
     mutate: [
       'lib/snapshot/sources/{fan-out,read-ahead}.ts',
       'lib/snapshot/sources/calculations/scan.ts',
-      'lib/snapshot/sources/{cards,files,data-files}/!(columns|definition).ts',
+      'lib/snapshot/sources/{cards,files,data-files}/!(definition).ts',
     ],
     tests: [
       'test/snapshot/sources/{read-ahead,fan-out,resumable}.test.ts',

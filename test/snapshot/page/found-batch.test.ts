@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type FoundBatchOptions, foundBatch, heldBytes } from '../../../lib/snapshot/page/found-batch.ts';
+import { type FoundBatchOptions, foundBatch } from '../../../lib/snapshot/page/found-batch.ts';
 import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
 import { indexBytes } from '../../../lib/snapshot/page/record-index.ts';
 import { scanList } from '../../../lib/snapshot/page/scan-response.ts';
@@ -126,5 +126,5 @@ test('the memory of the response and of its index is held until the batch is rel
 
   expect(batch.heldBytes).toBe(bytes);
   expect(bytes).toBeGreaterThan(MIB);
-  expect(heldBytes(records)).toBe(0);
+  expect(records.json.bytes.byteLength).toBe(0);
 });

@@ -4,7 +4,7 @@ import { parseJson, printJson } from '../../../lib/base/json/json.ts';
 import { JsonLimitError } from '../../../lib/base/json/json-limits.ts';
 import { compareIds, idDigits } from '../../../lib/platform/id.ts';
 import { scanList, scanObject, scanRecord } from '../../../lib/snapshot/page/scan-response.ts';
-import { cardsIn } from '../../../lib/snapshot/sources/cards/cards-in.ts';
+import { cardsIn } from '../../../lib/snapshot/sources/cards/scan.ts';
 import { filePageReader } from '../../../lib/snapshot/sources/files/pages.ts';
 import { scaled } from '../../scale.ts';
 import { recordsIn } from '../batches.ts';

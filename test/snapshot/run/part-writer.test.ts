@@ -3,7 +3,7 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
 import type { Part } from '../../../lib/snapshot/manifest.ts';
 import { createPartWriter } from '../../../lib/snapshot/run/part-writer.ts';
-import { cardsIn } from '../../../lib/snapshot/sources/cards/cards-in.ts';
+import { cardsIn } from '../../../lib/snapshot/sources/cards/scan.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { folderOfEach } from '../../folder-of-each.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { parquetFolder } from '../../../lib/snapshot/keys.ts';
 import { manifestOf, readLatest } from '../../../lib/snapshot/manifest.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
-import { calculationColumns } from '../../../lib/snapshot/sources/calculations/columns.ts';
+import { calculations } from '../../../lib/snapshot/sources/calculations/definition.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { fileName, madeOf, type ParquetInStore, writeMade } from '../../../lib/tables/made/made-files.ts';
 import { makeParquet } from '../../../lib/tables/made/make-parquet.ts';
@@ -28,7 +28,7 @@ export async function publishParquet(
   const { parts } = await storeRun(store, 'work', [...lines, ...more]);
   const [part] = parts;
   if (part === undefined || published === undefined) throw new Error('expected a part');
-  const { body, records, other } = await makeParquet({ store, part }, calculationColumns);
+  const { body, records, other } = await makeParquet({ store, part }, calculations.columns);
   await store.delete(part.key);
   const sha256 = createHash('sha256').update(body).digest('hex');
   const key = `${parquetFolder(place, run)}${fileName(0)}`;

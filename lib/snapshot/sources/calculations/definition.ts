@@ -2,11 +2,42 @@ import * as z from 'zod/mini';
 import type { ListOf } from '../../../base/index.ts';
 import { defineSource, present } from '../define-source.ts';
 import { resumable } from '../resumable.ts';
-import { calculationColumns } from './columns.ts';
+import type { Columns } from '../source-definition.ts';
 import { filterField } from './filter-field.ts';
 
 /** The most rows that the platform allows in a page. */
 const PAGE_ROWS = 5_000;
+
+/** The fields of calculations according to the contract, and the columns made of them: see `Columns`. Only appended to. */
+const calculationColumns = {
+  id: 'string',
+  name: 'string',
+  owner: 'string',
+  locked: 'boolean',
+  global: 'boolean',
+  expression: 'string',
+  checkSum: 'string',
+  links: 'array<struct<resource:struct<type:string,id:string>,visible:boolean,active:boolean,valid:string>>',
+  legacyId: 'string',
+  lastModified: 'bigint',
+  created: 'bigint',
+  aggregated: 'boolean',
+  analytic: 'boolean',
+  nonAggregatedColumns: 'array<string>',
+  dataType: 'string',
+  status: 'string',
+  cacheWindow: 'string',
+  columnPositions: 'array<struct<columnName:string,columnPosition:bigint>>',
+  functions: 'array<string>',
+  functionTemplateDependencies: 'array<string>',
+  archived: 'boolean',
+  hidden: 'boolean',
+  variable: 'boolean',
+  activeLinks: 'map<string,array<string>>',
+  lastModified_at: 'timestamp',
+  created_at: 'timestamp',
+  _other: 'string',
+} as const satisfies Columns;
 
 export const calculations = defineSource(
   {

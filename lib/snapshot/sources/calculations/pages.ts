@@ -3,11 +3,9 @@ import {
   type CalculationSearch,
   searchCalculations,
 } from '../../../platform/operations/search-calculations.ts';
-import { foundBatch, heldBytes, release } from '../../page/found-batch.ts';
-import { linesInPlace } from '../../page/page-lines.ts';
+import { batchInPlace, foundBatch } from '../../page/found-batch.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
-import { typesSeen } from '../../page/record-fields.ts';
-import { type FoundRecords, refuseKeyless } from '../../page/record-finder.ts';
+import { refuseKeyless } from '../../page/record-finder.ts';
 import { allDigits, rowsBetween } from '../../page/record-index.ts';
 import { scanObject } from '../../page/scan-response.ts';
 import { scalarAt } from '../../page/value-at.ts';
@@ -93,24 +91,10 @@ export function pageIn(bytes: Buffer, field: SortField): CalculationPage {
   return {
     keys,
     createdMs: (row) => createdMs(scalarAt(found.json, created?.[row] ?? 0)),
-    from: (row) => batchInPlace(found, keys.slice(row), row) ?? batchOf(rowsBetween(row, keys.length)),
+    from: (row) => batchInPlace(found, keys, row) ?? batchOf(rowsBetween(row, keys.length)),
     batchOf: (rows) => batchOf(Uint32Array.from(rows)),
     sizeBytes: bytes.byteLength,
     degraded: member('degraded') === true,
     total: typeof total === 'number' ? total : null,
   };
-}
-
-/** The rows from one on, their lines made in the page's own memory if that is possible. */
-function batchInPlace(found: FoundRecords, keys: readonly Id[], row: number): RecordBatch | undefined {
-  const lines = linesInPlace(found, row);
-  return (
-    lines && {
-      records: keys.length,
-      pieces: () => [{ keys, lines }],
-      fields: typesSeen(found.fields),
-      heldBytes: heldBytes(found),
-      release: () => release(found),
-    }
-  );
 }

@@ -1,8 +1,13 @@
 import type { Call } from '../../../platform/index.ts';
 import { listCards } from '../../../platform/operations/list-cards.ts';
+import { foundBatch } from '../../page/found-batch.ts';
+import type { RecordBatch } from '../../page/record-batch.ts';
+import { type FoundRecords, refuseKeyless } from '../../page/record-finder.ts';
+import { compareKeys, digitsAt, rowsBetween } from '../../page/record-index.ts';
+import { scanList } from '../../page/scan-response.ts';
+import { expectedText, isTextAt } from '../../page/value-at.ts';
 import type { Scan } from '../../scan.ts';
 import { type FanOutPosition, fanOut } from '../fan-out.ts';
-import { cardsIn } from './cards-in.ts';
 
 export { fanOutPosition } from '../fan-out.ts';
 
@@ -30,3 +35,40 @@ export const cardsScan = ({ call, datasetIds, drill, concurrency }: CardsScanOpt
     total: null,
     concurrency,
   });
+
+const wanted = { key: 'id', keyIs: 'integer', others: ['datasourceId'] } as const;
+
+/**
+ * The cards in a response about a dataset, in the order of their ids, each once, as they were sent. They are not parsed.
+ * A card that does not itself name the dataset gets the dataset's id. Throws `SyntaxError` for what is not JSON, and
+ * `Error` for what is not a list of cards.
+ */
+export function cardsIn(bytes: Buffer, datasetId: string): RecordBatch {
+  const found = scanList(bytes, wanted);
+  if (found === undefined) throw new Error('the response: expected an array of cards');
+  refuseKeyless(found, 'card', 'title');
+  const { json, index } = found;
+  const [, datasources] = index.values;
+  const dataset = expectedText(datasetId);
+  return foundBatch(found, {
+    keyOf: (card) => `${datasetId}/${digitsAt(index, card)}`,
+    order: inOrder(found),
+    first: {
+      name: '_datasetId',
+      text: datasetId,
+      // A card found through a drill names the dataset that it is built on, which may be a different one.
+      isFor: (card) => !isTextAt(json, datasources?.[card] ?? 0, dataset),
+    },
+  });
+}
+
+/** The cards in the order of their ids, each once; undefined if they came like that. */
+function inOrder({ index, records }: FoundRecords): Uint32Array | undefined {
+  let at = 1;
+  while (at < records && compareKeys(index, at - 1, at) < 0) at += 1;
+  if (at >= records) return undefined;
+  const order = rowsBetween(0, records);
+  // Of equal ids, the one that came first.
+  order.sort((a, b) => compareKeys(index, a, b) || a - b);
+  return order.filter((card, place) => place === 0 || compareKeys(index, order[place - 1] ?? 0, card) !== 0);
+}

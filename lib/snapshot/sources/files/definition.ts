@@ -3,7 +3,7 @@ import { type ListOf, utcTime, uuid, yesOrNo } from '../../../base/index.ts';
 import type { FileSearch } from '../../../platform/index.ts';
 import { defineSource, present } from '../define-source.ts';
 import { resumable } from '../resumable.ts';
-import { fileColumns } from './columns.ts';
+import type { Columns } from '../source-definition.ts';
 import { EXPECTED_WHERE, readWhere, whereSchema } from './where.ts';
 
 const selectionSchema = z.strictObject({
@@ -14,6 +14,26 @@ const selectionSchema = z.strictObject({
   since: z.optional(z.string()),
   until: z.optional(z.string()),
 });
+
+/** The fields of files according to the contract, and the columns made of them: see `Columns`. Only appended to. */
+const fileColumns = {
+  _filesetId: 'string',
+  id: 'string',
+  path: 'string',
+  name: 'string',
+  fileType: 'string',
+  contentType: 'string',
+  size: 'bigint',
+  created: 'string',
+  createdBy: 'string',
+  hash: 'string',
+  hashAlgorithm: 'string',
+  downloadUrl: 'string',
+  connectorKey: 'string',
+  indexStatus: 'string',
+  indexReason: 'string',
+  _other: 'string',
+} as const satisfies Columns;
 
 export const files = defineSource(
   {

@@ -3,7 +3,7 @@ import type { Endpoint, EndpointInput } from '../../../../lib/platform/endpoint.
 import type { FieldTypes } from '../../../../lib/snapshot/page/field-types.ts';
 import type { RecordBatch } from '../../../../lib/snapshot/page/record-batch.ts';
 import { rowsBetween } from '../../../../lib/snapshot/page/record-index.ts';
-import { cardsIn } from '../../../../lib/snapshot/sources/cards/cards-in.ts';
+import { cardsIn } from '../../../../lib/snapshot/sources/cards/scan.ts';
 import { dataFilesScan } from '../../../../lib/snapshot/sources/data-files/scan.ts';
 import { filePageReader } from '../../../../lib/snapshot/sources/files/pages.ts';
 import { recordsIn } from '../../../snapshot/batches.ts';
