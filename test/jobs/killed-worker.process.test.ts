@@ -117,7 +117,7 @@ test.for(Object.entries(places))(
       PLATFORM_TOKEN: platform.token,
       PLATFORM_RATE: '2000',
       PLATFORM_CONCURRENCY: String(CONCURRENCY),
-      // The texts that a killed worker has claimed are free again after one and a half times this.
+      // The texts that a killed worker has claimed are free again a second after this.
       PLATFORM_TIMEOUT_MS: '2000',
       SYNC_COMPRESSION: 'gzip',
     };
