@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { checkedBy, faultsOf, messageOf, parseJson } from '../base/index.ts';
+import { checkedBy, faultsOf, parseJson } from '../base/index.ts';
+import { SettingsError } from '../settings.ts';
 import { allowLists, notAllowed } from './allow-lists.ts';
 import { definitionOf, type Job, jobType } from './types/job-types.ts';
 
@@ -22,23 +23,12 @@ const allowSchema = z.strictObject(
  */
 export type Allow = z.infer<typeof allowSchema>;
 
-/** The setting is invalid; every fault is listed. */
-export class AllowError extends Error {
-  override readonly name = 'AllowError';
-  readonly faults: readonly string[];
-
-  constructor(faults: readonly string[]) {
-    super(messageOf(`what jobs may use: ${faults.join('; ')}`));
-    this.faults = faults;
-  }
-}
-
-/** Reads the setting SYNC_ALLOW; without a value, everything is allowed. Throws `AllowError` with every fault. */
+/** Reads the setting SYNC_ALLOW; without a value, everything is allowed. Throws `SettingsError` with every fault. */
 export function readAllow(text: string | undefined): Allow {
   if (text === undefined || text === '') return {};
   const parsed = checkedBy(allowSchema, jsonOf(text));
   if (parsed.success) return parsed.data;
-  throw new AllowError(
+  throw new SettingsError(
     faultsOf(parsed.error, jsonOf(text), { place: (path) => ['SYNC_ALLOW', ...path].join('.') }),
   );
 }
@@ -47,7 +37,7 @@ function jsonOf(text: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    throw new AllowError([`SYNC_ALLOW: expected JSON, got ${text.length} characters that are not JSON`]);
+    throw new SettingsError([`SYNC_ALLOW: expected JSON, got ${text.length} characters that are not JSON`]);
   }
 }
 

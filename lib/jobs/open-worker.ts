@@ -22,7 +22,7 @@ export type WorkerHooks = {
 };
 
 /**
- * The worker of a process. Throws `AllowError` if SYNC_ALLOW is wrong, `ExecutionInputError` if SYNC_FOLLOWERS is, and a
+ * The worker of a process. Throws `SettingsError` if SYNC_ALLOW is wrong, `ExecutionInputError` if SYNC_FOLLOWERS is, and a
  * `bad-table` TableError if the store names another table.
  */
 export async function openWorker(

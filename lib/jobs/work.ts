@@ -69,13 +69,22 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
   return begun.counts();
 }
 
+/** How many messages are remembered: a copy is delivered soon after its message, or hardly ever. */
+const MOST_REMEMBERED = 10_000;
+
 /** The messages that were received: how they ended, and what that says about the queue and the services. */
 function createBegun(options: WorkOptions) {
   const counts = { done: 0, later: 0, failed: 0 };
   const { concurrency, lease, visibilitySeconds, worker } = options;
   let places = concurrency;
-  let [halvedAtMs, backAtMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  let isAway = false;
+  let [halvedAtMs, isAway] = [Number.NEGATIVE_INFINITY, false];
+  // When a message is due that went back; 0 if it was deleted, so that no copy of it is waited for.
+  const dueAtMs = new Map<string, number>();
+  const isDueAt = ({ messageId }: QueueMessage, atMs: number) => {
+    if (dueAtMs.get(messageId) !== 0) dueAtMs.set(messageId, atMs);
+    const [oldest = ''] = dueAtMs.keys();
+    if (dueAtMs.size > MOST_REMEMBERED) dueAtMs.delete(oldest);
+  };
   // What loses a lease is most often that this machine, or the table, cannot renew so many in time. Then each job in
   // hand makes the others slower, all are lost and claimed again, and none would ever end.
   const holdFewer = () => {
@@ -88,17 +97,18 @@ function createBegun(options: WorkOptions) {
       const handled = await handleOne(message, options);
       counts[handled.kind === 'replaced' ? 'later' : handled.kind] += 1;
       if (handled.kind === 'done') {
+        isDueAt(message, 0);
         places = Math.min(concurrency, places + 1 / Math.floor(places));
         return;
       }
-      backAtMs = Math.max(backAtMs, worker.now() + (handled.delayMs ?? visibilitySeconds * 1000));
+      isDueAt(message, worker.now() + (handled.delayMs ?? visibilitySeconds * 1000));
       if (handled.kind === 'later' && handled.isLost) holdFewer();
       if (handled.kind === 'failed' && handled.isAway) isAway = true;
     },
     /** How many jobs the process holds at once: half as many after each loss, one more for each round without. */
     places: () => Math.floor(places),
     /** Whether a message that went back to the queue is not due yet: the queue's counts may be too old to include it. */
-    isComingBack: () => worker.now() < backAtMs,
+    isComingBack: () => dueAtMs.values().some((atMs) => atMs > worker.now()),
     isServiceAway: () => isAway,
     servicesAreBack(are: boolean) {
       isAway = !are;

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { AllowError, allowFault, readAllow } from '../../lib/jobs/allow.ts';
+import { allowFault, readAllow } from '../../lib/jobs/allow.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { jobTypes } from '../../lib/jobs/types/job-types.ts';
 import type { RunFunctionJob } from '../../lib/jobs/types/run-function/definition.ts';
 import type { ScoreJob } from '../../lib/jobs/types/score/message.ts';
+import { SettingsError } from '../../lib/settings.ts';
 
 const PACKAGE = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const OTHER = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
@@ -79,7 +80,7 @@ test('an invalid setting reports every fault at once', () => {
   const text = `{"types":["scores"],"packages":["x"],"functions":["1.0/greet","${PACKAGE}/greet"],"all":1}`;
 
   expect(() => readAllow(text)).toThrow(
-    new AllowError([
+    new SettingsError([
       `SYNC_ALLOW.types.0: expected one of ${jobTypes.join(', ')}, got "scores"`,
       'SYNC_ALLOW.packages.0: expected a UUID (8-4-4-4-12 hex digits), got "x"',
       'SYNC_ALLOW.functions.0: expected PACKAGE/VERSION/FUNCTION with the package’s UUID, or FUNCTION, got "1.0/greet"',

@@ -217,6 +217,45 @@ test('receives nothing while the table is away: only the messages in hand spend 
   expect(queue.bodies()).toEqual([]);
 });
 
+test('does not wait for a copy of a message that it has deleted meanwhile', async () => {
+  const copyIsBack = Promise.withResolvers<void>();
+  await using fake = await fakeWorker({
+    'run-function': async (_, turn) => {
+      await turn.beforeSend();
+      await copyIsBack.promise;
+      return { status: 'done', response: '1' };
+    },
+  });
+  const body = JSON.stringify(runFunctionJob);
+  const original = memoryQueue([body]);
+  const copy = memoryQueue([body]);
+  const stop = new AbortController();
+  let quietPolls = 0;
+  const queue: Queue = {
+    ...original,
+    receive: async (asked) => {
+      const [message] = await original.receive(asked);
+      const [again] = message === undefined ? await copy.receive(asked) : [];
+      if (original.bodies().length === 0) quietPolls += 1;
+      if (quietPolls > 1_000) stop.abort();
+      return [message, again].filter((each) => each !== undefined);
+    },
+    delay: async () => copyIsBack.resolve(),
+  };
+
+  const counts = await work({
+    ...options,
+    signal: stop.signal,
+    worker: fake.worker,
+    lease: leaseOf(fake),
+    queue,
+    sleep,
+  });
+
+  expect(counts).toEqual({ done: 1, later: 1, failed: 0 });
+  expect(quietPolls).toBeLessThan(1_000);
+});
+
 test('polls long while a job runs, too', async () => {
   const waits: number[] = [];
   const ended = Promise.withResolvers<void>();

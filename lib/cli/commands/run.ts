@@ -13,7 +13,6 @@ import { openSession } from '../../session.ts';
 import { readSettings } from '../../settings.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { checkedJobs, fileOfJobs } from '../jobs/job-files.ts';
-import { asSettingsError } from '../jobs/open-jobs.ts';
 import { createTokenWatch } from '../jobs/token-watch.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { settingFor } from '../options/from-settings.ts';
@@ -65,9 +64,7 @@ async function runAll(jobs: JobFile, { concurrency }: RunFlags, terminal: Termin
     progress.update(tally.progress());
   };
   progress.update(tally.progress());
-  const worker = await openWorker(session, storage, { onEnded }).catch((error: unknown) => {
-    throw asSettingsError(error);
-  });
+  const worker = await openWorker(session, storage, { onEnded });
   const queue = createFileQueue({
     rows: jobs.rows,
     ledger: storage.ledger,

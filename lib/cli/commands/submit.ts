@@ -1,3 +1,4 @@
+import { readAllow } from '../../jobs/allow.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
 import { readSyncSettings } from '../../settings.ts';
@@ -5,7 +6,6 @@ import { warnOfThisHost } from '../../table/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { checkedJobs, fileOfJobs } from '../jobs/job-files.ts';
-import { allowOf } from '../jobs/open-jobs.ts';
 import { faultsOfJobs, type ReadJob, readJobs } from '../jobs/read-jobs.ts';
 import { sendJobs } from '../jobs/send-jobs.ts';
 import { settingFor } from '../options/from-settings.ts';
@@ -32,7 +32,7 @@ type FileFlags = SubmitFlags & { readonly file: string };
 
 /** Throws `UsageError` with every fault. */
 async function jobsOfLines({ file, dryRun }: FileFlags, terminal: Terminal): Promise<readonly ReadJob[]> {
-  const allow = allowOf(readSyncSettings(terminal.environment).SYNC_ALLOW);
+  const allow = readAllow(readSyncSettings(terminal.environment).SYNC_ALLOW);
   const read = await readJobs(await readText(file, terminal), allow);
   const refused = (expected: string, faults: readonly string[]) =>
     new UsageError(

@@ -9,7 +9,6 @@ import { openSession } from '../../session.ts';
 import { readSettings, type Settings } from '../../settings.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { asSettingsError } from '../jobs/open-jobs.ts';
 import { createTokenWatch } from '../jobs/token-watch.ts';
 import { createWorkView, wordsOfEnds } from '../jobs/work-view.ts';
 import { settingFor } from '../options/from-settings.ts';
@@ -37,8 +36,6 @@ export default (async (_, flags, terminal) => {
   using view = createWorkView({ ...terminal, counts, now: Date.now });
   const worker = await openWorker(session, storage, {
     onEnded: view.onEnded,
-  }).catch((error: unknown) => {
-    throw asSettingsError(error);
   });
   const signal = AbortSignal.any([terminal.signal, token.signal]);
   const back = await work({

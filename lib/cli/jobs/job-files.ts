@@ -1,11 +1,11 @@
 import { parseJson } from '../../base/index.ts';
+import { readAllow } from '../../jobs/allow.ts';
 import { checkJobFile, type JobFile } from '../../jobs/file/job-file.ts';
 import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { readText } from '../options/options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { allowOf } from './open-jobs.ts';
 
 /** A file of jobs, or with a template the rows that they are made of. */
 export type JobFileFlags = {
@@ -21,7 +21,7 @@ export async function checkedJobs(
   { undone, leavesFormulas = false }: { readonly undone: string; readonly leavesFormulas?: boolean },
   terminal: Terminal,
 ): Promise<JobFile> {
-  const allow = allowOf(readSyncSettings(terminal.environment).SYNC_ALLOW);
+  const allow = readAllow(readSyncSettings(terminal.environment).SYNC_ALLOW);
   const json = template === undefined ? {} : { template: await readTemplate(template, terminal) };
   const { signal } = terminal;
   const checked = await checkJobFile({

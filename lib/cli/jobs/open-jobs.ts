@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type Allow, AllowError, readAllow } from '../../jobs/allow.ts';
 import { createLedger } from '../../jobs/ledger/create-ledger.ts';
 import type { Ledger } from '../../jobs/ledger/ledger.ts';
 import { jobId } from '../../jobs/message/fields.ts';
 import type { BatchStorage } from '../../jobs/texts/batch/batch.ts';
 import { openTimedTable } from '../../jobs/timed-table.ts';
-import { type Environment, readSyncSettings, SettingsError } from '../../settings.ts';
+import { type Environment, readSyncSettings } from '../../settings.ts';
 import { sqlitePath, warnOfThisHost } from '../../table/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreOf, settingFor } from '../options/from-settings.ts';
@@ -37,19 +36,6 @@ export async function eraseDeleted({ environment }: Pick<Terminal, 'environment'
   const { sqliteFile } = await import('../../table/sqlite-file.ts');
   await sqliteFile(path).erase();
 }
-
-/** What SYNC_ALLOW lets jobs use. Throws `SettingsError`. */
-export function allowOf(setting: string | undefined): Allow {
-  try {
-    return readAllow(setting);
-  } catch (error) {
-    throw asSettingsError(error);
-  }
-}
-
-/** Turns a wrong SYNC_ALLOW into a `SettingsError`; any other error stays as it is. */
-export const asSettingsError = (error: unknown): unknown =>
-  error instanceof AllowError ? new SettingsError(error.faults) : error;
 
 /** Checks ids of jobs, as typed. Throws `UsageError` for an invalid one. */
 export function checkedJobIds(ids: readonly string[]): readonly string[] {

@@ -1,9 +1,9 @@
 import { once } from '../../base/index.ts';
+import { readAllow } from '../../jobs/allow.ts';
 import { parseMessage } from '../../jobs/message/message.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Submission } from '../../report/mcp/context.ts';
 import { readSyncSettings } from '../../settings.ts';
-import { allowOf } from '../jobs/open-jobs.ts';
 import { faultsOfJobs, readJobs } from '../jobs/read-jobs.ts';
 import { sendJobs } from '../jobs/send-jobs.ts';
 import { settingFor } from '../options/from-settings.ts';
@@ -17,7 +17,7 @@ export function createSubmission({ environment, err }: Terminal): Submission {
   const queue = once(() => openQueue(queueUrl(), environment));
   return {
     async check(lines) {
-      const allow = allowOf(settings().SYNC_ALLOW);
+      const allow = readAllow(settings().SYNC_ALLOW);
       const read = await readJobs(lines, allow);
       if (read.kind === 'faults') return read;
       const faults = [...unnamed(lines), ...(await faultsOfJobs(read.jobs))];

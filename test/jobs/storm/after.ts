@@ -51,10 +51,6 @@ export type After = {
   readonly crashes: readonly string[];
   /** From the last fault until now. */
   readonly recoveredMs: number;
-  /** Jobs that had not ended at the last fault. */
-  readonly backlog: number;
-  /** How long the same workers take for as many jobs in calm, in milliseconds; undefined if nobody needed to know. */
-  readonly calmBacklogMs?: number;
   /** Why it is not over yet; none: all jobs have ended, and the rate is back. */
   readonly open: readonly string[];
 };
@@ -71,11 +67,7 @@ export type AfterParts = {
   readonly rate: number;
   readonly ends: readonly string[];
   readonly recoveredMs: number;
-  readonly backlog: number;
 };
-
-/** Everything is done again so soon after the last fault, if the machine can do the backlog in that time. */
-export const MINUTE_MS = 60_000;
 
 export async function readAfter(parts: AfterParts): Promise<After> {
   const { jobs, ledger, store, witness, queues } = parts;

@@ -10,16 +10,12 @@ export type StormJob = {
   readonly mayRepeat: boolean;
 };
 
-/**
- * So many jobs of all kinds, numbered from `first`: of ten, six run functions, two set a formula, one scores texts and
- * one reads files.
- */
-export function stormJobs(count: number, platform: Sandbox, first = 0): readonly StormJob[] {
+/** So many jobs of all kinds: of ten, six run functions, two set a formula, one scores texts and one reads files. */
+export function stormJobs(count: number, platform: Sandbox): readonly StormJob[] {
   const calculations = [...platform.calculations()].map((line) => /"id":(\d+)/.exec(line)?.[1] ?? '');
   const { dataFiles } = platform.ids();
   let formulas = 0;
-  return Array.from({ length: count }, (_, at): StormJob => {
-    const index = first + at;
+  return Array.from({ length: count }, (_, index): StormJob => {
     const named = { version: 1, id: `job-${index}` };
     switch (index % 10) {
       case 5:

@@ -1,4 +1,4 @@
-import { type After, MINUTE_MS, type Result } from './after.ts';
+import type { After, Result } from './after.ts';
 import type { StormJob } from './jobs.ts';
 import type { StormPlan } from './plan.ts';
 import { hashName } from './witness.ts';
@@ -6,7 +6,6 @@ import { hashName } from './witness.ts';
 /** Every promise that was broken, each as a line; none if all hold. */
 export const brokenPromises = (after: After, plan: Pick<StormPlan, 'events'>): readonly string[] => [
   ...after.open,
-  ...recoveryBroken(after),
   ...after.crashes,
   ...after.tooSoon,
   ...rateBroken(after),
@@ -26,16 +25,6 @@ const rateBroken = ({ rate, mostInOneSecond }: After): readonly string[] =>
   mostInOneSecond <= 1.1 * rate
     ? []
     : [`${mostInOneSecond} requests within one second, at a rate of ${rate}`];
-
-const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
-
-/** A minute for everything but the backlog's own time, which is known only where it took longer than that. */
-const recoveryBroken = ({ open, recoveredMs, calmBacklogMs = 0, backlog }: After): readonly string[] =>
-  open.length > 0 || recoveredMs <= MINUTE_MS + calmBacklogMs
-    ? []
-    : [
-        `recovered after ${seconds(recoveredMs)}: a minute longer than the ${seconds(calmBacklogMs)} that ${backlog} jobs take in calm`,
-      ];
 
 /** How often each function ran, by its first input. */
 function executionsOf({ counts }: Pick<After, 'counts'>): ReadonlyMap<string, number> {

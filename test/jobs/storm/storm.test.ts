@@ -37,7 +37,7 @@ const storms = {
 const engines = Object.entries(storms) as [Engine, (typeof storms)[Engine]][];
 
 for (const [engine, { size, jobsASecond, ...options }] of engines) {
-  /** How long it is waited for the last job: on a busy machine a long storm leaves a backlog of minutes. */
+  /** How long it is waited for the last job: a minute, and the backlog that a long storm leaves on a busy machine. */
   const recoverMs = 60_000 + 1_000 * 12 * SECONDS;
 
   test.runIf(SECONDS > 0)(

@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
-import { hasEnded } from '../../../lib/jobs/ledger/job-row.ts';
-import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import type { Queue } from '../../../lib/jobs/queue/queue.ts';
 import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
 import { createScoreCache } from '../../../lib/jobs/texts/cache/score-cache.ts';
 import { effectiveRate } from '../../../lib/pace/effective-rate.ts';
 import { randomFor } from '../../../lib/sandbox/platform/records/random.ts';
-import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
-import { type After, MINUTE_MS, readAfter } from './after.ts';
+import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
+import { type After, readAfter } from './after.ts';
 import { type FaultyProxy, type ProxiedRequest, startFaultyProxy } from './faulty-proxy.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { type Engine, grounds, workerName } from './grounds.ts';
@@ -153,10 +151,6 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
   });
   await Promise.all([...happening, ...sending]);
   const calmAt = Date.now();
-  const ended = (await Array.fromAsync(createLedger({ table }).list())).filter(hasEnded);
-  const backlog = ids.size - ended.length;
-  const chunkJobs = Math.ceil(new Set(texts).size / TEXTS_OF_A_JOB);
-
   const item = await place.budget(host);
   const readNow = async (): Promise<After> => {
     const budget = await item.read();
@@ -172,19 +166,12 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
       rateShare: effectiveRate(options.rate, budget.lowered, Date.now()) / options.rate,
       ends: fleet.ends(),
       recoveredMs: Date.now() - calmAt,
-      backlog,
     });
   };
-  const ledger = createLedger({ table });
   for (;;) {
     // Reading everything costs the workers their time: only once the queue is empty.
     if ((await waiting(queue)) === 0 || Date.now() - calmAt > options.recoverMs) {
       const after = await readNow();
-      if (after.open.length === 0 && after.recoveredMs > MINUTE_MS)
-        return {
-          ...after,
-          calmBacklogMs: await timeInCalm(backlog + chunkJobs, { platform, queue, ledger }),
-        };
       if (after.open.length === 0 || after.recoveredMs > options.recoverMs) return after;
     }
     await delay(300);
@@ -195,36 +182,6 @@ async function waiting(queue: Pick<Queue, 'counts'>): Promise<number> {
   const counts = await queue.counts();
   return counts.waiting + counts.inFlight + counts.delayed;
 }
-
-type CalmParts = {
-  readonly platform: Sandbox;
-  readonly queue: Pick<Queue, 'send' | 'counts'>;
-  readonly ledger: Pick<Ledger, 'list'>;
-};
-
-/** How long the same workers take for so many new jobs while nothing is injected, in milliseconds. */
-async function timeInCalm(jobs: number, { platform, queue, ledger }: CalmParts): Promise<number> {
-  // Those that may be repeated come twice, as in the storm.
-  const bodies = stormJobs(jobs, platform, FIRST_IN_CALM).flatMap(({ body, mayRepeat }, index) => {
-    const message = JSON.stringify({ ...body, id: `calm-${index}` });
-    return mayRepeat ? [message, message] : [message];
-  });
-  const startedAt = Date.now();
-  await queue.send(bodies);
-  for (;;) {
-    await delay(300);
-    if ((await waiting(queue)) > 0) continue;
-    const rows = await Array.fromAsync(ledger.list());
-    if (rows.filter((row) => row.id.startsWith('calm-') && hasEnded(row)).length === jobs)
-      return Date.now() - startedAt;
-  }
-}
-
-/** A chunk's texts are about as much work as so many fewer jobs of kinds that take one request and three. */
-const TEXTS_OF_A_JOB = 2;
-
-/** The number of the first job in calm: texts and inputs that no job of the storm has. */
-const FIRST_IN_CALM = 1_000_000;
 
 type Scene = {
   readonly proxies: Readonly<Partial<Record<ServiceName, FaultyProxy>>>;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import * as z from 'zod/mini';
 import { own } from '../../../../lib/base/json/own.ts';
 import { settingNames } from '../../../../lib/base/setting-names.ts';
-import { AllowError, readAllow } from '../../../../lib/jobs/allow.ts';
+import { readAllow } from '../../../../lib/jobs/allow.ts';
 import { ExecutionInputError, readFollowers } from '../../../../lib/jobs/types/snapshot/execution-input.ts';
 import { readPaceSettings, readSettings, readSyncSettings, SettingsError } from '../../../../lib/settings.ts';
 import { defineTarget, Finding, must } from '../target.ts';
@@ -190,7 +190,7 @@ const ACCEPTED = {
 /** The settings that are JSON: read, or refused by their own errors. */
 function jsonOutcomes({ SYNC_ALLOW: allow, SYNC_FOLLOWERS: followers }: Environment): readonly string[] {
   return [
-    refusalOf(() => readAllow(allow), AllowError),
+    refusalOf(() => readAllow(allow), SettingsError),
     refusalOf(() => readFollowers(followers), ExecutionInputError),
   ];
 }
