@@ -6,11 +6,12 @@ import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-pl
 import { folderOfEach } from '../folder-of-each.ts';
 import { runCommand, settingsOf } from './run-command.ts';
 
+const SMALL = { calculations: 200, datasets: 5, cards: 20, fileSets: 0, dataFiles: 0 };
 const folder = folderOfEach();
 let sandbox: Sandbox;
 
 beforeEach(async () => {
-  sandbox = await startPlatform({ calculations: 200, datasets: 5, cards: 20, fileSets: 0, dataFiles: 0 });
+  sandbox = await startPlatform(SMALL);
 });
 
 afterEach(async () => {
@@ -52,7 +53,7 @@ describe('snapshot calculations', () => {
   test('that a gate refuses exits 3 and leaves the last run published; --force publishes it', async () => {
     await run(['snapshot', 'calculations']);
     await sandbox.close();
-    sandbox = await startPlatform({ calculations: 40 });
+    sandbox = await startPlatform({ ...SMALL, calculations: 40 });
 
     const refused = await run(['snapshot', 'calculations']);
     const forced = await run(['snapshot', 'calculations', '--force', '--json']);

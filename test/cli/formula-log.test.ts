@@ -5,7 +5,7 @@ import { storeFormula } from '../../lib/jobs/types/update-formula/formula-log.ts
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { folderOfEach } from '../folder-of-each.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand, settingsOf } from './run-command.ts';
 
 const folder = folderOfEach();
 let sandbox: Sandbox;
@@ -22,12 +22,7 @@ afterEach(async () => {
 });
 
 async function run(argv: readonly string[], { input = '', store = folder.path } = {}) {
-  const environment = {
-    PLATFORM_BASE_URL: sandbox.url,
-    PLATFORM_TOKEN: sandbox.token,
-    SYNC_STORE: store,
-  };
-  return runCommand(argv, environment, input);
+  return runCommand(argv, settingsOf(sandbox, store), input);
 }
 
 const set = (input: string) => run(['formula', 'set', id, '-'], { input });
