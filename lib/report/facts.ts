@@ -17,8 +17,8 @@ export type ReportFacts = {
   readonly snapshots: readonly SnapshotFacts[];
   /** What could not be read, in words: a damaged manifest, changes that have expired. The rest of the report holds. */
   readonly faults: readonly string[];
-  /** The runs that all figures of records are of, by their places, and when these were the last ones; undefined if none could be read. */
-  readonly model: { readonly asOfMs: number; readonly runs: Readonly<Record<string, string>> } | undefined;
+  /** The runs that all figures of records are of, by their places, and when these were the last ones. */
+  readonly model: { readonly asOfMs: number; readonly runs: Readonly<Record<string, string>> };
   /** The sources of which no whole run is published: their places are shown instead, and there may be more. */
   readonly narrowed: readonly { readonly source: string; readonly places: readonly string[] }[];
   readonly calculations: CalculationFacts | undefined;

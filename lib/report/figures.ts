@@ -25,8 +25,8 @@ export const figuresOf = ({
   jobs,
 }: ReportFacts) => ({
   /** As in SQL. */
-  as_of: model ? new Date(model.asOfMs).toISOString() : null,
-  as_of_runs: model?.runs ?? {},
+  as_of: new Date(model.asOfMs).toISOString(),
+  as_of_runs: model.runs,
   calculations: calculations
     ? { total: calculations.total, ...flagFigures(calculations, figuresOfCalculations) }
     : null,

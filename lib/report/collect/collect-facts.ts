@@ -2,7 +2,7 @@ import { freeMemory } from '../../base/index.ts';
 import { type OpenedModel, openModel } from '../../model/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { type Source, sources } from '../../snapshot/sources/sources.ts';
-import { type Store, StoredObjectError } from '../../store/index.ts';
+import type { Store } from '../../store/index.ts';
 import type { ReportFacts } from '../facts.ts';
 import { readBatches } from './batches.ts';
 import { readFormulas } from './formulas.ts';
@@ -11,7 +11,6 @@ import { type ListLimits, listLimits } from './listed.ts';
 import { readDataFiles, readFiles } from './records.ts';
 import { readSnapshots } from './snapshots.ts';
 import { graphOf, listDatasets, listOwners, readCalculations, readCards } from './things.ts';
-import type { Reading } from './values.ts';
 
 export type FactsToCollect = {
   readonly store: Store;
@@ -37,7 +36,10 @@ async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
   const faults = new Set<string>();
   const addFault = (fault: string) => void faults.add(fault);
   const snapshots = await readSnapshots({ store, addFault, signal });
-  const things = await readThings({ ...options, addFault });
+  const opened = await openModel({ ...options, addFault, addDamage: addFault });
+  const things = await readThings(options, opened);
+  // The garbage collector would free it late: it does not see how much it is.
+  freeMemory(opened.model.graph.user);
   const { jobs, batchEnds } = await readJobs({ store, nowMs: now(), addFault, signal });
   const others = {
     formulas: await readFormulas({ store, addFault, signal }),
@@ -57,34 +59,11 @@ async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
   };
 }
 
-type ThingsToRead = FactsToCollect & Reading;
-
-type ThingFacts = Pick<
-  ReportFacts,
-  'model' | 'narrowed' | 'calculations' | 'cards' | 'datasets' | 'owners' | 'graph' | 'files' | 'dataFiles'
->;
-
-/** What the model and the records that it is of say of things. Nothing if what is stored of them is damaged as a whole. */
-async function readThings(options: ThingsToRead): Promise<ThingFacts> {
-  try {
-    const opened = await openModel({ ...options, addDamage: options.addFault });
-    const facts = await readOpened(options, opened);
-    // The garbage collector would free it late: it does not see how much it is.
-    freeMemory(opened.model.graph.user);
-    return facts;
-  } catch (error) {
-    if (!(error instanceof StoredObjectError)) throw error;
-    options.addFault(error.message);
-    const none = { calculations: undefined, cards: undefined, datasets: undefined, owners: undefined };
-    const graph = { others: [], user: [], used: [], relation: [], invalid: [] };
-    return { model: undefined, narrowed: [], ...none, graph, files: undefined, dataFiles: undefined };
-  }
-}
-
-async function readOpened(
-  { limits = listLimits, signal, now }: ThingsToRead,
+/** What the model and the records that it is of say of things. */
+async function readThings(
+  { limits = listLimits, signal, now }: FactsToCollect,
   { model, runs, asOfMs, columns }: OpenedModel,
-): Promise<ThingFacts> {
+) {
   const recordsOf = (source: Source) =>
     runs.reduce((sum, run) => sum + (run.source === source ? run.manifest.records : 0), 0);
   const show = { model, columns, recordsOf, limits, signal };
