@@ -1,8 +1,7 @@
 import { shortened } from '../../base/index.ts';
 import { lastRuns } from '../../model/index.ts';
-import { readAgain } from '../../snapshot/read-again.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
-import type { Store } from '../../store/index.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 import { ToolError } from './tool.ts';
 
 const MOST_FAULTS = 5;
@@ -21,16 +20,16 @@ type SearchedRun = { readonly place: string; readonly run: string; readonly reco
 export const shownRuns = (runs: readonly SearchedRun[]): readonly SearchedRun[] =>
   runs.slice(0, MOST_PLACES).map(({ place, run, records }) => ({ place, run, records }));
 
-/** The last published runs of these sources, one at least. Throws `ToolError` that says what to do if there are none. */
+/**
+ * The last published runs of these sources, one at least. Throws `ToolError` that says what to do if there are none, and
+ * `StoredObjectError` if none can be read.
+ */
 export async function publishedOf(store: Store, wanted: readonly Source[]) {
-  const read = async () => {
-    const faults: string[] = [];
-    const { runs } = await lastRuns(store, wanted, (fault) => faults.push(fault));
-    return { runs, faults: shownFaults(faults) };
-  };
-  const found = await readAgain(read, ({ faults }) => faults);
-  if (found.runs.length > 0) return found;
-  if (found.faults.length > 0) throw new ToolError(found.faults.join('\n'));
+  const found: string[] = [];
+  const { runs } = await lastRuns(store, wanted, (fault) => found.push(fault));
+  const faults = shownFaults(found);
+  if (runs.length > 0) return { runs, faults };
+  if (faults.length > 0) throw new StoredObjectError('invalid', faults.join('\n'));
   throw nothingPublished(store, `nothing of ${wanted.join(', ')}`, wanted[0]);
 }
 

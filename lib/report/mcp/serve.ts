@@ -4,7 +4,7 @@ import { loadPeer, messageOf, shownText } from '../../base/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import type { McpContext } from './context.ts';
 import { costOf, MOST_COST, MOST_RESULT_BYTES, safeJson } from './pages.ts';
-import { resultSchema, type Tool, type ToolCall, ToolError } from './tool.ts';
+import { resultSchema, type Tool, type ToolCall, ToolError, type ToolResult } from './tool.ts';
 
 /** The SDK's modules of a server, as they are loaded. */
 export type McpSdk = typeof import('@modelcontextprotocol/server') &
@@ -92,10 +92,13 @@ const unchecked = (schema: Tool['inputSchema']) => ({
   },
 });
 
+const faultsIn = ({ data }: ToolResult): readonly string[] =>
+  'faults' in data ? (data.faults as readonly string[]) : [];
+
 async function resultOf(tool: Tool, args: unknown, call: ToolCall): Promise<CallToolResult> {
   try {
     const called = () => tool.call(args, call);
-    const value = await (tool.annotations.readOnlyHint ? readAgain(called) : called());
+    const value = await (tool.annotations.readOnlyHint ? readAgain(called, faultsIn) : called());
     if (costOf(value) > MOST_COST)
       throw new ToolError(`the result is larger than ${MOST_RESULT_BYTES} bytes: ask for less`);
     return { content: [{ type: 'text', text: safeJson(value) }], structuredContent: value };
