@@ -18,6 +18,16 @@ export const flagBits = {
 
 export type Flag = keyof typeof flagBits;
 
+/** What is wrong with a thing, the worst first. */
+export const brokenFlags = [
+  'broken_links',
+  'invalid',
+  'missing_target',
+  'affected',
+] as const satisfies Flag[];
+
+export type BrokenFlag = (typeof brokenFlags)[number];
+
 /** What each flag says of a thing, for people. */
 export const flagMeanings: Readonly<Record<Flag, string>> = {
   broken_links: 'A link of it says that it is not VALID.',
@@ -35,7 +45,7 @@ export const HELD = 128;
 
 /** The flags that records of each kind may have. */
 export const flagsOf = {
-  calculation: ['broken_links', 'invalid', 'missing_target', 'affected', 'unused', 'same_name', 'same_links'],
+  calculation: [...brokenFlags, 'unused', 'same_name', 'same_links'],
   card: ['missing_target', 'affected'],
 } as const satisfies Readonly<Record<string, readonly Flag[]>>;
 

@@ -2,7 +2,7 @@ export { asText, type CellAt, type RowGroup } from './columns/read-columns.ts';
 export { columnsOfRuns, groupsOf, type ModelColumns } from './columns/run-columns.ts';
 export { computeModel, type Dataset, type Model, modelOf } from './compute/compute-model.ts';
 export type { Owner } from './compute/owners.ts';
-export { type Flag, flagBits, flagsOf, HELD } from './flags.ts';
+export { type BrokenFlag, brokenFlags, type Flag, flagBits, flagsOf, HELD } from './flags.ts';
 export { adjacencyOf, reach } from './graph/closure.ts';
 export type { UsesGraph } from './graph/uses-graph.ts';
 export { type ModelTable, modelColumns } from './model-columns.ts';

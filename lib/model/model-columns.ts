@@ -1,4 +1,4 @@
-import { type Flag, flagsOf } from './flags.ts';
+import { brokenFlags, type Flag, flagsOf } from './flags.ts';
 
 /** When the runs of the model were the last ones, in epoch milliseconds: the same in all rows. */
 const asOf = { as_of: 'bigint' } as const;
@@ -10,13 +10,7 @@ export const flagColumns = <Name extends Flag>(names: readonly Name[]) => typed(
 
 /** What is counted of a user, and what of these has a flag. */
 export const ownedNames = ['calculations', 'cards', 'files', 'data_files', 'locked'] as const;
-export const wrongFlags = [
-  'broken_links',
-  'invalid',
-  'missing_target',
-  'affected',
-  'unused',
-] as const satisfies Flag[];
+export const wrongFlags = [...brokenFlags, 'unused'] as const satisfies Flag[];
 const ends = ['user_kind', 'user_id', 'used_kind', 'used_id', 'stater_kind', 'stater_id'] as const;
 
 /** The columns of each table of a model. */

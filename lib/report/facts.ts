@@ -1,4 +1,5 @@
 import { type Flag, flagBits } from '../model/flags.ts';
+import { ownedNames, wrongFlags } from '../model/model-columns.ts';
 import type { Kind as ThingKind } from '../model/rules/index.ts';
 
 /**
@@ -143,7 +144,7 @@ export type Graph = {
   readonly used: readonly number[];
   /** Positions in `relations` of the model. */
   readonly relation: readonly number[];
-  /** Edges whose link is not VALID: what it is instead. */
+  /** Edges whose link is not VALID: what it is instead, in capitals. */
   readonly invalid: readonly (readonly [edge: number, valid: string])[];
 };
 
@@ -186,10 +187,7 @@ export type DatasetFacts = {
 };
 
 /** What is counted of what somebody owns. */
-export const ownedCounts = [
-  ...(['calculations', 'cards', 'files', 'data_files', 'broken_links', 'invalid'] as const),
-  ...(['missing_target', 'affected', 'unused', 'locked'] as const),
-] as const;
+export const ownedCounts = [...ownedNames, ...wrongFlags] as const;
 
 /** Whoever owns a calculation, card, file or data file: those who own the most calculations and cards first. */
 export type OwnerFacts = {

@@ -1,9 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { savedSql } from '../../lib/cli/query/saved.ts';
-import { adjacencyOf, type Flag, flagBits, lastRuns, openModel, reach } from '../../lib/model/index.ts';
+import {
+  adjacencyOf,
+  brokenFlags,
+  type Flag,
+  flagBits,
+  lastRuns,
+  openModel,
+  reach,
+} from '../../lib/model/index.ts';
 import { collectFacts } from '../../lib/report/collect/collect-facts.ts';
-import { brokenFlags, brokenThings } from '../../lib/report/digest/broken-things.ts';
+import { brokenThings } from '../../lib/report/digest/broken-things.ts';
 import { calculationFlags, cardFlags, ownedCounts } from '../../lib/report/facts.ts';
 import { figuresOf } from '../../lib/report/figures.ts';
 import { whereUsed } from '../../lib/report/graph/where-used.ts';

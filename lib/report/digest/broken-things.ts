@@ -1,8 +1,9 @@
 import {
+  type BrokenFlag,
+  brokenFlags,
   columnsOfRuns,
   computeModel,
   describeNodes,
-  type Flag,
   flagBits,
   isStating,
   type LastRun,
@@ -16,16 +17,6 @@ import { compareKeys, type Store, StoredObjectError } from '../../store/index.ts
 
 /** The first of a list, each as its lines, in the platform's own text: whoever shows them makes them safe. */
 export type First = { readonly total: number; readonly items: readonly (readonly string[])[] };
-
-/** What is wrong with a thing, the worst first. */
-export const brokenFlags = [
-  'broken_links',
-  'invalid',
-  'missing_target',
-  'affected',
-] as const satisfies Flag[];
-
-export type BrokenFlag = (typeof brokenFlags)[number];
 
 /** By flag: how many calculations and cards have it, and which of them had not; undefined if that is not known. */
 export type BrokenThings = Readonly<

@@ -41,12 +41,6 @@ export const columnKinds = {
   text: textsOf,
   /** Rows can be selected by it. */
   facet: (of: readonly unknown[]): Shown => ({ ...textsOf(of), isFacet: true }),
-  /** Letters may come in any case, and are counted as one. */
-  word: (of: readonly string[]): Shown => ({
-    ...textsOf(of),
-    isFacet: true,
-    values: (row) => [of[row]?.toUpperCase() ?? ''],
-  }),
   number: (of: readonly number[]): Shown => numbersOf(of, count),
   /** A number that may lead to what it counts. */
   count: (of: readonly number[], { hrefOf }: Rows, name: string): Shown => ({

@@ -1,3 +1,4 @@
+import { brokenFlags } from '../../../model/flags.ts';
 import { reach } from '../../../model/graph/closure.ts';
 import { calculationFlags, cardFlags, ownedCounts } from '../../facts.ts';
 import { flagWords } from '../../flag-words.ts';
@@ -45,7 +46,6 @@ type Definition = {
 const { broken_links, invalid, missing_target, affected, unused, locked } = calculationFlags;
 const ownedBits = { broken_links, invalid, missing_target, affected, unused, locked };
 const CARD_BITS = missing_target | affected;
-const WRONG = ['broken_links', 'invalid', 'missing_target', 'affected'] as const;
 
 const titleOf = (name: string): string =>
   name.replace('_', ' ').replace(/^./, (first) => first.toUpperCase());
@@ -146,7 +146,7 @@ const definitions: Partial<Readonly<Record<View, Definition>>> = {
         name: 'wrong',
         label: 'something wrong',
         meaning: 'Something that they own has broken links or a missing target, is invalid, or is affected.',
-        has: (valueIn) => WRONG.some((name) => valueIn(name) !== 0),
+        has: (valueIn) => brokenFlags.some((name) => valueIn(name) !== 0),
       },
     ],
     // What is wrong is selected from what they own.
@@ -180,7 +180,7 @@ const definitions: Partial<Readonly<Record<View, Definition>>> = {
       ['user', 'Who refers', 'node'],
       ['relation', 'How', 'facet'],
       ['used', 'To what', 'kindAndNode'],
-      ['valid', 'The link is', 'word'],
+      ['valid', 'The link is', 'facet'],
       ['reaches', 'Depend on it', 'count'],
     ],
     sort: '-reaches',

@@ -1,3 +1,4 @@
+import { brokenFlags, flagsOf } from '../../../model/flags.ts';
 import type { Counts, ReportFacts } from '../../facts.ts';
 import { flagWords } from '../../flag-words.ts';
 import { MonthsChart } from '../charts/charts.tsx';
@@ -84,8 +85,8 @@ function Totals({ facts }: Props) {
 }
 
 const broken = [
-  ['calculations', ['broken_links', 'invalid', 'missing_target', 'affected']],
-  ['cards', ['missing_target', 'affected']],
+  ['calculations', brokenFlags],
+  ['cards', flagsOf.card],
 ] as const;
 
 /** What is broken, each way by itself and in a sentence. */
