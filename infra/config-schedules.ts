@@ -37,13 +37,11 @@ const GRACE_HOURS = 2;
 
 /** When a snapshot is taken, how late it may be, and who hears of it. */
 const timing = {
-  /**
-   * An alarm goes off if this many hours pass without a published run. Default: the longest time between two runs, and
-   * `GRACE_HOURS`.
-   */
+  /** An alarm goes off if so many hours pass without a published run. Default: the longest between two runs, and 2 more. */
   publishedWithinHours: z.optional(whole(1, MOST_HOURS)),
-  /** Required, except for a snapshot that follows another source: that one is taken after each run of the source. */
+  /** Six fields, as EventBridge Scheduler has them. Required, except for what follows another source after each of its runs. */
   cron: z.optional(cron),
+  /** The IANA name of the zone in which the cron is read. */
   timeZone: z._default(timeZone, 'UTC'),
   /** Whether a digest of each published run of the place goes to those who are notified of alarms. Default: false. */
   digest: z.optional(z.boolean({ error: 'true or false' })),

@@ -34,13 +34,17 @@ const lifetimes = z.strictObject(
     work: z._default(whole(15, 3_650), 30),
     /** Versions of an object that are no longer the newest, and deleted objects. */
     oldVersions: z._default(whole(1, 3_650), 30),
+    /** Results of jobs, and the Parquet of them. */
     results: z._default(whole(1, 3_650), 90),
     /** Requests to score, and anything else in `inbox/`. */
     texts: z._default(whole(15, 3_650), 90),
+    /** Scores of texts, and the Parquet of them: the texts themselves go earlier. */
     scores: z._default(whole(15, 3_650), 365),
+    /** Messages that could not become jobs, and why. */
     refused: z._default(whole(1, 3_650), 90),
     /** Published runs of the schedules, except the newest of each place: forever if absent. */
     runs: z.optional(whole(30, 36_500)),
+    /** Logs of the functions: one of the lengths that CloudWatch takes. A gigabyte costs $0.50 when it is written. */
     logs: z._default(
       z
         .number({ error: 'a number of days' })
@@ -53,12 +57,21 @@ const lifetimes = z.strictObject(
 
 const alarms = z.strictObject(
   {
+    /** Who is notified of all alarms; AWS asks the address once whether it wants that. Without it: nobody by e-mail. */
     email: z.optional(email),
+    /** A topic that is notified of all alarms. Without it: none. */
     topicArn: z.optional(topicArn),
     /** Topics of one severity each; `email`, `slack` and `topicArn` are notified of all alarms. */
     topics: z._default(
       z.strictObject(
-        { page: z.optional(topicArn), ticket: z.optional(topicArn), notice: z.optional(topicArn) },
+        {
+          /** For what cannot wait until the morning. */
+          page: z.optional(topicArn),
+          /** For what somebody should deal with on a working day. */
+          ticket: z.optional(topicArn),
+          /** For what is good to know; digests go there too. */
+          notice: z.optional(topicArn),
+        },
         { error: 'an object of topics by severity: page, ticket, notice' },
       ),
       {},
@@ -67,7 +80,9 @@ const alarms = z.strictObject(
     slack: z.optional(
       z.strictObject(
         {
+          /** Of the workspace, as its connection to AWS shows it. */
           workspaceId: text('the id of a Slack workspace, such as T0123ABCD', /^[0-9A-Z]{1,255}$/),
+          /** Of the channel: the end of its link. */
           channelId: text('the id of a Slack channel, such as C0123ABCD', /^[A-Za-z0-9]{1,255}$/),
         },
         { error: 'an object of workspaceId and channelId' },
@@ -81,7 +96,9 @@ const alarms = z.strictObject(
           {
             /** It goes off above this. Where another setting says that, not by this one. */
             threshold: z.optional(number(0, 1_000_000_000_000)),
+            /** Who is notified of it. Default: as docs/alarms.md lists it. */
             severity: z.optional(z.enum(severities, { error: `one of ${severities.join(', ')}` })),
+            /** True leaves the alarm out, which saves $0.10 a month for each of its metrics. Default: false. */
             off: z.optional(z.boolean({ error: 'true or false' })),
           },
           { error: 'an object of threshold, severity and off' },
@@ -92,8 +109,9 @@ const alarms = z.strictObject(
     ),
     /** A bulk request may occupy the queue for days: above this, the oldest job is too old. */
     oldestJobHours: z._default(whole(1, 336), 24),
-    /** Texts scored per day: each costs credits. */
+    /** Above this many texts scored in a day an alarm goes off: each costs credits. */
     sentimentCallsPerDay: z._default(whole(1, 1_000_000_000), 50_000),
+    /** The same of tokens. */
     sentimentTokensPerDay: z._default(whole(1, 1_000_000_000_000), 20_000_000),
     /** Where to read the runbook; alarms link to its sections. */
     runbook: z._default(filled('a URL or path of the runbook'), 'infra/RUNBOOK.md'),
@@ -104,10 +122,13 @@ const alarms = z.strictObject(
 /** What jobs may use, in the form of SYNC_ALLOW. */
 export const allow = z.strictObject(
   {
+    /** Job types. Default: all but update-formula, which changes a calculation for everybody. */
     types: z.optional(
       z.array(z.enum(jobTypes, { error: `one of ${jobTypes.join(', ')}` }), { error: 'a list of job types' }),
     ),
+    /** Packages whose code functions may run, by UUID. Default: all. */
     packages: z.optional(z.array(uuid('a package'), { error: 'a list of package UUIDs' })),
+    /** Functions that may run: PACKAGE/VERSION/FUNCTION for one, FUNCTION for all of that name. Default: all. */
     functions: z.optional(
       z.array(
         text(
@@ -129,44 +150,60 @@ const instanceSchema = z.strictObject(
   {
     /** The stack is `platform-sync-` and this. */
     name,
+    /** Where it is deployed. Default: the account of what it names, else of the credentials. */
     account: z.optional(awsAccount),
+    /** The same of the region. */
     region: z.optional(region),
+    /** The instance of the platform that it serves. Required. */
     baseUrl: origin,
-    /** The token, in a SecureString of the Parameter Store, which costs nothing, or in a secret that already exists. */
+    /** The token in a SecureString of the Parameter Store, which costs nothing. */
     tokenParameter: z.optional(parameter),
-    /** Without either, the stack creates a secret. */
+    /** The token in a secret that exists. Without either, the stack makes a secret: $0.40 a month. */
     tokenSecretArn: z.optional(secretArn),
     /** The customer managed key that the parameter or the secret is encrypted with, if it is. */
     tokenKeyArn: z.optional(keyArn),
+    /** The header that carries the token. Default: X-SERVICE-Developer-Token. */
     tokenHeader: z.optional(tokenHeader),
+    /** Requests a second that everything in the instance may send together. */
     rate: z._default(number(0.001, 10_000), 2),
+    /** Requests in flight in one process. */
     concurrency: z._default(whole(1, 1_000), 8),
-    /** The most processes at once. If absent: 10, or more if the schedules need more. */
+    /** The most processes at once. Default: 10, or more if the schedules need more. None of them costs while it is idle. */
     workers: z.optional(whole(1, 10_000)),
-    /** How long a call and a code function take on average: the numbers of processes are computed from these. */
+    /** How long a call of the platform takes on average: how many processes take jobs at once follows from it. */
     latencyMs: z._default(whole(1, 60_000), 1_000),
+    /** The same of a code function. */
     codeFunctionMs: z._default(whole(1, 330_000), 10_000),
+    /** The time limit of one attempt; code functions have their own, 330,000. Default: 60,000. */
     timeoutMs: z.optional(whole(1_000, 300_000)),
+    /** Of parts of snapshots: zstd is a sixth smaller at the same speed. */
     compression: z._default(z.enum(['gzip', 'zstd'], { error: 'gzip or zstd' }), 'gzip'),
+    /** The least level that is logged. */
     logLevel: z._default(
       z.enum(['trace', 'debug', 'info', 'warn', 'error'], { error: 'trace, debug, info, warn or error' }),
       'info',
     ),
+    /** What jobs may use: every list must allow a job, and a list that is absent allows everything but update-formula. */
     allow: z.optional(allow),
+    /** The snapshots that are taken by themselves. Without any, snapshots are taken by jobs and commands alone. */
     schedules: z._default(z.array(scheduleSchema, { error: 'a list of schedules' }), []),
+    /** Events that become runs of code functions. Any of them needs the queue of code functions: $0.26 a month. */
     eventRules: z._default(z.array(eventRuleSchema, { error: 'a list of event rules' }), []),
-    /** Whether code functions have a queue of their own, which event rules need. Default: whether there are event rules. */
+    /** Whether code functions have a queue of their own, for $0.26 a month, which event rules need. Default: if there are any. */
     functionsQueue: z.optional(z.boolean({ error: 'true or false' })),
     /** Whether the scores and results of each day become Parquet in the night after it, and older runs that are not. */
     writeTables: z._default(z.boolean({ error: 'true or false' }), true),
-    /** Whether the report is written after each publication, which digests need too. */
+    /** Whether the report is written after each publication, for $0.23 a month; digests need it too. */
     writeReport: z._default(z.boolean({ error: 'true or false' }), true),
-    /** Calls leave from one address that does not change, through a NAT gateway: a new one, or one that exists. */
+    /** Calls leave from one address that does not change, through a NAT gateway, for about $36 a month: a new one, or one that exists. */
     fixedAddress: z._default(fixedAddress, false),
+    /** After how many days what expires. */
     lifetimes: z._default(lifetimes, lifetimes.parse({})),
+    /** Who is notified of what. Each metric of an alarm costs $0.10 a month. */
     alarms: z._default(alarms, alarms.parse({})),
     /** Accounts, or roles of theirs, that may read the published runs and what changed in them. */
     readers: z._default(z.array(reader, { error: 'a list of accounts and roles' }), []),
+    /** Of every resource, besides `platform-sync` with the name of the instance. */
     tags: z._default(
       z
         .record(

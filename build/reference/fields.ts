@@ -60,7 +60,8 @@ const WORDS: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-function typeOf(schema: Schema): string {
+/** What a value may be, in words, with its range and its default. */
+export function typeOf(schema: Schema): string {
   const words = alternatives(schema).flatMap((each) => {
     const items = each['items'] as Schema | undefined;
     if (each['type'] === 'array') return [`list of ${typeOf(items ?? {})}`];

@@ -1,12 +1,15 @@
 import { columnsPage } from './columns-page.ts';
 import { commandsPage } from './commands-page.ts';
+import { configPage, configSchemaFile } from './config-page.ts';
 import { referencePage } from './page.ts';
 import { settingsPage } from './settings-page.ts';
 
-/** The pages of the manual that are made of definitions, each with what makes it. */
+/** The pages of the manual, and a schema for editors, that are made of definitions, each with what makes it. */
 export const pages: Readonly<Record<string, () => string>> = {
   'docs/reference.md': referencePage,
   'docs/columns.md': columnsPage,
   'docs/commands.md': commandsPage,
   'docs/all-settings.md': settingsPage,
+  'docs/config.md': configPage,
+  'infra/config.schema.json': configSchemaFile,
 };

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../infra/config.ts';
 import { homeOf } from '../../infra/config-places.ts';
@@ -422,4 +424,15 @@ describe('a rule that would feed itself', () => {
   ])('is not one on %s', (_, pattern) => {
     expect(faultsOfPattern(pattern)).toEqual([]);
   });
+});
+
+test('an editor accepts the configuration that synth accepts, and marks a name that is none', () => {
+  const schema = JSON.parse(readFileSync('infra/config.schema.json', 'utf8'));
+  const accepts = new Ajv2020({ strict: false }).compile(schema);
+  const withInstances = (...instances: object[]) => ({ context: { 'platform-sync': { instances } } });
+
+  expect(accepts(JSON.parse(readFileSync('cdk.json', 'utf8')))).toBe(true);
+  expect(accepts(withInstances(full, least))).toBe(true);
+  expect(accepts(withInstances({ ...least, rat: 3 }))).toBe(false);
+  expect(accepts(withInstances({ ...least, alarms: { emial: 'a@example.com' } }))).toBe(false);
 });

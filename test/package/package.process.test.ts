@@ -69,7 +69,8 @@ const platformSync = (...argv: readonly string[]) =>
   [process.execPath, join(installed, 'bin', 'platform-sync.js'), ...argv] as const;
 
 test('the package holds the command, what is built, and nothing else', () => {
-  const belongs = /^(LICENSE|README\.md|package\.json|bin\/platform-sync\.js|dist\/.+\.(js|js\.map|sql))$/;
+  const belongs =
+    /^(LICENSE|README\.md|package\.json|infra\/config\.schema\.json|bin\/platform-sync\.js|dist\/.+\.(js|js\.map|sql))$/;
 
   expect(files.filter((path) => !belongs.test(path))).toEqual([]);
   expect(files).toEqual(
