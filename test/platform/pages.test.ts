@@ -160,59 +160,37 @@ describe('no list is endless', () => {
   const maxPages = fc.oneof(fc.integer({ min: 0, max: 20 }), fc.constant(Number.NaN));
   const anyBody = fc.oneof(fc.jsonValue(), fc.constantFrom<unknown>(null, [], 'text', 0));
 
-  test('of files, whatever the limit, cursor or body', async () => {
-    const anyResponse = fc.oneof(
-      { weight: 5, arbitrary: fc.record({ files: anyFiles, pageContext: fc.record({ next: anyCursor }) }) },
-      { weight: 5, arbitrary: anyCursor.map((next) => files(next, file())) },
-      { weight: 1, arbitrary: anyBody },
-    );
+  const filesResponse = fc.oneof(
+    { weight: 5, arbitrary: fc.record({ files: anyFiles, pageContext: fc.record({ next: anyCursor }) }) },
+    { weight: 5, arbitrary: anyCursor.map((next) => files(next, file())) },
+    { weight: 1, arbitrary: anyBody },
+  );
+  const totalHits = fc.constantFrom(0, 9, null);
+  const calculationsResponse = fc.oneof(
+    { weight: 8, arbitrary: fc.record({ results: anyResults, hasMore: anyFlag, totalHits }) },
+    { weight: 1, arbitrary: anyBody },
+  );
 
+  test.for([
+    ['files', filesResponse],
+    ['calculations', calculationsResponse],
+  ] as const)('of %s, whatever the limit or body', async ([kind, response]) => {
+    const script = fc.array<unknown>(response, { minLength: 1, maxLength: 12 });
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(anyResponse, { minLength: 1, maxLength: 12 }),
-        anyLimit,
-        maxPages,
-        async (script, limit, most) => {
-          const { platform, sent } = fakeCall(script.map(ok));
-          const search = limit === undefined ? {} : { limit };
+      fc.asyncProperty(script, anyLimit, maxPages, async (responses, limit, most) => {
+        const { platform, sent } = fakeCall(responses.map(ok));
+        const search = limit === undefined ? {} : { limit };
+        const options = { maxPages: most };
 
-          const end = await ending(platform.files.pages(fileset, search, { maxPages: most }));
+        const end = await ending(
+          kind === 'files'
+            ? platform.files.pages(fileset, search, options)
+            : platform.calculations.pages({ sort, ...search }, options),
+        );
 
-          expect(['done', 'input', 'shape', 'endless']).toContain(end);
-          expect(sent.length).toBeLessThanOrEqual(most || 0);
-        },
-      ),
-    );
-  });
-
-  test('of calculations, whatever the limit, flag or body', async () => {
-    const anyResponse = fc.oneof(
-      {
-        weight: 8,
-        arbitrary: fc.record({
-          results: anyResults,
-          hasMore: anyFlag,
-          totalHits: fc.constantFrom(0, 9, null),
-        }),
-      },
-      { weight: 1, arbitrary: anyBody },
-    );
-
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(anyResponse, { minLength: 1, maxLength: 12 }),
-        anyLimit,
-        maxPages,
-        async (script, limit, most) => {
-          const { platform, sent } = fakeCall(script.map(ok));
-          const search = limit === undefined ? { sort } : { sort, limit };
-
-          const end = await ending(platform.calculations.pages(search, { maxPages: most }));
-
-          expect(['done', 'input', 'shape', 'endless']).toContain(end);
-          expect(sent.length).toBeLessThanOrEqual(most || 0);
-        },
-      ),
+        expect(['done', 'input', 'shape', 'endless']).toContain(end);
+        expect(sent.length).toBeLessThanOrEqual(most || 0);
+      }),
     );
   });
 

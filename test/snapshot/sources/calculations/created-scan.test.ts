@@ -103,8 +103,6 @@ test('a page that starts at the last time proves nothing: rows of that time may 
   expect(outcome.consistency).toBe('proved');
 });
 
-type Rows = readonly (readonly [id: number, created: number])[];
-
 /** A scan that has taken five rows, the last two of them created at 20. */
 const upToTwenty: CreatedPosition = {
   ...NO_PROGRESS,
@@ -114,117 +112,88 @@ const upToTwenty: CreatedPosition = {
   last: { created: 20, ids: ['4', '5'] },
 };
 
-/** A scan from a position on, of these pages in turn: its requests, and its outcome, or the error that ended it. */
-async function resumed(from: Partial<CreatedPosition>, pages: readonly Rows[]) {
+/**
+ * A scan from a position on, of these pages in turn, each row as `id@created`: its requests, and its keys if it is proved
+ * to be complete, or the error that ended it.
+ */
+async function resumed(from: Partial<CreatedPosition>, pages: readonly string[]) {
   const { requested, read } = watched(async () => {
-    const rows = pages[requested.length - 1];
-    if (rows === undefined) throw new Error('no more pages');
-    return pageOf(rows.map(([id, created]) => ({ id, created })));
+    const page = pages[requested.length - 1];
+    if (page === undefined) throw new Error('no more pages');
+    const rows = page.split(' ').filter((row) => row !== '');
+    return pageOf(
+      rows.map((row) => row.split('@').map(Number)).map(([id = 0, created]) => ({ id, created })),
+    );
   });
   const scan = scanned(scanOf(read, 9), { from: { ...upToTwenty, ...from } });
   const end = await scan.then(
-    ({ keys, outcome }) => ({ keys, outcome: outcome.consistency }),
+    ({ keys, outcome }) => `${outcome.consistency} ${keys}`,
     (error: unknown) => (error as Error).message,
   );
-  return { requested, end };
+  return [requested.join(' '), end];
 }
 
 describe('a page that ends below the last time is the end', () => {
-  const page: Rows = [
-    [1, 19],
-    [2, 19],
-  ];
-  const top = page.toReversed();
-  const more: Rows = [[3, 19]];
+  const [page, top, more] = ['1@19 2@19', '2@19 1@19', '3@19'];
 
-  test('if none follows it, and it still has the same rows', async () => {
-    expect(await resumed({}, [page, top, more, [], top])).toEqual({
-      requested: ['>3', '<0', '<2', '>5', '>3'],
-      end: { keys: [], outcome: 'proved' },
-    });
-  });
-
-  test.each<[string, readonly Rows[], readonly string[]]>([
-    ['if another follows it', [page, top, more, more], ['>3', '<0', '<2', '>5', '>4']],
+  test.each([
     [
-      'if it has one row more by now',
-      [page, top, more, [], [...page, ...more]],
-      ['>3', '<0', '<2', '>5', '>3', '>4'],
+      'if none follows it, and it still has the same rows',
+      [page, top, more, '', top],
+      '>3 <0 <2 >5 >3',
+      'proved ',
+    ],
+    ['but not if another follows it', [page, top, more, more], '>3 <0 <2 >5 >4', 'no more pages'],
+    [
+      'but not if it has one row more by now',
+      [page, top, more, '', '1@19 2@19 3@19'],
+      '>3 <0 <2 >5 >3 >4',
+      'no more pages',
     ],
     [
-      'if it has another row by now',
-      [
-        page,
-        top,
-        more,
-        [],
-        [
-          [1, 19],
-          [7, 19],
-        ],
-      ],
-      ['>3', '<0', '<2', '>5', '>3', '>4'],
+      'but not if it has another row by now',
+      [page, top, more, '', '1@19 7@19'],
+      '>3 <0 <2 >5 >3 >4',
+      'no more pages',
     ],
-    [
-      'if it has a row of the last time',
-      [
-        [
-          [1, 19],
-          [4, 20],
-        ],
-        top,
-        more,
-      ],
-      ['>3', '<0', '<2', '>3'],
-    ],
-  ])('but not %s', async (_, pages, requested) => {
-    expect(await resumed({}, pages)).toEqual({ requested, end: 'no more pages' });
+    ['but not if it has a row of the last time', ['1@19 4@20', top, more], '>3 <0 <2 >3', 'no more pages'],
+  ])('%s', async (_, pages, requested, end) => {
+    expect(await resumed({}, pages)).toEqual([requested, end]);
   });
 
   test('but not if it is empty', async () => {
-    expect(await resumed({ next: 0 }, [[], top, more, []])).toEqual({
-      requested: ['>0', '<0', '<2', '>0', '<0'],
-      end: 'no more pages',
-    });
+    expect(await resumed({ next: 0 }, ['', top, more, ''])).toEqual(['>0 <0 <2 >0 <0', 'no more pages']);
   });
 });
 
 describe('the latest rows are all there are', () => {
-  const top: Rows = [
-    [2, 19],
-    [1, 19],
-  ];
+  const top = '2@19 1@19';
 
-  test('if there are none', async () => {
-    expect(await resumed({ next: 0 }, [[], []])).toEqual({
-      requested: ['>0', '<0'],
-      end: { keys: [], outcome: 'proved' },
-    });
-  });
-
-  test('if none follows them, and they are still the same', async () => {
-    expect(await resumed({}, [top, top, [], top.toReversed()])).toEqual({
-      requested: ['>3', '<0', '<2', '<0'],
-      end: { keys: [], outcome: 'proved' },
-    });
-  });
-
-  test('but not if one of them is gone by now', async () => {
-    expect(
-      await resumed({}, [
-        top,
-        top,
-        [],
-        [
-          [2, 19],
-          [7, 19],
-        ],
-        [[8, 19]],
-      ]),
-    ).toEqual({
-      requested: ['>3', '<0', '<2', '<0', '>5', '>4'],
-      end: 'no more pages',
-    });
+  test.each([
+    ['if there are none', { next: 0 }, ['', ''], '>0 <0', 'proved '],
+    [
+      'if none follows them, and they are the same',
+      {},
+      [top, top, '', '1@19 2@19'],
+      '>3 <0 <2 <0',
+      'proved ',
+    ],
+    [
+      'but not if one of them is gone by now',
+      {},
+      [top, top, '', '2@19 7@19', '8@19'],
+      '>3 <0 <2 <0 >5 >4',
+      'no more pages',
+    ],
+    [
+      'from the last time taken on, if an earlier row follows',
+      {},
+      ['3@19', '7@22 6@21 5@20 3@19'],
+      '>3 <0',
+      'proved 6,7',
+    ],
+  ])('%s', async (_, from, pages, requested, end) => {
+    expect(await resumed(from, pages)).toEqual([requested, end]);
   });
 });
 

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
 import { filesScan } from '../../../../lib/snapshot/sources/files/scan.ts';
 import { caught } from '../../../platform/caught.ts';
-import { recordsIn } from '../../batches.ts';
 import { respondingCall, scriptedCall, statusError } from '../../responding-call.ts';
 import { callOf } from '../../sandbox-call.ts';
 import { fromBeginning, resumedEverywhere, scanned } from '../../scanned.ts';
@@ -49,25 +48,6 @@ test('reads every file of each FileSet in turn, and puts the FileSet’s id firs
     missing: [],
     refused: [],
   });
-});
-
-test('each file that exists throughout is read exactly once, while others are added and deleted', async () => {
-  await using sandbox = await startPlatform({ ...small, fileSets: 1, filesPerSet: 400 });
-  const [filesetId = ''] = sandbox.ids().fileSets;
-  const before = new Set([...sandbox.files(filesetId)].map((row) => JSON.parse(row).id));
-  const scan = filesScan({ call: callOf(sandbox), filesetIds: [filesetId], search: {}, limit: 25 });
-
-  const keys: string[] = [];
-  for await (const { batch } of scan(fromBeginning)) {
-    keys.push(...recordsIn(batch).keys);
-    sandbox.churn(40);
-  }
-
-  const after = [...sandbox.files(filesetId)].map((row): string => JSON.parse(row).id);
-  const stayed = after.filter((id) => before.has(id)).map((id) => `${filesetId}/${id}`);
-  expect(stayed.length).toBeLessThan(before.size);
-  expect(new Set(keys).size).toBe(keys.length);
-  expect(stayed.filter((key) => !keys.includes(key))).toEqual([]);
 });
 
 test('a search narrows what is read', async () => {
