@@ -2,11 +2,10 @@ import type { Row, RowKey } from './table.ts';
 import { TableError, type TableFailure } from './table-error.ts';
 
 /**
- * The text of a row, as the adapters store it. Throws a `bad-key` or `bad-row` TableError for what DynamoDB could not
- * store: all adapters check, so that none accepts what another would refuse.
+ * The text of a row, as the adapters store it. Throws a `bad-row` TableError for what DynamoDB could not store: all
+ * adapters check, so that none accepts what another would refuse.
  */
-export function checkedText(tried: string, key: RowKey, row: Row): string {
-  checkKey(tried, key);
+export function checkedText(tried: string, row: Row): string {
   const text = JSON.stringify(row);
   const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes <= LIMIT_BYTES) return text;

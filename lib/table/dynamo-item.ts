@@ -7,10 +7,8 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { type AwsEnvironment, awsClientConfig } from '../base/index.ts';
 import { explaining, isConditionFailed } from './dynamo-failure.ts';
-import { toItemKey } from './dynamo-rows.ts';
 import type { RowKey } from './table.ts';
 import { type OnDate, onDateOf } from './table-dates.ts';
-import { checkKeysOnce } from './table-keys.ts';
 
 /** The attributes of an item that many processes change at once: each update is one conditional write, without a read. */
 export type Attributes = Readonly<Record<string, number | string | undefined>>;
@@ -64,16 +62,15 @@ export function createDynamoItem(options: DynamoItemOptions): DynamoItem {
   const { tableName, key, environment, attempts, now } = options;
   const { client = createItemClient(environment, attempts) } = options;
   const item = { TableName: tableName, Key: toItemKey(key) };
-  const failed = { tableName, checkKeys: checkKeysOnce(client, tableName) };
   const tried = (act: string) => `${act} ${key.partition} ${key.sort} in table ${tableName}`;
   return {
     read: (act) =>
-      explaining(failed, tried(act), async () => {
+      explaining(tableName, tried(act), async () => {
         const { Item } = await client.send(new GetItemCommand({ ...item, ConsistentRead: true }));
         return toAttributes(Item);
       }),
     update: (act, update) =>
-      explaining(failed, tried(act), async () => {
+      explaining(tableName, tried(act), async () => {
         const command = new UpdateItemCommand({ ...item, ReturnValues: 'ALL_NEW', ...toInput(update) });
         try {
           return toAttributes((await client.send(command)).Attributes);
@@ -85,6 +82,11 @@ export function createDynamoItem(options: DynamoItemOptions): DynamoItem {
     onDate: onDateOf(client, now),
   };
 }
+
+export const toItemKey = ({ partition, sort }: RowKey): Record<string, AttributeValue> => ({
+  pk: { S: partition },
+  sk: { S: sort },
+});
 
 type UpdateInput = Pick<
   UpdateItemCommandInput,

@@ -1,19 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
   DeleteItemCommand,
   DynamoDBClient,
+  GetItemCommand,
   PutItemCommand,
+  type PutItemCommandInput,
   QueryCommand,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
-import { type AwsEnvironment, awsClientConfig } from '../base/index.ts';
+import { type AwsEnvironment, awsClientConfig, parseOwnJson } from '../base/index.ts';
 import { checkedText, checkKey } from './check-row.ts';
-import { explained, explaining, type FailedTable } from './dynamo-failure.ts';
-import { absentOrWith, onlyOver, queryOf, scanOf } from './dynamo-requests.ts';
-import { readRow, rowInTheWay, rowsOf, type TableAddress, toItem, toItemKey } from './dynamo-rows.ts';
-import { settleWrite } from './settle-write.ts';
-import type { Row, RowKey, StoredRow, Table, WriteOptions, WriteResult } from './table.ts';
-import { checkKeysOnce } from './table-keys.ts';
+import { asTableError, explaining } from './dynamo-failure.ts';
+import { toItemKey } from './dynamo-item.ts';
+import { type SettleWriteOptions, settleWrite } from './settle-write.ts';
+import type { Row, RowKey, StoredRow, Table } from './table.ts';
 
 export type DynamoTableOptions = {
   /** Its keys are the strings `pk` and `sk`; its TTL attribute, if there is one, is `expires`. */
@@ -31,30 +33,56 @@ export type DynamoTableOptions = {
  * a write is unknown, the row is read and the write repeated, in up to three rounds. A failed condition costs no read.
  */
 export function createDynamoTable({
-  tableName,
+  tableName: TableName,
   environment,
   client = createDynamoClient(environment),
   sleep = delay,
 }: DynamoTableOptions): Table {
-  const place: RetriedTable = {
-    client,
-    tableName,
-    sleep,
-    checkKeys: checkKeysOnce(client, tableName),
-    watch: watchAttemptsOf(client),
+  const onRow = <T>(act: string, key: RowKey, work: (tried: string) => Promise<T>): Promise<T> => {
+    const tried = `${act} ${key.partition} ${key.sort} in table ${TableName}`;
+    return explaining(TableName, tried, async () => {
+      checkKey(tried, key);
+      return work(tried);
+    });
   };
+  const read = async (key: RowKey) => {
+    const command = new GetItemCommand({ TableName, Key: toItemKey(key), ConsistentRead: true });
+    const { Item } = await client.send(command);
+    return Item && toStored(Item);
+  };
+  const settle = (key: RowKey, write: Pick<SettleWriteOptions, 'write' | 'isMade' | 'expected'>) =>
+    settleWrite({ ...write, read: () => read(key), rowOf: rowInTheWay, sleep });
   return {
-    get: (key) => tryOn(place, 'get', key, (tried) => getRow(place, key, tried)),
-    put: (key, row, options) =>
-      tryOn(place, 'put', key, (tried) => putRow(place, { key, row, tried, ...options })),
+    get: (key) => onRow('get', key, () => read(key)),
+    put: (key, row, { expected, token, expiresAtMs }) =>
+      onRow('put', key, async (tried) => {
+        const Item = toItem(key, checkedText(tried, row), token, expiresAtMs);
+        return settle(key, {
+          write: () => client.send(new PutItemCommand({ TableName, Item, ...onlyOver(expected) })),
+          isMade: (current) => current?.token === token,
+          expected,
+        });
+      }),
     delete: (key, expected) =>
-      tryOn(place, 'delete', key, (tried) => deleteRow(place, { key, expected, tried })),
-    list: (partition) =>
-      explainedEach(place, `list ${partition} in table ${tableName}`, (tried) =>
-        listRows(place, partition, tried),
+      onRow('delete', key, () =>
+        settle(key, {
+          write: () =>
+            client.send(new DeleteItemCommand({ TableName, Key: toItemKey(key), ...absentOrWith(expected) })),
+          isMade: (current) => current === undefined,
+          expected,
+        }),
       ),
+    async *list(partition) {
+      const tried = `list ${partition} in table ${TableName}`;
+      checkKey(tried, { partition, sort: '-' });
+      yield* rowsOf(TableName, tried, (start) =>
+        client.send(new QueryCommand({ ...within(partition), ...start })),
+      );
+    },
     scan: (prefix) =>
-      explainedEach(place, `scan ${prefix}* in table ${tableName}`, () => scanRows(place, prefix)),
+      rowsOf(TableName, `scan ${prefix}* in table ${TableName}`, (start) =>
+        client.send(new ScanCommand({ ...beginningWith(prefix), ...start })),
+      ),
   };
 }
 
@@ -69,113 +97,94 @@ export const createDynamoClient = (environment: AwsEnvironment): DynamoDBClient 
     }),
   );
 
-type RetriedTable = TableAddress &
-  FailedTable & { readonly sleep: (ms: number) => Promise<unknown>; readonly watch: WatchAttempts };
+/** A write whose condition fails returns the row in its way, which saves a read. */
+const RETURNED = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
 
-/** An action on a row; `tried` describes it. */
-type Act = { readonly key: RowKey; readonly tried: string };
-
-async function getRow(place: RetriedTable, key: RowKey, tried: string): Promise<StoredRow | undefined> {
-  checkKey(tried, key);
-  return readRow(place, key);
-}
-
-type Put = Act & WriteOptions & { readonly row: Row };
-
-async function putRow(
-  place: RetriedTable,
-  { key, tried, row, expected, token, expiresAtMs }: Put,
-): Promise<WriteResult> {
-  const { client, tableName: TableName, sleep, watch } = place;
-  const Item = toItem(key, checkedText(tried, key, row), token, expiresAtMs);
-  return settleWrite({
-    write: (onFailed) => {
-      const command = new PutItemCommand({ TableName, Item, ...onlyOver(expected) });
-      watch(command.input, onFailed);
-      return client.send(command);
-    },
-    read: () => readRow(place, key),
-    rowOf: rowInTheWay,
-    isMade: (current) => current?.token === token,
-    expected,
-    sleep,
-  });
-}
-
-type Delete = Act & { readonly expected: string };
-
-async function deleteRow(place: RetriedTable, { key, tried, expected }: Delete): Promise<WriteResult> {
-  const { client, tableName: TableName, sleep, watch } = place;
-  checkKey(tried, key);
-  const Key = toItemKey(key);
-  return settleWrite({
-    write: (onFailed) => {
-      const command = new DeleteItemCommand({ TableName, Key, ...absentOrWith(expected) });
-      watch(command.input, onFailed);
-      return client.send(command);
-    },
-    read: () => readRow(place, key),
-    rowOf: rowInTheWay,
-    isMade: (current) => current === undefined,
-    expected,
-    sleep,
-  });
-}
-
-function listRows(
-  { client, tableName }: RetriedTable,
-  partition: string,
-  tried: string,
-): ReturnType<Table['list']> {
-  checkKey(tried, { partition, sort: '-' });
-  return rowsOf((start) => client.send(new QueryCommand({ ...queryOf(tableName, partition), ...start })));
-}
-
-const scanRows = ({ client, tableName }: RetriedTable, prefix: string) =>
-  rowsOf((start) => client.send(new ScanCommand({ ...scanOf(tableName, prefix), ...start })));
-
-const tryOn = <T>(
-  place: RetriedTable,
-  act: string,
-  { partition, sort }: RowKey,
-  work: (tried: string) => Promise<T>,
-): Promise<T> => {
-  const tried = `${act} ${partition} ${sort} in table ${place.tableName}`;
-  return explaining(place, tried, () => work(tried));
-};
-
-async function* explainedEach<T>(
-  place: RetriedTable,
-  tried: string,
-  source: (tried: string) => AsyncGenerator<T>,
-): AsyncGenerator<T> {
-  try {
-    yield* source(tried);
-  } catch (error) {
-    throw await explained(place, tried, error);
-  }
-}
-
-/** Has every failed attempt of a command reported, by the command's input. */
-type WatchAttempts = (input: object, onFailed: (error: unknown) => void) => void;
-
-/**
- * Reports why each attempt of a command failed: the SDK's error describes only the last one. The client is watched, not
- * the command: a client that caches its middleware ignores what is added to a command.
- */
-function watchAttemptsOf(client: DynamoDBClient): WatchAttempts {
-  const watched = new WeakMap<object, (error: unknown) => void>();
-  client.middlewareStack.add(
-    (next) => async (args) => {
-      try {
-        return await next(args);
-      } catch (error) {
-        watched.get(args.input)?.(error);
-        throw error;
+/** The condition of a put: it replaces the row with this token, or no row at all. */
+const onlyOver = (expected: string | null): Omit<PutItemCommandInput, 'TableName' | 'Item'> =>
+  expected === null
+    ? {
+        ...RETURNED,
+        ConditionExpression: 'attribute_not_exists(#pk)',
+        ExpressionAttributeNames: { '#pk': 'pk' },
       }
-    },
-    // Inside the SDK's retries, after its errors have been parsed.
-    { step: 'deserialize', priority: 'high' },
-  );
-  return (input, onFailed) => void watched.set(input, onFailed);
+    : {
+        ...RETURNED,
+        ConditionExpression: '#token = :expected',
+        ExpressionAttributeNames: { '#token': 'token' },
+        ExpressionAttributeValues: { ':expected': { S: expected } },
+      };
+
+/** The condition of a delete. */
+const absentOrWith = (expected: string) => ({
+  ...RETURNED,
+  ConditionExpression: 'attribute_not_exists(#pk) OR #token = :expected',
+  ExpressionAttributeNames: { '#pk': 'pk', '#token': 'token' },
+  ExpressionAttributeValues: { ':expected': { S: expected } },
+});
+
+const within = (partition: string) => ({
+  KeyConditionExpression: '#pk = :pk',
+  ExpressionAttributeNames: { '#pk': 'pk' },
+  ExpressionAttributeValues: { ':pk': { S: partition } },
+});
+
+/** DynamoDB does not accept an empty text as an operand. */
+const beginningWith = (prefix: string) =>
+  prefix === ''
+    ? {}
+    : {
+        FilterExpression: 'begins_with(#pk, :prefix)',
+        ExpressionAttributeNames: { '#pk': 'pk' },
+        ExpressionAttributeValues: { ':prefix': { S: prefix } },
+      };
+
+type Item = Record<string, AttributeValue>;
+
+/** A row as DynamoDB stores it, its members as one text; `expires` is in epoch seconds, as its TTL requires. */
+const toItem = (key: RowKey, text: string, token: string, expiresAtMs: number | undefined): Item => ({
+  ...toItemKey(key),
+  row: { S: text },
+  token: { S: token },
+  ...(expiresAtMs === undefined ? {} : { expires: { N: String(Math.ceil(expiresAtMs / 1_000)) } }),
+});
+
+/** Undefined for an item that was not written as a row: it has no token. */
+function fromItem({ pk, sk, row, token }: Item): ({ readonly key: RowKey } & StoredRow) | undefined {
+  if (token?.S === undefined || row?.S === undefined) return undefined;
+  const key = { partition: pk?.S ?? '', sort: sk?.S ?? '' };
+  return { key, row: parseOwnJson(row.S) as Row, token: token.S };
+}
+
+function toStored(item: Item): StoredRow {
+  const found = fromItem(item);
+  if (found === undefined) throw new Error('expected an item with a token, got one without');
+  return { row: found.row, token: found.token };
+}
+
+/** The row that comes with a failed condition; undefined if there was none, or the table does not return it. */
+function rowInTheWay(error: unknown): StoredRow | undefined {
+  const { Item } = error instanceof ConditionalCheckFailedException ? error : {};
+  return Item && toStored(Item);
+}
+
+type Start = { readonly TableName: string; readonly ConsistentRead: true; readonly ExclusiveStartKey?: Item };
+type Page = { readonly Items?: Item[] | undefined; readonly LastEvaluatedKey?: Item | undefined };
+
+/** The rows of all pages. A page may be empty, or have no rows that pass the filter, without being the last. */
+async function* rowsOf(TableName: string, tried: string, send: (start: Start) => Promise<Page>) {
+  const place = { TableName, ConsistentRead: true } as const;
+  let last: Item | undefined;
+  try {
+    do {
+      const page = await send(last === undefined ? place : { ...place, ExclusiveStartKey: last });
+      for (const item of page.Items ?? []) {
+        const found = fromItem(item);
+        if (found) yield found;
+      }
+      last = page.LastEvaluatedKey;
+    } while (last !== undefined);
+  } catch (error) {
+    throw asTableError(TableName, tried, error);
+  }
 }

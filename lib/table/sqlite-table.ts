@@ -26,7 +26,7 @@ export function createSqliteTable(
     },
     put: (key, row, { expected, token, expiresAtMs }) =>
       checked('put', key, (tried) => {
-        const json = checkedText(tried, key, row);
+        const json = checkedText(tried, row);
         const expires = expiresAtMs === undefined ? null : Math.ceil(expiresAtMs);
         return file.write(tried, (db, self): WriteResult => {
           const current = found(db, key);

@@ -13,8 +13,7 @@ export type TableFailure =
   | { readonly kind: 'busy'; readonly code: string }
   /** No response, or an incomplete one; a write may have been made. */
   | { readonly kind: 'unreachable'; readonly code: string }
-  /** `unchecked`: why the table's keys, which may be the reason, could not be checked. */
-  | { readonly kind: 'other'; readonly code: string; readonly unchecked?: string };
+  | { readonly kind: 'other'; readonly code: string };
 
 /** The one error of `lib/table`. Its message says what was tried, on what, and what came back. */
 export class TableError extends Error {
@@ -24,15 +23,10 @@ export class TableError extends Error {
   /** `tried` names the action and its row: `put job#a - in table jobs`. */
   constructor(tried: string, failure: TableFailure, options?: { readonly cause: unknown }) {
     const cause = options?.cause instanceof Error ? ` (${firstLine(options.cause.message)})` : '';
-    super(messageOf(`${tried}: ${describe(failure)}${cause}${noteOf(failure)}`), options);
+    super(messageOf(`${tried}: ${describe(failure)}${cause}`), options);
     this.failure = failure;
   }
 }
-
-const noteOf = (failure: TableFailure): string =>
-  failure.kind === 'other' && failure.unchecked !== undefined
-    ? `; whether its keys are the strings pk and sk could not be checked (DescribeTable: ${failure.unchecked})`
-    : '';
 
 function describe(failure: TableFailure): string {
   switch (failure.kind) {

@@ -81,20 +81,27 @@ describe('in DynamoDB', () => {
 
     for (const call of calls)
       await expect(call()).rejects.toMatchObject({
-        failure: { kind: 'bad-table', got: 'one with the keys id (HASH, S) and part (RANGE, S)' },
+        failure: { kind: 'bad-table', got: 'one that refuses them' },
       });
   });
 
-  test('an endpoint that nobody listens on is unreachable', async () => {
-    const table = createDynamoTable({
-      tableName: 'jobs',
-      environment: { ...dynamo.environment, AWS_ENDPOINT_URL: 'http://127.0.0.1:1' },
-      sleep: async () => {},
-    });
+  test('every read is consistent: it sees all writes before it', async () => {
+    const tableName = await newTable();
+    const client = createDynamoClient(dynamo.environment);
+    const reads: unknown[] = [];
+    client.middlewareStack.add(
+      (next) => (args) => {
+        reads.push(Reflect.get(args.input, 'ConsistentRead'));
+        return next(args);
+      },
+      { step: 'initialize' },
+    );
+    const table = createDynamoTable({ tableName, environment: dynamo.environment, client });
 
-    await expect(table.get(key)).rejects.toMatchObject({
-      message: expect.stringContaining('get job#a - in table jobs: unreachable, ECONNREFUSED'),
-      failure: { kind: 'unreachable', code: 'ECONNREFUSED' },
-    });
+    await table.get(key);
+    await Array.fromAsync(table.list('a'));
+    await Array.fromAsync(table.scan('a'));
+
+    expect(reads).toEqual([true, true, true]);
   });
 });

@@ -14,7 +14,9 @@ export function createMemoryTable(): Table {
       return stored(key);
     },
     async put(key, row, { expected, token }) {
-      const json = checkedText(`put ${nameOf(key)} in memory`, key, row);
+      const tried = `put ${nameOf(key)} in memory`;
+      checkKey(tried, key);
+      const json = checkedText(tried, row);
       const entry = rows.get(nameOf(key));
       if (entry?.token === token) return { kind: 'stored' };
       if ((entry?.token ?? null) !== expected) return { kind: 'other', current: stored(key) };

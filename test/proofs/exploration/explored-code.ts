@@ -185,11 +185,8 @@ const settledTable = (table: Table, { sleep }: Pick<Outside, 'sleep'>, knowsOwn 
   ...table,
   put: (key, row, options) =>
     settleWrite({
-      async write(onFailed) {
-        const written = await table.put(key, row, options).catch((error: unknown) => {
-          onFailed(error);
-          throw error;
-        });
+      async write() {
+        const written = await table.put(key, row, options);
         if (written.kind === 'other') throw new ConditionFailed(written.current);
       },
       read: () => table.get(key),
