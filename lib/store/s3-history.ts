@@ -3,7 +3,7 @@ import { DeleteObjectCommand, GetObjectCommand, ListObjectVersionsCommand } from
 import { readAwsFault } from '../base/index.ts';
 import { checkPrefix, isKey } from './key.ts';
 import { wholeBody } from './s3-body.ts';
-import type { OwnFolder } from './s3-leftovers.ts';
+import type { OwnFolder } from './s3-list.ts';
 import { MOST_OBJECT_BYTES, type OldVersion } from './store.ts';
 
 export type HistoryOptions = {

@@ -1,7 +1,9 @@
-import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
 import { checkPrefix, isKey } from './key.ts';
-import type { OwnFolder } from './s3-leftovers.ts';
 import type { ListedObject } from './store.ts';
+
+/** A folder of a bucket, with a trailing slash, or the whole bucket if it is empty: all in it is the store's. */
+export type OwnFolder = { readonly client: S3Client; readonly bucket: string; readonly folder: string };
 
 /** What is listed: the keys of the store in `folder` that start with `under`. */
 type Listing = OwnFolder & { readonly under: string; readonly signal: AbortSignal | undefined };

@@ -62,23 +62,6 @@ const CONFLICT_WAIT_MS = 50;
 // A single PutObject may carry 5 GiB; parts of this size limit how much is sent again after a broken connection.
 const PART_BYTES = 8 * 1024 * 1024;
 
-/** Whether a body is sent in parts, which a killed process leaves behind. */
-export const isSentInParts = (body: Uint8Array): boolean => body.byteLength > PART_BYTES;
-
-/** The pieces of a body; `then` is called once they are so many that the body is sent in parts. */
-export async function* onceSentInParts(
-  pieces: AsyncIterable<Uint8Array>,
-  then: () => void,
-): AsyncGenerator<Uint8Array> {
-  let sizeBytes = 0;
-  for await (const piece of pieces) {
-    const before = sizeBytes;
-    sizeBytes += piece.byteLength;
-    if (before <= PART_BYTES && sizeBytes > PART_BYTES) then();
-    yield piece;
-  }
-}
-
 const conditionHeaders = (condition: PutCondition) =>
   'ifAbsent' in condition ? { IfNoneMatch: '*' } : { IfMatch: condition.ifMatch };
 

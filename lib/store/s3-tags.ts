@@ -1,6 +1,6 @@
 import { GetObjectTaggingCommand, PutObjectTaggingCommand } from '@aws-sdk/client-s3';
 import { readAwsFault } from '../base/index.ts';
-import type { OwnFolder } from './s3-leftovers.ts';
+import type { OwnFolder } from './s3-list.ts';
 import type { Tag } from './store.ts';
 
 /** How many objects are tagged at the same time. */

@@ -6,9 +6,8 @@ import type { StoreFailure } from './error.ts';
 import { checkKey } from './key.ts';
 import { bytesOf, MOST_PAUSE_MS, type WholeBodyOptions, wholeBody } from './s3-body.ts';
 import { listOldVersions } from './s3-history.ts';
-import { abortLeftoversOnce, type OwnFolder } from './s3-leftovers.ts';
-import { listFolders, listObjects } from './s3-list.ts';
-import { isSentInParts, onceSentInParts, putS3Object, type S3Object } from './s3-put.ts';
+import { listFolders, listObjects, type OwnFolder } from './s3-list.ts';
+import { putS3Object, type S3Object } from './s3-put.ts';
 import { readTag, tagObjects } from './s3-tags.ts';
 import { type ListedObject, MOST_OBJECT_BYTES, type Store, type StoredObject } from './store.ts';
 import { withPieces } from './watched-pieces.ts';
@@ -43,7 +42,6 @@ export function createS3Store({
     return { client, bucket, key: folder + key };
   };
   const own = { client, bucket, folder };
-  const cleanUpOnce = abortLeftoversOnce(own);
   return {
     location,
     get: (key, { mostBytes = MOST_OBJECT_BYTES, signal } = {}) =>
@@ -56,16 +54,11 @@ export function createS3Store({
         return found && each(attempt('stream', key, signal), () => bytesOf(found.body, mostPauseMs));
       }),
     put: (key, body, options = {}) =>
-      run(attempt('put', key, options.signal), () => {
-        const at = place(key);
-        if (isSentInParts(body)) cleanUpOnce(key, options.signal);
-        return putS3Object(at, body, options);
-      }),
+      run(attempt('put', key, options.signal), () => putS3Object(place(key), body, options)),
     putStream: (key, pieces, { signal } = {}) =>
-      withPieces(pieces, (watched) => {
-        const body = onceSentInParts(watched, () => cleanUpOnce(key, signal));
-        return run(attempt('put', key, signal), () => putPieces(place(key), body, signal));
-      }),
+      withPieces(pieces, (watched) =>
+        run(attempt('put', key, signal), () => putPieces(place(key), watched, signal)),
+      ),
     copy: (from, to, { signal } = {}) =>
       run(attempt(`copy ${from} to`, to, signal), () => copyObject(place(from), place(to), signal)),
     list: (under, { signal } = {}) =>
