@@ -89,8 +89,6 @@ function objectNeeds({ method, path, headers, status }: ServiceRequest): readonl
   const write = { action: 's3:PutObject', resource: object };
   switch (`${method} ${key === '' ? 'bucket' : 'object'}`) {
     case 'GET bucket':
-      // Leftover uploads are listed by whoever may, and nobody needs to.
-      if (query.has('uploads')) return [];
       return [{ action: query.has('versions') ? 's3:ListBucketVersions' : 's3:ListBucket', ...listed }];
     case 'GET object':
     case 'HEAD object':

@@ -1,13 +1,9 @@
-import { attributeNames, keySizes } from './dynamodb/limits.ts';
 import { oldItemOnFailure } from './dynamodb/old-item.ts';
-import { staleReads } from './dynamodb/stale-reads.ts';
 import { losesResponses, refuses } from './faults.ts';
 import type { Rule } from './rule.ts';
-import { checksums } from './s3/checksums.ts';
 import { conditionalWrites, writesConflict } from './s3/conditional-writes.ts';
 import { keyLength, unknownOperations } from './s3/limits.ts';
 import { listing } from './s3/listing.ts';
-import { partNumbers, uploadsAreListed } from './s3/multipart.ts';
 import { tagging } from './s3/tagging.ts';
 import { versions } from './s3/versions.ts';
 import { allUnicode } from './sqs/all-unicode.ts';
@@ -73,12 +69,9 @@ export const rules = {
     page: RETRIES,
   }),
   's3-key-length': keyLength,
-  's3-checksums': checksums,
-  's3-part-numbers': partNumbers,
   's3-writes-conflict': writesConflict,
   's3-conditional-writes': conditionalWrites,
   's3-versions': versions,
-  's3-uploads-listed': uploadsAreListed,
   's3-tagging': tagging,
   's3-listing': listing,
   's3-unknown-operations': unknownOperations,
@@ -105,10 +98,7 @@ export const rules = {
     says: 'A request may have been executed although its response never arrives.',
     page: RETRIES,
   }),
-  'dynamodb-attribute-names': attributeNames,
-  'dynamodb-key-sizes': keySizes,
   'dynamodb-old-item': oldItemOnFailure,
-  'dynamodb-stale-reads': staleReads,
 } as const satisfies Record<string, Rule>;
 
 export type RuleName = keyof typeof rules;

@@ -71,32 +71,25 @@ const xmlPage = (name: string, elements: readonly string[]): Reply =>
 
 type Entry = { readonly key: string; readonly id: string };
 
-type PageOptions<Each> = {
-  readonly name: string;
-  readonly request: AwsRequest;
-  /** The parameter that says how many are wanted, and what the id of an entry is called. */
-  readonly most: 'max-uploads' | 'max-keys';
-  readonly id: 'UploadId' | 'VersionId';
-  readonly toXml: (entry: Each) => string;
-};
-
-/** A page of uploads or versions by key, after the markers of the one before. Entries of a key stay in their order. */
-export function pageByKey<Each extends Entry>(all: readonly Each[], options: PageOptions<Each>): Reply {
-  const { name, id, request, toXml: entryOf } = options;
-  const { query, path } = request;
-  const most = Math.min(Number(query.get(options.most) ?? LARGEST_PAGE), LARGEST_PAGE);
+/** A page of versions by key, after the markers of the one before. Those of a key stay in their order. */
+export function pageOfVersions<Each extends Entry>(
+  all: readonly Each[],
+  { query, path }: AwsRequest,
+  entryOf: (entry: Each) => string,
+): Reply {
+  const most = Math.min(Number(query.get('max-keys') ?? LARGEST_PAGE), LARGEST_PAGE);
   const sorted = all
     .filter(({ key }) => key.startsWith(query.get('prefix') ?? ''))
     .toSorted((a, b) => compareKeys(a.key, b.key));
-  const marker = query.get(id === 'UploadId' ? 'upload-id-marker' : 'version-id-marker');
+  const marker = query.get('version-id-marker');
   const rest = sorted.slice(afterMarkers(sorted, query.get('key-marker') ?? '', marker));
   const page = rest.slice(0, most);
   const last = page.length < rest.length ? page.at(-1) : undefined;
-  return xmlPage(name, [
+  return xmlPage('ListVersionsResult', [
     xmlOf('Bucket', placeOf({ path }).bucket),
     xmlOf('IsTruncated', last !== undefined),
     xmlOf('NextKeyMarker', last?.key),
-    xmlOf(id === 'UploadId' ? 'NextUploadIdMarker' : 'NextVersionIdMarker', last?.id),
+    xmlOf('NextVersionIdMarker', last?.id),
     ...page.map(entryOf),
   ]);
 }

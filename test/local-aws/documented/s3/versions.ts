@@ -2,7 +2,7 @@ import type { AwsRequest } from '../aws-request.ts';
 import { type Reply, refuse, toXml } from '../reply.ts';
 import type { Ask, Rule } from '../rule.ts';
 import { createTurns } from '../turns.ts';
-import { pageByKey, xmlOf } from './listing.ts';
+import { pageOfVersions, xmlOf } from './listing.ts';
 import { placeOf, WRITES } from './s3-operation.ts';
 import { createVersions, type ListedVersion, type Versions } from './versions-kept.ts';
 
@@ -26,13 +26,7 @@ export const versions = {
             `<VersioningConfiguration>${xmlOf('Status', kept && 'Enabled')}</VersioningConfiguration>`,
           );
         case 'ListObjectVersions':
-          return pageByKey(await (kept ?? createVersions(world)).list(request), {
-            name: 'ListVersionsResult',
-            request,
-            most: 'max-keys',
-            id: 'VersionId',
-            toXml: toEntry,
-          });
+          return pageOfVersions(await (kept ?? createVersions(world)).list(request), request, toEntry);
       }
       // Copies and moves of versions come one after another.
       return kept === undefined ? next(request) : inTurn(bucket, () => onVersions(request, { kept, next }));
