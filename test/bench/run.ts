@@ -3,7 +3,6 @@ import { withoutFlaky } from '../flaky.ts';
 import type { Bench } from './bench.ts';
 import { churn } from './churn.ts';
 import { cold } from './cold.ts';
-import { cost } from './cost.ts';
 import { jobs } from './jobs.ts';
 import { pace } from './pace.ts';
 import { publish } from './publish.ts';
@@ -11,21 +10,8 @@ import { report } from './report.ts';
 import { snapshot } from './snapshot.ts';
 import { snapshotRate } from './snapshot-rate.ts';
 import { table } from './table.ts';
-import { tablesRead } from './tables-read.ts';
 
-const benches: readonly Bench[] = [
-  snapshot,
-  publish,
-  churn,
-  snapshotRate,
-  pace,
-  jobs,
-  table,
-  cold,
-  cost,
-  tablesRead,
-  report,
-];
+const benches: readonly Bench[] = [snapshot, publish, churn, snapshotRate, pace, jobs, table, cold, report];
 
 /** What these show must never happen: that it did once is enough. */
 const RACES: readonly Bench[] = [jobs];
