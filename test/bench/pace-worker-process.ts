@@ -1,13 +1,11 @@
 import { once } from 'node:events';
-import PQueue from 'p-queue';
 import { sleep } from '../../lib/base/time/sleep.ts';
 import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
-import type { Pace } from '../../lib/pace/pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import { createItemClient } from '../../lib/table/dynamo-item.ts';
-import { TICK_MS, type WorkerPlan, type WorkerReport, type WorkerStart } from './pace-fleet.ts';
+import type { WorkerPlan, WorkerReport, WorkerStart } from './pace-fleet.ts';
 
 /*
  * One worker of the bench: gets its plan as its argument, and its start and end by message; reports what it has done so
@@ -16,29 +14,19 @@ import { TICK_MS, type WorkerPlan, type WorkerReport, type WorkerStart } from '.
 
 const REPORT_EVERY_MS = 250;
 
-/** How fast the rate rises while nothing is refused, in requests a second per second, and what a 429 leaves of it. */
-const RISE = 0.25;
-const FALL = 0.5;
-const LEAST_RATE = 0.2;
-
 let startedMs = Number.POSITIVE_INFINITY;
 const plan = JSON.parse(process.argv[2] ?? '') as WorkerPlan;
 const requested = { writes: 0, reads: 0 };
-const succeededByTick: Record<string, number> = {};
-const pace = paceOf(plan);
+const item = countedItem(plan.settings);
+const pace = createFleetPace({ rate: plan.rate, concurrency: plan.concurrency, item, now });
 const platform = createPlatform({
   baseUrl: plan.settings['PLATFORM_BASE_URL'] ?? '',
   token: fixedToken(plan.settings['PLATFORM_TOKEN'] ?? ''),
   pace,
-  observe: (event) => {
-    if (event.kind !== 'request' || event.status !== 200) return;
-    const tick = Math.floor(Date.now() / TICK_MS);
-    succeededByTick[tick] = (succeededByTick[tick] ?? 0) + 1;
-  },
 });
 
 // The SDK takes longer to start than a block lasts, and is not what is measured.
-if (plan.mode === 'fleet') await warmUp();
+await warmUp();
 // A process waits once, for its clock.
 await pace.run(async () => undefined);
 requested.reads = 0;
@@ -47,14 +35,13 @@ const [{ startAtMs, endAtMs }] = (await once(process, 'message')) as [WorkerStar
 startedMs = startAtMs;
 await sleep(startAtMs - Date.now());
 const reporting = setInterval(sendReport, REPORT_EVERY_MS);
-const work = plan.kind === 'idle' ? idle() : Promise.all(Array.from({ length: plan.loops }, keepBusy));
+const work = plan.kind === 'idle' ? idle() : Promise.all(Array.from({ length: plan.concurrency }, keepBusy));
 await Promise.race([work, sleep(endAtMs - Date.now())]);
 clearInterval(reporting);
 await new Promise<void>((resolve) => process.send?.(report(), undefined, undefined, () => resolve()));
 process.exit(0);
 
 async function warmUp(): Promise<void> {
-  const item = countedItem(plan.settings);
   for (let attempt = 1; ; attempt += 1) {
     try {
       await item.read();
@@ -67,7 +54,7 @@ async function warmUp(): Promise<void> {
 }
 
 function report(): WorkerReport {
-  return { ...requested, ...pace.counts(), succeededByTick };
+  return { ...requested, ...pace.counts() };
 }
 
 function sendReport(): void {
@@ -90,12 +77,6 @@ async function idle(): Promise<void> {
     await callOnce();
     await sleep(5_000);
   }
-}
-
-function paceOf({ mode, rate, workers, concurrency, settings }: WorkerPlan): Pace {
-  return mode === 'adaptive'
-    ? createAdaptivePace(rate / workers, concurrency)
-    : createFleetPace({ rate, concurrency, item: countedItem(settings), now });
 }
 
 function now(): number {
@@ -121,44 +102,4 @@ function countedItem(settings: WorkerPlan['settings']) {
   const tableName = settings['SYNC_TABLE'] ?? '';
   const { host } = new URL(settings['PLATFORM_BASE_URL'] ?? '');
   return createDynamoBudget({ tableName, host, environment: settings, client, now });
-}
-
-/**
- * What many clients do if nothing is shared: each process finds its rate alone. It rises a little each second and is
- * halved by a 429 (AIMD), after which the process waits for `Retry-After`, or a second.
- */
-function createAdaptivePace(startRate: number, concurrency: number): Pace {
-  const inFlight = new PQueue({ concurrency });
-  const turns = new PQueue({ concurrency: 1 });
-  let [rate, changedAtMs, nextAtMs, granted, throttled] = [startRate, performance.now(), 0, 0, 0];
-
-  const rateNow = () => rate + (RISE * (performance.now() - changedAtMs)) / 1000;
-
-  const take = async () => {
-    const calledAtMs = performance.now();
-    while (performance.now() < nextAtMs) await sleep(nextAtMs - performance.now());
-    const atMs = performance.now();
-    nextAtMs = atMs + 1000 / rateNow();
-    granted += 1;
-    return { atMs, waitedMs: atMs - calledAtMs };
-  };
-
-  return {
-    run: (call) => inFlight.add(async () => call(await turns.add(take))),
-    async throttled(slot, retryAfterMs = 1000) {
-      throttled += 1;
-      if (slot.atMs < changedAtMs) return;
-      rate = Math.max(LEAST_RATE, rateNow() * FALL);
-      changedAtMs = performance.now();
-      nextAtMs = changedAtMs + retryAfterMs;
-    },
-    counts: () => ({
-      granted,
-      used: granted,
-      wasted: 0,
-      waitedMs: 0,
-      throttled,
-      effectiveRate: rateNow(),
-    }),
-  };
 }
