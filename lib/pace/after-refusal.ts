@@ -1,3 +1,4 @@
+import { type Budget, cappedRate, fullSpacing, type Incident } from './budget.ts';
 import { effectiveRate, leastRate } from './effective-rate.ts';
 import { LOWERING, type Lowered, lastRefusalMs, OBEYED_MS, PROBE_MS } from './lowered.ts';
 
@@ -6,14 +7,12 @@ export type Refusal = {
   /** The configured rate, in requests a second. */
   readonly rate: number;
   readonly nowMs: number;
-  /** How long calls stop, in milliseconds; see `pauseAfter429`. */
-  readonly pauseMs: number;
-  /** The least time between two calls at the configured rate, in milliseconds. */
-  readonly intervalMs: number;
-  /** Whether a call has succeeded since the last 429: only then is the rate lowered again. */
-  readonly hasSucceeded: boolean;
-  /** From 0 up to 1. */
-  readonly random: number;
+  /** As the platform gave it. */
+  readonly retryAfterMs: number | undefined;
+  /** Whether a call is known to have succeeded since the last 429: only then is the rate lowered again. Default: no. */
+  readonly hasSucceeded?: boolean;
+  /** From 0 up to 1: probes of several fleets should not keep step. Default 0.5. */
+  readonly random?: number;
 };
 
 /** How long a 429 stops all calls, in milliseconds: its `Retry-After`, at most 15 minutes; without one, 30 seconds. */
@@ -39,33 +38,47 @@ export const LEAST_PAUSE_MS = 1_000;
 const REMEMBERED_MS = 60_000;
 /**
  * The first probe then leaves shortly before the last refusal of the last spell, or after this share of the pause, which
- * may have been all there was to that spell.
+ * may have been all there was to that spell: else a platform that rounds `Retry-After` up is met refusing each time.
  */
 const EARLY = 0.85;
 const SHARE_OF_PAUSE = 0.6;
 
-/** What a 429 leaves behind: a lower rate if a call has succeeded since the last one, and when to probe. */
-export function afterRefusal(lowered: Lowered | undefined, refusal: Refusal): Lowered {
-  return lowered === undefined || refusal.hasSucceeded
-    ? beginSpell(lowered, refusal)
-    : prolongSpell(lowered, refusal);
+/** What to report of a 429: a lower rate if a call has succeeded since the last one, and when to probe. */
+export function incidentOf(budget: Budget, given: Refusal): Incident {
+  const { incidents, lowered } = budget;
+  const pauseMs = Math.max(LEAST_PAUSE_MS, pauseAfter429(given.retryAfterMs));
+  const { intervalMs } = fullSpacing(given.rate, budget);
+  const refusal = { random: 0.5, ...given, rate: cappedRate(given.rate, budget), pauseMs, intervalMs };
+  return {
+    incidents,
+    fromMs: given.nowMs + pauseMs,
+    lowered:
+      lowered === undefined || given.hasSucceeded
+        ? beginSpell(lowered, refusal)
+        : prolongSpell(lowered, refusal),
+  };
 }
+
+type Paused = Required<Pick<Refusal, 'rate' | 'nowMs' | 'random'>> & {
+  readonly pauseMs: number;
+  /** The least time between two calls at the configured rate, in milliseconds. */
+  readonly intervalMs: number;
+};
 
 function beginSpell(
   last: Lowered | undefined,
-  { rate: configured, nowMs, pauseMs, random }: Refusal,
+  { rate: configured, nowMs, pauseMs, random }: Paused,
 ): Lowered {
   const before = effectiveRate(configured, last, nowMs);
   const lowered = { rate: Math.max(leastRate(configured), before * LOWERING), atMs: nowMs };
-  if (last === undefined) return lowered;
-  const expectedMs = expectedAfter(last, nowMs);
+  const expectedMs = last && expectedAfter(last, nowMs);
   if (expectedMs === undefined) return lowered;
   const earlyMs = Math.min(expectedMs * EARLY, pauseMs * SHARE_OF_PAUSE, OBEYED_MS * EARLY);
   const delayMs = Math.max(LEAST_PAUSE_MS, earlyMs * jitter(random));
   return { ...lowered, expectedMs, ...(delayMs < pauseMs ? { probeMs: Math.round(nowMs + delayMs) } : {}) };
 }
 
-function prolongSpell(lowered: Lowered, { nowMs, pauseMs, intervalMs, random }: Refusal): Lowered {
+function prolongSpell(lowered: Lowered, { nowMs, pauseMs, intervalMs, random }: Paused): Lowered {
   const refused = (lowered.refused ?? 0) + 1;
   const quick = Math.max(LEAST_GAP_MS, pauseMs * SOONER);
   const most = Math.min(PROBE_MS, Math.max(MOST_GAP_MS, pauseMs));

@@ -16,7 +16,7 @@
  */
 
 /** Why a call got no response from the platform: an outage if others get none either. */
-type OutageCause = 'unreachable' | 'refused token' | 'server errors' | 'not the platform';
+export type OutageCause = 'unreachable' | 'refused token' | 'server errors' | 'not the platform';
 
 /** What a call says about the platform. `neither`: it was throttled, or its answer was damaged. */
 export type CallOutcome = 'answered' | 'neither' | OutageCause;
@@ -29,44 +29,6 @@ export type OpenBreaker = {
   /** When the next probe is due. */
   readonly probeAtMs: number;
 };
-
-/** Failures of one worker's calls in a row; undefined if the last call got a response. */
-export type Streak =
-  | { readonly failures: number; readonly sinceMs: number; readonly cause: OutageCause }
-  | undefined;
-
-/** How many failures in a row are worth a probe. */
-const SUSPICIOUS = 3;
-
-/** How long calls must have failed before the breaker opens: a shorter fault is over before anybody has read of it. */
-export const LEAST_OUTAGE_MS = 2_000;
-
-/** How often the platform is probed during an outage. */
-export const PROBE_EVERY_MS = 10_000;
-
-/** The streak after another call. */
-export function afterCall(streak: Streak, outcome: CallOutcome, nowMs: number): Streak {
-  if (outcome === 'answered') return undefined;
-  if (outcome === 'neither') return streak;
-  return { failures: (streak?.failures ?? 0) + 1, sinceMs: streak?.sinceMs ?? nowMs, cause: outcome };
-}
-
-export const isSuspicious = (streak: Streak): streak is Exclude<Streak, undefined> =>
-  (streak?.failures ?? 0) >= SUSPICIOUS;
-
-/** The breaker that a streak opens, once a probe has failed too. */
-export const openedBy = ({ sinceMs, cause }: Exclude<Streak, undefined>, nowMs: number): OpenBreaker => ({
-  sinceMs,
-  cause,
-  probeAtMs: nowMs + PROBE_EVERY_MS,
-});
-
-/**
- * When the next probe is due for a worker that has seen this state since `seenMs`. A prober whose clock is ahead cannot
- * keep the others from probing: what counts then is how long the state has stood.
- */
-export const probeDueMs = ({ probeAtMs }: OpenBreaker, seenMs: number): number =>
-  Math.min(probeAtMs, seenMs + PROBE_EVERY_MS);
 
 /**
  * The place where the breaker is. Each write is one conditional update. Throws `TableError` if the table cannot be

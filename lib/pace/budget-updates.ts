@@ -1,32 +1,27 @@
+import { parseOwnJson } from '../base/index.ts';
 import type { Attributes, ItemUpdate } from '../table/dynamo-item.ts';
-import type { OpenBreaker } from './breaker.ts';
-import type { Budget, Reservation } from './budget.ts';
-import type { Lowered } from './lowered.ts';
+import { type Budget, emptyBudget, type Reservation } from './budget.ts';
 import { noTally, type Tally } from './tally.ts';
 
 /** The attributes that every reservation moves: no other change is on condition that they are as they were. */
-const lineAttributes = ({ tatMs, rate, longestWaitMs, longestWaitAtMs }: Budget) => ({
-  tat: tatMs,
+const lineOf = ({ tatMs, rate, longestWaitMs, longestWaitAtMs }: Budget) => ({
+  tatMs,
   rate,
-  longestWait: longestWaitMs,
-  longestWaitAt: longestWaitAtMs,
+  longestWaitMs,
+  longestWaitAtMs,
 });
 
-const otherAttributes = ({ incidents, lowered, pausedAtMs, capRate, breaker }: Budget) => ({
+/** What a reservation is conditional on, and, as one text, what only other changes are. Absent as long as it is empty. */
+const stateOf = ({ incidents, pausedAtMs, lowered, capRate, breaker }: Budget) => ({
   incidents: incidents === 0 ? undefined : incidents,
-  loweredRate: lowered?.rate,
-  loweredAt: lowered?.atMs,
-  refused: lowered?.refused,
-  refusedAt: lowered?.refusedAtMs,
-  expected: lowered?.expectedMs,
-  probeAt: lowered?.probeMs,
-  succeededAt: lowered?.succeededMs,
-  pausedAt: pausedAtMs,
-  capRate,
-  breakerSince: breaker?.sinceMs,
-  breakerCause: breaker?.cause,
-  breakerProbeAt: breaker?.probeAtMs,
+  pausedAtMs,
+  rest: textOf({ lowered, capRate, breaker }),
 });
+
+function textOf(rest: Pick<Budget, 'lowered' | 'capRate' | 'breaker'>): string | undefined {
+  const text = JSON.stringify(rest);
+  return text === '{}' ? undefined : text;
+}
 
 /**
  * Advances the line where it is idle or busy, as the reservation says, and nobody has lowered the rate or paused it
@@ -34,14 +29,16 @@ const otherAttributes = ({ incidents, lowered, pausedAtMs, capRate, breaker }: B
  */
 export function reserveUpdate(reservation: Reservation): ItemUpdate {
   const { kind, incidents, rate, tally, longestWaitMs, fromMs, latestMs, blockMs } = reservation;
-  const longest = longestWaitMs === undefined ? {} : { longestWait: longestWaitMs, longestWaitAt: fromMs };
+  const longest = longestWaitMs === undefined ? {} : { longestWaitMs, longestWaitAtMs: fromMs };
   const isIdle = kind === 'idle';
-  const sets = [isIdle ? '#tat = :to' : '#tat = #tat + :block', ...setsOf({ rate, ...longest })];
-  const line = isIdle ? '(attribute_not_exists(#tat) OR #tat < :from)' : '#tat >= :from AND #tat <= :latest';
+  const sets = [isIdle ? '#tatMs = :to' : '#tatMs = #tatMs + :block', ...setsOf({ rate, ...longest })];
+  const line = isIdle
+    ? '(attribute_not_exists(#tatMs) OR #tatMs < :from)'
+    : '#tatMs >= :from AND #tatMs <= :latest';
   const values = isIdle
     ? { to: fromMs + blockMs }
     : { block: blockMs, latest: Math.min(latestMs, Number.MAX_SAFE_INTEGER) };
-  const was = { incidents: incidents === 0 ? undefined : incidents, pausedAt: undefined };
+  const was = { incidents: incidents === 0 ? undefined : incidents, pausedAtMs: undefined };
   return {
     update: `SET ${sets.join(', ')} ADD ${addsOf(tally)}`,
     condition: [line, ...conditionsOf(was)].join(' AND '),
@@ -51,9 +48,9 @@ export function reserveUpdate(reservation: Reservation): ItemUpdate {
 
 /** Makes of one budget the next, unless anything but the line has been changed since. */
 export function changeUpdate(before: Budget, next: Budget): ItemUpdate {
-  const was = otherAttributes(before);
-  const old: Attributes = { ...was, ...lineAttributes(before) };
-  const changed = Object.entries({ ...otherAttributes(next), ...lineAttributes(next) }).filter(
+  const was = stateOf(before);
+  const old: Attributes = { ...was, ...lineOf(before) };
+  const changed = Object.entries({ ...stateOf(next), ...lineOf(next) }).filter(
     ([name, value]) => value !== old[name],
   );
   const set = Object.fromEntries(changed.filter(([, value]) => value !== undefined));
@@ -84,55 +81,23 @@ const conditionsOf = (was: Attributes) =>
 const valuesWas = (was: Attributes) =>
   Object.fromEntries(Object.entries(was).map(([name, value]) => [`${name}Was`, value]));
 
+const COUNTS = Object.keys(noTally) as readonly (keyof Tally)[];
+
 function tallySince(before: Tally, next: Tally): Partial<Tally> {
-  const names = Object.keys(noTally) as (keyof Tally)[];
-  const more = names.map((name) => [name, next[name] - before[name]] as const);
+  const more = COUNTS.map((name) => [name, next[name] - before[name]] as const);
   return Object.fromEntries(more.filter(([, count]) => count !== 0));
 }
 
 /** The budget that an item holds; the empty budget if there is no item. */
-export function budgetOf(item: Attributes): Budget {
-  const number = (name: string) => (item[name] === undefined ? undefined : Number(item[name]));
-  const count = (name: string) => number(name) ?? 0;
+export function budgetOf({ rest, ...numbers }: Attributes): Budget {
+  const counts = COUNTS.map((name) => [name, numbers[name] ?? 0]);
+  const named = Object.keys({ ...lineOf(emptyBudget), ...stateOf(emptyBudget) }).flatMap((name) =>
+    numbers[name] === undefined ? [] : [[name, numbers[name]]],
+  );
   return {
-    tatMs: number('tat'),
-    incidents: count('incidents'),
-    lowered: loweredBy(number),
-    pausedAtMs: number('pausedAt'),
-    rate: number('rate'),
-    breaker: breakerBy(number, item['breakerCause']),
-    longestWaitMs: number('longestWait'),
-    longestWaitAtMs: number('longestWaitAt'),
-    capRate: number('capRate'),
-    tally: {
-      granted: count('granted'),
-      used: count('used'),
-      wasted: count('wasted'),
-      waitedMs: count('waitedMs'),
-      throttled: count('throttled'),
-    },
+    ...emptyBudget,
+    ...Object.fromEntries(named),
+    ...(rest === undefined ? {} : (parseOwnJson(String(rest)) as Partial<Budget>)),
+    tally: Object.fromEntries(counts),
   };
-}
-
-type NumberOf = (name: keyof ReturnType<typeof otherAttributes>) => number | undefined;
-
-function loweredBy(number: NumberOf): Lowered | undefined {
-  const [rate, atMs] = [number('loweredRate'), number('loweredAt')];
-  if (rate === undefined || atMs === undefined) return undefined;
-  return {
-    rate,
-    atMs,
-    refused: number('refused'),
-    refusedAtMs: number('refusedAt'),
-    expectedMs: number('expected'),
-    probeMs: number('probeAt'),
-    succeededMs: number('succeededAt'),
-  };
-}
-
-function breakerBy(number: NumberOf, cause: Attributes[string] = 'unknown'): OpenBreaker | undefined {
-  const [sinceMs, probeAtMs] = [number('breakerSince'), number('breakerProbeAt')];
-  return sinceMs === undefined || probeAtMs === undefined
-    ? undefined
-    : { sinceMs, cause: String(cause), probeAtMs };
 }

@@ -2,22 +2,13 @@ import { type Budget, type BudgetItem, type BudgetWrite, believable } from './bu
 import { createRecentLongest } from './recent-longest.ts';
 import { type Clock, type Moment, momentOf } from './slots.ts';
 
-/** A worker's view of the budget: what the last response said, and how long responses take. */
-export type BudgetView = {
-  /** The budget as last seen; read if it has never been seen. */
-  known(): Promise<Budget>;
-  /** Undefined before the first response. */
-  last(): Budget | undefined;
-  /** Milliseconds since the request for the last response was sent. */
-  ageMs(): number;
-  /** The longest that a response has taken recently, in milliseconds. */
-  leadMs(): number;
-  look(): Promise<Budget>;
-  write(request: () => Promise<BudgetWrite>): Promise<BudgetWrite>;
-};
+export type BudgetView = ReturnType<typeof createBudgetView>;
 
-/** A view of an item, without what only a wrong clock can have written. Throws what the item throws. */
-export function createBudgetView(item: BudgetItem, clock: Clock): BudgetView {
+/**
+ * A worker's view of the budget: what the last response said, without what only a wrong clock can have written, and how
+ * long responses take. Throws what the item throws.
+ */
+export function createBudgetView(item: BudgetItem, clock: Clock) {
   let last: Budget | undefined;
   let lastAt: Moment = () => Number.NEGATIVE_INFINITY;
   const lead = createRecentLongest();
@@ -42,11 +33,16 @@ export function createBudgetView(item: BudgetItem, clock: Clock): BudgetView {
   };
 
   return {
+    /** The budget as last seen; read if it has never been seen. */
     known: async () => last ?? look(),
+    /** Undefined before the first response. */
     last: () => last,
+    /** Milliseconds since the request for the last response was sent. */
     ageMs: () => clock.now() - lastAt(),
+    /** The longest that a response has taken recently, in milliseconds. */
     leadMs: lead.ms,
     look,
-    write: (request) => send(request, (result) => (result.kind === 'written' ? result.budget : undefined)),
+    write: (request: () => Promise<BudgetWrite>) =>
+      send(request, (result) => (result.kind === 'written' ? result.budget : undefined)),
   };
 }

@@ -1,5 +1,4 @@
 import type { OnDate } from '../table/index.ts';
-import { afterRefusal, LEAST_PAUSE_MS, pauseAfter429 } from './after-refusal.ts';
 import type { BreakerItem, OpenBreaker } from './breaker.ts';
 import { effectiveSpacing } from './effective-rate.ts';
 import { type Spacing, spacingFor } from './gcra.ts';
@@ -216,25 +215,3 @@ export type BlockOptions = {
  */
 export const blockLength = (slots: number, intervalMs: number, lateMs: number): number =>
   Math.round((slots * intervalMs + Math.max(0, lateMs - LATE_MS)) * 1000) / 1000;
-
-/** The incident to report for a 429 of a slot that was granted under this budget. */
-export function incidentOf(budget: Budget, options: IncidentOptions): Incident {
-  const { rate, nowMs, retryAfterMs, hasSucceeded = false, random = 0.5 } = options;
-  const pauseMs = Math.max(LEAST_PAUSE_MS, pauseAfter429(retryAfterMs));
-  const refusal = { rate: cappedRate(rate, budget), nowMs, pauseMs, hasSucceeded, random };
-  return {
-    incidents: budget.incidents,
-    fromMs: nowMs + pauseMs,
-    lowered: afterRefusal(budget.lowered, { ...refusal, intervalMs: fullSpacing(rate, budget).intervalMs }),
-  };
-}
-
-export type IncidentOptions = {
-  readonly rate: number;
-  readonly nowMs: number;
-  readonly retryAfterMs: number | undefined;
-  /** Whether a call is known to have succeeded since the last 429. Default: no. */
-  readonly hasSucceeded?: boolean;
-  /** From 0 up to 1: probes of several fleets should not keep step. Default 0.5. */
-  readonly random?: number;
-};

@@ -1,16 +1,5 @@
 import { TableError } from '../table/index.ts';
-import {
-  afterCall,
-  type BreakerItem,
-  type CallOutcome,
-  isSuspicious,
-  LEAST_OUTAGE_MS,
-  type OpenBreaker,
-  openedBy,
-  PROBE_EVERY_MS,
-  probeDueMs,
-  type Streak,
-} from './breaker.ts';
+import type { BreakerItem, CallOutcome, OpenBreaker, OutageCause } from './breaker.ts';
 import type { Clock } from './slots.ts';
 
 /** The breaker as one worker uses it. */
@@ -39,6 +28,15 @@ export type FleetBreakerOptions = {
   readonly onClosed?: (breaker: OpenBreaker) => void;
 };
 
+/** How many failures in a row are worth a probe. */
+const SUSPICIOUS = 3;
+
+/** How long calls must have failed before the breaker opens: a shorter fault is over before anybody has read of it. */
+const LEAST_OUTAGE_MS = 2_000;
+
+/** How often the platform is probed during an outage. */
+const PROBE_EVERY_MS = 10_000;
+
 /** How old the knowledge that the breaker is closed, or open, may be. */
 const CLOSED_KNOWN_MS = 30_000;
 const OPEN_KNOWN_MS = 1_000;
@@ -52,6 +50,9 @@ const SUSPECTED_MS = 1_000;
 /** A worker whose outage another one ended so recently has one of its own, and does not stop the fleet again. */
 const OWN_OUTAGE_MS = 60_000;
 
+/** Failures of this worker's calls in a row. */
+type Streak = { readonly failures: number; readonly sinceMs: number; readonly cause: OutageCause };
+
 type Known = {
   readonly breaker: OpenBreaker;
   /** When this state was first seen. */
@@ -61,7 +62,8 @@ type Known = {
 };
 
 type State = FleetBreakerOptions & {
-  streak: Streak;
+  /** Undefined if the last call got a response. */
+  streak: Streak | undefined;
   known: Known | undefined;
   lookedMs: number;
   refutedMs: number;
@@ -85,8 +87,14 @@ export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
   return {
     ended(outcome, tookMs) {
       const nowMs = state.clock.now();
-      state.streak = afterCall(state.streak, outcome, nowMs);
-      const { known } = state;
+      const { known, streak } = state;
+      if (outcome === 'answered') state.streak = undefined;
+      else if (outcome !== 'neither')
+        state.streak = {
+          failures: (streak?.failures ?? 0) + 1,
+          sinceMs: streak?.sinceMs ?? nowMs,
+          cause: outcome,
+        };
       if (outcome === 'answered' && known !== undefined && nowMs - tookMs > known.breaker.sinceMs)
         void close(state, known).catch(() => undefined);
     },
@@ -104,7 +112,7 @@ export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
     knownBlockedMs() {
       const { known, clock } = state;
       if (known === undefined) return isSuspected(state) ? SUSPECTED_MS : undefined;
-      return Math.max(0, probeDueMs(known.breaker, known.seenMs) - clock.now());
+      return Math.max(0, probeDueMs(known) - clock.now());
     },
   };
 }
@@ -112,6 +120,8 @@ export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
 /** Nothing is known or suspected that would stop a call, without a look at the item. */
 const isClear = (state: State): boolean =>
   state.known === undefined && !isSuspected(state) && state.clock.now() - state.lookedMs <= CLOSED_KNOWN_MS;
+
+const isSuspicious = (streak: Streak | undefined): streak is Streak => (streak?.failures ?? 0) >= SUSPICIOUS;
 
 const isSuspected = ({ streak, refutedMs, clock }: State): boolean =>
   isSuspicious(streak) && clock.now() - refutedMs > REFUTED_MS;
@@ -137,24 +147,32 @@ async function check(state: State): Promise<void> {
       return;
     }
     const leftMs = streak.sinceMs + LEAST_OUTAGE_MS - clock.now();
-    if (leftMs <= 0) return open(state, openedBy(streak, clock.now()));
+    if (leftMs <= 0) return open(state, streak);
     await clock.sleep(leftMs);
   }
 }
 
 /** Opens the fleet's breaker, or this worker's own if another one has only just ended such an outage. */
-async function open(state: State, breaker: OpenBreaker): Promise<void> {
+async function open(state: State, { sinceMs, cause }: Streak): Promise<void> {
   const { clock, item } = state;
+  const breaker = { sinceMs, cause, probeAtMs: clock.now() + PROBE_EVERY_MS };
   const isOwn = clock.now() - state.closedByOthersMs < OWN_OUTAGE_MS;
   if (!isOwn) await ifReached(() => item.open(breaker));
   state.known = { breaker, seenMs: clock.now(), isOwn };
   state.onOpen?.(breaker);
 }
 
+/**
+ * When the next probe is due for this worker. A prober whose clock is ahead cannot keep the others from probing: what
+ * counts then is how long its state has stood.
+ */
+const probeDueMs = ({ breaker, seenMs }: Known): number =>
+  Math.min(breaker.probeAtMs, seenMs + PROBE_EVERY_MS);
+
 async function probeIfDue(state: State, known: Known): Promise<number | undefined> {
   const { clock, item, probe } = state;
-  const { breaker, isOwn, seenMs } = known;
-  const dueMs = probeDueMs(breaker, seenMs) - clock.now();
+  const { breaker, isOwn } = known;
+  const dueMs = probeDueMs(known) - clock.now();
   if (dueMs > 0) return dueMs;
   const next = { ...breaker, probeAtMs: clock.now() + PROBE_EVERY_MS };
   const isElected = isOwn || ((await ifReached(() => item.takeProbe(breaker, next.probeAtMs))) ?? true);

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { TableError } from '../table/index.ts';
-import { pauseAfter429 } from './after-refusal.ts';
-import { BLOCK_MS, cappedRate, emptyBudget, incidentOf, LATE_MS, lineSpacing } from './budget.ts';
+import { incidentOf, pauseAfter429 } from './after-refusal.ts';
+import { BLOCK_MS, cappedRate, emptyBudget, LATE_MS, lineSpacing } from './budget.ts';
 import { createBudgetView } from './budget-view.ts';
 import { effectiveRate } from './effective-rate.ts';
 import { enqueue } from './enqueue.ts';
@@ -29,14 +29,7 @@ import {
   REFUSED_MS,
   type ReserveBlock,
 } from './reserve-block.ts';
-import {
-  type ApproachRequest,
-  type Moment,
-  momentOf,
-  type SlotRequest,
-  type SlotSource,
-  watchSteps,
-} from './slots.ts';
+import { type ApproachRequest, type Moment, momentOf, type SlotRequest, watchSteps } from './slots.ts';
 import { createWorkerTally } from './tally.ts';
 
 /*
@@ -51,11 +44,6 @@ import { createWorkerTally } from './tally.ts';
  * From any state, a 429 of this worker's call leads to none, and so does time once the last slot is too old. While the
  * table is away nothing is reserved, so nothing leaves: calls wait, and try it again.
  */
-
-export type FleetSlots = SlotSource & {
-  /** Reserves a block unless one is held. Throws `PaceWaitError` if that is refused. */
-  reserve(request: SlotRequest): Promise<void>;
-};
 
 export type FleetSlotsOptions = LineOptions & {
   /** Called once for each outage of the table. */
@@ -84,8 +72,13 @@ type Worker = Line &
     arrived: { readonly atFirst: number; readonly atLast: number };
   };
 
-/** The slots of one worker from the fleet's budget. All methods but `counts` throw what the item throws. */
-export function createFleetSlots(options: FleetSlotsOptions): FleetSlots {
+export type SlotSource = ReturnType<typeof createFleetSlots>;
+
+/**
+ * The slots of one worker from the fleet's budget. Only one call takes a slot at a time. Methods that wait throw what
+ * the item throws, and `PaceWaitError` if the slot is too far off.
+ */
+export function createFleetSlots(options: FleetSlotsOptions) {
   const view = createBudgetView(options.item, options.clock);
   const line = { ...options, view, tally: createWorkerTally(), proof: createProof(options.clock) };
   const worker: Worker = {
@@ -100,13 +93,17 @@ export function createFleetSlots(options: FleetSlotsOptions): FleetSlots {
     arrived: { atFirst: 0, atLast: 0 },
   };
   return {
-    reserve: (request) => reserve(worker, request),
-    approach: (request) => approach(worker, request),
-    giveBack: (slot) => giveBack(worker, slot),
-    take: (request) => take(worker, request),
-    dueAtMs: (ahead) => dueAtMs(worker, ahead),
-    throttled: (slot, retryAfterMs) => throttled(worker, slot, retryAfterMs),
-    ended: (slot, succeeded) => line.proof.ended(slot, succeeded),
+    /** Waits until a call's slot is only `leadMs` away, without taking it. */
+    approach: (request: ApproachRequest) => approach(worker, request),
+    /** Takes back a slot that was too old when its call was about to leave. */
+    giveBack: (slot: Slot) => giveBack(worker, slot),
+    /** Waits for the next slot. */
+    take: (request: SlotRequest) => take(worker, request),
+    /** The earliest time at which a call with `ahead` others before it may leave. */
+    dueAtMs: (ahead: number) => dueAtMs(worker, ahead),
+    throttled: (slot: Slot, retryAfterMs: number | undefined) => throttled(worker, slot, retryAfterMs),
+    /** The call of this slot has ended; `succeeded` if the platform accepted it. */
+    ended: (slot: Slot, succeeded: boolean) => line.proof.ended(slot, succeeded),
     counts: () => counts(worker),
   };
 }

@@ -2,10 +2,11 @@ import PQueue from 'p-queue';
 import { BLOCK_MS } from './budget.ts';
 import { enqueue } from './enqueue.ts';
 import { createFairOrder, type FairOrder, type Share } from './fair-order.ts';
+import type { SlotSource } from './fleet-slots.ts';
 import type { Pace, RunOptions, Slot } from './pace.ts';
 import { PaceWaitError } from './pace-wait-error.ts';
 import { createPreparation } from './preparation.ts';
-import { type Clock, type Demand, momentOf, type SlotRequest, type SlotSource } from './slots.ts';
+import { type Clock, type Demand, momentOf, type SlotRequest } from './slots.ts';
 
 export type GateOptions = {
   readonly source: SlotSource;

@@ -33,8 +33,3 @@ export function spacingFor(rate: number, lateMs = 0): Spacing {
 export function dueAtMs(tatMs: number, { toleranceMs }: Spacing): number {
   return tatMs - toleranceMs;
 }
-
-/** The TAT after a call left at `nowMs`. A call that left late moves the rest only by what exceeds the tolerance. */
-export function afterCall(tatMs: number, nowMs: number, { intervalMs }: Spacing): number {
-  return Math.max(tatMs, nowMs) + intervalMs;
-}

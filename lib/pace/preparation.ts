@@ -1,21 +1,10 @@
 import PQueue from 'p-queue';
 import { enqueue } from './enqueue.ts';
+import type { SlotSource } from './fleet-slots.ts';
 import { createRecentLongest } from './recent-longest.ts';
-import { type Clock, type Moment, momentOf, type SlotRequest, type SlotSource } from './slots.ts';
+import { type Clock, type Moment, momentOf, type SlotRequest } from './slots.ts';
 
-/** What calls do before they may leave, shortly before their slots. */
-export type Preparation = {
-  /** Waits until the call's slot is near, and does what must be done before it. Throws what that throws. */
-  prepare(request: SlotRequest, act: () => Promise<void>): Promise<void>;
-  /** Calls that wait or prepare. */
-  calls(): number;
-  /** How many of them will soon be ready: one until it is known how long that takes. */
-  expected(): number;
-  /** The longest that it has taken recently, in milliseconds. */
-  leadMs(): number;
-};
-
-export type PreparationOptions = {
+type PreparationOptions = {
   readonly source: SlotSource;
   readonly clock: Clock;
   /** Calls that have prepared, or need not, and wait for a slot. */
@@ -29,10 +18,10 @@ const LATE_MS = 5;
 const FIRST_LATE_MS = 250;
 
 /**
- * Starts each call's preparation as long before its slot as recent ones took: earlier, and a crash would find more calls
+ * What calls do before they may leave. Starts each call's preparation as long before its slot as recent ones took: earlier, and a crash would find more calls
  * that are recorded as sent and have not left. One that takes longer leaves its slot to the call behind it.
  */
-export function createPreparation({ source, clock, ready }: PreparationOptions): Preparation {
+export function createPreparation({ source, clock, ready }: PreparationOptions) {
   const approaching = new PQueue({ concurrency: 1 });
   const longest = createRecentLongest();
   let isMeasured = false;
@@ -48,7 +37,8 @@ export function createPreparation({ source, clock, ready }: PreparationOptions):
   const calls = () => approaching.size + approaching.pending + started.size;
 
   return {
-    async prepare(request, act) {
+    /** Waits until the call's slot is near, and does what must be done before it. Throws what that throws. */
+    async prepare(request: SlotRequest, act: () => Promise<void>): Promise<void> {
       const approach = async () => {
         await source.approach({ ...request, ahead, leadMs: longest.ms });
         // Still in the queue: the next call must find this one ahead of it.
@@ -63,8 +53,11 @@ export function createPreparation({ source, clock, ready }: PreparationOptions):
         isMeasured = true;
       }
     },
+    /** Calls that wait or prepare. */
     calls,
+    /** How many of them will soon be ready: one until it is known how long that takes. */
     expected: () => (isMeasured ? calls() : Math.min(1, calls())),
+    /** The longest that it has taken recently, in milliseconds. */
     leadMs: longest.ms,
   };
 }

@@ -1,25 +1,13 @@
 import type { Slot } from './pace.ts';
 import { type Clock, type Moment, momentOf } from './slots.ts';
 
-/** What a process knows from its own calls about whether the platform accepts any since the last 429. */
-export type Proof = {
-  /** A call leaves in this slot, after `incidents` 429s. */
-  left(slot: Slot, incidents: number): void;
-  /** It has ended; `succeeded` if the platform accepted it. */
-  ended(slot: Slot, succeeded: boolean): void;
-  /** Whether a call that left after exactly `incidents` 429s was accepted. */
-  has(incidents: number): boolean;
-  /** Wakes who sleeps: what they wait for has changed. */
-  wake(): void;
-  /** Sleeps, but no longer than until a call is accepted or `wake` is called. */
-  sleep(ms: number, signal: AbortSignal | undefined): Promise<void>;
-};
-
 /** A 429 comes at once: a call that has not ended by then was accepted and only takes long. Milliseconds. */
 const ACCEPTED_AFTER_MS = 2_000;
 
-/** The proof of a process whose calls have shown nothing yet. */
-export function createProof(clock: Clock): Proof {
+export type Proof = ReturnType<typeof createProof>;
+
+/** What a process knows from its own calls about whether the platform accepts any since the last 429. */
+export function createProof(clock: Clock) {
   const underWay = new Map<Slot, { readonly incidents: number; readonly at: Moment }>();
   const sleepers = new Set<AbortController>();
   let proved = -1;
@@ -29,23 +17,28 @@ export function createProof(clock: Clock): Proof {
   };
 
   return {
-    left(slot, incidents) {
+    /** A call leaves in this slot, after `incidents` 429s. */
+    left(slot: Slot, incidents: number): void {
       underWay.set(slot, { incidents, at: momentOf(clock) });
     },
-    ended(slot, succeeded) {
+    /** It has ended; `succeeded` if the platform accepted it. */
+    ended(slot: Slot, succeeded: boolean): void {
       const call = underWay.get(slot);
       underWay.delete(slot);
       if (call === undefined || !succeeded) return;
       proved = Math.max(proved, call.incidents);
       wake();
     },
-    has(incidents) {
+    /** Whether a call that left after exactly `incidents` 429s was accepted. */
+    has(incidents: number): boolean {
       if (proved === incidents) return true;
       const beforeMs = clock.now() - ACCEPTED_AFTER_MS;
       return [...underWay.values()].some((call) => call.incidents === incidents && call.at() <= beforeMs);
     },
+    /** Wakes who sleeps: what they wait for has changed. */
     wake,
-    async sleep(ms, signal) {
+    /** Sleeps, but no longer than until a call is accepted or `wake` is called. */
+    async sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
       const sleeper = new AbortController();
       sleepers.add(sleeper);
       const woken = signal === undefined ? sleeper.signal : AbortSignal.any([sleeper.signal, signal]);

@@ -1,10 +1,3 @@
-/** The longest that something has taken recently, in milliseconds. */
-export type RecentLongest = {
-  add(tookMs: number): void;
-  /** 0 before anything was added. */
-  ms(): number;
-};
-
 /** The share of the longest recent time that remains after each shorter one. */
 const FADE = 0.9;
 
@@ -14,13 +7,13 @@ const FADE = 0.9;
  */
 const LONGEST_MS = 2_000;
 
-/** The longest recent time; each shorter one lets it fade. */
-export function createRecentLongest(): RecentLongest {
+/** The longest that something has taken recently, in milliseconds; each shorter time lets it fade. 0 before any. */
+export function createRecentLongest() {
   let longestMs = 0;
   return {
-    add(tookMs) {
+    add(tookMs: number): void {
       longestMs = Math.max(tookMs > LONGEST_MS ? 0 : tookMs, longestMs * FADE);
     },
-    ms: () => longestMs,
+    ms: (): number => longestMs,
   };
 }

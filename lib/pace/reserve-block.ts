@@ -21,7 +21,7 @@ import { isProbing, lastProbeMs, nextProbeMs, probeAtMs } from './lowered.ts';
 import { PaceWaitError } from './pace-wait-error.ts';
 import type { Proof } from './proof.ts';
 import type { Clock, SlotRequest } from './slots.ts';
-import { addTally, noTally, type WorkerTally } from './tally.ts';
+import type { WorkerTally } from './tally.ts';
 
 export type LineOptions = {
   readonly item: BudgetItem;
@@ -249,22 +249,13 @@ function placeOf(
 /** The item adds up decimals exactly, if they are not too many. */
 const toMicroseconds = (ms: number): number => Math.ceil(ms * 1000) / 1000;
 
-/** Writes a plan, and returns whether it was granted. The write also reports the part of the tally not yet reported. */
+/** Writes a plan, and returns whether it was granted. The write also reports what has not been reported yet. */
 async function write(plan: Plan, { item, view, tally, onSetBack }: Line, hold: Hold): Promise<boolean> {
   const { reservation, size } = plan;
-  const unreported = tally.takeUnreported();
-  const reported = addTally(unreported, { ...noTally, granted: size });
-  const written = await view
-    .write(() => item.reserve({ ...reservation, tally: reported }))
-    .catch((error: unknown) => {
-      tally.giveBack(unreported);
-      throw error;
-    });
-  if (written.kind === 'refused') {
-    tally.giveBack(unreported);
-    return false;
-  }
-  tally.addGranted(size);
+  const report = tally.reportOf(size);
+  const written = await view.write(() => item.reserve({ ...reservation, tally: report }));
+  if (written.kind === 'refused') return false;
+  tally.reported(report);
   if (reservation.kind === 'stray') onSetBack?.();
   hold(blockBy(plan, written.budget));
   return true;

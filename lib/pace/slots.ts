@@ -1,5 +1,3 @@
-import type { PaceCounts, Slot } from './pace.ts';
-
 /** What one process has to send: decides how many slots it can use. */
 export type Demand = {
   /** Calls that have a place in flight and wait for a slot, including the one that is asking. */
@@ -27,22 +25,6 @@ export type ApproachRequest = SlotRequest & {
   readonly ahead: () => { readonly calls: number; readonly forMs: number };
   /** How long what it has to do will take. */
   readonly leadMs: () => number;
-};
-
-/** Where slots come from. Only one call takes a slot at a time. */
-export type SlotSource = {
-  /** Waits for the next slot. Throws `PaceWaitError` if it is too far off. */
-  take(request: SlotRequest): Promise<Slot>;
-  /** Waits until a call's slot is only `leadMs` away, without taking it. Throws `PaceWaitError` if it is too far off. */
-  approach(request: ApproachRequest): Promise<void>;
-  /** Takes back a slot that was too old when its call was about to leave. */
-  giveBack(slot: Slot): void;
-  /** The earliest time at which a call with `ahead` others before it may leave. */
-  dueAtMs(ahead: number): number;
-  throttled(slot: Slot, retryAfterMs: number | undefined): Promise<void>;
-  /** The call of this slot has ended; `succeeded` if the platform accepted it. */
-  ended(slot: Slot, succeeded: boolean): void;
-  counts(): PaceCounts;
 };
 
 /** When something was, or is due, by a clock that may be set meanwhile: epoch milliseconds as the clock counts now. */

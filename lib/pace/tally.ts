@@ -9,45 +9,30 @@ export type Tally = {
 
 export const noTally: Tally = { granted: 0, used: 0, wasted: 0, waitedMs: 0, throttled: 0 };
 
-export const addTally = (a: Tally, b: Tally): Tally => ({
-  granted: a.granted + b.granted,
-  used: a.used + b.used,
-  wasted: a.wasted + b.wasted,
-  waitedMs: a.waitedMs + b.waitedMs,
-  throttled: a.throttled + b.throttled,
+export const addTally = (a: Tally, b: Tally, times = 1): Tally => ({
+  granted: a.granted + times * b.granted,
+  used: a.used + times * b.used,
+  wasted: a.wasted + times * b.wasted,
+  waitedMs: a.waitedMs + times * b.waitedMs,
+  throttled: a.throttled + times * b.throttled,
 });
 
-/** What one worker did, and what of it has not been reported to the budget. */
-export type WorkerTally = {
-  add(tally: Partial<Tally>): void;
-  counted(): Tally;
-  /** Counts granted slots, which the budget has counted already. */
-  addGranted(slots: number): void;
-  /** Takes what has not been reported yet, for the next write to report. */
-  takeUnreported(): Tally;
-  /** Gives back what a write took, if it was refused or failed. */
-  giveBack(unreported: Tally): void;
-};
+export type WorkerTally = ReturnType<typeof createWorkerTally>;
 
-/** The tally of a worker that has done nothing yet. */
-export function createWorkerTally(): WorkerTally {
-  let [counted, unreported] = [noTally, noTally];
+/** What one worker did, and how much of that it has reported to the budget. */
+export function createWorkerTally() {
+  let [counted, known] = [noTally, noTally];
   return {
-    add(tally) {
-      const more = { ...noTally, ...tally };
-      [counted, unreported] = [addTally(counted, more), addTally(unreported, more)];
+    add(some: Partial<Tally>): void {
+      counted = addTally(counted, { ...noTally, ...some });
     },
-    counted: () => counted,
-    addGranted(granted) {
-      counted = addTally(counted, { ...noTally, granted });
-    },
-    takeUnreported() {
-      const taken = unreported;
-      unreported = noTally;
-      return taken;
-    },
-    giveBack(taken) {
-      unreported = addTally(unreported, taken);
+    counted: (): Tally => counted,
+    /** What the next write reports, if it grants so many slots. */
+    reportOf: (granted: number): Tally => ({ ...addTally(counted, known, -1), granted }),
+    /** Such a write was made. */
+    reported(report: Tally): void {
+      known = addTally(known, report);
+      counted = { ...counted, granted: known.granted };
     },
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { afterCall, type BreakerItem, type CallOutcome, type Streak } from '../../lib/pace/breaker.ts';
+import type { BreakerItem, CallOutcome } from '../../lib/pace/breaker.ts';
 import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { createFleetBreaker } from '../../lib/pace/fleet-breaker.ts';
 import { TableError } from '../../lib/table/table-error.ts';
@@ -160,18 +160,6 @@ test('a worker that is cut off alone stops the others for seconds once, and then
   expect(ofCut).toBeLessThan(60);
   expect(ofSound).toBeGreaterThan(7 * 120 * 0.9);
   expect(between(9.5 * MINUTE, 10 * MINUTE)[0]).toBeGreaterThan(50);
-});
-
-test('a streak ends with any answer, and a 429 says nothing', () => {
-  const after = (...outcomes: readonly CallOutcome[]) =>
-    outcomes.reduce<Streak>((streak, outcome) => afterCall(streak, outcome, 7), undefined);
-
-  expect(after('unreachable', 'answered')).toBeUndefined();
-  expect(after('unreachable', 'neither', 'server errors')).toEqual({
-    failures: 2,
-    sinceMs: 7,
-    cause: 'server errors',
-  });
 });
 
 breakerSuite('a breaker in memory', () => createMemoryBudget().breaker);

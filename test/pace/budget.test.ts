@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { incidentOf } from '../../lib/pace/after-refusal.ts';
 import {
   BLOCK_MS,
   type Budget,
-  blockLength,
   blockSize,
   emptyBudget,
   fullSpacing,
-  incidentOf,
   lineSpacing,
 } from '../../lib/pace/budget.ts';
 import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
@@ -34,27 +33,6 @@ describe('the size of a block', () => {
   ])('is %s', (_, given, with_, size) => {
     expect(blockSize(given, with_)).toBe(size);
   });
-});
-
-describe('calls in flight make a block longer', () => {
-  // Slots of 20 ms; five of eight calls are in flight, and end within 200 ms.
-  const demand = { waiting: 3, queued: 20, arrived: 3, concurrency: 8, latencyMs: 200, leadMs: 0 };
-  const options = { spanMs: BLOCK_MS, intervalMs: 20, followers: 0 };
-
-  test.each([
-    ['by those that end in time for a slot', demand, 5],
-    ['by fewer if the next ones have to prepare', { ...demand, latencyMs: 220, leadMs: 20 }, 4],
-    ['not if there are none', { ...demand, concurrency: 3 }, 3],
-    ['up to its end, if those that leave in it end in it', { ...demand, latencyMs: 120 }, 12],
-    ['up to its end, if they take no time', { ...demand, latencyMs: 0 }, 12],
-  ])('%s', (_, given, size) => {
-    expect(blockSize(given, options)).toBe(size);
-  });
-});
-
-test('what a worker may be late beyond 10 ms is left empty at the end of its block', () => {
-  expect(blockLength(5, 20, 10)).toBe(100);
-  expect(blockLength(5, 20, 45)).toBe(135);
 });
 
 describe('the spacing of the line', () => {

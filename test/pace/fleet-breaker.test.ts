@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import type { BreakerItem, CallOutcome, OpenBreaker } from '../../lib/pace/breaker.ts';
 import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { type Breaker, createFleetBreaker } from '../../lib/pace/fleet-breaker.ts';
-import { TableError } from '../../lib/table/table-error.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 /** One worker and its item, with the outcomes of its probes: by default none gets a response. */
@@ -53,12 +52,6 @@ function fail(breaker: Breaker, times: number): void {
   for (let call = 0; call < times; call += 1) breaker.ended('unreachable', 50);
 }
 
-const away: Partial<BreakerItem> = {
-  read: () => Promise.reject(new TableError('read', { kind: 'busy', code: 'ThrottlingException' })),
-  open: () => Promise.reject(new TableError('open', { kind: 'busy', code: 'ThrottlingException' })),
-  takeProbe: () => Promise.reject(new TableError('take', { kind: 'busy', code: 'ThrottlingException' })),
-};
-
 /** As another worker opened it at 0. */
 const opened: OpenBreaker = { sinceMs: 0, cause: 'unreachable', probeAtMs: 10_000 };
 
@@ -78,28 +71,6 @@ describe('a worker that nothing stops', () => {
     expect(takeLog()).toEqual(['read at 30001']);
   });
 
-  test('needs no look if a response of the budget said that the breaker is closed', async () => {
-    const { breaker, blockedMs, pass, takeLog } = createWorker();
-
-    breaker.seen(undefined);
-    await pass(30_000);
-    await blockedMs();
-
-    expect(breaker.knownBlockedMs()).toBeUndefined();
-    expect(takeLog()).toEqual([]);
-  });
-
-  test('looks once in half a minute while the table is away, too', async () => {
-    const { blockedMs, pass, takeLog } = createWorker([], away);
-
-    const blocked = await blockedMs();
-    await pass(30_000);
-    await blockedMs();
-
-    expect(blocked).toBeUndefined();
-    expect(takeLog()).toEqual(['read at 0']);
-  });
-
   test('throws what is not the table’s fault', async () => {
     const { breaker } = createWorker([], { read: () => Promise.reject(new TypeError('a defect')) });
 
@@ -108,48 +79,6 @@ describe('a worker that nothing stops', () => {
 });
 
 describe('three failures in a row', () => {
-  test('are needed to suspect an outage', async () => {
-    const { breaker, blockedMs, takeLog } = createWorker();
-    breaker.seen(undefined);
-
-    fail(breaker, 2);
-    const before = [breaker.knownBlockedMs(), await blockedMs()];
-    fail(breaker, 1);
-
-    expect(before).toEqual([undefined, undefined]);
-    expect(takeLog()).toEqual([]);
-    expect(breaker.knownBlockedMs()).toBe(1_000);
-  });
-
-  test.each(['answered', 'neither'] as const)(
-    'are refuted by a probe that is %s, for five seconds',
-    async (said) => {
-      const { breaker, blockedMs, pass, takeLog } = createWorker([said]);
-      breaker.seen(undefined);
-      fail(breaker, 3);
-
-      const blocked = await blockedMs();
-      fail(breaker, 3);
-      await pass(5_000);
-      const known = breaker.knownBlockedMs();
-      await pass(1);
-
-      expect([blocked, known]).toEqual([undefined, undefined]);
-      expect(takeLog()).toEqual(['probe at 0']);
-      expect(breaker.knownBlockedMs()).toBe(1_000);
-    },
-  );
-
-  test('do not count once a probe has refuted them', async () => {
-    const { breaker, blockedMs, pass } = createWorker(['answered']);
-    fail(breaker, 3);
-
-    await blockedMs();
-    await pass(5_001);
-
-    expect(breaker.knownBlockedMs()).toBeUndefined();
-  });
-
   test('open the breaker if probes fail too, until two seconds after the first failure', async () => {
     const { breaker, blockedMs, pass, takeLog, memory } = createWorker();
     breaker.seen(undefined);
@@ -176,32 +105,6 @@ describe('three failures in a row', () => {
     expect(await blocked).toBeUndefined();
     expect(takeLog()).toEqual(['probe at 0', 'probe at 2000']);
   });
-
-  test('open the breaker for this worker while the table is away', async () => {
-    const { breaker, blockedMs, pass, takeLog } = createWorker(
-      ['unreachable', 'unreachable', 'answered'],
-      away,
-    );
-    fail(breaker, 3);
-
-    const blocked = await blockedMs();
-    await pass(10_000);
-    const after = await blockedMs();
-
-    expect([blocked, after]).toEqual([10_000, undefined]);
-    expect(takeLog()).toEqual([
-      'read at 0',
-      'probe at 0',
-      'probe at 2000',
-      'open at 2000',
-      'opened',
-      'read at 12000',
-      'take probe at 12000',
-      'probe at 12000',
-      'closed',
-      'close at 12000',
-    ]);
-  });
 });
 
 describe('a breaker that another worker opened', () => {
@@ -219,77 +122,6 @@ describe('a breaker that another worker opened', () => {
     expect([blocked, breaker.knownBlockedMs()]).toEqual([9_000, 8_999]);
     expect(within1s).toEqual(['opened']);
     expect(takeLog()).toEqual(['read at 1001']);
-  });
-
-  test('stops a worker until its probe is due, not less than nothing', async () => {
-    const { breaker, pass } = createWorker();
-    breaker.seen(opened);
-
-    await pass(12_000);
-
-    expect(breaker.knownBlockedMs()).toBe(0);
-  });
-
-  test('is probed after ten seconds by a worker that sees it stand, though its probe is due much later', async () => {
-    const { breaker, pass } = createWorker();
-    const ahead = { ...opened, probeAtMs: 300_000 };
-
-    breaker.seen(ahead);
-    await pass(4_000);
-    breaker.seen(ahead);
-    const stood = breaker.knownBlockedMs();
-    breaker.seen({ ...ahead, probeAtMs: 310_000 });
-
-    expect(stood).toBe(6_000);
-    expect(breaker.knownBlockedMs()).toBe(10_000);
-  });
-
-  test('is closed by the worker that takes the probe, if that gets a response', async () => {
-    const { breaker, memory, blockedMs, pass, takeLog } = createWorker(['answered']);
-    await memory.open(opened);
-    breaker.seen(opened);
-    await pass(10_000);
-
-    const blocked = await blockedMs();
-
-    expect(blocked).toBeUndefined();
-    expect(takeLog()).toEqual([
-      'opened',
-      'read at 10000',
-      'take probe at 10000',
-      'probe at 10000',
-      'closed',
-      'close at 10000',
-    ]);
-    expect(await memory.read()).toBeUndefined();
-  });
-
-  test('stays open for ten seconds more if the probe gets none', async () => {
-    const { breaker, memory, blockedMs, pass, takeLog } = createWorker();
-    await memory.open(opened);
-    breaker.seen(opened);
-    await pass(10_000);
-
-    const blocked = await blockedMs();
-
-    expect(blocked).toBe(10_000);
-    expect(takeLog()).not.toContain('closed');
-    expect(await memory.read()).toEqual({ ...opened, probeAtMs: 20_000 });
-    expect(breaker.knownBlockedMs()).toBe(10_000);
-  });
-
-  test('is looked at again by a worker whose probe another one took', async () => {
-    const { breaker, memory, blockedMs, pass, takeLog } = createWorker([], { takeProbe: async () => false });
-    await memory.open(opened);
-    breaker.seen(opened);
-    await pass(10_000);
-
-    const blocked = await blockedMs();
-    await memory.takeProbe(opened, 20_000);
-    const after = await blockedMs();
-
-    expect([blocked, after]).toEqual([1_000, 10_000]);
-    expect(takeLog()).toEqual(['opened', 'read at 10000', 'take probe at 10000', 'read at 10000']);
   });
 
   test('that a response says is closed is looked at first', async () => {
@@ -324,21 +156,6 @@ describe('a call that gets a response', () => {
     expect(whenOld).toEqual(['opened']);
     expect(takeLog()).toEqual(['closed', 'close at 1000']);
     expect(await memory.read()).toBeUndefined();
-  });
-
-  test('closes the breaker once, though a probe gets one too', async () => {
-    const { breaker, memory, blockedMs, pass, takeLog } = createWorker([
-      () => {
-        breaker.ended('answered', 10);
-        return 'answered';
-      },
-    ]);
-    await memory.open(opened);
-    breaker.seen(opened);
-    await pass(10_000);
-
-    expect(await blockedMs()).toBeUndefined();
-    expect(takeLog().filter((line) => line === 'closed')).toHaveLength(1);
   });
 
   test('closes nothing that was opened since it left', async () => {

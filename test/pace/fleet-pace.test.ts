@@ -250,13 +250,6 @@ test('a line takes one write for each block, and two if it has become idle or bu
   expect(state).toMatchObject({ reads: 2, writes: 5 });
 });
 
-test('limits are checked', () => {
-  const given = { item: createMemoryBudget(), rate: 1, concurrency: 1 };
-
-  expect(() => createFleetPace({ ...given, rate: 0 })).toThrow(RangeError);
-  expect(() => createFleetPace({ ...given, concurrency: 0 })).toThrow('concurrency');
-});
-
 test.each([
   ['a fleet', () => createFleetPace({ item: createMemoryBudget(), rate: 1_000, concurrency: 1 })],
   ['one process', () => createLocalPace({ rate: 1_000, concurrency: 1 })],

@@ -1,9 +1,9 @@
 import PQueue from 'p-queue';
-import { describe, expect, test } from 'vitest';
-import { checkLimits, createGatedPace } from '../../lib/pace/gated-pace.ts';
-import type { Pace, Slot } from '../../lib/pace/pace.ts';
-import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
-import type { Demand, SlotSource } from '../../lib/pace/slots.ts';
+import { expect, test } from 'vitest';
+import type { SlotSource } from '../../lib/pace/fleet-slots.ts';
+import { createGatedPace } from '../../lib/pace/gated-pace.ts';
+import type { Slot } from '../../lib/pace/pace.ts';
+import type { Demand } from '../../lib/pace/slots.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 /** A source that grants a slot at once; `untilMs` is how long each may be used. */
@@ -16,7 +16,7 @@ function createSource(clock: { readonly now: () => number }, usableMs = Number.P
       return { atMs: clock.now(), waitedMs: 0, untilMs: clock.now() + usableMs };
     },
     approach: async () => undefined,
-    giveBack: (slot) => givenBack.push(slot),
+    giveBack: (slot) => void givenBack.push(slot),
     dueAtMs: () => clock.now(),
     throttled: async () => undefined,
     ended: () => undefined,
@@ -50,20 +50,6 @@ test('a process that was stopped during a call does not take its calls for hour-
   expect(demands.at(-1)?.latencyMs).toBeLessThan(100);
 });
 
-test('a slot is requested with how long the calls before took, the newest of them counting for a fifth', async () => {
-  const clock = createVirtualClock();
-  const { source, demands } = createSource(clock);
-  const pace = createGatedPace({ source, inFlight: new PQueue({ concurrency: 8 }), ...limits, clock });
-
-  for (const tookMs of [400, 900, 1]) {
-    const called = pace.run(() => clock.sleep(tookMs));
-    await clock.run();
-    await called;
-  }
-
-  expect(demands.map(({ latencyMs }) => latencyMs)).toEqual([0, 400, 500]);
-});
-
 test('a slot may be used until its last moment', async () => {
   let nowMs = 0;
   const clock = { now: () => nowMs, sleep: limits.sleep };
@@ -80,20 +66,6 @@ test('a slot may be used until its last moment', async () => {
 
   expect(await pace.run(async ({ atMs }) => atMs)).toBe(0);
   expect(givenBack).toEqual([]);
-});
-
-test('a call that would wait too long is refused, and one that waits for just that long is not', async () => {
-  const clock = createVirtualClock();
-  const { source, demands } = createSource(clock);
-  const busy: SlotSource = { ...source, dueAtMs: () => clock.now() + 5_000 };
-  const run = (maxWaitMs: number) =>
-    createGatedPace({ source: busy, inFlight: new PQueue({ concurrency: 8 }), maxWaitMs, clock }).run(
-      async () => 'left',
-    );
-
-  await expect(run(4_999)).rejects.toThrow(PaceWaitError);
-  expect(demands).toEqual([]);
-  expect(await run(5_000)).toBe('left');
 });
 
 test('reports of each slot whether its call was accepted: not if it failed, was refused or throttled', async () => {
@@ -115,18 +87,6 @@ test('reports of each slot whether its call was accepted: not if it failed, was 
 
   expect(accepted).toEqual([true, false, false, false]);
   expect(demands.map(({ arrived }) => arrived)).toEqual([1, 2, 3, 4]);
-});
-
-test.for([
-  [{ rate: Number.POSITIVE_INFINITY, concurrency: 1 }, /^rate/],
-  [{ rate: 0, concurrency: 1 }, /^rate/],
-  [{ rate: 1, concurrency: 0 }, /^concurrency/],
-  [{ rate: 1, concurrency: 1.5 }, /^concurrency/],
-  [{ rate: 1, concurrency: 1, maxWaitMs: -1 }, /^maxWaitMs/],
-  [{ rate: 1, concurrency: 1, maxWaitMs: Number.NaN }, /^maxWaitMs/],
-] as const)('the limits %o are refused', ([given, message]) => {
-  expect(() => checkLimits(given)).toThrow(message);
-  expect(() => checkLimits({ rate: 1, concurrency: 1, maxWaitMs: 0 })).not.toThrow();
 });
 
 test('a call that is stopped between its slot and its leaving takes another slot', async () => {
@@ -152,42 +112,4 @@ test('a call that is stopped between its slot and its leaving takes another slot
 
   expect(leftIn).toBe(40);
   expect(givenBack).toMatchObject([{ atMs: 0 }]);
-});
-
-describe('while calls prepare', () => {
-  /** Two calls that prepare for 200 ms, two that need not, and one that has no place in flight. */
-  async function runFive(pace: Pace, clock: ReturnType<typeof createVirtualClock>) {
-    const prepare = () => clock.sleep(200);
-    const call = () => clock.sleep(50);
-    const preparing = [pace.run(call, { prepare }), pace.run(call, { prepare })];
-    await clock.run(clock.now() + 100);
-    const others = [pace.run(call), pace.run(call), pace.run(call)];
-    await clock.run();
-    await Promise.all([...preparing, ...others]);
-  }
-
-  test('a slot is requested with one of them until it is known how long that takes, and then with all', async () => {
-    const clock = createVirtualClock();
-    const { source, demands } = createSource(clock);
-    const aheads: number[] = [];
-    const watched: SlotSource = {
-      ...source,
-      dueAtMs(ahead) {
-        aheads.push(ahead);
-        return clock.now();
-      },
-    };
-    const inFlight = new PQueue({ concurrency: 4 });
-    const pace = createGatedPace({ source: watched, inFlight, ...limits, clock });
-
-    await runFive(pace, clock);
-    const [, first] = demands.splice(0);
-    await runFive(pace, clock);
-    const [, later] = demands;
-
-    // By the second call that need not prepare: the fifth call then waits for a place.
-    expect(first).toMatchObject({ waiting: 2, queued: 0, latencyMs: 0, leadMs: 0 });
-    expect(later).toMatchObject({ waiting: 3, queued: 1, latencyMs: 250, leadMs: 200 });
-    expect(aheads).toEqual([0, 1, 2, 3, 2, 0, 1, 2, 3, 2]);
-  });
 });

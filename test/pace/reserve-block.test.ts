@@ -95,24 +95,6 @@ describe('a block', () => {
     expect(reserved).toMatchObject([{ fromMs: 40 + 40 + 31 }]);
   });
 
-  test('follows the blocks of others, at the end of the line', async () => {
-    const { reserve } = createWorker({ budget: { tatMs: 200 } });
-
-    expect((await reserve()).block).toMatchObject({ slots: [200, 303] });
-  });
-
-  test('holds one slot for a worker that takes one at a time', async () => {
-    const { reserve } = createWorker({ greed: 'one' });
-
-    expect((await reserve()).block).toMatchObject({ slots: [0] });
-  });
-
-  test('holds slots for calls that will follow', async () => {
-    const { reserve } = createWorker({ rate: 40 });
-
-    expect((await reserve({ ...punctual, followers: 1 })).block).toMatchObject({ slots: [0, 25.75, 51.5] });
-  });
-
   test('leaves both of its ends empty where the clock may be off', async () => {
     const { reserve, reserved } = createWorker({ doubtMs: 3.000_4 });
 
@@ -180,23 +162,6 @@ test('the line starts at its end, unless no wait explains how far ahead that is,
 });
 
 describe('a line that is taken to be', () => {
-  test('busy, if its end is just where the block could begin', async () => {
-    const { reserve, reserved } = createWorker({ budget: { tatMs: 12 }, responseMs: 6 });
-
-    await reserve();
-
-    expect(kinds(reserved)).toEqual(['busy']);
-  });
-
-  test('idle, if it was seen to end a moment ago', async () => {
-    const { reserve, reserved, pass } = createWorker({ budget: { tatMs: 7 }, responseMs: 6 });
-    await pass(10);
-
-    await reserve();
-
-    expect(kinds(reserved)).toEqual(['idle']);
-  });
-
   test('as it last was, if it was seen long ago: it costs a second write if it was used since', async () => {
     const { reserve, reserved, pass, memory } = createWorker({ responseMs: 6 });
 
@@ -213,32 +178,7 @@ describe('a line that is taken to be', () => {
   });
 });
 
-test('a line that was busy and has ended is looked at once, however fast the table responds', async () => {
-  const { reserve, reserved, pass, readAt } = createWorker();
-
-  await reserve();
-  await reserve();
-  await pass(5_000);
-  await reserve();
-
-  expect(kinds(reserved)).toEqual(['idle', 'busy', 'busy', 'idle']);
-  expect(readAt).toEqual([0, 5_000]);
-});
-
-test('an accepted call changes nothing where nothing was refused', async () => {
-  const { reserve, succeed } = createWorker();
-  succeed(0);
-
-  expect((await reserve()).block).toMatchObject({ slots: [0, 103] });
-});
-
 describe('a call', () => {
-  test('waits for just as long as it may', async () => {
-    const { reserve } = createWorker({ budget: { tatMs: 5_005 }, maxWaitMs: 5_000 });
-
-    expect((await reserve()).block).toMatchObject({ slots: [5_005, 5_108] });
-  });
-
   test('is refused if it would wait longer, and learns how long from now', async () => {
     const { reserve, clock, pass, reserved } = createWorker({ budget: { tatMs: 10_005 }, maxWaitMs: 5_000 });
     await pass(500);
@@ -275,41 +215,10 @@ describe('a call', () => {
       expect(readAt).toEqual([0, 1_001]);
     },
   );
-
-  test('that may wait just long enough by what was seen before looks at nothing again', async () => {
-    const { reserve, pass, readAt } = createWorker({ budget: { tatMs: 15_005 }, maxWaitMs: 5_000 });
-    await reserve();
-    await pass(10_000);
-
-    const { block } = await reserve();
-
-    expect(block).toMatchObject({ kind: 'held' });
-    expect(readAt).toEqual([0]);
-  });
-
-  test('looks at nothing again where nothing refuses it', async () => {
-    const { reserve, pass, readAt } = createWorker({ maxWaitMs: 5_000 });
-
-    await reserve();
-    await pass(5_000);
-    await reserve();
-
-    expect(readAt).toEqual([0]);
-  });
 });
 
 describe('a worker that is overtaken', () => {
   const overtaken = { kind: 'refused' } as const;
-
-  test('reports what it did by the write that is granted', async () => {
-    const { reserve, tally, memory } = createWorker({ instead: (n) => (n === 1 ? overtaken : undefined) });
-    tally.add({ used: 5 });
-
-    await reserve();
-
-    expect((await memory.read()).tally).toEqual({ ...noTally, used: 5, granted: 2 });
-    expect(tally.counted()).toEqual({ ...noTally, used: 5, granted: 2 });
-  });
 
   test('gives up after ten times', async () => {
     const { reserve, reserved, readAt } = createWorker({ instead: () => overtaken });
@@ -345,7 +254,7 @@ test('what a worker did is reported later if the table does not respond', async 
   tally.add({ used: 5 });
 
   expect((await reserve()).error).toMatchObject({ name: 'TableError' });
-  expect(tally.takeUnreported()).toEqual({ ...noTally, used: 5 });
+  expect(tally.reportOf(0)).toEqual({ ...noTally, used: 5 });
 });
 
 describe('while the platform refuses', () => {
@@ -362,21 +271,6 @@ describe('while the platform refuses', () => {
     expect(clock.now()).toBe(29_995);
     expect(reserved).toMatchObject([{ kind: 'probe', fromMs: 30_000, nextProbeMs: 31_000 }]);
     expect(block).toMatchObject({ slots: [30_000], incidents: 1 });
-  });
-
-  test('it stops waiting earlier by the time that a response takes', async () => {
-    const { reserve, reserved } = createWorker({ budget: { ...refusing, tatMs: 1_000 }, responseMs: 100 });
-
-    const { block } = await reserve();
-
-    expect(reserved).toMatchObject([{ kind: 'probe', fromMs: 1_095 }]);
-    expect(block).toMatchObject({ slots: [1_095] });
-  });
-
-  test('a call that may not wait for the probe is refused', async () => {
-    const { reserve } = createWorker({ budget: refusing, maxWaitMs: 5_000 });
-
-    expect((await reserve()).error).toMatchObject({ name: 'PaceWaitError', waitMs: 29_995 });
   });
 
   test('a worker whose call was accepted restarts the line after the last probe, without another look', async () => {
@@ -401,24 +295,5 @@ describe('while the platform refuses', () => {
     expect(clock.now()).toBe(1_000);
     expect(kinds(reserved)).toEqual(['restart']);
     expect(readAt).toEqual([0]);
-  });
-
-  test('an accepted call of before the last 429 proves nothing', async () => {
-    const { reserve, reserved, succeed } = createWorker({ budget: refusing });
-    succeed(0);
-
-    await reserve();
-
-    expect(kinds(reserved)).toEqual(['probe']);
-  });
-
-  test('after a success the line is used as before, also after a restart', async () => {
-    const { reserve, reserved, succeed } = createWorker({ budget: { ...refusing, tatMs: 1_000 } });
-    succeed(1);
-
-    await reserve();
-    await reserve();
-
-    expect(kinds(reserved)).toEqual(['restart', 'busy']);
   });
 });
