@@ -28,8 +28,6 @@ export type ScoreTextsOptions = {
   readonly random: () => number;
   /** Epoch milliseconds after which it starts no call and stops waiting. Default: none. */
   readonly deadlineMs?: number | undefined;
-  /** How long it waits for texts that other workers are scoring, once the others are done, in milliseconds. Default 120,000. */
-  readonly maxWaitMs?: number | undefined;
   readonly retry?: Partial<RetryLimits> | undefined;
   /** No text is begun once it is aborted. Calls that have left finish: they are paid for. */
   readonly signal?: AbortSignal | undefined;

@@ -47,6 +47,7 @@ export type StoppedTexts = {
 type TextOfJob = { readonly id: string; readonly text: string };
 
 const AT_ONCE = 8;
+/** How long it waits for texts that other workers are scoring, once the others are done. */
 const MAX_WAIT_MS = 120_000;
 const FIRST_POLL_MS = 250;
 const LONGEST_POLL_MS = 5_000;
@@ -76,7 +77,7 @@ export async function scoreTexts(
       if (undecided?.kind !== 'unsettled') return settled(texts, outcomes);
       return endOf({ kind: 'error', error: undecided.error, alike: false }, texts, outcomes, run);
     }
-    endMs ??= Math.min(run.deadlineMs, run.now() + (run.maxWaitMs ?? MAX_WAIT_MS));
+    endMs ??= Math.min(run.deadlineMs, run.now() + MAX_WAIT_MS);
     if (run.now() + pollMs > endMs) return laterBy(heldUntilMs - run.now(), open.length);
     try {
       await run.sleep(pollMs, run.signal);

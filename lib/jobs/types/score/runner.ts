@@ -11,7 +11,7 @@ import { createTextGate } from '../../texts/scoring/text-gate.ts';
 import { HandBackError, type RunJob, UnfinishedError } from '../../turn.ts';
 import type { ScoreJob } from './message.ts';
 
-export type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'retry' | 'atOnce'> & {
+export type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'atOnce'> & {
   readonly platform: Pick<Platform, 'sentiment'>;
   readonly cache: ScoreCache;
   readonly batches: BatchStorage;

@@ -6,7 +6,6 @@ import { createTextGate } from '../../../../lib/jobs/texts/scoring/text-gate.ts'
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';
 import type { Table } from '../../../../lib/table/table.ts';
-import { FAST_TABLES } from '../../../table/every-table.ts';
 import { createMemoryTable } from '../../../table/memory-table.ts';
 import {
   busy,
@@ -16,7 +15,7 @@ import {
   sentimentOf,
   unavailable,
   unreached,
-  worker as workerOn,
+  worker,
 } from '../fakes.ts';
 
 const NOW = 1_000_000;
@@ -48,289 +47,284 @@ function watched(failingResults = 0) {
 const errorOf = (failure: PlatformFailure) =>
   new PlatformError(failure, { operation: 'analyzeSentiment', about: 'a text', attempts: 1 });
 
-describe.each(FAST_TABLES)('%s', (_, makeTable) => {
-  const worker = (analyze: Analyze, table: Table = makeTable(), owner?: string) =>
-    workerOn(analyze, table, owner);
+test('once time is up, nothing is read', async () => {
+  const { table, counted } = watched();
+  const { options } = worker(scriptedAnalyze().analyze, table);
 
-  test('once time is up, nothing is read', async () => {
-    const { table, counted } = watched();
-    const { options } = worker(scriptedAnalyze().analyze, table);
+  await scoreTexts(textsOf('good'), {}, { ...options, deadlineMs: NOW });
 
-    await scoreTexts(textsOf('good'), {}, { ...options, deadlineMs: NOW });
+  expect(counted.reads).toBe(0);
+});
 
-    expect(counted.reads).toBe(0);
+test.each([
+  ['is up before a send is recorded, none is', 20, 0],
+  ['is up before the call leaves, it does not, and is taken back', 10, 10],
+])('if time %s', async (_, beforeMs, afterMs) => {
+  let left = false;
+  const one = worker(async (request, { beforeSend, onLeave } = {}) => {
+    one.pass(beforeMs);
+    await beforeSend?.();
+    one.pass(afterMs);
+    onLeave?.();
+    left = true;
+    return sentimentOf(request);
   });
+
+  const scored = await scoreTexts(textsOf('good'), {}, { ...one.options, deadlineMs: NOW + 20 });
+
+  expect([scored.kind, left]).toEqual(['later', false]);
+  expect(await one.table.get(cacheKey(HOST, { text: 'good' }))).toBeUndefined();
+});
+
+test('a call whose turn is recorded twice has one send', async () => {
+  const { options } = worker(async (request, { beforeSend, onLeave } = {}) => {
+    await beforeSend?.();
+    await beforeSend?.();
+    onLeave?.();
+    return sentimentOf(request);
+  });
+
+  expect(resultsOf(await scoreTexts(textsOf('good'), {}, options))).toMatchObject([{ calls: 1 }]);
+});
+
+describe('a wait for the pace is sat out if calls have left,', () => {
+  const waits = (waitMs: number): PlatformFailure => ({ kind: 'wait', waitMs, maxWaitMs: 20_000 });
 
   test.each([
-    ['is up before a send is recorded, none is', 20, 0],
-    ['is up before the call leaves, it does not, and is taken back', 10, 10],
-  ])('if time %s', async (_, beforeMs, afterMs) => {
-    let left = false;
-    const one = worker(async (request, { beforeSend, onLeave } = {}) => {
-      one.pass(beforeMs);
-      await beforeSend?.();
-      one.pass(afterMs);
-      onLeave?.();
-      left = true;
-      return sentimentOf(request);
-    });
+    ['and it is no longer than two minutes', 120_000, {}, 'scored'],
+    ['but not a longer one', 120_001, {}, 'later'],
+    ['but not beyond the deadline', 40_000, { deadlineMs: NOW + 40_000 }, 'later'],
+  ])('%s', async (_, waitMs, more, kind) => {
+    const { analyze } = scriptedAnalyze({ bad: [waits(waitMs)] });
+    const { options } = worker(analyze);
 
-    const scored = await scoreTexts(textsOf('good'), {}, { ...one.options, deadlineMs: NOW + 20 });
+    const scored = await scoreTexts(textsOf('good', 'bad'), {}, { ...options, ...more, atOnce: 1 });
 
-    expect([scored.kind, left]).toEqual(['later', false]);
-    expect(await one.table.get(cacheKey(HOST, { text: 'good' }))).toBeUndefined();
+    expect(scored.kind).toBe(kind);
   });
+});
 
-  test('a call whose turn is recorded twice has one send', async () => {
-    const { options } = worker(async (request, { beforeSend, onLeave } = {}) => {
-      await beforeSend?.();
-      await beforeSend?.();
-      onLeave?.();
-      return sentimentOf(request);
-    });
+describe('a failure of the table', () => {
+  const broken: Table = {
+    ...createMemoryTable(),
+    get: async () => {
+      throw new Error('no table');
+    },
+  };
 
-    expect(resultsOf(await scoreTexts(textsOf('good'), {}, options))).toMatchObject([{ calls: 1 }]);
-  });
+  test('stops the run, and says that of every text', async () => {
+    const { options } = worker(scriptedAnalyze().analyze, broken);
 
-  describe('a wait for the pace is sat out if calls have left,', () => {
-    const waits = (waitMs: number): PlatformFailure => ({ kind: 'wait', waitMs, maxWaitMs: 20_000 });
+    const scored = await scoreTexts(textsOf('good', 'bad'), {}, { ...options, atOnce: 1 });
 
-    test.each([
-      ['and it is no longer than two minutes', 120_000, {}, 'scored'],
-      ['but not a longer one', 120_001, {}, 'later'],
-      ['but not beyond the deadline', 40_000, { deadlineMs: NOW + 40_000 }, 'later'],
-    ])('%s', async (_, waitMs, more, kind) => {
-      const { analyze } = scriptedAnalyze({ bad: [waits(waitMs)] });
-      const { options } = worker(analyze);
-
-      const scored = await scoreTexts(textsOf('good', 'bad'), {}, { ...options, ...more, atOnce: 1 });
-
-      expect(scored.kind).toBe(kind);
+    expect(scored).toMatchObject({
+      kind: 'stopped',
+      alike: false,
+      progress: 0,
+      error: { message: 'no table' },
+      results: [{ error: 'not scored: no table' }, { error: 'not scored: no table' }],
     });
   });
 
-  describe('a failure of the table', () => {
-    const broken: Table = {
-      ...makeTable(),
-      get: async () => {
+  test('is what stopped a text that was waiting for its turn', async () => {
+    const memory = createMemoryTable();
+    const half: Table = {
+      ...memory,
+      get: async (key) => {
+        if (key.partition !== cacheKey(HOST, { text: 'bad' }).partition) return memory.get(key);
+        await new Promise(setImmediate);
         throw new Error('no table');
       },
     };
+    const waiting: Analyze = (_, { signal } = {}) =>
+      new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    const { options } = worker(waiting, half);
 
-    test('stops the run, and says that of every text', async () => {
-      const { options } = worker(scriptedAnalyze().analyze, broken);
-
-      const scored = await scoreTexts(textsOf('good', 'bad'), {}, { ...options, atOnce: 1 });
-
-      expect(scored).toMatchObject({
-        kind: 'stopped',
-        alike: false,
-        progress: 0,
-        error: { message: 'no table' },
-        results: [{ error: 'not scored: no table' }, { error: 'not scored: no table' }],
-      });
-    });
-
-    test('is what stopped a text that was waiting for its turn', async () => {
-      const memory = makeTable();
-      const half: Table = {
-        ...memory,
-        get: async (key) => {
-          if (key.partition !== cacheKey(HOST, { text: 'bad' }).partition) return memory.get(key);
-          await new Promise(setImmediate);
-          throw new Error('no table');
-        },
-      };
-      const waiting: Analyze = (_, { signal } = {}) =>
-        new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
-      const { options } = worker(waiting, half);
-
-      const scored = await scoreTexts(textsOf('good', 'bad'), {}, options);
-
-      expect(resultsOf(scored)).toMatchObject([
-        { error: 'not scored: no table' },
-        { error: 'not scored: no table' },
-      ]);
-    });
-
-    test('begins no other text', async () => {
-      let reads = 0;
-      const counting: Table = {
-        ...broken,
-        get: async () => {
-          reads += 1;
-          throw new Error('no table');
-        },
-      };
-      const { options } = worker(scriptedAnalyze().analyze, counting);
-
-      await scoreTexts(textsOf('good', 'bad', 'fine'), {}, { ...options, atOnce: 1 });
-
-      expect(reads).toBe(1);
-    });
-  });
-
-  describe('a text that another worker scores', () => {
-    const theirs = { ...sentimentOf({ text: 'good' }), model: 'm2' };
-
-    test('between the look and the send costs nothing', async () => {
-      const table = makeTable();
-      const other = worker(scriptedAnalyze().analyze, table, 'other');
-      const { options } = worker(async (_, { beforeSend } = {}) => {
-        await (await sentBy(other, 'good')).finish(theirs);
-        await beforeSend?.();
-        return sentimentOf({ text: 'good' });
-      }, table);
-
-      const scored = await scoreTexts(textsOf('good'), {}, options);
-
-      expect(resultsOf(scored)).toEqual([{ id: 't0', result: theirs, cached: true, calls: 0, paidAgain: 0 }]);
-    });
-
-    test('while its call is under way has their result, and their calls', async () => {
-      const table = makeTable();
-      const other = worker(scriptedAnalyze().analyze, table, 'other');
-      other.pass(90_000);
-      const { options } = worker(async (_, { beforeSend, onLeave } = {}) => {
-        await beforeSend?.();
-        onLeave?.();
-        await (await sentBy(other, 'good')).finish(theirs);
-        return sentimentOf({ text: 'good' });
-      }, table);
-
-      const scored = await scoreTexts(textsOf('good'), {}, options);
-
-      expect(resultsOf(scored)).toEqual([{ id: 't0', result: theirs, cached: true, calls: 0, paidAgain: 0 }]);
-    });
-  });
-
-  describe('a retry', () => {
-    test.each([
-      ['would come at the deadline is not waited for', 7_000, [250]],
-      ['comes before it is', 7_001, [7_000]],
-    ])('that %s', async (_, leftMs, slept) => {
-      const { analyze } = scriptedAnalyze({ good: [busy] });
-      const one = worker(analyze);
-
-      const scored = await scoreTexts(textsOf('good'), {}, { ...one.options, deadlineMs: NOW + leftMs });
-
-      expect(one.slept).toEqual(slept);
-      expect(resultsOf(scored)).toMatchObject([{ calls: 1 }]);
-    });
-
-    test('is not begun if its wait ends after the time that a text may take', async () => {
-      const { analyze } = scriptedAnalyze({ good: [busy, busy, busy] });
-      const one = worker(analyze);
-
-      const scored = await scoreTexts(textsOf('good'), {}, { ...one.options, retry: { budgetMs: 14_000 } });
-
-      expect(scored).toMatchObject({ kind: 'stopped', error: { failure: { status: 429 } } });
-      expect(one.slept).toEqual([7_000, 7_000]);
-    });
-
-    test('is not begun after attempts that took that time; one that never left took none', async () => {
-      let attempts = 0;
-      const one = worker(async (_, { beforeSend, onLeave } = {}) => {
-        attempts += 1;
-        if (attempts === 1) throw errorOf(unreached);
-        await beforeSend?.();
-        onLeave?.();
-        one.pass(7_000);
-        throw errorOf(unavailable);
-      });
-
-      const scored = await scoreTexts(textsOf('good'), {}, { ...one.options, retry: { budgetMs: 14_000 } });
-
-      expect(resultsOf(scored)).toMatchObject([{ calls: 2, error: expect.stringContaining('503') }]);
-      expect(attempts).toBe(3);
-    });
-  });
-
-  test('the next text takes its turn as soon as the one before has left', async () => {
-    const bothHaveLeft = Promise.withResolvers<void>();
-    const left: string[] = [];
-    const { options } = worker(async (request, { beforeSend, onLeave } = {}) => {
-      await beforeSend?.();
-      onLeave?.();
-      left.push(request.text);
-      if (left.length === 2) bothHaveLeft.resolve();
-      await bothHaveLeft.promise;
-      return sentimentOf(request);
-    });
-
-    const scored = await scoreTexts(textsOf('good', 'bad'), {}, { ...options, gate: createTextGate(1) });
-
-    expect(resultsOf(scored)).toMatchObject([{ calls: 1 }, { calls: 1 }]);
-  });
-
-  describe('a result that cannot be stored', () => {
-    test('is stored later', async () => {
-      const { table, counted } = watched(2);
-      const one = worker(scriptedAnalyze().analyze, table);
-
-      const scored = await scoreTexts(textsOf('good'), {}, one.options);
-
-      expect(resultsOf(scored)).toMatchObject([{ calls: 1, cached: false }]);
-      expect(one.slept).toEqual([500, 1_000]);
-      expect(counted.results).toBe(3);
-    });
-
-    test('is returned all the same, with its calls', async () => {
-      const { table, counted } = watched(100);
-      const one = worker(scriptedAnalyze().analyze, table);
-
-      const scored = await scoreTexts(textsOf('good'), {}, one.options);
-
-      expect(resultsOf(scored)).toEqual([
-        { id: 't0', result: sentimentOf({ text: 'good' }), cached: false, calls: 1, paidAgain: 0 },
-      ]);
-      expect(one.slept).toEqual([500, 1_000, 2_000]);
-      expect(counted.results).toBe(4);
-    });
-  });
-
-  test('a run that goes back to the queue says how many distinct texts wait', async () => {
-    const tooLong: PlatformFailure = { kind: 'wait', waitMs: 200_000, maxWaitMs: 20_000 };
-    const { analyze } = scriptedAnalyze({ bad: [tooLong] });
-    const { options } = worker(analyze);
-
-    const scored = await scoreTexts(textsOf('good', 'bad', 'bad', 'fine'), {}, { ...options, atOnce: 1 });
-
-    expect(scored).toEqual({ kind: 'later', waiting: 2, delayMs: 200_000 });
-  });
-
-  describe('waiting for the texts of other workers', () => {
-    const held = async () => {
-      const table = makeTable();
-      await sentBy(worker(scriptedAnalyze().analyze, table, 'other'), 'good');
-      return worker(scriptedAnalyze().analyze, table);
-    };
-
-    test('ends with the caller’s abort', async () => {
-      const { options } = await held();
-      const sleep = () => Promise.reject(new DOMException('stop', 'AbortError'));
-
-      const scored = await scoreTexts(textsOf('good'), {}, { ...options, sleep });
-
-      expect(scored).toMatchObject({ kind: 'stopped', alike: false, error: { message: 'stop' } });
-    });
-  });
-
-  test('the calls of a text that failed stay in the cache until they are recorded', async () => {
-    const { analyze } = scriptedAnalyze({ odd: [conflict] });
-    const { options, table } = worker(analyze);
-    const rowOf = async (text: string) => (await table.get(cacheKey(HOST, { text })))?.row;
-
-    const scored = await scoreTexts(textsOf('odd', 'good'), {}, options);
-    const before = await rowOf('odd');
-    if (scored.kind === 'scored') await scored.settle();
+    const scored = await scoreTexts(textsOf('good', 'bad'), {}, options);
 
     expect(resultsOf(scored)).toMatchObject([
-      { calls: 1, error: expect.stringContaining('409') },
-      { calls: 1 },
+      { error: 'not scored: no table' },
+      { error: 'not scored: no table' },
     ]);
-    expect(before).toMatchObject({ state: 'FREE', sends: 1 });
-    expect(await rowOf('odd')).toBeUndefined();
-    expect(await rowOf('good')).toMatchObject({ state: 'SCORED' });
   });
+
+  test('begins no other text', async () => {
+    let reads = 0;
+    const counting: Table = {
+      ...broken,
+      get: async () => {
+        reads += 1;
+        throw new Error('no table');
+      },
+    };
+    const { options } = worker(scriptedAnalyze().analyze, counting);
+
+    await scoreTexts(textsOf('good', 'bad', 'fine'), {}, { ...options, atOnce: 1 });
+
+    expect(reads).toBe(1);
+  });
+});
+
+describe('a text that another worker scores', () => {
+  const theirs = { ...sentimentOf({ text: 'good' }), model: 'm2' };
+
+  test('between the look and the send costs nothing', async () => {
+    const table = createMemoryTable();
+    const other = worker(scriptedAnalyze().analyze, table, 'other');
+    const { options } = worker(async (_, { beforeSend } = {}) => {
+      await (await sentBy(other, 'good')).finish(theirs);
+      await beforeSend?.();
+      return sentimentOf({ text: 'good' });
+    }, table);
+
+    const scored = await scoreTexts(textsOf('good'), {}, options);
+
+    expect(resultsOf(scored)).toEqual([{ id: 't0', result: theirs, cached: true, calls: 0, paidAgain: 0 }]);
+  });
+
+  test('while its call is under way has their result, and their calls', async () => {
+    const table = createMemoryTable();
+    const other = worker(scriptedAnalyze().analyze, table, 'other');
+    other.pass(90_000);
+    const { options } = worker(async (_, { beforeSend, onLeave } = {}) => {
+      await beforeSend?.();
+      onLeave?.();
+      await (await sentBy(other, 'good')).finish(theirs);
+      return sentimentOf({ text: 'good' });
+    }, table);
+
+    const scored = await scoreTexts(textsOf('good'), {}, options);
+
+    expect(resultsOf(scored)).toEqual([{ id: 't0', result: theirs, cached: true, calls: 0, paidAgain: 0 }]);
+  });
+});
+
+describe('a retry', () => {
+  test.each([
+    ['would come at the deadline is not waited for', 7_000, [250]],
+    ['comes before it is', 7_001, [7_000]],
+  ])('that %s', async (_, leftMs, slept) => {
+    const { analyze } = scriptedAnalyze({ good: [busy] });
+    const one = worker(analyze);
+
+    const scored = await scoreTexts(textsOf('good'), {}, { ...one.options, deadlineMs: NOW + leftMs });
+
+    expect(one.slept).toEqual(slept);
+    expect(resultsOf(scored)).toMatchObject([{ calls: 1 }]);
+  });
+
+  test('is not begun if its wait ends after the time that a text may take', async () => {
+    const { analyze } = scriptedAnalyze({ good: [busy, busy, busy] });
+    const one = worker(analyze);
+
+    const scored = await scoreTexts(textsOf('good'), {}, { ...one.options, retry: { budgetMs: 14_000 } });
+
+    expect(scored).toMatchObject({ kind: 'stopped', error: { failure: { status: 429 } } });
+    expect(one.slept).toEqual([7_000, 7_000]);
+  });
+
+  test('is not begun after attempts that took that time; one that never left took none', async () => {
+    let attempts = 0;
+    const one = worker(async (_, { beforeSend, onLeave } = {}) => {
+      attempts += 1;
+      if (attempts === 1) throw errorOf(unreached);
+      await beforeSend?.();
+      onLeave?.();
+      one.pass(7_000);
+      throw errorOf(unavailable);
+    });
+
+    const scored = await scoreTexts(textsOf('good'), {}, { ...one.options, retry: { budgetMs: 14_000 } });
+
+    expect(resultsOf(scored)).toMatchObject([{ calls: 2, error: expect.stringContaining('503') }]);
+    expect(attempts).toBe(3);
+  });
+});
+
+test('the next text takes its turn as soon as the one before has left', async () => {
+  const bothHaveLeft = Promise.withResolvers<void>();
+  const left: string[] = [];
+  const { options } = worker(async (request, { beforeSend, onLeave } = {}) => {
+    await beforeSend?.();
+    onLeave?.();
+    left.push(request.text);
+    if (left.length === 2) bothHaveLeft.resolve();
+    await bothHaveLeft.promise;
+    return sentimentOf(request);
+  });
+
+  const scored = await scoreTexts(textsOf('good', 'bad'), {}, { ...options, gate: createTextGate(1) });
+
+  expect(resultsOf(scored)).toMatchObject([{ calls: 1 }, { calls: 1 }]);
+});
+
+describe('a result that cannot be stored', () => {
+  test('is stored later', async () => {
+    const { table, counted } = watched(2);
+    const one = worker(scriptedAnalyze().analyze, table);
+
+    const scored = await scoreTexts(textsOf('good'), {}, one.options);
+
+    expect(resultsOf(scored)).toMatchObject([{ calls: 1, cached: false }]);
+    expect(one.slept).toEqual([500, 1_000]);
+    expect(counted.results).toBe(3);
+  });
+
+  test('is returned all the same, with its calls', async () => {
+    const { table, counted } = watched(100);
+    const one = worker(scriptedAnalyze().analyze, table);
+
+    const scored = await scoreTexts(textsOf('good'), {}, one.options);
+
+    expect(resultsOf(scored)).toEqual([
+      { id: 't0', result: sentimentOf({ text: 'good' }), cached: false, calls: 1, paidAgain: 0 },
+    ]);
+    expect(one.slept).toEqual([500, 1_000, 2_000]);
+    expect(counted.results).toBe(4);
+  });
+});
+
+test('a run that goes back to the queue says how many distinct texts wait', async () => {
+  const tooLong: PlatformFailure = { kind: 'wait', waitMs: 200_000, maxWaitMs: 20_000 };
+  const { analyze } = scriptedAnalyze({ bad: [tooLong] });
+  const { options } = worker(analyze);
+
+  const scored = await scoreTexts(textsOf('good', 'bad', 'bad', 'fine'), {}, { ...options, atOnce: 1 });
+
+  expect(scored).toEqual({ kind: 'later', waiting: 2, delayMs: 200_000 });
+});
+
+describe('waiting for the texts of other workers', () => {
+  const held = async () => {
+    const table = createMemoryTable();
+    await sentBy(worker(scriptedAnalyze().analyze, table, 'other'), 'good');
+    return worker(scriptedAnalyze().analyze, table);
+  };
+
+  test('ends with the caller’s abort', async () => {
+    const { options } = await held();
+    const sleep = () => Promise.reject(new DOMException('stop', 'AbortError'));
+
+    const scored = await scoreTexts(textsOf('good'), {}, { ...options, sleep });
+
+    expect(scored).toMatchObject({ kind: 'stopped', alike: false, error: { message: 'stop' } });
+  });
+});
+
+test('the calls of a text that failed stay in the cache until they are recorded', async () => {
+  const { analyze } = scriptedAnalyze({ odd: [conflict] });
+  const { options, table } = worker(analyze);
+  const rowOf = async (text: string) => (await table.get(cacheKey(HOST, { text })))?.row;
+
+  const scored = await scoreTexts(textsOf('odd', 'good'), {}, options);
+  const before = await rowOf('odd');
+  if (scored.kind === 'scored') await scored.settle();
+
+  expect(resultsOf(scored)).toMatchObject([
+    { calls: 1, error: expect.stringContaining('409') },
+    { calls: 1 },
+  ]);
+  expect(before).toMatchObject({ state: 'FREE', sends: 1 });
+  expect(await rowOf('odd')).toBeUndefined();
+  expect(await rowOf('good')).toMatchObject({ state: 'SCORED' });
 });
