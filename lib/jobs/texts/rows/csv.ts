@@ -219,25 +219,36 @@ const textOf = (lines: readonly SourceLine[]) =>
 type Lookahead = ReturnType<typeof createLookahead>;
 
 /** Lines that can be read ahead before they are taken. */
-function createLookahead(batches: SourceLines) {
-  let held: readonly SourceLine[] = [];
+function createLookahead(pieces: SourceLines) {
+  let piece: Iterator<SourceLine> = [].values();
+  let held: SourceLine[] = [];
   let start = 0;
-  const at = (index: number) => held[start + index];
+  const at = (index: number): SourceLine | undefined => {
+    while (held.length <= start + index) {
+      const next = piece.next();
+      if (next.done) return undefined;
+      held.push(next.value);
+    }
+    return held[start + index];
+  };
   return {
-    /** The line `index` places ahead (0 is the next one), if it was read. */
+    /** The line `index` places ahead (0 is the next one), if what was read so far holds it. */
     at,
-    /** The same, once it is read; undefined after the end. */
+    /** The same, reading on; undefined after the end. */
     async reach(index: number): Promise<SourceLine | undefined> {
-      while (at(index) === undefined) {
-        const next = await batches.next();
+      for (;;) {
+        const line = at(index);
+        if (line !== undefined) return line;
+        const next = await pieces.next();
         if (next.done) return undefined;
-        [held, start] = [[...held.slice(start), ...next.value], 0];
+        piece = next.value[Symbol.iterator]();
       }
-      return at(index);
     },
     /** Takes the next `count` lines. */
     drop(count: number) {
       start += count;
+      // No more are copied than were taken. What is held for longer outlives two collections, and then waits for a full one.
+      if (2 * start >= held.length) [held, start] = [held.slice(start), 0];
     },
   };
 }

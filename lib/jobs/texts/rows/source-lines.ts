@@ -13,8 +13,8 @@ export type SourceLine = {
   readonly isTooLong: boolean;
 };
 
-/** Lines in order, a few at a time: as many as a piece of the source ends. */
-export type SourceLines = AsyncGenerator<readonly SourceLine[]>;
+/** Lines in order: those that a piece of the source ends, made as they are taken, before the next piece is read. */
+export type SourceLines = AsyncGenerator<Iterable<SourceLine>>;
 
 /**
  * The physical lines of a source, each ended by CRLF, LF or CR. A line that is too long is not held in memory: it has
@@ -44,8 +44,8 @@ async function* decoded(
     number += 1;
     return { number, ...line, ...(line.isTooLong ? { text: '', fault } : decode(units)) };
   };
-  for await (const units of unitsOf(bytes, encoding)) yield Array.from(splitter.add(units), numbered);
-  yield Array.from(splitter.end(), numbered);
+  for await (const units of unitsOf(bytes, encoding)) yield splitter.add(units).map(numbered);
+  yield splitter.end().map(numbered);
 }
 
 const isUtf16 = (name: string) => name.startsWith('utf-16');
@@ -101,8 +101,8 @@ type RawLine = { readonly units: string; readonly end: string; readonly isTooLon
 
 /** What ends with a piece of the source, and with the last one. */
 type Splitter = {
-  readonly add: (units: string) => Iterable<RawLine>;
-  readonly end: () => Iterable<RawLine>;
+  readonly add: (units: string) => IteratorObject<RawLine>;
+  readonly end: () => IteratorObject<RawLine>;
 };
 
 /** Gathers the pieces of one line after the other, as far as there is room for a line. */
@@ -180,7 +180,7 @@ function createElementSplitter(): Splitter {
       element.add(units.slice(from));
     },
     end() {
-      if (isOver) return [];
+      if (isOver) return [].values();
       throw notRows('a JSON array that does not end: is the file complete?');
     },
   };
