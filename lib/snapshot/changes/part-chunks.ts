@@ -34,7 +34,16 @@ export async function* partChunks({ store, part, signal }: PartToRead): AsyncGen
   const bytes = await store.stream(part.key, withSignal(signal));
   if (bytes === undefined) throw missingObject(store, part.key, 'a part');
   const { unpacked, divide } = createDecompressor(part.key);
-  const pumped = pipeline(Readable.from(divide(checkedBytes(bytes, part))), unpacked, withSignal(signal));
+  let fault: unknown;
+  const checked = (async function* check() {
+    try {
+      yield* checkedBytes(bytes, part);
+    } catch (error) {
+      fault = error;
+      throw error;
+    }
+  })();
+  const pumped = pipeline(Readable.from(divide(checked)), unpacked, withSignal(signal));
   // `unpacked` fails with the same error, and is awaited.
   pumped.catch(() => undefined);
   try {
@@ -44,6 +53,9 @@ export async function* partChunks({ store, part, signal }: PartToRead): AsyncGen
       if (leftBytes < 0) throw tooLarge(part.key, `${part.records} records`);
       yield chunk;
     }
+    // Gunzip ends at zeros after a member, whatever follows them.
+    for await (const _ of checked);
+    if (fault !== undefined) throw fault;
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof StoredObjectError || error instanceof StoreError) throw error;

@@ -52,7 +52,6 @@ describe('reading parts', () => {
     ['cut short', (body: Buffer) => body.subarray(0, body.byteLength / 2)],
     ['emptied', () => Buffer.alloc(0)],
     ['overwritten with something else', () => Buffer.from('not gzip at all')],
-    ['given a tail', (body: Buffer) => Buffer.concat([body, Buffer.from([0])])],
   ])('the error for a part that was %s names it', async (_how, damage) => {
     const run = await storeRun(store, 'new', thousand);
     const stored = await store.get(keyOf(run));
@@ -63,6 +62,28 @@ describe('reading parts', () => {
     await expect(failed).rejects.toMatchObject({ name: 'StoredObjectError' });
     await expect(failed).rejects.toThrow(keyOf(run));
   });
+
+  test.each([
+    ['a tail', 1],
+    ['a hole', 1_000_000],
+  ])(
+    'the error for a part with %s of zeros names it, however late the rest arrives',
+    async (_what, zeros) => {
+      const run = await storeRun(store, 'new', thousand);
+      const whole = (await store.get(keyOf(run)))?.body ?? Buffer.alloc(0);
+      const stream: Store['stream'] = async () =>
+        (async function* late() {
+          yield Buffer.concat([whole, Buffer.alloc(zeros)]);
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          if (zeros > 1) yield whole;
+        })();
+
+      const comparison = { source: 'calculations', before: run, after: nothing } as const;
+      const failed = collectChanges(compareRuns({ ...comparison, store: { ...store, stream } }), 1);
+
+      await expect(failed).rejects.toThrow(`${keyOf(run)}: expected the sha256`);
+    },
+  );
 
   test('the error for a line that is not a record names its part and number', async () => {
     const noJson = await storeRun(store, 'a', [line(1, 'a'), '{"id":2']);
