@@ -11,7 +11,7 @@ import { type Compression, compressionSuffix } from '../../lib/snapshot/keys.ts'
 import type { Part } from '../../lib/snapshot/manifest.ts';
 import { readLastPublication } from '../../lib/snapshot/publish/last-publication.ts';
 import { readFinishedRun } from '../../lib/snapshot/publish/publish.ts';
-import { type Checkpoint, readParts, saveCheckpoint } from '../../lib/snapshot/run/checkpoint.ts';
+import { readParts } from '../../lib/snapshot/run/checkpoint.ts';
 import { readMissing } from '../../lib/snapshot/run/stored-missing.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -102,56 +102,6 @@ const bomb = (compression: Compression, times = 48): Buffer =>
   Buffer.concat(Array.from({ length: times }, () => packedSpaces[compression]));
 
 describe('notes that form a circle', () => {
-  const outcome = {
-    consistency: 'proved',
-    assumes: [],
-    totals: { start: 1, end: 1 },
-    order: 'id',
-    refused: [],
-  } as const;
-
-  test('of parts end the run that is resumed', async () => {
-    const entries = [0, 1].map((index) => `${WORK}part-0000${index}-0123456789ab.ndjson.gz.json`);
-    const part = await plant(0, record);
-    for (const [index, key] of entries.entries())
-      await store.put(key, printStored({ part, previous: entries[1 - index] }));
-    const checkpoint: Checkpoint = {
-      version: 1,
-      source: 'calculations',
-      run: tuesday.id,
-      startedAt: tuesday.startedAt,
-      platform: 'acme.example.com',
-      selection: {},
-      begunAfter: null,
-      atRisk: { seconds: 0, requests: 0 },
-      compression: 'gzip',
-      position: null,
-      outcome: { ...outcome, assumes: [], refused: [] },
-      parts: 2,
-      lastPart: entries[1] ?? null,
-      open: null,
-      missing: { count: 0, last: null },
-      records: 2,
-      fields: {},
-      calls: { requests: 0, retries: 0, throttled: 0, waitedMs: 0 },
-    };
-    await saveCheckpoint(store, checkpoint, undefined);
-
-    const ended = await run('snapshot', 'calculations', '--resume', tuesday.id);
-
-    expect(ended.said).toEqual([
-      `calculations: resuming run ${tuesday.id}`,
-      `stopped; to resume: platform-sync snapshot calculations --resume ${tuesday.id}`,
-      expect.stringMatching(
-        /^platform-sync: work.*: expected a part entry that leads to the first, got a circle/,
-      ),
-    ]);
-    expect(ended.code).toBe(1);
-    expect(ended.seconds).toBeLessThan(30);
-    expect(ended.megabytes).toBeLessThan(400);
-    expect(await isPublished()).toBe(false);
-  });
-
   test('of missing ids are refused, and so is one that leads elsewhere', async () => {
     const [one, two] = [`${WORK}missing-00000000-a.json`, `${WORK}missing-00000000-b.json`];
     await store.put(one, printStored({ ids: [], previous: two }));

@@ -45,12 +45,18 @@ const LINE_FEED = 0x0a;
 const NO_BYTES: JsonBytes = jsonOf(Buffer.alloc(0));
 
 /** Opens a reader before the first line of the parts. Its `next` throws what `partChunks` throws. */
-export function readLines(lines: LinesToRead): LineReader {
+export function readLines({ store, parts, signal }: LinesToRead): LineReader {
   const line = { json: NO_BYTES, start: 0, end: -1 };
-  const source = openPieces(lines);
   const finished: Buffer[] = [];
   let current: Buffer | undefined;
-  let number = 0;
+  let [key, number] = ['', 0];
+
+  const pieces = (async function* allPieces() {
+    for (const part of parts) {
+      [key, number] = [part.key, 0];
+      yield* wholeLines(partChunks({ store, part, signal }), part.key);
+    }
+  })();
 
   /** Moves to the next line of the current bytes; false if they have no other one. */
   function step(): boolean {
@@ -65,13 +71,12 @@ export function readLines(lines: LinesToRead): LineReader {
 
   async function refill(): Promise<boolean> {
     for (;;) {
-      const piece = await source.next();
-      if (piece?.isFirst) number = 0;
+      const { done, value: piece } = await pieces.next();
       if (current !== undefined) finished.push(current);
       current = piece?.memory;
       line.json = piece === undefined ? NO_BYTES : jsonOf(piece.bytes);
       line.end = -1;
-      if (piece === undefined || step()) return piece !== undefined;
+      if (done || step()) return !done;
     }
   }
 
@@ -82,8 +87,8 @@ export function readLines(lines: LinesToRead): LineReader {
       for (const memory of finished) freeMemory(memory);
       finished.length = 0;
     },
-    place: () => `${source.key()}, line ${number}`,
-    close: source.close,
+    place: () => `${key}, line ${number}`,
+    close: async () => void (await pieces.return()),
   };
 }
 
@@ -93,32 +98,6 @@ type WholeLines = {
   /** What can be freed after the last of them: they and what was read before them are all that is in it. */
   readonly memory: Buffer | undefined;
 };
-
-/** `isFirst`: they begin their part. */
-type Piece = WholeLines & { readonly isFirst: boolean };
-
-/** The bytes of parts in pieces of whole lines: views of what was decompressed, but for lines that lay in two chunks. */
-function openPieces({ store, parts, signal }: LinesToRead) {
-  let key: string | undefined;
-  const pieces = (async function* allPieces(): AsyncGenerator<Piece> {
-    for (const part of parts) {
-      key = part.key;
-      let isFirst = true;
-      for await (const piece of wholeLines(partChunks({ store, part, signal }), part.key)) {
-        yield { ...piece, isFirst };
-        isFirst = false;
-      }
-    }
-  })();
-  return {
-    next: async (): Promise<Piece | undefined> => {
-      const { done, value } = await pieces.next();
-      return done ? undefined : value;
-    },
-    key: () => key,
-    close: async () => void (await pieces.return(undefined)),
-  };
-}
 
 async function* wholeLines(chunks: AsyncIterable<Buffer>, key: string): AsyncGenerator<WholeLines> {
   let begun: Buffer[] = [];

@@ -44,8 +44,6 @@ export function createFramePacker<About>(
   }
 
   return {
-    /** The bytes that have not been given to `packed` yet, before compression. */
-    waitingBytes: () => endedBytes + raw.sizeBytes(),
     /** The bytes of the frame that is being filled. */
     openBytes: () => raw.sizeBytes(),
     /** A copy of them. */

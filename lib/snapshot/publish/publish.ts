@@ -149,15 +149,14 @@ function judge(
   const accepted = reasons.filter((reason) => accept.includes(reason));
   const { scanRefused: _, ...found } = finished;
   const publishable = refused.length === 0;
-  if (!force || !isLate)
-    return { ...found, changes: null, publishable, refused, accepted, forced: force && !publishable };
+  const late = force && isLate ? (['superseded'] as const) : [];
   return {
     ...found,
     changes: null,
     publishable,
-    refused: [...refused, 'superseded'],
+    refused: [...refused, ...late],
     accepted,
-    forced: true,
+    forced: force && (!publishable || isLate),
   };
 }
 

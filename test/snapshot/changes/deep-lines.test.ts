@@ -4,7 +4,6 @@ import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
 import { storedChanges } from '../../../lib/snapshot/changes/stored-changes.ts';
 import { changesKey } from '../../../lib/snapshot/keys.ts';
 import { publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts';
-import type { Source } from '../../../lib/snapshot/sources/sources.ts';
 import { ownPeakMb, resetOwnPeak } from '../../own-peak.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { tuesday } from './publish-lines.ts';
@@ -13,43 +12,33 @@ import { storeRun } from './stored-run.ts';
 /** As deep as a response may be. */
 const deep = (core: string) => `${'['.repeat(511)}${core}${']'.repeat(511)}`;
 
-const headOf: Record<Source, string> = {
-  calculations: '"id":1',
-  'data-files': '"dataFileId":1',
-  files: '"_filesetId":"s","id":"1"',
-  cards: '"_datasetId":"d","id":1',
-};
-
-async function compare(source: Source, before: string, after: string) {
+async function compare(before: string, after: string) {
   const store = createMemoryStore();
   const [old, now] = [await storeRun(store, 'old', [before]), await storeRun(store, 'new', [after])];
-  return collectChanges(compareRuns({ store, source, before: old, after: now }), 10);
+  return collectChanges(compareRuns({ store, source: 'calculations', before: old, after: now }), 10);
 }
 
 describe('a field of more values than are parsed', () => {
   const many = (values: string) => `[${'{"a":1},'.repeat(60_000)}${values}]`;
 
-  test.each(Object.entries(headOf))(
-    'of %s is compared by its bytes, the others by their values',
-    async (source, head) => {
-      const record = (field: string, rest: string) => `{${head},"many":${field},${rest}}`;
+  test('is compared by its bytes, the others by their values', async () => {
+    const record = (field: string, rest: string) => `{"id":1,"many":${field},${rest}}`;
 
-      const same = await compare(source as Source, record(many('1'), '"n":1.0'), record(many('1'), '"n":1'));
-      const other = await compare(source as Source, record(many('1'), '"n":1'), record(many('1.0'), '"n":1'));
-      const added = await compare(source as Source, record(many('1'), '"n":1'), record(many('1'), '"m":2'));
+    const same = await compare(record(many('1'), '"n":1.0'), record(many('1'), '"n":1'));
+    const other = await compare(record(many('1'), '"n":1'), record(many('1.0'), '"n":1'));
+    const added = await compare(record(many('1'), '"n":1'), record(many('1'), '"m":2'));
 
-      expect(same.counts.changed).toBe(0);
-      expect(other.changes).toMatchObject([{ fields: ['many'] }]);
-      expect(added.changes).toMatchObject([{ fields: ['m', 'n'] }]);
-    },
-  );
+    expect(same.counts.changed).toBe(0);
+    expect(other.changes).toMatchObject([{ fields: ['many'] }]);
+    expect(added.changes).toMatchObject([{ fields: ['m', 'n'] }]);
+  });
 
   test('costs no more than its text, where it would take a gigabyte as values', async () => {
     const record = (last: string) => `{"id":1,"many":[${'1,'.repeat(2_000_000)}${last}]}`;
     resetOwnPeak();
     const beforeMb = ownPeakMb();
 
-    const { changes } = await compare('calculations', record('1'), record('2'));
+    const { changes } = await compare(record('1'), record('2'));
 
     expect(changes).toMatchObject([{ fields: ['many'] }]);
     expect(ownPeakMb() - beforeMb).toBeLessThan(200);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { endsPart } from '../../../lib/snapshot/changes/key-hash.ts';
 import { workFolder } from '../../../lib/snapshot/keys.ts';
-import { type Part, readLatest } from '../../../lib/snapshot/manifest.ts';
+import type { Part } from '../../../lib/snapshot/manifest.ts';
 import { type FinishedRun, publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import { createPartWriter } from '../../../lib/snapshot/run/part-writer.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
@@ -192,30 +192,4 @@ describe.each(['calculations', 'files'] as const)('%s', (source) => {
     expect(once.length).toBeGreaterThan(3);
     expect(once.reduce((sum, { records }) => sum + records, 0)).toBe(idsOf[source].length);
   });
-});
-
-test('parts that are the same in both runs are not read by the comparison', async () => {
-  const store = createMemoryStore();
-  const source = 'calculations';
-  const before = await takeRun(store, source, monday, 1, 1_100);
-  await publishRun({ store, source, run: monday, finished: before, force: true });
-  const finished = await takeRun(store, source, tuesday, 1, 700);
-  const compared: string[] = [];
-  const stream: Store['stream'] = (key, ...given) => {
-    // Those under `work/` are read to be published.
-    if (!key.startsWith('work/')) compared.push(key);
-    return store.stream(key, ...given);
-  };
-
-  const { manifest } = await publishRun({
-    store: { ...store, stream },
-    source,
-    run: tuesday,
-    finished,
-    force: true,
-  });
-
-  expect(manifest.changes).toMatchObject({ against: monday.id, added: 0, removed: 0, changed: 0 });
-  expect(compared).toEqual([]);
-  expect((await readLatest(store, source))?.run).toBe(tuesday.id);
 });
