@@ -1,8 +1,9 @@
 import type { Share } from '../pace/fair-order.ts';
-import type { Worker } from './handle-message.ts';
+import type { Breaker } from '../pace/fleet-breaker.ts';
+import type { Store } from '../store/index.ts';
 import { findLateOutcome } from './late-outcome.ts';
 import { CANCELLED, type Claim } from './ledger/job-row.ts';
-import type { ClaimAnswer, JobRequest, SentAnswer } from './ledger/ledger.ts';
+import type { ClaimAnswer, JobRequest, Ledger, SentAnswer } from './ledger/ledger.ts';
 import { sentInTime } from './ledger/transitions.ts';
 import { HandBackError, JobCancelledError, type Turn, TurnLostError } from './turn.ts';
 
@@ -60,7 +61,12 @@ export type HeldOptions = {
   readonly mustLastMs: number;
   /** Default: `normal`. */
   readonly share?: Share;
-  readonly worker: Pick<Worker, 'ledger' | 'store' | 'now' | 'breaker'>;
+  readonly worker: {
+    readonly ledger: Ledger;
+    readonly store: Store;
+    readonly now: () => number;
+    readonly breaker?: Pick<Breaker, 'knownBlockedMs'>;
+  };
   readonly lease: Lease;
 };
 
