@@ -83,23 +83,3 @@ describe('room for output', () => {
     expect(isDrained).toBe(true);
   });
 });
-
-test('every part of a terminal is there: commands do without one that is absent', () => {
-  const terminal = processTerminal();
-
-  expect(Object.keys(terminal).sort()).toEqual([
-    'awaits',
-    'dialog',
-    'drained',
-    'environment',
-    'err',
-    'holdLeft',
-    'out',
-    'outputFault',
-    'pipes',
-    'readInput',
-    'screen',
-    'signal',
-    'width',
-  ]);
-});

@@ -84,10 +84,8 @@ const BOUNDARIES = [
   { of: RowsError, kind: 'file' },
 ] as const;
 
-const kindOf = (error: Error): string =>
-  'failure' in error && typeof error.failure === 'object' && error.failure !== null && 'kind' in error.failure
-    ? String(error.failure.kind)
-    : 'other';
+const kindOf = (error: Error & { readonly failure?: { readonly kind?: string } }): string =>
+  error.failure?.kind ?? 'other';
 
 function factsOfPlatform({ failure }: PlatformError): Partial<ErrorJson> {
   if (failure.kind === 'input') return { kind: 'usage', failure: failure.kind };

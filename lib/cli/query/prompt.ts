@@ -1,13 +1,22 @@
 import { createInterface, type Interface } from 'node:readline';
+import { StoreError } from '../../store/index.ts';
+import type { FirstRows, Tables } from '../../tables/duckdb/open-tables.ts';
+import { QueryError } from '../../tables/duckdb/query-error.ts';
 import { splitStatements } from '../../tables/duckdb/split-statements.ts';
+import { savedQueries } from '../../tables/saved-queries.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { exitCodes, shown } from '../terminal/terminal.ts';
+import { type Dialog, exitCodes, shown, shownLines } from '../terminal/terminal.ts';
+import { counted, number } from '../terminal/words.ts';
+import { textTable } from './as-table.ts';
 import { complete } from './completion.ts';
+import { hiddenColumns } from './print-result.ts';
 import { promptAction, promptCommands } from './prompt-commands.ts';
-import { createRunner, type Runner, type RunnerOptions } from './prompt-runner.ts';
-import { savedNames } from './saved.ts';
 
-export type PromptOptions = RunnerOptions & {
+export type PromptOptions = {
+  readonly tables: Tables;
+  readonly dialog: Dialog;
+  /** Stops each query after so long. */
+  readonly seconds?: number | undefined;
   /** Ends the prompt. */
   readonly signal: AbortSignal;
 };
@@ -19,7 +28,7 @@ const NEXT = '  -> ';
 export async function runPrompt(options: PromptOptions): Promise<number> {
   const { dialog, signal } = options;
   const runner = await createRunner(options);
-  const known = { saved: savedNames(), commands: Object.keys(promptCommands) };
+  const known = { saved: savedQueries().map(({ name }) => name), commands: Object.keys(promptCommands) };
   const state = { typed: '', isOver: false };
   const lines = createInterface({
     ...dialog,
@@ -38,7 +47,8 @@ export async function runPrompt(options: PromptOptions): Promise<number> {
     if (runner.stop()) return;
     runner.print(state.typed === '' && lines.line === '' ? '\n(Ctrl-D ends)' : '');
     state.typed = '';
-    clearLine(lines);
+    // Drops what is typed in the line, as Ctrl-E and Ctrl-U do.
+    for (const name of ['e', 'u']) lines.write(null, { ctrl: true, name });
     ask();
   });
   signal.addEventListener('abort', end, { once: true });
@@ -62,6 +72,8 @@ type PromptState = {
   typed: string;
   isOver: boolean;
 };
+
+type Runner = Awaited<ReturnType<typeof createRunner>>;
 
 /** Does what a line asks for; it may be a part of a statement, or several. */
 async function take(line: string, state: PromptState, runner: Runner): Promise<void> {
@@ -101,8 +113,61 @@ function createAsk(lines: Interface, isFirst: () => boolean): () => void {
   };
 }
 
-/** Drops what is typed in the line, as Ctrl-E and Ctrl-U do. */
-function clearLine(lines: Interface): void {
-  lines.write(null, { ctrl: true, name: 'e' });
-  lines.write(null, { ctrl: true, name: 'u' });
+/** The most rows of a result that are printed. */
+const MOST_ROWS = 1_000;
+
+/** Runs the queries of a prompt, one at a time. */
+async function createRunner({ tables, dialog: { output }, seconds }: PromptOptions) {
+  let listed = await tables.list();
+  let running: AbortController | undefined;
+  const print = (line: string) => void output.write(`${line}\n`);
+  const runQuery = async (sql: string, signal: AbortSignal) => {
+    const startMs = performance.now();
+    const found = await tables.run(sql, { maxRows: MOST_ROWS, seconds, signal, onReading: print });
+    const width = 'columns' in output && typeof output.columns === 'number' ? output.columns : undefined;
+    for (const line of linesOf(found, width)) print(line);
+    print(`${countedRows(found)}, ${((performance.now() - startMs) / 1000).toFixed(1)} s`);
+    listed = await tables.list();
+  };
+  return {
+    print,
+    /** The tables that there were after the last query. */
+    listed: () => listed,
+    /** Stops the query that is running; false if none is. */
+    stop() {
+      running?.abort(new Error('stopped by Ctrl-C'));
+      return running !== undefined;
+    },
+    /** Runs a query and prints its rows, or why it has none. */
+    async run(sql: string): Promise<void> {
+      running = new AbortController();
+      const { signal } = running;
+      try {
+        await runQuery(sql, signal);
+      } catch (error) {
+        if (signal.aborted) print('stopped');
+        else if (error instanceof QueryError || error instanceof StoreError) print(shownLines(error.message));
+        else throw error;
+      } finally {
+        running = undefined;
+      }
+    },
+  };
+}
+
+function linesOf({ columns, first, faults, notes }: FirstRows, width: number | undefined): readonly string[] {
+  const names = columns.map(({ name }) => name);
+  const table = textTable(names, first, width);
+  const hidden = hiddenColumns(columns.length, table);
+  return [
+    ...table.lines(first),
+    ...(hidden === undefined ? [] : [hidden]),
+    ...notes.map((note) => shown(note)),
+    ...faults.map((fault) => `not in the result: ${shown(fault)}`),
+  ];
+}
+
+function countedRows({ rows, first }: FirstRows): string {
+  const all = counted(rows, 'row');
+  return first.length === rows ? all : `the first ${number(first.length)} of ${all}`;
 }

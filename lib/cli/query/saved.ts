@@ -28,6 +28,3 @@ export const listSaved = (): readonly string[] =>
     ['NAME', 'SHOWS'],
     savedQueries().map(({ name, description }) => [name, description]),
   );
-
-/** The names of the saved queries. */
-export const savedNames = (): readonly string[] => savedQueries().map(({ name }) => name);
