@@ -2,14 +2,12 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { gunzipSync } from 'node:zlib';
 import { describe, expect, test, vi } from 'vitest';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { json, startServer } from '../platform/scripted-server.ts';
-import { beginCommand, runCommand, settingsOf as settingsFor } from './run-command.ts';
+import { beginCommand, publishedIn, runCommand, settingsOf as settingsFor } from './run-command.ts';
 import { spawnCommand } from './spawn-command.ts';
 
 const TOKEN = 'sandbox-token';
@@ -38,13 +36,7 @@ async function checkpointOf(place: string, run: string) {
   return JSON.parse(await readFile(join(folder.path, `work/${place}/${run}/_checkpoint.json`), 'utf8'));
 }
 
-async function published(place: string) {
-  const read = async (key: string) => JSON.parse(await readFile(join(folder.path, key), 'utf8'));
-  const manifest = (await read((await read(`${place}/latest.json`)).manifest)) as Manifest;
-  const bodies = await Promise.all(manifest.parts.map(({ key }) => readFile(join(folder.path, key))));
-  const lines = bodies.flatMap((body) => gunzipSync(body).toString().split('\n').slice(0, -1));
-  return { manifest, lines };
-}
+const published = (place: string) => publishedIn(folder.path, place);
 
 /** How many parts a scan that was stopped has closed. They go when their run is published. */
 async function partsUnderWork(): Promise<number> {

@@ -1,6 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import type { Terminal } from '../../lib/cli/terminal/terminal.ts';
 import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
+import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
@@ -32,3 +36,12 @@ export const settingsOf = ({ url, token }: Pick<Sandbox, 'url' | 'token'>, store
   PLATFORM_RATE: '1000',
   SYNC_STORE: store,
 });
+
+/** What `latest.json` of a place leads to: the manifest, and the lines of its parts. */
+export async function publishedIn(folder: string, place: string) {
+  const read = async (key: string) => JSON.parse(await readFile(join(folder, key), 'utf8'));
+  const manifest = (await read((await read(`${place}/latest.json`)).manifest)) as Manifest;
+  const bodies = await Promise.all(manifest.parts.map(({ key }) => readFile(join(folder, key))));
+  const lines = bodies.flatMap((body) => gunzipSync(body).toString().split('\n').slice(0, -1));
+  return { manifest, lines };
+}
