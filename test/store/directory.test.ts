@@ -139,7 +139,7 @@ describe('between processes', () => {
     const directory = await makeDirectory();
     const store = createDirectoryStore(directory);
 
-    for (const linesBeforeKill of [1, 2, 5, 8]) {
+    for (const linesBeforeKill of scaled(0, 1) > 0 ? [1, 2, 5, 8] : [1, 5]) {
       await using child = startChild('write-forever.ts', directory);
       await child.lines(linesBeforeKill);
       await child.kill();
@@ -157,7 +157,7 @@ describe('between processes', () => {
     await using child = startChild('write-forever.ts', directory);
     await child.lines(2);
 
-    for (const _ of Array(60).keys()) {
+    for (const _ of Array(scaled(20, 60)).keys()) {
       const body = (await store.get('object'))?.body ?? Buffer.alloc(0);
 
       expect(body.length).toBe(4 * 1024 * 1024);
@@ -187,23 +187,23 @@ describe('between processes', () => {
 
   test('three processes that count in one object lose no increment, whatever their clocks', async () => {
     const directory = await makeDirectory();
-    await using ahead = startChild('count.ts', directory, '25', '3600000');
-    await using behind = startChild('count.ts', directory, '25', '-86400000');
-    await using stepping = startChild('count.ts', directory, '25', '2000', 'steps');
+    await using ahead = startChild('count.ts', directory, '15', '3600000');
+    await using behind = startChild('count.ts', directory, '15', '-86400000');
+    await using stepping = startChild('count.ts', directory, '15', '2000', 'steps');
 
     const codes = await Promise.all([ahead.exit(), behind.exit(), stepping.exit()]);
     const counter = await createDirectoryStore(directory).get('counter');
 
     expect(codes).toEqual([0, 0, 0]);
-    expect(counter?.body.toString()).toBe('75');
+    expect(counter?.body.toString()).toBe('45');
   });
 
   test('a process that is stopped until others took its lock over loses no increment of theirs', async () => {
     const directory = await makeDirectory();
-    await using first = startChild('count.ts', directory, '400');
-    await using second = startChild('count.ts', directory, '400');
+    await using first = startChild('count.ts', directory, '150');
+    await using second = startChild('count.ts', directory, '150');
 
-    for (const _ of Array(scaled(1, 10)).keys()) {
+    for (const _ of Array(scaled(1, 3)).keys()) {
       await Promise.all([first.lines(1), second.lines(1)]);
       first.signal('SIGSTOP');
       await sleep(3_500);
@@ -213,7 +213,7 @@ describe('between processes', () => {
     const counter = await createDirectoryStore(directory).get('counter');
 
     expect(codes).toEqual([0, 0]);
-    expect(counter?.body.toString()).toBe('800');
+    expect(counter?.body.toString()).toBe('300');
   });
 });
 
@@ -221,39 +221,21 @@ describe('with a clock that is off the file system’s', () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ['Date'] }));
   afterEach(() => vi.useRealTimers());
 
-  test.for([2_000, -2_000, 3_600_000, -3_600_000, 86_400_000, -86_400_000])(
-    'objects are stored and deleted: by %i ms',
-    async (byMs) => {
-      const directory = await makeDirectory();
-      const other = join(directory, '.store/temporary/other');
-      await mkdir(dirname(other), { recursive: true });
-      await writeFile(other, 'another process is writing this');
-      vi.setSystemTime(Date.now() + byMs);
-      const store = createDirectoryStore(directory);
-
-      const first = await store.put('object', Buffer.from('x'), { condition: { ifAbsent: true } });
-      vi.setSystemTime(Date.now() - 2 * byMs);
-      const second = await store.put('object', Buffer.from('y'), { condition: { ifAbsent: true } });
-      await store.delete('object');
-
-      expect([first.kind, second.kind]).toEqual(['stored', 'condition-failed']);
-      expect(await Array.fromAsync(store.list(''))).toEqual([]);
-      expect(await readdir(dirname(other))).toEqual(['other']);
-    },
-  );
-
-  test('a lock whose holder was killed is taken over within 10 seconds', async () => {
-    using _ = hurry();
+  test.for([3_600_000, -86_400_000])('objects are stored and deleted: by %i ms', async (byMs) => {
     const directory = await makeDirectory();
-    await using child = startChild('hold-lock.ts', directory);
-    await child.lines(1);
-    await child.kill();
-    vi.setSystemTime(Date.now() - 86_400_000);
-    const startedAt = performance.now();
+    const other = join(directory, '.store/temporary/other');
+    await mkdir(dirname(other), { recursive: true });
+    await writeFile(other, 'another process is writing this');
+    vi.setSystemTime(Date.now() + byMs);
+    const store = createDirectoryStore(directory);
 
-    const put = await createDirectoryStore(directory).put('object', Buffer.from('new'));
+    const first = await store.put('object', Buffer.from('x'), { condition: { ifAbsent: true } });
+    vi.setSystemTime(Date.now() - 2 * byMs);
+    const second = await store.put('object', Buffer.from('y'), { condition: { ifAbsent: true } });
+    await store.delete('object');
 
-    expect(put.kind).toBe('stored');
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect([first.kind, second.kind]).toEqual(['stored', 'condition-failed']);
+    expect(await Array.fromAsync(store.list(''))).toEqual([]);
+    expect(await readdir(dirname(other))).toEqual(['other']);
   });
 });
