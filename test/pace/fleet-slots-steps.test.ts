@@ -3,14 +3,13 @@ import { type Budget, type BudgetItem, emptyBudget } from '../../lib/pace/budget
 import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { createFleetSlots } from '../../lib/pace/fleet-slots.ts';
 import type { Slot } from '../../lib/pace/pace.ts';
-import { type ApproachRequest, type Demand, momentOf } from '../../lib/pace/slots.ts';
+import { type Demand, momentOf } from '../../lib/pace/slots.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const demand: Demand = { waiting: 2, queued: 0, arrived: 2, concurrency: 8, latencyMs: 20, leadMs: 0 };
 
 type Given = {
   readonly budget?: Partial<Budget>;
-  readonly maxWaitMs?: number;
   /** How long each request to the item takes. Default: 40 ms. */
   readonly responseMs?: number;
   /** How late timers wake. Default: not at all. */
@@ -18,12 +17,7 @@ type Given = {
 };
 
 /** A worker at 10 requests a second: a block spans two slots of 103 ms. */
-function createWorker({
-  budget,
-  maxWaitMs = Number.POSITIVE_INFINITY,
-  responseMs = 40,
-  lateness,
-}: Given = {}) {
+function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
   const state = { setByMs: 0 };
   const virtual = createVirtualClock({ lateness });
   const clock = { ...virtual, steady: () => virtual.now() - state.setByMs };
@@ -42,7 +36,10 @@ function createWorker({
     reserve: logged('reserve', memory.reserve),
     lower: logged('lower', memory.lower),
   };
-  const slots = createFleetSlots({ item, rate: 10, maxWaitMs, greed: 'block', clock, random: () => 0.5 });
+  const slots = createFleetSlots({
+    ...{ item, rate: 10, maxWaitMs: Number.POSITIVE_INFINITY },
+    ...{ greed: 'block', clock, random: () => 0.5 },
+  });
   const request = (given: Partial<Demand> = {}) => ({
     calledAt: momentOf(clock),
     signal: undefined,
@@ -56,19 +53,15 @@ function createWorker({
   return {
     slots,
     state,
-    clock,
     memory,
-    request,
-    run,
     take: (given: Partial<Demand> = {}) => run(() => slots.take(request(given))),
     throttled: (slot: Slot, retryAfterMs?: number) => run(() => slots.throttled(slot, retryAfterMs)),
-    /** When a call that has `calls` others ahead, and prepares for `leadMs`, is let through. */
-    approach: async (calls: number, { leadMs = 0, forMs = 1e9 } = {}) => {
-      const given: ApproachRequest = { ...request(), ahead: () => ({ calls, forMs }), leadMs: () => leadMs };
-      await run(() => slots.approach(given));
+    /** When a call that has no others ahead, and prepares for `leadMs`, is let through. */
+    approach: async (leadMs: number) => {
+      const ahead = () => ({ calls: 0, forMs: 1e9 });
+      await run(() => slots.approach({ ...request(), ahead, leadMs: () => leadMs }));
       return clock.now();
     },
-    pass: (ms: number) => run(() => clock.sleep(ms)),
     takeLog: () => log.splice(0),
   };
 }
@@ -141,7 +134,7 @@ describe('a call that must prepare', () => {
   test('reserves at once if no other will, and is let through as long before its slot as it prepares', async () => {
     const { approach, takeLog } = createWorker({ budget: { tatMs: 5_000 } });
 
-    expect(await approach(0, { leadMs: 300 })).toBe(4_995 - 40 - 300);
+    expect(await approach(300)).toBe(4_995 - 40 - 300);
     expect(takeLog()).toEqual(['look at 0', 'reserve at 40']);
   });
 });
