@@ -353,6 +353,24 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
     expect(await rowOf(table, 'good')).toMatchObject({ state: 'SCORED', sends: 2 });
   });
 
+  test('through the client, a call that has left when the run is stopped finishes, and its result is stored', async () => {
+    const stop = new AbortController();
+    const { platform, sent } = fakeCall([
+      async (signal) => {
+        stop.abort(new Error('enough'));
+        signal?.throwIfAborted();
+        return ok(sentimentOf({ text: 'good' }));
+      },
+    ]);
+    const { options, table } = worker(platform.sentiment.analyze);
+
+    const scored = await scoreTexts(textsOf('good'), {}, { ...options, signal: stop.signal });
+
+    expect(resultsOf(scored)).toMatchObject([{ id: 't0', calls: 1, paidAgain: 0 }]);
+    expect(sent).toHaveLength(1);
+    expect(await rowOf(table, 'good')).toMatchObject({ state: 'SCORED', sends: 1 });
+  });
+
   test('what a job paid for in an earlier try counts as its own, and as cached for other jobs', async () => {
     const { analyze, paid } = scriptedAnalyze();
     const { options } = worker(analyze);
