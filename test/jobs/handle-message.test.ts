@@ -217,28 +217,19 @@ describe('a worker that is stopped', () => {
     },
   );
 
-  test('counts a try of a job that failed otherwise, or is not told to stop', async () => {
-    const otherwise = await fails((stop) => {
-      stop.abort(reason);
-      return around(new Error('another'), 1);
-    });
-    const unstopped = await fails(() => around(reason, 1));
-    const tooDeep = await fails((stop) => {
-      stop.abort(reason);
-      return around(reason, 10);
-    });
-
-    const counted = { unsentTries: 1 };
-    expect([otherwise.row, unstopped.row, tooDeep.row]).toMatchObject([counted, counted, counted]);
-  });
-
-  test('comes to an end although errors are each other’s cause', async () => {
+  const circular = () => {
+    const one = new Error('one');
+    return Object.assign(one, { cause: new Error('other', { cause: one }) });
+  };
+  test.for<[string, () => unknown, boolean]>([
+    ['failed otherwise', () => around(new Error('another'), 1), true],
+    ['is not told to stop', () => around(reason, 1), false],
+    ['ends by it too deep in its causes', () => around(reason, 10), true],
+    ['failed by errors that are each other’s cause', circular, true],
+  ])('counts a try of a job that %s', async ([, thrown, isStopped]) => {
     const { row } = await fails((stop) => {
-      stop.abort(reason);
-      const [one, other] = [new Error('one'), new Error('other')];
-      one.cause = other;
-      other.cause = one;
-      return one;
+      if (isStopped) stop.abort(reason);
+      return thrown();
     });
 
     expect(row).toMatchObject({ unsentTries: 1 });

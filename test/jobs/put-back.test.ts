@@ -118,20 +118,6 @@ describe('a message that waits', () => {
     expect(counting.seen.copies).toBeLessThan(15);
   });
 
-  test('for its own time, and was never claimed, is done then as a job of its first sender', async () => {
-    await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
-    const counting = countingQueue(fake.clock);
-    const job = { ...runFunctionJob, notBefore: '2026-12-24T18:00:00Z' };
-    counting.put(JSON.stringify(job), 'AIDASUBMITTER');
-
-    await drain(counting, fake.worker, fake.clock);
-
-    expect(counting.lost).toEqual([]);
-    expect(fake.clock.nowMs).toBe(Date.parse('2026-12-24T18:00:00Z'));
-    const [{ result = '' } = {}] = fake.finished;
-    expect(await fake.stored(result)).toMatchObject({ status: 'done', sender: 'AIDASUBMITTER' });
-  });
-
   test.each([
     [45_000, 45_000],
     [7_200_000, 900_000],

@@ -48,12 +48,11 @@ export const groups = {
     ],
   },
   ledger: {
-    mutate: ['lib/jobs/ledger/*.ts', 'lib/jobs/{handle-message,turn,persist,late-outcome,record-end}.ts'],
+    mutate: ['lib/jobs/ledger/*.ts', 'lib/jobs/{handle-message,held,persist,late-outcome,record-end}.ts'],
     tests: [
-      'test/jobs/ledger/{transitions,decisions,job-row,create-ledger,ledger,lease-renewal}.test.ts',
-      'test/jobs/{turn,lease-until,handle-message,persist,record-end,cancel-under-way}.test.ts',
+      'test/jobs/ledger/{transitions,create-ledger,ledger,lease-renewal}.test.ts',
+      'test/jobs/{held,lease-until,handle-message,persist,record-end,cancel-under-way}.test.ts',
       'test/jobs/{simulation-found,unnamed-message}.test.ts',
-      'test/jobs/ledger/ledger-model.test.ts',
     ],
   },
   retry: {
