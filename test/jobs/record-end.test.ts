@@ -278,6 +278,28 @@ describe('a lease that is lost while the response is on its way', () => {
     expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'CLAIMED', fence: 2 });
   });
 
+  test('or before the request left means that nothing was sent: the job runs in its next delivery', async () => {
+    const lost = new AbortController();
+    let runs = 0;
+    await using fake: Fake = await fakeWorker({
+      'run-function': async (_, turn) => {
+        runs += 1;
+        await turn.beforeSend();
+        if (runs === 1) lost.abort(new Error('lease lost'));
+        turn.signal.throwIfAborted();
+        turn.onLeave();
+        return { status: 'done', response: '{"executionId":"e-1"}' };
+      },
+    });
+
+    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lossy(fake, lost));
+    fake.clock.nowMs += 10_000;
+    await delivered(fake);
+
+    expect(handled).toEqual({ kind: 'later', delayMs: 1_000, isLost: true });
+    expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', attempts: 1 });
+  });
+
   test('or before the request left, and another worker has called the job unknown: it fails, and runs again', async () => {
     let runs = 0;
     await using fake: Fake = await fakeWorker({
