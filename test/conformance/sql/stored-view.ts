@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { parseExact, printExact } from '../../../lib/base/json/exact-json.ts';
 import { type StoredTable, type StoredTableName, storedTables } from '../../../lib/tables/stored-tables.ts';
-import { duckDbType } from '../../tables/duckdb-type.ts';
+import { duckDbType } from './duckdb-type.ts';
 
 /** A table over objects of JSON lines, which are parsed here: DuckDB refuses halves of surrogate pairs. */
 export async function storedView(name: StoredTableName, store: string): Promise<string> {
