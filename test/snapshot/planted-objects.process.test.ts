@@ -9,8 +9,6 @@ import { parsePart } from '../../lib/jobs/texts/batch/part.ts';
 import { readLines } from '../../lib/snapshot/changes/line-reader.ts';
 import { type Compression, compressionSuffix } from '../../lib/snapshot/keys.ts';
 import type { Part } from '../../lib/snapshot/manifest.ts';
-import { readLastPublication } from '../../lib/snapshot/publish/last-publication.ts';
-import { readFinishedRun } from '../../lib/snapshot/publish/publish.ts';
 import { readParts } from '../../lib/snapshot/run/checkpoint.ts';
 import { readMissing } from '../../lib/snapshot/run/stored-missing.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
@@ -22,7 +20,6 @@ import { monday, publishLines, tuesday } from './changes/publish-lines.ts';
 import { publishedManifest } from './published-manifest.ts';
 
 const WORK = `work/calculations/${tuesday.id}/`;
-const PUBLISHED = `calculations/dt=2026-11-17/run=${tuesday.id}/`;
 
 const folder = folderOfEach();
 let store: Store;
@@ -190,21 +187,4 @@ test('a part of scores that is a bomb is named', () => {
   expect(() => parsePart(key, body)).toThrow(
     /^scores\/b\/part-00000-[0-9a-f]{12}\.ndjson\.gz is not what platform-sync writes there \(\d+ bytes that are not rows\)$/,
   );
-});
-
-test('a manifest of another run or place is neither published nor compared with', async () => {
-  const other = { source: 'cards', run: monday.id, startedAt: monday.startedAt, records: 0, parts: [] };
-  await store.put(`${WORK}_manifest.json`, printStored(publishedManifest(other)));
-  const planted = `${PUBLISHED}_manifest.json`;
-  await store.put(planted, printStored(publishedManifest({ ...other, source: 'calculations' })));
-  const latest = { run: tuesday.id, manifest: planted, startedAt: tuesday.startedAt };
-  await store.put('calculations/latest.json', printStored(latest));
-
-  await expect(readFinishedRun(store, 'calculations', tuesday.id)).rejects.toThrow(
-    `expected the manifest of run ${tuesday.id} of calculations, got that of ${monday.id} of cards`,
-  );
-  expect(await readLastPublication(store, 'calculations')).toMatchObject({
-    manifest: undefined,
-    broken: `${planted}: expected the manifest of run ${tuesday.id} of calculations, got that of ${monday.id} of calculations`,
-  });
 });

@@ -124,18 +124,6 @@ test('a missing part entry is reported', async () => {
   });
 });
 
-test('a damaged part entry is reported', async () => {
-  const first = await recordPart(store, partOf(0), null);
-  await store.put(first, Buffer.from('{"part":{}}'));
-
-  await expect(readParts(store, first)).rejects.toMatchObject({
-    name: 'StoredObjectError',
-    message: expect.stringMatching(
-      /^work\/.* is not what platform-sync writes there \(wrong: part\.key, .*previous\)$/,
-    ),
-  });
-});
-
 test('ids are stored with their run, and missing ids are reported', async () => {
   await storeIds(store, { source: 'cards', run: RUN }, ['b', 'a']);
 
