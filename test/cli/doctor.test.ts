@@ -43,6 +43,14 @@ async function doctor(changed: Readonly<Record<string, string>> = {}, flags: rea
   return runCommand(['doctor', ...flags], { ...settings, ...changed });
 }
 
+/** Nothing but a folder. */
+const ALONE = {
+  SYNC_TABLE: '',
+  SYNC_QUEUE_URL: '',
+  SYNC_DEAD_LETTER_URL: '',
+  SYNC_STORE: join(folder, 'store'),
+};
+
 /** Each check with its status, and of a failed one what it says. */
 const statuses = (out: string) =>
   Object.fromEntries(
@@ -66,12 +74,7 @@ test('all is well: each check in its order, exit 0', async () => {
 });
 
 test('with nothing but a folder the queue and the table are in it', async () => {
-  const { code, out } = await doctor({
-    SYNC_TABLE: '',
-    SYNC_QUEUE_URL: '',
-    SYNC_DEAD_LETTER_URL: '',
-    SYNC_STORE: folder,
-  });
+  const { code, out } = await doctor(ALONE);
 
   expect(statuses(out)).toMatchObject({ bucket: 'ok', queue: 'ok', table: 'ok' });
   expect(out).toContain('restored from an older copy');
@@ -91,13 +94,13 @@ describe('says what to do, exit 1:', () => {
     ],
     [
       'a host that is away',
-      { PLATFORM_BASE_URL: 'http://127.0.0.1:9' },
+      { ...ALONE, PLATFORM_BASE_URL: 'http://127.0.0.1:9' },
       { host: 'failed', token: 'skipped', clock: 'skipped', bucket: 'ok' },
       '→ check PLATFORM_BASE_URL',
     ],
     [
       'a wrong token',
-      { PLATFORM_TOKEN: 'revoked-long-ago' },
+      { ...ALONE, PLATFORM_TOKEN: 'revoked-long-ago' },
       { host: 'ok', token: 'failed', clock: 'ok', rights: 'skipped' },
       '→ the token is the one in PLATFORM_TOKEN',
     ],
@@ -107,7 +110,7 @@ describe('says what to do, exit 1:', () => {
       { bucket: 'failed', queue: 'ok' },
       '→ create the bucket, or change SYNC_STORE',
     ],
-    ['a folder that is a file', { SYNC_STORE: occupied }, { bucket: 'failed' }, 'a directory'],
+    ['a folder that is a file', { ...ALONE, SYNC_STORE: occupied }, { bucket: 'failed' }, 'a directory'],
     [
       'a table that is none',
       { SYNC_TABLE: 'no-such-table', PLATFORM_MAX_WAIT_MS: '1000' },
@@ -134,7 +137,7 @@ describe('says what to do, exit 1:', () => {
   test('a token that may not read', async () => {
     await using other = await startPlatform({ ...NONE, forbidden: ['listCards', 'getDataFile'] });
 
-    const { code, out } = await doctor({ PLATFORM_BASE_URL: other.url });
+    const { code, out } = await doctor({ ...ALONE, PLATFORM_BASE_URL: other.url });
 
     expect(statuses(out)).toMatchObject({ token: 'ok', rights: 'failed' });
     expect(out).toContain('may not read cards, data files (403)');
@@ -160,7 +163,7 @@ test('a clock that is off by minutes fails', async () => {
 });
 
 test('leaves nothing behind, and with --json prints one value', async () => {
-  const { out } = await doctor({ SYNC_STORE: join(folder, 'store') }, ['--json']);
+  const { out } = await doctor(ALONE, ['--json']);
   const { well, checks } = JSON.parse(out);
 
   expect(well).toBe(true);
