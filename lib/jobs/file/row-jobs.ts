@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { canonicalJson, createNumbersByText, printJson } from '../../base/index.ts';
+import { isObject } from '../message/fields.ts';
 import type { JobLine } from '../message/job-lines.ts';
 import type { CsvRow } from '../texts/rows/csv.ts';
 import type { Template } from './template.ts';
@@ -32,15 +33,12 @@ export async function* rowJobs(
   }
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** A version is the same for all of them. */
-const versioned = (value: unknown): unknown => (isRecord(value) ? { version: 1, ...value } : value);
+const versioned = (value: unknown): unknown => (isObject(value) ? { version: 1, ...value } : value);
 
 /** The text of a message with an id. Anything but an object is refused when it is checked. */
 export function textOf(value: unknown, idOf: (message: object) => string) {
-  const isUnique = isRecord(value) && !('id' in value);
+  const isUnique = isObject(value) && !('id' in value);
   return { text: printJson(isUnique ? { ...value, id: idOf(value) } : value), isUnique };
 }
 

@@ -1,5 +1,6 @@
 import { parseJson } from '../../base/index.ts';
 import type { Store } from '../../store/index.ts';
+import { isObject } from '../message/fields.ts';
 import { type ResultOf, resultKey, WHOLE } from '../result.ts';
 import { readListed } from './read-listed.ts';
 
@@ -81,9 +82,7 @@ export async function bytesOfResult(
 function recordIn(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value = parseJson(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

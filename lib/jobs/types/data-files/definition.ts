@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type Call, idDigits, idSchema, PlatformError } from '../../../platform/index.ts';
 import { expandNames, getDataFile } from '../../../platform/operations/get-data-file.ts';
-import { common, each } from '../../message/fields.ts';
+import { common, each, isObject } from '../../message/fields.ts';
 import type { JobBy } from '../../message/read-job.ts';
 import type { RunJob } from '../../turn.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
@@ -91,9 +91,8 @@ export function dataFilesRunner(call: Call): RunJob<JobBy<Message>> {
 
 /** Why a response is not the metadata of a data file, or undefined if it is. Its other fields are the platform's own. */
 function faultOf(id: string, json: unknown): string | undefined {
-  const isRecord = typeof json === 'object' && json !== null && !Array.isArray(json);
-  if (!isRecord)
+  if (!isObject(json))
     return `data file ${id}: expected an object, got ${Array.isArray(json) ? 'a list' : typeof json}`;
-  const got = idDigits(Reflect.get(json, 'dataFileId'));
+  const got = idDigits(json['dataFileId']);
   return got === id ? undefined : `data file ${id}: dataFileId: expected ${id}, got ${got ?? 'no integer'}`;
 }
