@@ -9,6 +9,7 @@ import {
   manifestOf,
   type Part,
 } from '../manifest.ts';
+import type { Run } from '../run-id.ts';
 import type { Source } from '../sources/sources.ts';
 
 /** What is published at a place now. */
@@ -35,7 +36,12 @@ export async function readLastPublication(store: Store, place: Place): Promise<L
   try {
     latest = parseStored(key, stored.body, latestSchema, MOST_LATEST_BYTES);
     const manifest = await manifestOf(store, latest.manifest, { place, run: latest.run });
-    return { etag, latest, manifest, broken: await missingPart(store, place, latest, manifest) };
+    return {
+      etag,
+      latest,
+      manifest,
+      broken: await missingPart(store, place, { id: latest.run, startedAt: latest.startedAt }, manifest),
+    };
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
     return { ...none, etag, latest, broken: error.message };
@@ -46,12 +52,11 @@ export async function readLastPublication(store: Store, place: Place): Promise<L
 export async function missingPart(
   store: Store,
   place: Place,
-  { run, startedAt }: Latest,
+  run: Run,
   { parts }: Manifest,
 ): Promise<string | undefined> {
   const sizes = new Map<string, number>();
-  for await (const { key, sizeBytes } of store.list(publishedFolder(place, { id: run, startedAt })))
-    sizes.set(key, sizeBytes);
+  for await (const { key, sizeBytes } of store.list(publishedFolder(place, run))) sizes.set(key, sizeBytes);
   const lost = parts.find(({ key, bytes }) => sizes.get(key) !== bytes);
   if (lost === undefined) return undefined;
   const got = sizes.get(lost.key);

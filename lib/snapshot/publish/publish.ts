@@ -108,7 +108,8 @@ async function publishAfter(options: PublishOptions, last: LastPublication): Pro
   if (!manifest.publishable && !force) return { kind: 'refused', manifest, key, broken: last.broken };
   const before = last.broken === undefined ? last.manifest : undefined;
   try {
-    return await moveLatest(options, await storeRun(options, manifest, before), last);
+    const stored = await storeRun(options, manifest, before);
+    return stored === 'lost-race' ? stored : await moveLatest(options, stored, last);
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
     // Only a comparison shows that a part of the last run has other bytes: then the run is judged again, knowing that.
@@ -126,15 +127,21 @@ async function storeRun(
   { store, source, run, signal }: PublishOptions,
   manifest: Manifest,
   last: Manifest | undefined,
-): Promise<Manifest> {
+): Promise<Manifest | 'lost-race'> {
   const [work, folder] = [workFolder(source, run), publishedFolder(source, run)];
   const parts = await publishParts({ store, parts: manifest.parts, work, folder });
   const published = { ...manifest, parts };
   if (last === undefined) return published;
   const key = changesKey(source, run, last.run, randomBytes(4).toString('hex'));
   const runs = { source: sourceOf(source), before: last, after: published };
-  const counts = await publishChanges({ store, ...runs, key, scratch: `${work}publish/`, signal });
-  return { ...published, changes: { against: last.run, ...counts, key } };
+  try {
+    const counts = await publishChanges({ store, ...runs, key, scratch: `${work}publish/`, signal });
+    return { ...published, changes: { against: last.run, ...counts, key } };
+  } catch (error) {
+    // `pruneRuns` may have removed parts that were compared.
+    if ((await missingPart(store, source, run, published)) === undefined) throw error;
+    return 'lost-race';
+  }
 }
 
 /** The manifest of the run, with what the gates say of it. */
@@ -190,7 +197,7 @@ async function moveLatest(
   }
   const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
   // `pruneRuns` may have removed some before that.
-  if ((await missingPart(store, source, next, manifest)) !== undefined) {
+  if ((await missingPart(store, source, run, manifest)) !== undefined) {
     await withdraw();
     return 'lost-race';
   }

@@ -9,12 +9,9 @@ export const groups = {
   pace: {
     mutate: ['lib/pace/*.ts'],
     tests: [
-      'test/pace/{recent-longest,held-block,tally,gated-pace,fleet-slots,table-clock}.test.ts',
-      'test/pace/preparation.test.ts',
-      'test/pace/{enqueue,slots,dynamo-requests}.test.ts',
-      'test/pace/{effective-rate,after-refusal,budget,reserve-block}.test.ts',
-      'test/pace/{fleet-breaker,fleet-slots-steps,proof,lowered,budget-view}.test.ts',
-      'test/pace/{dynamo-budget-refusals,gcra,fair-order,fleet-pace,local-pace,breaker}.test.ts',
+      'test/pace/{gated-pace,fleet-slots,fleet-slots-steps,table-clock,clocks,wrong-dates}.test.ts',
+      'test/pace/{enqueue,slots,dynamo-requests,effective-rate,budget,reserve-block}.test.ts',
+      'test/pace/{fleet-breaker,proof,budget-view,gcra,fair-order,fleet-pace,local-pace,breaker}.test.ts',
     ],
   },
   page: {

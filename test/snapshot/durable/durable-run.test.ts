@@ -218,9 +218,10 @@ test('an invocation with too little time left ends in a short wait, and a new on
 
 test('a hanging slice is aborted before its invocation ends, and its pages are saved', async () => {
   let calls = 0;
+  let isShort = false;
   const hanging = callAfter((_operation, signal) => {
     calls += 1;
-    if (calls !== 8) return undefined;
+    if (calls < 8 || !isShort) return undefined;
     return new Promise((_resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason));
     });
@@ -228,7 +229,12 @@ test('a hanging slice is aborted before its invocation ends, and its pages are s
 
   const { result, stored } = await take(
     { call: hanging, sliceMs: 60_000 },
-    { remainingMs: (calls) => (calls === 2 ? 15_300 : 900_000) },
+    {
+      remainingMs: (asked) => {
+        isShort = asked === 2;
+        return isShort ? 15_800 : 900_000;
+      },
+    },
   );
 
   expect(result.status).toBe('fulfilled');
