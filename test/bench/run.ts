@@ -3,6 +3,7 @@ import { withoutFlaky } from '../flaky.ts';
 import type { Bench } from './bench.ts';
 import { churn } from './churn.ts';
 import { cold } from './cold.ts';
+import { cost } from './cost.ts';
 import { jobs } from './jobs.ts';
 import { pace } from './pace.ts';
 import { publish } from './publish.ts';
@@ -11,7 +12,18 @@ import { snapshot } from './snapshot.ts';
 import { snapshotRate } from './snapshot-rate.ts';
 import { table } from './table.ts';
 
-const benches: readonly Bench[] = [snapshot, publish, churn, snapshotRate, pace, jobs, table, cold, report];
+const benches: readonly Bench[] = [
+  snapshot,
+  publish,
+  churn,
+  snapshotRate,
+  pace,
+  jobs,
+  table,
+  cold,
+  cost,
+  report,
+];
 
 /** What these show must never happen: that it did once is enough. */
 const RACES: readonly Bench[] = [jobs];

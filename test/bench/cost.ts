@@ -1,0 +1,18 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { root } from '../../infra/bundle-options.ts';
+import type { Bench, Row } from './bench.ts';
+
+/**
+ * What an instance costs a month, in three sizes; it also writes docs/cost.md. In a process of its own: what imports the
+ * constructs is compiled with infra's options.
+ */
+export const cost: Bench = {
+  name: 'cost',
+  async run() {
+    const file = join('test', 'infra', 'cost', 'write-page-process.ts');
+    const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: root });
+    return JSON.parse(stdout) as Row[];
+  },
+};

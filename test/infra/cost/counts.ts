@@ -1,0 +1,61 @@
+/** What work needs, each measured, by a rule of the code, or estimated, as it says. Whoever changes one changes it here. */
+export const counts = {
+  /**
+   * Measured (docs/measurements.md): three writes and a put, and a write of the pace for about four calls. By rule: a message is
+   * sent, received and deleted, and its end is an event. Estimated: a second for the call, and the lines of an invocation.
+   */
+  job: { writes: 3.25, puts: 1, events: 1, sqsRequests: 3, lambdaSeconds: 1, logBytes: 2_000 },
+  /** Measured with two workers (docs/measurements.md): 2.03 writes and 1.03 reads, and a share of the pace's writes. */
+  text: { writes: 2.28, reads: 1.03, logBytes: 20 },
+  /** By rule: a chunk is one message; its texts are staged, and it writes a part and an outcome. */
+  textsInChunk: 100,
+  putsInChunk: 3,
+  /** By rule: snapshots take one slot at a time. */
+  snapshotRequest: { writes: 1 },
+  /** By rule: a part is closed after 30 s at the latest, with a checkpoint, and publishing writes it again. */
+  partSeconds: 30,
+  putsInPart: 3,
+  /** Estimated, of each run besides its parts: manifests, changes, tags of the run before, latest.json. */
+  putsInRun: 10,
+  /** By rule (lib/snapshot/durable/durable-run.ts); operations and lines of a run besides its slices are estimated. */
+  sliceSeconds: 180,
+  operationsInRun: 8,
+  logBytesInRun: 10_000,
+  /** Of each look for missing snapshots. By rule: what is read of each place, and since when; it is written once a day. */
+  look: { seconds: 1, readsOfPlace: 1, reads: 1, logBytes: 1_500 },
+  /**
+   * Of each look for what the report does not show. By rule: the report, its last turn and `latest.json` of each source
+   * are read, and of each place with a digest what was sent; places are listed once an hour. Estimated: seconds.
+   */
+  report: { seconds: 0.5, reads: 7, readsOfPlace: 1, listsInHour: 8, logBytes: 1_200 },
+  /**
+   * Of each report. Measured: seconds of a record (4.5 for 100,000 calculations). By rule: puts, and what is read of the
+   * last 30 days at most (lib/report/collect). Estimated: what else is read, and seconds besides.
+   */
+  writtenReport: {
+    seconds: 5,
+    secondsOfRecord: 0.000_05,
+    secondsOfObject: 0.001,
+    puts: 4,
+    reads: 100,
+    mostResults: 10_000,
+    mostParts: 3_000,
+  },
+  /**
+   * Of each night in which tables are written, besides what is read of jobs and chunks. Estimated: seconds without any,
+   * files with their records, and listings.
+   */
+  tables: { seconds: 20, secondsOfObject: 0.002, puts: 20, lists: 200, logBytes: 2_000 },
+  /** By rule: records in a response of each list, in the definitions of the sources. */
+  pageRecords: { calculations: 5_000, files: 1_000 },
+  /** By rule of Lambda: five pollers of a mapping, each with three long polls a minute. */
+  pollsInMonth: 5 * 3 * 60 * 730,
+  /** Estimated, compressed. */
+  bytesInRecord: 150,
+  /** Estimated: a row of the ledger, or of a scored text. */
+  bytesInRow: 600,
+} as const;
+
+/** Days and hours as CloudWatch counts a month. */
+export const NIGHTS = 30;
+export const HOURS = 730;

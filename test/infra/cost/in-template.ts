@@ -1,0 +1,63 @@
+import { type Resource, resourcesOf, templateOf } from '../instances.ts';
+
+/** What of a template costs money. */
+export type InTemplate = {
+  /** Metrics that alarms evaluate. */
+  readonly alarmMetrics: number;
+  readonly alarms: number;
+  /** Functions that are started every hour. */
+  readonly hourlyFunctions: number;
+  /** Functions that are started every night. */
+  readonly nightlyFunctions: number;
+  /** Functions that are started every ten minutes. */
+  readonly reportFunctions: number;
+  readonly secrets: number;
+  readonly mappings: number;
+  /** Places of snapshots. */
+  readonly schedules: number;
+  /** How often in a night something is published, and so a report written: what starts at one time ends together. */
+  readonly times: number;
+  /** The most processes that take jobs at once. */
+  readonly workers: number;
+  /** Gigabytes of memory, by the function's description. */
+  readonly memoryGb: (description: string) => number;
+};
+
+type Metrics = readonly { readonly MetricStat?: unknown }[];
+
+/** Counts what an instance's stack has. */
+export function countIn(instance: object): InTemplate {
+  const all = resourcesOf(templateOf(instance)).map(([, resource]) => resource);
+  const ofType = (type: string) =>
+    all.filter(({ Type }) => Type === type).map(({ Properties }) => Properties);
+  const alarms = ofType('AWS::CloudWatch::Alarm');
+  const functions = ofType('AWS::Lambda::Function');
+  const started = (cron: string) =>
+    ofType('AWS::Scheduler::Schedule').filter(
+      ({ ScheduleExpression, Target }) =>
+        ScheduleExpression === cron && JSON.stringify(Target).includes('Function'),
+    ).length;
+  const { schedules } = instance as { readonly schedules: readonly { readonly cron?: string }[] };
+  const [{ ScalingConfig: scaling } = {}] = ofType('AWS::Lambda::EventSourceMapping');
+  return {
+    alarmMetrics: alarms.reduce((sum, alarm) => sum + metricsOf(alarm), 0),
+    alarms: alarms.length,
+    hourlyFunctions: started('cron(0 * * * ? *)'),
+    nightlyFunctions: started('cron(30 1 * * ? *)'),
+    reportFunctions: started('cron(5/10 * * * ? *)'),
+    secrets: ofType('AWS::SecretsManager::Secret').length,
+    mappings: ofType('AWS::Lambda::EventSourceMapping').length,
+    schedules: schedules.length,
+    times: new Set(schedules.map(({ cron }) => cron)).size,
+    workers: (scaling as { readonly MaximumConcurrency: number }).MaximumConcurrency,
+    memoryGb: (description) => {
+      const found = functions.find(({ Description }) => String(Description).startsWith(description));
+      return Number(found?.['MemorySize'] ?? 0) / 1_024;
+    },
+  };
+}
+
+const metricsOf = ({ Metrics: metrics }: Resource['Properties']): number =>
+  ((metrics as Metrics | undefined) ?? [{ MetricStat: {} }]).filter(
+    ({ MetricStat }) => MetricStat !== undefined,
+  ).length;

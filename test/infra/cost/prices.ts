@@ -1,0 +1,41 @@
+/** When these prices were read, and where they hold. Tiers for very large amounts are left out. */
+export const PRICED = { on: '2026-11-21', region: 'us-east-1' } as const;
+
+const MILLION = 1_000_000;
+
+/** US dollars for one of each, on demand. Sources: the pricing pages of the services. */
+export const prices = {
+  /** A metric that an alarm evaluates, a month: an alarm on an expression pays for each of its metrics. */
+  alarmMetric: 0.1,
+  /** A custom metric, a month; charged for the hours in which it has data. */
+  customMetric: 0.3,
+  logGb: 0.5,
+  secret: 0.4,
+  lambdaGbSecond: 0.0000133334,
+  lambdaRequest: 0.2 / MILLION,
+  durableOperation: 8 / MILLION,
+  sqsRequest: 0.4 / MILLION,
+  dynamoWrite: 0.625 / MILLION,
+  dynamoRead: 0.125 / MILLION,
+  dynamoGb: 0.25,
+  recoveryGb: 0.2,
+  s3Write: 5 / MILLION,
+  s3Read: 0.4 / MILLION,
+  s3Gb: 0.023,
+  /** Events that S3 or a function sends to EventBridge. */
+  event: 1 / MILLION,
+} as const;
+
+/** What anything above costs money of. */
+export type Priced = keyof typeof prices;
+
+/** What AWS gives every account each month, for ever: other stacks of the account use it too. */
+export const freeEachMonth: Readonly<Partial<Record<Priced, number>>> = {
+  alarmMetric: 10,
+  customMetric: 10,
+  logGb: 5,
+  lambdaGbSecond: 400_000,
+  lambdaRequest: MILLION,
+  sqsRequest: MILLION,
+  dynamoGb: 25,
+};

@@ -1,0 +1,85 @@
+/** What an instance does. */
+export type Load = {
+  /** Records in each night's snapshots; each card list and data file is a request of its own. */
+  readonly nightly: {
+    readonly calculations: number;
+    readonly files: number;
+    readonly datasets: number;
+  };
+  readonly jobsPerDay: number;
+  readonly textsPerMonth: number;
+};
+
+export type Size = {
+  readonly name: string;
+  readonly instance: { readonly name: string; readonly rate: number } & Readonly<Record<string, unknown>>;
+  readonly load: Load;
+  /** What it may cost in an account that uses what AWS gives every account for nothing else. */
+  readonly mostUsd?: number;
+};
+
+const nightly = { calculations: 20_000, files: 100_000, datasets: 400 };
+
+const FILESET = '5f0d1c2b-3a49-4857-9665-748392a1b0c9';
+
+const readme = {
+  name: 'acme',
+  baseUrl: 'https://acme.example.com',
+  tokenParameter: '/platform-sync/acme/token',
+  rate: 2,
+  compression: 'zstd',
+  schedules: [
+    { source: 'calculations', cron: '0 2 * * ? *' },
+    { source: 'cards' },
+    { source: 'files', cron: '0 3 * * ? *', filesets: [FILESET] },
+  ],
+  alarms: { email: 'data@acme.example.com' },
+};
+
+/** Ten schedules: those of the README, and files of seven FileSets by name. */
+const TEN = [
+  ...readme.schedules,
+  ...['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((as) => ({
+    source: 'files',
+    as,
+    cron: '0 4 * * ? *',
+    filesets: [FILESET],
+  })),
+];
+
+/** The sizes that docs/cost.md shows. */
+export const sizes: readonly Size[] = [
+  {
+    name: 'Nightly snapshots only',
+    instance: {
+      ...readme,
+      allow: { types: ['snapshot'] },
+      alarms: {
+        ...readme.alarms,
+        // Each only makes a snapshot late, which `SnapshotMissing` says.
+        overrides: {
+          Throttling: { off: true },
+          TableAway: { off: true },
+          FunctionThrottles: { off: true },
+        },
+      },
+    },
+    load: { nightly, jobsPerDay: 0, textsPerMonth: 0 },
+    mostUsd: 1,
+  },
+  {
+    name: 'Typical',
+    instance: readme,
+    load: { nightly, jobsPerDay: 1_000, textsPerMonth: 100_000 },
+    mostUsd: 5,
+  },
+  {
+    name: 'Large',
+    instance: { ...readme, rate: 20, functionsQueue: true, schedules: TEN },
+    load: {
+      nightly: { calculations: 100_000, files: 1_000_000, datasets: 2_000 },
+      jobsPerDay: 10_000,
+      textsPerMonth: 1_000_000,
+    },
+  },
+];
