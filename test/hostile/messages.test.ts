@@ -73,11 +73,7 @@ const manyZeros = Array.from({ length: 130_000 }, () => 0);
 
 describe('a message is refused and acknowledged', () => {
   test.each([
-    ['an id of 2,000 digits', { type: 'update-formula', calculationId: '9'.repeat(2_000), expression: '1' }],
-    ['a number of 2,000 digits', '{"version":1,"type":"update-formula","calculationId":9,"expression":"1"}'],
-    ['a version with a slash', { ...runFunctionJob, packageVersion: '1.0.0/x' }],
     ['a function with a slash', { ...runFunctionJob, functionName: 'x/y' }],
-    ['half a surrogate pair', { ...runFunctionJob, functionName: '\ud800' }],
     ['an id of `..`', { type: 'data-files', ids: ['..'] }],
     ['130,000 texts that are none', { type: 'score', texts: manyZeros }],
     [
@@ -87,10 +83,7 @@ describe('a message is refused and acknowledged', () => {
     ['130,000 filters that are none', { type: 'snapshot', source: 'calculations', filters: manyZeros }],
   ])('%s', async (_, body) => {
     await using fake = await fakeWorker({});
-    const text =
-      typeof body === 'string'
-        ? body.replace(':9,', `:${'9'.repeat(2_000)},`)
-        : JSON.stringify({ version: 1, ...body });
+    const text = JSON.stringify({ version: 1, ...body });
 
     const handled = await handleMessage(messageOf(text), fake.worker, leaseOf(fake));
 

@@ -1,11 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCall } from '../../lib/platform/call.ts';
 import { createBodyBudget } from '../../lib/platform/http/body-budget.ts';
 import { createTransport } from '../../lib/platform/http/transport.ts';
-import { defaultRetryLimits } from '../../lib/platform/retry.ts';
-import { fixedToken } from '../../lib/platform/token.ts';
 import { createPartWriter } from '../../lib/snapshot/run/part-writer.ts';
 import type { Scan } from '../../lib/snapshot/scan.ts';
 import { calculationPageReader } from '../../lib/snapshot/sources/calculations/pages.ts';
@@ -16,6 +13,7 @@ import { resumable } from '../../lib/snapshot/sources/resumable.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { ownPeakMb } from '../own-peak.ts';
 import { createFakePace } from '../pace/fake-pace.ts';
+import { clientOver } from '../platform/client-over.ts';
 import { fromBeginning } from '../snapshot/scanned.ts';
 import { type LargeKind, largeResponses, respondWith } from './large-responses.ts';
 
@@ -26,7 +24,7 @@ import { type LargeKind, largeResponses, respondWith } from './large-responses.t
 
 const [, , kind = '', sizeMb = '20', responses = '1'] = process.argv;
 
-const call = createCall({
+const { call } = clientOver({
   send: createTransport({
     baseUrl: new URL('https://platform.invalid'),
     tokenHeader: 'x-token',
@@ -35,11 +33,7 @@ const call = createCall({
     exchange: respondWith(largeResponses[kind as LargeKind], Number(sizeMb) * 1_000_000),
     now: Date.now,
   }),
-  token: fixedToken('token'),
   pace: createFakePace(),
-  observe: () => undefined,
-  limits: defaultRetryLimits,
-  timeoutMs: 60_000,
   now: () => performance.now(),
   sleep: async () => undefined,
   random: () => 0.5,

@@ -12,7 +12,7 @@ import { bytes, json, type Reply, rawBytes, startServer } from '../platform/scri
 const sort = { field: 'id', ascending: true };
 const inJson = { 'content-type': 'application/json' };
 const good = printJson(calculations(calculationRow()));
-const raw = (...lines: readonly string[]): Reply => rawBytes(lines.join('\r\n'));
+const OK = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n';
 const encoded = (body: Uint8Array, encoding: string) =>
   bytes(body, { ...inJson, 'content-encoding': encoding });
 
@@ -21,22 +21,8 @@ const platformAt = (baseUrl: string) =>
 
 describe('a response is read as usual', () => {
   test.for<readonly [string, Reply]>([
-    [
-      'after 100',
-      raw('HTTP/1.1 100 Continue', '', 'HTTP/1.1 200 OK', 'content-type: application/json', '', good),
-    ],
-    [
-      'after 103',
-      raw(
-        'HTTP/1.1 103 Early Hints',
-        'link: </x>',
-        '',
-        'HTTP/1.1 200 OK',
-        'content-type: application/json',
-        '',
-        good,
-      ),
-    ],
+    ['after 100', rawBytes(`HTTP/1.1 100 Continue\r\n\r\n${OK}${good}`)],
+    ['after 103', rawBytes(`HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${OK}${good}`)],
     ['with a byte order mark', bytes(`\uFEFF${good}`, inJson)],
     ['in deflate, though not asked for', encoded(deflateSync(good), 'deflate')],
     ['in Brotli, though not asked for', encoded(brotliCompressSync(good), 'br')],

@@ -1,19 +1,10 @@
 import type { CommandCase } from '../command-case.ts';
+import { CLEAR, LONG, usage } from './usage.ts';
 
 /* SQL that nobody means, or that somebody means badly. */
 
-const CLEAR = '\u001b[2J\u001b]0;title\u0007';
-const LONG = 'x'.repeat(1_000_000);
-
 const queries = (says: RegExp, ...lines: readonly (readonly string[])[]) =>
-  lines.map(
-    (argv): CommandCase => ({
-      name: ['query', ...argv].map((word) => JSON.stringify(word).slice(0, 60)).join(' '),
-      argv: ['query', ...argv],
-      code: 2,
-      says,
-    }),
-  );
+  usage(says, ...lines.map((argv) => ['query', ...argv]));
 
 export const queryCases: readonly CommandCase[] = [
   ...queries(

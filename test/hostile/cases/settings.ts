@@ -34,11 +34,7 @@ const ORIGINS = [
 const QUEUES =
   'queue sqs://queue https://queue https://user:word@sqs.example.com/1/q file:///etc/passwd'.split(' ');
 const PROXIES = [
-  'socks5://127.0.0.1:1',
-  'proxy:3128',
-  'http://',
-  'file:///etc/passwd',
-  'https://:@/',
+  ...'socks5://127.0.0.1:1 proxy:3128 http:// file:///etc/passwd https://:@/'.split(' '),
   `x${RLO}`,
 ];
 const HEADERS = [

@@ -2,13 +2,14 @@ import type { CommandCase } from '../command-case.ts';
 
 /* Command lines that nobody means. */
 
-const CLEAR = '\u001b[2J\u001b]0;title\u0007';
-const LONG = 'x'.repeat(1_000_000);
+export const CLEAR = '\u001b[2J\u001b]0;title\u0007';
+export const LONG = 'x'.repeat(1_000_000);
 
-const usage = (says: RegExp, ...lines: readonly (readonly string[])[]) =>
+/** Command lines that are refused with these words. */
+export const usage = (says: RegExp, ...lines: readonly (readonly string[])[]) =>
   lines.map(
     (argv): CommandCase => ({
-      name: argv.map((word) => JSON.stringify(word).slice(0, 40)).join(' '),
+      name: argv.map((word) => JSON.stringify(word).slice(0, 60)).join(' '),
       argv,
       code: 2,
       says,
