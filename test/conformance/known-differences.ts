@@ -13,22 +13,6 @@ export type KnownDifference = {
   readonly does: string;
 };
 
-const characters = {
-  suite: 'sqs',
-  engine: 'moto',
-  reason:
-    'A message may have #x9, #xA, #xD, #x20 to #xD7FF, #xE000 to #xFFFD and #x10000 to #x10FFFF, and no other characters (SendMessage).',
-  does: 'It accepts every character.',
-} as const;
-
-const twelveHours = {
-  suite: 'sqs',
-  engine: 'ElasticMQ',
-  reason:
-    'A message is hidden for at most 12 hours in all, from when it was received (ChangeMessageVisibility).',
-  does: 'It hides a message for as long as it is asked to, though its limits are strict.',
-} as const;
-
 const ruler = (test: string, reason: string, does: string) =>
   ({ suite: 'events', engine: 'Event Ruler', test, reason, does }) as const;
 
@@ -101,9 +85,4 @@ export const knownDifferences: readonly KnownDifference[] = [
     reason: 'ListObjectVersions requires s3:ListBucketVersions.',
     does: 'It also allows it to whoever may s3:ListBucket.',
   })),
-  { ...characters, test: 'a message with U+FFFE is refused' },
-  { ...characters, test: 'a message with U+FFFF is refused' },
-  { ...characters, test: 'a message with U+0001 is refused' },
-  { ...twelveHours, test: 'a message may be hidden for 12 hours at a time' },
-  { ...twelveHours, test: 'the 12 hours count from when it was received' },
 ];

@@ -54,7 +54,10 @@ async function main(): Promise<number> {
   await using guard = startGuard();
   const fetched = fetchAll(chosen, guard);
   if (fetchesOnly) {
-    for (const [{ name }, folder] of fetched) console.log(`${name}: ${whereIs(await folder)}`);
+    for (const [{ name }, fetching] of fetched) {
+      const found = await fetching;
+      console.log(`${name}: ${'folder' in found ? found.folder : `not fetched: ${found.notRun}`}`);
+    }
     console.log('0 passed, 0 failed');
     return 0;
   }
@@ -73,10 +76,6 @@ async function main(): Promise<number> {
 /** The folder of each engine, or why it cannot be had. */
 type Found = { readonly folder: string } | { readonly notRun: string };
 type Fetched = ReadonlyMap<Engine, Promise<Found>>;
-
-function whereIs(found: Found): string {
-  return 'folder' in found ? found.folder : `not fetched: ${found.notRun}`;
-}
 
 /** All at once, since some wait for the network while others compile. A suite begins as soon as its engines are there. */
 function fetchAll(chosen: readonly Chosen[], guard: Guard): Fetched {

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openQueue } from '../../lib/jobs/queue/open-queue.ts';
-import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { sqlitePath, withPlaces } from '../../lib/table/default-place.ts';
@@ -14,6 +13,7 @@ import { sqliteFile } from '../../lib/table/sqlite-file.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { bareEnvironment } from '../compile-cache.ts';
 import { scaled, scaledTimeout } from '../scale.ts';
+import { mixedJobs } from './mixed-jobs.ts';
 
 /*
  * The promises of the queue with real processes: jobs of all types on the local SQS, or in a folder alone; a worker that
@@ -23,43 +23,6 @@ import { scaled, scaledTimeout } from '../scale.ts';
 const JOBS = scaled(70, 2_000);
 const KILLS = scaled(2, 12);
 const CONCURRENCY = 20;
-const packageId = codePackages[0]?.id ?? '';
-
-/** Jobs of all types; seven in ten run functions, since those must not run twice. */
-function jobAt(index: number, calculationIds: readonly string[], dataFileIds: readonly string[]): object {
-  const common = { version: 1, id: `job-${index}` };
-  if (index === 0) return { ...common, type: 'snapshot', source: 'data-files', ids: dataFileIds };
-  switch (index % 10) {
-    case 7:
-      return {
-        ...common,
-        type: 'score',
-        // Every third text is repeated in another job.
-        texts: [0, 1, 2].map((part) => ({
-          id: `${part}`,
-          text: `text ${part === 0 ? index % 100 : `${index}.${part}`}`,
-        })),
-      };
-    case 8:
-      return {
-        ...common,
-        type: 'update-formula',
-        calculationId: calculationIds[index % calculationIds.length],
-        expression: `1 + ${index}`,
-      };
-    case 9:
-      return { ...common, type: 'data-files', ids: dataFileIds.slice(0, 5) };
-    default:
-      return {
-        ...common,
-        type: 'run-function',
-        packageId,
-        packageVersion: '1.0.0',
-        functionName: 'addNumbers',
-        inputVariables: { first: index, second: 1 },
-      };
-  }
-}
 
 function startWorker(environment: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, ['test/jobs/worker-process.ts'], {
@@ -121,10 +84,8 @@ test.for(Object.entries(places))(
       PLATFORM_TIMEOUT_MS: '2000',
       SYNC_COMPRESSION: 'gzip',
     };
-    const calculationIds = [...platform.calculations()].map((line) => /"id":(\d+)/.exec(line)?.[1] ?? '');
-    const dataFileIds = platform.ids().dataFiles;
     const queue = await openQueue(place.settings['SYNC_QUEUE_URL'] ?? '', environment);
-    const jobs = Array.from({ length: JOBS }, (_, index) => jobAt(index, calculationIds, dataFileIds));
+    const jobs = mixedJobs(JOBS, platform, { sharesTexts: true });
     await queue.send(jobs.map((job) => JSON.stringify(job)));
 
     const executions = () => platform.counts().executions.length;
@@ -158,7 +119,7 @@ test.for(Object.entries(places))(
     expect(Math.max(...executed.values())).toBe(1);
     for (const [index, job] of jobs.entries()) {
       const status = results.get(`job-${index}`)?.status;
-      if ((job as { type: string }).type !== 'run-function') continue;
+      if (job.type !== 'run-function') continue;
       if (status === 'done') expect(executed.get(index)).toBe(1);
       if (status === 'failed') expect(executed.get(index)).toBeUndefined();
     }

@@ -33,43 +33,26 @@ export const byPip =
 
 type Artifact = { readonly group: string; readonly artifact: string; readonly version: string };
 
+const maven = ({ folder, downloads, run }: Fetching, ...words: readonly string[]): Promise<void> =>
+  run(['mvn', '--batch-mode', '--no-transfer-progress', `-Dmaven.repo.local=${downloads}`, ...words], {
+    folder,
+  });
+
 /** Copies an artifact and all that it needs at run time into `lib/`, native libraries too. */
 export const byMaven =
   (artifact: Artifact) =>
-  async ({ folder, downloads, run }: Fetching): Promise<void> => {
-    await writeFile(join(folder, 'pom.xml'), pomOf(artifact));
-    await run(
-      [
-        'mvn',
-        '--batch-mode',
-        '--no-transfer-progress',
-        `-Dmaven.repo.local=${downloads}`,
-        'dependency:copy-dependencies',
-        '-DincludeScope=runtime',
-        '-DoutputDirectory=lib',
-      ],
-      { folder },
-    );
+  async (fetching: Fetching): Promise<void> => {
+    await writeFile(join(fetching.folder, 'pom.xml'), pomOf(artifact));
+    await maven(fetching, 'dependency:copy-dependencies', '-DincludeScope=runtime', '-DoutputDirectory=lib');
   };
 
 /** Unpacks an artifact that is a `tar.gz` into the folder, without the folder that all of it is in. */
 export const byMavenArchive =
-  (wanted: Artifact) =>
-  async ({ folder, downloads, run }: Fetching): Promise<void> => {
-    const { group, artifact, version } = wanted;
-    await run(
-      [
-        'mvn',
-        '--batch-mode',
-        '--no-transfer-progress',
-        '--strict-checksums',
-        `-Dmaven.repo.local=${downloads}`,
-        'dependency:copy',
-        `-Dartifact=${group}:${artifact}:${version}:tar.gz`,
-        '-DoutputDirectory=.',
-      ],
-      { folder },
-    );
+  ({ group, artifact, version }: Artifact) =>
+  async (fetching: Fetching): Promise<void> => {
+    const { folder, run } = fetching;
+    const wanted = `-Dartifact=${group}:${artifact}:${version}:tar.gz`;
+    await maven(fetching, '--strict-checksums', 'dependency:copy', wanted, '-DoutputDirectory=.');
     const archive = `${artifact}-${version}.tar.gz`;
     await run(['tar', '-xzf', archive, '--strip-components=1'], { folder });
     await rm(join(folder, archive), { force: true });

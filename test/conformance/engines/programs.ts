@@ -1,8 +1,18 @@
 import { join } from 'node:path';
+import type { Engines } from '../../base/aws/engines.ts';
 import type { Engine } from './engine.ts';
 import { byMaven, byPip } from './fetch.ts';
 
 /* Programs that the tests start themselves, with a line each or a file. */
+
+/** What packages of Python stand for, by the Python that has them. */
+const inPython = (packages: readonly string[], engines: (python: string) => Engines) =>
+  ({
+    fetch: byPip(...packages),
+    start: ({ fetched }) => ({ engines: engines(join(fetched, 'venv', 'bin', 'python')) }),
+  }) satisfies Partial<Engine>;
+
+const readersOf = (python: string): Engines => ({ pythonReaders: { command: [python] } });
 
 /** Its script names the folder in which it was installed, and `python -m` does not know it. */
 const MAIN = 'from cfnlint.runner import main; main()';
@@ -11,24 +21,16 @@ const MAIN = 'from cfnlint.runner import main; main()';
 export const cfnLint: Engine = {
   name: 'cfn-lint',
   version: '1.58.0',
-  fetch: byPip(`cfn-lint==1.58.0`),
-  start: ({ fetched }) => ({
-    engines: { cfnLint: { command: [join(fetched, 'venv', 'bin', 'python'), '-c', MAIN] } },
-  }),
+  ...inPython(['cfn-lint==1.58.0'], (python) => ({ cfnLint: { command: [python, '-c', MAIN] } })),
 };
 
 /** Somebody else's reading of EventBridge's crons. It reads expressions, a line each. */
 export const cronValidator: Engine = {
   name: 'aws-cron-expression-validator',
   version: '1.1.15',
-  fetch: byPip(`aws-cron-expression-validator==1.1.15`),
-  start: ({ fetched }) => ({
-    engines: {
-      cronValidator: {
-        command: [join(fetched, 'venv', 'bin', 'python'), join(import.meta.dirname, 'cron_validator.py')],
-      },
-    },
-  }),
+  ...inPython(['aws-cron-expression-validator==1.1.15'], (python) => ({
+    cronValidator: { command: [python, join(import.meta.dirname, 'cron_validator.py')] },
+  })),
 };
 
 /** AWS's own matcher of event patterns, the one in EventBridge. It reads pairs of pattern and event, a line each. */
@@ -53,10 +55,7 @@ export const eventRuler: Engine = {
 export const pythonReaders: Engine = {
   name: 'Python readers',
   version: 'duckdb-2.0.0-pandas-3.1.1-polars-2.1.0',
-  fetch: byPip('duckdb==2.0.0', 'pandas==3.1.1', 'polars==2.1.0', 'pyarrow==26.0.1'),
-  start: ({ fetched }) => ({
-    engines: { pythonReaders: { command: [join(fetched, 'venv', 'bin', 'python')] } },
-  }),
+  ...inPython(['duckdb==2.0.0', 'pandas==3.1.1', 'polars==2.1.0', 'pyarrow==26.0.1'], readersOf),
 };
 
 /** Spark in one process, by its package for Python: 430 MB to download. */
@@ -64,8 +63,5 @@ export const spark: Engine = {
   name: 'Spark',
   version: '4.0.1',
   java: 17,
-  fetch: byPip(`pyspark==4.0.1`),
-  start: ({ fetched }) => ({
-    engines: { spark: { command: [join(fetched, 'venv', 'bin', 'python')] } },
-  }),
+  ...inPython(['pyspark==4.0.1'], readersOf),
 };

@@ -43,10 +43,13 @@ test('an engine is fetched once, also by two at the same time', async () => {
   expect(await readdir(one)).toEqual(['half', 'whole']);
 });
 
-test('a fetch that fails leaves nothing half, and its error ends with what was said', async () => {
-  const failing = engineThat(({ run }) => run(['sh', '-c', 'echo no network >&2; exit 3']));
+test.for([
+  ['fails', ['sh', '-c', 'echo no network >&2; exit 3'], 'sh ended with 3: no network'],
+  ['needs what is not installed', ['no-such-program'], 'no-such-program is not installed'],
+] as const)('a fetch that %s leaves nothing half, and its error says why', async ([, command, why]) => {
+  const failing = engineThat(({ run }) => run(command));
 
-  await expect(fetchEngine(failing, options())).rejects.toThrow('sh ended with 3: no network');
+  await expect(fetchEngine(failing, options())).rejects.toThrow(why);
   expect((await readdir(cache)).filter((name) => name !== 'downloads')).toEqual([]);
 });
 
@@ -67,10 +70,4 @@ test('a fetch that takes too long is ended with all that it started', async () =
   expect(state).toMatch(/^(Z.*)?\s*$/);
   expect(existsSync(join(cache, 'an-engine-1.0'))).toBe(false);
   expect(existsSync(join(cache, 'an-engine-1.0.partial'))).toBe(false);
-});
-
-test('a program that is not installed is named', async () => {
-  const absent = engineThat(({ run }) => run(['no-such-program']));
-
-  await expect(fetchEngine(absent, options())).rejects.toThrow('no-such-program is not installed');
 });

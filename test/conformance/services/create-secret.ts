@@ -13,13 +13,11 @@ export const createSecretsClient = (): SecretsManagerClient =>
   );
 
 /** A new secret, with the settings of a command that takes its token from it. */
-export async function createSecret(
-  value: { readonly SecretString: string } | { readonly SecretBinary: Buffer },
-) {
+export async function createSecret(SecretString: string) {
   const { AWS_ENDPOINT_URL } = servicesEnvironment();
   const client = createSecretsClient();
   try {
-    const command = new CreateSecretCommand({ Name: uniqueName('platform/token'), ...value });
+    const command = new CreateSecretCommand({ Name: uniqueName('platform/token'), SecretString });
     const { Name = '', ARN = '' } = await client.send(command);
     const settings = { PLATFORM_TOKEN_SECRET: ARN, AWS_ENDPOINT_URL_SECRETS_MANAGER: AWS_ENDPOINT_URL };
     return { id: Name, arn: ARN, settings };

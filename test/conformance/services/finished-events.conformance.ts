@@ -1,27 +1,13 @@
 import { expect, test } from 'vitest';
-import { codePackages } from '../../../lib/sandbox/platform/functions/packages.ts';
-import { lines, startJobs } from '../../cli/start-jobs.ts';
+import { adds, lines, startJobs, throws } from '../../cli/start-jobs.ts';
 import { startBus } from './start-bus.ts';
-
-const call = (id: string, functionName: string, inputVariables: object) => ({
-  type: 'run-function',
-  id,
-  packageId: codePackages[functionName === 'addNumbers' ? 0 : 1]?.id,
-  packageVersion: '1.0.0',
-  functionName,
-  inputVariables,
-});
-const jobsOfBothKinds = lines([
-  call('sum', 'addNumbers', { first: 40, second: 2 }),
-  call('thrown', 'throwsError', { message: 'no luck' }),
-]);
 
 /** Works off a job that is done and one that fails. */
 async function workOff(
   jobs: Awaited<ReturnType<typeof startJobs>>,
   settings: Readonly<Record<string, string>>,
 ) {
-  await jobs.run(['submit', '-'], jobsOfBothKinds);
+  await jobs.run(['submit', '-'], lines([adds('sum'), throws('thrown')]));
   await jobs.begin(['work', '--drain'], { ...jobs.settings, ...settings }).ended;
 }
 

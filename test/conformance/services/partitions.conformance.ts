@@ -9,11 +9,10 @@ import {
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { afterAll, expect, test } from 'vitest';
 import { awsClientConfig } from '../../../lib/base/aws/client-config.ts';
-import { runCommandLine } from '../../../lib/cli/command-line.ts';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { createS3Client } from '../../../lib/store/s3-client.ts';
 import { openPartitions } from '../../../lib/tables/partitions/open-partitions.ts';
-import { createFakeTerminal } from '../../cli/fake-terminal.ts';
+import { runCommand, settingsOf } from '../../cli/run-command.ts';
 import { describePartitions } from '../../tables/partitions/partitions-suite.ts';
 import { tablesOver } from '../sql/create-tables.ts';
 import { servicesEnvironment, uniqueName } from './services-environment.ts';
@@ -70,20 +69,14 @@ test('each published run is a partition of its table, with the table’s columns
   const bucket = uniqueName('runs').replaceAll('_', '-');
   await createBucket(bucket);
   const { database, description, stored } = await createDatabase(tablesOver(bucket));
-  const settings = {
-    ...environment,
-    PLATFORM_BASE_URL: platform.url,
-    PLATFORM_TOKEN: platform.token,
-    PLATFORM_RATE: '1000',
-    SYNC_STORE: `s3://${bucket}`,
-    SYNC_GLUE_DATABASE: database,
-  };
+  const store = settingsOf(platform, `s3://${bucket}`);
+  const settings = { ...environment, ...store, SYNC_GLUE_DATABASE: database };
 
   const manifests: { readonly run: string; readonly startedAt: string }[] = [];
   for (let round = 0; round < 2; round += 1) {
-    const { terminal, out } = createFakeTerminal(settings);
-    expect(await runCommandLine(['snapshot', 'calculations', '--json'], terminal)).toBe(0);
-    manifests.push(JSON.parse(out()));
+    const { code, out } = await runCommand(['snapshot', 'calculations', '--json'], settings);
+    expect(code).toBe(0);
+    manifests.push(JSON.parse(out));
   }
 
   const table = await description('stored_calculations');

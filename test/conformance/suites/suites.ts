@@ -2,13 +2,12 @@ import { oneOf } from '../../proofs/usage.ts';
 import { dynamoDbLocal } from '../engines/dynamodb-local.ts';
 import { elasticMq } from '../engines/elasticmq.ts';
 import type { Engine } from '../engines/engine.ts';
-import { minio } from '../engines/minio.ts';
 import { moto, motoObjects } from '../engines/moto.ts';
 import { nodes } from '../engines/nodes.ts';
 import { cfnLint, cronValidator, eventRuler, pythonReaders, spark } from '../engines/programs.ts';
 import { runtimeClient } from '../engines/runtime-client.ts';
+import { minio, versitygw } from '../engines/s3-servers.ts';
 import { trino } from '../engines/trino.ts';
-import { versitygw } from '../engines/versitygw.ts';
 
 /** Test files that run once with these engines in place of the local AWS. One row of the table. */
 export type Run = {
@@ -21,51 +20,7 @@ export type Run = {
 /** What `npm run conformance NAME` runs. */
 type Suite = readonly Run[];
 
-/** Everything that depends on what DynamoDB does with conditions and concurrent writes, killed processes too. */
-const dynamodb: Suite = [
-  {
-    engines: [dynamoDbLocal],
-    files: [
-      'test/table/table.test.ts',
-      'test/table/dynamo-table.test.ts',
-      'test/table/lost-responses.test.ts',
-      'test/jobs/ledger/ledger.test.ts',
-      'test/pace/dynamo-budget.test.ts',
-      'test/cli/score.test.ts',
-    ],
-  },
-  {
-    engines: [dynamoDbLocal],
-    files: [
-      'test/functions/run-jobs.process.test.ts',
-      'test/functions/split-texts.process.test.ts',
-      'test/jobs/killed-worker.process.test.ts',
-    ],
-  },
-];
-
-/** What synth accepts as patterns and crons, and which events match. */
-const events: Suite = [
-  { engines: [eventRuler], files: ['test/infra/event-pattern/event-pattern.conformance.ts'] },
-  { engines: [cronValidator], files: ['test/infra/cron.conformance.ts'] },
-];
-
-/** The deployed bundles, run as Lambda runs them: what they print reaches the log as it is. */
-const lambda: Suite = [{ engines: [runtimeClient], files: ['test/functions/log-format.conformance.ts'] }];
-
-/** The package, installed from the registry into an empty project. Three Nodes install it. */
-const packaged: Suite = [
-  {
-    engines: [nodes],
-    files: ['test/package/package.conformance.ts'],
-  },
-];
-
-/** What docs/tables.md says of other readers. */
-const readers: Suite = [
-  { engines: [pythonReaders], files: ['test/tables/readers.conformance.ts'] },
-  { engines: [spark], files: ['test/tables/readers.conformance.ts'] },
-];
+const on = (engines: Run['engines'], ...files: Run['files']): Run => ({ engines, files });
 
 const S3_FILES = [
   'test/store/s3.test.ts',
@@ -74,60 +29,11 @@ const S3_FILES = [
   'test/cli/forget-s3.test.ts',
 ];
 
-/**
- * Objects, conditional writes, uploads in parts and lists, with and without versions.
- */
-const s3: Suite = [
-  { engines: [motoObjects], files: S3_FILES },
-  { engines: [versitygw], files: S3_FILES },
-  { engines: [minio], files: [...S3_FILES, 'test/infra/role-policies.conformance.ts'] },
-];
-
-/** The token's secret, the events of jobs that ended, the messages of event rules, and the partitions of published runs. */
-const services: Suite = [
-  {
-    engines: [moto],
-    files: [
-      'test/conformance/services/token-secret.conformance.ts',
-      'test/conformance/services/token-parameter.conformance.ts',
-      'test/conformance/services/finished-events.conformance.ts',
-      'test/infra/event-rules.conformance.ts',
-      'test/conformance/services/partitions.conformance.ts',
-    ],
-  },
-];
-
-/** The tables and saved queries in Athena's place. */
-const sql: Suite = [
-  {
-    engines: [moto, trino],
-    files: ['test/conformance/sql/sql.conformance.ts'],
-  },
-];
-
 const SQS_FILES = [
   'test/jobs/queue/queue.test.ts',
-  'test/conformance/sqs/limits.conformance.ts',
   'test/cli/submit.test.ts',
   'test/cli/work.test.ts',
   'test/cli/jobs.test.ts',
-];
-
-/** What queues do with messages, and the commands that send, receive, hide and redrive them. */
-const sqs: Suite = [
-  { engines: [elasticMq], files: SQS_FILES },
-  { engines: [moto], files: SQS_FILES },
-];
-
-/** The templates of several configurations, each in several regions. */
-const templates: Suite = [{ engines: [cfnLint], files: ['test/infra/template.conformance.ts'] }];
-
-/** Thousands of jobs on all of them together. The queues are those of ElasticMQ, which takes moto's place there. */
-const whole: Suite = [
-  {
-    engines: [moto, elasticMq, dynamoDbLocal, versitygw],
-    files: ['test/conformance/whole/whole.conformance.ts'],
-  },
 ];
 
 /**
@@ -135,18 +41,63 @@ const whole: Suite = [
  * that none of them is left alone at the end.
  */
 const suites = {
-  whole,
-  sql,
-  package: packaged,
-  readers,
-  dynamodb,
-  s3,
-  sqs,
-  services,
-  events,
-  lambda,
-  templates,
-} as const satisfies Readonly<Record<string, Suite>>;
+  /** Thousands of jobs on all of them together. The queues are those of ElasticMQ, which takes moto's place there. */
+  whole: [on([moto, elasticMq, dynamoDbLocal, versitygw], 'test/conformance/whole/whole.conformance.ts')],
+  /** The tables and saved queries in Athena's place. */
+  sql: [on([moto, trino], 'test/conformance/sql/sql.conformance.ts')],
+  /** The package, installed from the registry into an empty project. Three Nodes install it. */
+  package: [on([nodes], 'test/package/package.conformance.ts')],
+  /** What docs/tables.md says of other readers. */
+  readers: [
+    on([pythonReaders], 'test/tables/readers.conformance.ts'),
+    on([spark], 'test/tables/readers.conformance.ts'),
+  ],
+  /** Everything that depends on what DynamoDB does with conditions and concurrent writes, killed processes too. */
+  dynamodb: [
+    on(
+      [dynamoDbLocal],
+      'test/table/table.test.ts',
+      'test/table/dynamo-table.test.ts',
+      'test/table/lost-responses.test.ts',
+      'test/jobs/ledger/ledger.test.ts',
+      'test/pace/dynamo-budget.test.ts',
+      'test/cli/score.test.ts',
+    ),
+    on(
+      [dynamoDbLocal],
+      'test/functions/run-jobs.process.test.ts',
+      'test/functions/split-texts.process.test.ts',
+      'test/jobs/killed-worker.process.test.ts',
+    ),
+  ],
+  /** Objects, conditional writes, uploads in parts and lists, with and without versions. */
+  s3: [
+    on([motoObjects], ...S3_FILES),
+    on([versitygw], ...S3_FILES),
+    on([minio], ...S3_FILES, 'test/infra/role-policies.conformance.ts'),
+  ],
+  /** What queues do with messages, and the commands that send, receive, hide and redrive them. */
+  sqs: [on([elasticMq], ...SQS_FILES), on([moto], ...SQS_FILES)],
+  /** The token's places, the events of jobs that ended, the messages of event rules, and the partitions of published runs. */
+  services: [
+    on(
+      [moto],
+      'test/conformance/services/tokens.conformance.ts',
+      'test/conformance/services/finished-events.conformance.ts',
+      'test/infra/event-rules.conformance.ts',
+      'test/conformance/services/partitions.conformance.ts',
+    ),
+  ],
+  /** What synth accepts as patterns and crons, and which events match. */
+  events: [
+    on([eventRuler], 'test/infra/event-pattern/event-pattern.conformance.ts'),
+    on([cronValidator], 'test/infra/cron.conformance.ts'),
+  ],
+  /** The deployed bundles, run as Lambda runs them: what they print reaches the log as it is. */
+  lambda: [on([runtimeClient], 'test/functions/log-format.conformance.ts')],
+  /** The templates of several configurations, each in several regions. */
+  templates: [on([cfnLint], 'test/infra/template.conformance.ts')],
+} satisfies Readonly<Record<string, Suite>>;
 
 export type SuiteName = keyof typeof suites;
 

@@ -1,16 +1,16 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { runCommandLine } from '../../../lib/cli/command-line.ts';
 import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
-import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
+import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../../lib/store/open.ts';
+import type { Store } from '../../../lib/store/store.ts';
 import { startTestAws } from '../../base/aws/start-test-aws.ts';
-import { createFakeTerminal } from '../../cli/fake-terminal.ts';
+import { runCommand } from '../../cli/run-command.ts';
+import { type MixedJob, mixedJobs } from '../../jobs/mixed-jobs.ts';
 import { createSecret } from '../services/create-secret.ts';
 import { type Delivered, startBus } from '../services/start-bus.ts';
-import { figuresOf, readResults } from './figures.ts';
-import { mixedJobs, type WholeJob } from './jobs.ts';
-import { CONCURRENCY, startWorker } from './worker.ts';
 
 /*
  * The promises of jobs with nothing of ours but the program itself: store, table, queue, secret and events are on
@@ -24,22 +24,36 @@ const JOBS = 2_000;
 const REPEATED = 350;
 /** The jobs are submitted in so many files, each followed by those of it that are repeated. */
 const FILES = 10;
+/** The jobs that one worker runs at a time, and its requests in flight. */
+const CONCURRENCY = 20;
 
 type Environment = Readonly<Record<string, string>>;
 type Bus = Awaited<ReturnType<typeof startBus>>;
 
-async function submit(jobs: readonly WholeJob[], environment: Environment): Promise<void> {
+async function submit(jobs: readonly MixedJob[], environment: Environment): Promise<void> {
   const input = jobs.map((job) => `${JSON.stringify(job)}\n`).join('');
-  const { terminal, err } = createFakeTerminal(environment, input);
-  if ((await runCommandLine(['submit', '-'], terminal)) !== 0) throw new Error(`submit: ${err()}`);
+  const { code, err } = await runCommand(['submit', '-'], environment, input);
+  if (code !== 0) throw new Error(`submit: ${err}`);
 }
 
-async function submitAll(jobs: readonly WholeJob[], environment: Environment): Promise<void> {
+async function submitAll(jobs: readonly MixedJob[], environment: Environment): Promise<void> {
   for (let file = 0; file < FILES; file += 1) {
     const some = jobs.slice((file * JOBS) / FILES, ((file + 1) * JOBS) / FILES);
     await submit(some, environment);
     await submit(some.slice(0, REPEATED / FILES), environment);
   }
+}
+
+/** `platform-sync work --drain` in a process of its own, with nothing of this one's environment. */
+function startWorker(environment: Environment) {
+  const command = ['lib/cli/bin.js', 'work', '--drain', '--json', '--concurrency', `${CONCURRENCY}`];
+  const child = spawn(process.execPath, command, {
+    env: { PATH: process.env['PATH'], LOG_LEVEL: 'warn', ...environment },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const kill = () => void child.kill('SIGKILL');
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
+  return { kill, isRunning, ended: once(child, 'exit'), [Symbol.dispose]: kill };
 }
 
 /** Two workers, of which one is killed once `isMiddle`, and replaced; until the queue is empty. */
@@ -76,6 +90,57 @@ async function countMessages(queueUrl: string, environment: Environment) {
   }
 }
 
+type Result = { readonly id: string; readonly status: 'done' | 'failed' | 'unknown' };
+
+async function readResults(store: Store): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for await (const { key } of store.list('results/'))
+    results.push(JSON.parse((await store.get(key))?.body.toString() ?? 'null'));
+  return results;
+}
+
+type Happened = { readonly results: readonly Result[]; readonly events: readonly Delivered[] };
+
+/** What is printed and asserted. */
+function figuresOf(jobs: readonly MixedJob[], platform: Sandbox, { results, events }: Happened) {
+  const { executions, sentimentCalls } = platform.counts();
+  const times = timesDone(platform, jobs);
+  const ended = (status: Result['status']) =>
+    new Set(results.filter((result) => result.status === status).map(({ id }) => id));
+  const [done, unknown] = [ended('done'), ended('unknown')];
+  const timesOf = ({ id }: MixedJob) => times.get(id) ?? 0;
+  const onlyOnce = jobs.filter(({ type }) => type === 'run-function' || type === 'update-formula');
+  return {
+    jobs: jobs.length,
+    results: results.length,
+    done: done.size,
+    unknown: unknown.size,
+    /** Those of them that the platform has done all the same. */
+    unknownDone: onlyOnce.filter((job) => unknown.has(job.id) && timesOf(job) > 0).length,
+    executions: executions.length,
+    /** Functions run and formulas set twice. */
+    doubles: onlyOnce.filter((job) => timesOf(job) > 1).length,
+    /** Jobs that are done, though the platform has not done them. */
+    neverDone: onlyOnce.filter((job) => done.has(job.id) && timesOf(job) === 0).length,
+    textsPaidTwice: Object.values(sentimentCalls).filter((calls) => calls > 1).length,
+    /** Jobs of which at least one event came. */
+    events: new Set(events.map(({ detail }) => detail['id'])).size,
+  };
+}
+
+/** How often the platform did what must not be done twice, by the id of the job. */
+function timesDone(platform: Sandbox, jobs: readonly MixedJob[]): ReadonlyMap<string, number> {
+  const { executions, formulaUpdates } = platform.counts();
+  const times = new Map<string, number>();
+  for (const { inputVariables } of executions) {
+    const id = `job-${(inputVariables as { readonly first: number }).first}`;
+    times.set(id, (times.get(id) ?? 0) + 1);
+  }
+  for (const job of jobs)
+    if ('calculationId' in job) times.set(job.id, formulaUpdates[`${job.calculationId}`] ?? 0);
+  return times;
+}
+
 test(`of ${JOBS} jobs each has one result, and none is done twice, though a worker is killed and ${REPEATED} are sent twice`, {
   timeout: 900_000,
 }, async () => {
@@ -91,7 +156,7 @@ test(`of ${JOBS} jobs each has one result, and none is done twice, though a work
   const environment = {
     ...aws.settings,
     ...bus.settings,
-    ...(await createSecret({ SecretString: platform.token })).settings,
+    ...(await createSecret(platform.token)).settings,
     PLATFORM_BASE_URL: platform.url,
     PLATFORM_RATE: '2000',
     PLATFORM_CONCURRENCY: `${CONCURRENCY}`,
@@ -108,7 +173,7 @@ test(`of ${JOBS} jobs each has one result, and none is done twice, though a work
 
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   const results = await readResults(await openStore(environment.SYNC_STORE, { s3: environment }));
-  const figures = figuresOf({ platform, jobs, results, events });
+  const figures = figuresOf(jobs, platform, { results, events });
   console.log(`whole: ${JSON.stringify({ ...figures, repeated: REPEATED, seconds })}`);
   expect(figures).toMatchObject({ results: JOBS, doubles: 0, neverDone: 0, events: JOBS });
   expect(new Set(results.map(({ id }) => id)).size).toBe(JOBS);

@@ -5,6 +5,27 @@ import { byGo } from './fetch.ts';
 
 const user = { accessKeyId: 'conformance', secretAccessKey: 'conformance-secret' } as const;
 
+const VERSION = '1.8.0';
+
+/** S3 over a folder. */
+export const versitygw: Engine = {
+  name: 'versitygw',
+  version: VERSION,
+  fetch: byGo(`github.com/versity/versitygw/cmd/versitygw@v${VERSION}`),
+  start: async ({ fetched, scratch, port }) => {
+    const objects = join(scratch, 'objects');
+    await mkdir(objects);
+    return {
+      command: [
+        join(fetched, 'bin', 'versitygw'),
+        ...['--port', `127.0.0.1:${port}`, '--quiet', 'posix', objects],
+      ],
+      environment: { ROOT_ACCESS_KEY: user.accessKeyId, ROOT_SECRET_KEY: user.secretAccessKey },
+      engines: { s3: { endpoint: `http://127.0.0.1:${port}`, ...user, versioned: false } },
+    };
+  },
+};
+
 /** S3 with versioned buckets, and with policies, which its command line `mc` sets. */
 export const minio: Engine = {
   name: 'MinIO',

@@ -1,13 +1,17 @@
-import { codePackages } from '../../../lib/sandbox/platform/functions/packages.ts';
-import type { Sandbox } from '../../../lib/sandbox/platform/start-platform.ts';
+import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
 
-export type WholeJob = { readonly id: string; readonly type: string };
+export type MixedJob = { readonly id: string; readonly type: string };
 
 /**
  * Jobs of all types. Seven in ten run functions, each with its number as the first input; each formula is that of a
- * calculation of its own, so the platform must have at least a tenth as many.
+ * calculation of its own if the platform has a tenth as many. `sharesTexts`: every third text is that of other jobs, too.
  */
-export function mixedJobs(count: number, platform: Sandbox): readonly WholeJob[] {
+export function mixedJobs(
+  count: number,
+  platform: Sandbox,
+  { sharesTexts = false } = {},
+): readonly MixedJob[] {
   const calculationIds = [...platform.calculations()].map((line) => /"id":(\d+)/.exec(line)?.[1] ?? '');
   const { dataFiles } = platform.ids();
   return Array.from({ length: count }, (_, index) => {
@@ -15,14 +19,16 @@ export function mixedJobs(count: number, platform: Sandbox): readonly WholeJob[]
     if (index === 0) return { ...common, type: 'snapshot', source: 'data-files', ids: dataFiles };
     switch (index % 10) {
       case 7:
-        // Texts of no other job: those of two jobs would rightly be paid for once.
         return {
           ...common,
           type: 'score',
-          texts: ['a', 'b', 'c'].map((id) => ({ id, text: `text ${index} ${id}` })),
+          texts: ['a', 'b', 'c'].map((id) => ({
+            id,
+            text: sharesTexts && id === 'a' ? `text ${index % 100}` : `text ${index} ${id}`,
+          })),
         };
       case 8: {
-        const calculationId = calculationIds[Math.floor(index / 10)];
+        const calculationId = calculationIds[Math.floor(index / 10) % calculationIds.length];
         return { ...common, type: 'update-formula', calculationId, expression: `1 + ${index}` };
       }
       case 9:
