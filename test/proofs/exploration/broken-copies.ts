@@ -1,6 +1,6 @@
 import type { Lease } from '../../../lib/jobs/held.ts';
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
-import type { Claim } from '../../../lib/jobs/ledger/job-row.ts';
+import type { Claim, JobRow } from '../../../lib/jobs/ledger/job-row.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import { withId } from '../../../lib/jobs/message/with-id.ts';
 import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
@@ -11,10 +11,15 @@ import type { Fault, ScenarioName } from './scenario.ts';
 
 /** What is replaced in a copy of the code, to take a rule away. Nothing: the code as it is. */
 export type BrokenCopy = {
-  readonly withTable?: (table: Table) => Table;
-  readonly withStore?: (store: Store) => Store;
-  readonly withLedger?: (ledger: Ledger, table: Table, now: () => number, newToken: () => string) => Ledger;
-  readonly withQueue?: (queue: ExploredQueue) => ExploredQueue;
+  readonly withTable?: (table: Table) => Partial<Table>;
+  readonly withStore?: (store: Store) => Partial<Store>;
+  readonly withLedger?: (
+    ledger: Ledger,
+    table: Table,
+    now: () => number,
+    newToken: () => string,
+  ) => Partial<Ledger>;
+  readonly withQueue?: (queue: ExploredQueue) => Partial<ExploredQueue>;
   readonly withMessage?: (message: QueueMessage) => QueueMessage;
   readonly lease?: Partial<Lease>;
   /** False: a write whose response was lost is not known again by its token. */
@@ -32,11 +37,28 @@ type Found = BrokenCopy & {
 /** Longer than any lease. */
 const LONG_MS = 1e10;
 
+/** A job in this state cannot be released. */
+const withoutRelease = (state: JobRow['state']): BrokenCopy => ({
+  withLedger: (ledger) => ({
+    async release(holder, options) {
+      const row = await ledger.read(holder.id);
+      return row?.state === state ? { kind: 'lost', row } : ledger.release(holder, options);
+    },
+  }),
+});
+
+/** Objects under this prefix are not stored. */
+const withoutObjects = (prefix: string): BrokenCopy => ({
+  withStore: (store) => ({
+    put: async (key, body, options) =>
+      key.startsWith(prefix) ? { kind: 'stored', etag: '' } : store.put(key, body, options),
+  }),
+});
+
 /** The copies in which one rule is taken away: the exploration must find each of them. */
 export const brokenCopies: Readonly<Record<string, Found>> = {
   'no SENT: a send is not recorded before the request leaves': {
     withLedger: (ledger) => ({
-      ...ledger,
       claim: (request, { sends: _, ...options }) => ledger.claim(request, options),
       sent: async ({ id }) => ({ kind: 'sent', claim: (await ledger.read(id)) as Claim }),
     }),
@@ -46,7 +68,6 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
   },
   'no token: a write ignores the one before': {
     withTable: (table) => ({
-      ...table,
       async put(key, row, options) {
         const there = await table.get(key);
         return table.put(key, row, { ...options, expected: there?.token ?? null });
@@ -63,8 +84,7 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
     breaks: /its own lease/,
   },
   'no lease rule: a live lease is taken over': {
-    withLedger: (ledger, table, now, newToken) => ({
-      ...ledger,
+    withLedger: (_, table, now, newToken) => ({
       claim: createLedger({ table: showing(table, expired), now, newToken }).claim,
     }),
     in: 'two messages',
@@ -73,7 +93,6 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
   },
   'no lease rule: a send ignores its lease': {
     withLedger: (ledger, table, now, newToken) => ({
-      ...ledger,
       sent: createLedger({ table, now: () => now() - LONG_MS, newToken }).sent,
       async claim(request, options) {
         const answer = await ledger.claim(request, options);
@@ -88,7 +107,6 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
   },
   'no fence: whoever held the job may end it': {
     withLedger: (ledger) => ({
-      ...ledger,
       end: async (holder, outcome) => ledger.end((await ledger.read(holder.id)) ?? holder, outcome),
     }),
     in: 'a renewed lease and a function that may be repeated',
@@ -98,7 +116,6 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
   },
   'a staged outcome is not looked up': {
     withLedger: (ledger) => ({
-      ...ledger,
       claim: (request, options) => ledger.claim(request, { ...options, findOutcome: async () => undefined }),
     }),
     in: 'one message',
@@ -112,25 +129,13 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
     breaks: /the response, and it was lost/,
   },
   'SENT is not taken back on proof': {
-    withLedger: (ledger) => ({
-      ...ledger,
-      async release(holder, options) {
-        const row = await ledger.read(holder.id);
-        return row?.state === 'SENT' ? { kind: 'lost', row } : ledger.release(holder, options);
-      },
-    }),
+    ...withoutRelease('SENT'),
     in: 'one message',
     faults: 1,
     breaks: /nothing hid whether/,
   },
   'a job that was called unknown stays so, although nothing left': {
-    withLedger: (ledger) => ({
-      ...ledger,
-      async release(holder, options) {
-        const row = await ledger.read(holder.id);
-        return row?.state === 'UNKNOWN' ? { kind: 'lost', row } : ledger.release(holder, options);
-      },
-    }),
+    ...withoutRelease('UNKNOWN'),
     in: 'a renewed lease',
     faults: 1,
     only: ['a pause'],
@@ -138,7 +143,6 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
   },
   'what was certainly not executed is given up': {
     withLedger: (ledger) => ({
-      ...ledger,
       async release(holder) {
         await ledger.end(holder, { status: 'failed', error: { kind: 'x', message: '' } });
         return { kind: 'lost', row: undefined };
@@ -149,14 +153,13 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
     breaks: /given up as FAILED/,
   },
   'a worker waits for a response that never comes': {
-    withQueue: (queue) => ({ ...queue, delay: () => new Promise(() => undefined) }),
+    withQueue: () => ({ delay: () => new Promise(() => undefined) }),
     in: 'one message',
     faults: 1,
     breaks: /never comes/,
   },
   'a late success does not count': {
     withLedger: (ledger) => ({
-      ...ledger,
       async end(holder, outcome) {
         const row = await ledger.read(holder.id);
         return row?.state === 'UNKNOWN' ? { kind: 'lost', row } : ledger.end(holder, outcome);
@@ -168,11 +171,7 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
     breaks: /the response, and it was lost/,
   },
   'what a worker knows of a job that was called unknown is not staged': {
-    withStore: (store) => ({
-      ...store,
-      put: async (key, body, options) =>
-        key.startsWith('work/outcomes/') ? { kind: 'stored', etag: '' } : store.put(key, body, options),
-    }),
+    ...withoutObjects('work/outcomes/'),
     in: 'a process that is held up, and dies',
     faults: 1,
     breaks: /the worker that knows|was lost|before the result/,
@@ -184,25 +183,20 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
     breaks: /ran 2 times|2 jobs/,
   },
   'a message is deleted before the result is written': {
-    withStore: (store) => ({
-      ...store,
-      put: async (key, body, options) =>
-        key.startsWith('results/') ? { kind: 'stored', etag: '' } : store.put(key, body, options),
-    }),
+    ...withoutObjects('results/'),
     in: 'one message',
     faults: 0,
     breaks: /before the result of its job was visible/,
   },
   'results ignore the one before': {
-    withStore: (store) => ({ ...store, put: (key, body) => store.put(key, body) }),
+    withStore: (store) => ({ put: (key, body) => store.put(key, body) }),
     in: 'a renewed lease',
     faults: 1,
     only: ['a pause'],
     breaks: /the result was/,
   },
   'a cancel ignores that the job was sent': {
-    withLedger: (ledger, table, now, newToken) => ({
-      ...ledger,
+    withLedger: (_, table, now, newToken) => ({
       cancel: createLedger({ table: showing(table, unsent), now, newToken }).cancel,
     }),
     in: 'a cancel',
@@ -210,13 +204,13 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
     breaks: /the job failed \(cancelled\), and its function ran/,
   },
   'a redrive reopens whatever has ended': {
-    withLedger: (ledger) => ({ ...ledger, reopen: (id) => ledger.reopen(id, { anyEnd: true }) }),
+    withLedger: (ledger) => ({ reopen: (id) => ledger.reopen(id, { anyEnd: true }) }),
     in: 'a function that fails, and a redrive',
     faults: 1,
     breaks: /UNKNOWN was reopened/,
   },
   'a redrive of everything reopens what was cancelled': {
-    withLedger: (ledger) => ({ ...ledger, reopen: (id) => ledger.reopen(id, { isNamed: true }) }),
+    withLedger: (ledger) => ({ reopen: (id) => ledger.reopen(id, { isNamed: true }) }),
     in: 'a cancel and a redrive of everything',
     faults: 0,
     breaks: /cancelled job was reopened/,

@@ -1,8 +1,8 @@
+import { jobTimes } from '../../../lib/jobs/job-times.ts';
 import { rowsIn } from './rules.ts';
 import type { Fault, Scenario } from './scenario.ts';
 import { receiptOf } from './services.ts';
-import type { Queued, State } from './state.ts';
-import { timeChoices } from './time.ts';
+import type { Actor, Queued, State } from './state.ts';
 
 /** What a request that is under way meets. */
 export type Fate = 'done' | 'no response' | 'late response' | 'a 429' | 'a 400' | 'no slot';
@@ -95,3 +95,46 @@ function mayMove(state: State, { messageId, receives }: Queued): boolean {
   const bodies = [...asked, ...queue.messages.map(({ body }) => body)];
   return !isHandled && !bodies.some((body) => body.includes(`"id":"${messageId}"`));
 }
+
+/** A wait of this length may end at any time, whatever others do meanwhile: requests may take as long. */
+const SHORT_MS = 10_000;
+
+/**
+ * How time may pass: to the next timer or message when nothing else is left to do; to the end of a short wait that is
+ * all that its run waits for; and, as a fault, to anything that time ends.
+ */
+function timeChoices(state: State, isAtRest: boolean): readonly Choice[] {
+  const { nowMs, actors, queue } = state;
+  const later = (times: readonly number[]) => times.filter((each) => each > nowMs);
+  const visible = queue.messages.map(({ visibleAtMs }) => visibleAtMs);
+  const next = later([...actors.flatMap(timersOf), ...visible]);
+  const free = isAtRest
+    ? next.length === 0
+      ? []
+      : [Math.min(...next)]
+    : later(actors.flatMap(shortWaitOf)).filter((each) => each <= nowMs + SHORT_MS);
+  const leases = rowsIn(state).map(({ leaseUntilMs }) => leaseUntilMs ?? 0);
+  const isIdle = actors.every(({ history }) => history.start.role !== 'delivery');
+  const jumps = isIdle ? [] : later([...next, ...leases, ...actors.flatMap(limitsOf)]);
+  return [
+    ...unique(free).map((untilMs): Choice => ({ kind: 'pass', untilMs })),
+    ...unique(jumps)
+      .filter((each) => !free.includes(each))
+      .map((untilMs): Choice => ({ kind: 'pass', untilMs, fault: 'a pause' })),
+  ];
+}
+
+const timersOf = ({ history: { underWay } }: Actor) =>
+  underWay.flatMap(({ ask }) => (ask.kind === 'sleep' ? [ask.untilMs] : []));
+
+/** The first timer of a run that waits for nothing else. */
+const shortWaitOf = (actor: Actor): readonly number[] =>
+  actor.history.underWay.every(({ ask }) => ask.kind === 'sleep') ? [Math.min(...timersOf(actor))] : [];
+
+/** When it is killed, and the first moment when it may not begin a call any more. */
+const limitsOf = ({ diesAtMs }: Actor): readonly number[] =>
+  diesAtMs === Number.POSITIVE_INFINITY
+    ? []
+    : [diesAtMs, diesAtMs - jobTimes.toAnswerMs - jobTimes.codeFunctionMs + 1];
+
+const unique = (times: readonly number[]) => [...new Set(times)].sort((a, b) => a - b);

@@ -67,16 +67,17 @@ function partsOver(outside: Outside, scenario: Scenario, copy: BrokenCopy): Part
   const { now, newToken } = outside;
   const plain = scenario.table === 'loses SENT' ? losingSent(tableOver(outside)) : tableOver(outside);
   const whole = scenario.table === 'plain' ? plain : settledTable(plain, outside, copy.knowsOwn !== false);
-  const table = copy.withTable?.(whole) ?? whole;
+  const table = { ...whole, ...copy.withTable?.(whole) };
   const store = storeOver(outside);
   const real = createLedger({ table, now, newToken });
-  const ledger = copy.withLedger?.(real, table, now, newToken) ?? real;
+  const ledger = { ...real, ...copy.withLedger?.(real, table, now, newToken) };
+  const queue = queueOver(outside);
   let sender: Sender = { id: '', fence: 0 };
   return {
     outside,
     table,
-    store: copy.withStore?.(store) ?? store,
-    queue: copy.withQueue?.(queueOver(outside)) ?? queueOver(outside),
+    store: { ...store, ...copy.withStore?.(store) },
+    queue: { ...queue, ...copy.withQueue?.(queue) },
     sender: () => sender,
     ledger: {
       ...ledger,

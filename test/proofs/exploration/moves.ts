@@ -1,10 +1,9 @@
 import { type Ask, CHANGES } from './asks.ts';
-import { type Begun, HIDDEN_MS } from './explored-code.ts';
+import { type Begun, HIDDEN_MS, TIMEOUT_MS } from './explored-code.ts';
 import type { Histories } from './histories.ts';
 import type { Scenario } from './scenario.ts';
 import { mayMatter, receiptOf } from './services.ts';
 import { type Actor, type State, withNumber } from './state.ts';
-import { deathOf } from './time.ts';
 
 /** What does not change while a scenario is explored. `id` is that of its job. */
 export type World = {
@@ -26,7 +25,8 @@ export async function deliver(state: State, place: number, { scenario, histories
   const receipt = receiptOf(received);
   const message = { messageId, body, receives, receipt, sender: 'AIDAEXAMPLE' };
   const history = await histories.begin({ name: receipt, role: 'delivery', nowMs, message });
-  const actor = { history, late: [], diesAtMs: deathOf(scenario.worker, nowMs) };
+  const diesAtMs = scenario.worker === 'invocation' ? nowMs + TIMEOUT_MS : Number.POSITIVE_INFINITY;
+  const actor = { history, late: [], diesAtMs };
   return { ...state, queue: { ...queue, messages }, actors: [...state.actors, actor] };
 }
 

@@ -10,6 +10,11 @@ export type Applied<Kind extends AskKind = AskKind> = {
 
 type Services = { readonly [Kind in AskKind]: (state: State, ask: Ask<Kind>) => Applied<Kind> };
 
+const withQueue = (state: State, queue: Partial<State['queue']>) => ({
+  state: { ...state, queue: { ...state.queue, ...queue } },
+  reply: null,
+});
+
 /** The services of the outside world, as pure functions of a state: whole steps, at one moment each. */
 const services: Services = {
   'read the row': (state, { key }) => ({ state, reply: state.rows[key] ?? null }),
@@ -45,14 +50,11 @@ const services: Services = {
   'send a message': (state, { body }) => {
     const sent = state.queue.sent + 1;
     const message = { messageId: `m-${sent}`, body, receives: 0, visibleAtMs: state.nowMs };
-    return {
-      state: { ...state, queue: { sent, messages: [...state.queue.messages, message] } },
-      reply: null,
-    };
+    return withQueue(state, { sent, messages: [...state.queue.messages, message] });
   },
   'delete the message': (state, { receipt }) => {
     const messages = state.queue.messages.filter((each) => each.messageId !== messageOf(receipt));
-    return { state: { ...state, queue: { ...state.queue, messages } }, reply: null };
+    return withQueue(state, { messages });
   },
   // An old receipt delays nothing.
   'delay the message': (state, { receipt, delayMs }) => {
@@ -60,16 +62,14 @@ const services: Services = {
     const messages = state.queue.messages.map((each) =>
       receiptOf(each) === receipt ? { ...each, visibleAtMs } : each,
     );
-    return { state: { ...state, queue: { ...state.queue, messages } }, reply: null };
+    return withQueue(state, { messages });
   },
   'call the platform': (state, { id, fence }) => {
     const before = state.facts.executed;
     const executed = [...before, { id, fence }].sort((a, b) => a.fence - b.fence);
     const execution = `execution ${executed.length} of ${id} by fence ${fence}`;
-    return {
-      state: { ...state, facts: { ...state.facts, executed } },
-      reply: { kind: 'executed', execution },
-    };
+    const facts = { ...state.facts, executed };
+    return { state: { ...state, facts }, reply: { kind: 'executed', execution } };
   },
   'take a slot': (state) => ({ state, reply: { isGranted: true } }),
   'report the end': (state, { status }) => {

@@ -30,16 +30,13 @@ export async function storyOf(
 function describe(state: State, choice: Choice): string {
   const actorAt = (place: number) => state.actors[place]?.history;
   switch (choice.kind) {
-    case 'reply': {
-      const actor = actorAt(choice.actor);
-      const ask = actor?.underWay.find(({ number }) => number === choice.number)?.ask;
-      const fate = choice.fate === 'done' ? replyTo(state, ask) : `: ${choice.fate}`;
-      return `${actor?.start.name}: ${named(ask)}${fate}`;
-    }
+    case 'reply':
     case 'late reply': {
       const actor = actorAt(choice.actor);
       const ask = actor?.underWay.find(({ number }) => number === choice.number)?.ask;
-      return `${actor?.start.name}: the response arrives, ${named(ask)}`;
+      if (choice.kind === 'late reply') return `${actor?.start.name}: the response arrives, ${named(ask)}`;
+      const fate = choice.fate === 'done' ? replyTo(state, ask) : `: ${choice.fate}`;
+      return `${actor?.start.name}: ${named(ask)}${fate}`;
     }
     case 'kill':
       return `${actorAt(choice.actor)?.start.name} is killed`;

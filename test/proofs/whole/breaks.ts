@@ -24,7 +24,6 @@ export const breaks: Readonly<Record<string, Break>> = {
   'no SENT': {
     parts: () => ({
       withLedger: (ledger) => ({
-        ...ledger,
         sent: async ({ id }) => ({ kind: 'sent', claim: (await ledger.read(id)) as Claim }),
       }),
     }),
@@ -64,7 +63,6 @@ export const breaks: Readonly<Record<string, Break>> = {
         const written = (write: BudgetWrite): BudgetWrite =>
           write.kind === 'written' ? { ...write, budget: never(write.budget) } : write;
         return {
-          ...item,
           read: async () => never(await item.read()),
           reserve: async (reservation) => written(await item.reserve(reservation)),
           lower: async (incident) => written(await item.lower(incident)),
@@ -77,7 +75,7 @@ export const breaks: Readonly<Record<string, Break>> = {
     shows: /did not end|% of the rate was used/,
   },
   'a breaker that never closes': {
-    parts: () => ({ withBreaker: (item) => ({ ...item, close: async () => undefined }) }),
+    parts: () => ({ withBreaker: () => ({ close: async () => undefined }) }),
     among: (plan) => ({
       jobs: plan.jobs.slice(0, 10),
       spells: [spellOf('connection refused', 100, plan)],
@@ -89,7 +87,6 @@ export const breaks: Readonly<Record<string, Break>> = {
   'a lease that never ends and is not released': {
     parts: () => ({
       withLedger: (ledger) => ({
-        ...ledger,
         claim: (request, options) => ledger.claim(request, { ...options, leaseMs: LONG_MS }),
         release: async ({ id }) => ({ kind: 'released', row: (await ledger.read(id)) as Claim }),
       }),
@@ -100,7 +97,6 @@ export const breaks: Readonly<Record<string, Break>> = {
   'a message deleted before its result': {
     parts: () => ({
       withQueue: (queue) => ({
-        ...queue,
         async receive(options) {
           const messages = await queue.receive(options);
           for (const { receipt } of messages) await queue.delete(receipt).catch(() => undefined);

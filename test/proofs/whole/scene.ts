@@ -12,11 +12,11 @@ import type { World } from './world.ts';
 
 /** Parts that replace the real ones: broken on purpose, to see that the simulation finds it. */
 export type Parts = {
-  readonly withLedger?: (ledger: Ledger) => Ledger;
+  readonly withLedger?: (ledger: Ledger) => Partial<Ledger>;
   readonly withSend?: (send: Send) => Send;
-  readonly withBudget?: (item: BudgetItem) => BudgetItem;
-  readonly withBreaker?: (item: BreakerItem) => BreakerItem;
-  readonly withQueue?: (queue: Queue) => Queue;
+  readonly withBudget?: (item: BudgetItem) => Partial<BudgetItem>;
+  readonly withBreaker?: (item: BreakerItem) => Partial<BreakerItem>;
+  readonly withQueue?: (queue: Queue) => Partial<Queue>;
 };
 
 /** What all processes share. */

@@ -51,7 +51,7 @@ export function openSession(process: Process, scene: Scene, { greed = 'block', s
   const log = (what: string) => world.log(process.name, what);
   const pace = openedLater(rate, async () =>
     createFleetPace({
-      item: parts.withBudget?.(budget) ?? budget,
+      item: { ...budget, ...parts.withBudget?.(budget) },
       rate,
       concurrency: CONCURRENCY,
       maxWaitMs: MAX_WAIT_MS,
@@ -82,7 +82,7 @@ export function openSession(process: Process, scene: Scene, { greed = 'block', s
       random: own.fraction,
     });
   const breaker = createFleetBreaker({
-    item: parts.withBreaker?.(shared.breaker) ?? shared.breaker,
+    item: { ...shared.breaker, ...parts.withBreaker?.(shared.breaker) },
     probe: () => probePlatform(callWith({})),
     clock: { now, sleep },
     onOpen: ({ cause }) => log(`the breaker opens: ${cause}`),
@@ -115,7 +115,7 @@ export function workerOf(session: Session, scene: Scene): Worker {
     table,
     store,
     newToken,
-    ledger: scene.parts.withLedger?.(real) ?? real,
+    ledger: { ...real, ...scene.parts.withLedger?.(real) },
     platform: operations(session.callWith({ budgetMs: MAX_WAIT_MS })),
     now: clock.now,
     sleep,

@@ -19,7 +19,7 @@ const AFTER_FAILURE_MS = 1_000;
 
 function queueOf(process: Process, { queue, parts }: Scene): Queue {
   const real = queue.queueFor(process);
-  return parts.withQueue?.(real) ?? real;
+  return { ...real, ...parts.withQueue?.(real) };
 }
 
 /**
