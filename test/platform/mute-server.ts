@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 export async function startMute(onConnection: (socket: Socket) => void = () => {}) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
-    sockets.add(socket.on('error', () => {}));
+    sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)));
     onConnection(socket);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

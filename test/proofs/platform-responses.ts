@@ -1,5 +1,6 @@
 import type { AttemptResult, PlatformRequest } from '../../lib/platform/http/transport.ts';
 import { failed, lost, ok, refused, status } from '../platform/fake-call.ts';
+import { calculation } from '../platform/sample-records.ts';
 import type { FunctionEnd } from './job-plan.ts';
 
 /** The API that a request is for: the second name of its path. */
@@ -26,7 +27,7 @@ export function responseTo(request: PlatformRequest, execution: string, end: Fun
     case 'codeengine':
       return ok({ executionId: execution, status: end });
     case 'query':
-      return ok({ ...calculation, name: execution, expression: subjectOf(request) });
+      return ok(calculation({ name: execution, expression: subjectOf(request) }));
     case 'ai':
       return ok({ type: 'SIMPLE', sentiment: 'POSITIVE' });
     default:
@@ -58,28 +59,3 @@ export const fates: readonly Fate[] = [
     result: ({ timeoutMs }) => failed({ kind: 'timeout', timeoutMs, phase: 'exchange' }),
   },
 ];
-
-/** A calculation of which only the expression matters here. */
-const calculation = {
-  id: 1,
-  owner: null,
-  lastModified: null,
-  created: null,
-  global: null,
-  locked: null,
-  legacyId: null,
-  status: 'VALID',
-  links: null,
-  archived: null,
-  checkSum: null,
-  aggregated: null,
-  analytic: null,
-  nonAggregatedColumns: null,
-  dataType: null,
-  cacheWindow: null,
-  columnPositions: null,
-  functions: null,
-  functionTemplateDependencies: null,
-  hidden: null,
-  variable: null,
-};

@@ -8,7 +8,7 @@ export type Mutant = {
   readonly from: string;
   readonly to: string;
   /** In Stryker's words. A mutant that no test reaches has `NoCoverage`. */
-  readonly status: string;
+  readonly status: 'Killed' | 'Timeout' | 'Survived' | 'NoCoverage';
 };
 
 export type GroupReport = {
@@ -22,18 +22,14 @@ export type GroupReport = {
 /** How many mutants of a group must be noticed, as a share. */
 const GOAL = 0.9;
 
-const KILLED: readonly string[] = ['Killed', 'RuntimeError', 'CompileError'];
-const TIMED_OUT = 'Timeout';
-
 export function reportOf(group: string, mutants: readonly Mutant[]): GroupReport {
-  const isDead = ({ status }: Mutant) => KILLED.includes(status) || status === TIMED_OUT;
-  const timedOut = mutants.filter(({ status }) => status === TIMED_OUT).length;
-  const survived = mutants.filter((mutant) => !isDead(mutant));
+  const countOf = (wanted: Mutant['status']) => mutants.filter(({ status }) => status === wanted).length;
+  const survived = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
   return {
     group,
     mutants: mutants.length,
-    killed: mutants.length - survived.length - timedOut,
-    timedOut,
+    killed: countOf('Killed'),
+    timedOut: countOf('Timeout'),
     survived,
   };
 }

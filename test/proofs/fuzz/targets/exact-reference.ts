@@ -39,3 +39,12 @@ export function comparable(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return leafOf(String(value));
   return new Map(Object.entries(value).map(([name, each]) => [name, comparable(each)]));
 }
+
+/** Bytes as text, one character a byte, read as UTF-8; undefined if they are not. */
+export function decoded(body: string): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body, 'latin1'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,14 +1,14 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import * as z from 'zod/mini';
 import { parseJson, printJson } from '../../../../lib/base/json/json.ts';
-import { handleMessage } from '../../../../lib/jobs/handle-message.ts';
+import { handleMessage, type Worker } from '../../../../lib/jobs/handle-message.ts';
 import { type ParsedMessage, parseMessage } from '../../../../lib/jobs/message/message.ts';
 import { withId } from '../../../../lib/jobs/message/with-id.ts';
-import { jobTypes } from '../../../../lib/jobs/types/job-types.ts';
-import { leaseOf } from '../../../jobs/fake-worker.ts';
+import { jobTypes, type Runners } from '../../../../lib/jobs/types/job-types.ts';
+import { fakeWorker, leaseOf, messageOf } from '../../../jobs/fake-worker.ts';
 import { defineTarget, must } from '../target.ts';
-import { workerInMemory } from './worker-in-memory.ts';
 
 /* Bodies on the queue: each is a job, always the same one, or a refusal with its faults. */
 
@@ -185,9 +185,24 @@ async function checkHandled(
   parsed: ParsedMessage,
   allow: { readonly types?: ['score'] | readonly 'score'[] },
 ): Promise<void> {
-  const fake = workerInMemory(allow.types === undefined ? {} : { types: [...allow.types] });
-  const delivery = { messageId: UUID, body, sender: 'AIDAEXAMPLE', receives: 1, receipt: 'r' };
-  const handled = await handleMessage(delivery, fake.worker, leaseOf(fake));
+  const ran: string[] = [];
+  const run = async (job: { readonly id: string }) => {
+    ran.push(job.id);
+    return { status: 'done', response: '{}' } as const;
+  };
+  const runners = Object.fromEntries(jobTypes.map((type) => [type, run])) as unknown as Runners;
+  await using fake = await fakeWorker(runners);
+  // What waits beside the work ends with it, by the signal.
+  const sleep: Worker['sleep'] = async (_ms, signal) => {
+    await turn();
+    signal?.throwIfAborted();
+  };
+  const worker = {
+    ...fake.worker,
+    allow: allow.types === undefined ? {} : { types: [...allow.types] },
+    sleep,
+  };
+  const handled = await handleMessage(messageOf(body, UUID), worker, leaseOf(fake));
   const keys = [...fake.store.objects.keys()];
   if (parsed.kind === 'refused') {
     must(
@@ -207,12 +222,10 @@ async function checkHandled(
   }
   if (handled.kind === 'later') {
     const isEarly = parsed.job.notBefore !== undefined && Date.parse(parsed.job.notBefore) > fake.clock.nowMs;
-    must(isEarly && fake.ran.length === 0, 'only an early job is put off', () => body);
+    must(isEarly && ran.length === 0, 'only an early job is put off', () => body);
     return;
   }
-  must(handled.kind === 'done' && fake.ran.join() === parsed.job.id, 'a job runs once', () =>
-    fake.ran.join(),
-  );
+  must(handled.kind === 'done' && ran.join() === parsed.job.id, 'a job runs once', () => ran.join());
   must(keys.filter((key) => key.startsWith('results/')).length === 1, 'a job has one result', () =>
     keys.join(),
   );

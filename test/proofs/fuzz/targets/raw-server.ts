@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
+import { startMute } from '../../../platform/mute-server.ts';
 
 /** What the next requests are answered with: these pieces, one after another, and then an end or nothing. */
 type Script = {
@@ -18,12 +18,9 @@ export type RawServer = {
 /** A server that writes bytes as they are, whatever HTTP says about them, to each complete request. */
 export async function startRawServer(): Promise<RawServer> {
   let script: Script = { pieces: [], ending: 'end' };
-  const sockets = new Set<Socket>();
   const written = new Set<Promise<void>>();
-  const server = createServer({ noDelay: true }, (socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    socket.on('error', () => undefined);
+  const server = await startMute((socket) => {
+    socket.setNoDelay();
     let received = '';
     socket.on('data', (bytes) => {
       received += bytes.toString('latin1');
@@ -34,22 +31,15 @@ export async function startRawServer(): Promise<RawServer> {
       void response.then(() => written.delete(response));
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${server.port}`,
     async play(next) {
       await Promise.all(written);
       // Until the client has seen the end of a connection that it might use again.
       for (let left = TURNS; left > 0; left -= 1) await turn();
       script = next;
     },
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
+    close: () => server[Symbol.asyncDispose](),
   };
 }
 

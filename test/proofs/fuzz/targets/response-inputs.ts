@@ -80,13 +80,17 @@ export const TOKENS = [
   ...['connection: close\r\n', 'HTTP/1.1 200 OK\r\n'],
 ];
 
+/** One response as it goes over the wire, and how it is read. Bytes are texts with one character a byte. */
 export const wireSchema = z.object({
   operation: z.enum(names as [keyof typeof OPERATIONS, ...(keyof typeof OPERATIONS)[]]),
   status: z.string(),
+  /** Whole lines, without their line ends. */
   headers: z.array(z.string()),
+  /** The body before it is encoded. */
   body: z.string(),
   encoding: z.enum(['identity', 'gzip', 'deflate', 'br', 'zstd', 'gzip twice', 'gzip, not said']),
   framing: z.enum(['length', 'chunked', 'close']),
+  /** Put over the finished bytes at a place, from 0 to 1: a damage. Empty: none. */
   damage: z.array(z.object({ at: z.number(), bytes: z.string(), removed: z.number() })),
   pieceBytes: z.number(),
   ending: z.enum(['end', 'reset']),
@@ -174,22 +178,10 @@ const status = fc.oneof(
   ),
 );
 const header = fc.constantFrom(
-  ...[
-    'content-type: application/json',
-    'x-request: 1',
-    `x-echo: ${TOKEN}`,
-    `location: https://a.example.com/${TOKEN}?t=${TOKEN}`,
-    'retry-after: 0',
-  ],
-  ...[
-    'set-cookie: a=b',
-    'content-type: text/html',
-    `content-type: text/${TOKEN}`,
-    'date: x',
-    'retry-after: 1e9',
-    'server: \xe9',
-    'connection: keep-alive',
-  ],
+  ...['content-type: application/json', 'x-request: 1', `x-echo: ${TOKEN}`],
+  ...[`location: https://a.example.com/${TOKEN}?t=${TOKEN}`, 'retry-after: 0', 'set-cookie: a=b'],
+  ...['content-type: text/html', `content-type: text/${TOKEN}`, 'date: x', 'retry-after: 1e9'],
+  ...['server: \xe9', 'connection: keep-alive'],
 );
 const damage = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),

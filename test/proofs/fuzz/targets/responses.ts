@@ -9,7 +9,7 @@ import { fixedToken } from '../../../../lib/platform/token.ts';
 import { createFakePace } from '../../../pace/fake-pace.ts';
 import { everythingOf } from '../../../platform/everything-of.ts';
 import { defineTarget, must } from '../target.ts';
-import { comparable, exactReference } from './exact-reference.ts';
+import { comparable, decoded, exactReference } from './exact-reference.ts';
 import { expectedIn, shownOf } from './expected-records.ts';
 import { type Found, type FoundIn, foundIn } from './found-records.ts';
 import { startRawServer } from './raw-server.ts';
@@ -182,14 +182,6 @@ function checkRecords(operation: FoundIn, text: string | undefined, got: Got): v
 const rawSchema = z.object({ text: z.string(), json: z.unknown() });
 const valueOfRaw = (value: unknown) => rawSchema.parse(value).json;
 const textOfRaw = (value: unknown) => rawSchema.parse(value).text;
-
-function decoded(body: string): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body, 'latin1'));
-  } catch {
-    return undefined;
-  }
-}
 
 let calls = 0;
 

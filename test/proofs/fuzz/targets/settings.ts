@@ -72,15 +72,10 @@ const value = (name: string) =>
   );
 
 const variable = fc.constantFrom(...ALL_NAMES).chain((name) => fc.tuple(fc.constant(name), value(name)));
-const least = fc.constantFrom<readonly (readonly [string, string])[]>(
-  [
-    ['PLATFORM_BASE_URL', 'https://acme.example.com'],
-    ['PLATFORM_TOKEN', SECRET],
-  ],
-  [
-    ['PLATFORM_BASE_URL', 'https://acme.example.com'],
-    ['PLATFORM_TOKEN_SECRET', 'platform/token'],
-  ],
+const baseUrl = ['PLATFORM_BASE_URL', 'https://acme.example.com'] as const;
+const least = fc.constantFrom<Pairs>(
+  [baseUrl, ['PLATFORM_TOKEN', SECRET]],
+  [baseUrl, ['PLATFORM_TOKEN_SECRET', 'platform/token']],
   [],
 );
 

@@ -1,5 +1,6 @@
 import { CsvError } from 'csv-parse';
 import { parse } from 'csv-parse/sync';
+import { decoded } from './exact-reference.ts';
 
 type Given = { readonly bytes: string; readonly format: string; readonly encoding: string };
 
@@ -65,14 +66,6 @@ function parsed(line: string): unknown {
         ? BigInt(source)
         : value,
     );
-  } catch {
-    return undefined;
-  }
-}
-
-function decoded(bytes: string): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(bytes, 'latin1'));
   } catch {
     return undefined;
   }

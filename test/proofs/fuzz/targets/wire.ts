@@ -1,47 +1,30 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-
-/** One response as it goes over the wire. Bytes are texts with one character a byte. */
-export type Wire = {
-  readonly status: string;
-  /** Whole lines, without their line ends. */
-  readonly headers: readonly string[];
-  /** The body before it is encoded. */
-  readonly body: string;
-  readonly encoding: 'identity' | 'gzip' | 'deflate' | 'br' | 'zstd' | 'gzip twice' | 'gzip, not said';
-  readonly framing: 'length' | 'chunked' | 'close';
-  /** Put over the finished bytes at a place, from 0 to 1: a damage. Empty: none. */
-  readonly damage: readonly { readonly at: number; readonly bytes: string; readonly removed: number }[];
-};
+import type { WireInput } from './response-inputs.ts';
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
 
-const ENCODERS: Readonly<Record<Wire['encoding'], (body: Buffer) => Buffer>> = {
-  identity: (body) => body,
-  gzip: (body) => gzipSync(body, { level: 1 }),
-  deflate: (body) => deflateSync(body, { level: 1 }),
-  br: (body) => brotliCompressSync(body, { params: { 1: 1 } }),
-  zstd: (body) => zstdCompressSync(body),
-  'gzip twice': (body) => gzipSync(gzipSync(body, { level: 1 }), { level: 1 }),
-  'gzip, not said': (body) => gzipSync(body, { level: 1 }),
-};
+const gzip = (body: Buffer): Buffer => gzipSync(body, { level: 1 });
 
-const SAID: Readonly<Record<Wire['encoding'], string>> = {
-  identity: '',
-  gzip: 'gzip',
-  deflate: 'deflate',
-  br: 'br',
-  zstd: 'zstd',
-  'gzip twice': 'gzip',
-  'gzip, not said': '',
-};
+/** How a body is encoded, and what the head says of it. */
+const ENCODINGS: Readonly<Record<WireInput['encoding'], readonly [(body: Buffer) => Buffer, said: string]>> =
+  {
+    identity: [(body) => body, ''],
+    gzip: [gzip, 'gzip'],
+    deflate: [(body) => deflateSync(body, { level: 1 }), 'deflate'],
+    br: [(body) => brotliCompressSync(body, { params: { 1: 1 } }), 'br'],
+    zstd: [(body) => zstdCompressSync(body), 'zstd'],
+    'gzip twice': [(body) => gzip(gzip(body)), 'gzip'],
+    'gzip, not said': [gzip, ''],
+  };
 
 /** The bytes of the response, damaged if the wire says so. */
-export function bytesOnWire({ status, headers, body, encoding, framing, damage }: Wire): Buffer {
-  const encoded = ENCODERS[encoding](bytesOf(body));
+export function bytesOnWire({ status, headers, body, encoding, framing, damage }: WireInput): Buffer {
+  const [encode, said] = ENCODINGS[encoding];
+  const encoded = encode(bytesOf(body));
   const lines = [
     `HTTP/1.1 ${status}`,
     ...headers,
-    ...(SAID[encoding] === '' ? [] : [`content-encoding: ${SAID[encoding]}`]),
+    ...(said === '' ? [] : [`content-encoding: ${said}`]),
     ...(framing === 'length' ? [`content-length: ${encoded.byteLength}`] : []),
     ...(framing === 'chunked' ? ['transfer-encoding: chunked'] : []),
     ...(framing === 'close' ? ['connection: close'] : []),
