@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { openStore } from '../../lib/store/open.ts';
-import type { Deployment } from './deployment.ts';
+import type { Deployment } from './smoke.ts';
 
 /** Runs a command of AWS's own command line, and returns what it prints. */
 export type Aws = (words: readonly string[]) => Promise<unknown>;
@@ -42,6 +42,13 @@ export function outputsOf(outputs: readonly Output[], id: string): (name: string
   };
 }
 
+/** Puts a job on a queue. */
+export async function sendTo(url: string, job: object, environment: NodeJS.ProcessEnv): Promise<void> {
+  const client = createSqsClient(url, environment);
+  await createSqsQueue(url, client).send([JSON.stringify(job)]);
+  client.destroy();
+}
+
 /** A stack in AWS, with the credentials and the region of the environment. */
 export async function deployedStack(
   { stack, construct }: { readonly stack: string; readonly construct: string },
@@ -51,14 +58,9 @@ export async function deployedStack(
     readonly Stacks: readonly [{ readonly Outputs: readonly Output[] }];
   };
   const output = outputsOf(Stacks[0].Outputs, construct);
-  const url = output('QueueUrl');
   return {
     store: await openStore(output('Store'), { s3: environment }),
-    async send(job) {
-      const client = createSqsClient(url, environment);
-      await createSqsQueue(url, client).send([JSON.stringify(job)]);
-      client.destroy();
-    },
+    send: (job) => sendTo(output('QueueUrl'), job, environment),
     async emit({ source, detailType, detail }) {
       const entry = { Source: source, DetailType: detailType, Detail: JSON.stringify(detail) };
       const put = await aws(['events', 'put-events', '--entries', JSON.stringify([entry])]);
@@ -69,14 +71,8 @@ export async function deployedStack(
     query: (sql) =>
       countByAthena(sql, { aws, database: output('GlueDatabase'), workGroup: output('WorkGroup') }),
     async redAlarms() {
-      const names = [
-        'describe-alarms',
-        '--alarm-name-prefix',
-        `${stack}-${construct}Alarms`,
-        '--state-value',
-        'ALARM',
-      ];
-      const { MetricAlarms } = (await aws(['cloudwatch', ...names])) as {
+      const named = ['--alarm-name-prefix', `${stack}-${construct}Alarms`, '--state-value', 'ALARM'];
+      const { MetricAlarms } = (await aws(['cloudwatch', 'describe-alarms', ...named])) as {
         readonly MetricAlarms: readonly { readonly AlarmName: string }[];
       };
       return MetricAlarms.map(({ AlarmName }) => AlarmName);
@@ -88,16 +84,9 @@ export async function deployedStack(
 type Athena = { readonly aws: Aws; readonly database: string; readonly workGroup: string };
 
 async function countByAthena(sql: string, { aws, database, workGroup }: Athena): Promise<number> {
-  const { QueryExecutionId: id } = (await aws([
-    'athena',
-    'start-query-execution',
-    '--query-string',
-    sql,
-    '--query-execution-context',
-    `Database=${database}`,
-    '--work-group',
-    workGroup,
-  ])) as { readonly QueryExecutionId: string };
+  const where = ['--query-execution-context', `Database=${database}`, '--work-group', workGroup];
+  const begun = await aws(['athena', 'start-query-execution', '--query-string', sql, ...where]);
+  const { QueryExecutionId: id } = begun as { readonly QueryExecutionId: string };
   for (;;) {
     const found = await aws(['athena', 'get-query-execution', '--query-execution-id', id]);
     const { Status } = (found as { QueryExecution: { Status: Record<string, string> } }).QueryExecution;

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
+import { readUsage, wrong } from '../proofs/usage.ts';
 import { AwsCommandError, awsCommand, deployedStack } from './deployed.ts';
-import type { Deployment, SmokeInputs } from './deployment.ts';
-import { type Report, smokeTest } from './smoke.ts';
+import { type Deployment, type Report, type SmokeInputs, smokeTest } from './smoke.ts';
 import { localInputs, startLocal } from './start-local.ts';
 
 const USAGE = `npm run smoke -- STACK [--construct ID] [--job JSON] [--event JSON] [--timeout SECONDS]
@@ -13,8 +13,20 @@ Does each thing that a stack is for once, and reports what came of it. It scores
 --event JSON     {source, detailType, detail} of an event that a rule takes
 --local          against a stack on this machine`;
 
-const { values, positionals } = given();
-const [stack] = positionals;
+const { values, stack, inputs } = readUsage(() => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      local: { type: 'boolean', default: false },
+      construct: { type: 'string', default: '' },
+      job: { type: 'string' },
+      event: { type: 'string' },
+      timeout: { type: 'string', default: '300' },
+    },
+  });
+  const inputs = { job: jsonOption('job', values.job), event: jsonOption('event', values.event) };
+  return { values, stack: positionals[0], inputs };
+});
 
 if ((stack === undefined) !== values.local || !(Number(values.timeout) > 0)) {
   console.error(USAGE);
@@ -23,38 +35,16 @@ if ((stack === undefined) !== values.local || !(Number(values.timeout) > 0)) {
   await using local = await startLocal();
   process.exitCode = await report(local, localInputs);
 } else {
-  process.exitCode = await reportDeployed(stack, { job: parsed('job'), event: parsed('event') });
+  process.exitCode = await reportDeployed(stack, inputs);
 }
 
-function given() {
-  try {
-    return parseArgs({
-      allowPositionals: true,
-      options: {
-        local: { type: 'boolean', default: false },
-        construct: { type: 'string', default: '' },
-        job: { type: 'string' },
-        event: { type: 'string' },
-        timeout: { type: 'string', default: '300' },
-      },
-    });
-  } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function parsed(name: 'job' | 'event') {
-  const text = values[name];
+/** Its text is not shown: a job may have secrets in its input. */
+function jsonOption(name: string, text: string | undefined) {
   try {
     return text === undefined ? undefined : JSON.parse(text);
   } catch {
-    return refuse(`--${name}: expected JSON, got ${text?.length} characters that are not JSON`);
+    throw wrong(`--${name}`, 'JSON', `${text?.length} characters that are not JSON`);
   }
-}
-
-function refuse(fault: string): never {
-  console.error(fault);
-  process.exit(2);
 }
 
 /** As `report`; a stack that cannot be looked at is a failure too. */

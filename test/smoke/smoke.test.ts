@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { type Aws, deployedStack, outputsOf } from './deployed.ts';
-import type { Deployment, SmokeInputs } from './deployment.ts';
-import { smokeTest } from './smoke.ts';
+import { type Deployment, type SmokeInputs, smokeTest } from './smoke.ts';
 
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 

@@ -1,10 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import { startStack } from '../local-aws/stack/start-stack.ts';
+import { openStore } from '../../lib/store/open.ts';
+import { type LocalStack, startStack } from '../local-aws/stack/start-stack.ts';
 import { synthStack } from '../local-aws/stack/synth-stack.ts';
 import { readStack } from '../local-aws/stack/template.ts';
-import type { Deployment, SmokeInputs } from './deployment.ts';
-import { localDeployment } from './local.ts';
+import { sendTo } from './deployed.ts';
+import type { Deployment, SmokeInputs } from './smoke.ts';
 
 const BASE_URL = 'https://smoke.invalid';
 
@@ -44,4 +46,28 @@ export async function startLocal(): Promise<Deployment & AsyncDisposable> {
   const deployment = await localDeployment(stack);
   const running = started.move();
   return { ...deployment, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** A stack on this machine, whose queues are polled. It has neither Athena nor CloudWatch. */
+async function localDeployment(stack: LocalStack): Promise<Deployment> {
+  const ran = new Set(stack.lambda.requests.map(({ name }) => name));
+  return {
+    store: await openStore(stack.output('Store'), { s3: stack.settings }),
+    query: undefined,
+    redAlarms: undefined,
+    send: (job) => sendTo(stack.output('QueueUrl'), job, stack.settings),
+    async emit({ source, detailType, detail }) {
+      const id = `smoke-${Date.now()}`;
+      await stack.emit({ version: '0', id, source, 'detail-type': detailType, detail });
+      return id;
+    },
+    async wait() {
+      await delay(100);
+      for (const { name } of stack.lambda.requests) {
+        if (name === undefined || ran.has(name)) continue;
+        ran.add(name);
+        await stack.runExecution(name);
+      }
+    },
+  };
 }
