@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -10,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundleOf } from '../../infra/bundles.ts';
 import { enginesOf } from '../base/aws/engines.ts';
+import { json, type Reply, silence, startServer } from '../platform/scripted-server.ts';
 
 let folder: string;
 
@@ -82,30 +81,18 @@ async function invoked(event: unknown, { format, hasChannel }: Place): Promise<W
 /** Lambda's side of the runtime: hands out one event. `ended` says by which of its paths the event ended. */
 async function startRuntimeApi(event: unknown) {
   const { promise: ended, resolve } = Promise.withResolvers<string>();
-  let isGiven = false;
-  function respond({ url = '' }: IncomingMessage, response: ServerResponse) {
-    if (!url.endsWith('/next')) {
-      response.end();
-      return resolve(url.split('/').at(-1) ?? '');
-    }
-    // The next one never comes.
-    if (isGiven) return;
-    isGiven = true;
-    response.setHeader('lambda-runtime-aws-request-id', 'request-1');
-    response.setHeader('lambda-runtime-deadline-ms', String(Date.now() + 400_000));
-    response.setHeader('lambda-runtime-invoked-function-arn', 'arn:aws:lambda:eu-central-1:1:function:f');
-    response.end(JSON.stringify(event));
-  }
-  const server = createServer(respond).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ended,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
+  const given = json(event, 200, {
+    'lambda-runtime-aws-request-id': 'request-1',
+    'lambda-runtime-deadline-ms': String(Date.now() + 400_000),
+    'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:eu-central-1:1:function:f',
+  });
+  const took: Reply = (response, { target }) => {
+    response.end();
+    resolve(target.split('/').at(-1) ?? '');
   };
+  // The next event never comes.
+  const server = await startServer(given, took, silence);
+  return { ...server, host: `127.0.0.1:${server.port}`, ended };
 }
 
 const places: readonly Place[] = [

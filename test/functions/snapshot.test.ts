@@ -1,4 +1,3 @@
-import { gunzipSync } from 'node:zlib';
 import { type DurableLambdaHandler, withDurableExecution } from '@aws/durable-execution-sdk-js';
 import { LocalDurableTestRunner } from '@aws/durable-execution-sdk-js-testing';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
@@ -7,10 +6,10 @@ import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-inp
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import type { DurableRunOptions } from '../../lib/snapshot/durable/durable-run.ts';
 import { takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot.ts';
-import { readLatest, readManifest } from '../../lib/snapshot/manifest.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { publishedIn } from '../cli/run-command.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { callOf } from '../snapshot/sandbox-call.ts';
 
@@ -55,14 +54,7 @@ const functionOf = (differences: Partial<DurableRunOptions> = {}): DurableLambda
 const run = (handlerFunction: DurableLambdaHandler, payload: unknown = job) =>
   new LocalDurableTestRunner({ handlerFunction }).run({ payload });
 
-async function publishedLines(): Promise<readonly string[]> {
-  const latest = await readLatest(store, 'calculations');
-  const { parts } = await readManifest(store, latest?.manifest ?? '');
-  const bodies = await Promise.all(
-    parts.map(async ({ key }) => (await store.get(key))?.body ?? Buffer.alloc(0)),
-  );
-  return bodies.flatMap((body) => gunzipSync(body).toString().trimEnd().split('\n'));
-}
+const publishedLines = async () => (await publishedIn(folder.path, 'calculations')).lines;
 
 /** The deployed handler, which opens its store once. */
 async function deployed(): Promise<DurableLambdaHandler> {
@@ -117,44 +109,35 @@ test('the deployed function takes the snapshot of a job, and the cards that foll
   ]);
 });
 
-test('an execution that cannot begin leaves one line too, with every fault', async () => {
-  using written = writtenLines();
-
-  const execution = await run(await deployed(), { ...job, source: 'gadgets' });
-
-  expect(execution.getStatus()).toBe('FAILED');
-  expect(written.ended()).toMatchObject([
+test.for([
+  [
+    'cannot begin',
+    { source: 'gadgets' },
+    { job: 'nightly-1', source: 'gadgets', err: ['ExecutionInputError', 'source'] },
+  ],
+  [
+    'is stopped, for a name that is longer than the platform takes',
+    { as: 'narrow', name: 'x'.repeat(10 * 1024 * 1024) },
     {
-      level: 'error',
-      kind: 'failed',
-      job: 'nightly-1',
-      source: 'gadgets',
-      err: { type: 'ExecutionInputError', message: expect.stringContaining('source') },
-    },
-  ]);
-});
-
-test('a run that is stopped leaves one line too, with its error', async () => {
-  using written = writtenLines();
-
-  const execution = await run(await deployed(), {
-    ...job,
-    as: 'narrow',
-    // More than the platform takes.
-    name: 'x'.repeat(10 * 1024 * 1024),
-  });
-
-  expect(execution.getStatus()).toBe('FAILED');
-  expect(written.ended()).toMatchObject([
-    {
-      level: 'error',
-      kind: 'failed',
       place: 'calculations.narrow',
       run: expect.any(String),
-      err: { type: 'SnapshotStoppedError', message: expect.stringContaining('413') },
+      err: ['SnapshotStoppedError', '413'],
     },
-  ]);
-});
+  ],
+] as const)(
+  'an execution that %s leaves one line too, with its error',
+  async ([, change, { err, ...line }]) => {
+    using written = writtenLines();
+
+    const execution = await run(await deployed(), { ...job, ...change });
+
+    const [type, message] = err;
+    expect(execution.getStatus()).toBe('FAILED');
+    expect(written.ended()).toMatchObject([
+      { level: 'error', kind: 'failed', ...line, err: { type, message: expect.stringContaining(message) } },
+    ]);
+  },
+);
 
 test('failed steps are retried, and what each step stores is small', async () => {
   let puts = 0;

@@ -1,25 +1,12 @@
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bareEnvironment, compileCache } from '../compile-cache.ts';
 import { createHandlerProcess } from '../local-aws/functions/create-handler-process.ts';
+import { startMute } from '../platform/mute-server.ts';
 
-/** Accepts every request, and never responds. */
-async function startSilentServer() {
-  const server = createServer(() => undefined).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
+const urlOf = ({ port }: { readonly port: number }) => `http://127.0.0.1:${port}`;
 
 /** The deployed handler of a function whose AWS never responds; `lines` are what it writes. */
 function handlerAt(url: string, name: string, settings: Readonly<Record<string, string>>) {
@@ -45,8 +32,8 @@ function handlerAt(url: string, name: string, settings: Readonly<Record<string, 
 }
 
 test('a request whose storage never responds ends before the time limit, and the log says what was in hand', async () => {
-  await using silent = await startSilentServer();
-  await using splitTexts = handlerAt(silent.url, 'split-texts', {
+  await using silent = await startMute();
+  await using splitTexts = handlerAt(urlOf(silent), 'split-texts', {
     PLATFORM_BASE_URL: 'https://acme.example.com',
     SYNC_STORE: 's3://acme/nightly',
   });
@@ -65,10 +52,10 @@ test('a request whose storage never responds ends before the time limit, and the
 });
 
 test('a worker that is killed at its limit has said which message it had in hand', async () => {
-  await using silent = await startSilentServer();
+  await using silent = await startMute();
   const store = await mkdtemp(join(tmpdir(), 'time-limit-'));
-  await using runJobs = handlerAt(silent.url, 'run-jobs', {
-    PLATFORM_BASE_URL: silent.url,
+  await using runJobs = handlerAt(urlOf(silent), 'run-jobs', {
+    PLATFORM_BASE_URL: urlOf(silent),
     SYNC_STORE: store,
     SYNC_TABLE: `sqlite:${join(store, 'jobs.db')}`,
   });

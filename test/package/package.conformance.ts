@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
@@ -6,7 +8,6 @@ import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { enginesOf } from '../base/aws/engines.ts';
 import { example, printed } from './examples.ts';
 import { printedBy, runProgram } from './run-program.ts';
-import { startSandbox } from './start-sandbox.ts';
 
 /*
  * The package as users have it: `npm pack`, an installation from the registry into an empty project, and the examples of
@@ -103,12 +104,9 @@ describe.each([
 });
 
 test('the construct has the right types, and so have all declarations that it reaches', async () => {
-  const { code, out } = await runProgram(
-    [checkoutProgram('tsc'), ...CHECKED, ...MODULES, 'infra.ts', 'adopt.ts'],
-    {
-      folder: project,
-    },
-  );
+  const command = [checkoutProgram('tsc'), ...CHECKED, ...MODULES, 'infra.ts', 'adopt.ts'] as const;
+
+  const { code, out } = await runProgram(command, { folder: project });
 
   expect(out).toBe('');
   expect(code).toBe(0);
@@ -169,12 +167,23 @@ test.each([nodes[0], nodes.at(-1)])(
   240_000,
 );
 
-test('`sandbox` names the packages that are missing', async () => {
-  const { code, err } = await runProgram([platformSync, 'sandbox'], { folder: project });
-
-  expect(err).toContain(example('sandbox').trim());
-  expect(code).toBe(2);
-});
+/** `sandbox` as a process with 300 calculations, and the settings that it prints. */
+async function startSandbox(env: Readonly<Record<string, string>>) {
+  const child = spawn(platformSync, ['sandbox', '--json', '--calculations', '300'], {
+    cwd: project,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'close');
+  const [settings] = await Promise.race([once(child.stdout, 'data'), ended]);
+  return {
+    settings: JSON.parse(String(settings)),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGINT');
+      await ended;
+    },
+  };
+}
 
 describe('with the sandbox’s packages', () => {
   beforeAll(async () => {
@@ -184,7 +193,7 @@ describe('with the sandbox’s packages', () => {
   test.each(nodes)(
     'commands work against the sandbox on Node $version',
     async ({ path }) => {
-      await using sandbox = await startSandbox(platformSync, { folder: project, environment: on(path) });
+      await using sandbox = await startSandbox(on(path));
       const of = { folder: project, environment: { ...on(path), ...sandbox.settings } };
 
       const snapshot = await printedBy([platformSync, 'snapshot', 'calculations', '--json'], of);

@@ -88,16 +88,8 @@ describe('what is built', () => {
     const named = sources().flatMap((source) => [
       ...source.matchAll(/^(?:import|export)\b[^;]*?from '([@a-z][^']*)'|\bimport\('([@a-z][^']*)'\)/gm),
     ]);
-    const imported = new Set(
-      named
-        .map(([, name, later]) => name ?? later ?? '')
-        .map((name) =>
-          name
-            .split('/')
-            .slice(0, name.startsWith('@') ? 2 : 1)
-            .join('/'),
-        ),
-    );
+    const packageOf = (name: string) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? '';
+    const imported = new Set(named.map(([, name, later]) => packageOf(name ?? later ?? '')));
     // They are in bundles, so that an audit where the package is installed must know of them.
     imported.add('@aws/durable-execution-sdk-js');
     imported.add('@aws-sdk/client-sns');
