@@ -10,7 +10,9 @@ import type { Run } from '../../lib/snapshot/run-id.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
 import { finishedRun } from '../snapshot/publish/finished-run.ts';
+import { beforeEvery, beforeFirst } from '../store/before.ts';
 import { createMemoryStore, type MemoryStore } from '../store/memory-store.ts';
+import { atEachOperation } from '../tables/make/killed-at.ts';
 import { runCommand } from './run-command.ts';
 
 const NOW = Date.parse('2026-12-01T00:00:00Z');
@@ -59,27 +61,21 @@ const execute = async (differences: Partial<PruneOptions> = {}) =>
     ...differences,
   });
 
-test('--keep N leaves the newest, and removes all that the others have', async () => {
+test('--keep N leaves the newest, and removes all that the others have, and what is known of their records', async () => {
+  await store.put(`parquet/uses/${publishedFolder(PLACE, monday)}part-00000-aa.parquet`, Buffer.from('x'));
+
   const { code, out } = await prune('--keep', '2', '--json');
 
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({
     dryRun: false,
-    runs: [{ source: PLACE, run: monday.id, state: 'published', objects: 6 }],
+    runs: [{ source: PLACE, run: monday.id, state: 'published', objects: 7 }],
     kept: [],
-    objects: 6,
+    objects: 7,
   });
   expect(keysOf(monday)).toEqual([]);
   expect(keysOf(tuesday)).toHaveLength(6);
   expect(await published()).toEqual([wednesday.id, tuesday.id]);
-});
-
-test('what its records say of one another goes with a run', async () => {
-  await store.put(`parquet/uses/${publishedFolder(PLACE, monday)}part-00000-aa.parquet`, Buffer.from('x'));
-
-  await prune('--keep', '2');
-
-  expect(keysOf(monday)).toEqual([]);
 });
 
 test('--older-than removes those that started before; the newest stays, however old it is', async () => {
@@ -149,15 +145,8 @@ test('what leads to a run goes before its records, the mark last', async () => {
   const done: string[] = [];
   const removePartition: PruneOptions['removePartition'] = async (_place, { id, startedAt }) =>
     void done.push(`partition ${startedAt.slice(0, 10)} ${id}`);
-  const watched: Store = {
-    ...store,
-    delete: async (key) => {
-      done.push(key);
-      await store.delete(key);
-    },
-  };
 
-  await execute({ store: watched, removePartition });
+  await execute({ store: beforeEvery(store, 'delete', (key) => done.push(key)), removePartition });
 
   const folder = publishedFolder(PLACE, monday);
   expect(done.slice(0, 2)).toEqual([`partition 2026-11-16 ${monday.id}`, `${folder}_manifest.json`]);
@@ -165,51 +154,44 @@ test('what leads to a run goes before its records, the mark last', async () => {
   expect(done.filter((key) => key.includes('part-')).length).toBeGreaterThan(1);
 });
 
-test('killed at any of its changes, it continues when it is repeated, and no half of a run is listed', async () => {
-  let changes = 0;
-  for (let killedAt = 1; killedAt < 100; killedAt += 1) {
+test('killed at any of its operations, it continues when it is repeated, and no half of a run is listed', async () => {
+  const begin = async () => {
     store = createMemoryStore();
     for (const run of [monday, wednesday]) await publishWhole(run);
-    changes = 0;
-    const step = () => {
-      changes += 1;
-      if (changes === killedAt) throw new Error('killed');
-    };
-    const dying: Store = {
-      ...store,
-      put: async (...args) => {
-        step();
-        return store.put(...args);
-      },
-      delete: async (...args) => {
-        step();
-        return store.delete(...args);
-      },
-    };
-    const first = await execute({ store: dying }).then(
-      () => 'done',
-      (error: Error) => error.message,
-    );
-    const listed = await published();
-    if (listed.includes(monday.id))
-      expect(keysOf(monday).filter((key) => !key.includes('pruned'))).toHaveLength(6);
-    await execute();
+    return store;
+  };
 
-    expect(keysOf(monday)).toEqual([]);
-    expect(await published()).toEqual([wednesday.id]);
-    expect(keysOf(wednesday)).toHaveLength(5);
-    if (first === 'done') break;
-  }
-  expect(changes).toBeGreaterThan(5);
+  const operations = await atEachOperation(
+    begin,
+    (killed) => execute({ store: killed }),
+    async (_, at) => {
+      if ((await published()).includes(monday.id))
+        expect(
+          keysOf(monday).filter((key) => !key.includes('pruned')),
+          at,
+        ).toHaveLength(6);
+      await execute();
+      expect(keysOf(monday), at).toEqual([]);
+      expect(await published(), at).toEqual([wednesday.id]);
+      expect(keysOf(wednesday), at).toHaveLength(5);
+    },
+  );
+
+  expect(operations).toBeGreaterThan(5);
 });
+
+/** That Monday's run is to be removed, of a store with Thursday's beside it. */
+async function planned() {
+  store = createMemoryStore();
+  await publish(monday);
+  await publish(thursday);
+  return (await plan()).runs;
+}
 
 test.each(['before latest.json is stored again', 'after it'])(
   'a run that is published again meanwhile, %s, is not lost',
   async (when) => {
-    store = createMemoryStore();
-    await publish(monday);
-    await publish(thursday);
-    const { runs } = await plan();
+    const runs = await planned();
     const force = () => publish(monday, true).catch((error: Error) => error.message);
     let forced: unknown;
     const racing: Store = {
@@ -232,10 +214,7 @@ test.each(['before latest.json is stored again', 'after it'])(
 );
 
 test('a run whose publisher moved latest.json before it was looked at stays, without its mark', async () => {
-  store = createMemoryStore();
-  await publish(monday);
-  await publish(thursday);
-  const { runs } = await plan();
+  const runs = await planned();
   await publish(monday, true);
 
   const needed = await execute({ runs, left: [] });
@@ -247,22 +226,14 @@ test('a run whose publisher moved latest.json before it was looked at stays, wit
 });
 
 test('a publisher that read latest.json before the mark was there cannot move it afterwards', async () => {
-  store = createMemoryStore();
-  await publish(monday);
-  await publish(thursday);
-  const { runs } = await plan();
-  let pruned = false;
+  const runs = await planned();
   // It has stored its manifest and seen no mark, and is slow.
-  const slow: Store = {
-    ...store,
-    put: async (key, ...rest) => {
-      if (key === `${PLACE}/latest.json` && !pruned) {
-        pruned = true;
-        await execute({ runs, left: [] });
-      }
-      return store.put(key, ...rest);
-    },
-  };
+  const slow = beforeFirst(
+    store,
+    'put',
+    (key) => key === `${PLACE}/latest.json`,
+    () => execute({ runs, left: [] }),
+  );
 
   const forced = publish(monday, true, slow);
 

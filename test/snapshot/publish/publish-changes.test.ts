@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { type ChangesToPublish, publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts';
+import { beforeEvery } from '../../store/before.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { storeRun } from '../changes/stored-run.ts';
 
@@ -50,11 +51,7 @@ const changesIn = ({ objects }: MemoryStore): readonly string[] =>
 /** The same options, and the parts that are read by them. */
 function watched<O extends { readonly store: MemoryStore }>({ store, ...options }: O) {
   const read: string[] = [];
-  const stream: MemoryStore['stream'] = (key, ...given) => {
-    read.push(key);
-    return store.stream(key, ...given);
-  };
-  return { options: { ...options, store: { ...store, stream } }, read };
+  return { options: { ...options, store: beforeEvery(store, 'stream', (key) => read.push(key)) }, read };
 }
 
 describe('runs in key order', () => {

@@ -66,47 +66,44 @@ test.each([
   expect(keysIn(options.store, FOLDER)).not.toContainEqual(expect.stringContaining('part-00001'));
 });
 
-test('copies three parts at the same time, and no more', async () => {
-  const { store, ...options } = await fiveParts();
-  let [underWay, most] = [0, 0];
-  const copy: MemoryStore['copy'] = async (...given) => {
-    underWay += 1;
-    most = Math.max(most, underWay);
-    // Longer than it takes to read the others.
-    for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
-    underWay -= 1;
-    return store.copy(...given);
-  };
-
-  await publishParts({ ...options, store: { ...store, copy } });
-
-  expect(most).toBe(3);
-  expect(underWay).toBe(0);
-});
-
-test('a part that cannot be copied ends it, once those under way are copied', async () => {
-  const { store, ...options } = await fiveParts();
-  let underWay = 0;
+/** A store in which each copy takes longer than it takes to read the others, and how many are under way. */
+function slowly(store: MemoryStore, failsAt = 'none') {
+  const copies = { underWay: 0, most: 0 };
   const copy: MemoryStore['copy'] = async (from, to, ...given) => {
-    underWay += 1;
+    copies.underWay += 1;
+    copies.most = Math.max(copies.most, copies.underWay);
     try {
-      if (to.includes('part-00001')) throw new Error('no room');
+      if (to.includes(failsAt)) throw new Error('no room');
       for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
       return await store.copy(from, to, ...given);
     } finally {
-      underWay -= 1;
+      copies.underWay -= 1;
     }
   };
+  return { store: { ...store, copy }, copies };
+}
 
+test('copies three parts at the same time, and no more', async () => {
+  const options = await fiveParts();
+  const { store, copies } = slowly(options.store);
+
+  await publishParts({ ...options, store });
+
+  expect(copies).toEqual({ underWay: 0, most: 3 });
+});
+
+test('a part that cannot be copied ends it, once those under way are copied', async () => {
+  const options = await fiveParts();
+  const { store, copies } = slowly(options.store, 'part-00001');
   const unhandled: unknown[] = [];
   const listener = (reason: unknown) => void unhandled.push(reason);
   process.on('unhandledRejection', listener);
   onTestFinished(() => void process.off('unhandledRejection', listener));
 
-  await expect(publishParts({ ...options, store: { ...store, copy } })).rejects.toThrow('no room');
+  await expect(publishParts({ ...options, store })).rejects.toThrow('no room');
 
   expect(unhandled).toEqual([]);
-  expect(underWay).toBe(0);
+  expect(copies.underWay).toBe(0);
 });
 
 test.each([

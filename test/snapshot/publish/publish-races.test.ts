@@ -10,6 +10,7 @@ import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { PutCondition, PutResult, Store } from '../../../lib/store/store.ts';
 import { scaled, scaledTimeout } from '../../scale.ts';
+import { beforeEvery, beforeFirst } from '../../store/before.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { disagreements, leftovers } from './every-reader.ts';
 import { finishedRun, monday, tuesday, wednesday } from './finished-run.ts';
@@ -72,12 +73,12 @@ test('latest.json is moved only if it is as it was read: absent at first, then w
 
 test('if latest.json is deleted meanwhile, the run is published as the first one', async () => {
   await publish(monday);
-  let pending = true;
-  const deleted = moving(async (put) => {
-    if (pending) await store.delete(latestKey('calculations'));
-    pending = false;
-    return put();
-  });
+  const deleted = beforeFirst(
+    store,
+    'put',
+    (key) => key === latestKey('calculations'),
+    () => store.delete(latestKey('calculations')),
+  );
 
   const publication = await publish(tuesday, deleted);
 
@@ -100,14 +101,11 @@ test('a store that fails while runs are compared says nothing of their parts, so
   const { manifest } = await publish(monday);
   const [part] = manifest.parts;
   let reads = 0;
-  const failing: Store = {
-    ...store,
-    stream: async (key, ...stream) => {
-      if (key === part?.key) reads += 1;
-      if (key === part?.key) throw new Error('no connection');
-      return store.stream(key, ...stream);
-    },
-  };
+  const failing = beforeEvery(store, 'stream', (key) => {
+    if (key !== part?.key) return;
+    reads += 1;
+    throw new Error('no connection');
+  });
 
   await expect(publish(tuesday, failing)).rejects.toThrow('no connection');
 

@@ -3,18 +3,17 @@ import { describe, expect, test } from 'vitest';
 import { endsPart } from '../../../lib/snapshot/changes/key-hash.ts';
 import { workFolder } from '../../../lib/snapshot/keys.ts';
 import type { Part } from '../../../lib/snapshot/manifest.ts';
-import { type FinishedRun, publishRun } from '../../../lib/snapshot/publish/publish.ts';
+import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import { createPartWriter } from '../../../lib/snapshot/run/part-writer.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Source } from '../../../lib/snapshot/sources/sources.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { sampled, scaledTimeout } from '../../scale.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
+import { killedAt } from '../../tables/make/killed-at.ts';
 import { batchOfLines } from '../batches.ts';
-import { publishedManifest } from '../published-manifest.ts';
-
-const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
-const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.000Z' };
+import { monday, tuesday } from '../changes/publish-lines.ts';
+import { finishedManifest } from '../published-manifest.ts';
 
 const LINE_BYTES = 2_000;
 const RANGE = 300_000;
@@ -63,24 +62,7 @@ async function takeRun(store: Store, source: Taken, run: Run, day: number, partR
     writer = open();
     if (left !== null) await writer.resume(left);
   }
-  return finishedRun(source, run, parts);
-}
-
-function finishedRun(source: Source, run: Run, parts: readonly Part[]): FinishedRun {
-  const {
-    changes: _c,
-    publishable: _p,
-    refused: _r,
-    forced: _f,
-    ...found
-  } = publishedManifest({
-    source,
-    run: run.id,
-    startedAt: run.startedAt,
-    finishedAt: run.startedAt,
-    parts: [...parts],
-  });
-  return { ...found, scanRefused: [] };
+  return finishedManifest(run, { source, parts });
 }
 
 /**
@@ -105,28 +87,6 @@ const withoutToken = (text: string): string =>
     .replace(/_manifest-[0-9a-f]{8}\.json/, '_manifest.json')
     .replace(/-[0-9a-f]{8}\/part\.ndjson/, '/part.ndjson')
     .trimEnd();
-
-/** A store that fails from its operation `last` on, before or after that one is done. */
-function killedAt(store: Store, last: number, when: 'before' | 'after') {
-  let operations = 0;
-  const act = async <T>(perform: () => Promise<T>): Promise<T> => {
-    operations += 1;
-    if (operations > last || (operations === last && when === 'before')) throw new Error('killed');
-    const result = await perform();
-    if (operations >= last) throw new Error('killed');
-    return result;
-  };
-  const killed: Store = {
-    ...store,
-    get: (...given) => act(() => store.get(...given)),
-    stream: (...given) => act(() => store.stream(...given)),
-    put: (...given) => act(() => store.put(...given)),
-    putStream: (...given) => act(() => store.putStream(...given)),
-    copy: (...given) => act(() => store.copy(...given)),
-    delete: (...given) => act(() => store.delete(...given)),
-  };
-  return { killed, operations: () => operations };
-}
 
 /** Monday's run, published, and Tuesday's, whose scan closed its parts after so many records. */
 async function twoRuns(source: Taken, partRecords: number) {

@@ -83,25 +83,6 @@ test('a run that already exists is not started again', async () => {
   await expect(again).rejects.toMatchObject({ name: 'CheckpointConflictError' });
 });
 
-test('a run without a checkpoint is reported with its place', async () => {
-  await saveCheckpoint(store, checkpointOf(), undefined);
-
-  await expect(readCheckpoint(store, 'files', RUN)).rejects.toMatchObject({
-    name: 'StoredObjectError',
-    message: `run ${RUN} of files in ${folder.path}: expected a checkpoint, got none`,
-  });
-});
-
-test('a damaged checkpoint is reported by its key', async () => {
-  const key = `work/files/${RUN}/_checkpoint.json`;
-  await store.put(key, Buffer.from('{"version":1,'));
-
-  await expect(readCheckpoint(store, 'files', RUN)).rejects.toMatchObject({
-    name: 'StoredObjectError',
-    message: `${key} is not what platform-sync writes there (13 bytes that are not JSON)`,
-  });
-});
-
 test('the part entries lead from the last back to the first, and are returned in order', async () => {
   const first = await recordPart(store, partOf(0), null);
   const second = await recordPart(store, partOf(1), first);

@@ -16,6 +16,8 @@ beforeEach(async () => {
   store = createDirectoryStore(folder.path);
 });
 
+const open = () => createPartWriter({ store, folder: 'work/', compression: 'gzip' });
+
 /** Ends the open part, and stores it under this number. */
 async function close(parts: ReturnType<typeof createPartWriter>, index: number) {
   await parts.end();
@@ -26,8 +28,12 @@ async function close(parts: ReturnType<typeof createPartWriter>, index: number) 
   return stored;
 }
 
+/** The lines of a part in gzip, as they are stored. */
+const textOf = async (part: Part | undefined) =>
+  gunzipSync((await store.get(part?.key ?? ''))?.body ?? Buffer.alloc(0)).toString();
+
 test('a part has its lines, size, sha256, and first and last keys', async () => {
-  const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
+  const parts = open();
 
   await parts.write(simulatedBatch([1, 2]));
   await parts.write(simulatedBatch([9_007_199_254_740_993n]));
@@ -74,13 +80,12 @@ test('a part that could not be stored is stored completely by the next close', a
   await expect(close(parts, 0)).rejects.toThrow('no room');
   const part = await close(parts, 0);
 
-  const stored = await store.get(part?.key ?? '');
-  expect(gunzipSync(stored?.body ?? Buffer.alloc(0)).toString()).toBe('{"id":1}\n{"id":2}\n');
+  expect(await textOf(part)).toBe('{"id":1}\n{"id":2}\n');
   expect(await close(parts, 1)).toBeUndefined();
 });
 
 test('memory is released once the lines are written, and not before', async () => {
-  const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
+  const parts = open();
   const released: string[] = [];
   /** A piece that is overwritten when it is released: bytes that are still needed would be missing from the part. */
   const piece = (id: number) => {
@@ -100,13 +105,12 @@ test('memory is released once the lines are written, and not before', async () =
   for (const ids of [[1, 2], [3]]) await parts.write(batch(...ids));
   const part = await close(parts, 0);
 
-  const stored = await store.get(part?.key ?? '');
-  expect(gunzipSync(stored?.body ?? Buffer.alloc(0)).toString()).toBe('{"id":1}\n{"id":2}\n{"id":3}\n');
+  expect(await textOf(part)).toBe('{"id":1}\n{"id":2}\n{"id":3}\n');
   expect(released).toEqual(['1', '2', 'batch of 1 and 2', '3', 'batch of 3']);
 });
 
 test('a batch of many frames is released only when the last of them is packed', async () => {
-  const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
+  const parts = open();
   const ids = Array.from({ length: 1_000 }, (_, id) => id);
   // Hardly compressible, so that packing takes a while.
   const names = createHash('shake256', { outputLength: 3_000_000 }).update('names').digest('base64');
@@ -125,13 +129,12 @@ test('a batch of many frames is released only when the last of them is packed', 
   const part = await close(parts, 0);
   await released.promise;
 
-  const stored = await store.get(part?.key ?? '');
-  const unpacked = gunzipSync(stored?.body ?? Buffer.alloc(0)).toString();
+  const unpacked = await textOf(part);
   expect(unpacked === `${texts.join('')}{"id":1000}\n`).toBe(true);
 });
 
 test('after half of a batch nothing is stored, since all of it comes again', async () => {
-  const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
+  const parts = open();
   const whole = simulatedBatch([2, 3]);
   function* halfOfIt() {
     yield* simulatedBatch([2]).pieces();

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { sleep } from '../../../lib/base/time/sleep.ts';
 import { createLocalPace } from '../../../lib/pace/local-pace.ts';
 import { createPlatform } from '../../../lib/platform/client.ts';
@@ -21,7 +21,6 @@ beforeEach(() => {
 type Differences = Partial<SnapshotOptions> & {
   readonly rate?: number;
   readonly pageRows?: number;
-  readonly sleep?: typeof sleep;
 };
 
 /** A snapshot of a sandbox by the real client, which retries after short waits. */
@@ -124,28 +123,3 @@ test('contains every record that existed throughout, while others are deleted, a
   expect(new Set(ids).size).toBe(ids.length);
   expect(new Set(sandbox.livedThrough(from, Date.now())).difference(new Set(ids))).toEqual(new Set());
 }, 120_000);
-
-describe('is not published', () => {
-  test('when the platform stays degraded', async () => {
-    await using sandbox = await startPlatform({ calculations: 300, degraded: 1 });
-
-    const publication = await snapshotOf(sandbox, { sleep: async () => undefined });
-
-    expect(publication).toMatchObject({
-      kind: 'refused',
-      manifest: { consistency: 'best-effort', refused: ['degraded', 'unproved'] },
-    });
-  });
-
-  test('when the caller stops it', async () => {
-    await using sandbox = await startPlatform({ calculations: 300, latencyMs: 200 });
-    const reason = new Error('enough');
-    const stop = new AbortController();
-
-    const snapshot = snapshotOf(sandbox, { signal: stop.signal });
-    setTimeout(() => stop.abort(reason), 20);
-
-    await expect(snapshot).rejects.toMatchObject({ name: 'SnapshotStoppedError', cause: reason });
-    await expect(store.get('calculations/latest.json')).resolves.toBeUndefined();
-  });
-});

@@ -2,7 +2,7 @@ import type { Store } from '../../../lib/store/store.ts';
 import { sampled } from '../../scale.ts';
 
 /** A store that fails from its operation `last` on, before or after that one is done. */
-function killedAt(store: Store, last: number, when: 'before' | 'after') {
+export function killedAt(store: Store, last: number, when: 'before' | 'after') {
   let operations = 0;
   const act = async <T>(perform: () => Promise<T>): Promise<T> => {
     operations += 1;
@@ -17,6 +17,7 @@ function killedAt(store: Store, last: number, when: 'before' | 'after') {
     get: (...given) => act(() => store.get(...given)),
     stream: (...given) => act(() => store.stream(...given)),
     put: (...given) => act(() => store.put(...given)),
+    putStream: (...given) => act(() => store.putStream(...given)),
     copy: (...given) => act(() => store.copy(...given)),
     delete: (...given) => act(() => store.delete(...given)),
     ...(tagAll && { tagAll: (...given) => act(() => tagAll(...given)) }),

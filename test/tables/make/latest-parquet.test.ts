@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { latestKey, type Place, parquetFolder } from '../../../lib/snapshot/keys.ts';
 import type { Latest } from '../../../lib/snapshot/manifest.ts';
 import { storeManifest } from '../../../lib/snapshot/publish/manifest-key.ts';
@@ -9,6 +9,7 @@ import { madeOf, writeMade } from '../../../lib/tables/made/made-files.ts';
 import { pointAtLatest } from '../../../lib/tables/make/latest-parquet.ts';
 import { monday, tuesday } from '../../snapshot/publish/finished-run.ts';
 import { publishedManifest } from '../../snapshot/published-manifest.ts';
+import { beforeFirst } from '../../store/before.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 
 const wednesday = { id: '20261118T090000Z-cccccc', startedAt: '2026-11-18T09:00:00.000Z' };
@@ -40,49 +41,29 @@ async function publish(run: Run, made = 2, place: Place = 'calculations'): Promi
 
 const listed = async () => String((await store.get(LIST))?.body);
 
-test('a maker that was slow since it read latest.json does not put its run over a newer one', async () => {
-  await publish(monday);
-  await pointAtLatest(store, 'calculations');
-  await publish(tuesday);
-  let isSlow = true;
-  const slow: Store = {
-    ...store,
-    async put(key, ...put) {
-      if (isSlow && key === LIST) {
-        isSlow = false;
-        await publish(wednesday);
-        await pointAtLatest(store, 'calculations');
-      }
-      return store.put(key, ...put);
-    },
-  };
+test.each([
+  ['since', 'put', LIST],
+  ['before', 'get', latestKey('calculations')],
+] as const)(
+  'a maker that was slow %s it read latest.json does not put its run over a newer one',
+  async (_, operation, slowAt) => {
+    await publish(monday);
+    await pointAtLatest(store, 'calculations');
+    await publish(tuesday);
+    const overtakes = vi.fn(async () => {
+      await publish(wednesday);
+      await pointAtLatest(store, 'calculations');
+    });
 
-  await pointAtLatest(slow, 'calculations');
+    await pointAtLatest(
+      beforeFirst(store, operation, (key) => key === slowAt, overtakes),
+      'calculations',
+    );
 
-  expect(isSlow).toBe(false);
-  expect(await listed()).toBe(filesOf(wednesday));
-});
-
-test('a maker that was slow before it read latest.json lists the newest run', async () => {
-  await publish(monday);
-  await pointAtLatest(store, 'calculations');
-  let isSlow = true;
-  const slow: Store = {
-    ...store,
-    async get(key, ...get) {
-      if (isSlow && key === latestKey('calculations')) {
-        isSlow = false;
-        await publish(tuesday);
-        await pointAtLatest(store, 'calculations');
-      }
-      return store.get(key, ...get);
-    },
-  };
-
-  await pointAtLatest(slow, 'calculations');
-
-  expect(await listed()).toBe(filesOf(tuesday));
-});
+    expect(overtakes).toHaveBeenCalledOnce();
+    expect(await listed()).toBe(filesOf(wednesday));
+  },
+);
 
 test('until all of the newest run is made, the list is of the one before', async () => {
   await publish(monday);

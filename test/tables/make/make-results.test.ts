@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Store } from '../../../lib/store/store.ts';
 import { endedDays, makeDay, type ResultsToMake } from '../../../lib/tables/make/make-results.ts';
 import { scaled, scaledTimeout } from '../../scale.ts';
+import { beforeFirst } from '../../store/before.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { atEachListed, atEachOperation } from './killed-at.ts';
 import { queryFolder } from './parquet-of-folder.ts';
@@ -205,18 +206,15 @@ describe('a day of results', () => {
 
   test('is overtaken by nobody who read it earlier: whoever is behind looks again', async () => {
     const store = await storeWith(many(2));
-    let isFirst = true;
-    const slow: Store = {
-      ...store,
-      async put(key, body, given) {
-        if (key.endsWith('.parquet') && isFirst) {
-          isFirst = false;
-          await store.put(keyOf('job-000'), Buffer.from(resultOf('job-000', ',"note":"later"')));
-          await makeDay(DAY, optionsFor(store));
-        }
-        return store.put(key, body, given);
+    const slow = beforeFirst(
+      store,
+      'put',
+      (key) => key.endsWith('.parquet'),
+      async () => {
+        await store.put(keyOf('job-000'), Buffer.from(resultOf('job-000', ',"note":"later"')));
+        await makeDay(DAY, optionsFor(store));
       },
-    };
+    );
 
     await makeDay(DAY, optionsFor(slow));
 

@@ -5,16 +5,19 @@ import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
 import { makeTables, type TablesToMake } from '../../../lib/tables/make/make-tables.ts';
-import { moveLatest, publishLines } from '../../snapshot/changes/publish-lines.ts';
+import {
+  monday,
+  moveLatest,
+  publishLines,
+  tuesday,
+  wednesday,
+} from '../../snapshot/changes/publish-lines.ts';
 import { storeRun } from '../../snapshot/changes/stored-run.ts';
 import { publishedManifest } from '../../snapshot/published-manifest.ts';
+import { beforeEvery, beforeFirst } from '../../store/before.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { atEachListed, atEachOperation } from './killed-at.ts';
 import { queryFolder } from './parquet-of-folder.ts';
-
-const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
-const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.000Z' };
-const wednesday: Run = { id: '20261118T090000Z-cccccc', startedAt: '2026-11-18T09:00:00.000Z' };
 
 const manifestKey = (run: Run) => `${publishedFolder('calculations', run)}${MANIFEST_NAME}`;
 
@@ -44,6 +47,14 @@ const idsOf = async (store: Store, run: Run) =>
   (await queryFolder(store, parquetFolder('calculations', run), 'SELECT id FROM parquet ORDER BY id')).map(
     ({ id }) => id,
   );
+
+type Partitions = TablesToMake['partitions'] & {};
+
+/** Partitions that are only added. */
+const partitionsThat = (add: (...added: Parameters<Partitions['add']>) => unknown): Partitions => ({
+  add: async (...added) => void (await add(...added)),
+  remove: () => Promise.reject(new Error('removed')),
+});
 
 /** All objects but those under `work/`, by their etags. */
 async function published(from: Store): Promise<ReadonlyMap<string, string>> {
@@ -83,15 +94,8 @@ describe('published runs without tables', () => {
     await make(store);
     const manifest = await publish(store, tuesday, linesOf(1, 2, 4));
     const read: string[] = [];
-    const watched: Store = {
-      ...store,
-      stream: (key, ...given) => {
-        read.push(key);
-        return store.stream(key, ...given);
-      },
-    };
 
-    await make(watched);
+    await make(beforeEvery(store, 'stream', (key) => read.push(key)));
 
     expect(read).toEqual([manifest.parts[1]?.key]);
     expect(await idsOf(store, tuesday)).toEqual(['1', '2', '4']);
@@ -134,11 +138,9 @@ describe('published runs without tables', () => {
   test('get their partitions once all of their Parquet is there, and once only', async () => {
     await publish(store, monday, linesOf(1, 2, 3));
     const added: unknown[] = [];
-    const partitions: TablesToMake['partitions'] = {
-      add: async (place, run, { changes }) =>
-        void added.push([place, run.id, changes, (await idsOf(store, run)).length]),
-      remove: () => Promise.reject(new Error('removed')),
-    };
+    const partitions = partitionsThat(async (place, run, { changes }) =>
+      added.push([place, run.id, changes, (await idsOf(store, run)).length]),
+    );
 
     await make(store, { partitions });
     await make(store, { partitions });
@@ -150,10 +152,7 @@ describe('published runs without tables', () => {
     await publish(store, monday, linesOf(1));
     await make(store, { isSparse: true });
     const added: string[] = [];
-    const partitions: TablesToMake['partitions'] = {
-      add: async (_, run) => void added.push(run.id),
-      remove: () => Promise.reject(new Error('removed')),
-    };
+    const partitions = partitionsThat((_, run) => added.push(run.id));
 
     await make(store, { partitions, isSparse: true });
 
@@ -165,15 +164,11 @@ describe('published runs without tables', () => {
     await publish(store, tuesday, linesOf(2));
     await make(store);
     const read: string[] = [];
-    const watched: Store = {
-      ...store,
-      get: (key, ...given) => {
-        read.push(key);
-        return store.get(key, ...given);
-      },
-    };
 
-    await make(watched, { isSparse: true });
+    await make(
+      beforeEvery(store, 'get', (key) => read.push(key)),
+      { isSparse: true },
+    );
 
     expect(read.toSorted()).toEqual([
       ...Array(3).fill(latestKey('calculations')),
@@ -184,10 +179,7 @@ describe('published runs without tables', () => {
   test('of a narrowed snapshot get their partitions, even those that had Parquet before there was a table', async () => {
     await publishLines(store, { place: 'calculations.mine', run: monday, lines: linesOf(1) });
     const added: unknown[] = [];
-    const partitions: TablesToMake['partitions'] = {
-      add: async (place, run) => void added.push([place, run.id]),
-      remove: () => Promise.reject(new Error('removed')),
-    };
+    const partitions = partitionsThat((place, run) => added.push([place, run.id]));
     const groups = ['calculations.mine'] as const;
     await make(store, { groups, partitions });
     added.length = 0;
@@ -233,68 +225,59 @@ describe('published runs without tables', () => {
   test('that have lost some of their Parquet get it again, and keep the rest', async () => {
     await publish(store, monday, linesOf(1, 2, 3, 4, 5));
     await make(store);
-    const before = new Map(store.objects);
-    const [first = '', second = '', third = ''] = [...before.keys()].filter(
+    const whole = new Map(store.objects);
+    const [first = '', second = '', third = ''] = [...whole.keys()].filter(
       (key) => key.startsWith(parquetFolder('calculations', monday)) && key.endsWith('.parquet'),
     );
     await store.delete(first);
     await store.put(second, Buffer.from('PAR1'));
     const put: string[] = [];
-    const watched: Store = {
-      ...store,
-      put: (key, ...given) => {
-        put.push(key);
-        return store.put(key, ...given);
-      },
-    };
 
     const dry = await make(store, { isDry: true });
-    const outcomes = await make(watched);
+    const outcomes = await make(beforeEvery(store, 'put', (key) => put.push(key)));
 
     expect(dry).toMatchObject([{ kind: 'made', name: monday.id, files: 2 }]);
     expect(outcomes).toMatchObject([{ kind: 'made', name: monday.id, files: 2, records: 4, other: 4 }]);
-    expect(store.objects).toEqual(before);
+    expect(store.objects).toEqual(whole);
     expect(put).not.toContain(third);
     expect(await make(store)).toEqual([]);
   });
 
-  test('that have lost a file get it again although all is recorded as made', async () => {
-    await publish(store, monday, linesOf(1, 2, 3));
-    await make(store);
-    const before = await published(store);
-    await store.delete(`${parquetFolder('calculations', monday)}part-00001.parquet`);
+  const folderOfMonday = parquetFolder('calculations', monday);
 
-    expect(await make(store, { isSparse: true })).toMatchObject([{ kind: 'made', files: 1, records: 1 }]);
+  /** Removes these of what was made. */
+  const lose = async (isLost: (key: string) => boolean) => {
+    for (const key of [...store.objects.keys()].filter(isLost)) await store.delete(key);
+  };
 
-    expect(await published(store)).toEqual(before);
-  });
+  test.each([
+    ['have lost a file', () => lose((key) => key === `${folderOfMonday}part-00001.parquet`), true, 1],
+    ['have lost their uses', () => lose((key) => key.startsWith('parquet/uses/')), false, 2],
+    [
+      'were made in another form',
+      async () => {
+        const made = JSON.parse(String(store.objects.get(`${folderOfMonday}_made.json`)));
+        for (const file of made.files) file.of = `earlier ${file.of}`;
+        await store.put(`${folderOfMonday}_made.json`, printStored(made));
+        await lose((key) => key.startsWith(`${folderOfMonday}_tables`));
+      },
+      true,
+      2,
+    ],
+  ])(
+    'that %s get it again although all is recorded as made, and no row is there twice',
+    async (_, spoil, isSparse, files) => {
+      await publish(store, monday, linesOf(1, 2, 3));
+      await make(store);
+      const whole = await published(store);
+      await spoil();
 
-  test('that have lost their uses get them again', async () => {
-    await publish(store, monday, linesOf(1, 2, 3));
-    await make(store);
-    const before = new Map(store.objects);
-    for (const key of before.keys()) if (key.startsWith('parquet/uses/')) await store.delete(key);
+      expect(await make(store, { isSparse })).toMatchObject([{ kind: 'made', files }]);
 
-    await make(store);
-
-    expect(new Map([...store.objects].sort())).toEqual(new Map([...before].sort()));
-  });
-
-  test('that were made in another form are made again, and no row is there twice', async () => {
-    await publish(store, monday, linesOf(1, 2, 3));
-    await make(store);
-    const before = await published(store);
-    const folder = parquetFolder('calculations', monday);
-    const made = JSON.parse(String(store.objects.get(`${folder}_made.json`)));
-    for (const file of made.files) file.of = `earlier ${file.of}`;
-    await store.put(`${folder}_made.json`, printStored(made));
-    for (const key of store.objects.keys()) if (key.startsWith(`${folder}_tables`)) await store.delete(key);
-
-    expect(await make(store, { isSparse: true })).toMatchObject([{ kind: 'made', files: 2 }]);
-
-    expect(await published(store)).toEqual(before);
-    expect(await idsOf(store, monday)).toEqual(['1', '2', '3']);
-  });
+      expect(await published(store)).toEqual(whole);
+      expect(await idsOf(store, monday)).toEqual(['1', '2', '3']);
+    },
+  );
 
   test('that are deleted meanwhile leave nothing', async () => {
     await publish(store, monday, linesOf(1));
@@ -315,10 +298,18 @@ describe('published runs without tables', () => {
   });
 
   test.each([
-    ['', async () => undefined],
+    ['', (fresh: Store) => publish(fresh, tuesday, linesOf(1, 2))],
+    [
+      ' beside one that has its own',
+      async (fresh: Store) => {
+        await make(fresh);
+        await publish(fresh, tuesday, linesOf(1, 2));
+      },
+    ],
     [
       ' that has lost some',
       async (fresh: Store) => {
+        await publish(fresh, tuesday, linesOf(1, 2));
         await make(fresh);
         const listed = await Array.fromAsync(fresh.list(parquetFolder('calculations', monday)));
         await fresh.delete(listed[0]?.key ?? '');
@@ -328,7 +319,6 @@ describe('published runs without tables', () => {
     const begin = async () => {
       const fresh = createMemoryStore();
       await publish(fresh, monday, linesOf(1, 2, 3));
-      await publish(fresh, tuesday, linesOf(1, 2));
       await begun(fresh);
       return fresh;
     };
@@ -374,17 +364,12 @@ describe('published runs without tables', () => {
       return fresh;
     };
     const [whole, both, overtaken] = [await begin(), await begin(), await begin()];
-    let isFirst = true;
-    const slow: Store = {
-      ...overtaken,
-      async put(key, ...given) {
-        if (key.endsWith('.parquet') && isFirst) {
-          isFirst = false;
-          await make(overtaken);
-        }
-        return overtaken.put(key, ...given);
-      },
-    };
+    const slow = beforeFirst(
+      overtaken,
+      'put',
+      (key) => key.endsWith('.parquet'),
+      () => make(overtaken),
+    );
 
     await make(whole);
     await Promise.all([make(both), make(both)]);

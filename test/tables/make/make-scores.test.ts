@@ -1,17 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { printPart, type ScoredRow } from '../../../lib/jobs/texts/batch/part.ts';
 import { textHashOf } from '../../../lib/jobs/texts/cache/cache-row.ts';
-import { forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
+import { forgetText } from '../../../lib/jobs/texts/forget.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import {
-  forgetBatchParquet,
-  forgetChangedParquet,
-  makeBatch,
-  segmentsOfBatches,
-} from '../../../lib/tables/make/make-scores.ts';
+import { forgetChangedParquet, makeBatch, segmentsOfBatches } from '../../../lib/tables/make/make-scores.ts';
 import { summaryOf } from '../../jobs/summary-of.ts';
 import { batchOf, runBatch, world } from '../../jobs/texts/batch/batch-suite.ts';
 import { row } from '../../jobs/texts/fakes.ts';
+import { beforeFirst } from '../../store/before.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { atEachOperation } from './killed-at.ts';
 import { queryFolder } from './parquet-of-folder.ts';
@@ -153,30 +149,18 @@ describe('forgetting', () => {
     expect(parquetIn(one.store).sort()).toEqual([`${FOLDER}_made.json`, `${FOLDER}part-00000.parquet`]);
   });
 
-  test('a batch deletes its Parquet', async () => {
-    const one = await scored();
-
-    await forgetBatch('b1', one.storage);
-    await forgetBatchParquet('b1', one.store);
-
-    expect([...one.store.objects.keys()]).toEqual([]);
-  });
-
   test('a text while its batch is being made leaves nothing of it', async () => {
     const one = await scored();
     for (const key of parquetIn(one.store)) await one.store.delete(key);
-    let isFirst = true;
-    const slow: Store = {
-      ...one.store,
-      async put(key, body, given) {
-        if (key.endsWith('.parquet') && isFirst) {
-          isFirst = false;
-          await forgetText(textHashOf('bad'), one.storage);
-          await forgetChangedParquet(one.store);
-        }
-        return one.store.put(key, body, given);
+    const slow = beforeFirst(
+      one.store,
+      'put',
+      (key) => key.endsWith('.parquet'),
+      async () => {
+        await forgetText(textHashOf('bad'), one.storage);
+        await forgetChangedParquet(one.store);
       },
-    };
+    );
 
     await make(slow);
 

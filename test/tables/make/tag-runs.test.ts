@@ -5,13 +5,10 @@ import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { StoreError } from '../../../lib/store/error.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { makeTables } from '../../../lib/tables/make/make-tables.ts';
-import { finishedRun } from '../../snapshot/publish/finished-run.ts';
+import { finishedRun, monday, tuesday, wednesday } from '../../snapshot/publish/finished-run.ts';
+import { beforeEvery } from '../../store/before.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { atEachOperation } from './killed-at.ts';
-
-const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.250Z' };
-const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.250Z' };
-const wednesday: Run = { id: '20261118T090000Z-cccccc', startedAt: '2026-11-18T09:00:00.250Z' };
 
 /** A store whose objects have tags, as those of S3: a put replaces them. */
 type Tagged = Store & { readonly tags: Map<string, string> };
@@ -55,6 +52,10 @@ const publish = async (run: Run, { to = store, force = false }: { to?: Store; fo
     now: () => Date.parse('2026-11-21T09:00:00Z'),
   });
 
+const publishTwo = async (to: Store = store) => {
+  for (const run of [monday, tuesday]) await publish(run, { to });
+};
+
 const make = (to: Store = store, given = {}) =>
   Array.fromAsync(
     makeTables({
@@ -76,8 +77,7 @@ function tagsOf({ id }: Run, { tags } = store): readonly string[] {
 }
 
 test('each run but the newest is tagged, with its Parquet, uses and changes', async () => {
-  await publish(monday);
-  await publish(tuesday);
+  await publishTwo();
   await publish(wednesday);
 
   await make();
@@ -89,15 +89,13 @@ test('each run but the newest is tagged, with its Parquet, uses and changes', as
 });
 
 test('publishing tags nothing', async () => {
-  await publish(monday);
-  await publish(tuesday);
+  await publishTwo();
 
   expect([...new Set(store.tags.values())]).toEqual(['']);
 });
 
 test('what is tagged is not tagged again', async () => {
-  await publish(monday);
-  await publish(tuesday);
+  await publishTwo();
   await make();
   const given: string[] = [];
   const watched: Store = { ...store, tagAll: async (prefix) => void given.push(prefix) };
@@ -108,8 +106,7 @@ test('what is tagged is not tagged again', async () => {
 });
 
 test('what is made of a tagged run later has the tag too', async () => {
-  await publish(monday);
-  await publish(tuesday);
+  await publishTwo();
   await make();
   for (const key of [...store.tags.keys()]) if (key.startsWith('parquet/')) await store.delete(key);
 
@@ -120,17 +117,12 @@ test('what is made of a tagged run later has the tag too', async () => {
 
 describe('a run that is forced to be the newest again', () => {
   test('has no tag left before latest.json names it, nor afterwards', async () => {
-    await publish(monday);
-    await publish(tuesday);
+    await publishTwo();
     await make();
     let atTheMove: readonly string[] = [];
-    const watched: Store = {
-      ...store,
-      put: async (key, ...put) => {
-        if (key === 'calculations/latest.json') atTheMove = tagsOf(monday);
-        return store.put(key, ...put);
-      },
-    };
+    const watched = beforeEvery(store, 'put', (key) => {
+      if (key === 'calculations/latest.json') atTheMove = tagsOf(monday);
+    });
 
     await publish(monday, { to: watched, force: true });
 
@@ -141,8 +133,7 @@ describe('a run that is forced to be the newest again', () => {
   });
 
   test('is not published if the store does not take the tags from it', async () => {
-    await publish(monday);
-    await publish(tuesday);
+    await publishTwo();
     await make();
     const denied: Store = {
       ...store,
@@ -158,8 +149,7 @@ describe('a run that is forced to be the newest again', () => {
     const stop = ['no', 'after it has tagged'] as const;
     for (const killed of stop) {
       store = createTagged();
-      await publish(monday);
-      await publish(tuesday);
+      await publishTwo();
       let pending = true;
       const slow: Store = {
         ...store,
@@ -188,8 +178,7 @@ describe('a run that is forced to be the newest again', () => {
 test('wherever it is killed, nothing of the newest run is tagged, and the next one tags all others', async () => {
   const begin = async () => {
     store = createTagged();
-    await publish(monday);
-    await publish(tuesday);
+    await publishTwo();
     return store;
   };
 
@@ -208,8 +197,7 @@ test('wherever it is killed, nothing of the newest run is tagged, and the next o
 test('wherever a publisher by force is killed, what latest.json names has no tag', async () => {
   const begin = async () => {
     store = createTagged();
-    await publish(monday);
-    await publish(tuesday);
+    await publishTwo();
     await make();
     return store;
   };
@@ -232,8 +220,7 @@ test('without the right to tag, the tables are made all the same, with a warning
       throw new StoreError(`tag ${prefix}*`, { kind: 'denied', code: 'AccessDenied' });
     },
   };
-  await publish(monday);
-  await publish(tuesday);
+  await publishTwo();
 
   const outcomes = await make(denied);
 
@@ -245,8 +232,7 @@ test('without the right to tag, the tables are made all the same, with a warning
 
 test('where objects have no tags, nothing is recorded of them', async () => {
   const { tagAll: _, ...without } = store;
-  await publish(monday, { to: without });
-  await publish(tuesday, { to: without });
+  await publishTwo(without);
 
   await make(without);
 
