@@ -1,5 +1,4 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
@@ -9,14 +8,15 @@ import { readLastPublication } from '../../lib/snapshot/publish/last-publication
 import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { fileName } from '../../lib/tables/made/made-files.ts';
+import { folderOfAll } from '../folder-of-each.ts';
 import { isWhole, sampled } from '../scale.ts';
 import { runCommand } from './run-command.ts';
 
 const PLACE = 'calculations';
+const root = folderOfAll();
 const FUTURE = { day: '2099-01-01', run: '20990101T000000Z-ffffff', startedAt: '2099-01-01T00:00:00.000Z' };
 
 let sandbox: Sandbox;
-let root: string;
 /** A store with two published runs, a run that was refused, and one that was stopped at its beginning. */
 let sound: string;
 let last: Manifest & { readonly key: string };
@@ -43,7 +43,6 @@ async function begin(): Promise<string> {
 }
 
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'broken-'));
   sound = join(root, 'sound');
   sandbox = await startPlatform({ calculations: 40, datasets: 2, cards: 6, fileSets: 0, dataFiles: 0 });
   await run(sound, ['snapshot', PLACE]);
@@ -62,10 +61,7 @@ beforeAll(async () => {
   last = { ...(await readManifest(store, key)), key };
 }, 60_000);
 
-afterAll(async () => {
-  await sandbox.close();
-  await rm(root, { recursive: true });
-});
+afterAll(() => sandbox.close());
 
 /** Rewrites an object of a store as text. */
 async function edit(folder: string, key: string, change: (text: string) => string): Promise<void> {

@@ -1,26 +1,24 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import { folderOfEach } from '../folder-of-each.ts';
+import { spawnCommand } from './spawn-command.ts';
 
-const platformSync = (argv: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
-  spawn(process.execPath, ['lib/cli/bin.js', ...argv], { env: { ...process.env, ...environment } });
+const folder = folderOfEach();
 
 test('sandbox prints the settings that reach it, a snapshot works with them, and Ctrl-C ends it with 0', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'process-'));
-  const sandbox = platformSync(['sandbox', '--json', '--calculations', '300']);
+  const sandbox = spawnCommand(['sandbox', '--json', '--calculations', '300']);
   const [printed] = (await once(sandbox.stdout, 'data')) as [Buffer];
   const settings = JSON.parse(printed.toString()) as Record<string, string>;
 
-  const environment = { ...settings, SYNC_STORE: folder };
-  const snapshot = platformSync(['snapshot', 'calculations', '--json'], environment);
+  const environment = { ...settings, SYNC_STORE: folder.path };
+  const snapshot = spawnCommand(['snapshot', 'calculations', '--json'], environment);
   const manifest = JSON.parse(await text(snapshot.stdout));
   sandbox.kill('SIGINT');
   const [code] = await once(sandbox, 'exit');
-  await rm(folder, { recursive: true });
 
   expect(settings).toEqual({
     PLATFORM_BASE_URL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
@@ -48,14 +46,12 @@ test.each([
   ['25.1.0', 2],
   ['26.0.0', 0],
 ])('where there are no sources, Node %s is started with exit code %i', async (node, expected) => {
-  const folder = await mkdtemp(join(tmpdir(), 'built-'));
-  const file = join(folder, 'require-node.mjs');
+  const file = join(folder.path, 'require-node.mjs');
   await cp('lib/cli/require-node.js', file);
   const script = `Object.defineProperty(process.versions, 'node', { value: '${node}' }); await import('${file}');`;
 
   const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
   const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-  await rm(folder, { recursive: true });
 
   expect(code).toBe(expected);
   expect(said.includes('platform-sync needs Node 24, or 26 or newer')).toBe(expected === 2);

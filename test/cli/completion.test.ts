@@ -1,13 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { folderOfAll } from '../folder-of-each.ts';
 import { runCommand } from './run-command.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'completion-'));
-
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = folderOfAll();
 
 async function scriptFor(shell: string): Promise<string> {
   const { code, out } = await runCommand(['completion', shell]);

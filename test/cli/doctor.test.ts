@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkClock } from '../../lib/cli/doctor/checks.ts';
@@ -7,11 +6,11 @@ import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-pl
 import { openSession } from '../../lib/session.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
+import { folderOfAll } from '../folder-of-each.ts';
 import { runCommand } from './run-command.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'doctor-'));
+const folder = folderOfAll();
 const running = new AsyncDisposableStack();
-running.defer(() => rmSync(folder, { recursive: true }));
 let platform: Sandbox;
 let settings: Readonly<Record<string, string>>;
 

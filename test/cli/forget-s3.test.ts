@@ -1,20 +1,13 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { textHashOf } from '../../lib/jobs/texts/cache/cache-row.ts';
+import { folderOfAll } from '../folder-of-each.ts';
 import { startS3Commands } from './start-s3-commands.ts';
 
-let folder: string;
-let file: string;
+const file = join(folderOfAll(), 'texts.csv');
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'forget-s3-'));
-  file = join(folder, 'texts.csv');
-  await writeFile(file, 'id,text\n1,a wonderful thing\n2,an awful thing\n');
-});
-
-afterAll(() => rm(folder, { recursive: true }));
+beforeAll(() => writeFile(file, 'id,text\n1,a wonderful thing\n2,an awful thing\n'));
 
 /** All bytes of the file of this host that holds the table, and of its log. */
 async function tableOf({ environment }: Awaited<ReturnType<typeof startS3Commands>>): Promise<string> {

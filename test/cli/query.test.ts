@@ -1,21 +1,16 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Terminal } from '../../lib/cli/terminal/terminal.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { folderOfAll } from '../folder-of-each.ts';
 import { monday } from '../snapshot/changes/publish-lines.ts';
 import { publishTwoRuns } from '../tables/duckdb/published.ts';
 import { runCommand } from './run-command.ts';
 
-let folder: string;
+const folder = folderOfAll();
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'query-'));
-  await publishTwoRuns(createDirectoryStore(join(folder, 'store')));
-});
-
-afterAll(() => rm(folder, { recursive: true }));
+beforeAll(() => publishTwoRuns(createDirectoryStore(join(folder, 'store'))));
 
 /** Runs `query` over two published runs. */
 async function query(argv: readonly string[], more: Partial<Terminal> & { readonly input?: string } = {}) {

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { bareEnvironment } from '../compile-cache.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { scaled, scaledTimeout } from '../scale.ts';
 
 const ROWS = scaled(300, 10_000);
@@ -22,16 +22,15 @@ const template = {
   inputVariables: { first: '{{n:number}}', second: 1 },
 };
 
+const folder = folderOfEach();
+
 type Row = { readonly n: string; readonly status: string; readonly response?: { readonly result: number } };
 
 test(`each of ${ROWS} rows that \`run\` is given, killed ${KILLS} times, has one outcome, and none is sent twice`, {
   timeout: scaledTimeout(1_200_000),
 }, async () => {
-  await using stack = new AsyncDisposableStack();
-  const platform = stack.use(await startPlatform({ calculations: 1, latencyMs: 5, rate: 10_000 }));
-  const folder = await mkdtemp(join(tmpdir(), 'run-killed-'));
-  stack.defer(() => rm(folder, { recursive: true }));
-  const at = (name: string) => join(folder, name);
+  await using platform = await startPlatform({ calculations: 1, latencyMs: 5, rate: 10_000 });
+  const at = (name: string) => join(folder.path, name);
   const numbers = Array.from({ length: ROWS }, (_, n) => n);
   await writeFile(at('rows.csv'), `n\n${numbers.join('\n')}\n`);
   await writeFile(at('job.json'), JSON.stringify(template));

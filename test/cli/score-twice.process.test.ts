@@ -1,29 +1,25 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { bareEnvironment } from '../compile-cache.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 
 /* With nothing but a folder, two commands at once keep what one keeps: they share the cache, the rate and the batch. */
 
 const TEXTS = 200;
 const RATE = 40;
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'score-twice-'));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
+const folder = folderOfEach();
 
 test('two commands that score the same texts at once pay for each once, at one rate', {
   timeout: 120_000,
 }, async () => {
   const small = { calculations: 0, datasets: 0, cards: 0, fileSets: 0, dataFiles: 0 };
   await using platform = await startPlatform(small);
-  const file = join(folder, 'texts.csv');
+  const file = join(folder.path, 'texts.csv');
   const texts = Array.from({ length: TEXTS }, (_, index) => `text ${index}`);
   await writeFile(file, `text\n${texts.join('\n')}\n`);
   const env = {
@@ -31,7 +27,7 @@ test('two commands that score the same texts at once pay for each once, at one r
     PLATFORM_BASE_URL: platform.url,
     PLATFORM_TOKEN: platform.token,
     PLATFORM_RATE: String(RATE),
-    SYNC_STORE: join(folder, 'store'),
+    SYNC_STORE: join(folder.path, 'store'),
   };
   const score = (batch: string) =>
     promisify(execFile)(

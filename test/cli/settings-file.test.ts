@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { withSettingsFile } from '../../lib/cli/options/settings-file.ts';
+import { folderOfAll } from '../folder-of-each.ts';
 import { runCommand } from './run-command.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'settings-'));
+const folder = folderOfAll();
 const file = join(folder, 'acme.env');
 const SECRET = 'a-token-that-nobody-sees';
 
@@ -20,8 +20,6 @@ beforeAll(() => {
     `PLATFORM_BASE_URL=https://beta.example.com\nSYNC_STORE=${folder}/beta\n`,
   );
 });
-
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const of = (flags: Parameters<typeof withSettingsFile>[0], environment = {}) =>
   withSettingsFile(flags, { XDG_CONFIG_HOME: folder, ...environment });

@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { folderOfEach } from '../folder-of-each.ts';
+
+const folder = folderOfEach();
 
 test('Ctrl-C ends the tour at once and quietly, and leaves no process behind', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'tour-'));
   const child = spawn(process.execPath, [resolve('lib/cli/tour/start.ts')], {
-    cwd: folder,
+    cwd: folder.path,
     // A process group of its own, which a terminal would send the signal to.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -37,5 +37,4 @@ test('Ctrl-C ends the tour at once and quietly, and leaves no process behind', a
   expect(shown).toContain('1/8');
   expect(shown).not.toContain('3/8');
   expect(() => process.kill(group, 0)).toThrow('ESRCH');
-  await rm(folder, { recursive: true });
 });

@@ -1,19 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { folderOfEach } from '../folder-of-each.ts';
 import { runProgram } from '../package/run-program.ts';
 
 /* The whole tour, as `npm start` runs it. */
 
-test('the tour tells its story, and nothing else', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'tour-'));
+const folder = folderOfEach();
 
+test('the tour tells its story, and nothing else', async () => {
   const { code, out, err } = await runProgram([process.execPath, resolve('lib/cli/tour/start.ts')], {
-    folder,
+    folder: folder.path,
     environment: process.env,
   });
-  await rm(folder, { recursive: true });
 
   expect(code).toBe(0);
   expect(out.match(/^\d\/\d /gm)).toEqual(['1/8 ', '2/8 ', '3/8 ', '4/8 ', '5/8 ', '6/8 ', '7/8 ', '8/8 ']);
@@ -28,7 +26,7 @@ test('the tour tells its story, and nothing else', async () => {
   expect(out).toMatch(/^The platform ran [78] functions, set 1 formula and scored 1 text: nothing twice\.$/m);
   expect(out).toMatch(/^sum-\d: settled as (DONE|FAILED)$/m);
   expect(out).toMatch(/report\.html: [\d,]+ KB/);
-  expect(out).toContain(`The report:      file://${folder}/platform-sync-data/tour/report.html`);
+  expect(out).toContain(`The report:      file://${folder.path}/platform-sync-data/tour/report.html`);
   expect(out).toContain('Try this next');
   // Lines for machines, and what the story does not mention.
   expect(`${out}${err}`).not.toMatch(/_aws|"level"|warning:|and \d+ more \(/);

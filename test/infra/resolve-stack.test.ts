@@ -1,21 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { bundleOf, mapsOf } from '../../infra/bundles.ts';
 import { resolveStack } from '../../infra/resolve-stack.ts';
 import { bareEnvironment } from '../compile-cache.ts';
+import { folderOfAll } from '../folder-of-each.ts';
 import { createHandlerProcess } from '../local-aws/functions/create-handler-process.ts';
 
-let folder: string;
+const folder = folderOfAll();
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'resolve-stack-'));
   for (const [name, bytes] of Object.entries(bundleOf('split-texts')))
     await writeFile(join(folder, name), bytes);
 });
-
-afterAll(() => rm(folder, { recursive: true }));
 
 /** The line that the deployed bundle writes when its settings are wrong. */
 async function failedLine(): Promise<string> {
