@@ -100,10 +100,6 @@ describe('the configuration', () => {
       'an unknown time zone',
       { schedules: [{ source: 'calculations', cron: '0 2 * * ? *', timeZone: 'Mars' }] },
     ],
-    [
-      'a text that EventBridge treats as a variable',
-      { eventRules: [{ ...full.eventRules[1], inputVariables: { a: '<b>' } }] },
-    ],
     ['an invalid path', { eventRules: [{ ...full.eventRules[1], inputVariables: { a: '$.detail.*' } }] }],
     ['a name with <', { eventRules: [{ ...full.eventRules[1], inputVariables: { a: { '<b': 1 } } }] }],
     ['a number that is rounded', { eventRules: [{ ...full.eventRules[1], inputVariables: { a: 2 ** 60 } }] }],
@@ -148,17 +144,6 @@ describe('what EventBridge would refuse is refused', () => {
       'instances.0.eventRules.0 (bare).inputVariables.b.0: expected a field with a default: an entry that is left out would move those after it, got {"$path":"$.detail.b","$optional":true}',
       'instances.0.eventRules.0 (bare).inputVariables.b.1: expected one of {"$path": …}, {"$path": …, "$default": …}, {"$path": …, "$optional": true} and {"$constant": …}, since a name begins with $, got {"$path":"$.detail.b","default":0}',
       'instances.0.eventRules.0 (bare).inputVariables.c.text: expected no < or >, between which EventBridge inserts a variable, got "<b>"',
-    ]);
-  });
-
-  test('in a schedule: the schedule, what was expected, and what it got', () => {
-    const schedule = { source: 'calculations', name: 'Revenue', as: 'revenue' };
-
-    expect(
-      faultsIn({ schedules: [{ ...schedule, cron: '60 2 * * ? *', timeZone: 'europe/berlin' }] }),
-    ).toEqual([
-      'instances.0.schedules.0 (calculations.revenue).cron: expected a cron expression whose minute is 0 to 59 with , - * /, not "60", got "60 2 * * ? *"',
-      'instances.0.schedules.0 (calculations.revenue).timeZone: expected the IANA name of a time zone, such as Europe/Berlin, got "europe/berlin"',
     ]);
   });
 });
@@ -280,6 +265,21 @@ describe('settings that contradict each other are refused', () => {
       'schedules.0 (calculations).cron: expected a cron expression with a date from 2026 on, got "0 2 * * ? 2020"',
     ],
     [
+      'event rules without the queue of code functions',
+      { eventRules: full.eventRules, functionsQueue: false },
+      'functionsQueue: expected true or absent: event rules send to this queue, got false',
+    ],
+    [
+      'digests without the report, which they name',
+      { schedules: [{ ...nightly, digest: true }], writeReport: false },
+      'schedules.0 (calculations).digest: expected false or absent without writeReport, got true',
+    ],
+    [
+      'digests that are neither wanted nor not',
+      { schedules: [{ ...nightly, digest: 'daily' }] },
+      'schedules.0 (calculations).digest: expected true or false, got "daily"',
+    ],
+    [
       'tags that IAM takes for one',
       { tags: { team: 'a', Team: 'b' } },
       'tags.Team: expected no name that differs from team in capitals alone: IAM takes one of them, got "b"',
@@ -293,35 +293,15 @@ describe('settings that contradict each other are refused', () => {
 
     expect(
       faultsIn({
-        schedules: [{ ...nightly, publishedWithinHours: 25 }, { source: 'cards' }],
+        schedules: [{ ...nightly, publishedWithinHours: 25, digest: true }, { source: 'cards' }],
         eventRules: [full.eventRules[1]],
+        functionsQueue: true,
         allow,
         tags: { team: 'a', teams: 'b' },
       }),
     ).toEqual([]);
+    expect(faultsIn({ functionsQueue: false })).toEqual([]);
   });
-});
-
-test('event rules need the queue of code functions', () => {
-  const { eventRules } = full;
-
-  expect(faultsIn({ eventRules, functionsQueue: false })).toEqual([
-    'instances.0.functionsQueue: expected true or absent: event rules send to this queue, got false',
-  ]);
-  expect(faultsIn({ eventRules, functionsQueue: true })).toEqual([]);
-  expect(faultsIn({ functionsQueue: false })).toEqual([]);
-});
-
-test('digests need the report, which they name', () => {
-  const schedules = [{ source: 'calculations', cron: '0 2 * * ? *', digest: true }];
-
-  expect(faultsIn({ schedules, writeReport: false })).toEqual([
-    'instances.0.schedules.0 (calculations).digest: expected false or absent without writeReport, got true',
-  ]);
-  expect(faultsIn({ schedules })).toEqual([]);
-  expect(faultsIn({ schedules: [{ ...schedules[0], digest: 'daily' }] })).toEqual([
-    'instances.0.schedules.0 (calculations).digest: expected true or false, got "daily"',
-  ]);
 });
 
 describe('what an instance names is where the instance is', () => {

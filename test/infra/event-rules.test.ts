@@ -80,13 +80,11 @@ test('fields may be optional, any number of them, and constants anything', () =>
     many: Array.from({ length: 120 }, (_, index) => ({ $path: `$.detail.x${index}`, $default: index })),
     price: { $constant: '$5 "each"' },
   };
-  const { uploads: rule } = Object.fromEntries(
-    [...rulesOf({ ...least, eventRules: [{ ...full.eventRules[0], inputVariables: variables }] })].map(
-      ([id, each]) => [id.replace('Events', ''), each],
-    ),
-  );
+  const eventRules = [{ ...full.eventRules[0], inputVariables: variables }];
 
-  expect(messageOf(rule, upload({}))).toMatchObject({
+  const message = messageOf(rulesOf({ ...least, eventRules }).get('Eventsuploads'), upload({}));
+
+  expect(message).toMatchObject({
     job: { inputVariables: { size: null, many: variables.many.keys().toArray(), price: '$5 "each"' } },
   });
 });

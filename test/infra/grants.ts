@@ -15,48 +15,46 @@ type Policy = {
   readonly PolicyDocument: { readonly Statement: readonly Statement[] };
 };
 
+type Deployed = { readonly template: Template; readonly resolve: Resolve };
+
 /** What the functions requested without permission, each once, as a line. */
-export function refusalsOf(
-  requests: readonly ServiceRequest[],
-  { template, resolve }: { readonly template: Template; readonly resolve: Resolve },
-): readonly string[] {
+export function refusalsOf(requests: readonly ServiceRequest[], deployed: Deployed): readonly string[] {
+  const { template, resolve } = deployed;
   const lines = resourcesOf(template, 'AWS::Lambda::Function').flatMap(([id, { Properties }]) => {
-    const statements = statementsOf(String(resolve(Properties['Role'])).split('/').at(-1) ?? '', {
-      template,
-      resolve,
-    });
-    return requests
-      .filter(({ by }) => by === id)
-      .flatMap(needsOf)
-      .filter((need) => !statements.some((statement) => allows(statement, need)))
-      .map(
-        ({ action, resource }) =>
-          `${id} requested ${action} on ${resource}, which no statement of its role allows`,
-      );
+    const role = String(resolve(Properties['Role'])).split('/').at(-1) ?? '';
+    const own = requests.filter(({ by }) => by === id);
+    return refused(own, statementsOf(role, deployed)).map(
+      (need) => `${id} requested ${need}, which no statement of its role allows`,
+    );
   });
-  return [...new Set(lines)].sort();
+  return lines.sort();
 }
 
 /** What whoever has managed policies, by their logical ids, requested without permission, each once, as a line. */
 export function refusalsOfPeople(
   requests: readonly ServiceRequest[],
   policies: RegExp,
-  { template, resolve }: { readonly template: Template; readonly resolve: Resolve },
+  { template, resolve }: Deployed,
 ): readonly string[] {
   const statements = resourcesOf(template, 'AWS::IAM::ManagedPolicy')
     .filter(([id]) => policies.test(id))
     .flatMap(([, { Properties }]) => (resolve(Properties) as Policy).PolicyDocument.Statement);
-  const refused = requests
+  return refused(requests, statements);
+}
+
+/** What these requests need that no statement allows, each once. */
+const refused = (
+  requests: readonly ServiceRequest[],
+  statements: readonly Statement[],
+): readonly string[] => {
+  const needs = requests
     .flatMap(needsOf)
     .filter((need) => !statements.some((statement) => allows(statement, need)))
     .map(({ action, resource }) => `${action} on ${resource}`);
-  return [...new Set(refused)].sort();
-}
+  return [...new Set(needs)].sort();
+};
 
-const statementsOf = (
-  role: string,
-  { template, resolve }: { readonly template: Template; readonly resolve: Resolve },
-): readonly Statement[] =>
+const statementsOf = (role: string, { template, resolve }: Deployed): readonly Statement[] =>
   resourcesOf(template, 'AWS::IAM::Policy')
     .map(([, { Properties }]) => resolve(Properties) as Policy)
     .filter(({ Roles = [] }) => Roles.includes(role))

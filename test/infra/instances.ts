@@ -125,3 +125,7 @@ export type Resource = { readonly Type: string; readonly Properties: Readonly<Re
 
 export const resourcesOf = (template: Template): readonly (readonly [string, Resource])[] =>
   Object.entries(template.toJSON()['Resources'] as Record<string, Resource>);
+
+/** The properties of all resources of a type. */
+export const propertiesOf = (template: Template, type: string) =>
+  Object.values(template.findResources(type)).map(({ Properties }) => Properties);

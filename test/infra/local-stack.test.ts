@@ -1,31 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startGateway } from '../local-aws/services/gateway.ts';
 import { startExecutions } from '../local-aws/services/start-executions.ts';
-import { templateValues } from '../local-aws/stack/template-values.ts';
-
-describe('values of a template', () => {
-  const resolve = templateValues(
-    {
-      Resources: {
-        Jobs: { Type: 'AWS::SQS::Queue', Properties: {} },
-        Live: { Type: 'AWS::Lambda::Alias', Properties: { FunctionName: { Ref: 'Worker' }, Name: 'live' } },
-        Worker: { Type: 'AWS::Lambda::Function', Properties: {} },
-        Topic: { Type: 'AWS::SNS::Topic', Properties: {} },
-        Pipe: { Type: 'AWS::Pipes::Pipe', Properties: {} },
-      },
-    },
-    { endpoint: 'http://127.0.0.1:1', texts: { 'https://a.invalid': 'http://127.0.0.1:2' } },
-  );
-
-  test.each([
-    [{ Ref: 'Nothing' }],
-    [{ Ref: 'Pipe' }],
-    [{ 'Fn::GetAtt': ['Jobs', 'Colour'] }],
-    [{ 'Fn::ImportValue': 'a' }],
-  ])('%j is an error', (value) => {
-    expect(() => resolve(value)).toThrow();
-  });
-});
 
 test('the gateway refuses a request that is not signed, or is for no known service', async () => {
   await using gateway = await startGateway(() => undefined);

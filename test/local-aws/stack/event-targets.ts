@@ -22,18 +22,13 @@ type Target = {
 };
 
 /**
- * The targets of all rules that match an event on a bus, by default that of the account. Throws if EventBridge would refuse a rule, or may not use a target, and
- * for a template with variables that are not known here.
+ * The targets of all rules that match an event on the account's default bus. Throws if EventBridge would refuse a rule, or
+ * may not use a target, and for a template with variables that are not known here.
  */
-export function targetsOf(
-  event: object,
-  template: Template,
-  resolve: Resolve,
-  bus = 'default',
-): readonly EventTarget[] {
+export function targetsOf(event: object, template: Template, resolve: Resolve): readonly EventTarget[] {
   return resourcesOf(template, 'AWS::Events::Rule').flatMap(([id, { Properties }]) => {
     const { EventBusName = 'default', EventPattern, Targets } = resolve(Properties) as RuleProperties;
-    if (EventBusName !== bus) return [];
+    if (EventBusName !== 'default') return [];
     const parsed = parsePattern(EventPattern);
     if (parsed.kind === 'faults') throw new Error(`${id}: ${parsed.faults.map(faultText).join('; ')}`);
     if (!matchesPattern(parsed.pattern, JSON.stringify(event))) return [];
