@@ -23,15 +23,6 @@ async function run(argv: readonly string[], input = '') {
 }
 
 describe('snapshot calculations', () => {
-  test('publishes, reports what it did, and exits 0', async () => {
-    const { code, out } = await run(['snapshot', 'calculations']);
-
-    expect(code).toBe(0);
-    expect(out).toMatch(/^calculations: 200 records in 1 part/);
-    expect(out).toContain('consistency: proved');
-    expect(out).toMatch(/^manifest: .*_manifest\.json$/m);
-  });
-
   test('with --json prints the published manifest, and where it is, as one JSON value', async () => {
     const { code, out } = await run(['snapshot', 'calculations', '--json']);
 
@@ -51,27 +42,19 @@ describe('snapshot calculations', () => {
   });
 
   test('that a gate refuses exits 3 and leaves the last run published; --force publishes it', async () => {
-    await run(['snapshot', 'calculations']);
+    const first = await run(['snapshot', 'calculations']);
     await sandbox.close();
     sandbox = await startPlatform({ ...SMALL, calculations: 40 });
 
     const refused = await run(['snapshot', 'calculations']);
     const forced = await run(['snapshot', 'calculations', '--force', '--json']);
 
+    expect(first).toMatchObject({ code: 0, out: expect.stringContaining('\nconsistency: proved, ') });
+    expect(first.out).toMatch(/^calculations: 200 records in 1 part/);
     expect(refused.code).toBe(3);
     expect(refused.out).toContain('not published; refused as: shrunk');
     expect(forced.code).toBe(0);
     expect(JSON.parse(forced.out)).toMatchObject({ records: 40, refused: ['shrunk'], forced: true });
-  });
-
-  test('with a refused token exits 1 and says what to check', async () => {
-    sandbox.setToken('another');
-
-    const { code, err } = await run(['snapshot', 'calculations']);
-
-    expect(code).toBe(1);
-    expect(err).toContain('responded with 401');
-    expect(err).toContain('Is the token correct, and neither expired nor revoked?');
   });
 });
 
@@ -125,13 +108,6 @@ describe('call', () => {
       expect(out).toContain('"é – ש"');
     },
   );
-
-  test('of an unreleased version exits 1', async () => {
-    const { code, err } = await run(['call', sums, '9.9.9', 'addNumbers']);
-
-    expect(code).toBe(1);
-    expect(err).toContain('responded with 404');
-  });
 });
 
 describe('formula check', () => {
@@ -183,13 +159,6 @@ describe('formula set', () => {
       expression: 'MAX(`Amount`)',
       functions: ['MAX'],
     });
-  });
-
-  test('with --dry-run sends nothing', async () => {
-    const { code } = await set('MAX(`Amount`)', '--dry-run');
-
-    expect(code).toBe(0);
-    expect(sandbox.counts().formulaUpdates).toEqual({});
   });
 
   test('with --dry-run of a calculation that does not exist fails', async () => {

@@ -38,17 +38,13 @@ const TWO = outputs(
 );
 
 describe('env prints of a stack', () => {
-  test('the outputs that are settings, a line each', async () => {
+  test('the outputs that are settings, a line each, or as one JSON value', async () => {
     const { code, out, asked } = await env(ACME);
+    const machines = await env(ACME, '--json');
 
+    expect(JSON.parse(machines.out)).toEqual({ SYNC_STORE: 's3://acme', SYNC_TABLE: 'acme-table' });
     expect({ code, out }).toEqual({ code: 0, out: 'SYNC_STORE=s3://acme\nSYNC_TABLE=acme-table' });
     expect(asked).toMatch(/Action=DescribeStacks&.*StackName=acme|StackName=acme.*Action=DescribeStacks/);
-  });
-
-  test('the same as one JSON value', async () => {
-    const { out } = await env(ACME, '--json');
-
-    expect(JSON.parse(out)).toEqual({ SYNC_STORE: 's3://acme', SYNC_TABLE: 'acme-table' });
   });
 
   test('with several instances, those of the one that is named', async () => {

@@ -11,7 +11,6 @@ import { beginCommand, publishedIn, runCommand, settingsOf as settingsFor } from
 import { spawnCommand } from './spawn-command.ts';
 
 const TOKEN = 'sandbox-token';
-const RUN = '20261121T091500Z-3fa9c1';
 const FILESET = '2d9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c33';
 
 const folder = folderOfEach();
@@ -45,64 +44,41 @@ async function partsUnderWork(): Promise<number> {
   return keys.filter((key) => key.endsWith('.ndjson.gz')).length;
 }
 
-describe('a token that is revoked halfway', () => {
-  test('exits 1 for files and keeps what was read; the resumed run holds exactly what is there', async () => {
-    await using sandbox = await startPlatform({
-      calculations: 0,
-      fileSets: 2,
-      filesPerSet: 2_500,
-      latencyMs: 40,
-    });
-    const [first = '', second = ''] = sandbox.ids().fileSets.toSorted();
-    const argv = ['snapshot', 'files', '--fileset', first, '--fileset', second, '--as', 'both'];
-    const stopping = run(sandbox, argv);
-    await requested(sandbox, 2);
-    sandbox.setToken('another');
-
-    const stopped = await stopping;
-    const [, , , , , runName = ''] = resumeArgs(stopped.err);
-    const checkpoint = await checkpointOf('files.both', runName);
-    const kept = await partsUnderWork();
-    sandbox.setToken(TOKEN);
-    const resumed = await run(sandbox, resumeArgs(stopped.err));
-
-    const { manifest, lines } = await published('files.both');
-    const truth = [first, second].flatMap((id) =>
-      [...sandbox.files(id)].map((row) => `{"_filesetId":"${id}",${row.slice(1)}`),
-    );
-    expect(stopped.code).toBe(1);
-    expect(stopped.err).toContain('responded with 401');
-    expect(stopped.err).toContain('Is the token correct, and neither expired nor revoked?');
-    expect(resumeArgs(stopped.err)).toEqual(['snapshot', 'files', '--as', 'both', '--resume', runName]);
-    expect(checkpoint).toMatchObject({ open: { records: expect.any(Number) }, outcome: null });
-    expect(checkpoint.records).toBeGreaterThanOrEqual(1_000);
-    expect(checkpoint.records).toBeLessThan(5_000);
-    expect(resumed.code).toBe(0);
-    expect(manifest).toMatchObject({ run: runName, records: 5_000, consistency: 'proved' });
-    expect([kept, await partsUnderWork()]).toEqual([1, 0]);
-    expect(lines.toSorted()).toEqual(truth.sort());
+test('a token that is revoked halfway exits 1 and keeps what was read; the resumed run holds exactly what is there', async () => {
+  await using sandbox = await startPlatform({
+    calculations: 0,
+    fileSets: 2,
+    filesPerSet: 2_500,
+    latencyMs: 40,
   });
+  const [first = '', second = ''] = sandbox.ids().fileSets.toSorted();
+  const argv = ['snapshot', 'files', '--fileset', first, '--fileset', second, '--as', 'both'];
+  const stopping = run(sandbox, argv);
+  await requested(sandbox, 2);
+  sandbox.setToken('another');
 
-  test('exits 1 for data files; the resumed run has its ids, although they are not given again', async () => {
-    await using sandbox = await startPlatform({ calculations: 0, fileSets: 0, dataFiles: 40, latencyMs: 40 });
-    const { dataFiles } = sandbox.ids();
-    const stopping = run(sandbox, ['snapshot', 'data-files', '--ids-from', '-'], dataFiles.join('\n'));
-    await requested(sandbox, 12);
-    sandbox.setToken('another');
+  const stopped = await stopping;
+  const [, , , , , runName = ''] = resumeArgs(stopped.err);
+  const checkpoint = await checkpointOf('files.both', runName);
+  const kept = await partsUnderWork();
+  sandbox.setToken(TOKEN);
+  const resumed = await run(sandbox, resumeArgs(stopped.err));
 
-    const stopped = await stopping;
-    const kept = await partsUnderWork();
-    sandbox.setToken(TOKEN);
-    const resumed = await run(sandbox, resumeArgs(stopped.err), 'and something else');
-
-    const { manifest, lines } = await published('data-files');
-    expect(stopped.code).toBe(1);
-    expect(stopped.err).toContain('responded with 401');
-    expect(resumed.code).toBe(0);
-    expect(manifest).toMatchObject({ records: 40, idsFrom: 'standard input', selection: { ids: dataFiles } });
-    expect([kept, await partsUnderWork()]).toEqual([1, 0]);
-    expect(lines.map((line) => String(JSON.parse(line).dataFileId))).toEqual(dataFiles);
-  });
+  const { manifest, lines } = await published('files.both');
+  const truth = [first, second].flatMap((id) =>
+    [...sandbox.files(id)].map((row) => `{"_filesetId":"${id}",${row.slice(1)}`),
+  );
+  expect(stopped.code).toBe(1);
+  expect(stopped.err).toContain('responded with 401');
+  expect(stopped.err).toContain('Is the token correct, and neither expired nor revoked?');
+  expect(resumeArgs(stopped.err)).toEqual(['snapshot', 'files', '--as', 'both', '--resume', runName]);
+  expect(checkpoint).toMatchObject({ open: { records: expect.any(Number) }, outcome: null });
+  expect(checkpoint.records).toBeGreaterThanOrEqual(1_000);
+  expect(checkpoint.records).toBeLessThan(5_000);
+  expect(resumed.code).toBe(0);
+  expect(manifest).toMatchObject({ run: runName, records: 5_000, consistency: 'proved' });
+  expect([kept, await partsUnderWork()]).toEqual([1, 0]);
+  expect(lines.toSorted()).toEqual(truth.sort());
 });
 
 describe('a request that the platform refuses with 400', () => {
@@ -110,56 +86,18 @@ describe('a request that the platform refuses with 400', () => {
   const refusal = json({ message: 'no such field' }, 400);
   const argv = ['snapshot', 'files', '--fileset', FILESET, '--where', 'name:EQUALS:red'];
 
-  test('before anything is durable ends with the platform’s words, and no command to resume', async () => {
-    await using platform = await startServer(refusal);
+  test.each([
+    ['before anything is durable there is no command to resume', [refusal], []],
+    ['after a part is durable it says how to resume', [page, refusal], ['snapshot', 'files', '--resume']],
+  ])('ends with the platform’s words: %s', async (_, replies, resume) => {
+    await using platform = await startServer(...replies);
 
     const { code, err } = await run(platform, argv);
 
     expect(code).toBe(1);
     expect(err).toContain('responded with 400: no such field');
-    expect(err).not.toContain('to resume');
-  });
-
-  test('after a part is durable says how to resume', async () => {
-    await using platform = await startServer(page, refusal);
-
-    const { code, err } = await run(platform, argv);
-
-    expect(code).toBe(1);
-    expect(err).toContain('responded with 400: no such field');
-    expect(resumeArgs(err).slice(0, -1)).toEqual(['snapshot', 'files', '--resume']);
-  });
-});
-
-describe('--resume', () => {
-  test('of a run that was begun on another platform is wrong usage, and nothing is sent', async () => {
-    await using sandbox = await startPlatform({ calculations: 300, latencyMs: 20 });
-    const stopping = beginCommand(['snapshot', 'calculations'], settingsOf(sandbox));
-    await requested(sandbox, 1);
-    stopping.interrupt();
-    const argv = resumeArgs((await stopping.ended).err);
-    const before = sandbox.counts().requests;
-
-    const { code, err } = await run({ url: 'https://other.example.com' }, argv);
-
-    expect(code).toBe(2);
-    expect(err).toContain(
-      `--resume: run ${argv.at(-1)} of calculations was begun on ${new URL(sandbox.url).host}: expected that platform to resume it, got other.example.com`,
-    );
-    expect(sandbox.counts().requests).toBe(before);
-  });
-
-  test('of a run whose checkpoint is damaged fails with exit 1 and names the checkpoint', async () => {
-    await using sandbox = await startPlatform({ calculations: 1 });
-    const key = `work/calculations/${RUN}/_checkpoint.json`;
-    await createDirectoryStore(folder.path).put(key, Buffer.from('{"version":1,'));
-
-    const { code, err } = await run(sandbox, ['snapshot', 'calculations', '--resume', RUN]);
-
-    expect(code).toBe(1);
-    expect(err).toBe(
-      `platform-sync: ${key} is not what platform-sync writes there (13 bytes that are not JSON); to take a new run: platform-sync snapshot calculations …`,
-    );
+    expect(err.includes('to resume')).toBe(resume.length > 0);
+    expect(resumeArgs(err).slice(0, -1)).toEqual(resume);
   });
 });
 

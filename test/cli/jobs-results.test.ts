@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -81,21 +81,6 @@ test('one that is no result is named and left out, and the command exits 3', asy
 
   expect({ code, out }).toEqual({ code: 3, out: `${file}: 3 results: 2 done, 1 unknown` });
   expect(err).toContain('results/score/dt=2026-11-21/d.json: expected the result of a job');
-});
-
-test('a file that is there stays if the results cannot be read', async () => {
-  const store = { ...createMemoryStore(), get: () => Promise.reject(new Error('away')) };
-  await store.put('results/score/dt=2026-11-21/c.json', OBJECTS['results/score/dt=2026-11-21/c.json']);
-  const { writeTextFile } = await import('../../lib/jobs/texts/output/text-file.ts');
-  const file = join(folder.path, 'results.csv');
-  await writeFile(file, 'old');
-  async function* lines() {
-    for await (const { key } of storedResults(store, {})) yield key;
-  }
-
-  await expect(writeTextFile(file, lines(), { isGzipped: false })).rejects.toThrow('away');
-
-  expect(await readFile(file, 'utf8')).toBe('old');
 });
 
 test('a job that was claimed long before it ended is found by its end; many are read in order', async () => {

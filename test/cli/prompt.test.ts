@@ -147,24 +147,12 @@ describe('the prompt', () => {
 });
 
 describe('completion', () => {
+  const columnsOf = (...names: readonly string[]) =>
+    names.map((name) => ({ name, type: 'VARCHAR', about: '' }));
   const known = {
     tables: [
-      {
-        name: 'calculations',
-        about: '',
-        columns: [
-          { name: 'id', type: 'VARCHAR', about: '' },
-          { name: 'owner', type: 'VARCHAR', about: '' },
-        ],
-      },
-      {
-        name: 'cards',
-        about: '',
-        columns: [
-          { name: 'id', type: 'VARCHAR', about: '' },
-          { name: 'ownerid', type: 'VARCHAR', about: '' },
-        ],
-      },
+      { name: 'calculations', about: '', columns: columnsOf('id', 'owner') },
+      { name: 'cards', about: '', columns: columnsOf('id', 'ownerid') },
     ],
     saved: ['broken-references', 'cards-by-dataset'],
     commands: ['.tables', '.saved'],

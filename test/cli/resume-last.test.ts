@@ -74,21 +74,6 @@ test('--resume last leaves out runs that ended, and says if none is left', async
   );
 });
 
-test('--json says whether the run was published, and where its manifest lies', async () => {
-  const [id = '', other = ''] = sandbox.ids().dataFiles;
-
-  const published = JSON.parse((await run(['snapshot', 'data-files', '--id', id, '--json'])).out);
-  const refused = JSON.parse((await run(['snapshot', 'data-files', '--id', other, '--json'])).out);
-
-  expect(published).toMatchObject({ published: true, outcome: 'published', store: folder.path });
-  expect(JSON.parse(await readFile(join(published.store, published.manifest), 'utf8'))).toMatchObject({
-    run: published.run,
-    records: 1,
-  });
-  expect(refused).toMatchObject({ published: false, outcome: 'refused', refused: ['selection'] });
-  expect(refused.manifest).toBe(`work/data-files/${refused.run}/_manifest.json`);
-});
-
 test('ids that could not be read exit 3, unless they are expected to be missing', async () => {
   const [id = ''] = sandbox.ids().dataFiles;
   const argv = ['snapshot', 'data-files', ...[id, '99999998', '99999999'].flatMap((each) => ['--id', each])];

@@ -11,11 +11,8 @@ const screen = { columns: 80 } as never;
 const failed = (failure: PlatformFailure) =>
   new PlatformError(failure, { operation: 'analyzeSentiment', about: 'sentiment of a text', attempts: 1 });
 
-/** Calls at the given seconds, each of which ends as given; returns the signal. */
-async function callsAt(
-  calls: readonly (readonly [second: number, end: PlatformFailure | 'scored'])[],
-  isWatched = true,
-) {
+/** Calls at these seconds, each of which ends so; returns the signal. */
+async function callsAt(calls: Readonly<Record<number, PlatformFailure | 'scored'>>, isWatched = true) {
   let at = 0;
   let end: PlatformFailure | 'scored' = 'scored';
   const analyze: Analyze = async () => {
@@ -28,59 +25,24 @@ async function callsAt(
     signal: new AbortController().signal,
     now: () => at * 1_000,
   });
-  for (const [second, how] of calls) {
-    [at, end] = [second, how];
+  for (const [second, how] of Object.entries(calls)) {
+    [at, end] = [Number(second), how];
     await guarded.analyze({} as never).catch(() => undefined);
   }
   return guarded.signal;
 }
 
 test('a platform that no call has reached for five seconds ends a batch that somebody watches', async () => {
-  const signal = await callsAt([
-    [0, refused],
-    [4, refused],
-    [5, refused],
-  ]);
+  const signal = await callsAt({ 0: refused, 4: refused, 5: refused });
 
   expect(signal.reason).toBeInstanceOf(PlatformError);
 });
 
 test.each([
-  [
-    'it is not five seconds yet',
-    [
-      [0, refused],
-      [4.9, refused],
-    ],
-  ],
-  [
-    'a call was scored',
-    [
-      [0, 'scored'],
-      [9, refused],
-    ],
-  ],
-  [
-    'a call had a response',
-    [
-      [0, busy],
-      [9, refused],
-    ],
-  ],
-] as const)('it does not if %s', async (_, calls) => {
-  expect((await callsAt(calls)).aborted).toBe(false);
-});
-
-test('it does not where nobody watches', async () => {
-  expect(
-    (
-      await callsAt(
-        [
-          [0, refused],
-          [9, refused],
-        ],
-        false,
-      )
-    ).aborted,
-  ).toBe(false);
+  ['it is not five seconds yet', { 0: refused, 4.9: refused }, true],
+  ['a call was scored', { 0: 'scored', 9: refused }, true],
+  ['a call had a response', { 0: busy, 9: refused }, true],
+  ['nobody watches', { 0: refused, 9: refused }, false],
+] as const)('it does not if %s', async (_, calls, isWatched) => {
+  expect((await callsAt(calls, isWatched)).aborted).toBe(false);
 });
