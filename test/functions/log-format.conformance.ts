@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundleOf } from '../../infra/bundles.ts';
 import { enginesOf } from '../base/aws/engines.ts';
-import { json, type Reply, silence, startServer } from '../platform/scripted-server.ts';
+import { json, startServer } from '../platform/scripted-server.ts';
 
 let folder: string;
 
@@ -86,12 +86,17 @@ async function startRuntimeApi(event: unknown) {
     'lambda-runtime-deadline-ms': String(Date.now() + 400_000),
     'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:eu-central-1:1:function:f',
   });
-  const took: Reply = (response, { target }) => {
-    response.end();
-    resolve(target.split('/').at(-1) ?? '');
-  };
-  // The next event never comes.
-  const server = await startServer(given, took, silence);
+  let isGiven = false;
+  const server = await startServer((response, request) => {
+    if (!request.target.endsWith('/next')) {
+      response.end();
+      return resolve(request.target.split('/').at(-1) ?? '');
+    }
+    // The next one never comes.
+    if (isGiven) return;
+    isGiven = true;
+    given(response, request);
+  });
   return { ...server, host: `127.0.0.1:${server.port}`, ended };
 }
 
