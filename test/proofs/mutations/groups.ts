@@ -9,9 +9,10 @@ export const groups = {
   pace: {
     mutate: ['lib/pace/*.ts'],
     tests: [
-      'test/pace/{gated-pace,fleet-slots,fleet-slots-steps,table-clock,clocks,wrong-dates}.test.ts',
-      'test/pace/{enqueue,slots,dynamo-requests,effective-rate,budget,reserve-block}.test.ts',
+      'test/pace/{gated-pace,fleet-slots,fleet-slots-steps,table-clock,clocks,wrong-dates,recovery}.test.ts',
+      'test/pace/{enqueue,slots,dynamo-requests,effective-rate,budget,sqlite-budget,reserve-block}.test.ts',
       'test/pace/{fleet-breaker,proof,budget-view,gcra,fair-order,fleet-pace,local-pace,breaker}.test.ts',
+      'test/pace/{fleet,outage}.test.ts',
     ],
   },
   page: {
@@ -25,8 +26,7 @@ export const groups = {
     ],
     tests: [
       'test/snapshot/sources/{rereading,resumable}.test.ts',
-      'test/snapshot/sources/calculations/{progress,pages,pages-ahead,unordered-scan}.test.ts',
-      'test/snapshot/sources/calculations/{offset-scan,created-scan,short-totals}.test.ts',
+      'test/snapshot/sources/calculations/*.test.ts',
     ],
   },
   sources: {
@@ -39,9 +39,8 @@ export const groups = {
       'test/snapshot/sources/{read-ahead,fan-out,resumable}.test.ts',
       'test/snapshot/sources/cards/*.test.ts',
       'test/snapshot/sources/data-files/scan.test.ts',
-      'test/snapshot/sources/files/!(scan|stored-run|changing-files).test.ts',
-      'test/snapshot/sources/files/{scan,changing-files}.test.ts',
-      'test/snapshot/sources/calculations/{short-totals,scan}.test.ts',
+      'test/snapshot/sources/files/*.test.ts',
+      'test/snapshot/sources/calculations/*.test.ts',
     ],
   },
   ledger: {

@@ -3,9 +3,10 @@ import { beforeEach, expect, test } from 'vitest';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
 import { planPrune } from '../../../lib/snapshot/history/plan-prune.ts';
 import { pruneRuns } from '../../../lib/snapshot/history/prune-runs.ts';
-import { latestKey } from '../../../lib/snapshot/keys.ts';
+import { latestKey, PRUNED_NAME, publishedFolder } from '../../../lib/snapshot/keys.ts';
 import { readLatest } from '../../../lib/snapshot/manifest.ts';
 import { damagedPart, readLastPublication } from '../../../lib/snapshot/publish/last-publication.ts';
+import { manifestKeys } from '../../../lib/snapshot/publish/manifest-key.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { PutCondition, PutResult, Store } from '../../../lib/store/store.ts';
@@ -69,6 +70,16 @@ test('latest.json is moved only if it is as it was read: absent at first, then w
   await publish(tuesday, watched);
 
   expect(conditions).toEqual([{ ifAbsent: true }, { ifMatch: etag }]);
+});
+
+test('a run that a prune is removing is not published, and no manifest of it stays', async () => {
+  await publish(monday);
+  await store.put(`${publishedFolder('calculations', tuesday)}${PRUNED_NAME}`, Buffer.from('{}'));
+
+  await expect(publish(tuesday)).rejects.toThrow('is being removed by platform-sync prune');
+
+  expect(await manifestKeys(store, 'calculations', tuesday)).toEqual([]);
+  expect((await readLatest(store, 'calculations'))?.run).toBe(monday.id);
 });
 
 test('if latest.json is deleted meanwhile, the run is published as the first one', async () => {
