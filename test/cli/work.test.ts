@@ -119,13 +119,13 @@ describe('on a terminal', () => {
     const { code, err } = await jobs.begin(
       ['work'],
       {
-        ...jobs.settings,
         SYNC_TABLE: `sqlite:${jobs.folder}/jobs.db`,
-        SYNC_QUEUE_URL: url,
-        AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:9',
         AWS_REGION: 'eu-central-1',
         AWS_ACCESS_KEY_ID: 'key',
         AWS_SECRET_ACCESS_KEY: 'secret',
+        ...jobs.settings,
+        SYNC_QUEUE_URL: url,
+        AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:9',
       },
       '',
       screen,
