@@ -125,6 +125,7 @@ describe('on a terminal', () => {
         AWS_SECRET_ACCESS_KEY: 'secret',
         ...jobs.settings,
         SYNC_QUEUE_URL: url,
+        SYNC_DEAD_LETTER_URL: `${url}-dead`,
         AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:9',
       },
       '',
