@@ -6,8 +6,6 @@ import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-pl
 import { folderOfEach } from '../folder-of-each.ts';
 import { beginCommand, publishedIn, runCommand, settingsOf } from './run-command.ts';
 
-const NO_DATASET = '2d9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c33';
-
 let sandbox: Sandbox;
 const folder = folderOfEach();
 
@@ -56,18 +54,6 @@ describe('snapshot files', () => {
     expect(out).toMatch(/^files: 2,600 records/);
     expect(lines.toSorted()).toEqual(fileLines([first, second]));
     expect(manifest.selection).toEqual({ filesets: [first, second].sort() });
-  });
-
-  test('names a FileSet that does not exist, takes the others, and exits 3', async () => {
-    const [fileset = ''] = sandbox.ids().fileSets;
-
-    const { code, out } = await run(['snapshot', 'files', '--fileset', fileset, '--fileset', NO_DATASET]);
-
-    const { manifest, lines } = await published('files');
-    expect(code).toBe(3);
-    expect(out).toContain(`missing: ${NO_DATASET} (404)`);
-    expect(manifest.missing).toEqual([{ id: NO_DATASET, status: 404 }]);
-    expect(lines.toSorted()).toEqual(fileLines([fileset]));
   });
 
   test.each<[string, readonly string[], (row: FileRow) => boolean, object]>([
@@ -185,15 +171,24 @@ const cardsIn = (lines: readonly string[]) =>
 const LINK = /"type":"DATA_SOURCE","id":"([^"]+)"/g;
 
 describe('snapshot cards', () => {
-  test('takes the cards of each named dataset', async () => {
-    const datasets = sandbox.ids().datasets.slice(3, 6);
+  test.each([
+    [true, []],
+    [false, ['--no-drill']],
+  ])('takes the cards of each named dataset; those that use it only in a drill: %s', async (drill, flags) => {
+    const { datasets } = sandbox.ids();
 
-    const { code } = await run(['snapshot', 'cards', ...datasets.flatMap((id) => ['--dataset', id])]);
+    const { code } = await run([
+      'snapshot',
+      'cards',
+      ...flags,
+      ...datasets.flatMap((id) => ['--dataset', id]),
+    ]);
 
     const { manifest, lines } = await published('cards');
     expect(code).toBe(0);
-    expect(cardsIn(lines)).toEqual(cardsOf(datasets));
-    expect(manifest.selection).toEqual({ datasets: datasets.toSorted(), drill: true });
+    expect(cardsIn(lines)).toEqual(cardsOf(datasets, drill));
+    expect(cardsOf(datasets, false).length).toBeLessThan(cardsOf(datasets).length);
+    expect(manifest.selection).toEqual({ datasets: datasets.toSorted(), drill });
     expect(manifest.idsFrom).toBeUndefined();
   });
 
@@ -215,23 +210,6 @@ describe('snapshot cards', () => {
     expect([first.manifest.idsFrom, second.manifest.idsFrom]).toEqual([file, 'standard input']);
     expect(cardsIn(first.lines)).toEqual(cardsOf(datasets));
     expect(second.lines).toEqual(first.lines);
-  });
-
-  test('with --no-drill leaves out cards that use a dataset only in a drill', async () => {
-    const { datasets } = sandbox.ids();
-
-    const { code } = await run([
-      'snapshot',
-      'cards',
-      '--no-drill',
-      ...datasets.flatMap((id) => ['--dataset', id]),
-    ]);
-
-    const { manifest, lines } = await published('cards');
-    expect(code).toBe(0);
-    expect(cardsIn(lines)).toEqual(cardsOf(datasets, false));
-    expect(lines.length).toBeLessThan(cardsOf(datasets).length);
-    expect(manifest.selection).toMatchObject({ drill: false });
   });
 
   test('without ids takes every dataset that the last published calculations link to', async () => {

@@ -80,20 +80,6 @@ test('a record that is too long ends the slice; what comes again is in no part y
   expect(await linesOf(checkpoint.lastPart)).toBe('{"id":1}\n{"id":2}\n{"id":3}\n{"id":4}\n');
 });
 
-test('slices of one part each take the same as one slice', async () => {
-  let saved = await begin();
-  let slices = 0;
-
-  while (saved.checkpoint.outcome === null) {
-    saved = await takeSlice(saved, slice({ partBytes: 0, isOver: () => true }));
-    slices += 1;
-  }
-
-  expect(slices).toBe(11);
-  expect(saved.checkpoint.parts).toBe(10);
-  expect(await linesOf(saved.checkpoint.lastPart)).toBe(all);
-});
-
 test('of two processes that resume the same run, one stops', async () => {
   const saved = await begin();
 
