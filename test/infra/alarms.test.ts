@@ -4,7 +4,7 @@ import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
 import { alarmsPage } from '../../infra/alarms-page.ts';
 import { loggedNames, METRIC_NAMESPACE, metricNames } from '../../lib/contract.ts';
-import { appOf, full, least, resourcesOf, templateOf } from './instances.ts';
+import { appOf, full, least, propertiesOf, resourcesOf, templateOf } from './instances.ts';
 
 type AlarmProperties = {
   readonly AlarmDescription: string;
@@ -30,8 +30,8 @@ const alarmsOf = (instance: object) =>
 
 const template = templateOf(full);
 const alarms = alarmsOf(full);
-const [dashboard] = Object.values(template.findResources('AWS::CloudWatch::Dashboard'));
-const dashboardBody = JSON.stringify(dashboard?.['Properties'].DashboardBody);
+const [dashboard] = propertiesOf(template, 'AWS::CloudWatch::Dashboard');
+const dashboardBody = JSON.stringify(dashboard?.DashboardBody);
 
 test('docs/alarms.md is what `npm run reference` makes of the alarms and metrics', () => {
   expect(readFileSync('docs/alarms.md', 'utf8')).toBe(alarmsPage());
@@ -233,9 +233,7 @@ test('every metric has an alarm, and what has none is no metric', () => {
 });
 
 test('what is only in the logs is found by a saved query, which the dashboard shows', () => {
-  const queries = Object.values(template.findResources('AWS::Logs::QueryDefinition')).map(
-    ({ Properties }) => Properties as { Name: string; QueryString: string; LogGroupNames: unknown[] },
-  );
+  const queries = propertiesOf(template, 'AWS::Logs::QueryDefinition');
   const text = queries.map(({ QueryString }) => QueryString).join('\n');
 
   for (const name of loggedNames) expect(text).toContain(`(${name})`);
@@ -252,8 +250,8 @@ test('a Slack channel shows alarms, and nobody can command AWS from there', () =
     SlackChannelId: 'C0123ABCD',
     SnsTopicArns: [{ Ref: Match.stringLikeRegexp('^AlarmsTopic') }],
   });
-  const [channel] = Object.values(template.findResources('AWS::Chatbot::SlackChannelConfiguration'));
-  const [role = ''] = channel?.['Properties'].IamRoleArn['Fn::GetAtt'] ?? [];
+  const [channel] = propertiesOf(template, 'AWS::Chatbot::SlackChannelConfiguration');
+  const [role = ''] = channel?.IamRoleArn['Fn::GetAtt'] ?? [];
   expect(template.findResources('AWS::IAM::Role')[role]?.['Properties']).not.toHaveProperty(
     'ManagedPolicyArns',
   );

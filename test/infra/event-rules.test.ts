@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
-import { full, least, packageId, resourcesOf, templateOf } from './instances.ts';
+import { full, least, packageId, propertiesOf, resourcesOf, templateOf } from './instances.ts';
 
 type Transformer = { readonly InputPathsMap?: object; readonly InputTemplate: string };
 
@@ -106,9 +106,9 @@ test('a pattern with all match types and branches is deployed unchanged', () => 
   };
   const template = templateOf({ ...least, eventRules: [{ ...full.eventRules[1], pattern }] });
 
-  const deployed = resourcesOf(template).filter(([, { Type }]) => Type === 'AWS::Events::Rule');
+  const deployed = propertiesOf(template, 'AWS::Events::Rule').map(({ EventPattern }) => EventPattern);
 
-  expect(deployed.map(([, { Properties }]) => Properties['EventPattern'])).toContainEqual(pattern);
+  expect(deployed).toContainEqual(pattern);
 });
 
 test('a rule on a bus of its own gets its events from there, and may send to the queues', () => {
@@ -120,9 +120,9 @@ test('a rule on a bus of its own gets its events from there, and may send to the
   ];
   const template = templateOf({ ...least, eventRules });
 
-  const buses = Object.values(template.findResources('AWS::Events::Rule')).map(({ Properties }) => [
-    String(Properties['Name'] ?? '').replace(/^.*-/, ''),
-    Properties['EventBusName'],
+  const buses = propertiesOf(template, 'AWS::Events::Rule').map(({ Name = '', EventBusName }) => [
+    Name.replace(/^.*-/, ''),
+    EventBusName,
   ]);
   expect(buses).toEqual(
     expect.arrayContaining([
@@ -131,11 +131,10 @@ test('a rule on a bus of its own gets its events from there, and may send to the
       ['same', undefined],
     ]),
   );
-  const sources = resourcesOf(template).flatMap(([, { Type, Properties }]) =>
-    Type === 'AWS::SQS::QueuePolicy' && JSON.stringify(Properties).includes(':rule/')
-      ? [JSON.stringify(Properties).match(/:rule\/(?:orders\/)?/g)]
-      : [],
-  );
+  const sources = propertiesOf(template, 'AWS::SQS::QueuePolicy').flatMap((properties) => {
+    const named = JSON.stringify(properties).match(/:rule\/(?:orders\/)?/g);
+    return named === null ? [] : [named];
+  });
   expect(sources).toHaveLength(2);
   for (const each of sources) expect(each).toEqual([':rule/', ':rule/orders/']);
 });

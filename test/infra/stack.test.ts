@@ -4,14 +4,10 @@ import { settingNames } from '../../lib/base/setting-names.ts';
 import { jobTimes } from '../../lib/contract.ts';
 import { runFunction } from '../../lib/platform/operations/run-function.ts';
 import { readSettings } from '../../lib/settings.ts';
-import { appOf, full, least, resourcesOf, templateOf } from './instances.ts';
+import { appOf, full, least, propertiesOf, resourcesOf, templateOf } from './instances.ts';
 
 const small = templateOf(least);
 const large = templateOf(full);
-
-/** The properties of every resource of a type. */
-const all = (template: typeof small, type: string) =>
-  resourcesOf(template).flatMap(([, resource]) => (resource.Type === type ? [resource.Properties] : []));
 
 describe('the bucket', () => {
   test('is versioned, encrypted and closed to the public, and logs who reads it', () => {
@@ -88,7 +84,7 @@ test('the table is paid per request, encrypted, can be restored to a point in ti
 });
 
 test('no rule expires the newest run, which has no tag', () => {
-  const [{ LifecycleConfiguration: lifecycle } = {}] = all(large, 'AWS::S3::Bucket').filter(
+  const [{ LifecycleConfiguration: lifecycle } = {}] = propertiesOf(large, 'AWS::S3::Bucket').filter(
     ({ VersioningConfiguration: versioning }) => versioning !== undefined,
   );
   const { Rules } = lifecycle as { readonly Rules: readonly Readonly<Record<string, unknown>>[] };
@@ -128,10 +124,10 @@ describe('the token in a parameter', () => {
       const template = templateOf({ ...own, tokenParameter });
 
       template.resourceCountIs('AWS::SecretsManager::Secret', 0);
-      const functions = all(template, 'AWS::Lambda::Function');
+      const functions = propertiesOf(template, 'AWS::Lambda::Function');
       for (const { Environment } of functions)
         expect(Environment).toMatchObject({ Variables: { PLATFORM_TOKEN_SECRET: place } });
-      const readers = all(template, 'AWS::IAM::Policy').filter(({ PolicyDocument }) =>
+      const readers = propertiesOf(template, 'AWS::IAM::Policy').filter(({ PolicyDocument }) =>
         JSON.stringify(PolicyDocument).includes('ssm:GetParameter'),
       );
       // Jobs, code functions and snapshots; the splitter of texts calls nothing.
@@ -191,7 +187,7 @@ describe('jobs', () => {
 
   test('have the time that a code function may take, and the time that it takes to respond', () => {
     expect(jobTimes.codeFunctionMs).toBe(runFunction.timeoutMs);
-    for (const { Description, Timeout } of all(small, 'AWS::Lambda::Function'))
+    for (const { Description, Timeout } of propertiesOf(small, 'AWS::Lambda::Function'))
       if (String(Description).startsWith('Runs jobs'))
         expect(Number(Timeout) * 1_000).toBeGreaterThan(jobTimes.codeFunctionMs + jobTimes.toAnswerMs);
   });
@@ -200,12 +196,14 @@ describe('jobs', () => {
     small.allResourcesProperties('AWS::Lambda::EventSourceMapping', {
       FunctionResponseTypes: ['ReportBatchItemFailures'],
     });
-    expect(all(large, 'AWS::Lambda::EventSourceMapping').map(({ BatchSize }) => BatchSize)).toEqual([10, 1]);
+    expect(propertiesOf(large, 'AWS::Lambda::EventSourceMapping').map(({ BatchSize }) => BatchSize)).toEqual([
+      10, 1,
+    ]);
   });
 
   test('run in as many processes as rate and latency require, at least 2, and no function has reserved concurrency', () => {
     const concurrency = (template: typeof small) =>
-      all(template, 'AWS::Lambda::EventSourceMapping').map(({ ScalingConfig }) => ScalingConfig);
+      propertiesOf(template, 'AWS::Lambda::EventSourceMapping').map(({ ScalingConfig }) => ScalingConfig);
 
     // 2/s × 1 s ÷ 8 in flight; 2/s × 10 s, of which 10 workers leave 8.
     expect(concurrency(templateOf({ ...least, functionsQueue: true }))).toEqual([
@@ -214,14 +212,14 @@ describe('jobs', () => {
     ]);
     // 20/s × 2 s ÷ 4 in flight; 20/s × 0.5 s.
     expect(concurrency(large)).toEqual([{ MaximumConcurrency: 10 }, { MaximumConcurrency: 10 }]);
-    for (const lambda of all(large, 'AWS::Lambda::Function'))
+    for (const lambda of propertiesOf(large, 'AWS::Lambda::Function'))
       expect(lambda).not.toHaveProperty('ReservedConcurrentExecutions');
   });
 });
 
 describe('what an instance does not use, it does not have', () => {
   const descriptions = (template: typeof small) =>
-    all(template, 'AWS::Lambda::Function').map(({ Description }) => Description);
+    propertiesOf(template, 'AWS::Lambda::Function').map(({ Description }) => Description);
 
   test('a queue for code functions only with event rules, or where it is configured', () => {
     const onItsOwn = templateOf({ ...least, functionsQueue: true });
@@ -270,20 +268,20 @@ describe('what an instance does not use, it does not have', () => {
       'Writes tables as Parquet',
       'Writes the report and sends digests',
     ]);
-    expect(all(onlySnapshots, 'AWS::Events::Rule').map(({ Description }) => Description)).toEqual([
+    expect(propertiesOf(onlySnapshots, 'AWS::Events::Rule').map(({ Description }) => Description)).toEqual([
       'Runs that are published',
     ]);
   });
 });
 
 test('the dead letters of jobs are apart from all others: only they go back to their queue', () => {
-  const queues = all(large, 'AWS::SQS::Queue').map(({ RedrivePolicy }) =>
+  const queues = propertiesOf(large, 'AWS::SQS::Queue').map(({ RedrivePolicy }) =>
     JSON.stringify(RedrivePolicy ?? ''),
   );
   const others = JSON.stringify([
-    all(large, 'AWS::Lambda::Function').map(({ DeadLetterConfig }) => DeadLetterConfig),
-    all(large, 'AWS::Events::Rule').map(({ Targets }) => Targets),
-    all(large, 'AWS::Scheduler::Schedule').map(({ Target }) => Target),
+    propertiesOf(large, 'AWS::Lambda::Function').map(({ DeadLetterConfig }) => DeadLetterConfig),
+    propertiesOf(large, 'AWS::Events::Rule').map(({ Targets }) => Targets),
+    propertiesOf(large, 'AWS::Scheduler::Schedule').map(({ Target }) => Target),
   ]);
 
   expect(queues.filter((policy) => policy.includes('JobsDeadLetters'))).toHaveLength(2);
@@ -402,15 +400,11 @@ describe('the network', () => {
   });
 
   test('lets out only TLS to the platform and to AWS', () => {
-    const [group] = all(large, 'AWS::EC2::SecurityGroup').map(
-      ({ SecurityGroupEgress }) => SecurityGroupEgress,
-    );
+    const [group] = propertiesOf(large, 'AWS::EC2::SecurityGroup');
 
-    expect(
-      (group as { FromPort: number; ToPort: number }[]).map(({ FromPort, ToPort }) => [FromPort, ToPort]),
-    ).toEqual([
-      [443, 443],
-      [8443, 8443],
+    expect(group?.SecurityGroupEgress).toMatchObject([
+      { FromPort: 443, ToPort: 443 },
+      { FromPort: 8443, ToPort: 8443 },
     ]);
   });
 });
@@ -418,8 +412,8 @@ describe('the network', () => {
 test('digests of those places that ask for them go to who is notified of all alarms, and nowhere else', () => {
   const [[id] = []] = resourcesOf(large).filter(([, { Type }]) => Type === 'AWS::SNS::Topic');
   const given = 'arn:aws:sns:eu-central-1:111122223333:alarms';
-  const looks = all(large, 'AWS::Scheduler::Schedule').flatMap(({ ScheduleExpression, Target }) =>
-    ScheduleExpression === 'cron(5/10 * * * ? *)' ? [(Target as { readonly Input: unknown }).Input] : [],
+  const looks = propertiesOf(large, 'AWS::Scheduler::Schedule').flatMap(({ ScheduleExpression, Target }) =>
+    ScheduleExpression === 'cron(5/10 * * * ? *)' ? [Target.Input] : [],
   );
 
   expect(id).toMatch(/^AlarmsTopicsTopic[0-9A-F]{8}$/);
@@ -446,7 +440,10 @@ test('digests of those places that ask for them go to who is notified of all ala
 });
 
 describe('every function', () => {
-  const functions = [...all(small, 'AWS::Lambda::Function'), ...all(large, 'AWS::Lambda::Function')];
+  const functions = [
+    ...propertiesOf(small, 'AWS::Lambda::Function'),
+    ...propertiesOf(large, 'AWS::Lambda::Function'),
+  ];
 
   test('runs on Node.js 24 and arm64, and writes a log that expires', () => {
     expect(functions).toHaveLength(12);
@@ -461,11 +458,8 @@ describe('every function', () => {
   });
 
   test('gets an environment that it can start with', () => {
-    for (const { Environment } of functions) {
-      const { Variables } = Environment as { Variables: Record<string, unknown> };
-
-      expect(() => readSettings(resolved(Variables))).not.toThrow();
-    }
+    for (const { Environment } of functions)
+      expect(() => readSettings(resolved(Environment.Variables))).not.toThrow();
   });
 });
 
@@ -532,8 +526,8 @@ describe('what a stack leaves behind', () => {
 describe('rights', () => {
   /** The job types that each function takes. */
   const typesIn = (template: typeof small) =>
-    all(template, 'AWS::Lambda::Function').flatMap(({ Environment }) => {
-      const { SYNC_ALLOW: allow } = (Environment as { Variables: Record<string, string> }).Variables;
+    propertiesOf(template, 'AWS::Lambda::Function').flatMap(({ Environment }) => {
+      const { SYNC_ALLOW: allow } = Environment.Variables;
       return allow === undefined ? [] : [JSON.parse(allow).types as string[]];
     });
 
