@@ -1,4 +1,4 @@
-import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
+import { openQueue } from '../../lib/jobs/queue/open-queue.ts';
 import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
@@ -56,12 +56,10 @@ export async function startDeployedWorker(
   started.use(
     await startEventSourceMapping({ aws, queueUrl: aws.queueUrl('jobs'), ...handlerOf('run-jobs') }),
   );
-  const sqs = createSqsClient(aws.queueUrl('jobs'), aws.settings);
-  started.defer(() => sqs.destroy());
   const running = started.move();
   return {
     store: await openStore(`s3://${aws.bucket('sync')}/nightly`, { s3: aws.settings }),
-    queue: createSqsQueue(aws.queueUrl('jobs'), sqs),
+    queue: await openQueue(aws.queueUrl('jobs'), aws.settings),
     logs,
     /** Notifies split-texts of a new object, as S3 does through EventBridge. */
     objectCreated: (key: string) =>

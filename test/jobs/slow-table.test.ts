@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
-import { renewLease } from '../../lib/jobs/ledger/lease-renewal.ts';
 import type { Queue, QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { work } from '../../lib/jobs/work.ts';
 import type { Table } from '../../lib/table/table.ts';
@@ -8,6 +7,7 @@ import { createVirtualClock } from '../pace/virtual-clock.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { createMemoryTable } from '../table/memory-table.ts';
 import { fakeWorker, runFunctionJob } from './fake-worker.ts';
+import { leaseOver } from './lease-over.ts';
 
 type Clock = ReturnType<typeof createVirtualClock>;
 
@@ -78,12 +78,7 @@ test('a table that cannot renew the leases of all jobs at once is given fewer, a
 
   const working = work({
     worker: { ...fake.worker, store, ledger, now, sleep },
-    lease: {
-      deadlineMs: undefined,
-      leaseMs: LEASE_MS,
-      writeUntilMs: () => Number.POSITIVE_INFINITY,
-      holdLease: (claim) => renewLease({ ledger, claim, leaseMs: LEASE_MS, now, sleep }),
-    },
+    lease: leaseOver({ ledger, now, sleep }, LEASE_MS),
     queue,
     concurrency: 20,
     visibilitySeconds: 3_600,

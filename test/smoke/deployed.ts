@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
+import { openQueue } from '../../lib/jobs/queue/open-queue.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Deployment } from './smoke.ts';
 
@@ -42,13 +42,6 @@ export function outputsOf(outputs: readonly Output[], id: string): (name: string
   };
 }
 
-/** Puts a job on a queue. */
-export async function sendTo(url: string, job: object, environment: NodeJS.ProcessEnv): Promise<void> {
-  const client = createSqsClient(url, environment);
-  await createSqsQueue(url, client).send([JSON.stringify(job)]);
-  client.destroy();
-}
-
 /** A stack in AWS, with the credentials and the region of the environment. */
 export async function deployedStack(
   { stack, construct }: { readonly stack: string; readonly construct: string },
@@ -60,7 +53,7 @@ export async function deployedStack(
   const output = outputsOf(Stacks[0].Outputs, construct);
   return {
     store: await openStore(output('Store'), { s3: environment }),
-    send: (job) => sendTo(output('QueueUrl'), job, environment),
+    send: async (job) => (await openQueue(output('QueueUrl'), environment)).send([JSON.stringify(job)]),
     async emit({ source, detailType, detail }) {
       const entry = { Source: source, DetailType: detailType, Detail: JSON.stringify(detail) };
       const put = await aws(['events', 'put-events', '--entries', JSON.stringify([entry])]);

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { openQueue } from '../../lib/jobs/queue/open-queue.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { type LocalStack, startStack } from '../local-aws/stack/start-stack.ts';
 import { synthStack } from '../local-aws/stack/synth-stack.ts';
 import { readStack } from '../local-aws/stack/template.ts';
-import { sendTo } from './deployed.ts';
 import type { Deployment, SmokeInputs } from './smoke.ts';
 
 const BASE_URL = 'https://smoke.invalid';
@@ -55,7 +55,8 @@ async function localDeployment(stack: LocalStack): Promise<Deployment> {
     store: await openStore(stack.output('Store'), { s3: stack.settings }),
     query: undefined,
     redAlarms: undefined,
-    send: (job) => sendTo(stack.output('QueueUrl'), job, stack.settings),
+    send: async (job) =>
+      (await openQueue(stack.output('QueueUrl'), stack.settings)).send([JSON.stringify(job)]),
     async emit({ source, detailType, detail }) {
       const id = `smoke-${Date.now()}`;
       await stack.emit({ version: '0', id, source, 'detail-type': detailType, detail });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
+import { openQueue } from '../../../lib/jobs/queue/open-queue.ts';
 import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -79,15 +79,6 @@ async function eventsUntil(over: Promise<unknown>, { delivered }: Bus): Promise<
   }
   await Promise.all([over.finally(() => ended.abort()), read()]);
   return [...events, ...(await delivered())];
-}
-
-async function countMessages(queueUrl: string, environment: Environment) {
-  const client = createSqsClient(queueUrl, environment);
-  try {
-    return await createSqsQueue(queueUrl, client).counts();
-  } finally {
-    client.destroy();
-  }
 }
 
 type Result = { readonly id: string; readonly status: 'done' | 'failed' | 'unknown' };
@@ -182,5 +173,5 @@ test(`of ${JOBS} jobs each has one result, and none is done twice, though a work
   expect(figures.unknown).toBeLessThanOrEqual(CONCURRENCY);
   expect(figures.textsPaidTwice).toBeLessThanOrEqual(CONCURRENCY);
   const nothing = { waiting: 0, inFlight: 0, delayed: 0 };
-  expect(await countMessages(environment.SYNC_QUEUE_URL, environment)).toEqual(nothing);
+  expect(await (await openQueue(environment.SYNC_QUEUE_URL, environment)).counts()).toEqual(nothing);
 });

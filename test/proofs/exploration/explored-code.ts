@@ -3,7 +3,6 @@ import { handleOnce } from '../../../lib/jobs/handle-once.ts';
 import type { Lease } from '../../../lib/jobs/held.ts';
 import { jobTimes } from '../../../lib/jobs/job-times.ts';
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
-import { renewLease } from '../../../lib/jobs/ledger/lease-renewal.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import { leaseUntil } from '../../../lib/jobs/open-worker.ts';
 import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
@@ -14,6 +13,7 @@ import type { Store } from '../../../lib/store/store.ts';
 import { settleWrite } from '../../../lib/table/settle-write.ts';
 import type { StoredRow, Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
+import { leaseOver } from '../../jobs/lease-over.ts';
 import { workerOver } from '../../jobs/worker-over.ts';
 import { clientOver } from '../../platform/client-over.ts';
 import type { Sender } from './asks.ts';
@@ -38,9 +38,6 @@ export type Begun =
 /** The time limit of an invocation, and how long a message is hidden from others while one has it. */
 export const TIMEOUT_MS = 900_000;
 export const HIDDEN_MS = { invocation: TIMEOUT_MS + 30_000, process: 120_000 } as const;
-
-/** How long a process holds a job at a time. */
-const LEASE_MS = 30_000;
 
 /** What a run works with: the real parts, over the outside world. */
 type Parts = {
@@ -130,7 +127,11 @@ async function deliver(
     const failed = await runBatch([message], { worker, lease, queue, concurrency: 1 });
     if (failed.length > 0) return;
   } else {
-    const lease = { ...renewed(parts), ...(isHeldUp ? unrenewed : {}), ...copy.lease };
+    const lease = {
+      ...leaseOver({ ledger: parts.ledger, now: outside.now, sleep: outside.sleep }),
+      ...(isHeldUp ? unrenewed : {}),
+      ...copy.lease,
+    };
     const { kind: handled } = await handleOnce(message, { worker, lease, queue });
     if (handled !== 'done') return;
   }
@@ -158,14 +159,6 @@ function workerOf({ outside, table, store, ledger, sender }: Parts, end: Scenari
 const unrenewed: Pick<Lease, 'holdLease'> = {
   holdLease: () => ({ signal: new AbortController().signal, [Symbol.asyncDispose]: async () => undefined }),
 };
-
-/** The lease of a process that nobody stops, as `renewedLease` makes it, over this world's sleep. */
-const renewed = ({ ledger, outside: { now, sleep } }: Parts): Lease => ({
-  deadlineMs: undefined,
-  leaseMs: LEASE_MS,
-  writeUntilMs: () => Number.POSITIVE_INFINITY,
-  holdLease: (claim) => renewLease({ ledger, claim, leaseMs: LEASE_MS, now, sleep }),
-});
 
 /** What DynamoDB responds when a condition does not hold: the row that is there. */
 class ConditionFailed extends Error {

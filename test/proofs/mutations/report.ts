@@ -1,12 +1,7 @@
+import type { Change } from './changes.ts';
+
 /** A change of the code, and what the tests made of it. */
-export type Mutant = {
-  /** From the root of the project. */
-  readonly file: string;
-  /** 1 is the first. */
-  readonly line: number;
-  /** What was replaced, and what by, each on one line. */
-  readonly from: string;
-  readonly to: string;
+export type Mutant = Omit<Change, 'id'> & {
   /** In Stryker's words. A mutant that no test reaches has `NoCoverage`. */
   readonly status: 'Killed' | 'Timeout' | 'Survived' | 'NoCoverage';
 };

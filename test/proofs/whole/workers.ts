@@ -1,10 +1,10 @@
 import { jobTimes } from '../../../lib/jobs/job-times.ts';
-import { renewLease } from '../../../lib/jobs/ledger/lease-renewal.ts';
 import { leaseUntil } from '../../../lib/jobs/open-worker.ts';
 import { LONG_POLLS } from '../../../lib/jobs/queue/empty-queue.ts';
 import type { Queue } from '../../../lib/jobs/queue/queue.ts';
 import { runBatch } from '../../../lib/jobs/run-batch.ts';
 import { work } from '../../../lib/jobs/work.ts';
+import { leaseOver } from '../../jobs/lease-over.ts';
 import type { Scene } from './scene.ts';
 import { openSession, workerOf } from './session.ts';
 import type { Process } from './world.ts';
@@ -62,7 +62,6 @@ export async function pollForInvocations(name: string, scene: Scene, skewMs: num
   }
 }
 
-const LEASE_MS = 30_000;
 const RESTART_MS = 2_000;
 
 /** `work` in a process of its own, which is started again when it dies. */
@@ -79,12 +78,7 @@ export function workForever(name: string, scene: Scene, skewMs: number, number =
   void work({
     worker,
     queue: queueOf(process, scene),
-    lease: {
-      deadlineMs: undefined,
-      leaseMs: LEASE_MS,
-      writeUntilMs: () => Number.POSITIVE_INFINITY,
-      holdLease: (claim) => renewLease({ ledger, claim, leaseMs: LEASE_MS, now: ledger.now, sleep }),
-    },
+    lease: leaseOver({ ledger, now: ledger.now, sleep }),
     concurrency: CONCURRENCY,
     visibilitySeconds: 60,
     drain: false,

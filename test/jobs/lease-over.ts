@@ -1,0 +1,14 @@
+import type { Lease } from '../../lib/jobs/held.ts';
+import { renewLease } from '../../lib/jobs/ledger/lease-renewal.ts';
+
+type LeaseParts = Omit<Parameters<typeof renewLease>[0], 'claim' | 'leaseMs'>;
+
+const LEASE_MS = 30_000;
+
+/** The lease of a process that nobody stops, as `renewedLease` makes it, over a simulated clock. */
+export const leaseOver = (parts: LeaseParts, leaseMs = LEASE_MS): Lease => ({
+  deadlineMs: undefined,
+  leaseMs,
+  writeUntilMs: () => Number.POSITIVE_INFINITY,
+  holdLease: (claim) => renewLease({ ...parts, claim, leaseMs }),
+});
