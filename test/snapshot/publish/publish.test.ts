@@ -281,4 +281,10 @@ describe('a published run that is dated 2099', () => {
 
     expect(next).toMatchObject({ kind: 'published' });
   });
+
+  test('cannot be published where the clock is right', async () => {
+    const publication = await publish(ahead);
+
+    expect(publication).toMatchObject({ kind: 'refused', manifest: { refused: ['future'] } });
+  });
 });
