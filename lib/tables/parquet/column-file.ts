@@ -1,7 +1,7 @@
 import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
 import { addLevels, type Leaf, type LeafPlace } from './leaf.ts';
 import { addBoolean, addInteger, createBooleanLeaf, createIntegerLeaf } from './number-leaves.ts';
-import { createRowGroups, type MadeRows } from './parquet-writer.ts';
+import { createRowGroups } from './parquet-writer.ts';
 import { addSpan, createTextLeaf } from './text-leaf.ts';
 import { memoryOf } from './texts.ts';
 
@@ -15,20 +15,11 @@ export type ColumnWriter = {
   addSpan(source: JsonBytes, start: number, end: number): void;
 };
 
-/** One Parquet file of values that are made here. */
-export type ColumnFile<Name extends string> = {
-  readonly columns: Readonly<Record<Name, ColumnWriter>>;
-  /** Ends a row: each column has got a value or none. */
-  endRow(): void;
-  /** The file, and the next one begins. The same rows give the same bytes. */
-  end(): MadeRows;
-};
-
 /** The types of columns, in Hive's notation. */
 type PlainTypes<Name extends string> = Readonly<Record<Name, 'string' | 'bigint' | 'boolean'>>;
 
-/** Begins a Parquet file. Memory holds it and one row group. */
-export function createColumnFile<Name extends string>(types: PlainTypes<Name>): ColumnFile<Name> {
+/** Begins a Parquet file of values that are made here. Memory holds it and one row group. */
+export function createColumnFile<Name extends string>(types: PlainTypes<Name>) {
   const leaves: Leaf[] = [];
   const columns = {} as Record<Name, ColumnWriter>;
   let bytes = 0;
@@ -42,7 +33,9 @@ export function createColumnFile<Name extends string>(types: PlainTypes<Name>): 
   const rows = createRowGroups(types, leaves);
   return {
     columns,
+    /** The file, and the next one begins. The same rows give the same bytes. */
     end: rows.end,
+    /** Ends a row: each column has got a value or none. */
     endRow() {
       rows.endRow(bytes);
       bytes = 0;

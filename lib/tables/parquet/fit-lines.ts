@@ -16,29 +16,17 @@ import { addUtf8, createTextLeaf, jsonBytesOf } from './text-leaf.ts';
 /** The columns of a table, in order: their names as on the platform, and their types in Hive's notation. */
 export type TableColumns = Readonly<Record<string, string>>;
 
-/** Fits lines to the columns of a table: no value is changed, and none is lost. */
-export type LineFitter = {
-  /** In the order of the schema, with the rows of the lines that were added. */
-  readonly leaves: readonly Leaf[];
-  /**
-   * Adds the row of the line from `start` up to `end`, of which nothing is used afterwards. Returns how many of its members
-   * are in `_other`. Throws `SyntaxError` if it is not JSON, and adds nothing.
-   */
-  add(json: JsonBytes, start: number, end: number): number;
-  /** Forgets all rows. */
-  clear(): void;
-};
-
 /** The column of the members that have no column of their own, or do not fit it. */
 const OTHER = '_other';
 
 /**
- * Makes a fitter. A column of type timestamp is named `FIELD_at`, and is the moment of the epoch milliseconds in `FIELD`; any
- * other has the field of its name. `_other` has, as a JSON object, the members that do not fit, byte for byte and in their
- * order. As a whole it has a line that is JSON but no object, and one in which an object has a name twice: of these the last
- * one counts. Throws `TypeError` if the columns are not like this.
+ * Makes what fits lines to the columns of a table: no value is changed, and none is lost. A column of type timestamp is named
+ * `FIELD_at`, and is the moment of the epoch milliseconds in `FIELD`; any other has the field of its name. `_other` has, as
+ * a JSON object, the members that do not fit, byte for byte and in their order. As a whole it has a line that is JSON but
+ * no object, and one in which an object has a name twice: of these the last one counts. Throws `TypeError` if the columns
+ * are not like this.
  */
-export function createLineFitter(table: TableColumns): LineFitter {
+export function createLineFitter(table: TableColumns) {
   const { leaves, fields, moments, other } = columnsOf(table);
   const record = structOf(fields, 0);
   const members: Members = { count: 0, starts: [], ends: [], isOther: [] };
@@ -76,8 +64,13 @@ export function createLineFitter(table: TableColumns): LineFitter {
   }
 
   return {
-    leaves,
-    add(json, start, end) {
+    /** In the order of the schema, with the rows of the lines that were added. */
+    leaves: leaves as readonly Leaf[],
+    /**
+     * Adds the row of the line from `start` up to `end`, of which nothing is used afterwards. Returns how many of its
+     * members are in `_other`. Throws `SyntaxError` if it is not JSON, and adds nothing.
+     */
+    add(json: JsonBytes, start: number, end: number): number {
       for (let index = 0; index < levels.length; index += 1) places[index] = levels[index]?.count ?? 0;
       try {
         const others = addLine(json, start, end);
@@ -88,7 +81,8 @@ export function createLineFitter(table: TableColumns): LineFitter {
         throw error;
       }
     },
-    clear() {
+    /** Forgets all rows. */
+    clear(): void {
       for (const leaf of leaves) leaf.clear();
     },
   };

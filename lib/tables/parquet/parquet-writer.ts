@@ -17,32 +17,27 @@ export type MadeRows = { readonly body: Buffer<ArrayBuffer>; readonly records: n
 /** The same of lines. `other`: how many of their members are in `_other`. */
 export type MadeParquet = { readonly body: Buffer; readonly records: number; readonly other: number };
 
-/** One Parquet file after another, in the same memory. */
-export type ParquetFile = {
-  /** Adds the row of a JSON line, as `createLineFitter` fits it. Throws `SyntaxError` if it is not JSON. */
-  add(json: JsonBytes, start: number, end: number): void;
-  /** The file, and the next one begins. The same lines give the same bytes. */
-  end(): MadeParquet;
-  /** Forgets the file. */
-  restart(): void;
-};
+export type ParquetFile = ReturnType<typeof createParquetFile>;
 
 /** Begins a Parquet file with the columns of a table: zstd, in row groups of bounded size. Memory holds it and one of these. */
-export function createParquetFile(columns: TableColumns): ParquetFile {
+export function createParquetFile(columns: TableColumns) {
   const fitter = createLineFitter(columns);
   const rows = createRowGroups(columns, fitter.leaves);
   let other = 0;
   return {
-    add(json, start, end) {
+    /** Adds the row of a JSON line, as `createLineFitter` fits it. Throws `SyntaxError` if it is not JSON. */
+    add(json: JsonBytes, start: number, end: number): void {
       other += fitter.add(json, start, end);
       rows.endRow(end - start);
     },
-    end() {
+    /** The file, and the next one begins. The same lines give the same bytes. */
+    end(): MadeParquet {
       const made = { ...rows.end(), other };
       other = 0;
       return made;
     },
-    restart() {
+    /** Forgets the file. */
+    restart(): void {
       other = 0;
       rows.restart();
     },
