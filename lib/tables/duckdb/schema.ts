@@ -82,9 +82,9 @@ function createOver(table: Table, values: string, loaded?: LoadedTable): string 
   return `CREATE OR REPLACE VIEW ${inPieces(table.name)} AS SELECT ${[...columns, ...ofPiece].join(', ')} FROM ${rows} AS r${joined}`;
 }
 
-/** JSON that is a text without its quotes, if DuckDB can have that text: half of a surrogate pair stays JSON. */
+/** JSON that is a text without its quotes. */
 const plainText = (column: string) =>
-  `CASE WHEN ${column} LIKE '"%' THEN coalesce(TRY(json_extract_string(${column}, '$')), ${column}) ELSE ${column} END`;
+  `CASE WHEN ${column} LIKE '"%' THEN json_extract_string(${column}, '$') ELSE ${column} END`;
 
 /** Pieces of a table that are together in a plan, or not. */
 export type PieceGroup = { readonly name: string; readonly pieces: readonly Piece[] };

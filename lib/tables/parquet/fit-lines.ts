@@ -20,11 +20,11 @@ export type TableColumns = Readonly<Record<string, string>>;
 const OTHER = '_other';
 
 /**
- * Makes what fits lines to the columns of a table: no value is changed, and none is lost. A column of type timestamp is named
- * `FIELD_at`, and is the moment of the epoch milliseconds in `FIELD`; any other has the field of its name. `_other` has, as
- * a JSON object, the members that do not fit, byte for byte and in their order. As a whole it has a line that is JSON but
- * no object, and one in which an object has a name twice: of these the last one counts. Throws `TypeError` if the columns
- * are not like this.
+ * Makes what fits lines to the columns of a table: nothing is lost, and no value is changed but half of a surrogate pair. A
+ * column of type timestamp is named `FIELD_at`, and is the moment of the epoch milliseconds in `FIELD`; any other has the
+ * field of its name. `_other` has, as a JSON object, the members that do not fit, byte for byte and in their order. As a
+ * whole it has a line that is JSON but no object, and one in which an object has a name twice: of these the last one counts.
+ * Throws `TypeError` if the columns are not like this.
  */
 export function createLineFitter(table: TableColumns) {
   const { leaves, fields, moments, other } = columnsOf(table);

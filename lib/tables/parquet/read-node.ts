@@ -193,27 +193,43 @@ function readText(node: Node<'text'>, reading: Reading, at: number, repetition: 
   return end;
 }
 
-/** A string with escapes, or with a surrogate that is alone: that does not fit. */
+/** A string with escapes. Half of a surrogate pair does not fit, and is `?`, as in Athena: UTF-8 cannot express it. */
 function readEscaped({ parts }: Node<'text'>, reading: Reading, at: number, repetition: number): number {
   const { json } = reading;
   const end = skipText(json, at);
   const text = JSON.parse(json.bytes.toString('utf8', at, end)) as string;
-  if (text.isWellFormed()) addUtf8(parts, repetition, Buffer.from(text));
-  else {
-    reading.fits = false;
-    addLevels(parts.levels, repetition, parts.definition - 1);
-  }
+  const isWhole = text.isWellFormed();
+  reading.fits &&= isWhole;
+  addUtf8(parts, repetition, Buffer.from(isWhole ? text : text.replaceAll(/\p{Surrogate}/gu, '?')));
   return end;
 }
 
-/** Reads a value of any kind, as its JSON. */
+/** Reads a value of any kind, as its JSON: byte for byte, but for halves of surrogate pairs, as in a string. */
 function readJson(node: Node<'json'>, reading: Reading, at: number, repetition: number): number {
   const { json } = reading;
   if (json.bytes[at] === NULL) return skipOther(node, reading, at, repetition, node.parts.definition - 1);
   const end = skipDeepValue(json, at, 0);
-  addSpan(node.parts, repetition, json, at, end);
+  const whole = withoutHalves(json.bytes.subarray(at, end));
+  if (whole === undefined) addSpan(node.parts, repetition, json, at, end);
+  else {
+    reading.fits = false;
+    addUtf8(node.parts, repetition, Buffer.from(whole));
+  }
   return end;
 }
+
+/** JSON with `?` for each half of a surrogate pair; undefined if it has none. */
+function withoutHalves(json: Buffer): string | undefined {
+  // Most JSON has no escapes, and what has some is looked through fastest as one byte a character.
+  if (!json.includes(BACKSLASH) || !SURROGATE.test(json.toString('latin1'))) return undefined;
+  const text = json.toString();
+  const whole = text.replaceAll(ESCAPE, (escaped, half) => (half === undefined ? escaped : '?'));
+  return whole === text ? undefined : whole;
+}
+
+const SURROGATE = /\\u[dD][89a-fA-F]/;
+/** A pair, half of one, or any other escape. */
+const ESCAPE = /\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)/g;
 
 const NULL = 0x6e;
 const MINUS = 0x2d;

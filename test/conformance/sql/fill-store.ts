@@ -189,7 +189,7 @@ async function storeScores(store: Store): Promise<void> {
     ]),
     printPart({ batch: 'May', chunk: 1 }, [
       { ...about(5), topicSentiments: 'odd', sentiment: 'negative' },
-      { ...about(6), topicSentiments: [1], sentiment: { odd: true } },
+      { ...about(6), topicSentiments: [1], sentiment: 'negative' },
       { ...about(7), sentiment: 'Positive' },
     ]),
   ];

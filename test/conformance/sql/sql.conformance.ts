@@ -156,8 +156,8 @@ describe('the Parquet that the command `tables` makes has the rows that the line
 
   test('of results: those of days that have ended', async () => {
     const { trino, lines } = await rowsOf(
-      `SELECT ${plainOf('jobs')}, _other, type, dt FROM results_parquet`,
-      `SELECT ${namesOf('jobs')}, CAST(NULL AS VARCHAR) AS _other, type, dt FROM stored_jobs WHERE dt < CAST(current_date AS VARCHAR)`,
+      `SELECT ${plainOf('jobs')}, type, dt FROM results_parquet`,
+      `SELECT ${namesOf('jobs')}, type, dt FROM stored_jobs WHERE dt < CAST(current_date AS VARCHAR)`,
     );
 
     expect(trino.map(asData).toSorted()).toEqual(lines.map(asData).toSorted());
@@ -167,11 +167,7 @@ describe('the Parquet that the command `tables` makes has the rows that the line
   test('of scores: those of batches that have finished, with their batch and chunk in each row', async () => {
     const { trino, lines } = await rowsOf(
       `SELECT ${plainOf('scores')}, _other FROM scores_parquet`,
-      // A sentiment that is no text does not fit its column.
-      `SELECT * REPLACE (
-          CASE WHEN sentiment NOT LIKE '{%' THEN sentiment END AS sentiment
-        ), CASE WHEN sentiment LIKE '{%' THEN '{"sentiment":' || sentiment || '}' END AS _other
-        FROM stored_scores WHERE batch <> '${UNFINISHED}'`,
+      `SELECT *, CAST(NULL AS VARCHAR) AS _other FROM stored_scores WHERE batch <> '${UNFINISHED}'`,
     );
 
     expect(trino.map(asData).toSorted()).toEqual(lines.map(asData).toSorted());

@@ -33,7 +33,8 @@ beforeAll(async () => {
     after: '{"id":1036,"n":1e400}',
     fields: ['n'],
   } as const;
-  await store.put(CHANGES, gzipSync(`${printChange(change)}\n`));
+  const half = { change: 'added', key: '8', after: '{"id":8,"name":"half \\ud83d"}' } as const;
+  await store.put(CHANGES, gzipSync(`${printChange(change)}\n${printChange(half)}\n`));
   await store.put(
     changesKey('files.reports', wednesday, tuesday.id, '0'),
     gzipSync(`${printChange({ change: 'added', key: '7', after: '{"id":7}' })}\n`),
@@ -47,7 +48,7 @@ beforeAll(async () => {
     startedAt: '2026-11-20T01:00:00.000Z',
     finishedAt: '2026-11-20T01:00:01.000Z',
     sender: null,
-    error: { kind: 'timeout' },
+    error: { kind: 'timeout', message: 'half \ud83d' },
   });
   await store.put(
     'results/data-files/dt=2026-11-21/a.json',
@@ -60,7 +61,7 @@ beforeAll(async () => {
     messageId: 'm1',
     sender: null,
     sentAt: null,
-    faults: ['a', 'b'],
+    faults: ['a', 'half \ud83d'],
     body: '{',
   });
   const part = gzipSync(
@@ -121,7 +122,7 @@ test('changes are those that manifests name, with the records byte for byte', as
   expect(
     await rowsOf(
       tables,
-      'SELECT change, key, before, after, fields, place, dt, run FROM changes ORDER BY run',
+      "SELECT change, key, before, after, fields, place, dt, run FROM changes WHERE change = 'changed'",
     ),
   ).toEqual([
     [
@@ -144,14 +145,23 @@ test('jobs have how they ended, with responses as they came', async () => {
       'SELECT id, status, attempts, sender, error, response, type, dt FROM jobs ORDER BY id',
     ),
   ).toEqual([
-    [':b', 'failed', 2, null, '{"kind":"timeout"}', null, 'score', '2026-11-20'],
+    [':b', 'failed', 2, null, '{"kind":"timeout","message":"half ?"}', null, 'score', '2026-11-20'],
     ['a', 'done', 1, 's', null, '{"id":12345678901234567890,"n":1.50}', 'data-files', '2026-11-21'],
+  ]);
+});
+
+test('half of a surrogate pair is ?, as in Athena, and JSON that has it can be looked into', async () => {
+  expect(await rowsOf(tables, "SELECT error_kind, error_message FROM jobs WHERE id = ':b'")).toEqual([
+    ['timeout', 'half ?'],
+  ]);
+  expect(await rowsOf(tables, "SELECT name, after FROM changes WHERE key = '8'")).toEqual([
+    ['half ?', '{"id":8,"name":"half ?"}'],
   ]);
 });
 
 test('refused messages and scores', async () => {
   expect(await rowsOf(tables, 'SELECT message_id, sender, sent_at, faults, body FROM refused')).toEqual([
-    ['m1', null, null, ['a', 'b'], '{'],
+    ['m1', null, null, ['a', 'half ?'], '{'],
   ]);
   expect(
     await rowsOf(

@@ -75,7 +75,7 @@ describe('a column of JSON', () => {
   const table = { value: 'json', _other: 'string' };
 
   test.each([
-    '{"a": [1.0,  1e3], "b":"\\ud800"}',
+    '{"a": [1.0,  1e3], "b":"\\uD83D\\ude00 \\\\ud800"}',
     '"text"',
     '12345678901234567890123',
     'false',
@@ -84,6 +84,15 @@ describe('a column of JSON', () => {
     const { bytes } = writeLines([`{"value": ${json} }`], table);
 
     expect(await queryParquet(bytes)).toEqual([{ value: json, _other: null }]);
+  });
+
+  test('has ? for half of a surrogate pair, and _other has the value byte for byte', async () => {
+    const json = '{"\\ud83d":["\\ude00\\uD83D\\ud83d\\uDE00", "\\\\\\udc00\\n"]}';
+    const { bytes } = writeLines([`{"value":${json}}`], table);
+
+    expect(await queryParquet(bytes)).toEqual([
+      { value: '{"?":["??\\ud83d\\uDE00", "\\\\?\\n"]}', _other: `{"value":${json}}` },
+    ]);
   });
 
   test('has nothing for null', async () => {

@@ -68,8 +68,9 @@ function fitNode(node: Node, type: ColumnType): Fitted {
   switch (type.kind) {
     case 'string': {
       if (node.kind === 'number') return { value: node.raw, fits: true };
-      const text = node.kind === 'text' ? (JSON.parse(node.raw) as string) : '\ud800';
-      return text.isWellFormed() ? { value: text, fits: true } : UNFIT;
+      if (node.kind !== 'text') return UNFIT;
+      const text = JSON.parse(node.raw) as string;
+      return { value: text.replaceAll(/\p{Surrogate}/gu, '?'), fits: text.isWellFormed() };
     }
     case 'boolean':
       return node.kind === 'boolean' ? { value: node.raw === 'true', fits: true } : UNFIT;
