@@ -1,23 +1,106 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { sleep } from '../../lib/base/time/sleep.ts';
 import type { PaceCounts } from '../../lib/pace/pace.ts';
 import type { WorkerFaults } from './pace-scenarios.ts';
+import { type SandboxProcess, startLocalAwsProcess, startSandboxProcess } from './sandbox-process.ts';
 
 export type WorkerPlan = {
-  /** `idle`: a call now and then. */
   readonly kind: 'busy' | 'idle';
   readonly rate: number;
-  /** How many calls run at once, each followed by the next. */
   readonly concurrency: number;
-  /** As the local AWS printed them, and where the platform is. */
+  /** How many calls run at once, each followed by the next. */
+  readonly loops: number;
+  /** As the sandbox and the local AWS printed them. */
   readonly settings: Readonly<Record<string, string>>;
   readonly faults?: WorkerFaults;
 };
 
 export type WorkerStart = { readonly startAtMs: number; readonly endAtMs: number };
 
-/** What a worker has done so far, and its requests to DynamoDB. */
-export type WorkerReport = PaceCounts & { readonly writes: number; readonly reads: number };
+/** What a worker has done so far. */
+export type WorkerReport = PaceCounts & {
+  /** Requests to DynamoDB. */
+  readonly writes: number;
+  readonly reads: number;
+  /** Calls with the response 200, by the tick of the wall clock. */
+  readonly succeededByTick: Readonly<Record<string, number>>;
+};
+
+export type FleetPlan = {
+  readonly rate: number;
+  readonly seconds: number;
+  readonly busy: number;
+  readonly idle: number;
+  /** Busy as well; each is killed once in the run, one after another, and replaced. */
+  readonly dying: number;
+  /** Something else that happens to the platform during the run. */
+  readonly duringRun?: (sandbox: SandboxProcess, startAtMs: number) => Promise<void>;
+};
+
+export type FleetRun = {
+  readonly startAtMs: number;
+  /** Calls of workers between start and end, as the platform counted them. */
+  readonly used: number;
+  readonly refused: number;
+  readonly mostInOneSecond: number;
+  /** Of all workers; of killed ones, up to their last report. */
+  readonly writes: number;
+  readonly reads: number;
+  readonly wasted: number;
+  /** Calls of workers with the response 200, by the tick of the wall clock. */
+  readonly succeededByTick: ReadonlyMap<number, number>;
+};
+
+/** The interval by which responses are counted, in milliseconds. */
+export const TICK_MS = 100;
+
+const CONCURRENCY = 8;
+/** The platform's limit over the rate. */
+const HEADROOM = 1.02;
+
+/** Lets a fleet of processes work against a sandbox of its own, and stops them all. */
+export async function runFleet(plan: FleetPlan): Promise<FleetRun> {
+  const { rate, seconds } = plan;
+  const limit = String(rate * HEADROOM);
+  await using sandbox = await startSandboxProcess('--calculations', '100', '--rate', limit);
+  await using aws = await startLocalAwsProcess();
+  const shared = { rate, concurrency: CONCURRENCY, loops: CONCURRENCY };
+  const settings = { ...aws.settings, ...sandbox.settings };
+  const children: Child[] = [];
+  const start = async (kind: WorkerPlan['kind']) => {
+    const child = await startWorker({ ...shared, kind, settings });
+    children.push(child);
+    return child;
+  };
+  try {
+    const steady = [];
+    for (let at = 0; at < plan.busy; at += 1) steady.push(start('busy'));
+    for (let at = 0; at < plan.idle; at += 1) steady.push(start('idle'));
+    const dying = Array.from({ length: plan.dying }, () => start('busy'));
+    await Promise.all([...steady, ...dying]);
+
+    const startAtMs = Date.now() + 500;
+    const endAtMs = startAtMs + seconds * 1000;
+    for (const child of children) child.process.send({ startAtMs, endAtMs } satisfies WorkerStart);
+    const deaths = Promise.all(
+      dying.map(async (doomed, at) => {
+        await sleep(startAtMs + ((at + 1) * (endAtMs - startAtMs)) / (plan.dying + 1) - Date.now());
+        (await doomed).process.kill('SIGKILL');
+        const next = await start('busy');
+        next.process.send({ startAtMs: Date.now(), endAtMs } satisfies WorkerStart);
+      }),
+    );
+    const duringRun = plan.duringRun?.(sandbox, startAtMs);
+    await sleep(endAtMs - Date.now());
+    const counts = await sandbox.counts();
+    await Promise.all([deaths, duringRun]);
+    await Promise.all(children.map(({ ended }) => ended));
+    return summarize(children, counts, startAtMs);
+  } finally {
+    for (const { process } of children) process.kill('SIGKILL');
+  }
+}
 
 export type Child = {
   readonly process: ChildProcess;
@@ -36,4 +119,29 @@ export async function startWorker(plan: WorkerPlan): Promise<Child> {
     child.last = message as WorkerReport;
   });
   return child;
+}
+
+function summarize(
+  children: readonly Child[],
+  { byOperation, mostInOneSecond }: Awaited<ReturnType<SandboxProcess['counts']>>,
+  startAtMs: number,
+): FleetRun {
+  const reports = children.flatMap(({ last }) => (last === undefined ? [] : [last]));
+  const sum = (count: (report: WorkerReport) => number) =>
+    reports.reduce((total, report) => total + count(report), 0);
+  const byTick = new Map<number, number>();
+  for (const { succeededByTick } of reports)
+    for (const [tick, count] of Object.entries(succeededByTick))
+      byTick.set(Number(tick), (byTick.get(Number(tick)) ?? 0) + count);
+  const responses = byOperation['searchCalculations'] ?? {};
+  return {
+    startAtMs,
+    used: responses['200'] ?? 0,
+    refused: responses['429'] ?? 0,
+    mostInOneSecond,
+    writes: sum(({ writes }) => writes),
+    reads: sum(({ reads }) => reads),
+    wasted: sum(({ wasted }) => wasted),
+    succeededByTick: byTick,
+  };
 }

@@ -11,7 +11,7 @@ export type WorkerFaults = {
   readonly skewMs?: number;
 };
 
-/** A fleet with calls waiting, and what happens to it. */
+/** A fleet that always has calls waiting, and what happens to it. */
 export type PaceScenario = {
   readonly name: string;
   /** Requests a second of the fleet. */
@@ -25,28 +25,12 @@ export type PaceScenario = {
   readonly skewsMs?: readonly number[];
   /** How many processes keep a core busy beside the fleet. Default: none. */
   readonly burners?: number;
-  /** How many of the workers make a call now and then. Default: none. */
-  readonly idle?: number;
-  /** How many are killed, one after another, and replaced. Default: none. */
-  readonly dying?: number;
   /** What must hold where nothing is down. Default: 95 % of the rate is used. */
   readonly leastUsed?: number;
 };
 
 /** A row each. `PACE_SCENARIO` picks those whose names contain it. */
 export const scenarios: readonly PaceScenario[] = [
-  { name: 'one busy process', rate: 9.8, workers: 1, seconds: 60 },
-  { name: 'one busy process', rate: 49, workers: 1, seconds: 60 },
-  { name: 'all busy', rate: 49, workers: 20, seconds: 60 },
-  {
-    ...{ name: 'half of them idle, or killed and replaced', rate: 49, workers: 20, seconds: 60 },
-    ...{ idle: 5, dying: 5, leastUsed: 0.9 },
-  },
-  // The rate is 0.7 of what it was afterwards, less 10 %.
-  {
-    ...{ name: 'one 429', rate: 49, workers: 20, seconds: 60, leastUsed: 0.63 },
-    refuses: { fromMs: 5_000, untilMs: 5_050, retryAfterSeconds: 1 },
-  },
   {
     name: '60 s of 429, `Retry-After: 1`',
     rate: 2,

@@ -5,7 +5,7 @@ import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import { createItemClient } from '../../lib/table/dynamo-item.ts';
-import type { WorkerPlan, WorkerReport, WorkerStart } from './pace-fleet.ts';
+import { TICK_MS, type WorkerPlan, type WorkerReport, type WorkerStart } from './pace-fleet.ts';
 
 /*
  * One worker of the bench: gets its plan as its argument, and its start and end by message; reports what it has done so
@@ -17,12 +17,22 @@ const REPORT_EVERY_MS = 250;
 let startedMs = Number.POSITIVE_INFINITY;
 const plan = JSON.parse(process.argv[2] ?? '') as WorkerPlan;
 const requested = { writes: 0, reads: 0 };
-const item = countedItem(plan.settings);
-const pace = createFleetPace({ rate: plan.rate, concurrency: plan.concurrency, item, now });
+const succeededByTick: Record<string, number> = {};
+const pace = createFleetPace({
+  rate: plan.rate,
+  concurrency: plan.concurrency,
+  item: countedItem(plan.settings),
+  now,
+});
 const platform = createPlatform({
   baseUrl: plan.settings['PLATFORM_BASE_URL'] ?? '',
   token: fixedToken(plan.settings['PLATFORM_TOKEN'] ?? ''),
   pace,
+  observe: (event) => {
+    if (event.kind !== 'request' || event.status !== 200) return;
+    const tick = Math.floor(Date.now() / TICK_MS);
+    succeededByTick[tick] = (succeededByTick[tick] ?? 0) + 1;
+  },
 });
 
 // The SDK takes longer to start than a block lasts, and is not what is measured.
@@ -35,13 +45,14 @@ const [{ startAtMs, endAtMs }] = (await once(process, 'message')) as [WorkerStar
 startedMs = startAtMs;
 await sleep(startAtMs - Date.now());
 const reporting = setInterval(sendReport, REPORT_EVERY_MS);
-const work = plan.kind === 'idle' ? idle() : Promise.all(Array.from({ length: plan.concurrency }, keepBusy));
+const work = plan.kind === 'idle' ? idle() : Promise.all(Array.from({ length: plan.loops }, keepBusy));
 await Promise.race([work, sleep(endAtMs - Date.now())]);
 clearInterval(reporting);
 await new Promise<void>((resolve) => process.send?.(report(), undefined, undefined, () => resolve()));
 process.exit(0);
 
 async function warmUp(): Promise<void> {
+  const item = countedItem(plan.settings);
   for (let attempt = 1; ; attempt += 1) {
     try {
       await item.read();
@@ -54,7 +65,7 @@ async function warmUp(): Promise<void> {
 }
 
 function report(): WorkerReport {
-  return { ...requested, ...pace.counts() };
+  return { ...requested, ...pace.counts(), succeededByTick };
 }
 
 function sendReport(): void {

@@ -1,176 +1,169 @@
-import { spawn } from 'node:child_process';
-import { sleep } from '../../lib/base/time/sleep.ts';
-import { startLoopbackServer } from '../local-aws/services/loopback-server.ts';
+import { createLocalPace } from '../../lib/pace/local-pace.ts';
+import type { Pace } from '../../lib/pace/pace.ts';
+import { createPlatform } from '../../lib/platform/client.ts';
+import { fixedToken } from '../../lib/platform/token.ts';
 import { type Bench, bounded, percent, type Row } from './bench.ts';
-import { type Child, startWorker, type WorkerPlan, type WorkerStart } from './pace-fleet.ts';
-import { type PaceScenario, type Span, scenarios } from './pace-scenarios.ts';
-import { startLocalAwsProcess } from './sandbox-process.ts';
+import { type FleetPlan, type FleetRun, runFleet, TICK_MS } from './pace-fleet.ts';
+import { scenarioRows } from './pace-scenario-rows.ts';
+import { type SandboxProcess, startSandboxProcess } from './sandbox-process.ts';
 
-const CONCURRENCY = 8;
+/** A shorter run shows that it works; only a whole minute measures anything. */
+const SECONDS = Number(process.env['PACE_SECONDS'] || 60);
 
-/** How much of the rate a fleet of processes uses, and never more, whatever happens to it. */
-export const pace: Bench = {
-  name: 'pace',
-  async *run() {
-    const picked = process.env['PACE_SCENARIO'] ?? '';
-    for (const scenario of scenarios.filter(({ name }) => name.includes(picked))) yield await rowOf(scenario);
-  },
-};
+const WORKERS = 20;
+const RATE = 50;
 
-async function rowOf(scenario: PaceScenario): Promise<Row> {
-  const { name, rate, workers, seconds, leastUsed = 0.95 } = scenario;
-  const { arrivals, writes, reads, granted, wasted } = await runScenario(scenario);
-  const accepted = arrivals.filter(({ refused }) => !refused);
-  const down = downOf(scenario);
-  const backAfter = down === undefined ? undefined : secondsUntilHalf(accepted, rate, down.untilMs);
-  const closed = closedOf(scenario, backAfter);
-  const open = accepted.filter(({ atMs }) => !isIn(atMs, closed));
-  const openSeconds = seconds - (closed.untilMs - closed.fromMs) / 1000;
-  const used = open.length / (rate * openSeconds);
-  const most = mostInASecond(arrivals);
-  const value = [
-    `${percent(used)} used`,
-    `${most} in a second`,
-    `${Math.ceil(rate) + 1} within ${shortestSpanMs(arrivals, Math.ceil(rate) + 1)} ms`,
-    `${percent(wasted / granted)} of the slots wasted`,
-    `${arrivals.length - accepted.length} times 429`,
-    `${(writes / arrivals.length).toFixed(2)} writes and ${(reads / arrivals.length).toFixed(2)} reads a call`,
-    ...(down === undefined ? [] : [`half of the rate after ${backAfter?.toFixed(1) ?? 'more'} s`]),
-  ];
-  return bounded(
-    `${name} (${rate}/s, ${workers} workers, ${seconds} s)`,
-    value.join('; '),
-    `at least ${percent(leastUsed)} where nothing is down; at most ${Math.ceil(rate)}${down === undefined ? '' : '; 60 s'}`,
-    used >= leastUsed && most <= Math.ceil(rate) && (down === undefined || (backAfter ?? 61) <= 60),
-  );
-}
-
-const downOf = ({ refuses, faults }: PaceScenario): Span | undefined => refuses ?? faults?.tableAway;
+/** Dollars a million on-demand units in us-east-1 on 2026-11-21. Source: https://aws.amazon.com/dynamodb/pricing/on-demand/ */
+const PRICE = { writes: 0.625, reads: 0.125 };
 
 /**
- * When the rate cannot be used: until the first call has recorded that it leaves, and while something is down, up to
- * the time by which half of the rate is back, which has a bound of its own.
+ * How much is used of a platform's limit that is 2 % above the rate: by one busy process, then by a fleet of them.
  */
-function closedOf(scenario: PaceScenario, backAfter: number | undefined): Span {
-  const down = downOf(scenario);
-  if (down === undefined) return { fromMs: 0, untilMs: scenario.faults?.sentMs ?? 0 };
-  return { fromMs: down.fromMs, untilMs: down.untilMs + (backAfter ?? 0) * 1000 };
-}
+export const pace: Bench = {
+  name: 'pace',
+  run: async () =>
+    process.env['PACE_SCENARIO'] === undefined
+      ? [...(await comparisons()), ...(await scenarioRows())]
+      : scenarioRows(),
+};
 
-const isIn = (atMs: number, { fromMs, untilMs }: Span): boolean => atMs >= fromMs && atMs < untilMs;
+const comparisons = async (): Promise<readonly Row[]> => [
+  ...(await oneProcess(10)),
+  ...(await oneProcess(50)),
+  ...(await fleetOf()),
+  ...(await afterOne429()),
+];
 
-async function runScenario(scenario: PaceScenario) {
-  const {
-    rate,
-    workers,
-    seconds,
-    refuses,
-    faults,
-    skewsMs = [0],
-    burners = 0,
-    idle = 0,
-    dying = 0,
-  } = scenario;
-  await using aws = await startLocalAwsProcess();
-  await using platform = await startStandIn(refuses);
-  const settings = { ...aws.settings, PLATFORM_BASE_URL: platform.url, PLATFORM_TOKEN: 'any' };
-  const children: Child[] = [];
-  const start = async (kind: WorkerPlan['kind'], at = 0) => {
-    const skewMs = skewsMs[at % skewsMs.length] ?? 0;
-    const plan = { kind, rate, concurrency: CONCURRENCY, settings, faults: { ...faults, skewMs } };
-    const child = await startWorker(plan);
-    children.push(child);
-    return child;
+async function oneProcess(limit: number): Promise<readonly Row[]> {
+  await using sandbox = await startSandboxProcess('--calculations', '100', '--rate', String(limit));
+  const platform = platformOf(sandbox, createLocalPace({ rate: limit * 0.98, concurrency: 8 }));
+  const untilMs = performance.now() + SECONDS * 1000;
+  let used = 0;
+  const keepBusy = async () => {
+    while (performance.now() < untilMs) {
+      await platform.calculations.search({ sort: { field: 'id', ascending: true }, limit: 1 });
+      if (performance.now() < untilMs) used += 1;
+    }
   };
-  try {
-    const started = await Promise.all(
-      Array.from({ length: workers }, (_, at) => start(at < idle ? 'idle' : 'busy', at)),
-    );
-    using _busy = keepCoresBusy(burners);
-    const startAtMs = Date.now() + 500;
-    const endAtMs = startAtMs + seconds * 1000;
-    platform.startAt(startAtMs);
-    for (const child of children) child.process.send({ startAtMs, endAtMs } satisfies WorkerStart);
-    // One after another is killed, and replaced.
-    const deaths = started.slice(idle, idle + dying).map(async (doomed, at) => {
-      await sleep(startAtMs + ((at + 1) * seconds * 1000) / (dying + 1) - Date.now());
-      doomed.process.kill('SIGKILL');
-      const next = await start('busy');
-      next.process.send({ startAtMs: Date.now(), endAtMs } satisfies WorkerStart);
-    });
-    await Promise.all(deaths);
-    await sleep(endAtMs - Date.now());
-    await Promise.all(children.map(({ ended }) => ended));
-    const arrivals = platform.arrivals().filter(({ atMs }) => atMs >= 0 && atMs < seconds * 1000);
-    const sum = (name: 'writes' | 'reads' | 'granted' | 'wasted') =>
-      children.reduce((all, { last }) => all + (last?.[name] ?? 0), 0);
-    const [writes, reads] = [sum('writes'), sum('reads')];
-    return { arrivals, writes, reads, granted: sum('granted'), wasted: sum('wasted') };
-  } finally {
-    for (const { process } of children) process.kill('SIGKILL');
-  }
+
+  await Promise.all(Array.from({ length: 8 }, keepBusy));
+
+  const { byOperation, mostInOneSecond } = await sandbox.counts();
+  const refused = byOperation['searchCalculations']?.['429'] ?? 0;
+  const share = used / (limit * SECONDS);
+  const at = `limit ${limit}/s, PLATFORM_RATE ${limit * 0.98}, ${SECONDS} s`;
+  return [
+    bounded(`share of the limit used (${at})`, percent(share), 'at least 97 %', share >= 0.97),
+    bounded(`refused with 429 (${at})`, String(refused), 'none', refused === 0),
+    bounded(
+      `most in any sliding second (${at})`,
+      String(mostInOneSecond),
+      `at most ${limit}`,
+      mostInOneSecond <= limit,
+    ),
+  ];
 }
 
-/** Processes that compute until they are disposed of. */
-function keepCoresBusy(burners: number): Disposable {
-  const processes = Array.from({ length: burners }, () =>
-    spawn(process.execPath, ['--eval', 'for (;;);'], { stdio: 'ignore' }),
-  );
-  return {
-    [Symbol.dispose]() {
-      for (const burner of processes) burner.kill('SIGKILL');
-    },
-  };
-}
-
-function mostInASecond(arrivals: readonly Arrival[]): number {
-  let [first, most] = [0, 0];
-  for (const [last, { atMs }] of arrivals.entries()) {
-    while ((arrivals[first]?.atMs ?? atMs) <= atMs - 1000) first += 1;
-    most = Math.max(most, last - first + 1);
-  }
-  return most;
-}
-
-/** The shortest time that held so many arrivals; above a second, the rate was kept. */
-function shortestSpanMs(arrivals: readonly Arrival[], count: number): number {
-  const spans = arrivals.slice(count - 1).map(({ atMs }, first) => atMs - (arrivals[first]?.atMs ?? 0));
-  return Math.min(...spans);
-}
-
-const WINDOW_MS = 5_000;
-
-/** How long after `backMs` the first five seconds begin in which half of the rate is used. */
-function secondsUntilHalf(accepted: readonly Arrival[], rate: number, backMs: number): number | undefined {
-  for (let fromMs = backMs; fromMs < backMs + 70_000; fromMs += 100) {
-    const used = accepted.filter(({ atMs }) => isIn(atMs, { fromMs, untilMs: fromMs + WINDOW_MS })).length;
-    if (used >= (rate * WINDOW_MS) / 2000) return (fromMs - backMs) / 1000;
-  }
-  return undefined;
-}
-
-/** A request, in milliseconds after the start. */
-type Arrival = { readonly atMs: number; readonly refused: boolean };
-
-/** A platform that only records when requests arrive, and has one empty page for each. */
-async function startStandIn(refuses: PaceScenario['refuses']) {
-  const arrivals: Arrival[] = [];
-  let startAtMs = Number.POSITIVE_INFINITY;
-  const server = await startLoopbackServer((request, response) => {
-    const atMs = Date.now() - startAtMs;
-    const refused = refuses !== undefined && atMs >= refuses.fromMs && atMs < refuses.untilMs;
-    arrivals.push({ atMs, refused });
-    request.resume();
-    if (refused) response.setHeader('retry-after', String(refuses.retryAfterSeconds));
-    response.writeHead(refused ? 429 : 200, { 'content-type': 'application/json' });
-    response.end(refused ? '{"message":"Too many requests"}' : '{"results":[]}');
+const platformOf = ({ settings }: SandboxProcess, pace: Pace) =>
+  createPlatform({
+    baseUrl: settings['PLATFORM_BASE_URL'] ?? '',
+    token: fixedToken(settings['PLATFORM_TOKEN'] ?? ''),
+    pace,
   });
-  return {
-    url: server.endpoint,
-    startAt(atMs: number) {
-      startAtMs = atMs;
-    },
-    arrivals: (): readonly Arrival[] => arrivals,
-    [Symbol.asyncDispose]: server.close,
-  };
+
+async function fleetOf(): Promise<readonly Row[]> {
+  const all = { rate: RATE, seconds: SECONDS };
+  const busy = await runFleet({ ...all, busy: WORKERS, idle: 0, dying: 0 });
+  const half = await runFleet({ ...all, busy: WORKERS / 2, idle: WORKERS / 4, dying: WORKERS / 4 });
+  return [
+    ...rowsOf(busy, { who: `${WORKERS} busy workers`, least: 0.95, mostRefused: 0 }),
+    ...rowsOf(half, {
+      who: `${WORKERS / 2} busy, ${WORKERS / 4} idle, ${WORKERS / 4} killed and replaced`,
+      least: 0.9,
+      mostRefused: 0.005,
+    }),
+    ...costOf(busy),
+  ];
 }
+
+type Demanded = { readonly who: string; readonly least: number; readonly mostRefused: number };
+
+function rowsOf(run: FleetRun, { who, least, mostRefused }: Demanded): readonly Row[] {
+  const at = `shared budget; ${who}, ${RATE}/s, ${SECONDS} s`;
+  const used = run.used / (RATE * SECONDS);
+  const refused = run.refused / (run.used + run.refused);
+  return [
+    bounded(`share of the budget used (${at})`, percent(used), `at least ${percent(least)}`, used >= least),
+    bounded(
+      `refused with 429 (${at})`,
+      `${run.refused}, ${(refused * 100).toFixed(2)} %`,
+      mostRefused === 0 ? 'none' : `at most ${percent(mostRefused)}`,
+      refused <= mostRefused,
+    ),
+    { measured: `most in any sliding second (${at})`, value: String(run.mostInOneSecond) },
+    { measured: `slots wasted (${at})`, value: String(run.wasted) },
+  ];
+}
+
+function costOf({ used, writes, reads }: FleetRun): readonly Row[] {
+  const perThousand = (count: number) => (count / used) * 1000;
+  // A million calls take a thousand times the counts of a thousand; prices are for a million.
+  const dollars = (perThousand(writes) * PRICE.writes + perThousand(reads) * PRICE.reads) / 1000;
+  return [
+    bounded(
+      'DynamoDB writes per 1,000 requests',
+      perThousand(writes).toFixed(0),
+      'at most 150',
+      perThousand(writes) <= 150,
+    ),
+    { measured: 'DynamoDB reads per 1,000 requests', value: perThousand(reads).toFixed(0) },
+    {
+      measured: `cost of a million calls ($${PRICE.writes} and $${PRICE.reads} a million on-demand writes and reads, us-east-1, 2026-11-21)`,
+      value: `$${dollars.toFixed(3)}`,
+    },
+  ];
+}
+
+/** When in the run the 429 is forced. */
+const FORCED_AT_MS = 5_000;
+
+/**
+ * A stranger uses up a second of the platform's limit: the fleet gets a 429, waits as requested, and continues at 0.7.
+ */
+async function afterOne429(): Promise<readonly Row[]> {
+  const run = await runFleet({
+    rate: RATE,
+    seconds: SECONDS,
+    busy: WORKERS,
+    idle: 0,
+    dying: 0,
+    duringRun: stranger,
+  });
+  const ticks = [...run.succeededByTick].toSorted(([a], [b]) => a - b);
+  const gaps = ticks.slice(1).map(([tick], at) => ({ tick, silent: tick - (ticks[at]?.[0] ?? 0) - 1 }));
+  const { tick = 0, silent = 0 } = gaps.toSorted((a, b) => b.silent - a.silent)[0] ?? {};
+  const lastTick = Math.floor((run.startAtMs + SECONDS * 1000) / TICK_MS);
+  const succeeded = ticks.reduce(
+    (sum, [each, count]) => (each >= tick && each < lastTick ? sum + count : sum),
+    0,
+  );
+  const rate = succeeded / (((lastTick - tick) * TICK_MS) / 1000);
+  const at = `shared budget; ${WORKERS} busy workers, one forced 429 in ${SECONDS} s`;
+  const lowered = 0.7 * RATE;
+  return [
+    { measured: `silence after it (${at})`, value: `${((silent * TICK_MS) / 1000).toFixed(1)} s` },
+    { measured: `refused with 429 (${at})`, value: String(run.refused) },
+    bounded(
+      `requests a second after it (${at})`,
+      rate.toFixed(1),
+      `at least ${(0.9 * lowered).toFixed(1)}: 0.7 of the rate, less 10 %`,
+      rate >= 0.9 * lowered,
+    ),
+  ];
+}
+
+const stranger: NonNullable<FleetPlan['duringRun']> = async ({ settings }, startAtMs) => {
+  await new Promise((resolve) => setTimeout(resolve, startAtMs + FORCED_AT_MS - Date.now()));
+  const url = `${settings['PLATFORM_BASE_URL']}/api/data/v1/data-files/1/details`;
+  await Promise.all(Array.from({ length: RATE }, () => fetch(url).then((response) => response.text())));
+};

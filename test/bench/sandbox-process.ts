@@ -7,6 +7,7 @@ export type SandboxProcess = AsyncDisposable & {
   /** What it has counted so far. */
   counts(): Promise<{
     readonly byOperation: Readonly<Record<string, Readonly<Record<string, number>>>>;
+    readonly mostInOneSecond: number;
   }>;
 };
 
