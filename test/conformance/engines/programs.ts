@@ -12,8 +12,6 @@ const inPython = (packages: readonly string[], engines: (python: string) => Engi
     start: ({ fetched }) => ({ engines: engines(join(fetched, 'venv', 'bin', 'python')) }),
   }) satisfies Partial<Engine>;
 
-const readersOf = (python: string): Engines => ({ pythonReaders: { command: [python] } });
-
 /** Its script names the folder in which it was installed, and `python -m` does not know it. */
 const MAIN = 'from cfnlint.runner import main; main()';
 
@@ -55,7 +53,9 @@ export const eventRuler: Engine = {
 export const pythonReaders: Engine = {
   name: 'Python readers',
   version: 'duckdb-2.0.0-pandas-3.1.1-polars-2.1.0',
-  ...inPython(['duckdb==2.0.0', 'pandas==3.1.1', 'polars==2.1.0', 'pyarrow==26.0.1'], readersOf),
+  ...inPython(['duckdb==2.0.0', 'pandas==3.1.1', 'polars==2.1.0', 'pyarrow==26.0.1'], (python) => ({
+    pythonReaders: { command: [python] },
+  })),
 };
 
 /** Spark in one process, by its package for Python: 430 MB to download. */
@@ -63,5 +63,5 @@ export const spark: Engine = {
   name: 'Spark',
   version: '4.0.1',
   java: 17,
-  ...inPython(['pyspark==4.0.1'], readersOf),
+  ...inPython(['pyspark==4.0.1'], (python) => ({ spark: { command: [python] } })),
 };

@@ -17,7 +17,11 @@ export const groups = {
   },
   page: {
     mutate: ['lib/snapshot/page/*.ts'],
-    tests: ['test/snapshot/page/*.test.ts'],
+    tests: [
+      'test/snapshot/page/*.test.ts',
+      'test/snapshot/run/many-names.test.ts',
+      'test/snapshot/sources/{calculations,cards,files,data-files}/*.test.ts',
+    ],
   },
   scan: {
     mutate: [
@@ -45,11 +49,7 @@ export const groups = {
   },
   ledger: {
     mutate: ['lib/jobs/ledger/*.ts', 'lib/jobs/{handle-message,held,persist,late-outcome,record-end}.ts'],
-    tests: [
-      'test/jobs/ledger/{transitions,create-ledger,ledger,lease-renewal}.test.ts',
-      'test/jobs/{held,lease-until,handle-message,persist,record-end,cancel-under-way}.test.ts',
-      'test/jobs/{simulation-found,unnamed-message}.test.ts',
-    ],
+    tests: ['test/jobs/ledger/*.test.ts', 'test/jobs/!(killed-worker*|work).test.ts'],
   },
   retry: {
     mutate: [
@@ -69,23 +69,19 @@ export const groups = {
   texts: {
     mutate: ['lib/jobs/texts/**/*.ts', 'lib/jobs/results/*.ts'],
     tests: [
-      'test/jobs/texts/scoring/{failures,text-gate,score-text,backlog}.test.ts',
-      'test/jobs/texts/cache/*.test.ts',
-      'test/jobs/texts/rows/input.test.ts',
-      'test/jobs/texts/output/*.test.ts',
-      'test/jobs/texts/batch/{inbox-request,chunk-keys,chunks,chunk-counts,part,check-batch}.test.ts',
-      'test/jobs/texts/batch/{finish-batch,end-chunk,batch-status}.test.ts',
-      'test/jobs/texts/batch/{split-batch,score-chunk,score-file-stops}.test.ts',
-      'test/jobs/{types/score/runner,texts/erase-old-versions,cancel-under-way}.test.ts',
-      'test/jobs/texts/scoring/score-texts.test.ts',
-      'test/jobs/texts/forget-batch.test.ts',
-      'test/jobs/texts/{batch/costs,batch/score-file,rows/read-rows,forget,batch/batch}.test.ts',
-      'test/jobs/texts/forget-races.test.ts',
+      'test/jobs/texts/**/*.test.ts',
+      'test/jobs/{types/score/runner,cancel-under-way,job-storage}.test.ts',
+      'test/jobs/results/*.test.ts',
     ],
   },
   publish: {
     mutate: ['lib/snapshot/publish/*.ts'],
-    tests: ['test/snapshot/publish/*.test.ts', 'test/tables/make/tag-runs.test.ts'],
+    tests: [
+      'test/snapshot/{publish,history,changes}/*.test.ts',
+      'test/snapshot/run/take-run.test.ts',
+      'test/tables/make/tag-runs.test.ts',
+      'test/cli/prune.test.ts',
+    ],
   },
 } as const satisfies Record<string, Group>;
 
