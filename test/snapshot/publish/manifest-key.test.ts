@@ -1,0 +1,71 @@
+import { beforeEach, expect, test } from 'vitest';
+import { latestKey, publishedFolder, wasLatestKey } from '../../../lib/snapshot/keys.ts';
+import type { Latest } from '../../../lib/snapshot/manifest.ts';
+import {
+  deleteManifest,
+  manifestKeys,
+  refreshLatest,
+  storeManifest,
+  withdrawManifests,
+} from '../../../lib/snapshot/publish/manifest-key.ts';
+import { printStoredLine } from '../../../lib/store/index.ts';
+import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+import { monday } from './finished-run.ts';
+
+const place = 'calculations';
+const folder = publishedFolder(place, monday);
+const body = Buffer.from('{}');
+let store: MemoryStore;
+
+beforeEach(() => {
+  store = createMemoryStore();
+});
+
+/** Stores a manifest that `latest.json` names, and one of a publisher that lost. */
+async function twoManifests() {
+  const manifest = await storeManifest(store, place, monday, body);
+  const lost = await storeManifest(store, place, monday, body);
+  const latest: Latest = { run: monday.id, manifest, startedAt: monday.startedAt };
+  await store.put(latestKey(place), printStoredLine(latest));
+  return { latest, lost };
+}
+
+test('each publication of a run has a manifest of its own', async () => {
+  const { latest, lost } = await twoManifests();
+
+  expect(latest.manifest).toBe(`${folder}_manifest.json`);
+  expect(lost).toMatch(/_manifest-[0-9a-f]{8}\.json$/);
+});
+
+test('what publishers left that lost is withdrawn, and the published manifest stays', async () => {
+  const { latest } = await twoManifests();
+
+  expect(await withdrawManifests({ store, place }, latest)).toBe(true);
+  expect(await manifestKeys(store, place, monday)).toEqual([latest.manifest]);
+  expect(await withdrawManifests({ store, place }, latest)).toBe(false);
+});
+
+test('once latest.json is stored again, nobody moves it who read it before', async () => {
+  const { latest } = await twoManifests();
+  const before = await store.get(latestKey(place));
+
+  expect(await refreshLatest({ store, place })).toEqual(latest);
+
+  const condition = { ifMatch: before?.etag ?? '' };
+  expect(await store.put(latestKey(place), body, { condition })).toEqual({ kind: 'condition-failed' });
+});
+
+test('where nothing is published, nothing is stored again', async () => {
+  expect(await refreshLatest({ store, place })).toBeUndefined();
+  expect(await store.get(latestKey(place))).toBeUndefined();
+});
+
+test('a manifest that was never published goes with its mark', async () => {
+  const { lost } = await twoManifests();
+  await store.put(wasLatestKey(lost), body);
+
+  await deleteManifest(store, lost);
+
+  expect(await store.get(lost)).toBeUndefined();
+  expect(await store.get(wasLatestKey(lost))).toBeUndefined();
+});
