@@ -110,7 +110,7 @@ function isRepeated({ bytes, view }: JsonBytes, at: number, earlier: number, len
   const last = length - 4;
   if (last < 0 || at + length > bytes.length) return false;
   for (let index = 0; index < last; index += 4) {
-    if (view.getInt32(at + index, true) !== view.getInt32(earlier + index, true)) return false;
+    if (view.getInt32(at + index) !== view.getInt32(earlier + index)) return false;
   }
-  return view.getInt32(at + last, true) === view.getInt32(earlier + last, true);
+  return view.getInt32(at + last) === view.getInt32(earlier + last);
 }

@@ -20,7 +20,7 @@ export const groups = {
     tests: [
       'test/snapshot/page/*.test.ts',
       'test/snapshot/run/many-names.test.ts',
-      'test/snapshot/sources/{calculations,cards,files,data-files}/*.test.ts',
+      'test/snapshot/sources/{calculations/pages,cards/scan,data-files/scan}.test.ts',
     ],
   },
   scan: {
@@ -49,7 +49,11 @@ export const groups = {
   },
   ledger: {
     mutate: ['lib/jobs/ledger/*.ts', 'lib/jobs/{handle-message,held,persist,late-outcome,record-end}.ts'],
-    tests: ['test/jobs/ledger/*.test.ts', 'test/jobs/!(killed-worker*|work).test.ts'],
+    tests: [
+      'test/jobs/ledger/*.test.ts',
+      'test/jobs/{held,lease-until,handle-message,persist,record-end,cancel-under-way}.test.ts',
+      'test/jobs/{simulation-found,unnamed-message,result,redrive}.test.ts',
+    ],
   },
   retry: {
     mutate: [
@@ -77,7 +81,7 @@ export const groups = {
   publish: {
     mutate: ['lib/snapshot/publish/*.ts'],
     tests: [
-      'test/snapshot/{publish,history,changes}/*.test.ts',
+      'test/snapshot/publish/*.test.ts',
       'test/snapshot/run/take-run.test.ts',
       'test/tables/make/tag-runs.test.ts',
       'test/cli/prune.test.ts',
