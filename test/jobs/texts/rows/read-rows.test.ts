@@ -409,6 +409,13 @@ describe('a JSON array', () => {
     expect(await read('[ ]')).toEqual([]);
   });
 
+  test('has texts with quotes, brackets and backslashes', async () => {
+    expect(await read(String.raw`[{"id":"1","text":"say \"a],\\"},{"id":"2","text":"b"}]`)).toMatchObject([
+      { id: '1', text: 'say "a],\\' },
+      { id: '2', text: 'b' },
+    ]);
+  });
+
   test.each([
     ['[{"id":1,"text":"one"}', 'a JSON array that does not end'],
     ['[{"id":1,"text":"one"}] {"id":2}', 'a JSON array with something after it'],
