@@ -76,6 +76,7 @@ export const groups = {
       'test/jobs/texts/**/*.test.ts',
       'test/jobs/{types/score/runner,cancel-under-way,job-storage}.test.ts',
       'test/jobs/results/*.test.ts',
+      'test/cli/jobs-results.test.ts',
     ],
   },
   publish: {
