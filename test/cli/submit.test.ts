@@ -65,7 +65,7 @@ test('with --dry-run nothing is sent and no queue is needed, and formulas are ch
   expect(good).toMatchObject({ code: 0, out: '1 job would be sent; nothing was sent' });
   expect(bad).toMatchObject({ code: 2, out: '' });
   expect(bad.err).toMatch(
-    /^platform-sync: -: expected jobs that the platform can do; nothing was sent:\n {2}job 2 \(bad\): expression:1:\d+: [^\n]+$/,
+    /^platform-sync: -: expected one job per line; nothing was sent:\n {2}line 2: expression:1:\d+: [^\n]+$/,
   );
 });
 

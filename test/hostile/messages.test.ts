@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
-import { checkJobLines } from '../../lib/jobs/message/job-lines.ts';
+import { createLineCheck } from '../../lib/jobs/message/job-lines.ts';
 import { splitInbox } from '../../lib/jobs/split-inbox.ts';
 import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
 import type { RunJob } from '../../lib/jobs/turn.ts';
@@ -96,18 +96,15 @@ describe('a message is refused and acknowledged', () => {
   });
 });
 
-test('of many faulty lines 50 faults are listed, and the others counted', async () => {
+test('of many faulty lines 50 faults are listed, and the others counted', () => {
   const count = scaled(10_000, 100_000);
 
-  function* lines() {
-    for (let line = 0; line < count; line += 1)
-      yield { line, text: `{"version":2,"type":"data-files","ids":[${line}]}` };
-  }
+  const check = createLineCheck({});
+  for (let line = 0; line < count; line += 1)
+    check.check({ line, text: `{"version":2,"type":"data-files","ids":[${line}]}` });
 
-  const read = await checkJobLines(lines(), {});
-
-  expect(read.kind === 'faults' && read.faults).toHaveLength(51);
-  expect(read.kind === 'faults' && read.faults.at(-1)).toBe(`and ${count - 50} more`);
+  expect(check.faults()).toHaveLength(51);
+  expect(check.faults().at(-1)).toBe(`and ${count - 50} more`);
 });
 
 describe('the metadata of a data file', () => {

@@ -1,12 +1,9 @@
-import { readAllow } from '../../jobs/allow.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { warnOfThisHost } from '../../table/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
-import { UsageError } from '../errors/usage-error.ts';
 import { checkedJobs, fileOfJobs } from '../jobs/job-files.ts';
-import { faultsOfJobs, type ReadJob, readJobs } from '../jobs/read-jobs.ts';
 import { sendJobs } from '../jobs/send-jobs.ts';
 import { settingFor } from '../options/from-settings.ts';
 import { readText } from '../options/options.ts';
@@ -22,41 +19,29 @@ export default (async ([given], flags, terminal) => {
   const { environment, err } = terminal;
   const settings = readSyncSettings(environment);
   const queueUrl = flags.dryRun ? undefined : settingFor('submit', settings, 'SYNC_QUEUE_URL');
-  const jobs = await (flags.template === undefined ? jobsOfLines : jobsOfRows)({ ...flags, file }, terminal);
+  const jobs = await jobsOf(file, flags, terminal);
   if (queueUrl === undefined) return showDryRun(jobs, flags, terminal);
   warnOfThisHost(environment, err);
   return send(jobs, await openQueue(queueUrl, environment), flags, terminal);
 }) satisfies Run<'submit'>;
 
-type FileFlags = SubmitFlags & { readonly file: string };
+/** A job that may be sent, with its id. */
+type NamedJob = { readonly id: string; readonly text: string };
 
-/** Throws `UsageError` with every fault. */
-async function jobsOfLines({ file, dryRun }: FileFlags, terminal: Terminal): Promise<readonly ReadJob[]> {
-  const allow = readAllow(readSyncSettings(terminal.environment).SYNC_ALLOW);
-  const read = await readJobs(await readText(file, terminal), allow);
-  const refused = (expected: string, faults: readonly string[]) =>
-    new UsageError(
-      `${file}: expected ${expected}; nothing was sent:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
-    );
-  if (read.kind === 'faults') throw refused('one job per line', read.faults);
-  const invalid = dryRun ? await faultsOfJobs(read.jobs) : [];
-  if (invalid.length > 0) throw refused('jobs that the platform can do', invalid);
-  return read.jobs;
-}
-
-/** The same of a CSV. */
-async function jobsOfRows(flags: FileFlags, terminal: Terminal): Promise<readonly ReadJob[]> {
-  await checkFile(flags.file);
-  const { rows } = await checkedJobs(flags, { undone: 'sent', leavesFormulas: !flags.dryRun }, terminal);
-  const jobs: ReadJob[] = [];
-  for await (const { id, body: text } of rows()) jobs.push({ id, text });
-  return jobs;
+/** The jobs of the lines or rows. Throws `UsageError` with every fault. */
+async function jobsOf(file: string, flags: SubmitFlags, terminal: Terminal): Promise<readonly NamedJob[]> {
+  const { dryRun, template } = flags;
+  if (template !== undefined) await checkFile(file);
+  const text = template === undefined ? await readText(file, terminal) : undefined;
+  const checks = { undone: 'sent', leavesFormulas: !dryRun, ids: 'new' } as const;
+  const { rows } = await checkedJobs({ ...flags, file, text }, checks, terminal);
+  return Array.fromAsync(rows(), ({ id, body }) => ({ id, text: body }));
 }
 
 /** How many jobs a dry run shows. */
 const SHOWN = 3;
 
-function showDryRun(all: readonly ReadJob[], { json, fromCsv }: SubmitFlags, { out }: Terminal): number {
+function showDryRun(all: readonly NamedJob[], { json, fromCsv }: SubmitFlags, { out }: Terminal): number {
   const ids = all.map(({ id }) => id);
   const first = all.slice(0, SHOWN).map(({ text }) => text);
   if (json)
@@ -70,7 +55,7 @@ function showDryRun(all: readonly ReadJob[], { json, fromCsv }: SubmitFlags, { o
 }
 
 async function send(
-  all: readonly { readonly id: string; readonly text: string }[],
+  all: readonly NamedJob[],
   queue: Pick<Queue, 'send'>,
   flags: SubmitFlags,
   terminal: Terminal,

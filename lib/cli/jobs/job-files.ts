@@ -1,6 +1,6 @@
 import { parseJson } from '../../base/index.ts';
 import { readAllow } from '../../jobs/allow.ts';
-import { checkJobFile, type JobFile } from '../../jobs/file/job-file.ts';
+import { checkJobFile, type JobFile, type JobFileOptions } from '../../jobs/file/job-file.ts';
 import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { UsageError } from '../errors/usage-error.ts';
@@ -8,24 +8,25 @@ import { readText } from '../options/options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** A file of jobs, or with a template the rows that they are made of. */
-export type JobFileFlags = {
-  readonly file: string;
+type JobFileFlags = Pick<JobFileOptions, 'file' | 'text' | 'encoding' | 'separator'> & {
   readonly template?: string;
-  readonly encoding?: string;
-  readonly separator?: string;
 };
 
-/** All jobs of a file, checked. `undone`: what a fault prevents. Throws `UsageError` with every fault. */
+/** What is made of the jobs. `undone`: what a fault prevents. */
+type Checks = Pick<JobFileOptions, 'ids' | 'leavesFormulas'> & { readonly undone: string };
+
+/** All jobs of a file, checked. Throws `UsageError` with every fault. */
 export async function checkedJobs(
-  { file, template, encoding, separator }: JobFileFlags,
-  { undone, leavesFormulas = false }: { readonly undone: string; readonly leavesFormulas?: boolean },
+  { template, ...flags }: JobFileFlags,
+  { undone, ...checks }: Checks,
   terminal: Terminal,
 ): Promise<JobFile> {
+  const { file, text, encoding, separator } = flags;
   const allow = readAllow(readSyncSettings(terminal.environment).SYNC_ALLOW);
   const json = template === undefined ? {} : { template: await readTemplate(template, terminal) };
   const { signal } = terminal;
   const checked = await checkJobFile({
-    ...{ file, ...json, encoding, separator, leavesFormulas, allow, signal },
+    ...{ file, text, encoding, separator, ...json, ...checks, allow, signal },
   }).catch((error: unknown) => {
     if (error instanceof RowsError) throw new UsageError(`${file}: ${error.message}`, { cause: error });
     throw error;

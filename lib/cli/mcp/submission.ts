@@ -1,10 +1,9 @@
 import { once } from '../../base/index.ts';
 import { readAllow } from '../../jobs/allow.ts';
-import { parseMessage } from '../../jobs/message/message.ts';
+import { checkJobFile } from '../../jobs/file/job-file.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Submission } from '../../report/mcp/context.ts';
 import { readSyncSettings } from '../../settings.ts';
-import { faultsOfJobs, readJobs } from '../jobs/read-jobs.ts';
 import { sendJobs } from '../jobs/send-jobs.ts';
 import { settingFor } from '../options/from-settings.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -16,12 +15,13 @@ export function createSubmission({ environment, err }: Terminal): Submission {
   const queueUrl = () => settingFor('submit', settings(), 'SYNC_QUEUE_URL');
   const queue = once(() => openQueue(queueUrl(), environment));
   return {
-    async check(lines) {
+    async check(text) {
       const allow = readAllow(settings().SYNC_ALLOW);
-      const read = await readJobs(lines, allow);
-      if (read.kind === 'faults') return read;
-      const faults = [...unnamed(lines), ...(await faultsOfJobs(read.jobs))];
-      return faults.length === 0 ? read : { kind: 'faults', faults };
+      // If a response is lost, nobody could send a job again whose id was made here.
+      const checked = await checkJobFile({ file: 'lines', text, ids: 'required', allow });
+      if ('faults' in checked) return { kind: 'faults', faults: checked.faults };
+      const jobs = await Array.fromAsync(checked.rows(), ({ id, body }) => ({ id, text: body }));
+      return { kind: 'jobs', jobs };
     },
     refuseIfNone: () => void queueUrl(),
     send: async (jobs, signal) =>
@@ -33,15 +33,4 @@ export function createSubmission({ environment, err }: Terminal): Submission {
     // What a job costs is known without it.
     rate: () => currentRate(environment).catch(() => undefined),
   };
-}
-
-/** The jobs that would get an id here: if an answer is lost, nobody could send the same job again. */
-function unnamed(lines: string): readonly string[] {
-  return lines.split('\n').flatMap((line, index) => {
-    if (line.trim() === '') return [];
-    const read = parseMessage(line.replace(/^\uFEFF/, ''), { messageId: 'none', allow: {} });
-    return read.kind === 'job' && !read.isNamed
-      ? [`line ${index + 1}: id: expected one, by which a ${read.job.type} runs only once, got nothing`]
-      : [];
-  });
 }

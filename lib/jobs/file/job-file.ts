@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { analyzeFormula } from '../../formula/index.ts';
 import type { Allow } from '../allow.ts';
 import { createLineCheck, type JobLine } from '../message/job-lines.ts';
 import { parseMessage } from '../message/message.ts';
 import { readMessageJson } from '../message/message-json.ts';
+import { withId } from '../message/with-id.ts';
 import { openTableFile } from '../texts/rows/csv.ts';
 import { openText } from '../texts/rows/source-text.ts';
 import { definitionOf } from '../types/job-types.ts';
@@ -14,10 +17,17 @@ import { readTemplate } from './template.ts';
 /** A file with a job on each line; or a CSV with one for each row, by a template. */
 export type JobFileOptions = {
   readonly file: string;
+  /** The NDJSON itself, where it is in no file: `file` is only its name. */
+  readonly text?: string | undefined;
   /** A job with placeholders for columns. Absent: the file is NDJSON. */
   readonly template?: unknown;
   readonly separator?: string | undefined;
   readonly encoding?: string | undefined;
+  /**
+   * What a job on a line without an id gets: one by its content (see `stableIds`); one by which this job alone is known; or
+   * a fault, if the queue would have to give it one. Default: by its content, as for the rows of a CSV.
+   */
+  readonly ids?: 'by-content' | 'new' | 'required';
   /** The platform says what it makes of formulas that do not parse here. Default: each is a fault. */
   readonly leavesFormulas?: boolean;
   readonly allow: Allow;
@@ -55,12 +65,12 @@ const SHOWN = 3;
 const READ_BYTES = 4_096;
 
 /**
- * Checks all jobs of a file, which is read again for its rows: memory holds 50 bytes of each. A job without an id gets
- * one by its content (see `stableIds`). Throws `RowsError`, and what the file system throws.
+ * Checks all jobs of a file, which is read again for its rows: memory holds 50 bytes of each. Throws `RowsError`, and what
+ * the file system throws.
  */
 export async function checkJobFile(options: JobFileOptions): Promise<JobFile | JobFaults> {
-  const { file, allow, signal, leavesFormulas = false } = options;
-  const stamp = await stampOf(file);
+  const { allow, signal, leavesFormulas = false } = options;
+  const stamp = await stampOf(options);
   const check = createLineCheck(allow);
   const first: string[] = [];
   let [count, columns]: [number, readonly string[] | undefined] = [0, undefined];
@@ -75,6 +85,8 @@ export async function checkJobFile(options: JobFileOptions): Promise<JobFile | J
     if (read === undefined) continue;
     if (!leavesFormulas)
       check.add(line.line, definitionOf(read.job).faultsHere?.(read.job, { analyzeFormula }) ?? []);
+    if (options.ids === 'required' && !read.isNamed)
+      check.add(line.line, [`id: expected one, by which a ${read.job.type} runs only once, got nothing`]);
     count += 1;
     if (first.length < SHOWN) first.push(read.text);
   }
@@ -85,11 +97,12 @@ export async function checkJobFile(options: JobFileOptions): Promise<JobFile | J
 
 async function* checkedRows(stamp: string, options: JobFileOptions): AsyncGenerator<FileRow> {
   const { file, allow } = options;
-  if ((await stampOf(file)) !== stamp) throw new Error(`${file}: has changed since its rows were checked`);
+  if ((await stampOf(options)) !== stamp) throw new Error(`${file}: has changed since its rows were checked`);
   for await (const line of jobLines(options)) if ('text' in line) yield rowOf(line, allow);
 }
 
-async function stampOf(file: string): Promise<string> {
+async function stampOf({ file, text }: JobFileOptions): Promise<string> {
+  if (text !== undefined) return '';
   const { size, mtimeMs, ino } = await stat(file);
   return `${size} ${mtimeMs} ${ino}`;
 }
@@ -97,10 +110,12 @@ async function stampOf(file: string): Promise<string> {
 type Line = JobLine & { readonly fields?: readonly string[] };
 
 function rowOf({ line, text, fields }: Extract<Line, { readonly text: string }>, allow: Allow): FileRow {
-  const read = parseMessage(text, { messageId: '', allow });
+  const read = parseMessage(text, { messageId: randomUUID(), allow });
   if (read.kind === 'refused')
     throw new Error(`line ${line}: was checked, and is refused: ${read.faults.join('; ')}`);
-  return { line, id: read.job.id, contentHash: read.contentHash, body: text, fields };
+  const { job, contentHash, isNamed } = read;
+  // The queue would give another id to each copy: a send that is repeated would run a function twice.
+  return { line, id: job.id, contentHash, body: isNamed ? text : withId(text, job.id), fields };
 }
 
 type Read = Line | { readonly columns: readonly string[] } | { readonly templateFaults: readonly string[] };
@@ -116,9 +131,13 @@ async function* jobLines(options: JobFileOptions): AsyncGenerator<Read> {
   yield* rowJobs(table.rows(), { file, names: table.names, template });
 }
 
-async function* linesOfJson({ file, encoding }: JobFileOptions): AsyncGenerator<Line> {
-  const idOf = stableIds(file);
-  await using source = await openText(createReadStream(file, { highWaterMark: READ_BYTES }), encoding);
+async function* linesOfJson({ file, text: given, encoding, ids }: JobFileOptions): AsyncGenerator<Line> {
+  const idOf = ids === undefined || ids === 'by-content' ? stableIds(file) : undefined;
+  const bytes =
+    given === undefined
+      ? createReadStream(file, { highWaterMark: READ_BYTES })
+      : Readable.from([Buffer.from(given)]);
+  await using source = await openText(bytes, encoding);
   for await (const lines of source.lines())
     for (const { number: line, text, fault } of lines) {
       if (fault === undefined && text.trim() === '') continue;

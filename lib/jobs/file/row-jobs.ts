@@ -36,9 +36,9 @@ export async function* rowJobs(
 /** A version is the same for all of them. */
 const versioned = (value: unknown): unknown => (isObject(value) ? { version: 1, ...value } : value);
 
-/** The text of a message with an id. Anything but an object is refused when it is checked. */
-export function textOf(value: unknown, idOf: (message: object) => string) {
-  const isUnique = isObject(value) && !('id' in value);
+/** The text of a message, with an id if `idOf` gives one. Anything but an object is refused when it is checked. */
+export function textOf(value: unknown, idOf: ((message: object) => string) | undefined) {
+  const isUnique = idOf !== undefined && isObject(value) && !('id' in value);
   return { text: printJson(isUnique ? { ...value, id: idOf(value) } : value), isUnique };
 }
 

@@ -12,39 +12,10 @@ export type JobLine =
   | { readonly line: number; readonly text: string; readonly isUnique?: boolean }
   | { readonly line: number; readonly faults: readonly string[] };
 
-/** All lines of a JOBS.ndjson as messages to be sent, or everything that is wrong with them. */
-export type JobLines =
-  /** Each message as compact JSON, in the order of the lines. */
-  | { readonly kind: 'messages'; readonly messages: readonly string[] }
-  /** Each begins with `line N: `. Of more than 50, the last text says how many others there are. */
-  | { readonly kind: 'faults'; readonly faults: readonly string[] };
-
-/** The lines of a JOBS.ndjson, numbered from 1. */
-export function* linesIn(text: string): Generator<JobLine> {
-  for (const [index, line] of text.split('\n').entries()) yield { line: index + 1, text: line };
-}
-
 /**
- * Checks jobs, one per line; blank lines are ignored. Every line is checked before any may be sent: an id that is used
- * twice is a fault, even with the same content. A `run-function` or `update-formula` line without an id has none to
- * compare, since the queue gives it one.
+ * Checks one job after the other, and holds what is wrong with them: an id that is used twice is a fault, even with the
+ * same content. A `run-function` or `update-formula` line without an id has none to compare, since the queue gives it one.
  */
-export async function checkJobLines(
-  lines: Iterable<JobLine> | AsyncIterable<JobLine>,
-  allow: Allow,
-): Promise<JobLines> {
-  const messages: string[] = [];
-  const checked = createLineCheck(allow);
-  for await (const line of lines) {
-    const read = checked.check(line);
-    if (read !== undefined && checked.isFaultless()) messages.push(read.text);
-  }
-  return checked.isFaultless()
-    ? { kind: 'messages', messages }
-    : { kind: 'faults', faults: checked.faults() };
-}
-
-/** Checks one line after the other, and holds what is wrong with them. */
 export function createLineCheck(allow: Allow) {
   const faults: string[] = [];
   const ids = compareIds();
