@@ -1,5 +1,5 @@
 import type { Dataset } from '../records/datasets.ts';
-import type { Random } from '../records/random.ts';
+import { itemsOf, type Random } from '../records/random.ts';
 
 /** A name like those that people choose: about a column or a well-known measure. Many calculations share one. */
 export function calculationName(random: Random, dataset: Dataset | undefined, variable: boolean): string {
@@ -8,57 +8,14 @@ export function calculationName(random: Random, dataset: Dataset | undefined, va
   return random.pick(PATTERNS).replace('{}', random.pick(dataset.columns).name) + random.pick(ENDINGS);
 }
 
-const MEASURES = [
-  'Margin %',
-  'Win Rate',
-  'Churn',
-  'YoY Growth',
-  'ARPU',
-  'Days Open',
-  'On-time %',
-  'Cohort',
-  'Fiscal Quarter',
-  'Is Late',
-  'Größe',
-  'Émissions',
-  'Año fiscal',
-  '前年比',
-  'Средний чек',
-  '🔥 Hot leads',
-  'Gross Profit',
-  'Weighted Pipeline',
-  'SLA breached?',
-  'Rolling 12 "months"',
-  'Tier\\Band',
-  'margin %',
-] as const;
+const MEASURES = itemsOf`Margin %|Win Rate|Churn|YoY Growth|ARPU|Days Open|On-time %|Cohort|Fiscal Quarter|Is Late|Größe|
+  Émissions|Año fiscal|前年比|Средний чек|🔥 Hot leads|Gross Profit|Weighted Pipeline|SLA breached?|
+  Rolling 12 "months"|Tier\Band|margin %`;
 
-const PATTERNS = [
-  '{}',
-  'Total {}',
-  'Avg {}',
-  '{} YTD',
-  '{} by Rep',
-  'Σ {}',
-  '{} YoY %',
-  'Max {}',
-  '{} bucket',
-  'Distinct {}',
-  '{} (fixed)',
-  'Rank of {}',
-  'Ø {}',
-  '{} – label',
-  '合計 {}',
-] as const;
+const PATTERNS = itemsOf`{}|Total {}|Avg {}|{} YTD|{} by Rep|Σ {}|{} YoY %|Max {}|{} bucket|Distinct {}|{} (fixed)|
+  Rank of {}|Ø {}|{} – label|合計 {}`;
 
 /** Mostly empty. */
 const ENDINGS = ['', '', '', '', '', '', '', ' (copy)', ' v2', ' OLD', ' - DO NOT USE', ' test'] as const;
 
-const VARIABLES = [
-  'Target',
-  'Growth assumption',
-  'Währung',
-  'Selected Region',
-  'Discount rate',
-  'As-of date',
-] as const;
+const VARIABLES = itemsOf`Target|Growth assumption|Währung|Selected Region|Discount rate|As-of date`;

@@ -1,6 +1,6 @@
 import { SEEDED_FROM_MS, SEEDED_UNTIL_MS } from '../records/epoch.ts';
 import { userIdAt } from '../records/people.ts';
-import { type Random, randomFor } from '../records/random.ts';
+import { itemsOf, type Random, randomFor } from '../records/random.ts';
 import type { FileRow } from './file-row.ts';
 
 /** One row in this many is a directory, starting with the first row. */
@@ -99,47 +99,11 @@ function fileRow(path: string, kind: (typeof KINDS)[number], random: Random, fac
   };
 }
 
-const DIRECTORIES = [
-  'Finance',
-  'Contracts',
-  '2023',
-  '2024',
-  '2025',
-  'Q1',
-  'Q2',
-  'Q3',
-  'Q4',
-  'Archive',
-  'HR',
-  'Marketing',
-  'Invoices',
-  'Verträge',
-  '写真',
-  'raw',
-  'Meeting notes',
-  'Legal & Compliance',
-  'tmp',
-  'Übergabe',
-] as const;
+const DIRECTORIES = itemsOf`Finance|Contracts|2023|2024|2025|Q1|Q2|Q3|Q4|Archive|HR|Marketing|Invoices|Verträge|写真|raw|
+  Meeting notes|Legal & Compliance|tmp|Übergabe`;
 
-const STEMS = [
-  'report',
-  'invoice',
-  'scan',
-  'contract',
-  'notes',
-  'photo',
-  'Rechnung',
-  'présentation',
-  '議事録',
-  'call',
-  'data',
-  'README',
-  "client's brief",
-  'plan 100%',
-  'a+b',
-  'draft',
-] as const;
+const STEMS = itemsOf`report|invoice|scan|contract|notes|photo|Rechnung|présentation|議事録|call|data|README|
+  client's brief|plan 100%|a+b|draft`;
 
 const ENDINGS = ['', '_final', ' v2', '-EMEA', '_2024', ' copy', '.signed'] as const;
 

@@ -1,5 +1,5 @@
 import { groupAt, ownerFor, userAt } from './people.ts';
-import { type Random, randomFor } from './random.ts';
+import { itemsOf, type Random, randomFor } from './random.ts';
 
 /** A visualization of a dataset, with the contract's field names. */
 export type CardRow = {
@@ -70,38 +70,8 @@ function ownersOf(
   return owners;
 }
 
-const CHART_TYPES = [
-  'badge_vert_bar',
-  'badge_line',
-  'badge_pie',
-  'badge_table',
-  'badge_singlevalue',
-  'badge_map',
-  'badge_heatmap',
-  'badge_two_trendline',
-  'badge_pivot_table',
-  'badge_document',
-] as const;
+const CHART_TYPES = itemsOf`badge_vert_bar|badge_line|badge_pie|badge_table|badge_singlevalue|badge_map|badge_heatmap|
+  badge_two_trendline|badge_pivot_table|badge_document`;
 
-const MEASURES = [
-  'Revenue',
-  'Orders',
-  'Margin %',
-  'Pipeline',
-  'Churn',
-  'Umsatz',
-  'Coût moyen',
-  'On-time shipments',
-  '売上',
-] as const;
-const BY = [
-  'by region',
-  'by month',
-  'vs. target',
-  'YTD',
-  'last 30 days',
-  'by rep',
-  '– top 10',
-  'per Kunde',
-  '(draft)',
-] as const;
+const MEASURES = itemsOf`Revenue|Orders|Margin %|Pipeline|Churn|Umsatz|Coût moyen|On-time shipments|売上`;
+const BY = itemsOf`by region|by month|vs. target|YTD|last 30 days|by rep|– top 10|per Kunde|(draft)`;

@@ -1,6 +1,6 @@
 import { SEEDED_FROM_MS, SEEDED_UNTIL_MS } from './epoch.ts';
 import { userIdAt } from './people.ts';
-import { type Random, randomFor } from './random.ts';
+import { itemsOf, type Random, randomFor } from './random.ts';
 
 /** One upload of a data file. Hashes are upper-case hex. */
 type Revision = {
@@ -80,20 +80,8 @@ function revisionAt(
   };
 }
 
-const NAMES = [
-  'avatar',
-  'q3-forecast',
-  'customer list (final)',
-  'Kundenliste',
-  'logo',
-  'budget_2025',
-  'export',
-  'manual entries',
-  'región-mapping',
-  '請求書',
-  'price list',
-  'targets',
-] as const;
+const NAMES = itemsOf`avatar|q3-forecast|customer list (final)|Kundenliste|logo|budget_2025|export|manual entries|
+  región-mapping|請求書|price list|targets`;
 
 const KINDS = [
   { extension: 'csv', contentType: 'text/csv' },

@@ -1,4 +1,4 @@
-import { randomFor } from './random.ts';
+import { itemsOf, randomFor } from './random.ts';
 
 /** The type of a column's values, by the platform's names. */
 export type ColumnType = 'STRING' | 'LONG' | 'DECIMAL' | 'DOUBLE' | 'DATE' | 'DATETIME';
@@ -34,25 +34,8 @@ export function datasetAt(seed: number, index: number): Dataset {
   return { id, name, columns: [...columns].map(([column, type]) => ({ name: column, type })) };
 }
 
-const SUBJECTS = [
-  'Orders',
-  'Invoices',
-  'Web sessions',
-  'Support tickets',
-  'Inventory',
-  'Payroll',
-  'Leads',
-  'Shipments',
-  'Returns',
-  'Campaign spend',
-  'Call center',
-  'Sensor readings',
-  'Budget',
-  'Headcount',
-  'Subscriptions',
-  'Kundenumsatz',
-  '売上明細',
-] as const;
+const SUBJECTS = itemsOf`Orders|Invoices|Web sessions|Support tickets|Inventory|Payroll|Leads|Shipments|Returns|
+  Campaign spend|Call center|Sensor readings|Budget|Headcount|Subscriptions|Kundenumsatz|売上明細`;
 
 const QUALIFIERS = [
   '',
@@ -67,52 +50,21 @@ const QUALIFIERS = [
   ' raw',
 ] as const;
 
-const columns = (type: ColumnType, names: readonly string[]): readonly Column[] =>
-  names.map((name) => ({ name, type }));
+const columns = (type: ColumnType, names: string): readonly Column[] =>
+  names.split('|').map((name) => ({ name, type }));
 
-const TEXTS = columns('STRING', [
-  'Region',
-  'Country',
-  'Customer Name',
-  'Segment',
-  'Status',
-  'Sales Rep',
-  'Product Category',
-  'SKU',
-  'Channel',
-  'Straße',
-  '地域',
-  'Priority',
-  'E-mail',
-  'Campaign/Source',
-  'Store #',
-  'Currency',
-]);
+const TEXTS = [
+  ...columns('STRING', 'Region|Country|Customer Name|Segment|Status|Sales Rep|Product Category|SKU|Channel'),
+  ...columns('STRING', 'Straße|地域|Priority|E-mail|Campaign/Source|Store #|Currency'),
+];
 
 const NUMBERS: readonly Column[] = [
-  ...columns('LONG', [
-    'Quantity',
-    'Orders',
-    'Clicks',
-    'Impressions',
-    'Headcount',
-    'Returned Units',
-    'Visits',
-  ]),
-  ...columns('DECIMAL', [
-    'Revenue',
-    'Cost',
-    'Discount',
-    'Tax Amount',
-    'Budget',
-    'Umsatz (€)',
-    'Net Price',
-    '売上',
-  ]),
-  ...columns('DOUBLE', ['Weight kg', 'Conversion Rate', 'Latitude', 'Score']),
+  ...columns('LONG', 'Quantity|Orders|Clicks|Impressions|Headcount|Returned Units|Visits'),
+  ...columns('DECIMAL', 'Revenue|Cost|Discount|Tax Amount|Budget|Umsatz (€)|Net Price|売上'),
+  ...columns('DOUBLE', 'Weight kg|Conversion Rate|Latitude|Score'),
 ];
 
 const TIMES: readonly Column[] = [
-  ...columns('DATE', ['Order Date', 'Ship Date', 'Due Date', 'Hire Date', 'Fälligkeit']),
-  ...columns('DATETIME', ['Created At', 'Updated At', 'Closed At', 'Last Login']),
+  ...columns('DATE', 'Order Date|Ship Date|Due Date|Hire Date|Fälligkeit'),
+  ...columns('DATETIME', 'Created At|Updated At|Closed At|Last Login'),
 ];

@@ -1,4 +1,4 @@
-import { drawFor, randomFor } from './random.ts';
+import { drawFor, itemsOf, randomFor } from './random.ts';
 
 /** Someone who owns things. Groups own cards, never calculations. */
 export type Person = { readonly id: number; readonly displayName: string };
@@ -33,72 +33,11 @@ export function groupAt(seed: number, index: number): Person {
   return { id, displayName: GROUP_NAMES[number % GROUP_NAMES.length] ?? 'Group' };
 }
 
-const FIRST_NAMES = [
-  'Aisha',
-  'Ana',
-  'Björn',
-  'Chloé',
-  'Dmitri',
-  'Elif',
-  'Fatima',
-  'Grace',
-  'Hiroshi',
-  'Ingrid',
-  'João',
-  'Katarzyna',
-  'Liam',
-  'María',
-  'Noor',
-  'Olga',
-  'Priya',
-  'Quentin',
-  'Rui',
-  'Søren',
-  'Thảo',
-  'Uma',
-  'Víctor',
-  'Wanjiru',
-  '莉',
-  '健',
-] as const;
+const FIRST_NAMES = itemsOf`Aisha|Ana|Björn|Chloé|Dmitri|Elif|Fatima|Grace|Hiroshi|Ingrid|João|Katarzyna|Liam|María|Noor|
+  Olga|Priya|Quentin|Rui|Søren|Thảo|Uma|Víctor|Wanjiru|莉|健`;
 
-const LAST_NAMES = [
-  'Andersson',
-  'Bauer',
-  'Chen',
-  'Díaz',
-  'Ekström',
-  'Fernández',
-  'García',
-  'Haddad',
-  'Ivanova',
-  'Jørgensen',
-  'Kowalska',
-  'Lefèvre',
-  'Müller',
-  'Nguyễn',
-  "O'Brien",
-  'Patel',
-  'Quispe',
-  'Rossi',
-  'Smith',
-  'Tanaka',
-  'Ünal',
-  'Van der Berg',
-  '山田',
-] as const;
+const LAST_NAMES = itemsOf`Andersson|Bauer|Chen|Díaz|Ekström|Fernández|García|Haddad|Ivanova|Jørgensen|Kowalska|Lefèvre|
+  Müller|Nguyễn|O'Brien|Patel|Quispe|Rossi|Smith|Tanaka|Ünal|Van der Berg|山田`;
 
-const GROUP_NAMES = [
-  'Finance',
-  'Sales Ops',
-  'Marketing EMEA',
-  'Data Platform',
-  'Executives',
-  'Supply Chain',
-  'Customer Success',
-  'HR',
-  'Product Analytics',
-  'Ventas LATAM',
-  'Qualité',
-  'Field & Partners',
-] as const;
+const GROUP_NAMES = itemsOf`Finance|Sales Ops|Marketing EMEA|Data Platform|Executives|Supply Chain|Customer Success|HR|
+  Product Analytics|Ventas LATAM|Qualité|Field & Partners`;

@@ -14,6 +14,11 @@ export type Random = {
   uuid(): string;
 };
 
+/** The items of a list that is written as one text with `|` between them; a line may end after a `|`. */
+export function itemsOf({ raw }: TemplateStringsArray): readonly string[] {
+  return raw.join('').split(/\|\s*/);
+}
+
 /**
  * Each key has its own stream: records are computed by index, in any order, and always come out the same. The
  * generator is mulberry32 (Tommy Ettinger, public domain): 32 bits of state, plenty for one record.
