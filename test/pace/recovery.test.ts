@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { emptyBudget } from '../../lib/pace/budget.ts';
 import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
-import { createSlidingWindow } from '../../lib/sandbox/platform/http/sliding-window.ts';
+import { createSlidingWindow } from '../../lib/sandbox/platform/http/throttle.ts';
 import { scaled } from '../scale.ts';
 import {
   type Departure,

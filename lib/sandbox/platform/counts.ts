@@ -1,4 +1,4 @@
-import { type FaultKind, faults } from './http/fault-kinds.ts';
+import { type FaultKind, faults } from './http/faults.ts';
 
 /** A fault that a request hit. `when` says whether it struck before or after the work. */
 type FaultRecord = {

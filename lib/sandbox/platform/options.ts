@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import { faultsOf, wholeNumber } from '../../base/index.ts';
-import { anomalyKinds } from './anomaly-plan.ts';
 import { assumptions } from './assumptions.ts';
-import { faultKinds } from './http/fault-kinds.ts';
+import { anomalyKinds, faultKinds } from './http/faults.ts';
 
 const amount = (fallback: number) => z._default(wholeNumber(0, 10_000_000), fallback);
 const clock = z.custom<() => number>((value) => typeof value === 'function', { error: 'a function' });
@@ -18,6 +17,21 @@ const probability = z._default(
 const perSecond = z
   .number({ error: 'a number above 0' })
   .check(z.refine((value) => value > 0 && Number.isFinite(value), { error: 'a number above 0' }));
+
+const flag = z._default(z.boolean({ error: 'true or false' }), false);
+
+const oneOf = <const Kind extends string>(kinds: readonly Kind[]) =>
+  z.enum(kinds, { error: kinds.join(', ') });
+
+/** At least one of the kinds; by default all of them. */
+const someOf = <const Kind extends string>(kinds: readonly Kind[]) =>
+  z._default(
+    z.array(oneOf(kinds), { error: 'a list' }).check(z.minLength(1, { error: 'at least one kind' })),
+    [...kinds],
+  );
+
+const byRequest = <const Kind extends string>(kinds: readonly Kind[], words: string) =>
+  z._default(z.record(z.string(), oneOf(kinds), { error: `${words} by request number` }), {});
 
 const stateShape = {
   /** All random draws follow from it. Default 1. */
@@ -58,37 +72,17 @@ const appShape = {
   /** The share of requests that hit a fault. Default 0. */
   faults: probability,
   /** Which faults may occur. Default: every kind. */
-  faultKinds: z._default(
-    z
-      .array(z.enum(faultKinds, { error: faultKinds.join(', ') }), { error: 'a list' })
-      .check(z.minLength(1, { error: 'at least one kind' })),
-    [...faultKinds],
-  ),
+  faultKinds: someOf(faultKinds),
   /** Faults by the number of the request (1 is the first), instead of at random. */
-  plannedFaults: z._default(
-    z.record(z.string(), z.enum(faultKinds, { error: faultKinds.join(', ') }), {
-      error: 'fault kinds by request number',
-    }),
-    {},
-  ),
+  plannedFaults: byRequest(faultKinds, 'fault kinds'),
   /** The share of calculation pages that are degraded: rows are missing, and the page says so. Default 0. */
   degraded: probability,
   /** The share of pages of calculations and files that have an anomaly. Default 0. */
   anomalies: probability,
   /** Which anomalies may occur. Default: every kind. */
-  anomalyKinds: z._default(
-    z
-      .array(z.enum(anomalyKinds, { error: anomalyKinds.join(', ') }), { error: 'a list' })
-      .check(z.minLength(1, { error: 'at least one kind' })),
-    [...anomalyKinds],
-  ),
+  anomalyKinds: someOf(anomalyKinds),
   /** Anomalies by the number of the request (1 is the first), instead of at random. */
-  plannedAnomalies: z._default(
-    z.record(z.string(), z.enum(anomalyKinds, { error: anomalyKinds.join(', ') }), {
-      error: 'anomaly kinds by request number',
-    }),
-    {},
-  ),
+  plannedAnomalies: byRequest(anomalyKinds, 'anomaly kinds'),
   /**
    * How long a new calculation or file is missing from every page although the totals count it, in milliseconds, as on
    * a replica that lags behind. Default 0.
@@ -99,15 +93,15 @@ const appShape = {
   /** Sort fields of calculations that are refused with 400 although they are known, e.g. `['id']`. */
   refusedSortFields: texts,
   /** True if pages of calculations ignore the requested order. Default false. */
-  ignoreOrder: z._default(z.boolean({ error: 'true or false' }), false),
+  ignoreOrder: flag,
   /** True if empty pages of calculations say `hasMore: true`, as happens in practice. Default false. */
-  hasMoreWhenEmpty: z._default(z.boolean({ error: 'true or false' }), false),
+  hasMoreWhenEmpty: flag,
   /** What the token may not access: names of operations, or ids in a path. The response is 403. */
   forbidden: texts,
   /** The largest request body, in bytes; above it the response is 413. */
   maxBodyBytes: z._default(wholeNumber(1, 1_073_741_824), assumptions.maxBodyBytes),
   /** True to compress responses for clients that accept gzip. Default false: on loopback it costs more than it saves. */
-  gzip: z._default(z.boolean({ error: 'true or false' }), false),
+  gzip: flag,
   /** How long a code function may run, in milliseconds. Default 300,000, as on the platform. */
   functionTimeLimitMs: z._default(wholeNumber(1, 300_000), 300_000),
   /** Memory of one run of a code function, in bytes. Default 256 MiB. */

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type FaultKind, faultKinds, faults } from '../../../lib/sandbox/platform/http/fault-kinds.ts';
-import { faultFor } from '../../../lib/sandbox/platform/http/fault-plan.ts';
+import { type FaultKind, faultFor, faultKinds, faults } from '../../../lib/sandbox/platform/http/faults.ts';
 import type { PlatformOptions } from '../../../lib/sandbox/platform/options.ts';
 import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { call, small, smallPlatform } from './call-platform.ts';
@@ -98,9 +97,9 @@ describe('faults without a connection', () => {
 });
 
 describe('the plan of faults', () => {
-  const plan = { seed: 3, faults: 0.25, faultKinds, plannedFaults: {} };
-  const planned = (changes: Partial<typeof plan> = {}) =>
-    Array.from({ length: 2000 }, (_, index) => faultFor({ ...plan, ...changes }, index + 1));
+  const plan = { faults: 0.25, faultKinds, plannedFaults: {} };
+  const planned = ({ seed = 3, ...changes }: Partial<typeof plan> & { readonly seed?: number } = {}) =>
+    Array.from({ length: 2000 }, (_, index) => faultFor(seed, { ...plan, ...changes }, index + 1));
 
   test('a share of the requests hits a fault, the same ones for the same seed', () => {
     const share = planned().filter((kind) => kind !== undefined).length / 2000;

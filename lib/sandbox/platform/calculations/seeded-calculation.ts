@@ -1,8 +1,7 @@
 import type { SeededCard } from '../records/cards.ts';
 import type { Dataset } from '../records/datasets.ts';
-import { SEEDED_FROM_MS, SEEDED_UNTIL_MS } from '../records/epoch.ts';
 import { ownerFor, userIdAt } from '../records/people.ts';
-import { drawFor, type Random, randomFor } from '../records/random.ts';
+import { drawFor, type Random, randomFor, SEEDED_FROM_MS, SEEDED_UNTIL_MS } from '../records/random.ts';
 import type { Calculation, FormulaReference, Link } from './calculation.ts';
 import type { CalculationIds } from './calculation-ids.ts';
 import { calculationName } from './calculation-name.ts';

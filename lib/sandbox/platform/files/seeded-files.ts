@@ -1,6 +1,5 @@
-import { SEEDED_FROM_MS, SEEDED_UNTIL_MS } from '../records/epoch.ts';
 import { userIdAt } from '../records/people.ts';
-import { itemsOf, type Random, randomFor } from '../records/random.ts';
+import { itemsOf, type Random, randomFor, SEEDED_FROM_MS, SEEDED_UNTIL_MS } from '../records/random.ts';
 import type { FileRow } from './file-row.ts';
 
 /** One row in this many is a directory, starting with the first row. */

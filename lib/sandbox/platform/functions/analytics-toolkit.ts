@@ -1,24 +1,16 @@
-import type { CodeFunction, CodePackage } from './code-package.ts';
+import { type CodePackage, codeFunction } from './code-package.ts';
 import { listOf, one, orNull } from './types.ts';
 
-const addNumbers: CodeFunction = {
-  name: 'addNumbers',
-  inputs: [
-    { name: 'first', ...one('number') },
-    { name: 'second', ...one('number') },
-  ],
-  output: one('number'),
-  source: 'function addNumbers(first, second) { return first + second; }',
-};
+const addNumbers = codeFunction(
+  { first: one('number'), second: one('number') },
+  one('number'),
+  'function addNumbers(first, second) { return first + second; }',
+);
 
-const normalizePhone: CodeFunction = {
-  name: 'normalizePhone',
-  inputs: [
-    { name: 'phone', ...one('text') },
-    { name: 'countryCode', ...orNull(one('text')) },
-  ],
-  output: orNull(one('text')),
-  source: `function normalizePhone(phone, countryCode) {
+const normalizePhone = codeFunction(
+  { phone: one('text'), countryCode: orNull(one('text')) },
+  orNull(one('text')),
+  `function normalizePhone(phone, countryCode) {
     const digits = phone.replace(/\\D/g, '');
     const international = /^\\s*(\\+|00)/.test(phone);
     const national = digits.replace(/^0+/, '');
@@ -29,27 +21,21 @@ const normalizePhone: CodeFunction = {
     }
     return '+' + full;
   }`,
-};
+);
 
-const slugify: CodeFunction = {
-  name: 'slugify',
-  inputs: [{ name: 'title', ...one('text') }],
-  output: one('text'),
-  source: `function slugify(title) {
+const slugify = codeFunction(
+  { title: one('text') },
+  one('text'),
+  `function slugify(title) {
     const plain = title.normalize('NFKD').replace(/[\\u0300-\\u036f]/g, '').toLowerCase();
     return plain.replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '');
   }`,
-};
+);
 
-const businessDays: CodeFunction = {
-  name: 'businessDays',
-  inputs: [
-    { name: 'start', ...one('date') },
-    { name: 'end', ...one('date') },
-    { name: 'holidays', ...orNull(listOf('date')) },
-  ],
-  output: one('number'),
-  source: `function businessDays(start, end, holidays) {
+const businessDays = codeFunction(
+  { start: one('date'), end: one('date'), holidays: orNull(listOf('date')) },
+  one('number'),
+  `function businessDays(start, end, holidays) {
     const free = new Set(holidays ?? []);
     let count = 0;
     for (let day = Date.parse(start); day <= Date.parse(end); day += 86400000) {
@@ -60,23 +46,18 @@ const businessDays: CodeFunction = {
     console.log('business days from ' + start + ' to ' + end + ': ' + count);
     return count;
   }`,
-};
+);
 
-const isWeekend: CodeFunction = {
-  name: 'isWeekend',
-  inputs: [{ name: 'date', ...one('date') }],
-  output: one('boolean'),
-  source: 'function isWeekend(date) { return [0, 6].includes(new Date(date).getUTCDay()); }',
-};
+const isWeekend = codeFunction(
+  { date: one('date') },
+  one('boolean'),
+  'function isWeekend(date) { return [0, 6].includes(new Date(date).getUTCDay()); }',
+);
 
-const dedupeRows: CodeFunction = {
-  name: 'dedupeRows',
-  inputs: [
-    { name: 'rows', ...listOf('object') },
-    { name: 'keys', ...listOf('text') },
-  ],
-  output: listOf('object'),
-  source: `function dedupeRows(rows, keys) {
+const dedupeRows = codeFunction(
+  { rows: listOf('object'), keys: listOf('text') },
+  listOf('object'),
+  `function dedupeRows(rows, keys) {
     const seen = new Set();
     const kept = rows.filter((row) => {
       const key = JSON.stringify(keys.map((name) => row[name] ?? null));
@@ -85,16 +66,12 @@ const dedupeRows: CodeFunction = {
     console.log({ rows: rows.length, kept: kept.length });
     return kept;
   }`,
-};
+);
 
-const forecast: CodeFunction = {
-  name: 'forecast',
-  inputs: [
-    { name: 'history', ...listOf('decimal') },
-    { name: 'periods', ...one('number') },
-  ],
-  output: listOf('decimal'),
-  source: `function forecast(history, periods) {
+const forecast = codeFunction(
+  { history: listOf('decimal'), periods: one('number') },
+  listOf('decimal'),
+  `function forecast(history, periods) {
     if (history.length < 2) throw new RangeError('history needs at least 2 values, got ' + history.length);
     const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
     const middle = (history.length - 1) / 2;
@@ -105,83 +82,67 @@ const forecast: CodeFunction = {
     const ahead = Array.from({ length: periods }, (_, step) => history.length + step - middle);
     return ahead.map((distance) => Math.round((level + slope * distance) * 100) / 100);
   }`,
-};
+);
 
-const growthRate: CodeFunction = {
-  name: 'growthRate',
-  inputs: [
-    { name: 'previous', ...one('decimal') },
-    { name: 'current', ...one('decimal') },
-  ],
-  output: orNull(one('decimal')),
-  source: `function growthRate(previous, current) {
+const growthRate = codeFunction(
+  { previous: one('decimal'), current: one('decimal') },
+  orNull(one('decimal')),
+  `function growthRate(previous, current) {
     return previous === 0 ? null : (current - previous) / Math.abs(previous);
   }`,
-};
+);
 
-const latestDate: CodeFunction = {
-  name: 'latestDate',
-  inputs: [{ name: 'dates', ...listOf('date') }],
-  output: orNull(one('date')),
-  source: 'function latestDate(dates) { return [...dates].sort().at(-1) ?? null; }',
-};
+const latestDate = codeFunction(
+  { dates: listOf('date') },
+  orNull(one('date')),
+  'function latestDate(dates) { return [...dates].sort().at(-1) ?? null; }',
+);
 
-const startOfHour: CodeFunction = {
-  name: 'startOfHour',
-  inputs: [{ name: 'moment', ...one('dateTime') }],
-  output: one('dateTime'),
-  source: `function startOfHour(moment) {
+const startOfHour = codeFunction(
+  { moment: one('dateTime') },
+  one('dateTime'),
+  `function startOfHour(moment) {
     return new Date(Math.floor(Date.parse(moment) / 3600000) * 3600000);
   }`,
-};
+);
 
-const timeBetween: CodeFunction = {
-  name: 'timeBetween',
-  inputs: [
-    { name: 'start', ...one('dateTime') },
-    { name: 'end', ...one('dateTime') },
-  ],
-  output: one('duration'),
-  source: `function timeBetween(start, end) {
+const timeBetween = codeFunction(
+  { start: one('dateTime'), end: one('dateTime') },
+  one('duration'),
+  `function timeBetween(start, end) {
     const seconds = Math.round((Date.parse(end) - Date.parse(start)) / 1000);
     return (seconds < 0 ? '-' : '') + 'PT' + Math.abs(seconds) + 'S';
   }`,
-};
+);
 
-const addMinutes: CodeFunction = {
-  name: 'addMinutes',
-  inputs: [
-    { name: 'time', ...one('time') },
-    { name: 'minutes', ...one('number') },
-  ],
-  output: one('time'),
-  source: `function addMinutes(time, minutes) {
+const addMinutes = codeFunction(
+  { time: one('time'), minutes: one('number') },
+  one('time'),
+  `function addMinutes(time, minutes) {
     const [hour, minute] = time.split(':').map(Number);
     const total = (((hour * 60 + minute + minutes) % 1440) + 1440) % 1440;
     return [Math.floor(total / 60), total % 60].map((part) => String(part).padStart(2, '0')).join(':');
   }`,
-};
+);
 
-const summarize: CodeFunction = {
-  name: 'summarize',
-  inputs: [{ name: 'values', ...listOf('decimal') }],
-  output: one('object'),
-  source: `async function summarize(values) {
+const summarize = codeFunction(
+  { values: listOf('decimal') },
+  one('object'),
+  `async function summarize(values) {
     const sum = values.reduce((total, value) => total + value, 0);
     await null;
     if (values.length === 0) return { count: 0, sum: 0, mean: null, min: null, max: null };
     return { count: values.length, sum, mean: sum / values.length, min: Math.min(...values), max: Math.max(...values) };
   }`,
-};
+);
 
-const seasonalForecast: CodeFunction = {
-  name: 'forecast',
-  inputs: [...forecast.inputs, { name: 'season', ...one('number') }],
-  output: listOf('decimal'),
-  source: `function forecast(history, periods, season) {
+const seasonalForecast = codeFunction(
+  { history: listOf('decimal'), periods: one('number'), season: one('number') },
+  listOf('decimal'),
+  `function forecast(history, periods, season) {
     return Array.from({ length: periods }, (_, step) => history.at((step % season) - season));
   }`,
-};
+);
 
 const first = [addNumbers, normalizePhone, slugify, businessDays, isWeekend, dedupeRows];
 const second = [...first, forecast, growthRate, latestDate, startOfHour, timeBetween, addMinutes, summarize];

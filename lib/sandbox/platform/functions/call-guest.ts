@@ -1,7 +1,6 @@
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from 'quickjs-emscripten-core';
 import { assumed } from './assumed.ts';
 import type { CapturedLog } from './captured-log.ts';
-import { GUEST_CODE } from './guest-code.ts';
 
 /** A function to call: its source, its arguments as JSON values, and where its console writes. */
 export type GuestCall = {
@@ -76,3 +75,47 @@ export function describeThrown(error: unknown): string {
   if (!('message' in error)) return JSON.stringify(error);
   return 'name' in error && error.name ? `${error.name}: ${error.message}` : `${error.message}`;
 }
+
+/**
+ * The JavaScript that runs before a function, inside its interpreter. It evaluates to
+ * `(writeLog: (stream, json) => 'open' | 'full') => (fn, argumentsJson: string) => Promise<string | undefined>`:
+ * given where logs go, it sets up `console` and returns a caller. The caller's promise resolves to the function's result
+ * as JSON, or to undefined if the function returned undefined. It uses its own references: a function that replaces a
+ * global changes nothing here.
+ */
+const GUEST_CODE = `(writeLog) => {
+  const { parse, stringify } = JSON;
+  const { TypeError, Error, String } = globalThis;
+
+  const jsonOf = (value) => {
+    try {
+      return value instanceof Error ? undefined : stringify(value);
+    } catch {}
+  };
+  const textOf = (value) => {
+    try {
+      return String(value);
+    } catch {
+      return '[unprintable]';
+    }
+  };
+  const toJson = (value) => jsonOf(value) ?? stringify(textOf(value));
+  const toText = (value) => (typeof value === 'string' ? value : (jsonOf(value) ?? textOf(value)));
+  const logTo = (stream) => {
+    let state = 'open';
+    return (...values) => {
+      if (state === 'full') return;
+      state = writeLog(stream, values.length === 1 ? toJson(values[0]) : stringify(values.map(toText).join(' ')));
+    };
+  };
+  const [out, err] = [logTo('stdout'), logTo('stderr')];
+  globalThis.console = { log: out, info: out, debug: out, warn: err, error: err };
+
+  return async (fn, argumentsJson) => {
+    const value = await fn(...parse(argumentsJson));
+    if (value === undefined) return undefined;
+    const json = stringify(value);
+    if (json === undefined) throw new TypeError('a ' + typeof value + ' cannot be a result');
+    return json;
+  };
+}`;

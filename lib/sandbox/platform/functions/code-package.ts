@@ -11,6 +11,21 @@ export type CodeFunction = {
   readonly source: string;
 };
 
+/** The function that `source` names; its inputs by name, in the order of their declaration. */
+export function codeFunction(
+  inputs: Readonly<Record<string, DeclaredType>>,
+  output: DeclaredType,
+  source: string,
+): CodeFunction {
+  const [, name = ''] = /^(?:async )?function (\w+)/.exec(source) ?? [];
+  return {
+    name,
+    inputs: Object.entries(inputs).map(([input, type]) => ({ name: input, ...type })),
+    output,
+    source,
+  };
+}
+
 /** A version of a package. Only a released one can be run. */
 type CodePackageVersion = {
   readonly version: string;

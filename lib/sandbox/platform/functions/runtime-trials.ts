@@ -1,102 +1,78 @@
-import type { CodeFunction, CodePackage } from './code-package.ts';
+import { type CodePackage, codeFunction } from './code-package.ts';
 import { listOf, one, orNull } from './types.ts';
 
-const throwsError: CodeFunction = {
-  name: 'throwsError',
-  inputs: [{ name: 'message', ...orNull(one('text')) }],
-  output: one('text'),
-  source: `function throwsError(message) {
+const throwsError = codeFunction(
+  { message: orNull(one('text')) },
+  one('text'),
+  `function throwsError(message) {
     console.log('about to throw');
     throw new RangeError(message ?? 'it went wrong on purpose');
   }`,
-};
+);
 
-const rejectsLater: CodeFunction = {
-  name: 'rejectsLater',
-  inputs: [],
-  output: one('text'),
-  source: `async function rejectsLater() { await null; throw new Error('rejected on purpose'); }`,
-};
+const rejectsLater = codeFunction(
+  {},
+  one('text'),
+  `async function rejectsLater() { await null; throw new Error('rejected on purpose'); }`,
+);
 
-const neverSettles: CodeFunction = {
-  name: 'neverSettles',
-  inputs: [],
-  output: one('text'),
-  source: 'function neverSettles() { return new Promise(() => {}); }',
-};
+const neverSettles = codeFunction(
+  {},
+  one('text'),
+  'function neverSettles() { return new Promise(() => {}); }',
+);
 
-const returnsWrongType: CodeFunction = {
-  name: 'returnsWrongType',
-  inputs: [],
-  output: one('number'),
-  source: `function returnsWrongType() { return ['one', 'two']; }`,
-};
+const returnsWrongType = codeFunction(
+  {},
+  one('number'),
+  `function returnsWrongType() { return ['one', 'two']; }`,
+);
 
-const returnsNull: CodeFunction = {
-  name: 'returnsNull',
-  inputs: [],
-  output: listOf('date'),
-  source: 'function returnsNull() { return null; }',
-};
+const returnsNull = codeFunction({}, listOf('date'), 'function returnsNull() { return null; }');
 
-const returnsNothing: CodeFunction = {
-  name: 'returnsNothing',
-  inputs: [],
-  output: one('text'),
-  source: 'function returnsNothing() {}',
-};
+const returnsNothing = codeFunction({}, one('text'), 'function returnsNothing() {}');
 
-const loopsForever: CodeFunction = {
-  name: 'loopsForever',
-  inputs: [],
-  output: one('number'),
-  source: 'function loopsForever() { for (;;) { try { for (;;) {} } catch {} } }',
-};
+const loopsForever = codeFunction(
+  {},
+  one('number'),
+  'function loopsForever() { for (;;) { try { for (;;) {} } catch {} } }',
+);
 
-const waitsForever: CodeFunction = {
-  name: 'waitsForever',
-  inputs: [],
-  output: one('number'),
-  source: `function waitsForever() {
+const waitsForever = codeFunction(
+  {},
+  one('number'),
+  `function waitsForever() {
     const work = () => { for (let step = 0; step < 20000; step += 1); };
     const again = () => Promise.resolve().then(work).then(again, again);
     return again();
   }`,
-};
+);
 
-const eatsMemory: CodeFunction = {
-  name: 'eatsMemory',
-  inputs: [],
-  output: one('number'),
-  source: `function eatsMemory() {
+const eatsMemory = codeFunction(
+  {},
+  one('number'),
+  `function eatsMemory() {
     const blocks = [];
     for (;;) blocks.push(new Uint8Array(1024 * 1024).fill(blocks.length));
   }`,
-};
+);
 
-const callsItself: CodeFunction = {
-  name: 'callsItself',
-  inputs: [],
-  output: one('number'),
-  source: 'function callsItself() { return callsItself() + 1; }',
-};
+const callsItself = codeFunction({}, one('number'), 'function callsItself() { return callsItself() + 1; }');
 
-const nestsTooDeep: CodeFunction = {
-  name: 'nestsTooDeep',
-  inputs: [],
-  output: one('object'),
-  source: `function nestsTooDeep() {
+const nestsTooDeep = codeFunction(
+  {},
+  one('object'),
+  `function nestsTooDeep() {
     let nest = {};
     for (let depth = 0; depth < 100000; depth += 1) nest = { nest };
     return nest;
   }`,
-};
+);
 
-const logsMuch: CodeFunction = {
-  name: 'logsMuch',
-  inputs: [{ name: 'count', ...one('number') }],
-  output: one('number'),
-  source: `function logsMuch(count) {
+const logsMuch = codeFunction(
+  { count: one('number') },
+  one('number'),
+  `function logsMuch(count) {
     console.log('rows', count);
     console.log(count);
     console.log({ count, tags: ['a', 'b'] });
@@ -105,26 +81,24 @@ const logsMuch: CodeFunction = {
     console.warn(new TypeError('only a warning'));
     return count;
   }`,
-};
+);
 
-const reportsGlobals: CodeFunction = {
-  name: 'reportsGlobals',
-  inputs: [],
-  output: one('object'),
-  source: `function reportsGlobals() {
+const reportsGlobals = codeFunction(
+  {},
+  one('object'),
+  `function reportsGlobals() {
     const before = globalThis.visits ?? 0;
     globalThis.visits = before + 1;
     const names = ['process', 'require', 'module', 'fetch', 'WebAssembly', 'setTimeout', 'XMLHttpRequest'];
     return { visits: before, found: names.filter((name) => name in globalThis) };
   }`,
-};
+);
 
-const echo: CodeFunction = {
-  name: 'echo',
-  inputs: [{ name: 'value', ...orNull(one('object')) }],
-  output: orNull(one('object')),
-  source: 'function echo(value) { return value; }',
-};
+const echo = codeFunction(
+  { value: orNull(one('object')) },
+  orNull(one('object')),
+  'function echo(value) { return value; }',
+);
 
 /** Functions that end in every possible way, for testing clients of the platform. */
 export const runtimeTrials = {

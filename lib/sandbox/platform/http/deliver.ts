@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { HttpBindings } from '@hono/node-server';
-import type { Delivery } from './faulty-delivery.ts';
-import type { PlainResponse } from './plain-response.ts';
+import type { Delivery } from './faults.ts';
+import type { PlainResponse } from './responses.ts';
 
 export type DeliverOptions = {
   /** Whether to compress for clients that accept it. */

@@ -1,6 +1,4 @@
-import { type ErrorContext, errorResponse } from './error-response.ts';
-import type { PlainResponse } from './plain-response.ts';
-import { createSlidingWindow } from './sliding-window.ts';
+import { type ErrorContext, errorResponse, type PlainResponse } from './responses.ts';
 
 export type ThrottleOptions = {
   /** Requests a second; undefined for no limit. */
@@ -52,3 +50,30 @@ function retryAfterHeader(form: RetryAfterForm, waitMs: number, nowMs: number): 
 }
 
 const TURN: readonly RetryAfterForm[] = ['seconds', 'date', 'absent'];
+
+export type WindowDecision =
+  | { readonly kind: 'admitted' }
+  /** `waitMs` until a request would be admitted if no other arrived. */
+  | { readonly kind: 'refused'; readonly waitMs: number };
+
+/**
+ * The rate limiter, a sliding window: with k = ceil(rate), at most k requests are admitted in any k / rate seconds,
+ * counted when they arrive. Refused requests do not count. `arrive` takes the time in milliseconds on a monotonic
+ * clock.
+ */
+export function createSlidingWindow(ratePerSecond: number): { arrive(atMs: number): WindowDecision } {
+  const most = Math.ceil(ratePerSecond);
+  const windowMs = (most / ratePerSecond) * 1000;
+  const admitted: number[] = [];
+  return {
+    arrive(atMs) {
+      while (admitted[0] !== undefined && admitted[0] <= atMs - windowMs) admitted.shift();
+      const [oldest] = admitted;
+      if (oldest !== undefined && admitted.length >= most) {
+        return { kind: 'refused', waitMs: oldest + windowMs - atMs };
+      }
+      admitted.push(atMs);
+      return { kind: 'admitted' };
+    },
+  };
+}

@@ -1,8 +1,7 @@
 import { analyzeSentiment } from '../../../platform/operations/analyze-sentiment.ts';
 import { assumptions } from '../assumptions.ts';
 import { randomFor } from '../records/random.ts';
-import { analyzeSentiment as analyze } from '../sentiment/analyze.ts';
-import { countUsage } from '../sentiment/usage.ts';
+import { analyzeSentiment as analyze, countUsage } from '../sentiment/analyze.ts';
 import { ok, operation, type RawInput, refused } from './operation.ts';
 
 /** Contract 4.6: by topic if topics are given, otherwise for the text as a whole. Only TEXT messages are read. */

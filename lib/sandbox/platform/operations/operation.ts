@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import type { Endpoint, EndpointInput } from '../../../platform/index.ts';
 import type { PlatformCounter } from '../counts.ts';
 import type { RunFunction } from '../functions/run-function.ts';
-import { type ErrorShapes, usualErrors } from '../http/error-shapes.ts';
 import { checkInput } from '../http/read-request.ts';
+import { type ErrorShapes, usualErrors } from '../http/responses.ts';
 import type { ResolvedAppOptions } from '../options.ts';
 import type { PlatformState } from '../state.ts';
 

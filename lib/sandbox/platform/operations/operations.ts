@@ -1,12 +1,98 @@
+import { printJson } from '../../../base/index.ts';
 import type { endpoints } from '../../../platform/endpoints.ts';
+import { getDataFile } from '../../../platform/operations/get-data-file.ts';
+import { listCards } from '../../../platform/operations/list-cards.ts';
+import { runFunction } from '../../../platform/operations/run-function.ts';
+import { updateFormula } from '../../../platform/operations/update-formula.ts';
+import { assumptions } from '../assumptions.ts';
+import { updateFormula as update } from '../calculations/formulas.ts';
 import { analyzeSentimentOperation } from './analyze-sentiment.ts';
-import { getDataFileOperation } from './get-data-file.ts';
-import { listCardsOperation } from './list-cards.ts';
-import type { Operation } from './operation.ts';
-import { runFunctionOperation } from './run-function.ts';
+import { type Operation, ok, operation, refused } from './operation.ts';
 import { searchCalculationsOperation } from './search-calculations.ts';
 import { searchFilesOperation } from './search-files.ts';
-import { updateFormulaOperation } from './update-formula.ts';
+
+/** Contract 4.4. */
+const listCardsOperation = operation(listCards, ({ path, query }, { state }) => {
+  const datasetIndex = state.datasets.findIndex(({ id }) => id === path.datasetId.toLowerCase());
+  if (datasetIndex < 0) return refused(404, `there is no dataset ${path.datasetId}`);
+  const withDrill = query?.drill ?? true;
+  const cards = state.cards.of(datasetIndex).filter(({ rootId }) => withDrill || rootId === undefined);
+  return ok(JSON.stringify(cards.map(({ row }) => row)));
+});
+
+/** Contract 4.7. Unknown names in `expand` are ignored. */
+const getDataFileOperation = operation(getDataFile, ({ path, query }, { state }) => {
+  const file = state.dataFile(path.dataFileId);
+  if (file === undefined) return refused(404, `there is no data file ${path.dataFileId}`);
+  const expanded = (query?.expand ?? '').split(',').map((name) => name.trim().toLowerCase());
+  const { dataFileId, name, responsibleUserId, datetimeCreated, revisions, existing } = file;
+  return ok(
+    JSON.stringify({
+      dataFileId,
+      name,
+      responsibleUserId,
+      ...(expanded.includes(assumptions.currentRevisionExpansion)
+        ? { currentRevision: revisions.at(-1) }
+        : {}),
+      datetimeCreated,
+      ...(expanded.includes(assumptions.revisionsExpansion) ? { revisions } : {}),
+      existing,
+    }),
+  );
+});
+
+/** Contract 4.1; in practice PUT is documented, too. */
+const updateFormulaOperation = operation(
+  updateFormula,
+  ({ path, query, body }, { state, counter }) => {
+    const updated = update(state.calculations, state.formulas, {
+      id: path.calculationId,
+      expression: body.expression,
+      strict: query?.strict ?? false,
+    });
+    switch (updated.kind) {
+      case 'not-found':
+        return refused(404, `there is no calculation ${path.calculationId}`);
+      case 'refused':
+        return refused(400, updated.message);
+      case 'updated':
+        counter.updatedFormula(path.calculationId);
+        return ok(updated.text);
+      default:
+        return updated satisfies never;
+    }
+  },
+  { otherMethods: ['PUT'] },
+);
+
+/** Contract 4.5. A function that failed still gets 200: its `status` says so. */
+const runFunctionOperation = operation(
+  runFunction,
+  async ({ path, body }, { counter, runCodeFunction }) => {
+    const inputVariables = body.inputVariables ?? {};
+    const getLogs = body.settings?.getLogs;
+    const run = await runCodeFunction({
+      ...path,
+      inputVariables,
+      settings: { getLogs },
+      startedBy: assumptions.tokenOwner,
+    });
+    switch (run.kind) {
+      case 'not-found':
+        return refused(404, run.message);
+      case 'bad-input':
+        return refused(400, run.message);
+      case 'executed': {
+        const { executionId, packageId, version, functionName, status } = run.execution;
+        counter.executed({ executionId, packageId, version, functionName, inputVariables, status });
+        return ok(printJson({ ...run.execution, errorInformation: run.execution.errorInformation ?? null }));
+      }
+      default:
+        return run satisfies never;
+    }
+  },
+  { errors: { usual: 'MessageError', forbidden: 'MessageError' } },
+);
 
 type Endpoints = typeof endpoints;
 

@@ -1,6 +1,6 @@
 import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
-import { anomalyFor } from '../anomaly-plan.ts';
 import type { CalculationSearch } from '../calculations/calculation-search.ts';
+import { anomalyFor } from '../http/faults.ts';
 import { drawFor, randomFor } from '../records/random.ts';
 import { type OperationContext, ok, operation, type RawInput, refused } from './operation.ts';
 

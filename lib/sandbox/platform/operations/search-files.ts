@@ -1,8 +1,8 @@
 import { searchFiles } from '../../../platform/operations/search-files.ts';
-import { anomalyFor } from '../anomaly-plan.ts';
 import { assumptions } from '../assumptions.ts';
 import type { FilePage, FileQuery, SearchFiles } from '../files/file-search.ts';
 import type { FileSet } from '../files/file-set.ts';
+import { anomalyFor } from '../http/faults.ts';
 import { type Random, randomFor } from '../records/random.ts';
 import { type OperationContext, ok, operation, refused } from './operation.ts';
 

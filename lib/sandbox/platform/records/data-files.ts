@@ -1,6 +1,5 @@
-import { SEEDED_FROM_MS, SEEDED_UNTIL_MS } from './epoch.ts';
 import { userIdAt } from './people.ts';
-import { itemsOf, type Random, randomFor } from './random.ts';
+import { itemsOf, type Random, randomFor, SEEDED_FROM_MS, SEEDED_UNTIL_MS } from './random.ts';
 
 /** One upload of a data file. Hashes are upper-case hex. */
 type Revision = {

@@ -1,7 +1,3 @@
-import { assumed } from './assumed.ts';
-import { createMentions, type Topic } from './mentions.ts';
-import { sentencesOf, wordsOf } from './words.ts';
-
 /** The sentiment of a text as a whole. */
 type Sentiment = 'POSITIVE' | 'NEGATIVE' | 'NEUTRAL';
 
@@ -47,4 +43,132 @@ function sentimentOf(compounds: readonly number[]): Sentiment {
   const mean = compounds.reduce((sum, compound) => sum + compound, 0) / Math.max(1, compounds.length);
   if (mean > assumed.neutralBand) return 'POSITIVE';
   return mean < -assumed.neutralBand ? 'NEGATIVE' : 'NEUTRAL';
+}
+
+/**
+ * What this folder assumes where neither the contract nor the platform's practice says anything. Other choices:
+ * - Sentiments are in upper case, as NOT_APPLICABLE is in the contract; a text without words is NEUTRAL.
+ * - A topic is mentioned by its name (underscores are spaces) or by any significant word of its description; case
+ *   and a simple plural make no difference.
+ * - The sentiment of a topic is the mean over the sentences that mention it, that of a text the mean over all of them.
+ */
+const assumed = {
+  /** A mean compound score above it is POSITIVE; below its negative, NEGATIVE. Source: the README of VADER. */
+  neutralBand: 0.05,
+  /** Longer words are left out: the lexicon has none, and VADER's patterns take cubic time over them. */
+  longestWord: 64,
+  /** Shorter words of a description are not significant. */
+  significantWordLength: 4,
+  /** Words of a description that say nothing about its topic. */
+  insignificantWords: new Set(
+    `about after also anything because been before being between both customer does each either every everything feel
+    feeling felt from general have having into just like more most much must only opinion other over overall regarding
+    related same sentiment should some someone something such talk text than that their them then there these they thing
+    think this those toward towards under user very were what when where whether which while will with without would your`.split(
+      /\s+/,
+    ),
+  ),
+  /** A token is about this many UTF-16 code units of English. */
+  charactersPerToken: 4,
+  /** The instructions that a model would be given before the text. */
+  promptTokens: 120,
+  /** What surrounds each topic in the prompt, besides its name and description. */
+  topicTokens: 8,
+  /** What a model would return for each topic, or for the text as a whole. */
+  outputTokens: 12,
+} as const;
+
+/** What a call would have cost with a model provider, in tokens; `totalTokens` is the sum of the others. */
+export type ModelProviderUsage = {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  readonly reasoningTokens: number;
+};
+
+/** What a model would read: the texts of the input, the topics and the instructions. */
+export type UsageRequest = {
+  readonly texts: readonly string[];
+  readonly topics?: readonly Topic[] | null | undefined;
+  readonly instructions?: string | null | undefined;
+};
+
+/** Counts tokens by length alone (see `assumed`): equal requests cost the same. Reasoning tokens are always 0. */
+export function countUsage({ texts, topics, instructions }: UsageRequest): ModelProviderUsage {
+  const requested = topics ?? [];
+  const topicTexts = requested.flatMap(({ topic, description }) => [topic, description ?? '']);
+  const read = [...texts, instructions ?? '', ...topicTexts].map(tokensOf);
+  const framing = assumed.promptTokens + assumed.topicTokens * requested.length;
+  const inputTokens = read.reduce((sum, tokens) => sum + tokens, framing);
+  const outputTokens = assumed.outputTokens * Math.max(1, requested.length);
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, reasoningTokens: 0 };
+}
+
+function tokensOf(text: string): number {
+  return Math.ceil(text.length / assumed.charactersPerToken);
+}
+
+/** The forms of a word for comparison: itself in lower case and, if it may be a plural, its possible singulars. */
+type WordForms = ReadonlySet<string>;
+
+/** The words of a text in order, each with its forms for comparison. */
+function wordsOf(text: string): WordForms[] {
+  const segments = [...wordSegmenter.segment(text.normalize('NFKC').toLowerCase())];
+  return segments.filter(({ isWordLike }) => isWordLike).map(({ segment }) => formsOf(segment));
+}
+
+/** Whether two words are the same apart from case and a simple plural. */
+function isSameWord(one: WordForms, other: WordForms): boolean {
+  return !one.isDisjointFrom(other);
+}
+
+/** The sentences of a text, without blank ones. */
+function sentencesOf(text: string): string[] {
+  return [...sentenceSegmenter.segment(text)].map(({ segment }) => segment.trim()).filter(Boolean);
+}
+
+const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
+const sentenceSegmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+
+const SHORTEST_PLURAL = 4;
+
+function formsOf(word: string): WordForms {
+  const bare = word.replace(/['’]s?$/, '');
+  if (bare.length < SHORTEST_PLURAL || !bare.endsWith('s') || bare.endsWith('ss')) return new Set([bare]);
+  return new Set([
+    bare,
+    bare.slice(0, -1),
+    bare.replace(/ies$/, 'y'),
+    bare.replace(/(s|x|z|ch|sh)es$/, '$1'),
+  ]);
+}
+
+/** A topic to look for: `topic` is its name, made of letters, digits and underscores. */
+type Topic = { readonly topic: string; readonly description?: string | undefined };
+
+/** Whether a sentence, given as its words, mentions a topic. */
+type Mentions = (words: readonly WordForms[]) => boolean;
+
+/** Looks for the topic's name, word by word, and for the significant words of its description. */
+function createMentions({ topic, description = '' }: Topic): Mentions {
+  const name = wordsOf(topic.replaceAll('_', ' '));
+  const hints = wordsOf(description).filter(isSignificant);
+  return (words) =>
+    hasPhrase(words, name) || hints.some((hint) => words.some((word) => isSameWord(word, hint)));
+}
+
+function hasPhrase(words: readonly WordForms[], phrase: readonly WordForms[]): boolean {
+  const [first, ...rest] = phrase;
+  if (!first) return false;
+  return words.some((word, at) => {
+    if (!isSameWord(word, first)) return false;
+    return rest.every((next, ahead) => isSameWord(words[at + 1 + ahead] ?? NO_WORD, next));
+  });
+}
+
+const NO_WORD: WordForms = new Set();
+
+function isSignificant(word: WordForms): boolean {
+  const isLong = [...word].some((form) => form.length >= assumed.significantWordLength);
+  return isLong && word.isDisjointFrom(assumed.insignificantWords);
 }

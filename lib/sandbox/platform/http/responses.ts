@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
+import { printJson } from '../../../base/index.ts';
 import { randomFor } from '../records/random.ts';
-import type { ErrorShapes } from './error-shapes.ts';
-import { jsonResponse, type PlainResponse } from './plain-response.ts';
 
 /** What an error response is built from. `number` is the request's: the reference is derived from it and the seed. */
 export type ErrorContext = {
@@ -40,3 +39,38 @@ function errorReference(seed: number, number: number): string {
 }
 
 const TOE_LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+
+/**
+ * What an error looks like: `{status, statusReason, path, message, toe}`, `{message}`, or a bare JSON string that is the
+ * message.
+ */
+type ErrorShape = 'PlatformError' | 'MessageError' | 'TextError';
+
+/** The shapes of an operation's errors. A 401 is a `PlatformError` everywhere. */
+export type ErrorShapes = { readonly usual: ErrorShape; readonly forbidden: ErrorShape };
+
+/** Of most operations, and of paths that belong to none. */
+export const usualErrors: ErrorShapes = { usual: 'PlatformError', forbidden: 'PlatformError' };
+
+/** A response before it becomes bytes on a connection. */
+export type PlainResponse = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Text, or the same as UTF-8. */
+  readonly body: string | Uint8Array<ArrayBuffer>;
+};
+
+/** A JSON response; bigints are printed as integers with all their digits. */
+export function jsonResponse(value: unknown, status = 200): PlainResponse {
+  return jsonTextResponse(printJson(value), status);
+}
+
+/** A response whose JSON is already printed. */
+export function jsonTextResponse(body: string | Uint8Array<ArrayBuffer>, status = 200): PlainResponse {
+  return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body };
+}
+
+export function htmlResponse(title: string, status = 200): PlainResponse {
+  const body = `<!DOCTYPE html>\n<html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\n`;
+  return { status, headers: { 'content-type': 'text/html; charset=utf-8' }, body };
+}
