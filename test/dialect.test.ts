@@ -26,7 +26,7 @@ test('objects with names from outside keep all of them', () => {
 /** Reads JSON without a limit. These read what this process printed, a single text, within limits, or
  * an object of the store that counts as damaged if it cannot be read. */
 const PARSERS = [
-  'lib/jobs/ledger/create-ledger.ts',
+  'lib/jobs/ledger/ledger.ts',
   'lib/base/json/bounded-line.ts',
   'lib/base/json/exact-json.ts',
   'lib/base/json/json.ts',

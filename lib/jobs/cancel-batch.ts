@@ -1,5 +1,6 @@
 import { CANCELLED, isCancelled } from './ledger/job-row.ts';
-import type { CancelAnswer, Ledger } from './ledger/ledger.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import type { CancelAnswer } from './ledger/person-steps.ts';
 import { type BatchStorage, chunkJobId } from './texts/batch/batch.ts';
 import { chunkRows, isEnded, readHeader } from './texts/batch/chunk-row.ts';
 import { failChunk } from './texts/batch/end-chunk.ts';

@@ -6,16 +6,15 @@ import type { Store } from '../store/index.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
 import { createHeld, type Held, type Lease, NotClaimedError } from './held.ts';
-import { stageLateOutcome } from './late-outcome.ts';
 import type { Claim, EndedJobRow, JobError, Outcome } from './ledger/job-row.ts';
-import type { JobRequest, Ledger, ReleaseAnswer, ReleaseOptions } from './ledger/ledger.ts';
-import { neverSent, runsAgain } from './ledger/transitions.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { type JobRequest, neverSent, type ReleaseOptions, runsAgain } from './ledger/transitions.ts';
 import { parseMessage } from './message/message.ts';
 import { withId } from './message/with-id.ts';
 import { persist } from './persist.ts';
 import { MOST_MESSAGE_BYTES, type QueueMessage } from './queue/queue.ts';
 import { sentBytes } from './queue/sendable.ts';
-import { recordEnd } from './record-end.ts';
+import { recordEnd, stageLateOutcome } from './record-end.ts';
 import { storeFailedMessage } from './redrive.ts';
 import { storeRefused } from './refused.ts';
 import { type TypedJobRow, writeResult } from './result.ts';
@@ -303,7 +302,7 @@ const giveUp = (
   options: ReleaseOptions,
   worker: Worker,
   { writeUntilMs }: Lease,
-): Promise<ReleaseAnswer['kind']> =>
+): Promise<Awaited<ReturnType<Ledger['release']>>['kind']> =>
   persist(
     async () => {
       const { kind } = await worker.ledger.release(claim, options);

@@ -1,10 +1,10 @@
 import type { Share } from '../pace/fair-order.ts';
 import type { Breaker } from '../pace/fleet-breaker.ts';
 import type { Store } from '../store/index.ts';
-import { findLateOutcome } from './late-outcome.ts';
 import { CANCELLED, type Claim } from './ledger/job-row.ts';
-import type { ClaimAnswer, JobRequest, Ledger, SentAnswer } from './ledger/ledger.ts';
-import { sentInTime } from './ledger/transitions.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { type ClaimAnswer, type JobRequest, type SentAnswer, sentInTime } from './ledger/transitions.ts';
+import { findLateOutcome } from './record-end.ts';
 import { HandBackError, JobCancelledError, type Turn, TurnLostError } from './turn.ts';
 
 export type Lease = {

@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
+import * as z from 'zod/mini';
 import { messageOf, once } from '../base/index.ts';
-import type { Store } from '../store/index.ts';
-import { stageLateOutcome } from './late-outcome.ts';
-import type { Claim, Outcome } from './ledger/job-row.ts';
-import type { EndAnswer, Ledger } from './ledger/ledger.ts';
+import { findStored, keySegment, MOST_LIST_BYTES, type Store, StoredObjectError } from '../store/index.ts';
+import { type Claim, type Outcome, outcomeSchema } from './ledger/job-row.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import type { EndAnswer, SentBy } from './ledger/transitions.ts';
 import { type PersistOptions, persist } from './persist.ts';
 import { stagedOutcome } from './result.ts';
 
@@ -53,3 +54,25 @@ export async function recordEnd(claim: Claim, given: Outcome, parts: RecordParts
 /** A row of the ledger has room for the text of an error, whoever threw it. */
 const withShortError = ({ error, ...outcome }: Outcome): Outcome =>
   error === undefined ? outcome : { ...outcome, error: { ...error, message: messageOf(error.message) } };
+
+/** Where the outcome of a send waits if the ledger could not store it. */
+const lateKey = ({ id, createdAt, fence }: SentBy) =>
+  `work/outcomes/${keySegment(id)}/late-${createdAt}-${fence}.json`;
+
+/** Stages the outcome of a send. The bytes are the same each time. */
+export async function stageLateOutcome(store: Store, sent: SentBy, outcome: Outcome): Promise<void> {
+  const body = Buffer.from(`${JSON.stringify({ version: 1, outcome })}\n`);
+  await store.put(lateKey(sent), body, { contentType: 'application/json' });
+}
+
+/** The staged outcome of a send; undefined if there is none, or something else is there. */
+export async function findLateOutcome(store: Store, sent: SentBy): Promise<Outcome | undefined> {
+  try {
+    return (await findStored(store, lateKey(sent), lateSchema, MOST_LIST_BYTES))?.value.outcome;
+  } catch (error) {
+    if (error instanceof StoredObjectError) return undefined;
+    throw error;
+  }
+}
+
+const lateSchema = z.object({ version: z.literal(1), outcome: outcomeSchema });

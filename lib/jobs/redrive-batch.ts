@@ -42,7 +42,7 @@ async function openChunk(
   const reopened = await reopenChunk(chunkId, batches);
   if (reopened === 'gone' || reopened === 'complete') return undefined;
   // A job that another redrive has just opened, or whose row has expired, only needs its message.
-  await ledger.reopen(id, { anyEnd: true, anyContent: true });
+  await ledger.reopen(id, { anyEnd: true });
   return { kind: 'open', id, body };
 }
 

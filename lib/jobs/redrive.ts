@@ -1,7 +1,8 @@
 import { AwsError, parseJson } from '../base/index.ts';
 import { getBounded, idOfSegment, keySegment, type Store } from '../store/index.ts';
 import { type EndedJobRow, isCancelled, type JobRow } from './ledger/job-row.ts';
-import type { Ledger, ReopenOptions } from './ledger/ledger.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import type { ReopenOptions } from './ledger/person-steps.ts';
 import { parseMessage } from './message/message.ts';
 import { withId } from './message/with-id.ts';
 import { createEmptyCheck, LONG_POLLS, total } from './queue/empty-queue.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Terminal } from '../../lib/cli/terminal/terminal.ts';
-import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
+import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import { openQueue } from '../../lib/jobs/queue/open-queue.ts';
 import { LEASES } from '../../lib/jobs/timed-table.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import type { JobFinished, Worker } from '../../lib/jobs/handle-message.ts';
 import type { Lease } from '../../lib/jobs/held.ts';
-import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
+import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { type JobType, jobTypes, type Runners } from '../../lib/jobs/types/job-types.ts';
 import { createMemoryStore } from '../store/memory-store.ts';

@@ -1,8 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
 import { createHeld, type HeldOptions } from '../../lib/jobs/held.ts';
-import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
 import type { Claim } from '../../lib/jobs/ledger/job-row.ts';
-import type { Ledger, SentAnswer } from '../../lib/jobs/ledger/ledger.ts';
+import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
+import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
+import type { SentAnswer } from '../../lib/jobs/ledger/transitions.ts';
 import { HandBackError, JobCancelledError, TurnLostError } from '../../lib/jobs/turn.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { createMemoryTable } from '../table/memory-table.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Lease } from '../../lib/jobs/held.ts';
 import { jobTimes } from '../../lib/jobs/job-times.ts';
-import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
+import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import { leaseUntil } from '../../lib/jobs/open-worker.ts';
 import type { Queue, QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { runBatch } from '../../lib/jobs/run-batch.ts';

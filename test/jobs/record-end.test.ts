@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { handleMessage, type Worker } from '../../lib/jobs/handle-message.ts';
 import type { Lease } from '../../lib/jobs/held.ts';
-import { findLateOutcome, stageLateOutcome } from '../../lib/jobs/late-outcome.ts';
 import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
+import { findLateOutcome, stageLateOutcome } from '../../lib/jobs/record-end.ts';
 import { HandBackError, type RunJob } from '../../lib/jobs/turn.ts';
 import type { RunFunctionJob } from '../../lib/jobs/types/run-function/definition.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';

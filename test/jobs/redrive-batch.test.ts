@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
+import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import { redriveFailed } from '../../lib/jobs/redrive.ts';
 import { redriveBatch } from '../../lib/jobs/redrive-batch.ts';
 import type { Costs } from '../../lib/jobs/texts/batch/chunk-counts.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
+import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import type { Queue, QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { work } from '../../lib/jobs/work.ts';
 import type { Table } from '../../lib/table/table.ts';

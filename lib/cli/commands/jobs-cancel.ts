@@ -1,6 +1,6 @@
 import { cancelBatch } from '../../jobs/cancel-batch.ts';
 import { isCancelled } from '../../jobs/ledger/job-row.ts';
-import type { CancelAnswer } from '../../jobs/ledger/ledger.ts';
+import type { CancelAnswer } from '../../jobs/ledger/person-steps.ts';
 import { stopsWhenCancelled } from '../../jobs/types/job-types.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createLedger } from '../../jobs/ledger/create-ledger.ts';
 import type { Ledger } from '../../jobs/ledger/ledger.ts';
+import { createLedger } from '../../jobs/ledger/ledger.ts';
 import { jobId } from '../../jobs/message/fields.ts';
 import type { BatchStorage } from '../../jobs/texts/batch/batch.ts';
 import { openTimedTable } from '../../jobs/timed-table.ts';

@@ -7,10 +7,10 @@ const count = z.int().check(z.minimum(0));
 // What `parseOwnJson` returned is JSON.
 const json = z.custom<Json>(() => true);
 
-const endStates = ['DONE', 'FAILED', 'UNKNOWN'] as const;
-export type EndState = (typeof endStates)[number];
+/** The state of a job that ended with each status. */
+const endStates = { done: 'DONE', failed: 'FAILED', unknown: 'UNKNOWN' } as const;
 
-export const jobStates = ['CLAIMED', 'SENT', ...endStates] as const;
+export const jobStates = ['CLAIMED', 'SENT', ...Object.values(endStates)] as const;
 
 /** Why a job did not succeed. The ledger's own kinds: `cancelled`, `workers-died`, `answer-lost`, `never-sent`, `resolved`. */
 const errorSchema = z.catchall(z.object({ kind: z.string(), message: z.string() }), z.optional(json));
@@ -110,7 +110,7 @@ class LedgerError extends Error {
 
 /** The row of a job that has ended. */
 export type EndedJobRow = JobRow & {
-  readonly state: EndState;
+  readonly state: (typeof endStates)[Outcome['status']];
   readonly finishedAt: number;
   readonly outcome: Outcome;
 };
@@ -130,3 +130,30 @@ export const CANCELLED = 'the job was cancelled';
 /** Whether a person cancelled the job, before it was sent or after it had failed. */
 export const isCancelled = ({ cancelled, outcome }: JobRow): boolean =>
   cancelled === true || outcome?.error?.kind === 'cancelled';
+
+/** The row of a job that nobody has claimed yet. */
+export const blankRow = (id: string, nowMs: number): JobRow => ({
+  id,
+  state: 'CLAIMED',
+  fence: 0,
+  attempts: 0,
+  takeovers: 0,
+  dt: new Date(nowMs).toISOString().slice(0, 10),
+  createdAt: nowMs,
+});
+
+export const withoutLease = ({ leaseUntilMs: _, ...row }: JobRow): JobRow => row;
+
+/** The row once the job has ended. Of two ends of one job the later one wins, so it gets the later time, whatever the clock says. */
+export function endOf(row: JobRow, outcome: Outcome, nowMs: number): EndedJobRow {
+  const { earlierFinishedAt: _, cancelled, ...rest } = withoutLease(row);
+  const before = row.finishedAt ?? row.earlierFinishedAt ?? Number.NEGATIVE_INFINITY;
+  const mark = cancelled && outcome.status !== 'done' ? { cancelled } : {};
+  const finishedAt = Math.max(nowMs, before + 1);
+  return { ...rest, ...mark, state: endStates[outcome.status], finishedAt, outcome };
+}
+
+export const failure = (status: 'failed' | 'unknown', kind: string, message: string): Outcome => ({
+  status,
+  error: { kind, message },
+});

@@ -1,17 +1,45 @@
-import type { Claim, EndedJobRow, Holder, JobRow, Outcome } from './job-row.ts';
+import { randomUUID } from 'node:crypto';
+import type { RowKey, StoredRow, Table } from '../../table/index.ts';
+import { type Claim, fromRow, type Holder, type JobRow, type Outcome, toRow } from './job-row.ts';
+import {
+  type CancelOptions,
+  decideCancel,
+  decideReopen,
+  decideResolve,
+  type ReopenOptions,
+  type Resolution,
+} from './person-steps.ts';
+import {
+  type ClaimAnswer,
+  type ClaimFacts,
+  type Decision,
+  decideAnnounce,
+  decideClaim,
+  decideEnd,
+  decideRelease,
+  decideRenew,
+  decideSent,
+  type JobRequest,
+  type LateOutcome,
+  type ReleaseOptions,
+  type SentAnswer,
+  type SentBy,
+  sentInTime,
+} from './transitions.ts';
 
-/** What a message says about its job. */
-export type JobRequest = {
-  readonly id: string;
-  readonly type: string;
-  readonly contentHash: string;
-  readonly sender: string;
+export type LedgerOptions = {
+  readonly table: Table;
+  /** Epoch milliseconds. Default: `Date.now`. */
+  readonly now?: () => number;
+  /** Whether `now` is the table's time already; a response of the table may make it so. Default: it always is. */
+  readonly isTimeKnown?: () => boolean;
+  /** A token that no earlier write had. Default: a random UUID. */
+  readonly newToken?: () => string;
+  /** How long a row stays after its last write. Default: 30 days. */
+  readonly expireAfterMs?: number;
 };
 
-export type ClaimOptions = {
-  readonly leaseMs: number;
-  /** A send whose outcome is unknown may be repeated. Default: false. */
-  readonly mayRepeat?: boolean;
+export type ClaimOptions = Omit<ClaimFacts, 'nowMs' | 'late'> & {
   /** Most likely nobody has seen the job yet: then its claim costs no read. It may be wrong. Default: false. */
   readonly isNew?: boolean;
   /**
@@ -19,10 +47,6 @@ export type ClaimOptions = {
    * what it throws is thrown. Default: there is none.
    */
   readonly findOutcome?: (sent: SentBy) => Promise<Outcome | undefined>;
-  /** Names the delivery that claims. A claim of the same one, whose response was lost, is found again. */
-  readonly by?: string;
-  /** The same write records that a request leaves now, as `sent` does. Default: false. */
-  readonly sends?: boolean;
   /**
    * Called with each claim before it is written. If no response to that comes, it may be stored at any time: then nothing
    * may leave, and a release sees to it that the job is not taken for sent.
@@ -30,114 +54,156 @@ export type ClaimOptions = {
   readonly onTry?: (trying: Claim) => void;
 };
 
-/** A send of a job: the fence that sent it. `createdAt` distinguishes the job from an earlier one with its id. */
-export type SentBy = Pick<JobRow, 'id' | 'createdAt' | 'fence'>;
-
-export type ClaimAnswer =
-  | { readonly kind: 'claimed'; readonly claim: Claim }
-  /** Somebody else has it, until `untilMs`. */
-  | { readonly kind: 'busy'; readonly untilMs: number }
-  | { readonly kind: 'ended'; readonly row: EndedJobRow }
-  /** The id belongs to a job with different content, which was left alone. */
-  | { readonly kind: 'other-content' };
-
-/** The holder no longer has the claim; `row` is the row as it is now. Nothing was changed. */
-export type Lost = { readonly kind: 'lost'; readonly row: JobRow | undefined };
+export type Ledger = ReturnType<typeof createLedger>;
 
 /**
- * Another worker has called the job unknown, which could not know better. Nothing was changed: stage what is known, and
- * then send the job's message again. Whoever receives it finds that.
+ * The states of all jobs, in a table that all workers share: one row per job, changed by one conditional write per step.
+ * The steps of a holder cost no reads, and neither does the claim of a new job. Failures of the table are thrown as
+ * `TableError`; the step may have been taken all the same. Repeating a step does no harm, but see `sent` for what it
+ * requires.
  */
-type CalledUnknown = { readonly kind: 'called-unknown' };
+export function createLedger(options: LedgerOptions) {
+  const { now = Date.now, newToken = randomUUID } = options;
+  const { read, step, list } = createSteps(options);
 
-export type HeldAnswer = { readonly kind: 'held'; readonly claim: Claim } | Lost;
+  return {
+    /** The clock of all leases, in epoch milliseconds: the table's, if it is known. */
+    now,
+    /** A name that nothing had before. */
+    newName: newToken,
+    /** Sees to it that `now` is the table's time: a read if it is not known yet, and nothing otherwise. */
+    setTime: createSetTime(read, options),
+    /** Records who asked for a job before it can be claimed; changes nothing if the job is known. */
+    announce: (request: JobRequest) =>
+      step(request.id, (row) => decideAnnounce(row, request, now()), { isNew: true }),
+    async claim(
+      request: JobRequest,
+      { isNew = false, findOutcome, onTry, ...facts }: ClaimOptions,
+    ): Promise<ClaimAnswer> {
+      let late: LateOutcome | undefined;
+      const decide = (row: JobRow | undefined) => {
+        const decision = decideClaim(row, request, { ...facts, late, nowMs: now() });
+        if (decision.answer.kind === 'claimed') onTry?.(decision.answer.claim);
+        return decision;
+      };
+      for (;;) {
+        const answer = await step(request.id, decide, { isNew: isNew && late === undefined });
+        if (answer.kind !== 'look') return answer;
+        late = { sent: answer.sent, outcome: await findOutcome?.(answer.sent) };
+      }
+    },
+    /**
+     * Records that a request leaves now. `mustLastMs`: how long it may take; the lease must last as long. Unless the
+     * answer is `sent`, nothing may leave, and SENT may be there all the same: repeat the step, or release the job.
+     */
+    async sent(holder: Holder, { mustLastMs }: { readonly mustLastMs: number }): Promise<SentAnswer> {
+      const decide = (row: JobRow | undefined) => decideSent(row, holder, { mustLastMs, nowMs: now() });
+      const answer = await step(holder.id, decide, { holder });
+      return answer.kind === 'sent' ? sentInTime(answer.claim, { mustLastMs, nowMs: now() }) : answer;
+    },
+    /** Makes the lease last at least `leaseMs` from now; a longer one is left as it is. */
+    renew: (holder: Holder, leaseMs: number) =>
+      step(holder.id, (row) => decideRenew(row, holder, { leaseMs, nowMs: now() }), { holder }),
+    /**
+     * Hands the job back, and takes its send back: anyone may claim it at once, and no takeover is counted. Of a claim
+     * that may have been stored, or be stored yet, too.
+     */
+    release: (holder: Holder & Partial<JobRequest>, given: ReleaseOptions = {}) =>
+      step(holder.id, (row) => decideRelease(row, holder, { ...given, nowMs: now() }), { holder }),
+    async end(holder: Holder, given: Outcome) {
+      // In the form in which it will be read, so that a repeated outcome is recognized.
+      const outcome = JSON.parse(JSON.stringify(given));
+      return step(holder.id, (row) => decideEnd(row, holder, { outcome, nowMs: now() }), { holder });
+    },
+    read: async (id: string) => (await read(id))?.row,
+    /** Stops a job that has not been sent, even one whose message has not arrived yet; one that failed stays failed. */
+    cancel: (id: string, given: CancelOptions = {}) =>
+      step(id, (row) => decideCancel(row, { id, nowMs: now(), ...given })),
+    /** Reopens a failed job; its message must be put on the queue again. */
+    reopen: (id: string, given: ReopenOptions = {}) => step(id, (row) => decideReopen(row, given)),
+    /** Settles a job whose outcome is unknown by a person's word. */
+    resolve: (id: string, resolution: Resolution) =>
+      step(id, (row) => decideResolve(row, { ...resolution, nowMs: now() })),
+    /** The rows of all jobs, in no particular order: for people, not for workers. */
+    list,
+  };
+}
 
-export type SentAnswer =
-  /** The request may leave, once. */
-  | { readonly kind: 'sent'; readonly claim: Claim }
-  /** The lease does not last as long as the send may; `leftMs` is the time left, negative if it has expired. */
-  | { readonly kind: 'too-late'; readonly leftMs: number }
-  | Lost;
+/** A clock that is off is set by three responses. Where they do not say the time, the clock here is used after them. */
+function createSetTime(
+  read: (id: string) => Promise<unknown>,
+  { isTimeKnown = () => true }: LedgerOptions,
+): () => Promise<void> {
+  let isDateless = false;
+  return async () => {
+    if (isDateless || isTimeKnown()) return;
+    for (let tries = 0; tries < 3 && !isTimeKnown(); tries += 1) await read(NOTHING);
+    isDateless = !isTimeKnown();
+  };
+}
 
-export type ReleaseAnswer = { readonly kind: 'released'; readonly row: JobRow } | CalledUnknown | Lost;
+/** A row, and the token of the write that stored it. */
+type FoundRow = { readonly row: JobRow; readonly token: string };
 
-export type ReleaseOptions = {
-  /** Whether a request has left; then it is proved that nothing was executed, or a repeat does no harm. Default: false. */
-  readonly hasLeft?: boolean;
-  /** An attempt, a try that executed nothing, or neither, since the turn only waited. Default: `nothing`. */
-  readonly counts?: 'attempt' | 'try' | 'nothing';
-};
-
-export type EndAnswer = { readonly kind: 'ended'; readonly row: EndedJobRow } | CalledUnknown | Lost;
-
-export type CancelOptions = {
-  /** Whether jobs of a type send many requests, and stop between two of them. Default: none does. */
-  readonly stops?: (type: string) => boolean;
-};
-
-export type CancelAnswer =
-  | { readonly kind: 'cancelled'; readonly row: EndedJobRow }
-  /** Its worker sends no more, and ends it with what it has. */
-  | { readonly kind: 'stopping'; readonly row: JobRow }
-  | { readonly kind: 'sent'; readonly row: JobRow }
-  | { readonly kind: 'ended'; readonly row: EndedJobRow };
-
-/** `refused`: the outcome of the job is not unknown. */
-export type ResolveAnswer =
-  | { readonly kind: 'resolved'; readonly row: EndedJobRow }
-  | { readonly kind: 'refused'; readonly row: JobRow | undefined };
-
-/** What a person says about a job whose outcome is unknown. */
-export type Resolution = { readonly status: 'done' | 'failed'; readonly note: string };
-
-export type ReopenOptions = {
-  /** Reopens the job though it was cancelled: a person named it. Default: false. */
-  readonly isNamed?: boolean;
-  /** Reopens the job however it ended: a repeat does no harm, and more of it may succeed. Default: false. */
-  readonly anyEnd?: boolean;
-  /** The next message may have other content: some texts of the job may have been forgotten. Default: false. */
-  readonly anyContent?: boolean;
-};
-
-/** `refused`: the job has not failed, was cancelled and not named, or does not exist. */
-export type ReopenAnswer =
-  | { readonly kind: 'reopened'; readonly row: JobRow }
-  | { readonly kind: 'refused'; readonly row: JobRow | undefined };
+/** `holder`: the row that it stored last is taken for the current one. `isNew`: most likely there is no row yet. */
+type StepOptions = { readonly holder?: Holder; readonly isNew?: boolean };
 
 /**
- * The states of all jobs, in a table that all workers share. Failures of the table are thrown as `TableError`; the step
- * may have been taken all the same. Repeating a step does no harm, but see `sent` for what it requires.
+ * Takes steps of jobs: each decides from the job's row, and writes what was decided over that row.
+ *
+ * The row is not read if it is known: a holder stored it, or nobody has yet. That is safe, although others may have
+ * changed it since, because a write succeeds only over the very row that it was decided from. A decision from a
+ * remembered row that writes nothing is made again from the row that is there. After a lost race the step is decided
+ * again from the row that won: each retry is somebody else's progress.
  */
-export type Ledger = {
-  /** The clock of all leases, in epoch milliseconds: the table's, if it is known. */
-  readonly now: () => number;
-  /** A name that nothing had before. */
-  readonly newName: () => string;
-  /** Sees to it that `now` is the table's time: a read if it is not known yet, and nothing otherwise. */
-  setTime(): Promise<void>;
-  /** Records who asked for a job before it can be claimed; changes nothing if the job is known. */
-  announce(request: JobRequest): Promise<void>;
-  claim(request: JobRequest, options: ClaimOptions): Promise<ClaimAnswer>;
-  /**
-   * Records that a request leaves now. `mustLastMs`: how long it may take; the lease must last as long. Unless the
-   * answer is `sent`, nothing may leave, and SENT may be there all the same: repeat the step, or release the job.
-   */
-  sent(holder: Holder, options: { readonly mustLastMs: number }): Promise<SentAnswer>;
-  /** Makes the lease last at least `leaseMs` from now; a longer one is left as it is. */
-  renew(holder: Holder, leaseMs: number): Promise<HeldAnswer>;
-  /**
-   * Hands the job back, and takes its send back: anyone may claim it at once, and no takeover is counted. Of a claim that
-   * may have been stored, or be stored yet, too.
-   */
-  release(holder: Holder & Partial<JobRequest>, options?: ReleaseOptions): Promise<ReleaseAnswer>;
-  end(holder: Holder, outcome: Outcome): Promise<EndAnswer>;
-  read(id: string): Promise<JobRow | undefined>;
-  /** Stops a job that has not been sent, even one whose message has not arrived yet; one that failed stays failed. */
-  cancel(id: string, options?: CancelOptions): Promise<CancelAnswer>;
-  /** Reopens a failed job; its message must be put on the queue again. */
-  reopen(id: string, options?: ReopenOptions): Promise<ReopenAnswer>;
-  /** Settles a job whose outcome is unknown by a person's word. */
-  resolve(id: string, resolution: Resolution): Promise<ResolveAnswer>;
-  /** The rows of all jobs, in no particular order: for people, not for workers. */
-  list(): AsyncGenerator<JobRow>;
-};
+function createSteps({
+  table,
+  now = Date.now,
+  newToken = randomUUID,
+  expireAfterMs = 30 * 24 * 60 * 60 * 1_000,
+}: LedgerOptions) {
+  const remembered = new WeakMap<Holder, FoundRow>();
+  const read = async (id: string) => toFound(await table.get(keyOf(id)));
+  const step = async <Answer>(
+    id: string,
+    decide: (row: JobRow | undefined) => Decision<Answer>,
+    { holder, isNew = false }: StepOptions = {},
+  ): Promise<Answer> => {
+    const known = holder && remembered.get(holder);
+    let isCurrent = known === undefined && !isNew;
+    let found = isCurrent ? await read(id) : known;
+    for (;;) {
+      const { write: row, answer } = decide(found?.row);
+      if (row !== undefined) {
+        const [token, expiresAtMs] = [newToken(), now() + expireAfterMs];
+        const condition = { expected: found?.token ?? null, token, expiresAtMs };
+        const written = await table.put(keyOf(id), toRow(row), condition);
+        if (written.kind === 'stored') {
+          // The answer holds the row that was written: it proves a claim as well as the holder does.
+          for (const each of [row, holder]) if (each) remembered.set(each, { row, token });
+          return answer;
+        }
+        found = toFound(written.current);
+      } else if (isCurrent) {
+        return answer;
+      } else {
+        found = await read(id);
+      }
+      isCurrent = true;
+    }
+  };
+  const list = async function* () {
+    for await (const { row } of table.scan(PARTITION_PREFIX)) yield fromRow(row);
+  };
+  return { read, step, list };
+}
+
+const toFound = (stored: StoredRow | undefined): FoundRow | undefined =>
+  stored && { row: fromRow(stored.row), token: stored.token };
+
+const PARTITION_PREFIX = 'job#';
+
+/** A name that no job has: nothing is there. */
+const NOTHING = '-';
+
+const keyOf = (id: string): RowKey => ({ partition: `${PARTITION_PREFIX}${id}`, sort: '-' });

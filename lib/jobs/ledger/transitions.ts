@@ -1,34 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
-  CANCELLED,
+  blankRow,
   type Claim,
   type EndedJobRow,
-  type EndState,
+  endOf,
+  failure,
   type Holder,
   hasEnded,
   isCancelled,
-  type JobError,
   type JobRow,
   type Outcome,
+  withoutLease,
 } from './job-row.ts';
-import type {
-  CancelAnswer,
-  CancelOptions,
-  ClaimAnswer,
-  ClaimOptions,
-  EndAnswer,
-  HeldAnswer,
-  JobRequest,
-  Lost,
-  ReleaseAnswer,
-  ReleaseOptions,
-  ReopenAnswer,
-  ReopenOptions,
-  Resolution,
-  ResolveAnswer,
-  SentAnswer,
-  SentBy,
-} from './ledger.ts';
 
 /*
  * from                        to                by whom                                                      step
@@ -75,15 +58,50 @@ import type {
 /** What to write in place of the row, if anything, and what to return once that is stored. */
 export type Decision<Answer> = { readonly write?: JobRow; readonly answer: Answer };
 
+/** The holder no longer has the claim; `row` is the row as it is now. Nothing was changed. */
+type Lost = { readonly kind: 'lost'; readonly row: JobRow | undefined };
+
+/**
+ * Another worker has called the job unknown, which could not know better. Nothing was changed: stage what is known, and
+ * then send the job's message again. Whoever receives it finds that.
+ */
+type CalledUnknown = { readonly kind: 'called-unknown' };
+
+/** What a message says about its job. */
+export type JobRequest = {
+  readonly id: string;
+  readonly type: string;
+  readonly contentHash: string;
+  readonly sender: string;
+};
+
 /** What a claim is decided by, besides the row. */
-export type ClaimFacts = Pick<ClaimOptions, 'by' | 'leaseMs' | 'mayRepeat' | 'sends'> & {
+export type ClaimFacts = {
+  readonly leaseMs: number;
+  /** A send whose outcome is unknown may be repeated. Default: false. */
+  readonly mayRepeat?: boolean;
+  /** Names the delivery that claims. A claim of the same one, whose response was lost, is found again. */
+  readonly by?: string;
+  /** The same write records that a request leaves now, as `sent` does. Default: false. */
+  readonly sends?: boolean;
   readonly nowMs: number;
   /** What was found of the last send of a job that nobody has; undefined if nobody has looked. */
   readonly late?: LateOutcome | undefined;
 };
 
+/** A send of a job: the fence that sent it. `createdAt` distinguishes the job from an earlier one with its id. */
+export type SentBy = Pick<JobRow, 'id' | 'createdAt' | 'fence'>;
+
 /** A send, and its outcome if it is known although the ledger never heard of it. */
 export type LateOutcome = { readonly sent: SentBy; readonly outcome: Outcome | undefined };
+
+export type ClaimAnswer =
+  | { readonly kind: 'claimed'; readonly claim: Claim }
+  /** Somebody else has it, until `untilMs`. */
+  | { readonly kind: 'busy'; readonly untilMs: number }
+  | { readonly kind: 'ended'; readonly row: EndedJobRow }
+  /** The id belongs to a job with different content, which was left alone. */
+  | { readonly kind: 'other-content' };
 
 /** The outcome of this send may be known, although the ledger never heard of it. */
 type LookAnswer = { readonly kind: 'look'; readonly sent: SentBy };
@@ -147,6 +165,13 @@ export const decideAnnounce = (
     ? { write: { ...blankRow(request.id, nowMs), ...factsOf(request) }, answer: undefined }
     : { answer: undefined };
 
+export type SentAnswer =
+  /** The request may leave, once. */
+  | { readonly kind: 'sent'; readonly claim: Claim }
+  /** The lease does not last as long as the send may; `leftMs` is the time left, negative if it has expired. */
+  | { readonly kind: 'too-late'; readonly leftMs: number }
+  | Lost;
+
 export function decideSent(
   row: JobRow | undefined,
   holder: Holder,
@@ -179,16 +204,24 @@ export const decideRenew = (
   row: JobRow | undefined,
   holder: Holder,
   { leaseMs, nowMs }: { readonly leaseMs: number; readonly nowMs: number },
-): Decision<HeldAnswer> =>
-  isHeldBy(row, holder)
-    ? held({ ...row, leaseUntilMs: Math.max(row.leaseUntilMs, nowMs + leaseMs) })
-    : lost(row);
+): Decision<{ readonly kind: 'held'; readonly claim: Claim } | Lost> => {
+  if (!isHeldBy(row, holder)) return lost(row);
+  const claim = { ...row, leaseUntilMs: Math.max(row.leaseUntilMs, nowMs + leaseMs) };
+  return { write: claim, answer: { kind: 'held', claim } };
+};
+
+export type ReleaseOptions = {
+  /** Whether a request has left; then it is proved that nothing was executed, or a repeat does no harm. Default: false. */
+  readonly hasLeft?: boolean;
+  /** An attempt, a try that executed nothing, or neither, since the turn only waited. Default: `nothing`. */
+  readonly counts?: 'attempt' | 'try' | 'nothing';
+};
 
 export function decideRelease(
   row: JobRow | undefined,
   holder: Holder & Partial<JobRequest>,
   { hasLeft = false, counts = 'nothing', nowMs }: ReleaseOptions & { readonly nowMs: number },
-): Decision<ReleaseAnswer> {
+): Decision<{ readonly kind: 'released'; readonly row: JobRow } | CalledUnknown | Lost> {
   // Its claim got no response, and may be stored yet: what that would replace is written again, so it meets another one.
   if (row === undefined || row.fence < holder.fence) {
     const { id, type = '', contentHash = '', sender = '' } = holder;
@@ -213,6 +246,8 @@ export function decideRelease(
   return { write, answer: { kind: 'released', row: write } };
 }
 
+export type EndAnswer = { readonly kind: 'ended'; readonly row: EndedJobRow } | CalledUnknown | Lost;
+
 export function decideEnd(
   row: JobRow | undefined,
   holder: Holder,
@@ -228,62 +263,6 @@ export function decideEnd(
     : lost(row);
 }
 
-export function decideCancel(
-  row: JobRow | undefined,
-  { id, nowMs, stops }: CancelOptions & { readonly id: string; readonly nowMs: number },
-): Decision<CancelAnswer> {
-  if (row && hasEnded(row)) {
-    if (row.state !== 'FAILED' || isCancelled(row)) return { answer: { kind: 'ended', row } };
-    const stays: EndedJobRow = { ...row, cancelled: true };
-    return { write: stays, answer: { kind: 'cancelled', row: stays } };
-  }
-  const isHeld = row?.leaseUntilMs !== undefined && nowMs < row.leaseUntilMs;
-  if (row && (row.state === 'SENT' || isHeld) && row.type !== undefined && stops?.(row.type)) {
-    const stopping: JobRow = { ...row, cancelled: true };
-    return { write: stopping, answer: { kind: 'stopping', row: stopping } };
-  }
-  if (row?.state === 'SENT') return { answer: { kind: 'sent', row } };
-  const write = endOf(row ?? blankRow(id, nowMs), cancelled(row), nowMs);
-  return { write, answer: { kind: 'cancelled', row: write } };
-}
-
-export function decideReopen(row: JobRow | undefined, options: ReopenOptions): Decision<ReopenAnswer> {
-  if (row === undefined || !mayReopen(row, options)) return { answer: { kind: 'refused', row } };
-  const { outcome: _, startedAt: _s, finishedAt, sentFence: _n, earlierSentFence: _e, ...known } = row;
-  const { unsentAttempts: _a, unsentTries: _t, cancelled: _c, contentHash, ...rest } = known;
-  const content = options.anyContent || contentHash === undefined ? {} : { contentHash };
-  const earlier = finishedAt === undefined ? {} : { earlierFinishedAt: finishedAt };
-  const fence = row.fence + 1;
-  const write: JobRow = {
-    ...rest,
-    ...content,
-    ...earlier,
-    state: 'CLAIMED',
-    fence,
-    attempts: 0,
-    takeovers: 0,
-  };
-  return { write, answer: { kind: 'reopened', row: write } };
-}
-
-const mayReopen = (row: JobRow, { isNamed = false, anyEnd = false }: ReopenOptions): boolean =>
-  anyEnd ? hasEnded(row) : row.state === 'FAILED' && (isNamed || !isCancelled(row));
-
-export function decideResolve(
-  row: JobRow | undefined,
-  { status, note, nowMs }: Resolution & { readonly nowMs: number },
-): Decision<ResolveAnswer> {
-  if (row === undefined || !hasEnded(row)) return { answer: { kind: 'refused', row } };
-  const { error, ...known } = row.outcome;
-  // Said again, so that a command that died before it stored the result can be repeated.
-  const before = error?.kind === 'resolved' ? error.message : known.note;
-  if (row.outcome.status === status && before === note) return { answer: { kind: 'resolved', row } };
-  if (row.state !== 'UNKNOWN') return { answer: { kind: 'refused', row } };
-  const said = status === 'done' ? { note } : { error: { kind: 'resolved', message: note } };
-  const write = endOf(row, { ...known, status, ...said }, nowMs);
-  return { write, answer: { kind: 'resolved', row: write } };
-}
-
 const isOf = (row: JobRow | undefined, { fence, by }: Holder): row is JobRow =>
   row !== undefined && row.fence === fence && row.by === by;
 
@@ -294,8 +273,6 @@ const isHeldBy = (row: JobRow | undefined, holder: Holder): row is Claim =>
 const isFree = (row: JobRow): boolean => row.state === 'CLAIMED' && row.leaseUntilMs === undefined;
 
 const lost = (row: JobRow | undefined): { readonly answer: Lost } => ({ answer: { kind: 'lost', row } });
-
-const held = (write: Claim): Decision<HeldAnswer> => ({ write, answer: { kind: 'held', claim: write } });
 
 function claimed(
   { by: _, ...row }: JobRow,
@@ -312,22 +289,6 @@ function ended(row: JobRow, outcome: Outcome, nowMs: number) {
   return { write, answer: { kind: 'ended', row: write } } as const;
 }
 
-const endStates = { done: 'DONE', failed: 'FAILED', unknown: 'UNKNOWN' } as const satisfies Record<
-  Outcome['status'],
-  EndState
->;
-
-/** Of two ends of one job the later one wins, so it gets the later time, whatever the clock says. */
-function endOf(row: JobRow, outcome: Outcome, nowMs: number): EndedJobRow {
-  const { earlierFinishedAt: _, cancelled, ...rest } = withoutLease(row);
-  const before = row.finishedAt ?? row.earlierFinishedAt ?? Number.NEGATIVE_INFINITY;
-  const mark = cancelled && outcome.status !== 'done' ? { cancelled } : {};
-  const finishedAt = Math.max(nowMs, before + 1);
-  return { ...rest, ...mark, state: endStates[outcome.status], finishedAt, outcome };
-}
-
-const withoutLease = ({ leaseUntilMs: _, ...row }: JobRow): JobRow => row;
-
 const withoutSend = ({ sentFence: _, earlierSentFence, ...row }: JobRow): JobRow =>
   earlierSentFence === undefined ? row : { ...row, sentFence: earlierSentFence };
 
@@ -339,16 +300,6 @@ function opened({ outcome: _, finishedAt, ...row }: EndedJobRow): JobRow {
   return { ...row, state: 'CLAIMED', earlierFinishedAt: finishedAt };
 }
 
-const blankRow = (id: string, nowMs: number): JobRow => ({
-  id,
-  state: 'CLAIMED',
-  fence: 0,
-  attempts: 0,
-  takeovers: 0,
-  dt: new Date(nowMs).toISOString().slice(0, 10),
-  createdAt: nowMs,
-});
-
 const firstClaim = (request: JobRequest, nowMs: number): JobRow => ({
   ...blankRow(request.id, nowMs),
   ...factsOf(request),
@@ -357,18 +308,6 @@ const firstClaim = (request: JobRequest, nowMs: number): JobRow => ({
 });
 
 const factsOf = ({ type, contentHash, sender }: JobRequest) => ({ type, contentHash, sender });
-
-function failure(status: 'failed' | 'unknown', kind: string, message: string): Outcome {
-  const error: JobError = { kind, message };
-  return { status, error };
-}
-
-const cancelled = (row: JobRow | undefined): Outcome =>
-  failure(
-    'failed',
-    'cancelled',
-    `${CANCELLED} before it was sent${row?.sentFence === undefined ? '' : ' again'}`,
-  );
 
 const answerLost = failure(
   'unknown',

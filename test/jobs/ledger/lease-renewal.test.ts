@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
 import type { Claim } from '../../../lib/jobs/ledger/job-row.ts';
 import { LeaseLostError, renewLease } from '../../../lib/jobs/ledger/lease-renewal.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
+import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
 import { createVirtualClock } from '../../pace/virtual-clock.ts';
 import { createMemoryTable } from '../../table/memory-table.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
 import type { Claim, Outcome } from '../../../lib/jobs/ledger/job-row.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
+import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
 import type { Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
 

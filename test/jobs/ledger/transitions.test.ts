@@ -6,16 +6,14 @@ import {
   type JobRow,
   type Outcome,
 } from '../../../lib/jobs/ledger/job-row.ts';
+import { decideCancel, decideReopen, decideResolve } from '../../../lib/jobs/ledger/person-steps.ts';
 import {
   type ClaimFacts,
   decideAnnounce,
-  decideCancel,
   decideClaim,
   decideEnd,
   decideRelease,
   decideRenew,
-  decideReopen,
-  decideResolve,
   decideSent,
   neverSent,
   sentInTime,
@@ -447,7 +445,7 @@ describe('a reopening', () => {
     const { startedAt: _, ...begun } = { ...free, fence: 4, earlierFinishedAt: 40_000 };
 
     expect(reopen(row)).toEqual({ write: begun, answer: { kind: 'reopened', row: begun } });
-    expect(reopen(row, { anyContent: true }).write).not.toHaveProperty('contentHash');
+    expect(reopen(row, { anyEnd: true }).write).not.toHaveProperty('contentHash');
   });
 
   test('of a cancelled job needs its name', () => {

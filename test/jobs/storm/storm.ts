@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
+import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
 import type { Queue } from '../../../lib/jobs/queue/queue.ts';
 import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
 import { createScoreCache } from '../../../lib/jobs/texts/cache/score-cache.ts';

@@ -1,7 +1,7 @@
 import type { Lease } from '../../../lib/jobs/held.ts';
-import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
 import type { Claim, JobRow } from '../../../lib/jobs/ledger/job-row.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
+import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
 import { withId } from '../../../lib/jobs/message/with-id.ts';
 import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import type { Store } from '../../../lib/store/store.ts';

@@ -1,4 +1,4 @@
-import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
+import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
 import { redriveFailed } from '../../../lib/jobs/redrive.ts';
 import { stopsWhenCancelled } from '../../../lib/jobs/types/job-types.ts';
 import { bodyOf } from '../job-plan.ts';

@@ -1,6 +1,6 @@
 import pino, { type Logger } from 'pino';
 import type { Worker } from '../../../lib/jobs/handle-message.ts';
-import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
+import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
 import { startSnapshotRunner } from '../../../lib/jobs/types/snapshot/open-snapshots.ts';
 import type { OpenBreaker } from '../../../lib/pace/breaker.ts';
 import { createFleetBreaker } from '../../../lib/pace/fleet-breaker.ts';

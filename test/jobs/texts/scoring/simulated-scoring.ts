@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { handleMessage, type Worker } from '../../../../lib/jobs/handle-message.ts';
 import type { Lease } from '../../../../lib/jobs/held.ts';
-import { createLedger } from '../../../../lib/jobs/ledger/create-ledger.ts';
+import { createLedger } from '../../../../lib/jobs/ledger/ledger.ts';
 import { CACHE_PREFIX } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import { createScoreCache } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { definitionOf, jobTypes } from '../../../../lib/jobs/types/job-types.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { createLedger } from '../../../../lib/jobs/ledger/create-ledger.ts';
 import { type EndedJobRow, hasEnded } from '../../../../lib/jobs/ledger/job-row.ts';
+import { createLedger } from '../../../../lib/jobs/ledger/ledger.ts';
 import { type JobPlan, mayRepeat } from '../../job-plan.ts';
 import type { Finished } from './promises.ts';
 

@@ -1,0 +1,98 @@
+import {
+  blankRow,
+  CANCELLED,
+  type EndedJobRow,
+  endOf,
+  failure,
+  hasEnded,
+  isCancelled,
+  type JobRow,
+} from './job-row.ts';
+import type { Decision } from './transitions.ts';
+
+/* The steps of people, as the table in `transitions.ts` lists them. */
+
+export type CancelOptions = {
+  /** Whether jobs of a type send many requests, and stop between two of them. Default: none does. */
+  readonly stops?: (type: string) => boolean;
+};
+
+export type CancelAnswer =
+  | { readonly kind: 'cancelled'; readonly row: EndedJobRow }
+  /** Its worker sends no more, and ends it with what it has. */
+  | { readonly kind: 'stopping'; readonly row: JobRow }
+  | { readonly kind: 'sent'; readonly row: JobRow }
+  | { readonly kind: 'ended'; readonly row: EndedJobRow };
+
+export function decideCancel(
+  row: JobRow | undefined,
+  { id, nowMs, stops }: CancelOptions & { readonly id: string; readonly nowMs: number },
+): Decision<CancelAnswer> {
+  if (row && hasEnded(row)) {
+    if (row.state !== 'FAILED' || isCancelled(row)) return { answer: { kind: 'ended', row } };
+    const stays: EndedJobRow = { ...row, cancelled: true };
+    return { write: stays, answer: { kind: 'cancelled', row: stays } };
+  }
+  const isHeld = row?.leaseUntilMs !== undefined && nowMs < row.leaseUntilMs;
+  if (row && (row.state === 'SENT' || isHeld) && row.type !== undefined && stops?.(row.type)) {
+    const stopping: JobRow = { ...row, cancelled: true };
+    return { write: stopping, answer: { kind: 'stopping', row: stopping } };
+  }
+  if (row?.state === 'SENT') return { answer: { kind: 'sent', row } };
+  const before = `${CANCELLED} before it was sent${row?.sentFence === undefined ? '' : ' again'}`;
+  const write = endOf(row ?? blankRow(id, nowMs), failure('failed', 'cancelled', before), nowMs);
+  return { write, answer: { kind: 'cancelled', row: write } };
+}
+
+export type ReopenOptions = {
+  /** Reopens the job though it was cancelled: a person named it. Default: false. */
+  readonly isNamed?: boolean;
+  /**
+   * Reopens the job however it ended, for a message that may have other content: a repeat does no harm, more of it may
+   * succeed, and some of its texts may have been forgotten. Default: false.
+   */
+  readonly anyEnd?: boolean;
+};
+
+/** `refused`: the job has not failed, was cancelled and not named, or does not exist. */
+export function decideReopen(
+  row: JobRow | undefined,
+  options: ReopenOptions,
+): Decision<
+  | { readonly kind: 'reopened'; readonly row: JobRow }
+  | { readonly kind: 'refused'; readonly row: JobRow | undefined }
+> {
+  if (row === undefined || !mayReopen(row, options)) return { answer: { kind: 'refused', row } };
+  const { outcome: _, startedAt: _s, finishedAt, sentFence: _n, earlierSentFence: _e, ...known } = row;
+  const { unsentAttempts: _a, unsentTries: _t, cancelled: _c, contentHash, ...rest } = known;
+  const content = options.anyEnd || contentHash === undefined ? {} : { contentHash };
+  const earlier = finishedAt === undefined ? {} : { earlierFinishedAt: finishedAt };
+  const opened = { state: 'CLAIMED', fence: row.fence + 1, attempts: 0, takeovers: 0 } as const;
+  const write: JobRow = { ...rest, ...content, ...earlier, ...opened };
+  return { write, answer: { kind: 'reopened', row: write } };
+}
+
+const mayReopen = (row: JobRow, { isNamed = false, anyEnd = false }: ReopenOptions): boolean =>
+  anyEnd ? hasEnded(row) : row.state === 'FAILED' && (isNamed || !isCancelled(row));
+
+/** What a person says about a job whose outcome is unknown. */
+export type Resolution = { readonly status: 'done' | 'failed'; readonly note: string };
+
+/** `refused`: the outcome of the job is not unknown. */
+export function decideResolve(
+  row: JobRow | undefined,
+  { status, note, nowMs }: Resolution & { readonly nowMs: number },
+): Decision<
+  | { readonly kind: 'resolved'; readonly row: EndedJobRow }
+  | { readonly kind: 'refused'; readonly row: JobRow | undefined }
+> {
+  if (row === undefined || !hasEnded(row)) return { answer: { kind: 'refused', row } };
+  const { error, ...known } = row.outcome;
+  // Said again, so that a command that died before it stored the result can be repeated.
+  const before = error?.kind === 'resolved' ? error.message : known.note;
+  if (row.outcome.status === status && before === note) return { answer: { kind: 'resolved', row } };
+  if (row.state !== 'UNKNOWN') return { answer: { kind: 'refused', row } };
+  const said = status === 'done' ? { note } : { error: { kind: 'resolved', message: note } };
+  const write = endOf(row, { ...known, status, ...said }, nowMs);
+  return { write, answer: { kind: 'resolved', row: write } };
+}
