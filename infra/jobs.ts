@@ -147,6 +147,7 @@ const grantRows = ({ table }: Storage, role: IRole) =>
   table.grant(
     role,
     'dynamodb:GetItem',
+    'dynamodb:BatchGetItem',
     'dynamodb:PutItem',
     'dynamodb:UpdateItem',
     'dynamodb:DeleteItem',

@@ -95,6 +95,7 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
   storage.table.grant(
     policy,
     'dynamodb:GetItem',
+    'dynamodb:BatchGetItem',
     'dynamodb:PutItem',
     'dynamodb:UpdateItem',
     'dynamodb:DeleteItem',

@@ -39,7 +39,13 @@ export class Texts extends Construct {
     storage.grantWrite(role, ['scores/*', 'refused/*', 'work/*', 'table.json']);
     // A chunk with only bad rows ends here, and overwrites what an incomplete end left behind.
     storage.grantDelete(role, ['scores/*']);
-    storage.table.grant(role, 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query');
+    storage.table.grant(
+      role,
+      'dynamodb:GetItem',
+      'dynamodb:BatchGetItem',
+      'dynamodb:PutItem',
+      'dynamodb:Query',
+    );
     jobs.grant(role, 'sqs:SendMessage');
     new Rule(this, 'Inbox', {
       description: 'Requests that are put into the inbox',

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type AttributeValue,
+  BatchGetItemCommand,
   ConditionalCheckFailedException,
   DeleteItemCommand,
   DynamoDBClient,
@@ -10,12 +11,13 @@ import {
   QueryCommand,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
-import { type AwsEnvironment, awsClientConfig, parseOwnJson } from '../base/index.ts';
+import { type AwsEnvironment, awsClientConfig, backoffMs, parseOwnJson } from '../base/index.ts';
 import { checkedText, checkKey } from './check-row.ts';
 import { asTableError, explaining } from './dynamo-failure.ts';
 import { toItemKey } from './dynamo-item.ts';
 import { type SettleWriteOptions, settleWrite } from './settle-write.ts';
 import type { Row, RowKey, StoredRow, Table } from './table.ts';
+import { TableError } from './table-error.ts';
 
 export type DynamoTableOptions = {
   /** Its keys are the strings `pk` and `sk`; its TTL attribute, if there is one, is `expires`. */
@@ -54,6 +56,7 @@ export function createDynamoTable({
     settleWrite({ ...write, read: () => read(key), rowOf: rowInTheWay, sleep });
   return {
     get: (key) => onRow('get', key, () => read(key)),
+    getAll: (keys) => readAll(keys, { TableName, client, sleep }),
     put: (key, row, { expected, token, expiresAtMs }) =>
       onRow('put', key, async (tried) => {
         const Item = toItem(key, checkedText(tried, row), token, expiresAtMs);
@@ -84,6 +87,32 @@ export function createDynamoTable({
         client.send(new ScanCommand({ ...beginningWith(prefix), ...start })),
       ),
   };
+}
+
+/** How often, and after which pause, rows are read that the table left out, under load or beyond 16 MB. */
+const MOST_READS = 8;
+const UNREAD_PAUSE = { baseDelayMs: 50, maxDelayMs: 5_000 };
+
+const nameOf = ({ pk, sk }: Item) => JSON.stringify([pk?.S, sk?.S]);
+
+type ReadAllParts = Required<Pick<DynamoTableOptions, 'client' | 'sleep'>> & { readonly TableName: string };
+
+function readAll(keys: readonly RowKey[], { TableName, client, sleep }: ReadAllParts) {
+  const tried = `get ${keys.length} rows in table ${TableName}`;
+  return explaining(TableName, tried, async () => {
+    for (const key of keys) checkKey(tried, key);
+    const found = new Map<string, StoredRow>();
+    let Keys = keys.map(toItemKey);
+    for (let reads = 1; Keys.length > 0; reads += 1) {
+      if (reads > MOST_READS) throw new TableError(tried, { kind: 'busy', code: 'UnprocessedKeys' });
+      if (reads > 1) await sleep(backoffMs(reads - 1, Math.random(), UNREAD_PAUSE));
+      const RequestItems = { [TableName]: { Keys, ConsistentRead: true } };
+      const { Responses, UnprocessedKeys } = await client.send(new BatchGetItemCommand({ RequestItems }));
+      for (const item of Responses?.[TableName] ?? []) found.set(nameOf(item), toStored(item));
+      Keys = UnprocessedKeys?.[TableName]?.Keys ?? [];
+    }
+    return keys.map((key) => found.get(nameOf(toItemKey(key))));
+  });
 }
 
 /** A client configured by the SDK's own variables (`awsClientConfig`). */

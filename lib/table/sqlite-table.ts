@@ -24,6 +24,12 @@ export function createSqliteTable(
     get(key) {
       return checked('get', key, (tried) => file.read(tried, (db) => stored(found(db, key))));
     },
+    async getAll(keys) {
+      const tried = `get ${keys.length} rows`;
+      for (const key of keys) checkKey(tried, key);
+      const all = await file.read(tried, (db) => keys.map((key) => stored(found(db, key))));
+      return all ?? keys.map(() => undefined);
+    },
     put: (key, row, { expected, token, expiresAtMs }) =>
       checked('put', key, (tried) => {
         const json = checkedText(tried, row);

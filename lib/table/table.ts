@@ -37,6 +37,8 @@ export type WriteResult =
  */
 export type Table = {
   get(key: RowKey): Promise<StoredRow | undefined>;
+  /** The rows of at most 100 different keys, in their order, by one request: each is read as by `get`, not all at one moment. */
+  getAll(keys: readonly RowKey[]): Promise<readonly (StoredRow | undefined)[]>;
   put(key: RowKey, row: Row, options: WriteOptions): Promise<WriteResult>;
   /** Deletes the row if its token is still `expected`; a row that is gone is `stored`. */
   delete(key: RowKey, expected: string): Promise<WriteResult>;

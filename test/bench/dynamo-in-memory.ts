@@ -1,8 +1,9 @@
 import { conditionOf, type Item, type Scope, updateOf, type Value } from './dynamo-expressions.ts';
 
 type Input = {
-  readonly TableName: string;
+  readonly TableName?: string;
   readonly Key?: Item;
+  readonly RequestItems?: Readonly<Record<string, { readonly Keys: readonly Item[] }>>;
   readonly Item?: Item;
   readonly ConditionExpression?: string;
   readonly UpdateExpression?: string;
@@ -28,15 +29,16 @@ export function createDynamoInMemory(): (operation: string, input: object) => Dy
   const tables = new Map<string, Map<string, Item>>();
   return (operation, given) => {
     const input = given as Input;
-    const items = tables.get(input.TableName) ?? new Map<string, Item>();
-    tables.set(input.TableName, items);
+    const name = input.TableName ?? Object.keys(input.RequestItems ?? {})[0] ?? '';
+    const items = tables.get(name) ?? new Map<string, Item>();
+    tables.set(name, items);
     const operate = operations[operation];
     if (operate !== undefined) return operate(items, input);
     return { status: 400, body: { __type: 'UnknownOperationException', message: operation } };
   };
 }
 
-const keyOf = ({ Key, Item: item }: Input): string =>
+const keyOf = ({ Key, Item: item }: Pick<Input, 'Key' | 'Item'>): string =>
   JSON.stringify([(Key ?? item)?.['pk']?.['S'], (Key ?? item)?.['sk']?.['S']]);
 
 const scopeOf = (input: Input, item: Item): Scope => ({
@@ -79,6 +81,11 @@ const operations: Readonly<Record<string, (items: Map<string, Item>, input: Inpu
   GetItem(items, input) {
     const item = items.get(keyOf(input));
     return done(item === undefined ? {} : { Item: item });
+  },
+  BatchGetItem(items, input) {
+    const [[table, { Keys }] = ['', { Keys: [] }]] = Object.entries(input.RequestItems ?? {});
+    const found = Keys.flatMap((Key) => items.get(keyOf({ Key })) ?? []);
+    return done({ Responses: { [table]: found }, UnprocessedKeys: {} });
   },
   PutItem: (items, input) =>
     changed(items, input, (key) => {

@@ -24,6 +24,7 @@ function slowTable(table: Table, clock: Clock, eachMs: number): Table {
   return {
     ...table,
     get: (key) => inTurn(() => table.get(key)),
+    getAll: (keys) => inTurn(() => table.getAll(keys)),
     put: (...given) => inTurn(() => table.put(...given)),
   };
 }

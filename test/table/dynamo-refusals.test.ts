@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
-import { environmentOf, jsonError, lost, retryAtOnce } from '../base/aws/replies.ts';
+import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../base/aws/replies.ts';
 import { page, type Reply, startServer } from '../platform/scripted-server.ts';
 
 beforeEach(() => void retryAtOnce());
@@ -76,4 +76,34 @@ test('a page is not mistaken for a response from DynamoDB', async () => {
   const get = dynamo.table.get(key);
 
   await expect(get).rejects.toMatchObject({ failure: { kind: 'unreachable', code: 'HTTP 200' } });
+});
+
+describe('what the table leaves out when many rows are read', () => {
+  const other = { partition: 'job#b', sort: '-' };
+  const item = (pk: string) => ({ pk: { S: pk }, sk: { S: '-' }, row: { S: '{}' }, token: { S: 't1' } });
+  const unread = (pk: string) => ({ jobs: { Keys: [{ pk: { S: pk }, sk: { S: '-' } }] } });
+
+  test('is read again', async () => {
+    await using dynamo = await tableOver(
+      jsonReply({ Responses: { jobs: [item('job#b')] }, UnprocessedKeys: unread('job#a') }),
+      jsonReply({ Responses: { jobs: [item('job#a')] }, UnprocessedKeys: {} }),
+    );
+
+    const rows = await dynamo.table.getAll([key, other]);
+
+    expect(rows).toEqual([
+      { row: {}, token: 't1' },
+      { row: {}, token: 't1' },
+    ]);
+  });
+
+  test('is a busy table if it does so eight times', async () => {
+    await using dynamo = await tableOver(jsonReply({ Responses: {}, UnprocessedKeys: unread('job#a') }));
+
+    await expect(dynamo.table.getAll([key])).rejects.toThrow(
+      'get 1 rows in table jobs: busy, UnprocessedKeys',
+    );
+
+    expect(dynamo.operations()).toEqual(Array.from({ length: 8 }, () => 'BatchGet'));
+  });
 });

@@ -13,6 +13,12 @@ export function createMemoryTable(): Table {
       checkKey(`get ${nameOf(key)} in memory`, key);
       return stored(key);
     },
+    async getAll(keys) {
+      return keys.map((key) => {
+        checkKey(`get ${nameOf(key)} in memory`, key);
+        return stored(key);
+      });
+    },
     async put(key, row, { expected, token }) {
       const tried = `put ${nameOf(key)} in memory`;
       checkKey(tried, key);

@@ -42,6 +42,22 @@ function describeRows(makeTable: () => Promise<Table>): void {
     expect(await table.get(key)).toBeUndefined();
   });
 
+  test('many rows come back in the order of their keys, nothing for those that were never put', async () => {
+    const table = await makeTable();
+    const keys = Array.from({ length: 100 }, (_, index) => ({ partition: `job#${index}`, sort: '-' }));
+    const there = keys.filter((_, index) => index % 3 !== 0);
+    for (const key of there) await table.put(key, { at: key.partition }, { expected: null, token: 't1' });
+
+    const rows = await table.getAll(keys);
+
+    expect(rows).toEqual(
+      keys.map(({ partition }, index) =>
+        index % 3 === 0 ? undefined : { row: { at: partition }, token: 't1' },
+      ),
+    );
+    expect(await table.getAll([])).toEqual([]);
+  });
+
   test('undefined members are left out', async () => {
     const table = await makeTable();
 

@@ -91,8 +91,8 @@ export function worker(analyze: Analyze, table: Table = createMemoryTable(), own
 
 /** A text that a worker has claimed and recorded as sent; what comes back is up to the test. */
 export async function sentBy({ cache }: Pick<ReturnType<typeof worker>, 'cache'>, text: string) {
-  const looked = await cache.look({ text });
-  if (looked.kind !== 'open') throw new Error(`expected an open text, got ${looked.kind}`);
+  const [looked] = await cache.look([{ text }]);
+  if (looked?.kind !== 'open') throw new Error(`expected an open text, got ${looked?.kind}`);
   const { kind } = await looked.claim.send();
   if (kind !== 'sent') throw new Error(`expected to send, got ${kind}`);
   return looked.claim;

@@ -88,6 +88,7 @@ test('a text that is forgotten while its chunk ends is in no part, in any order 
         table: {
           ...one.table,
           get: scheduler.scheduleFunction(one.table.get),
+          getAll: scheduler.scheduleFunction(one.table.getAll),
           put: scheduler.scheduleFunction(one.table.put),
         },
       };

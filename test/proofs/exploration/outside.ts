@@ -40,6 +40,7 @@ export function tableOver({ ask }: Outside): Table {
   return {
     get: async ({ partition: key }) =>
       (await ask({ kind: 'read the row', key }).catch(asTableError(`get ${key}`))) ?? undefined,
+    getAll: () => Promise.reject(new Error('rows are not read together')),
     put: ({ partition: key }, row, { expected, token }) =>
       ask({ kind: 'write the row', key, row, expected, token }).catch(asTableError(`put ${key}`)),
     delete: () => Promise.reject(new Error('no row is deleted')),

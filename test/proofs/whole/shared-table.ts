@@ -85,6 +85,10 @@ export function tableFor(
 
   const table: Table = {
     get: (key) => row(`get ${nameOf(key)}`, () => rows.get(key)),
+    getAll: (keys) =>
+      row(`get ${keys.length} rows from ${nameOf(keys[0] ?? { partition: '', sort: '' })}`, () =>
+        rows.getAll(keys),
+      ),
     put: (key, value, options) =>
       row(`put ${nameOf(key)} ${String(value['state'])}`, () => rows.put(key, value, options)),
     delete: (key, expected) => row(`delete ${nameOf(key)}`, () => rows.delete(key, expected)),

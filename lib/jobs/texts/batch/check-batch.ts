@@ -99,7 +99,7 @@ export type Preview = {
 };
 
 /** How many texts are looked up at once. */
-const LOOKED_UP = 50;
+const LOOKED_UP = 100;
 
 /** Counts what a batch will take. Reads the rows once; each distinct text takes 11 to 22 bytes of memory. */
 export async function previewBatch(
@@ -110,8 +110,8 @@ export async function previewBatch(
   let [rows, badRows, cached] = [0, 0, 0];
   let unknown: string[] = [];
   const lookUp = async () => {
-    const found = await Promise.all(unknown.map((text) => cache.find({ ...given.request, text })));
-    cached += found.filter((result) => result !== undefined).length;
+    const looked = await cache.look(unknown.map((text) => ({ ...given.request, text })));
+    cached += looked.filter(({ kind }) => kind === 'scored').length;
     unknown = [];
   };
   for await (const row of checkedRows(given.rows())) {

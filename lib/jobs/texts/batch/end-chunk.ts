@@ -1,4 +1,5 @@
-import { cacheKey, parseCacheRow, standingOf, textHashOf } from '../cache/cache-row.ts';
+import { textHashOf } from '../cache/cache-row.ts';
+import { createScoreCache, type Looked } from '../cache/score-cache.ts';
 import { type TextOutcome, withResult } from '../scoring/score-text.ts';
 import { settled, type TextResult } from '../scoring/score-texts.ts';
 import { type BatchStorage, type ChunkId, partPrefix } from './batch.ts';
@@ -13,7 +14,7 @@ import {
 } from './chunk-row.ts';
 import { finishBatch, type Summary } from './finish-batch.ts';
 import { type Part, printPart, readPriorPart, type Score, scoredRow } from './part.ts';
-import { chunkMessage, readStaged, type StagedChunk, type StagedRow } from './staged-chunk.ts';
+import { chunkMessage, readStaged, type StagedRow } from './staged-chunk.ts';
 
 /** `gone`: the batch was erased, and nothing was written. `was-ended`: another worker ended the chunk first. */
 export type EndedChunk =
@@ -106,7 +107,7 @@ const conclude = async (
   summary: await finishBatch(batch, options),
 });
 
-/** Why a chunk's job did not score it, and the id of that job, which counts what it paid for. */
+/** Why a chunk’s job did not score it, and the id of that job, which counts what it paid for. */
 export type ChunkFailure = { readonly error: string; readonly payer: string };
 
 /**
@@ -115,38 +116,30 @@ export type ChunkFailure = { readonly error: string; readonly payer: string };
  */
 export async function failChunk(
   chunkId: ChunkId,
-  failure: ChunkFailure,
+  { error, payer }: ChunkFailure,
   options: BatchStorage,
 ): Promise<EndedChunk> {
   const found = await findChunk(chunkId, options);
   if (found.kind !== 'open') return found;
   const staged = await readStaged(chunkId, options.store);
   const { texts } = chunkMessage(chunkId, staged);
-  const recorded = [...new Set(texts.map(({ text }) => text))].map(
-    async (text) => [text, await recordedOutcome(text, { staged, failure }, options)] as const,
+  const distinct = [...new Set(texts.map(({ text }) => text))];
+  // It claims nothing.
+  const cache = createScoreCache({ ...options, host: staged.host, owner: payer, attemptMs: 0 });
+  const looked = await cache.look(
+    distinct.map((text) => ({ ...staged.request, text })),
+    payer,
   );
-  const { results, settle } = settled(texts, new Map(await Promise.all(recorded)));
+  const outcomes = looked.map((each, at) => [distinct[at] ?? '', recordedOutcome(each, error)] as const);
+  const { results, settle } = settled(texts, new Map(outcomes));
   const ended = await endChunk(chunkId, results, options);
   if (ended.kind === 'ended') await settle();
   return ended;
 }
 
-/** What the cache has of a text. */
-async function recordedOutcome(
-  text: string,
-  given: { readonly staged: StagedChunk; readonly failure: ChunkFailure },
-  { table, now }: BatchStorage,
-): Promise<TextOutcome> {
-  const { host, request } = given.staged;
-  const { error, payer } = given.failure;
-  const key = cacheKey(host, { ...request, text });
-  const stored = await table.get(key);
-  const standing = standingOf(stored && parseCacheRow(stored), payer, now());
-  if (standing.kind === 'scored') return withResult(standing.result, standing.calls);
+function recordedOutcome(looked: Looked, error: string): TextOutcome {
+  if (looked.kind === 'scored') return withResult(looked);
   // Whoever holds the text will count its calls.
-  const calls = standing.kind === 'held' ? 0 : standing.calls;
-  const forget = async () => {
-    if (stored !== undefined && calls > 0) await table.delete(key, stored.token);
-  };
-  return { kind: 'failed', error, calls, forget };
+  if (looked.kind === 'held') return { kind: 'failed', error, calls: 0 };
+  return { kind: 'failed', error, calls: looked.claim.sends(), claim: looked.claim };
 }

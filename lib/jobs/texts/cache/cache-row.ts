@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { canonicalJson, parseJson, printJson } from '../../../base/index.ts';
 import type { SentimentRequest } from '../../../platform/index.ts';
-import { type Sentiment, sentimentSchema } from '../../../platform/records.ts';
 import type { RowKey, StoredRow } from '../../../table/index.ts';
 
 /** The start of every row's partition. */
@@ -25,9 +24,12 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const cacheRowSchema = z.object({
   state: z.enum(['FREE', 'SENT', 'SCORED']),
   textHash: z.string(),
+  /** For people to read: a request id or a process. */
   owner: z.string(),
+  /** The job that will count the sends. */
   payer: z.optional(z.string()),
   leaseEndsMs: z.number(),
+  /** Those that may have been executed. */
   sends: z.number(),
   result: z.optional(z.string()),
 });
@@ -39,23 +41,3 @@ const cacheRowSchema = z.object({
 export type CacheRow = z.infer<typeof cacheRowSchema>;
 
 export const parseCacheRow = ({ row }: StoredRow): CacheRow => cacheRowSchema.parse(row);
-
-/** A text that this worker need not, or must not, send. */
-export type Taken =
-  /** `calls`: those that this payer spent on it; 0 if another job paid. */
-  | { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number }
-  /** Another worker is scoring it, and holds it until then: epoch milliseconds. */
-  | { readonly kind: 'held'; readonly untilMs: number };
-
-/** What a row, or none, says to a worker. `calls`: those of an open text that this payer is the one to count. */
-export function standingOf(
-  row: CacheRow | undefined,
-  payer: string | undefined,
-  nowMs: number,
-): Taken | { readonly kind: 'open'; readonly calls: number } {
-  const calls = row !== undefined && payer !== undefined && row.payer === payer ? row.sends : 0;
-  if (row?.state === 'SCORED')
-    return { kind: 'scored', result: sentimentSchema.parse(parseJson(row.result ?? 'null')), calls };
-  if (row?.state === 'SENT' && row.leaseEndsMs > nowMs) return { kind: 'held', untilMs: row.leaseEndsMs };
-  return { kind: 'open', calls };
-}

@@ -1,8 +1,9 @@
-import { printJson } from '../../../base/index.ts';
+import { parseJson, printJson } from '../../../base/index.ts';
 import type { Sentiment, SentimentRequest } from '../../../platform/index.ts';
+import { sentimentSchema } from '../../../platform/records.ts';
 import type { RowKey, StoredRow } from '../../../table/index.ts';
 import { type BatchStorage, RETENTION_MS } from '../batch/batch.ts';
-import { type CacheRow, cacheKey, parseCacheRow, standingOf, type Taken, textHashOf } from './cache-row.ts';
+import { type CacheRow, cacheKey, parseCacheRow, textHashOf } from './cache-row.ts';
 
 /*
  * A text's row, as its claim changes it:
@@ -18,38 +19,38 @@ import { type CacheRow, cacheKey, parseCacheRow, standingOf, type Taken, textHas
 export type ScoreCacheOptions = Pick<BatchStorage, 'table' | 'newToken' | 'now'> & {
   /** The platform's host: the same text on two platforms is scored twice. */
   readonly host: string;
-  /** Who holds the claims, for people to read: a request id or a process. */
+  /** Who holds the claims. */
   readonly owner: string;
-  /**
-   * How long one attempt may take, in milliseconds: the platform's time limit. A claim keeps others away for longer than
-   * that, and each send renews it.
-   */
+  /** How long one attempt may take, in milliseconds. A claim lasts longer, and each send renews it. */
   readonly attemptMs: number;
-  /** How much longer than that a claim lasts. Default: 30 s. */
+  /** How much longer a claim lasts. Default: 30 s. */
   readonly spareMs?: number | undefined;
 };
 
 /** The results of all texts and requests, shared by all workers: the first to claim a text pays for it. */
 export type ScoreCache = {
   /**
-   * What is known of a text, by one read that claims nothing: its result, or that another worker has it, or a claim
-   * that can be made. `payer` names the job that the text belongs to: a result that the same job paid for in an earlier
-   * try is returned with the calls it took.
+   * What is known of at most 100 texts, by one read that claims nothing. `payer` names the job that they belong to: what
+   * the same job paid for in an earlier try is counted as its own.
    */
-  look(
-    request: SentimentRequest,
-    payer?: string,
-  ): Promise<Taken | { readonly kind: 'open'; readonly claim: TextClaim }>;
-  /** The result, if there is one. */
-  find(request: SentimentRequest): Promise<Sentiment | undefined>;
+  look(requests: readonly SentimentRequest[], payer?: string): Promise<readonly Looked[]>;
 };
+
+/** A text that this worker need not, or must not, send. */
+export type Taken =
+  /** `calls`: those that this payer spent on it; 0 if another job paid. */
+  | { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number }
+  /** Another worker is scoring it, and holds it until then: epoch milliseconds. */
+  | { readonly kind: 'held'; readonly untilMs: number };
+
+export type Looked = Taken | { readonly kind: 'open'; readonly claim: TextClaim };
 
 /**
  * The right to score a text. It is taken by the write that records the first send, shortly before the call's slot: a text
  * that waits for its turn has cost no write. Failures of the table are thrown as `TableError`.
  */
 export type TextClaim = {
-  /** Sends that may have been executed without a result being stored, including those of earlier holders. */
+  /** Sends that may have been executed without a result, and that this payer is the one to count. */
   readonly sends: () => number;
   /**
    * Takes the text, or renews the lease, and records that a send is about to leave: one write. If it returns anything
@@ -62,117 +63,122 @@ export type TextClaim = {
   isHeld(): boolean;
   /**
    * Stores the result over any row that has none, even if another worker has taken the text over since: that saves their
-   * call. `stored` is the one in the cache afterwards, and `sends` the calls that it took: 0 if another worker was
-   * faster, since that worker counts them. A row that is gone was erased, and stays erased.
+   * call. Returns the one in the cache afterwards, and the calls that it took: 0 if another worker was faster, since that
+   * worker counts them. A row that is gone was erased, and stays erased.
    */
-  finish(result: Sentiment): Promise<{ readonly stored: Sentiment; readonly sends: number }>;
+  finish(result: Sentiment): Promise<{ readonly result: Sentiment; readonly calls: number }>;
   /** Frees the text, with the number of sends without a result: the next holder counts them. */
   release(): Promise<void>;
   /** Deletes what a release left: its sends have been counted. */
   forget(): Promise<void>;
 };
 
+/** For writing the claim, waiting for the slot, and storing the result. */
+const SPARE_MS = 30_000;
+
 export function createScoreCache(options: ScoreCacheOptions): ScoreCache {
   const { table, host, now } = options;
-  const look: ScoreCache['look'] = async (request, payer) => {
-    const key = cacheKey(host, request);
-    const stored = await table.get(key);
-    const standing = standingOf(stored && parseCacheRow(stored), payer, now());
-    if (standing.kind !== 'open') return standing;
-    return { kind: 'open', claim: createTextClaim({ key, text: request.text, payer, stored }, options) };
-  };
   return {
-    look,
-    async find(request) {
-      const looked = await look(request);
-      return looked.kind === 'scored' ? looked.result : undefined;
+    async look(requests, payer) {
+      const keys = requests.map((request) => cacheKey(host, request));
+      const rows = keys.length === 0 ? [] : await table.getAll(keys);
+      return keys.map((key, at): Looked => {
+        const stored = rows[at];
+        const taken = stored && takenBy(parseCacheRow(stored), payer, now());
+        const { text = '' } = requests[at] ?? {};
+        return taken ?? { kind: 'open', claim: createTextClaim({ key, text, payer, stored }, options) };
+      });
     },
   };
 }
 
-/** A text, and its row as it was last seen: `stored` is undefined if it has none. */
+/** What a row says to a worker; undefined if the text may be sent. */
+function takenBy(row: CacheRow, payer: string | undefined, nowMs: number): Taken | undefined {
+  if (row.state === 'SCORED') {
+    const result = sentimentSchema.parse(parseJson(row.result ?? 'null'));
+    return { kind: 'scored', result, calls: isPaidBy(row, payer) ? row.sends : 0 };
+  }
+  const isHeld = row.state === 'SENT' && row.leaseEndsMs > nowMs;
+  return isHeld ? { kind: 'held', untilMs: row.leaseEndsMs } : undefined;
+}
+
+const isPaidBy = (row: CacheRow, payer: string | undefined) => payer !== undefined && row.payer === payer;
+
 type Seen = {
   readonly key: RowKey;
   readonly text: string;
-  /** The job that will count the sends. */
   readonly payer: string | undefined;
+  /** The row as it was seen; undefined if there is none. */
   readonly stored: StoredRow | undefined;
 };
-
-/** For writing the claim, waiting for the slot, and storing the result. */
-const SPARE_MS = 30_000;
 
 function createTextClaim(seen: Seen, options: ScoreCacheOptions): TextClaim {
   const { payer } = seen;
   const { now, newToken, attemptMs } = options;
-  const own = createOwnRow(seen, options);
+  const { own, write, free } = openRow(seen, options);
   // One for all tries: the row shows which of them was made, if a response was lost.
   const resultToken = newToken();
-  const takeBack = () => own.free(own.row().sends - 1);
-  const isHeld = () => own.isOwn() && now() + attemptMs <= own.row().leaseEndsMs;
+  const isHeld = () => own.isOwn && now() + attemptMs <= own.row.leaseEndsMs;
+  const sends = () => (own.isOwn || isPaidBy(own.row, payer) ? own.row.sends : 0);
   return {
-    sends: () => (own.isOwn() ? own.row().sends : 0),
+    sends,
+    isHeld,
+    takeBack: () => free(own.row.sends - 1),
     async send() {
       for (;;) {
-        await own.write({ state: 'SENT', sends: own.row().sends + 1 });
+        await write({ state: 'SENT', sends: own.row.sends + 1 });
         if (isHeld()) return { kind: 'sent' };
-        if (own.isOwn()) {
+        if (own.isOwn) {
           // The write took so long that another worker could take the text over before the attempt ends.
-          await takeBack();
+          await free(own.row.sends - 1);
           return { kind: 'held', untilMs: now() };
         }
-        const standing = standingOf(own.isGone() ? undefined : own.row(), payer, now());
-        if (standing.kind !== 'open') return standing;
+        const taken = own.token === null ? undefined : takenBy(own.row, payer, now());
+        if (taken !== undefined) return taken;
       }
     },
-    takeBack,
-    isHeld,
     async finish(result) {
       for (;;) {
-        await own.write({ state: 'SCORED', result: printJson(result) }, resultToken);
-        if (own.isOwn() || own.isGone()) return { stored: result, sends: own.row().sends };
-        const standing = standingOf(own.row(), undefined, now());
-        if (standing.kind === 'scored') return { stored: standing.result, sends: 0 };
+        await write({ state: 'SCORED', result: printJson(result) }, resultToken);
+        if (own.isOwn || own.token === null) return { result, calls: own.row.sends };
+        const taken = takenBy(own.row, undefined, now());
+        if (taken?.kind === 'scored') return taken;
       }
     },
     async release() {
-      if (own.isOwn() && own.row().state === 'SENT') await own.free(own.row().sends);
+      if (own.isOwn && own.row.state === 'SENT') await free(own.row.sends);
     },
     async forget() {
-      if (own.isOwn()) await own.free(0);
+      if (sends() > 0) await free(0);
     },
   };
 }
 
-/** The row of a text as it was last seen or written, and whether this claim wrote it. */
-function createOwnRow({ key, text, payer, stored }: Seen, options: ScoreCacheOptions) {
+/** The row of a text as it was last seen or written, with its token (null: there is none), and whether this claim wrote it. */
+function openRow({ key, text, payer, stored }: Seen, options: ScoreCacheOptions) {
   const { table, now, newToken, owner, attemptMs, spareMs = SPARE_MS } = options;
   const ours = { textHash: textHashOf(text), owner, ...(payer === undefined ? {} : { payer }) };
-  let row: CacheRow =
-    stored === undefined ? { ...ours, state: 'FREE', leaseEndsMs: 0, sends: 0 } : parseCacheRow(stored);
-  let token = stored?.token ?? null;
-  let isOwn = false;
-  const write = async (changes: Pick<CacheRow, 'state'> & Partial<CacheRow>, newest = newToken()) => {
+  const none: CacheRow = { ...ours, state: 'FREE', leaseEndsMs: 0, sends: 0 };
+  const own = {
+    row: stored === undefined ? none : parseCacheRow(stored),
+    token: stored?.token ?? null,
+    isOwn: false,
+  };
+  const write = async (changes: Pick<CacheRow, 'state'> & Partial<CacheRow>, token = newToken()) => {
     const leaseEndsMs = now() + attemptMs + spareMs;
-    const next: CacheRow = { ...ours, leaseEndsMs, sends: row.sends, ...changes };
+    const next: CacheRow = { ...ours, leaseEndsMs, sends: own.row.sends, ...changes };
     const expiresAtMs = now() + RETENTION_MS;
-    const put = await table.put(key, next, { expected: token, token: newest, expiresAtMs });
-    const current = put.kind === 'stored' ? { row: next, token: newest } : put.current;
-    isOwn = current?.token === newest;
-    token = current?.token ?? null;
-    if (current !== undefined) row = parseCacheRow(current);
+    const put = await table.put(key, next, { expected: own.token, token, expiresAtMs });
+    const current = put.kind === 'stored' ? { row: next, token } : put.current;
+    own.isOwn = current?.token === token;
+    own.token = current?.token ?? null;
+    if (current !== undefined) own.row = parseCacheRow(current);
   };
-  return {
-    row: () => row,
-    isOwn: () => isOwn,
-    /** Whether there is none: nobody wrote it, or it was deleted. */
-    isGone: () => token === null,
-    write,
-    /** Frees the row, with so many sends; without any, it is deleted. */
-    async free(sends: number) {
-      if (sends > 0) return write({ state: 'FREE', sends });
-      if (token !== null) await table.delete(key, token);
-      [row, token] = [{ ...row, state: 'FREE', sends: 0 }, null];
-    },
+  /** Frees the row, with so many sends; without any, it is deleted. */
+  const free = async (sends: number) => {
+    if (sends > 0) return write({ state: 'FREE', sends });
+    if (own.token !== null) await table.delete(key, own.token);
+    Object.assign(own, { row: none, token: null });
   };
+  return { own, write, free };
 }

@@ -1,7 +1,6 @@
 import { PlatformError, type Sentiment, type SentimentRequest } from '../../../platform/index.ts';
 import { decideRetry, defaultRetryLimits } from '../../../platform/retry.ts';
-import type { Taken } from '../cache/cache-row.ts';
-import type { TextClaim } from '../cache/score-cache.ts';
+import type { Taken, TextClaim } from '../cache/score-cache.ts';
 import { isOfText, wasRefused } from './failures.ts';
 import type { Run } from './run.ts';
 
@@ -9,13 +8,8 @@ import type { Run } from './run.ts';
 export type TextOutcome =
   | { readonly kind: 'cached'; readonly result: Sentiment }
   | { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number }
-  /** `forget` deletes what the cache still counts of it: called once the failure is recorded. */
-  | {
-      readonly kind: 'failed';
-      readonly error: string;
-      readonly calls: number;
-      readonly forget: () => Promise<void>;
-    }
+  /** `claim` is to forget it once the failure is recorded: until then the cache counts its calls. */
+  | { readonly kind: 'failed'; readonly error: string; readonly calls: number; readonly claim?: TextClaim }
   /** It failed in a way that says nothing about the text. The cache counts its calls until somebody scores it. */
   | { readonly kind: 'unsettled'; readonly error: unknown; readonly calls: number };
 
@@ -25,31 +19,33 @@ type HeldText = Extract<Taken, { readonly kind: 'held' }>;
 const heldNow = ({ now }: Run): HeldText => ({ kind: 'held', untilMs: now() });
 
 /** The outcome of a text with a result; `calls`: those of this job, 0 if another one paid. */
-export const withResult = (result: Sentiment, calls: number): TextOutcome =>
-  calls === 0 ? { kind: 'cached', result } : { kind: 'scored', result, calls };
+export const withResult = ({
+  result,
+  calls,
+}: {
+  readonly result: Sentiment;
+  readonly calls: number;
+}): TextOutcome => (calls === 0 ? { kind: 'cached', result } : { kind: 'scored', result, calls });
 
-const outcomeOf = (taken: Taken): TextOutcome | HeldText =>
-  taken.kind === 'held' ? taken : withResult(taken.result, taken.calls);
+export const outcomeOf = (taken: Taken): TextOutcome | HeldText =>
+  taken.kind === 'held' ? taken : withResult(taken);
 
 /**
- * Scores a text, from the cache or by calls, and stops the run if the text shows that no other one would fare better.
+ * Scores a text that is not in the cache by calls, and stops the run if it shows that no other text would fare better.
  * Throws nothing: what is not a failure of the platform stops the run.
  */
-export async function scoreText(request: SentimentRequest, run: Run): Promise<TextOutcome | HeldText> {
-  let claim: TextClaim | undefined;
+export async function scoreText(
+  request: SentimentRequest,
+  claim: TextClaim,
+  run: Run,
+): Promise<TextOutcome | HeldText> {
   try {
-    if (run.isOver()) return heldNow(run);
-    const looked = await run.cache.look(request, run.payer);
-    // The request is right, whatever else is wrong now.
-    if (looked.kind === 'scored') run.failures.hasScored();
-    if (looked.kind !== 'open') return outcomeOf(looked);
-    claim = looked.claim;
     return await tryUntilDone(request, claim, run);
   } catch (error) {
     run.stop({ kind: 'error', error, alike: false });
-    const calls = claim?.sends() ?? 0;
+    const calls = claim.sends();
     // If the release fails, the lease runs out by itself.
-    await claim?.release().catch(() => undefined);
+    await claim.release().catch(() => undefined);
     const stop = run.stopped();
     return { kind: 'unsettled', error: stop?.kind === 'error' ? stop.error : error, calls };
   }
@@ -159,7 +155,7 @@ async function sendText({ request, claim, leave }: Turn, run: Run): Promise<Trie
     if (run.isOver()) throw new EndedError(heldNow(run));
     if (limit && !(await limit.take())) {
       const error = `not sent: the batch has made its ${limit.most} calls`;
-      throw new EndedError({ kind: 'failed', error, calls: claim.sends(), forget: claim.forget });
+      throw new EndedError({ kind: 'failed', error, calls: claim.sends(), claim });
     }
     const sent = await claim.send();
     if (sent.kind !== 'sent') {
@@ -220,7 +216,7 @@ async function giveUp(text: string, error: PlatformError, claim: TextClaim, run:
   await claim.release();
   if (run.failures.failed(text, error.failure)) run.stop({ kind: 'error', error, alike: true });
   return isOfText(error)
-    ? { kind: 'failed', error: error.message, calls, forget: claim.forget }
+    ? { kind: 'failed', error: error.message, calls, claim }
     : { kind: 'unsettled', error, calls };
 }
 
@@ -231,8 +227,7 @@ const STORE_DELAYS_MS: readonly number[] = [500, 1_000, 2_000];
 async function store(result: Sentiment, claim: TextClaim, run: Run): Promise<TextOutcome> {
   for (const delayMs of [...STORE_DELAYS_MS, undefined]) {
     try {
-      const { stored, sends } = await claim.finish(result);
-      return withResult(stored, sends);
+      return withResult(await claim.finish(result));
     } catch {
       if (delayMs !== undefined) await run.sleep(delayMs);
     }

@@ -1,7 +1,7 @@
 import type { Sentiment } from '../../../platform/index.ts';
 import type { ScoreRequest } from '../batch/batch.ts';
 import { type Run, type ScoreTextsOptions, type Stop, startRun } from './run.ts';
-import { scoreText, type TextOutcome } from './score-text.ts';
+import { outcomeOf, scoreText, type TextOutcome } from './score-text.ts';
 
 /** The result of one text: its sentiment, or why there is none. */
 export type TextResult = {
@@ -47,6 +47,8 @@ export type StoppedTexts = {
 type TextOfJob = { readonly id: string; readonly text: string };
 
 const AT_ONCE = 8;
+/** How many texts are looked up at once. */
+const LOOKED_UP = 20;
 /** How long it waits for texts that other workers are scoring, once the others are done. */
 const MAX_WAIT_MS = 120_000;
 const FIRST_POLL_MS = 250;
@@ -87,24 +89,45 @@ export async function scoreTexts(
   }
 }
 
-/** Scores these texts until the run stops. Returns when the first text that another worker holds is free. */
+/** Scores these texts until the run stops or time is up. Returns when the first text that another worker holds is free. */
 async function scoreEach(
   texts: readonly string[],
   request: ScoreRequest,
   outcomes: Map<string, TextOutcome>,
   run: Run,
 ): Promise<number> {
-  const rest = [...texts];
+  const rest = lookedUp(texts, request, run);
   let heldUntilMs = Number.POSITIVE_INFINITY;
   const lane = async () => {
-    for (let text = rest.shift(); text !== undefined && run.stopped() === undefined; text = rest.shift()) {
-      const outcome = await scoreText({ ...request, text }, run);
+    for await (const [text, looked] of rest) {
+      const isOpen = looked.kind === 'open';
+      const outcome = isOpen ? await scoreText({ ...request, text }, looked.claim, run) : outcomeOf(looked);
+      // The request is right, whatever else is wrong now.
+      if (looked.kind === 'scored') run.failures.hasScored();
       if (outcome.kind === 'held') heldUntilMs = Math.min(heldUntilMs, outcome.untilMs);
       else outcomes.set(text, outcome);
     }
   };
   await Promise.all(Array.from({ length: run.atOnce ?? AT_ONCE }, lane));
-  return heldUntilMs;
+  return run.isOver() ? run.now() : heldUntilMs;
+}
+
+/** Texts with what the cache has of them, which is read as they are taken: other workers may score them meanwhile. */
+async function* lookedUp(texts: readonly string[], request: ScoreRequest, run: Run) {
+  const isOver = () => run.stopped() !== undefined || run.isOver();
+  try {
+    for (let from = 0; from < texts.length && !isOver(); from += LOOKED_UP) {
+      const group = texts.slice(from, from + LOOKED_UP);
+      const requests = group.map((text) => ({ ...request, text }));
+      const looked = await run.cache.look(requests, run.payer);
+      for (const [at, each] of looked.entries()) {
+        if (isOver()) return;
+        yield [group[at] ?? '', each] as const;
+      }
+    }
+  } catch (error) {
+    run.stop({ kind: 'error', error, alike: false });
+  }
 }
 
 type Outcomes = ReadonlyMap<string, TextOutcome>;
@@ -112,7 +135,7 @@ type Outcomes = ReadonlyMap<string, TextOutcome>;
 /** The results of texts whose outcomes are final. */
 export function settled(texts: readonly TextOfJob[], outcomes: Outcomes): SettledTexts {
   const settle = async () => {
-    for (const outcome of outcomes.values()) if (outcome.kind === 'failed') await outcome.forget();
+    for (const outcome of outcomes.values()) if (outcome.kind === 'failed') await outcome.claim?.forget();
   };
   return { kind: 'scored', results: resultsOf(texts, outcomes), settle };
 }

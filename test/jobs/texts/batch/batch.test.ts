@@ -214,6 +214,7 @@ test('two ends of one chunk leave one part and its counts, in any order of their
         table: {
           ...one.table,
           get: scheduler.scheduleFunction(one.table.get),
+          getAll: scheduler.scheduleFunction(one.table.getAll),
           put: scheduler.scheduleFunction(one.table.put),
         },
       };
@@ -268,6 +269,7 @@ test('the last to finish writes the summary: a chunk, or the splitter', async ()
       const table = {
         ...one.table,
         get: scheduler.scheduleFunction(one.table.get),
+        getAll: scheduler.scheduleFunction(one.table.getAll),
         put: scheduler.scheduleFunction(one.table.put),
       };
       const storage = { ...one.storage, table };

@@ -19,8 +19,8 @@ const free: CacheRow = {
 
 /** A claim to the text that one worker has looked at, and has not sent. */
 async function claimOf({ cache }: Pick<ReturnType<typeof workerOn>, 'cache'>): Promise<TextClaim> {
-  const looked = await cache.look({ text: 'good' });
-  if (looked.kind !== 'open') throw new Error(`expected an open text, got ${looked.kind}`);
+  const [looked] = await cache.look([{ text: 'good' }]);
+  if (looked?.kind !== 'open') throw new Error(`expected an open text, got ${looked?.kind}`);
   return looked.claim;
 }
 
@@ -37,13 +37,9 @@ async function erase(table: Table): Promise<void> {
 
 /** A table that counts its requests, and fails the puts of these numbers (1 is the first) without making them. */
 function watched(table: Table, ...failing: readonly number[]) {
-  const requests = { get: 0, put: 0, delete: 0 };
+  const requests = { put: 0, delete: 0 };
   const counted: Table = {
     ...table,
-    get(...given) {
-      requests.get += 1;
-      return table.get(...given);
-    },
     async put(...given) {
       requests.put += 1;
       if (failing.includes(requests.put)) throw new Error('no response');
@@ -159,7 +155,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
   });
 
   describe('a release', () => {
-    test('costs one write, and no read', async () => {
+    test('costs one write', async () => {
       const { table, requests } = watched(makeTable());
       const claim = await sentBy(worker(analyze, table), 'good');
       const before = { ...requests };
@@ -178,7 +174,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
       await claim.release();
       await claim.forget();
 
-      expect(requests).toEqual({ get: 1, put: 1, delete: 1 });
+      expect(requests).toEqual({ put: 1, delete: 1 });
       expect(await table.get(KEY)).toBeUndefined();
     });
   });
@@ -195,7 +191,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
 
       const finished = await claim.finish(mine);
 
-      expect(finished).toEqual({ stored: theirs, sends: 0 });
+      expect(finished).toEqual({ kind: 'scored', result: theirs, calls: 0 });
       expect(await one.table.get(KEY)).toEqual({ row: scored, token: 'theirs' });
     });
 
@@ -204,7 +200,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
       const claim = await sentBy(one, 'good');
       await erase(one.table);
 
-      expect(await claim.finish(mine)).toEqual({ stored: mine, sends: 1 });
+      expect(await claim.finish(mine)).toEqual({ result: mine, calls: 1 });
       expect(await one.table.get(KEY)).toBeUndefined();
     });
   });

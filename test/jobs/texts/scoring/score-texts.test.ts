@@ -189,9 +189,9 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
     const other = worker(scriptedAnalyze().analyze, table, 'other');
 
     other.pass(89_999);
-    const before = await other.cache.look({ text: 'good' });
+    const [before] = await other.cache.look([{ text: 'good' }]);
     other.pass(1);
-    const after = await other.cache.look({ text: 'good' });
+    const [after] = await other.cache.look([{ text: 'good' }]);
 
     expect(before).toEqual({ kind: 'held', untilMs: 1_090_000 });
     expect(after).toMatchObject({ kind: 'open' });
@@ -227,7 +227,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
 
     const finished = await first.finish(sentimentOf({ text: 'good' }));
 
-    expect(finished.sends).toBe(2);
+    expect(finished.calls).toBe(2);
     expect(await second.send()).toMatchObject({ kind: 'scored', calls: 0 });
   });
 
@@ -311,7 +311,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
         const memory = makeTable();
         const table = {
           ...memory,
-          get: scheduler.scheduleFunction(memory.get),
+          getAll: scheduler.scheduleFunction(memory.getAll),
           put: scheduler.scheduleFunction(memory.put),
           delete: scheduler.scheduleFunction(memory.delete),
         };
@@ -407,9 +407,9 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
       now,
       newToken: randomUUID,
     });
-    const looked = await cache.look({ text: 'good' });
+    const [looked] = await cache.look([{ text: 'good' }]);
 
-    const sent = looked.kind === 'open' && (await looked.claim.send());
+    const sent = looked?.kind === 'open' && (await looked.claim.send());
 
     expect(sent).toEqual({ kind: 'held', untilMs: 30_001 });
     expect(await rowOf(table, 'good')).toBeUndefined();

@@ -56,6 +56,7 @@ export async function simulateScoring(plan: ScoringPlan) {
   const table: Table = {
     ...memory,
     get: (key) => overNetwork('Reads', key, () => memory.get(key)),
+    getAll: (keys) => overNetwork('Reads', keys[0] ?? { partition: '', sort: '' }, () => memory.getAll(keys)),
     put: (key, ...put) => overNetwork('Writes', key, () => memory.put(key, ...put)),
     delete: (key, token) => overNetwork('Writes', key, () => memory.delete(key, token)),
   };
