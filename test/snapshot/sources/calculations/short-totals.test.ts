@@ -67,7 +67,7 @@ const scanOf = ({ call }: Pick<ReturnType<typeof simulate>, 'call'>, limit: numb
 
 describe.each(['id', 'created'] as const)('a scan by %s', (field) => {
   test('reads everything again if a row vanished from a response while it was updated', async () => {
-    const changes = [[], [], [{ kind: 'vanish', at: 5 } as const]];
+    const changes = [[], [{ kind: 'vanish', at: 5 } as const]];
     const platform = simulate({ ...QUIET, rows: 9, changes, field });
 
     const { keys, outcome, restarts } = await scanned(scanOf(platform, 4));
@@ -101,7 +101,6 @@ describe.each(['id', 'created'] as const)('a scan by %s', (field) => {
 test('rows deleted before they are read, and as many added, do not make a scan by id read everything again', async () => {
   const changes: Change[][] = [
     [],
-    [],
     [
       { kind: 'delete', at: 4 },
       { kind: 'delete', at: 6 },
@@ -118,25 +117,19 @@ test('rows deleted before they are read, and as many added, do not make a scan b
   expect(restarts).toBe(0);
 });
 
-test('a scan that makes no progress starts again, at most twice', async () => {
-  let tops = 0;
-  const stuckUntil = (top: number) =>
-    respondingCall(({ body }) => {
-      const { sort, offset, limit } = body as Body;
-      if (!sort.ascending) tops += 1;
-      const rows = [1, 2, 3, 4].map((id) => ({ id }));
-      if (!sort.ascending) return printJson({ results: [{ id: 4 + Number(tops < top) }] });
-      return printJson({ results: rows.slice(tops < top ? 0 : offset, limit) });
+test('a scan that never sees the latest row is not proved, and has all others', async () => {
+  const call = respondingCall(({ body }) => {
+    const { sort, offset, limit } = body as Body;
+    const rows = [1, 2, 3, 4].map((id) => ({ id }));
+    return printJson({
+      results: sort.ascending ? rows.slice(offset, offset + limit) : [{ id: 6 }, { id: 5 }],
     });
+  });
 
-  const { keys, restarts } = await scanned(scanOf({ call: stuckUntil(200) }, 4));
+  const { keys, outcome } = await scanned(scanOf({ call }, 4));
 
   expect(keys).toEqual(['1', '2', '3', '4']);
-  expect(restarts).toBe(2);
-  tops = 0;
-  await expect(scanned(scanOf({ call: stuckUntil(100_000) }, 4))).rejects.toThrow(
-    'the scan made no progress',
-  );
+  expect(outcome).toMatchObject({ consistency: 'best-effort', order: 'none' });
 });
 
 test('the sandbox shows it: a row that vanishes, and new rows on a replica that lags', async () => {

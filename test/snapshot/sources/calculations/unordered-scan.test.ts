@@ -1,13 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Scan } from '../../../../lib/snapshot/scan.ts';
 import type { ReadPage } from '../../../../lib/snapshot/sources/calculations/pages.ts';
-import { NO_PROGRESS } from '../../../../lib/snapshot/sources/calculations/progress.ts';
+import { NO_PROGRESS, type Progress } from '../../../../lib/snapshot/sources/calculations/progress.ts';
 import { unorderedScan } from '../../../../lib/snapshot/sources/calculations/unordered-scan.ts';
 import { scaled } from '../../../scale.ts';
 import { fromBeginning, resumedEverywhere, scanned } from '../../scanned.ts';
 import { idsPage } from '../../simulated-platform.ts';
 
-const scanOf = (readPage: ReadPage) => unorderedScan({ readPage, limit: 3 });
+const scanOf =
+  (readPage: ReadPage): Scan<Progress> =>
+  ({ from = NO_PROGRESS, ...start }) =>
+    unorderedScan({ readPage, limit: 3 }, { ...start, from });
 
 /** The ids of the rows in each round; the last round is repeated. A round ends at its empty page. */
 function roundsOf(...rounds: readonly (readonly number[])[]) {

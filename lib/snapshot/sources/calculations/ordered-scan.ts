@@ -1,0 +1,208 @@
+import { compareIds } from '../../../platform/index.ts';
+import { provedIf, type ScanOutcome, type ScanStart, type ScanStep } from '../../scan.ts';
+import type { CalculationPage, ReadPage, SortField } from './pages.ts';
+import { counted, outcomeOf, type Progress, refuseStall, ScanError, withReported } from './progress.ts';
+
+/*
+ * Why nothing is lost. What the rows are sorted by, their id or the time of their creation, never changes, so no row
+ * moves past another: when rows are deleted, those after them move to lower offsets, and added rows come at the end.
+ * Suppose all rows below the value `last` were taken, and of those at `last` the ones whose ids we hold. Before a page
+ * that starts at offset 0, or with a row **below** `last`, there are only rows below `last`: taken, or gone. The page
+ * contains all rows of every value between its first and its last one, so after it all rows below its last value were
+ * taken: we are where we began, and the seam is proved. No two rows have the same id, so by id a page that starts **at**
+ * `last` proves the seam, too; by time it does not, since rows of that time may precede it that no page has shown. If
+ * the seam is not proved, rows in between may have slid below the page: step back and read again, twice as far each
+ * time, until a page proves the seam or starts at 0.
+ *
+ * The end is shown by the page of the latest rows, in descending order from offset 0: if it comes down to a row that
+ * proves the seam, it has every row from there on, and nothing else is left. If its rows do not descend, because there
+ * is one or all have the same time, it is all there is if the page after it is empty and, read again, it still has each
+ * of its rows: they existed when the other page was empty, and no others did. A short page or a total proves no end. If
+ * a time has more rows than a page, no page shows all of them: the scan makes no progress.
+ */
+
+/** What is proved, and what the proof assumes. */
+const CLAIMS = {
+  id: provedIf(true, ['current-responses']),
+  created: provedIf(true, ['current-responses', 'fixed-creation-times']),
+} as const;
+
+/** How many pages are fetched while one is processed. Where the second one starts can be guessed by id alone. */
+const PAGES_AHEAD = { id: 2, created: 1 } as const;
+/** As many pages of the last one's size are fetched ahead as fit into this, but at least one. */
+const AHEAD_BYTES = 8 * 1024 * 1024;
+
+export type ReadOptions = {
+  /** Pages in the order of the position's `field`. */
+  readonly readPage: ReadPage;
+  /** How many rows each page requests, 1 to 5000; the platform may send fewer. */
+  readonly limit: number;
+};
+
+/**
+ * Reads all rows in the order of ids or of their creation, by offset, each page overlapping the last by a row that
+ * proves the seam. Throws `ScanError` if the platform contradicts the order, if the order proves nothing because a row
+ * has no time or a time more rows than a page, or if the scan makes no progress.
+ */
+export async function* orderedScan(
+  { readPage, limit }: ReadOptions,
+  { from, signal }: Pick<ScanStart<Progress>, 'signal'> & { readonly from: Progress },
+): AsyncGenerator<ScanStep<Progress>, ScanOutcome, undefined> {
+  const { field } = from;
+  let position = from;
+  const ahead = createPagesAhead((offset, stop) =>
+    readPage({ ascending: true, offset, limit, signal: signal ? AbortSignal.any([signal, stop]) : stop }),
+  );
+  const rowsOf = (page: CalculationPage, isAscending: boolean) => {
+    position = withReported(position, page);
+    return checkedRows(page, field, isAscending);
+  };
+  const latest = async (offset: number) => {
+    // Two rows show whether the platform keeps to the descending order at all; by time, a page must pass all of one.
+    const most = field === 'id' ? 2 : limit;
+    return rowsOf(await readPage({ ascending: false, offset, limit: most, signal }), false);
+  };
+  const step = (rows: Rows, fresh: readonly number[]): ScanStep<Progress> => ({
+    batch: batchOf(rows, fresh),
+    position,
+    total: position.totals.end,
+  });
+  try {
+    for (;;) {
+      refuseStall(position);
+      const offset = Math.max(0, position.next - position.stepBack);
+      const rows = rowsOf(await ahead.take(offset), true);
+      if (offset > 0 && !(rows.values[0] !== undefined && provesSeam(position, rows.values[0]))) {
+        position = { ...counted(position, 0), stepBack: Math.max(1, position.stepBack * 2) };
+        continue;
+      }
+      const fresh = freshRows(position, rows);
+      position = withTaken(position, rows, fresh);
+      const overlap = rows.values.findLastIndex((value) => provesSeam(position, value));
+      position = { ...position, next: offset + Math.max(0, overlap), stepBack: 0 };
+      const { end } = position.totals;
+      const mayEnd = fresh.length === 0 || (end !== null && offset + rows.values.length >= end);
+      if (!mayEnd) ahead.plan(position, position.next - offset, rows.page);
+      if (fresh.length > 0) yield step(rows, fresh);
+      if (!mayEnd) continue;
+      const top = await latest(0);
+      if (!(await isWhole(position, top, latest))) continue;
+      const rest = freshRows(position, top).toReversed();
+      position = withTaken(position, top, rest);
+      if (rest.length > 0) yield step(top, rest);
+      return outcomeOf(position, field, CLAIMS[field]);
+    }
+  } finally {
+    ahead.stop();
+  }
+}
+
+type Value = string | number;
+
+/** A page, and what its rows are sorted by. */
+type Rows = { readonly page: CalculationPage; readonly values: readonly Value[] };
+
+const compare = (a: Value, b: Value): number =>
+  typeof a === 'number' && typeof b === 'number' ? a - b : compareIds(String(a), String(b));
+
+/** True if all rows before one with this value were taken, or are gone (see above). */
+function provesSeam({ field, last }: Progress, value: Value): boolean {
+  if (last === null) return false;
+  const order = compare(value, last.value);
+  return order < 0 || (order === 0 && field === 'id');
+}
+
+/** The rows that were not taken before: all with a higher value, and those of the last one with new ids. */
+function freshRows({ last }: Progress, { page, values }: Rows): readonly number[] {
+  if (last === null) return [...values.keys()];
+  const known = new Set(last.ids);
+  return [...values.keys()].filter((row) => {
+    const order = compare(values[row] ?? '', last.value);
+    return order > 0 || (order === 0 && !known.has(page.keys[row] ?? ''));
+  });
+}
+
+/** The position after these rows are taken, which are in ascending order. */
+function withTaken(position: Progress, { page, values }: Rows, fresh: readonly number[]): Progress {
+  const value = values[fresh.at(-1) ?? -1];
+  if (value === undefined) return counted(position, 0);
+  const before = position.last?.value === value ? position.last.ids : [];
+  const ids = fresh.filter((row) => values[row] === value).map((row) => page.keys[row] ?? '');
+  return { ...counted(position, fresh.length), last: { value, ids: [...before, ...ids] } };
+}
+
+/** True if the latest rows are all that is left (see above). `latest` reads them from an offset on. */
+async function isWhole(
+  position: Progress,
+  { page, values }: Rows,
+  latest: (offset: number) => Promise<Rows>,
+): Promise<boolean> {
+  const [first, bottom] = [values[0], values.at(-1)];
+  if (first === undefined || bottom === undefined) return true;
+  if (compare(first, bottom) > 0) return provesSeam(position, bottom);
+  if ((await latest(values.length)).values.length > 0) return false;
+  const again = new Set((await latest(0)).page.keys);
+  return page.keys.every((key) => again.has(key));
+}
+
+/** The rows of a page. Throws `ScanError` if they are not in the requested order, each once and with its value. */
+function checkedRows(page: CalculationPage, field: SortField, isAscending: boolean): Rows {
+  const values = field === 'id' ? page.keys : page.keys.map((_, row) => page.createdMs(row));
+  const timeless = values.findIndex((value) => typeof value === 'number' && !Number.isFinite(value));
+  if (timeless >= 0) throw new ScanError(`record ${page.keys[timeless]} does not say when it was created`);
+  if (field !== 'id' && new Set(page.keys).size < values.length)
+    throw new ScanError('a record came twice in a page');
+  const at = values.findIndex((value, row) => {
+    const before = values[row - 1];
+    if (before === undefined) return false;
+    const order = isAscending ? compare(before, value) : compare(value, before);
+    return order > 0 || (order === 0 && field === 'id');
+  });
+  if (at < 0) return { page, values };
+  throw new ScanError(
+    `the platform did not keep to the ${isAscending ? 'ascending' : 'descending'} order of ${field}: ${values[at]} came after ${values[at - 1]}`,
+  );
+}
+
+/** Rows of a page as a batch. All rows up to its end may be written in its own memory. */
+function batchOf({ page }: Rows, rows: readonly number[]) {
+  const [first = 0, end = 0] = [rows[0], rows.at(-1)];
+  const isRest = end === page.keys.length - 1 && end - first === rows.length - 1;
+  return isRest ? page.from(first) : page.batchOf(rows);
+}
+
+/**
+ * Overlaps the platform's time with ours. Fetching a page early does no harm: its seam is proved by its contents, not by
+ * when it was read. If a page is needed that was not planned, the rows are elsewhere now: all others are aborted.
+ */
+function createPagesAhead(read: (offset: number, signal: AbortSignal) => Promise<CalculationPage>) {
+  const ahead = new Map<number, Promise<CalculationPage>>();
+  let wanted = new AbortController();
+  const stop = () => {
+    wanted.abort();
+    wanted = new AbortController();
+    ahead.clear();
+  };
+  return {
+    take(offset: number): Promise<CalculationPage> {
+      const page = ahead.get(offset);
+      if (page === undefined) stop();
+      ahead.delete(offset);
+      return page ?? read(offset, wanted.signal);
+    },
+    /** Fetches the pages after one. Each most likely starts a stride after the one before: its rows but the overlap. */
+    plan({ field, next, totals: { end } }: Progress, stride: number, { sizeBytes }: CalculationPage): void {
+      const most = Math.min(PAGES_AHEAD[field], Math.max(1, Math.floor(AHEAD_BYTES / sizeBytes)));
+      for (let at = 0; at < most && stride > 0; at += 1) {
+        const offset = next + at * stride;
+        // Beyond the reported total pages are most likely empty. If the total is wrong, a page is merely fetched later.
+        if (ahead.has(offset) || (end !== null && offset + 1 >= end)) continue;
+        const fetched = read(offset, wanted.signal);
+        // The error is thrown when the page is taken; nobody needs that of an aborted page.
+        fetched.catch(() => undefined);
+        ahead.set(offset, fetched);
+      }
+    },
+    stop,
+  };
+}

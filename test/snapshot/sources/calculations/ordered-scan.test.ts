@@ -1,0 +1,433 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Scan } from '../../../../lib/snapshot/scan.ts';
+import { orderedScan } from '../../../../lib/snapshot/sources/calculations/ordered-scan.ts';
+import type { CalculationPage, ReadPage } from '../../../../lib/snapshot/sources/calculations/pages.ts';
+import {
+  NO_PROGRESS,
+  type Progress,
+  refuseStall,
+  ScanError,
+} from '../../../../lib/snapshot/sources/calculations/progress.ts';
+import { scaled } from '../../../scale.ts';
+import { fromBeginning, scanned } from '../../scanned.ts';
+import {
+  type Change,
+  idsPage,
+  pageOf,
+  rowsOf,
+  type Simulated,
+  simulatePlatform,
+  watched,
+} from '../../simulated-platform.ts';
+
+const scanOf =
+  (field: 'id' | 'created', readPage: ReadPage, limit: number): Scan<Progress> =>
+  ({ from = { ...NO_PROGRESS, field }, signal }) =>
+    orderedScan({ readPage, limit }, { from, signal });
+
+/** A platform that sends the same two pages forever: one for the latest rows, one for all other requests. */
+const fixedPages =
+  (top: CalculationPage, page: CalculationPage): ReadPage =>
+  async ({ ascending }) =>
+    ascending ? page : top;
+
+const rows = (...ids: readonly number[]) => pageOf(ids.map((id) => ({ id, created: id })));
+
+describe.each(['id', 'created'] as const)('a scan by %s', (field) => {
+  const assumes = { id: ['current-responses'], created: ['current-responses', 'fixed-creation-times'] }[
+    field
+  ];
+
+  test('of a platform that does not change is complete, in that order, and proved', async () => {
+    const platform = simulatePlatform({ steps: rowsOf(10), changes: [] });
+
+    const { keys, outcome } = await scanned(scanOf(field, platform.readPage, 4));
+
+    expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']);
+    const totals = { start: 10, end: 10 };
+    expect(outcome).toEqual({
+      consistency: 'proved',
+      assumes,
+      totals,
+      order: field,
+      missing: [],
+      refused: [],
+    });
+  });
+
+  test.each([0, 1])('of %i rows is proved', async (count) => {
+    const { readPage } = simulatePlatform({ steps: rowsOf(count), changes: [] });
+
+    const { keys, outcome } = await scanned(scanOf(field, readPage, 4));
+
+    expect(keys).toHaveLength(count);
+    expect(outcome.consistency).toBe('proved');
+  });
+
+  test('steps back to what slid below the page when rows before it were deleted', async () => {
+    const deletions = Array.from({ length: 3 }, (): Change => ({ kind: 'delete', at: 0 }));
+    const platform = simulatePlatform({ steps: rowsOf(10), changes: [[], deletions] });
+
+    const { keys, outcome } = await scanned(scanOf(field, platform.readPage, 4));
+
+    expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']);
+    expect(outcome.consistency).toBe('proved');
+  });
+
+  test('takes the rows that were added while it read', async () => {
+    const added: Change[] = Array.from({ length: 3 }, () => ({ kind: 'add' }));
+    const platform = simulatePlatform({ steps: rowsOf(3), changes: [[], added] });
+
+    const { keys } = await scanned(scanOf(field, platform.readPage, 9));
+
+    expect(keys).toEqual(['1', '2', '3', '4', '5', '6']);
+  });
+
+  test.each(['ascending', 'descending'])(
+    'ends if the platform does not keep to the %s order',
+    async (order) => {
+      const shuffled = order === 'ascending' ? rows(1, 5, 3) : rows(1, 2, 3);
+      const scan = scanned(scanOf(field, fixedPages(rows(1, 2, 3), shuffled), 9));
+
+      await expect(scan).rejects.toThrow(ScanError);
+      await expect(scan).rejects.toThrow(`did not keep to the ${order} order of ${field}`);
+    },
+  );
+
+  test('ends if a record comes twice in a page', async () => {
+    const page = rows(1, 1);
+
+    await expect(scanned(scanOf(field, fixedPages(page, page), 9))).rejects.toThrow(ScanError);
+  });
+
+  test.each([
+    ['sends the same page forever', rows(99, 98), rows(1, 2, 3, 4)],
+    ['shows its latest row, and no page', rows(99, 98), rows()],
+  ])('ends if the platform %s', async (_, top, page) => {
+    await expect(scanned(scanOf(field, fixedPages(top, page), 4))).rejects.toThrow(
+      /^the scan made no progress: 3\d pages up to row \d+ brought nothing new$/,
+    );
+  });
+
+  test('ends after 100,000 pages if each of them brings new rows', async () => {
+    let length = 250;
+    const endless: ReadPage = async ({ ascending, offset, limit }) => {
+      length += 100;
+      const page = Array.from({ length: limit }, (_, at) => offset + at + 1);
+      return ascending ? rows(...page) : rows(1_000_000_000 + length, 1_000_000_000);
+    };
+    const first = await scanOf(field, endless, 100)(fromBeginning).next();
+    const from = { ...NO_PROGRESS, ...(first.value && 'position' in first.value && first.value.position) };
+
+    await expect(
+      scanned(scanOf(field, endless, 100), { from: { ...from, pages: 99_990 } }),
+    ).rejects.toMatchObject({ failure: { kind: 'endless', pages: 100_000 } });
+  });
+
+  test.each([true, false])(
+    'is not proved if a response stayed degraded (ascending: %s)',
+    async (isAscending) => {
+      const platform = simulatePlatform({ steps: rowsOf(3), changes: [] });
+      const readPage: ReadPage = async (request) => ({
+        ...(await platform.readPage(request)),
+        degraded: request.ascending === isAscending,
+      });
+
+      const { keys, outcome } = await scanned(scanOf(field, readPage, 4));
+
+      expect(keys).toEqual(['1', '2', '3']);
+      expect(outcome).toMatchObject({ consistency: 'best-effort', refused: ['degraded'] });
+    },
+  );
+
+  test('that is resumed still reports what was reported before', async () => {
+    const totals = { start: 5, end: 6 };
+    const from: Progress = { ...NO_PROGRESS, field, degraded: true, totals };
+
+    const { outcome } = await scanned(scanOf(field, fixedPages(rows(), rows()), 9), { from });
+
+    expect(outcome).toMatchObject({ consistency: 'best-effort', refused: ['degraded'], totals });
+  });
+});
+
+describe('by id', () => {
+  test('pages overlap by one row, and none past the total is requested', async () => {
+    const platform = simulatePlatform({ steps: rowsOf(10), changes: [] });
+    const { requested, read } = watched(platform.readPage);
+
+    await scanned(scanOf('id', read, 4));
+
+    expect(requested).toEqual(['>0', '>3', '>6', '<0']);
+  });
+
+  test.each([
+    ['two', 10, ['>0', '>3', '>6']],
+    ['one', 5_000_000, ['>0', '>3']],
+  ])(
+    '%s pages are fetched ahead of one of %i bytes, and aborted if the caller stops',
+    async (_, sizeBytes, expected) => {
+      const platform = simulatePlatform({ steps: rowsOf(20), changes: [] });
+      const signals: (AbortSignal | undefined)[] = [];
+      const { requested, read } = watched(async (request) => {
+        signals.push(request.signal);
+        return { ...(await platform.readPage(request)), sizeBytes };
+      });
+      const steps = scanOf('id', read, 4)(fromBeginning);
+
+      await steps.next();
+      await steps.return(undefined as never);
+
+      expect(requested).toEqual(expected);
+      expect(signals.slice(1).map((signal) => signal?.aborted)).toEqual(signals.slice(1).map(() => true));
+    },
+  );
+
+  test('a page ahead that fails fails the scan only if it is needed', async () => {
+    const deletions = Array.from({ length: 3 }, (): Change => ({ kind: 'delete', at: 0 }));
+    const failing = (failAt: number): ReadPage => {
+      const platform = simulatePlatform({ steps: rowsOf(10), changes: [[], deletions] });
+      const { requested, read } = watched(async (request) => {
+        if (requested.length === failAt) throw new Error('cut off');
+        return platform.readPage(request);
+      });
+      return read;
+    };
+
+    await expect(scanned(scanOf('id', failing(2), 4))).rejects.toThrow('cut off');
+    const { keys } = await scanned(scanOf('id', failing(3), 4));
+
+    expect(keys).toHaveLength(10);
+  });
+
+  test('ids above 2^53 are read in their order as integers', async () => {
+    const ids = [99n, 9_007_199_254_740_993n, 9_007_199_254_740_994n, 10_000_000_000_000_000n];
+    const top = idsPage(ids.toReversed());
+
+    const { keys } = await scanned(scanOf('id', fixedPages(top, idsPage(ids)), 10));
+
+    expect(keys).toEqual(ids.map(String));
+  });
+
+  test('a short page that ends below what was taken does not take the scan back', async () => {
+    const last = { value: '6', ids: ['6'] };
+    const pages = [[8, 9], [7, 8, 9], [4, 5], [9, 8], [5, 6, 7, 8, 9], [9], [], [9, 8]];
+    const { requested, read } = watched(async () => idsPage(pages[requested.length - 1] ?? []));
+
+    const { keys } = await scanned(scanOf('id', read, 1), { from: { ...NO_PROGRESS, next: 5, last } });
+
+    expect(keys).toEqual(['7', '8', '9']);
+    expect(requested.slice(0, 5)).toEqual(['>5', '>4', '>3', '<0', '>4']);
+  });
+
+  test('a platform whose pages are always small is read to its end', async () => {
+    const platform = simulatePlatform({ steps: rowsOf(3_000), changes: [], caps: [10] });
+
+    const { keys } = await scanned(scanOf('id', platform.readPage, 100));
+
+    expect(keys).toHaveLength(3_000);
+  });
+});
+
+describe('by creation', () => {
+  test('pages overlap by all rows of the last time and one below', async () => {
+    const platform = simulatePlatform({ steps: [1, 1, 1, 0, 1, 1, 1, 1], changes: [] });
+    const { requested, read } = watched(platform.readPage);
+
+    await scanned(scanOf('created', read, 4));
+
+    expect(requested).toEqual(['>0', '>1', '>3', '>5', '<0']);
+  });
+
+  test('a page that starts at the last time proves nothing: rows of that time may precede it', async () => {
+    // Rows 3 to 5 share a time and the first page ends with row 3. Then row 1 is deleted, and row 3 moves last in its time.
+    const at = (created: number, ...ids: readonly number[]) => ids.map((id) => ({ id, created }));
+    const pages = [
+      [...at(1, 1), ...at(2, 2), ...at(3, 3)],
+      [...at(3, 5, 3), ...at(4, 6)],
+      [...at(2, 2), ...at(3, 4, 5, 3), ...at(4, 6)],
+      [...at(3, 3), ...at(4, 6), ...at(5, 7), ...at(6, 8)],
+      [...at(5, 7), ...at(6, 8)],
+      [...at(6, 8), ...at(5, 7)],
+    ];
+    const { requested, read } = watched(async () => pageOf(pages[requested.length - 1] ?? []));
+
+    const { keys, outcome } = await scanned(scanOf('created', read, 9));
+
+    expect(requested).toEqual(['>0', '>1', '>0', '>3', '>5', '<0']);
+    expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
+    expect(outcome.consistency).toBe('proved');
+  });
+
+  test('a time with more records than a page has makes no progress', async () => {
+    const crowded = [1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1];
+    for (const steps of [crowded, crowded.slice(0, 9)]) {
+      const { readPage } = simulatePlatform({ steps, changes: [] });
+
+      await expect(scanned(scanOf('created', readPage, 4))).rejects.toThrow(ScanError);
+    }
+  });
+
+  test('records of one time are all there are if none follows them, and they are still the same', async () => {
+    const same = pageOf([
+      { id: 1, created: 19 },
+      { id: 2, created: 19 },
+    ]);
+    const other = pageOf([
+      { id: 2, created: 19 },
+      { id: 7, created: 19 },
+    ]);
+    const scanWith = (again: CalculationPage) => {
+      const pages = [same, same, same, rows(), again];
+      let requests = 0;
+      return scanned(scanOf('created', async () => pages[requests++] ?? rows(5, 1), 9));
+    };
+
+    expect((await scanWith(same)).outcome.consistency).toBe('proved');
+    await expect(scanWith(other)).rejects.toThrow(ScanError);
+  });
+
+  test.each([[undefined], [null], ['yesterday'], [true]])(
+    'a record with %s as its creation ends the scan',
+    async (created) => {
+      const page = pageOf([{ id: 17, created }]);
+
+      await expect(scanned(scanOf('created', fixedPages(page, page), 2))).rejects.toThrow(
+        new ScanError('record 17 does not say when it was created'),
+      );
+    },
+  );
+
+  test('ISO text is compared as time, whatever its zone and its precision', async () => {
+    const sent = [
+      { id: 1, created: '2025-01-01T01:00:00+02:00' },
+      { id: 2, created: '2025-01-01T00:00:00Z' },
+      { id: 3, created: '2025-01-01 00:00:00.000900' },
+      { id: 4, created: '2025-01-01T00:00:00.5+0000' },
+    ];
+    const readPage: ReadPage = async ({ ascending, offset, limit }) =>
+      pageOf((ascending ? sent : sent.toReversed()).slice(offset, offset + limit));
+
+    const { keys, lines, outcome } = await scanned(scanOf('created', readPage, 10));
+
+    expect(keys).toEqual(['1', '2', '3', '4']);
+    expect(lines[0]).toBe('{"id":1,"created":"2025-01-01T01:00:00+02:00"}');
+    expect(outcome.consistency).toBe('proved');
+  });
+});
+
+test('32 pages may bring nothing new, and as many as were read before; and there are at most 100,000', () => {
+  const refused = (progress: Partial<Progress>) => () =>
+    refuseStall({ ...NO_PROGRESS, next: 7, ...progress });
+
+  expect(refused({})).not.toThrow();
+  expect(refused({ pages: 32, idle: 32 })).not.toThrow();
+  expect(refused({ pages: 33, idle: 33 })).toThrow(
+    'the scan made no progress: 33 pages up to row 7 brought nothing new',
+  );
+  expect(refused({ pages: 52, idle: 42 })).not.toThrow();
+  expect(refused({ pages: 53, idle: 43 })).toThrow('43 pages');
+  expect(refused({ pages: 99_999 })).not.toThrow();
+  expect(refused({ pages: 100_000 })).toThrow('searchCalculations (calculations)');
+});
+
+describe.each(['id', 'created'] as const)('a platform that changes while it is read by %s', (field) => {
+  const change: fc.Arbitrary<Change> = fc.oneof(
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete' as const), at: fc.nat(40) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('add' as const), after: fc.nat(2) }) },
+  );
+  const changes = fc.array(fc.array(change, { maxLength: 6 }), { maxLength: 20 });
+  const limits = fc.integer({ min: 2, max: 12 });
+  /** By creation: how much later each row was created than the one before it; many were created at the same time. */
+  const schedule: fc.Arbitrary<Simulated> =
+    field === 'id'
+      ? fc.record({
+          steps: fc.nat(40).map(rowsOf),
+          changes: changes.map((all) => all.map((each) => each.map((one) => ({ ...one, after: 1 })))),
+          caps: fc.array(fc.integer({ min: 2, max: 9 }), { minLength: 1, maxLength: 4 }),
+        })
+      : fc.record({
+          steps: fc.array(fc.constantFrom(0, 0, 1, 1, 2), { maxLength: 40 }),
+          changes,
+          ties: fc.array(fc.integer({ min: 0, max: 999 }), { minLength: 1, maxLength: 7 }),
+          caps: fc.array(fc.integer({ min: 2, max: 9 }), { minLength: 1, maxLength: 4 }),
+        });
+  /** A time with more rows than a page ends the scan by creation: it proves nothing then. By id, nothing does. */
+  const unproved = (error: unknown) => {
+    if (field === 'created' && error instanceof ScanError) return undefined;
+    throw error;
+  };
+
+  test('takes no record twice, ends, and loses none that exists throughout', async () => {
+    const runs = scaled(500, 5_000);
+    let proved = 0;
+    await fc.assert(
+      fc.asyncProperty(schedule, limits, async (simulated, limit) => {
+        const platform = simulatePlatform(simulated);
+
+        const end = await scanned(scanOf(field, platform.readPage, limit)).catch(unproved);
+
+        expect(platform.requests()).toBeLessThan(400);
+        if (end === undefined) return;
+        proved += 1;
+        expect(end.outcome.consistency).toBe('proved');
+        expect(new Set(end.keys).size).toBe(end.keys.length);
+        expect(end.keys).toEqual(expect.arrayContaining(platform.livedThrough()));
+      }),
+      { numRuns: runs },
+    );
+
+    expect(proved).toBeGreaterThan(runs * 0.3);
+  });
+
+  test.runIf(field === 'created')(
+    'is proved whenever a page holds all rows of any time, and a row below and above it',
+    async () => {
+      const provable: fc.Arbitrary<Simulated> = fc.record({
+        steps: fc
+          .array(fc.integer({ min: 1, max: 3 }), { maxLength: 14 })
+          .map((sizes) => sizes.flatMap((size) => [1, ...Array.from({ length: size - 1 }, () => 0)])),
+        changes: changes.map((all) =>
+          all.map((each) => each.slice(0, 3).map((one) => ({ ...one, after: 1 }))),
+        ),
+        caps: fc.array(fc.integer({ min: 5, max: 9 }), { minLength: 1, maxLength: 4 }),
+      });
+      await fc.assert(
+        fc.asyncProperty(provable, async (simulated) => {
+          const platform = simulatePlatform(simulated);
+
+          const { keys, outcome } = await scanned(scanOf(field, platform.readPage, 9));
+
+          expect(outcome.consistency).toBe('proved');
+          expect(new Set(keys).size).toBe(keys.length);
+          expect(keys).toEqual(expect.arrayContaining(platform.livedThrough()));
+        }),
+        { numRuns: scaled(300, 3_000) },
+      );
+    },
+  );
+
+  test('can be resumed from any position as if the scan had never stopped', async () => {
+    await fc.assert(
+      fc.asyncProperty(schedule, limits, async (simulated, limit) => {
+        const whole = await scanned(scanOf(field, simulatePlatform(simulated).readPage, limit)).catch(
+          unproved,
+        );
+
+        for (const { records, position } of whole?.positions ?? []) {
+          const again = simulatePlatform(simulated);
+          const first = await scanned(scanOf(field, again.readPage, limit));
+          const rest = await scanned(scanOf(field, again.readPage, limit), { from: position }).catch(
+            unproved,
+          );
+          if (rest === undefined) continue;
+          const keys = [...first.keys.slice(0, records), ...rest.keys];
+
+          expect(new Set(keys).size).toBe(keys.length);
+          expect(keys).toEqual(expect.arrayContaining(again.livedThrough()));
+        }
+      }),
+      { numRuns: scaled(50, 300) },
+    );
+  });
+});
