@@ -32,7 +32,7 @@ export type CalculationPage = {
   readonly total: number | null;
 };
 
-export type PageRequest = {
+type PageRequest = {
   readonly ascending: boolean;
   readonly offset: number;
   readonly limit: number;
