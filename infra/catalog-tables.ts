@@ -11,10 +11,8 @@ import {
   PARQUET_SERDE,
   type Place,
   partsOf,
-  resultColumns,
   type StoredTable,
   type StoredTableName,
-  scoreColumns,
   sourceDefinitions,
   sources,
   storedTables,
@@ -39,8 +37,6 @@ export const tablesOf = (props: TablesProps & { readonly database: string }): re
   // A stack has at most 500 resources: a narrowed snapshot has one table.
   ...sources.map((place) => latestTable(place, props)),
   ...(Object.keys(storedTables) as StoredTableName[]).map((name) => storedTable(name, props)),
-  resultsParquet(props),
-  scoresParquet(props),
   ...(Object.keys(modelColumns) as ModelTable[]).map((name) => modelTable(name, props)),
   ...glueViews(props.database).map(viewOf),
 ];
@@ -167,49 +163,6 @@ const PARQUET_FILES = {
   inputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat',
   outputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat',
 } as const;
-
-const DAY_AFTER =
-  'Written in the night after, or by the command tables. Values that do not fit their column are in _other.';
-
-/** The days that have ended, of the same types and days as `jobs`. */
-function resultsParquet(props: TablesProps): TableInput {
-  const { description, partitions } = storedTables.jobs;
-  const location = `${props.location}parquet/results/`;
-  return {
-    name: 'results_parquet',
-    description: `${description} Past days as Parquet; jobs has today too. ${DAY_AFTER} ${IDS}`,
-    tableType: 'EXTERNAL_TABLE',
-    parameters: {
-      EXTERNAL: 'TRUE',
-      classification: 'parquet',
-      'projection.enabled': 'true',
-      'storage.location.template': `${location}type=\${type}/dt=\${dt}/`,
-      ...parametersOf(projectionsOf(props).jobs),
-    },
-    partitionKeys: partitions.map(({ name }) => ({ name, type: 'string' })),
-    storageDescriptor: {
-      columns: columnsOf(resultColumns),
-      location,
-      ...PARQUET_FILES,
-      serdeInfo: PARQUET,
-    },
-  };
-}
-
-/** A batch has its name in each row, and needs no partition: a projection would ask for it in each query. */
-const scoresParquet = ({ location }: TablesProps): TableInput => ({
-  name: 'scores_parquet',
-  description: `${storedTables.scores.description} As Parquet, once the batch has finished; scores has the others too. ${DAY_AFTER} ${IDS}`,
-  tableType: 'EXTERNAL_TABLE',
-  parameters: { EXTERNAL: 'TRUE', classification: 'parquet' },
-  partitionKeys: [],
-  storageDescriptor: {
-    columns: columnsOf(scoreColumns),
-    location: `${location}parquet/scores/`,
-    ...PARQUET_FILES,
-    serdeInfo: PARQUET,
-  },
-});
 
 /** The last two models, or more: the views show the last. */
 const modelTable = (name: ModelTable, { location }: TablesProps): TableInput => ({

@@ -34,11 +34,11 @@ const lifetimes = z.strictObject(
     work: z._default(whole(15, 3_650), 30),
     /** Versions of an object that are no longer the newest, and deleted objects. */
     oldVersions: z._default(whole(1, 3_650), 30),
-    /** Results of jobs, and the Parquet of them. */
+    /** Results of jobs. */
     results: z._default(whole(1, 3_650), 90),
     /** Requests to score, and anything else in `inbox/`. */
     texts: z._default(whole(15, 3_650), 90),
-    /** Scores of texts, and the Parquet of them: the texts themselves go earlier. */
+    /** Scores of texts: the texts themselves go earlier. */
     scores: z._default(whole(15, 3_650), 365),
     /** Messages that could not become jobs, and why. */
     refused: z._default(whole(1, 3_650), 90),
@@ -191,7 +191,7 @@ const instanceSchema = z.strictObject(
     eventRules: z._default(z.array(eventRuleSchema, { error: 'a list of event rules' }), []),
     /** Whether code functions have a queue of their own, for $0.26 a month, which event rules need. Default: if there are any. */
     functionsQueue: z.optional(z.boolean({ error: 'true or false' })),
-    /** Whether the scores and results of each day become Parquet in the night after it, and older runs that are not. */
+    /** Whether the tables of each run are made once it is published, and every night those that lack some. */
     writeTables: z._default(z.boolean({ error: 'true or false' }), true),
     /** Whether the report is written after each publication, for $0.23 a month; digests need it too. */
     writeReport: z._default(z.boolean({ error: 'true or false' }), true),

@@ -166,10 +166,7 @@ export class PlatformSync extends Construct {
       ...{ ...parts, schedules, group, rareDeadLetters },
     });
     const tables = instance.writeTables
-      ? new Tables(this, 'Tables', {
-          ...{ ...parts, catalog, group, rareDeadLetters },
-          resultsDays: instance.lifetimes.results,
-        })
+      ? new Tables(this, 'Tables', { ...parts, catalog, group, rareDeadLetters })
       : undefined;
     const reports = instance.writeReport
       ? new Reports(this, 'Reports', { logs, network, environment, storage })

@@ -19,13 +19,9 @@ export type PoliciesProps = {
 export const PUBLISHED = [
   ...sources.flatMap((source) => [`${source}/*`, `${source}.*`]),
   'changes/*',
-  // Not all of it: that of scores and results is there too.
   ...sources.map((source) => `parquet/${source}*`),
   ...['parquet/latest/*', 'parquet/runs/*', 'parquet/uses/*', 'model/*'],
 ];
-
-/** Parquet of scores and results. */
-const STORED_PARQUET = ['parquet/scores/*', 'parquet/results/*'];
 
 /**
  * What people may do, as policies to attach to their roles; none of them may read the token. Whoever reads has `reader`
@@ -60,7 +56,6 @@ export class Policies extends Construct {
 function grantReader(policy: ManagedPolicy, { storage, catalog }: PoliciesProps): void {
   storage.grantRead(policy, [
     ...PUBLISHED,
-    ...STORED_PARQUET,
     'results/*',
     'scores/*',
     'formulas/*',
@@ -102,11 +97,11 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
     'dynamodb:Query',
     'dynamodb:Scan',
   );
-  storage.grantRead(policy, ['results/*', 'scores/*', 'work/*', 'parquet/scores/*', 'table.json']);
+  storage.grantRead(policy, ['results/*', 'scores/*', 'work/*', 'table.json']);
   storage.grantWrite(policy, ['results/*', 'scores/*', 'work/*', 'table.json']);
-  storage.grantDelete(policy, ['scores/*', 'work/*', 'parquet/scores/*', 'table.json']);
+  storage.grantDelete(policy, ['scores/*', 'work/*', 'table.json']);
   // What was erased is an old version of its object, which can be read until it is erased too.
-  storage.grantOldVersions(policy, ['scores/*', 'work/*', 'parquet/scores/*']);
+  storage.grantOldVersions(policy, ['scores/*', 'work/*']);
   Grant.addToPrincipal({
     grantee: policy,
     // `jobs` says how many are queued.

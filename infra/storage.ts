@@ -270,8 +270,6 @@ function lifecycleOf({ lifetimes, schedules }: StorageProps, root: string): Life
     'results/': lifetimes.results,
     'inbox/': lifetimes.texts,
     'scores/': lifetimes.scores,
-    'parquet/scores/': lifetimes.scores,
-    'parquet/results/': lifetimes.results,
     'refused/': lifetimes.refused,
   };
   const replaced =

@@ -16,11 +16,9 @@ type TablesProps = FunctionDefaults &
     readonly environment: CommonEnvironment;
     readonly storage: Storage;
     readonly catalog: Catalog;
-    /** How long results of jobs stay, in days. */
-    readonly resultsDays: number;
   };
 
-/** Makes the tables of each run that is published and, every night, those of the scores and results of the day before, and what was left. */
+/** Makes the tables of each run that is published and, every night, what was left. */
 export class Tables extends Construct {
   readonly write: SyncFunction;
 
@@ -33,7 +31,6 @@ export class Tables extends Construct {
       handler: 'write-tables',
       description: 'Writes tables as Parquet',
       timeout: LONGEST,
-      // A result may have 100 MB.
       memoryMb: 2_048,
       // What it leaves, the next run that is published or the next night finishes.
       retryAttempts: 2,
@@ -45,21 +42,20 @@ export class Tables extends Construct {
     this.startPublished(props);
   }
 
-  private startDaily({ group, rareDeadLetters, resultsDays }: TablesProps): void {
+  private startDaily({ group, rareDeadLetters }: TablesProps): void {
     startRegularly(this, 'Daily', {
       group,
       rareDeadLetters,
       starts: this.write,
       description: 'Writes tables as Parquet',
-      // The day has ended, in UTC.
       at: { minute: '30', hour: '1' },
       maxEventAge: Duration.hours(6),
-      input: { resultsDays },
+      input: {},
     });
   }
 
   /** Whoever publishes moves `latest.json` last. An event that is lost costs a day: the night finishes what lacks. */
-  private startPublished({ storage, resultsDays }: TablesProps): void {
+  private startPublished({ storage }: TablesProps): void {
     const keys = sources.map((source) => ({ wildcard: `${storage.root}${source}*/latest.json` }));
     new Rule(this, 'Published', {
       description: 'Runs that are published',
@@ -72,7 +68,6 @@ export class Tables extends Construct {
         new LambdaFunction(this.write.function, {
           maxEventAge: Duration.hours(24),
           event: RuleTargetInput.fromObject({
-            resultsDays,
             published: EventField.fromPath('$.detail.object.key'),
           }),
         }),
@@ -83,12 +78,10 @@ export class Tables extends Construct {
 
 function grantObjects(storage: Storage, role: SyncFunction['role']): void {
   const ofRuns = sources.flatMap((source) => [`${source}/*`, `${source}.*`]);
-  storage.grantRead(role, ['results/*', 'scores/*', 'parquet/*', 'work/*', ...ofRuns]);
+  storage.grantRead(role, ['parquet/*', ...ofRuns]);
   const marks = sources.map((source) => `${source}*/_tag*.json`);
-  storage.grantWrite(role, ['parquet/*', 'work/*', ...marks]);
+  storage.grantWrite(role, ['parquet/*', ...marks]);
   storage.grantDelete(role, ['parquet/*', ...marks]);
-  // A text that was forgotten may be in what was replaced.
-  storage.grantOldVersions(role, ['parquet/scores/*']);
   // Of runs that were replaced.
   storage.grantTag(role, [
     'changes/*',

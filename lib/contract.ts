@@ -36,10 +36,8 @@ export {
 export { type GlueView, glueViews } from './tables/catalog/glue-views.ts';
 export { savedQueries } from './tables/saved-queries.ts';
 export {
-  resultColumns,
   type StoredTable,
   type StoredTableName,
-  scoreColumns,
   storedTables,
 } from './tables/stored-tables.ts';
 

@@ -32,7 +32,7 @@ const MORE: Readonly<Record<string, string>> = {
   score: 'scoring.md',
   snapshot: 'consistency.md',
   submit: 'jobs.md',
-  tables: 'parquet.md#old-runs-scores-and-results',
+  tables: 'parquet.md#old-runs',
   'where-used': 'where-used.md',
 };
 

@@ -3,7 +3,7 @@ import { once } from '../../lib/base/index.ts';
 import { createLogger } from '../../lib/logger.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { openStore, storeUntil } from '../../lib/store/index.ts';
-import { writeTables, writeTablesEvent } from '../../lib/tables/make/write-tables.ts';
+import { writeTables, writeTablesEvent } from '../../lib/tables/make/make-tables.ts';
 import { openPartitions } from '../../lib/tables/partitions/open-partitions.ts';
 import { createInvocations } from '../invocations.ts';
 import { openAtStart } from '../open-at-start.ts';
@@ -12,7 +12,7 @@ import { writeLine } from '../write-line.ts';
 /** A file takes seconds; what it takes longer for is begun again the next time. */
 const ENOUGH_MS = 120_000;
 
-/** Makes the tables that runs, scores and results lack: of a place once a run of it is published, and of all at night. */
+/** Makes the tables that runs lack: of a place once a run of it is published, and of all at night. */
 export async function handler(event: unknown, context: Context) {
   return invocations.run(context, async (nearEnd) => {
     const { store, partitions, logger } = await ready();
@@ -20,7 +20,6 @@ export async function handler(event: unknown, context: Context) {
       ...writeTablesEvent.parse(event),
       store: storeUntil(store, nearEnd),
       partitions,
-      now: Date.now,
       isOver: () => context.getRemainingTimeInMillis() < ENOUGH_MS,
       warn: (what, err) => logger.warn({ err }, what),
       signal: nearEnd,

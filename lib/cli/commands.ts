@@ -2,15 +2,14 @@ import type { Command } from 'commander';
 import { jobStates } from '../jobs/ledger/job-row.ts';
 import { jobTypes } from '../jobs/types/job-types.ts';
 import { type FindableKind, findableKinds } from '../report/graph/used-thing.ts';
+import type { Place } from '../snapshot/keys.ts';
 import { type Source, sourceDefinitions, sources } from '../snapshot/sources/sources.ts';
-import type { TableGroup } from '../tables/make/make-tables.ts';
 import type { CommandDefinition, Flags, Given } from './command.ts';
 import {
   calculationId,
   choiceOption,
   collected,
   columnsOption,
-  groupArgument,
   LISTED,
   LISTED_DEPENDENTS,
   LISTED_JSON,
@@ -391,25 +390,19 @@ export const commands = {
     examples: ['redrive', 'redrive nightly-1', 'redrive --batch may'],
   },
   tables: {
-    does: 'Make the tables that published runs, scored batches and past days of results lack.',
+    does: 'Make the tables that published runs lack.',
     arguments: [
       [
         '[place...]',
-        `any of ${sources.join(', ')}, SOURCE.NAME, scores, results (default: all)`,
-        (text: string, before?: readonly TableGroup[]) => collected(groupArgument(text), before),
+        `any of ${sources.join(', ')}, SOURCE.NAME (default: all)`,
+        (text: string, before?: readonly Place[]) => collected(placeArgument(text), before),
       ],
     ],
     options: [
       ['--dry-run', 'only list what is missing'],
-      [
-        '--results-days <n>',
-        'how long results stay, in days: older days are left as they are',
-        numberOption(1, 100_000),
-        90,
-      ],
       ['--json', 'print what was done as one JSON value'],
     ],
-    examples: ['tables --dry-run', 'tables calculations scores'],
+    examples: ['tables --dry-run', 'tables calculations cards'],
   },
   forget: {
     does: 'Erase one text, or a whole batch: texts, scores and cache rows.',

@@ -121,16 +121,10 @@ export const storedTables = {
 export type StoredTableName = keyof typeof storedTables;
 
 /** The columns of a table as Parquet: its own, and what does not fit them. A value of type `json` is its JSON. */
-const withOther = <C extends Columns>(columns: C) => ({ ...columns, _other: 'string' }) as const;
+export const withOther = <C extends Columns>(columns: C) => ({ ...columns, _other: 'string' }) as const;
 
 export const runColumns = withOther(storedTables.runs.columns);
-export const resultColumns = withOther(storedTables.jobs.columns);
-/** In their files, results name their version too, and the type that the folder says. */
-export const resultFileColumns = { version: 'bigint', type: 'string', ...resultColumns } as const;
-export const scoreColumns = withOther(storedTables.scores.columns);
 export const changesColumns = withOther(storedTables.changes.columns);
-export const refusedColumns = withOther(storedTables.refused.columns);
-export const formulaColumns = withOther(storedTables.formulas.columns);
 
 /** Columns of one type. */
 function typed<T extends string, Name extends string>(type: T, names: readonly Name[]) {

@@ -66,9 +66,7 @@ async function publish(store: Store, place: Place, rows: Iterable<Uint8Array>): 
 export async function makeAllTables(folder: string): Promise<void> {
   const outcomes = makeTables({
     store: createDirectoryStore(folder),
-    groups: ['calculations', 'cards'],
-    resultsDays: 1,
-    now: Date.now,
+    places: ['calculations', 'cards'],
     isOver: () => false,
     isDry: false,
     warn: (what) => {

@@ -347,10 +347,8 @@ test('a snapshot is not missed before it has been expected for as long, and is t
   ]);
 });
 
-test('the function that writes tables makes the Parquet of past days and of batches, and what is lost of a run', async () => {
+test('the function that writes tables makes what is lost of a run', async () => {
   const id = writesTables();
-  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-  await store.put(`results/score/dt=${yesterday}/past.json`, Buffer.from('{"version":1,"id":"past"}\n'));
   const { manifest } = await stored(async () => 'files/latest.json');
   const lost = `parquet/${manifest.replace('_manifest.json', 'part-00000.parquet')}`;
   await store.delete(lost);
@@ -360,14 +358,9 @@ test('the function that writes tables makes the Parquet of past days and of batc
 
   // All at once: neither says that something is left.
   expect([first, second]).not.toContainEqual(expect.objectContaining({ left: expect.anything() }));
-  expect(first).toMatchObject({ made: 2, skipped: [] });
+  expect(first).toMatchObject({ made: 1, skipped: [] });
   expect(second).toMatchObject({ made: 0, skipped: [] });
-  for (const key of [
-    `parquet/results/type=score/dt=${yesterday}/part-00000.parquet`,
-    'parquet/scores/may/part-00000.parquet',
-    lost,
-  ])
-    expect([key, await store.get(key)]).toEqual([key, expect.anything()]);
+  expect(await store.get(lost)).toBeDefined();
 });
 
 test('the report is written after a publication, and what changed is mailed once', async () => {

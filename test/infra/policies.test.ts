@@ -32,7 +32,7 @@ describe('people may do no more than their commands', () => {
         "glue:GetDatabase, glue:GetPartition, glue:GetPartitions, glue:GetTable, glue:GetTables on arn:Partition:glue:Region:AccountId:catalog, arn:Partition:glue:Region:AccountId:database/platformsyncleast_catalog_ba9d4e91, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/*",
         "s3:AbortMultipartUpload, s3:PutObject on StorageBucket/athena-results/*",
         "s3:GetBucketLocation, s3:ListBucket on StorageBucket",
-        "s3:GetObject on StorageBucket/athena-results/*, StorageBucket/calculations.*, StorageBucket/calculations/*, StorageBucket/cards.*, StorageBucket/cards/*, StorageBucket/changes/*, StorageBucket/data-files.*, StorageBucket/data-files/*, StorageBucket/files.*, StorageBucket/files/*, StorageBucket/formulas/*, StorageBucket/model/*, StorageBucket/parquet/calculations*, StorageBucket/parquet/cards*, StorageBucket/parquet/data-files*, StorageBucket/parquet/files*, StorageBucket/parquet/latest/*, StorageBucket/parquet/results/*, StorageBucket/parquet/runs/*, StorageBucket/parquet/scores/*, StorageBucket/parquet/uses/*, StorageBucket/refused/*, StorageBucket/report/*, StorageBucket/results/*, StorageBucket/scores/*",
+        "s3:GetObject on StorageBucket/athena-results/*, StorageBucket/calculations.*, StorageBucket/calculations/*, StorageBucket/cards.*, StorageBucket/cards/*, StorageBucket/changes/*, StorageBucket/data-files.*, StorageBucket/data-files/*, StorageBucket/files.*, StorageBucket/files/*, StorageBucket/formulas/*, StorageBucket/model/*, StorageBucket/parquet/calculations*, StorageBucket/parquet/cards*, StorageBucket/parquet/data-files*, StorageBucket/parquet/files*, StorageBucket/parquet/latest/*, StorageBucket/parquet/runs/*, StorageBucket/parquet/uses/*, StorageBucket/refused/*, StorageBucket/report/*, StorageBucket/results/*, StorageBucket/scores/*",
       ]
     `);
   });
@@ -52,13 +52,13 @@ describe('people may do no more than their commands', () => {
         "dynamodb:BatchGetItem, dynamodb:DeleteItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:Scan, dynamodb:UpdateItem on StorageTable",
         "events:PutEvents on arn:Partition:events:Region:AccountId:event-bus/default if {"StringEquals":{"events:source":"platform-sync"}}",
         "glue:CreatePartition, glue:DeletePartition, glue:GetTable, glue:UpdatePartition on arn:Partition:glue:Region:AccountId:catalog, arn:Partition:glue:Region:AccountId:database/platformsyncleast_catalog_ba9d4e91, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/*",
-        "s3:AbortMultipartUpload, s3:PutObject on StorageBucket/calculations*, StorageBucket/cards*, StorageBucket/changes/*, StorageBucket/data-files*, StorageBucket/files*, StorageBucket/parquet/*, StorageBucket/results/*, StorageBucket/scores/*, StorageBucket/table.json, StorageBucket/work/*",
-        "s3:DeleteObject on StorageBucket/calculations*/_manifest*.json, StorageBucket/calculations*/part-*, StorageBucket/cards*/_manifest*.json, StorageBucket/cards*/part-*, StorageBucket/changes/*, StorageBucket/data-files*/_manifest*.json, StorageBucket/data-files*/part-*, StorageBucket/files*/_manifest*.json, StorageBucket/files*/part-*, StorageBucket/parquet/*/part-*, StorageBucket/parquet/scores/*, StorageBucket/scores/*, StorageBucket/table.json, StorageBucket/work/*",
-        "s3:DeleteObjectVersion, s3:GetObjectVersion on StorageBucket/parquet/scores/*, StorageBucket/scores/*, StorageBucket/work/*",
-        "s3:GetObject on StorageBucket/parquet/scores/*, StorageBucket/results/*, StorageBucket/scores/*, StorageBucket/table.json, StorageBucket/work/*",
+        "s3:AbortMultipartUpload, s3:GetObject, s3:PutObject on StorageBucket/results/*, StorageBucket/scores/*, StorageBucket/table.json, StorageBucket/work/*",
+        "s3:AbortMultipartUpload, s3:PutObject on StorageBucket/calculations*, StorageBucket/cards*, StorageBucket/changes/*, StorageBucket/data-files*, StorageBucket/files*, StorageBucket/parquet/*",
+        "s3:DeleteObject on StorageBucket/calculations*/_manifest*.json, StorageBucket/calculations*/part-*, StorageBucket/cards*/_manifest*.json, StorageBucket/cards*/part-*, StorageBucket/changes/*, StorageBucket/data-files*/_manifest*.json, StorageBucket/data-files*/part-*, StorageBucket/files*/_manifest*.json, StorageBucket/files*/part-*, StorageBucket/parquet/*/part-*, StorageBucket/scores/*, StorageBucket/table.json, StorageBucket/work/*",
+        "s3:DeleteObjectVersion, s3:GetObjectVersion on StorageBucket/scores/*, StorageBucket/work/*",
         "s3:GetObjectTagging, s3:PutObjectTagging on StorageBucket/calculations*/dt=*, StorageBucket/cards*/dt=*, StorageBucket/changes/*, StorageBucket/data-files*/dt=*, StorageBucket/files*/dt=*, StorageBucket/parquet/*/dt=*",
         "s3:ListBucket on StorageBucket",
-        "s3:ListBucketVersions on StorageBucket if {"StringLike":{"s3:prefix":["scores/*","work/*","parquet/scores/*"]}}",
+        "s3:ListBucketVersions on StorageBucket if {"StringLike":{"s3:prefix":["scores/*","work/*"]}}",
         "sqs:ChangeMessageVisibility, sqs:DeleteMessage, sqs:GetQueueAttributes, sqs:ReceiveMessage on JobsDeadLetters, RareDeadLetters",
         "sqs:GetQueueAttributes, sqs:SendMessage on JobsFunctionsQueue, JobsQueue",
       ]

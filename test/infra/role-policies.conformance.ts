@@ -151,14 +151,13 @@ const cases = {
   },
   TablesWriteRole: {
     may: [
-      ['get', 'results/old.json'],
       ['get', 'calculations/dt=1/_manifest.json'],
-      ['put in parts', 'parquet/results/type=score/dt=1/part.parquet'],
-      ['delete', 'parquet/results/type=score/dt=1/part.parquet'],
-      ['put', 'work/tables-left.json'],
+      ['put in parts', 'parquet/calculations/dt=1/run=1/part.parquet'],
+      ['delete', 'parquet/calculations/dt=1/run=1/part.parquet'],
     ],
     mayNot: [
       ['get', 'inbox/old.csv'],
+      ['get', 'results/old.json'],
       ['put', 'results/new.json'],
       ['delete', 'results/old.json'],
       ['put', 'calculations/latest.json'],

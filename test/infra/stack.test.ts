@@ -46,8 +46,6 @@ describe('the bucket', () => {
           rule('results/', 60),
           rule('inbox/', 40),
           rule('scores/', 100),
-          rule('parquet/scores/', 100),
-          rule('parquet/results/', 60),
           rule('refused/', 50),
           ofReplaced('calculations/dt=', 400),
           ofReplaced('changes/calculations/dt=', 400),
@@ -239,7 +237,7 @@ describe('what an instance does not use, it does not have', () => {
     expect(descriptions(without)).not.toContain('Writes tables as Parquet');
     small.hasResourceProperties('AWS::Scheduler::Schedule', {
       ScheduleExpression: 'cron(30 1 * * ? *)',
-      Target: Match.objectLike({ Input: '{"resultsDays":90}' }),
+      Target: Match.objectLike({ Input: '{}' }),
     });
     expect(JSON.stringify(resourcesOf(without))).not.toContain('TablesWrite');
   });

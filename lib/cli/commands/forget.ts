@@ -1,5 +1,4 @@
 import { type Erased, eraseOldVersions, forgetBatch, forgetText } from '../../jobs/texts/forget.ts';
-import { forgetBatchParquet, forgetChangedParquet } from '../../tables/make/make-scores.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { eraseDeleted, openJobsFor } from '../jobs/open-jobs.ts';
@@ -7,7 +6,7 @@ import { exitCodes, shown } from '../terminal/terminal.ts';
 import { inJson } from '../terminal/words.ts';
 import { checkedBatch, checkedHash } from '../texts/score-names.ts';
 
-/** Erases a text, or a batch, from cache, staged chunks, scores and their Parquet. Does not need the platform. */
+/** Erases a text, or a batch, from cache, staged chunks and scores. Does not need the platform. */
 export default (async (_, { textHash, batch, json }, terminal) => {
   if ((textHash === undefined) === (batch === undefined))
     throw new UsageError(
@@ -19,7 +18,6 @@ export default (async (_, { textHash, batch, json }, terminal) => {
   const { store } = batches;
   const erased = await (hash === undefined ? forgetBatch(name, batches) : forgetText(hash, batches));
   await eraseDeleted(terminal);
-  await (hash === undefined ? forgetBatchParquet(name, store) : forgetChangedParquet(store));
   // Only now is everything that was erased an old version.
   const oldVersions = await eraseOldVersions(
     hash === undefined ? { batch: name } : { textHash: hash },

@@ -7,7 +7,7 @@ import { exitCodes, shown, type Terminal, warnOn } from '../terminal/terminal.ts
 import { counted, inJson, number } from '../terminal/words.ts';
 
 /** Makes the tables that are missing. Needs only the store, not the platform. */
-export default (async ([groups], { dryRun, json, resultsDays }, terminal) => {
+export default (async ([places], { dryRun, json }, terminal) => {
   const isDry = dryRun === true;
   const { environment, signal } = terminal;
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(environment);
@@ -15,10 +15,8 @@ export default (async ([groups], { dryRun, json, resultsDays }, terminal) => {
   const outcomes: TableOutcome[] = [];
   const making = makeTables({
     store,
-    groups: groups.length === 0 ? undefined : groups,
+    places: places.length === 0 ? undefined : places,
     partitions: openPartitions({ database, store, environment }),
-    resultsDays,
-    now: Date.now,
     isOver: () => signal.aborted,
     isDry,
     warn: warnOn(terminal),

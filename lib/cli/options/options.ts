@@ -5,7 +5,6 @@ import { idDigits } from '../../platform/index.ts';
 import { type Place, parsePlace } from '../../snapshot/keys.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import { errorCode } from '../../store/index.ts';
-import type { TableGroup } from '../../tables/make/make-tables.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -156,17 +155,6 @@ export function placeArgument(text: string): Place {
 /** An argument that names a place, or nothing for all of them, which `all` says in words. */
 export const placeOf = (all: string) =>
   ['[source]', `one of ${sources.join(', ')}, or SOURCE.NAME (default: ${all})`, placeArgument] as const;
-
-/** A place, or one of the tables that are not made of records. */
-export function groupArgument(text: string): TableGroup {
-  if (text === 'scores' || text === 'results') return text;
-  try {
-    return placeArgument(text);
-  } catch {
-    const expected = `one of ${sources.join(', ')}, SOURCE.NAME, scores or results`;
-    throw new InvalidArgumentError(`Expected ${expected}, got ${JSON.stringify(text)}.`);
-  }
-}
 
 /** Columns separated by commas; may be repeated. A name that contains a comma cannot be given. */
 export const columnsOption = (text: string, before: readonly string[] = []): readonly string[] => [

@@ -160,10 +160,9 @@ async function makeTablesAfter(
   try {
     const making = makeTables({
       store,
-      groups: [manifest.source as Place],
+      places: [manifest.source as Place],
       partitions: openPartitions({ database, store, environment }),
       isSparse: true,
-      now: Date.now,
       isOver: () => signal.aborted,
       isDry: false,
       warn: (what, reason) => warn(`${what}: ${reason.message}`),

@@ -3,7 +3,6 @@ import type { PartToRead } from '../../snapshot/changes/part-chunks.ts';
 import { StoredObjectError } from '../../store/index.ts';
 import type { TableColumns } from '../parquet/fit-lines.ts';
 import { createParquetFile, type MadeParquet, type ParquetFile } from '../parquet/parquet-writer.ts';
-import type { FileToMake } from './made-files.ts';
 
 /** A part to make Parquet of. `use` gets each of its lines too. */
 export type PartToMake = PartToRead & { readonly use?: ((reader: LineReader) => void) | undefined };
@@ -51,17 +50,6 @@ function addLine({ line, place }: Pick<LineReader, 'line' | 'place'>, file: Parq
 /** A line of JSON, and where it is, for messages. */
 export type PlacedLine = { readonly json: Buffer; readonly place: string };
 
-/** Receives what is missing or damaged, and left out; without it, that is thrown. */
-export type Report = ((fault: string) => void) | undefined;
-
-/** A file to make of lines. */
-export type LinesToMake = FileToMake & {
-  /** The bytes of what goes in. */
-  readonly bytes: number;
-  /** What goes in. Throws `SourceChangedError` if something is gone that was there before. */
-  readonly lines: (report?: Report) => AsyncIterable<PlacedLine>;
-};
-
 /**
  * Makes a Parquet file of JSON lines; undefined if there are none. Memory holds it and one row group. Throws
  * `StoredObjectError` if a line is not JSON.
@@ -69,7 +57,8 @@ export type LinesToMake = FileToMake & {
 export async function parquetOfLines(
   lines: AsyncIterable<PlacedLine>,
   columns: TableColumns,
-  report?: Report,
+  /** Receives what is damaged, and left out; without it, that is thrown. */
+  report?: (fault: string) => void,
 ): Promise<MadeParquet | undefined> {
   const file = createParquetFile(columns);
   for await (const { json, place } of lines) {

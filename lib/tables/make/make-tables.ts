@@ -1,123 +1,76 @@
+import * as z from 'zod/mini';
 import { publishedKeys } from '../../snapshot/changes/published-runs.ts';
-import type { Warn } from '../../snapshot/history/clear-work.ts';
 import { placesIn } from '../../snapshot/history/places.ts';
-import { type Place, sourceOf } from '../../snapshot/keys.ts';
+import { type Place, parsePlace, sourceOf } from '../../snapshot/keys.ts';
 import { StoredObjectError } from '../../store/index.ts';
-import type { Partitions } from '../partitions/partitions.ts';
 import { pointAtLatest } from './latest-parquet.ts';
-import { type MadeFolder, type MakeOptions, SourceChangedError } from './make-folder.ts';
-import { endedDays, makeDay } from './make-results.ts';
-import { makeRun } from './make-run.ts';
+import { type MadeFolder, SourceChangedError } from './make-folder.ts';
+import { makeRun, type RunToMake } from './make-run.ts';
 import { listRuns } from './make-runs.ts';
-import { makeBatch, segmentsOfBatches } from './make-scores.ts';
 
-/** What may lack Parquet: the runs of a place, the batches of scores, or the days of results. */
-export type TableGroup = Place | 'scores' | 'results';
-
-export type TablesToMake = MakeOptions & {
-  /** Default: all that there are, results and scores first. */
-  readonly groups?: readonly TableGroup[] | undefined;
-  /** Where an earlier call left. Default: the beginning. */
-  readonly from?: Named | undefined;
-  /** The tables over the published runs. Default: none. */
-  readonly partitions?: Partitions | undefined;
-  /** How long results stay, in days: an older day is left as it is. Default: 90. */
-  readonly resultsDays?: number | undefined;
-  /**
-   * Look at days older than a week only once a week, since a listing of all results costs time, and trust what is recorded
-   * of runs. Default: false.
-   */
-  readonly isSparse?: boolean | undefined;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-  readonly warn: Warn;
+export type TablesToMake = Pick<
+  RunToMake,
+  'store' | 'isOver' | 'isDry' | 'signal' | 'partitions' | 'isSparse' | 'warn'
+> & {
+  /** Default: all that there are. */
+  readonly places?: readonly Place[] | undefined;
 };
 
-/** One run, batch or day: `name` is the run, the segment of the batch, or `TYPE DAY`. */
-export type Named = { readonly group: TableGroup; readonly name: string };
+/** One run of a place. */
+type NamedRun = { readonly group: Place; readonly name: string };
 
-/** What happened to one that lacked Parquet; `why` is in words. `left`: the time was over. */
+/** What happened to one that lacked tables; `why` is in words. `left`: the time was over. */
 export type TableOutcome =
-  | (Named & { readonly kind: 'made' } & Omit<MadeFolder, 'isLeft'>)
-  | (Named & { readonly kind: 'left' })
-  | (Named & { readonly kind: 'skipped'; readonly why: string });
+  | (NamedRun & { readonly kind: 'made' } & Omit<MadeFolder, 'isLeft'>)
+  | (NamedRun & { readonly kind: 'left' })
+  | (NamedRun & { readonly kind: 'skipped'; readonly why: string });
 
 /**
- * Makes the tables that published runs, finished batches of scores and ended days of results lack, and points the table of
- * each latest run at its Parquet. Repeating it does only what is missing. One that is damaged is skipped, the others
- * are made; it ends with the first that is `left`, from which the next call may continue.
+ * Makes the tables that published runs lack, and points the table of each latest run at its Parquet. Repeating it does only
+ * what is missing. One that is damaged is skipped, the others are made; it ends with the first that is `left`.
  */
 export async function* makeTables(options: TablesToMake): AsyncGenerator<TableOutcome> {
-  const { from, isOver } = options;
-  const groups = options.groups ?? (['results', 'scores', ...(await placesIn(options.store))] as const);
-  const begin = from === undefined ? 0 : Math.max(0, groups.indexOf(from.group));
-  for (const group of groups.slice(begin)) {
-    const found = await unlessSkipped(() => itemsOf(group, options));
-    if (typeof found === 'string') {
-      yield { group, name: 'latest.json', kind: 'skipped', why: found };
-      continue;
+  for (const place of options.places ?? (await placesIn(options.store)))
+    for await (const outcome of tablesOf(place, options)) {
+      yield outcome;
+      if (outcome.kind === 'left') return;
     }
-    const first = group === from?.group ? found.findIndex(({ name }) => name === from.name) : 0;
-    for (const { name, make } of found.slice(Math.max(0, first))) {
-      if (isOver()) return yield { group, name, kind: 'left' };
-      const made = await unlessSkipped(make);
-      if (typeof made === 'string') yield { group, name, kind: 'skipped', why: made };
-      if (typeof made !== 'object') continue;
-      const { isLeft, ...counts } = made;
-      if (counts.files > 0) yield { group, name, kind: 'made', ...counts };
-      if (isLeft) return yield { group, name, kind: 'left' };
-    }
-  }
-}
-
-type Item = { readonly name: string; readonly make: () => Promise<MadeFolder | undefined> };
-
-async function itemsOf(group: TableGroup, options: TablesToMake): Promise<readonly Item[]> {
-  switch (group) {
-    case 'results':
-      return (await endedDays(options)).map((day) => ({
-        name: `${day.type} ${day.day}`,
-        make: () => makeDay(day, options),
-      }));
-    case 'scores':
-      return (await segmentsOfBatches(options)).map((name) => ({
-        name,
-        make: () => makeBatch(name, options),
-      }));
-    default:
-      return itemsOfPlace(group, options);
-  }
 }
 
 /** The newest come first: they are asked for most. What a run shares with the one after or before it is copied. */
-async function itemsOfPlace(place: Place, options: TablesToMake): Promise<readonly Item[]> {
-  const { store, signal, isDry } = options;
-  const runs = await publishedKeys(store, place, { signal });
-  const made = await recordsOf(place, options);
+async function* tablesOf(place: Place, options: TablesToMake): AsyncGenerator<TableOutcome> {
+  const { store, signal, isDry, isOver } = options;
+  const named = (name: string): NamedRun => ({ group: place, name });
   const list = () => listRuns({ store, place, signal });
-  const items = runs.map((run, index) => ({
-    name: run.run,
-    async make() {
-      const isLatest = index === 0;
-      const neighbours = [runs[index - 1], runs[index + 1]].flatMap((each) => each?.run ?? []);
-      const ofRun = { run, isLatest, neighbours, made: made.get(run.run) ?? new Set<string>() };
-      const files = await makeRun({ ...options, ...ofRun, place });
-      if (isLatest && !isDry && files?.isLeft !== true) {
+  const runs = await unlessSkipped(() => publishedKeys(store, place, { signal }));
+  if (typeof runs === 'string') return yield { ...named('latest.json'), kind: 'skipped', why: runs };
+  const made = await namesMade(place, options);
+  for (const [index, run] of runs.entries()) {
+    if (isOver()) return yield { ...named(run.run), kind: 'left' };
+    const isLatest = index === 0;
+    const neighbours = [runs[index - 1], runs[index + 1]].flatMap((each) => each?.run ?? []);
+    const ofRun = { run, isLatest, neighbours, made: made.get(run.run) ?? new Set<string>() };
+    const files = await unlessSkipped(async () => {
+      const found = await makeRun({ ...options, ...ofRun, place });
+      if (isLatest && !isDry && found?.isLeft !== true) {
         await pointAtLatest(store, sourceOf(place));
-        if (files !== undefined) await list();
+        if (found !== undefined) await list();
       }
-      return files;
-    },
-  }));
+      return found;
+    });
+    if (typeof files === 'string') yield { ...named(run.run), kind: 'skipped', why: files };
+    if (typeof files !== 'object') continue;
+    const { isLeft, ...counts } = files;
+    if (counts.files > 0) yield { ...named(run.run), kind: 'made', ...counts };
+    if (isLeft) return yield { ...named(run.run), kind: 'left' };
+  }
   // Again, now that what older ones lacked is made.
-  return isDry ? items : [...items, { name: 'runs', make: async () => void (await list()) }];
+  const why = isDry ? undefined : await unlessSkipped(list);
+  if (why !== undefined) yield { ...named('runs'), kind: 'skipped', why };
 }
 
 /** The names in the folders of the Parquet of a place's runs, by the run. */
-async function recordsOf(
-  place: Place,
-  { store, signal }: TablesToMake,
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+async function namesMade(place: Place, { store, signal }: TablesToMake) {
   const found = new Map<string, Set<string>>();
   const folder = `parquet/${place}/`;
   for await (const { key } of store.list(folder, { signal })) {
@@ -135,4 +88,35 @@ async function unlessSkipped<T>(work: () => Promise<T>): Promise<T | string> {
     if (error instanceof StoredObjectError || error instanceof SourceChangedError) return error.message;
     throw error;
   }
+}
+
+/** What the function is started with: the key of a `latest.json` that was stored, for its place alone; or nothing. */
+export const writeTablesEvent = z.object({ published: z.optional(z.string()) });
+
+/** The most that a line of the log names. */
+const MOST_SKIPPED = 20;
+
+/**
+ * Does as much of `makeTables` as there is time for, and returns what it made, the first that are damaged, with the reason,
+ * and what is left: the next call begins again, and what is made costs it nothing.
+ */
+export async function writeTables({
+  published,
+  ...options
+}: Omit<TablesToMake, 'isDry' | 'places' | 'isSparse'> & z.infer<typeof writeTablesEvent>) {
+  const place = parsePlace(published?.split('/').at(-2) ?? '');
+  const written = { made: 0, files: 0, records: 0 };
+  const skipped: string[] = [];
+  let left: NamedRun | undefined;
+  const places = place && [place];
+  for await (const outcome of makeTables({ ...options, places, isDry: false, isSparse: true })) {
+    const { group, name, kind } = outcome;
+    if (kind === 'left') left = { group, name };
+    if (kind === 'skipped' && skipped.length < MOST_SKIPPED) skipped.push(`${group} ${name}: ${outcome.why}`);
+    if (kind !== 'made') continue;
+    written.made += 1;
+    written.files += outcome.files;
+    written.records += outcome.records;
+  }
+  return { ...written, skipped, left };
 }

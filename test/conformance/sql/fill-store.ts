@@ -13,7 +13,6 @@ import { type Source, sources } from '../../../lib/snapshot/sources/sources.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
 import { parquetOfRun } from '../../../lib/tables/made/made-files.ts';
-import { makeTables } from '../../../lib/tables/make/make-tables.ts';
 import { gluePartitions } from '../../../lib/tables/partitions/glue-partitions.ts';
 import { summaryOf as summaryOfParts } from '../../jobs/summary-of.ts';
 import { truthOf } from '../../tables/runs.ts';
@@ -86,21 +85,6 @@ export async function fillStore({ store, database, environment, seed }: StoreToF
   return filled;
 }
 
-/** Makes the Parquet of results and scores, as the command `tables` does. Throws if anything is damaged. */
-export async function makeStoredParquet(store: Store): Promise<void> {
-  const making = makeTables({
-    store,
-    groups: ['results', 'scores'],
-    resultsDays: 90,
-    now: Date.now,
-    isOver: () => false,
-    isDry: false,
-    warn: () => undefined,
-  });
-  for await (const outcome of making)
-    if (outcome.kind === 'skipped') throw new Error(`${outcome.name}: ${outcome.why}`);
-}
-
 type Records = Readonly<Record<Source, readonly string[]>>;
 
 function recordsOf(sandbox: Awaited<ReturnType<typeof startPlatform>>): Records {
@@ -165,7 +149,7 @@ async function storeJobs(store: Store): Promise<void> {
 }
 
 /** The batch that has not finished: it has no summary. */
-export const UNFINISHED = 'by-command';
+const UNFINISHED = 'by-command';
 
 async function storeFormulas(store: Store): Promise<void> {
   const response =

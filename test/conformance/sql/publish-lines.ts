@@ -31,9 +31,8 @@ export async function publishLines({ store, place, run, partitions, parts }: Lin
   if (publication.kind !== 'published') throw new Error(`expected a published run, got ${publication.kind}`);
   const making = makeTables({
     store,
-    groups: [place],
+    places: [place],
     partitions,
-    now: Date.now,
     isOver: () => false,
     isDry: false,
     warn: (what, reason) => {

@@ -15,7 +15,7 @@ import { servicesEnvironment } from '../services/services-environment.ts';
 import { connectTrino, createTables } from './create-tables.ts';
 import { fittedView, parquetView, type Which } from './duckdb-views.ts';
 import { openQueryEngine, type QueryEngine } from './engine.ts';
-import { type Filled, fillStore, makeStoredParquet, NARROWED, type RunOf, UNFINISHED } from './fill-store.ts';
+import { type Filled, fillStore, NARROWED, type RunOf } from './fill-store.ts';
 import { asData, normalDuckDb, normalTrino, withExactNumbers } from './normal-rows.ts';
 import { storedView } from './stored-view.ts';
 import { runTrino } from './trino-client.ts';
@@ -150,42 +150,6 @@ describe('each saved query has the same rows in Trino and in DuckDB, over Parque
     expect(trino.length).toBeGreaterThan(0);
   });
 });
-
-describe('the Parquet that the command `tables` makes has the rows that the lines have', () => {
-  beforeAll(() => makeStoredParquet(store));
-
-  test('of results: those of days that have ended', async () => {
-    const { trino, lines } = await rowsOf(
-      `SELECT ${plainOf('jobs')}, type, dt FROM results_parquet`,
-      `SELECT ${namesOf('jobs')}, type, dt FROM stored_jobs WHERE dt < CAST(current_date AS VARCHAR)`,
-    );
-
-    expect(trino.map(asData).toSorted()).toEqual(lines.map(asData).toSorted());
-    expect(trino.length).toBeGreaterThan(5);
-  });
-
-  test('of scores: those of batches that have finished, with their batch and chunk in each row', async () => {
-    const { trino, lines } = await rowsOf(
-      `SELECT ${plainOf('scores')}, _other FROM scores_parquet`,
-      `SELECT *, CAST(NULL AS VARCHAR) AS _other FROM stored_scores WHERE batch <> '${UNFINISHED}'`,
-    );
-
-    expect(trino.map(asData).toSorted()).toEqual(lines.map(asData).toSorted());
-    expect(trino.length).toBe(8);
-  });
-});
-
-const namesOf = (name: StoredTableName) => Object.keys(storedTables[name].columns).join(', ');
-
-/** The columns of a table of Parquet, with a text without its quotes where the column has any JSON. */
-const plainOf = (name: StoredTableName) =>
-  Object.entries(storedTables[name].columns)
-    .map(([column, type]) =>
-      type === 'json'
-        ? `CASE WHEN ${column} LIKE '"%' THEN json_extract_scalar(${column}, '$') ELSE ${column} END AS ${column}`
-        : column,
-    )
-    .join(', ');
 
 describe('where nothing has been stored yet', () => {
   let empty: string;

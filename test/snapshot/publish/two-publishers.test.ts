@@ -68,10 +68,9 @@ async function publish({ store }: World, { run, force = false }: Publisher, to: 
 /** Makes the tables, as whoever comes first does. */
 async function makeTables({ store, athena }: World, kinds = ['made']): Promise<void> {
   const partitions = partitionsIn(athena);
-  const given = { store, partitions, groups: [PLACE], isSparse: true, isDry: false } as const;
+  const given = { store, partitions, places: [PLACE], isSparse: true, isDry: false } as const;
   for await (const { kind } of makeAll({
     ...given,
-    now: () => NOW,
     isOver: () => false,
     warn: (what) => expect.fail(what),
   }))

@@ -38,7 +38,7 @@ async function publish(store: Store, run: Run, lines: readonly string[]): Promis
 }
 
 async function make(store: Store, given: Partial<TablesToMake> = {}) {
-  const options = { groups: ['calculations'], resultsDays: 90, now: Date.now, isDry: false } as const;
+  const options = { places: ['calculations'], isDry: false } as const;
   const making = makeTables({ store, ...options, isOver: () => false, warn: () => undefined, ...given });
   return await Array.fromAsync(making);
 }
@@ -180,15 +180,15 @@ describe('published runs without tables', () => {
     await publishLines(store, { place: 'calculations.mine', run: monday, lines: linesOf(1) });
     const added: unknown[] = [];
     const partitions = partitionsThat((place, run) => added.push([place, run.id]));
-    const groups = ['calculations.mine'] as const;
-    await make(store, { groups, partitions });
+    const places = ['calculations.mine'] as const;
+    await make(store, { places, partitions });
     added.length = 0;
 
-    await make(store, { groups, partitions, isDry: true });
-    await make(store, { groups, partitions, isSparse: true });
+    await make(store, { places, partitions, isDry: true });
+    await make(store, { places, partitions, isSparse: true });
     const before = added.length;
 
-    expect([await make(store, { groups, partitions }), before, added]).toEqual([
+    expect([await make(store, { places, partitions }), before, added]).toEqual([
       [],
       0,
       [['calculations.mine', monday.id]],
@@ -339,7 +339,7 @@ describe('published runs without tables', () => {
       const fresh = createMemoryStore();
       await publish(fresh, monday, linesOf(1, 2, 3));
       await publish(fresh, tuesday, linesOf(1, 2));
-      await make(fresh, { groups: ['calculations'] });
+      await make(fresh, { places: ['calculations'] });
       const listed = await Array.fromAsync(fresh.list(parquetFolder('calculations', monday)));
       await fresh.delete(listed[0]?.key ?? '');
       return fresh;

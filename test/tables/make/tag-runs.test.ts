@@ -60,8 +60,7 @@ const make = (to: Store = store, given = {}) =>
   Array.fromAsync(
     makeTables({
       store: to,
-      groups: ['calculations'],
-      now: Date.now,
+      places: ['calculations'],
       isOver: () => false,
       isDry: false,
       isSparse: true,

@@ -48,7 +48,7 @@ export const SCORES_FOLDER = 'scores/';
 
 /** SQL engines take it for no part: they skip names that begin with `_`. */
 export const summaryKey = (batch: string) => `${scoresFolder(batch)}${SUMMARY_NAME}`;
-export const SUMMARY_NAME = '_summary.json';
+const SUMMARY_NAME = '_summary.json';
 
 /** The start of the key of each part of a chunk; the rest is the start of its SHA-256 and the suffix. */
 export const partPrefix = ({ batch, chunk }: ChunkId) => `${scoresFolder(batch)}part-${numbered(chunk)}-`;

@@ -1,127 +1,138 @@
+import { hash } from 'node:crypto';
+import { findRows } from '../../../jobs/results/part-rows.ts';
+import { bytesOfResult } from '../../../jobs/results/stored-results.ts';
 import { SCORES_FOLDER } from '../../../jobs/texts/batch/batch.ts';
-import { idOfSegment, type ListedObject, StoredObjectError } from '../../../store/index.ts';
-import type { WithParquet } from '../../made/made-files.ts';
-import { NOTHING_MADE } from '../../made/made-files.ts';
-import { type LinesToMake, parquetOfLines } from '../../made/make-parquet.ts';
-import { resultFiles, storedResults } from '../../make/make-results.ts';
-import { type BatchParts, partsOfBatch, storedScores } from '../../make/make-scores.ts';
-import type { TableColumns } from '../../parquet/fit-lines.ts';
-import {
-  formulaColumns,
-  refusedColumns,
-  resultFileColumns,
-  scoreColumns,
-  storedTables,
-} from '../../stored-tables.ts';
+import { readAhead } from '../../../snapshot/sources/read-ahead.ts';
+import { idOfSegment, type ListedObject, missingObject, unlessDamaged } from '../../../store/index.ts';
+import { type PlacedLine, parquetOfLines } from '../../made/make-parquet.ts';
+import { storedTables, withOther } from '../../stored-tables.ts';
 import type { Session } from '../session.ts';
 import { preparedFiles } from '../stored-files.ts';
 import type { Piece, PreparedPiece, Table } from '../table.ts';
 
-/** A piece of files of lines, with the Parquet of those that have it. */
-const prepared = (
-  session: Session,
-  files: readonly WithParquet<LinesToMake>[],
-  columns: TableColumns,
-): PreparedPiece =>
-  preparedFiles(
-    session,
-    files.map(({ file: { of, bytes, lines }, parquet }) => ({
-      parquet,
-      name: of,
-      from: 'what it was made of',
-      bytes,
-      make: async (report) => (await parquetOfLines(lines(report), columns, report))?.body,
-    })),
-  );
+/** A table over objects of JSON, and how one of them is read: its lines, each a row. */
+type ObjectTable = {
+  readonly name: 'jobs' | 'refused' | 'formulas' | 'scores';
+  readonly pieceColumns: readonly string[];
+  readonly read: (session: Session, key: string, signal: AbortSignal) => Promise<readonly Buffer[]>;
+  /** The pieces: the values of their columns, and the prefix of their keys. */
+  readonly folders: (session: Session) => AsyncIterable<Folder> | Iterable<Folder>;
+};
 
-/** How jobs ended, by type and by the day on which the job was first claimed. */
-export const jobsTable = (session: Session): Table => ({
-  name: 'stored_jobs',
-  columns: storedTables.jobs.columns,
-  pieceColumns: ['type', 'dt'],
-  pieces: () => Array.fromAsync(jobPieces(session)),
-});
+type Folder = { readonly values: readonly string[]; readonly prefix: string };
 
-async function* jobPieces(session: Session): AsyncGenerator<Piece> {
-  const { store } = session;
+/** One that was deleted meanwhile is not in the next listing either. */
+const readObject: ObjectTable['read'] = async ({ store }, key, signal) => {
+  const body = await bytesOfResult(store, key, signal);
+  return body === undefined ? [] : [body];
+};
+
+const objectTableList: readonly ObjectTable[] = [
+  // How jobs ended, by type and by the day on which the job was first claimed.
+  { name: 'jobs', pieceColumns: ['type', 'dt'], read: readObject, folders: daysOfJobs },
+  // Messages that could not become jobs.
+  { name: 'refused', pieceColumns: [], read: readObject, folders: () => [whole('refused')] },
+  // Calculations as updates of ours returned them.
+  { name: 'formulas', pieceColumns: [], read: readObject, folders: () => [whole('formulas')] },
+  // The texts of all batches.
+  { name: 'scores', pieceColumns: ['batch'], read: readPart, folders: batches },
+];
+
+const whole = (name: 'refused' | 'formulas'): Folder => ({ values: [], prefix: storedTables[name].folder });
+
+async function* daysOfJobs({ store, signal }: Session): AsyncGenerator<Folder> {
   const { folder } = storedTables.jobs;
-  for await (const ofType of store.folders(folder, session))
-    for await (const ofDay of store.folders(`${ofType}/dt=`, session)) {
-      const [type = '', day = ''] = ofDay.slice(folder.length).split('/dt=');
-      yield {
-        values: [type, day],
-        prepare: async () => {
-          const objects = await objectsIn(session, `${ofDay}/`);
-          return prepared(session, await storedResults({ type, day }, objects, session), resultFileColumns);
-        },
-      };
-    }
+  for await (const ofType of store.folders(folder, { signal }))
+    for await (const ofDay of store.folders(`${ofType}/dt=`, { signal }))
+      yield { values: ofDay.slice(folder.length).split('/dt='), prefix: `${ofDay}/` };
 }
 
-/** The objects of JSON below a prefix. */
-const objectsIn = async ({ store, signal }: Session, prefix: string): Promise<readonly ListedObject[]> =>
-  (await Array.fromAsync(store.list(prefix, { signal }))).filter(({ key }) => key.endsWith('.json'));
+async function* batches({ store, signal }: Session): AsyncGenerator<Folder> {
+  for await (const folder of store.folders(SCORES_FOLDER, { signal })) {
+    const batch = idOfSegment(folder.slice(SCORES_FOLDER.length));
+    if (batch !== undefined) yield { values: [batch], prefix: `${folder}/part-` };
+  }
+}
 
-/** Messages that could not become jobs, and calculations as updates of ours returned them. */
+async function readPart({ store }: Session, key: string, signal: AbortSignal): Promise<readonly Buffer[]> {
+  const rows = await findRows(store, key, signal);
+  if (rows === undefined) throw missingObject(store, key, 'a part');
+  return rows;
+}
+
+/** The tables over objects that are no records of a source. */
 export const objectTables = (session: Session): readonly Table[] =>
-  (
-    [
-      ['refused', refusedColumns],
-      ['formulas', formulaColumns],
-    ] as const
-  ).map(([name, columns]) => ({
-    name: `stored_${name}`,
-    columns: storedTables[name].columns,
-    pieceColumns: [],
-    pieces: async () => [
-      {
-        values: [],
-        prepare: async () => {
-          const objects = await objectsIn(session, storedTables[name].folder);
-          const files = await Array.fromAsync(resultFiles({ ...session, objects }, NOTHING_MADE));
-          return prepared(
-            session,
-            files.map((file) => ({ file, parquet: undefined })),
-            columns,
-          );
-        },
-      },
-    ],
+  objectTableList.map((table) => ({
+    name: `stored_${table.name}`,
+    columns: Object.fromEntries(
+      Object.entries(storedTables[table.name].columns).filter(([name]) => !table.pieceColumns.includes(name)),
+    ),
+    pieceColumns: table.pieceColumns,
+    pieces: async () => {
+      const folders = await Array.fromAsync(table.folders(session));
+      return folders.map(
+        ({ values, prefix }): Piece => ({ values, prepare: () => prepared(session, table, prefix) }),
+      );
+    },
   }));
 
-const { batch: _, ...ownColumns } = storedTables.scores.columns;
-
-/** The texts of all batches, a piece for each batch. */
-export const scoresTable = (session: Session): Table => ({
-  name: 'stored_scores',
-  columns: ownColumns,
-  pieceColumns: ['batch'],
-  pieces: () => Array.fromAsync(batchPieces(session)),
-});
-
-async function* batchPieces(session: Session): AsyncGenerator<Piece> {
-  for await (const folder of session.store.folders(SCORES_FOLDER, session)) {
-    const segment = folder.slice(SCORES_FOLDER.length);
-    const batch = idOfSegment(segment);
-    if (batch === undefined) continue;
-    yield {
-      values: [batch],
-      prepare: async () => {
-        const parts = await partsIn(session, `${folder}/`);
-        return prepared(session, await storedScores(segment, parts, session), scoreColumns);
-      },
-    };
-  }
+async function prepared(session: Session, table: ObjectTable, prefix: string): Promise<PreparedPiece> {
+  const { store, signal } = session;
+  const objects = (await Array.fromAsync(store.list(prefix, { signal }))).filter(({ key }) =>
+    /\.json$|\/part-/.test(key),
+  );
+  const columns = withOther(storedTables[table.name].columns);
+  return preparedFiles(
+    session,
+    [...groupsOf(objects)].map((group) => ({
+      parquet: undefined,
+      name: hash('sha256', group.map(({ key, mark }) => `${key} ${mark}\n`).join('')),
+      from: prefix,
+      bytes: bytesOf(group),
+      make: async (report) =>
+        (await parquetOfLines(linesOf({ ...session, report }, table, group), columns, report))?.body,
+    })),
+  );
 }
 
-/** The parts of a batch: those of a finished one, if these are all that there are. One that is being scored has others beside. */
-async function partsIn({ store, signal }: Session, folder: string): Promise<BatchParts> {
-  const listed = await Array.fromAsync(store.list(`${folder}part-`, { signal }));
-  try {
-    const finished = await partsOfBatch(store, folder);
-    if (finished?.parts.length === listed.length) return finished;
-  } catch (error) {
-    if (!(error instanceof StoredObjectError)) throw error;
+/** So much is read at the same time, and becomes one file. A larger object is alone. */
+const GROUP_BYTES = 64_000_000;
+
+function* groupsOf(objects: readonly ListedObject[]): Generator<readonly ListedObject[]> {
+  let group: ListedObject[] = [];
+  let bytes = 0;
+  for (const object of objects) {
+    if (group.length > 0 && bytes + object.sizeBytes > GROUP_BYTES) {
+      yield group;
+      [group, bytes] = [[], 0];
+    }
+    group.push(object);
+    bytes += object.sizeBytes;
   }
-  return { parts: listed };
+  if (group.length > 0) yield group;
+}
+
+const bytesOf = (objects: readonly ListedObject[]) =>
+  objects.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+
+/** A read takes tens of milliseconds, and most objects are small. */
+const CONCURRENCY = 32;
+
+async function* linesOf(
+  session: Session,
+  { read }: ObjectTable,
+  items: readonly ListedObject[],
+): AsyncGenerator<PlacedLine> {
+  const bodies = readAhead({
+    items,
+    concurrency: CONCURRENCY,
+    signal: session.signal,
+    read: async ({ key }, aborted) => ({
+      key,
+      lines: (await read(session, key, aborted).catch(unlessDamaged(session.report))) ?? [],
+    }),
+  });
+  for await (const { key, lines } of bodies)
+    for (const [at, json] of lines.entries())
+      yield { json, place: lines.length === 1 ? key : `${key}, line ${at + 1}` };
 }

@@ -6,7 +6,7 @@ import { tableNames } from '../../catalog/glue-tables.ts';
 import type { Session } from '../session.ts';
 import type { Table } from '../table.ts';
 import { createQueryModel, modelTables } from './model.ts';
-import { jobsTable, objectTables, scoresTable } from './objects.ts';
+import { objectTables } from './objects.ts';
 import { changesTable, runsTable, runTables } from './published.ts';
 
 /** All that is stored in a store with these places. */
@@ -18,9 +18,7 @@ export function tablesOf(session: Session, places: readonly Place[]): readonly T
     ...modelTables(model),
     runsTable(session, places),
     changesTable(session, places),
-    jobsTable(session),
     ...objectTables(session),
-    scoresTable(session),
   ];
 }
 
