@@ -14,7 +14,7 @@ const ROOMS = [
   'lib/table',
   'lib/pace',
   'lib/platform',
-  'lib/model/rules',
+  'lib/model/rules.ts',
   'lib/snapshot/page/json-bytes.ts',
   'lib/tables/parquet',
   'lib/snapshot',

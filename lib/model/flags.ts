@@ -1,18 +1,11 @@
-/** What is wrong or odd about a thing, as bits. */
+/** What is wrong or odd about a thing, as bits: see `flagMeanings`. */
 export const flagBits = {
-  /** A link of its record says that it is not VALID. */
   broken_links: 1,
-  /** Its own status says that it is not VALID. */
   invalid: 2,
-  /** It uses what a whole snapshot of that kind does not hold. */
   missing_target: 4,
-  /** It depends, over any number of steps, on another thing with one of the flags above. */
   affected: 8,
-  /** Nothing but itself uses it. */
   unused: 16,
-  /** Another one has the same name. */
   same_name: 32,
-  /** Another one uses the same things, two at least. */
   same_links: 64,
 } as const;
 

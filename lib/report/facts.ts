@@ -1,6 +1,6 @@
 import { type Flag, flagBits } from '../model/flags.ts';
 import { ownedNames, wrongFlags } from '../model/model-columns.ts';
-import type { Kind as ThingKind } from '../model/rules/index.ts';
+import type { Kind as ThingKind } from '../model/rules.ts';
 
 /**
  * Everything that the page shows, as one JSON value that the page carries. Texts are the platform's, as it sent them:

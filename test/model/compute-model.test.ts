@@ -28,7 +28,7 @@ async function modelIn(given: NaiveStore): Promise<Model> {
   const { runs } = await lastRuns(store, sources, (fault) => {
     throw new Error(fault);
   });
-  return modelOf((await computeModel(columnsOfRuns({ store, runs }))).packed);
+  return modelOf(await computeModel(columnsOfRuns({ store, runs })));
 }
 
 const sorted = (texts: Iterable<string>) => [...texts].sort();
@@ -67,12 +67,10 @@ async function expectNaive(store: NaiveStore): Promise<void> {
     expect({ [flag]: having(model, flagBits[flag as Flag]) }).toEqual({ [flag]: sorted(naive[name]) });
   expect(
     new Map(
-      model
-        .datasets()
-        .map(({ dataset_id, cards, calculations, broken_links }) => [
-          `dataset ${dataset_id}`,
-          { cards, calculations, brokenLinks: broken_links },
-        ]),
+      model.datasets.map(({ dataset_id, cards, calculations, broken_links }) => [
+        `dataset ${dataset_id}`,
+        { cards, calculations, brokenLinks: broken_links },
+      ]),
     ),
   ).toEqual(naive.datasets);
   expect(

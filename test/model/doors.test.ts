@@ -192,8 +192,7 @@ const byWhereUsed: Door = async (store, given) => {
       ['who uses', 1],
       ['what depends on', undefined],
     ] as const) {
-      const { found, faults } = await whereUsed({ store, id, kind, hops, most: 1_000 });
-      expect({ thing, faults }).toEqual({ thing, faults: [] });
+      const { found } = await whereUsed({ store, id, kind, hops, most: 1_000 });
       answers[`${question} ${thing}`] =
         found[0]?.dependents.map((dependent) => `${dependent.kind} ${dependent.id}`) ?? [];
     }

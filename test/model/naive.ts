@@ -213,6 +213,9 @@ export function naiveModel(store: NaiveStore) {
   const wrong = new Set([...brokenLinks, ...invalid, ...missingTarget]);
   const affected = new Set<string>();
   for (const each of wrong) for (const user of naiveUsers(uses, each).keys()) affected.add(user);
+  // In a circle, what is wrong depends on itself.
+  for (const { user, used } of uses)
+    if (user !== used && (wrong.has(used) || affected.has(used))) affected.add(user);
   const isUsed = new Set(uses.filter(({ user, used }) => user !== used).map(({ used }) => used));
   const unused = new Set([...all].filter((own) => !isUsed.has(own)));
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { thingsIn } from '../../lib/model/graph/things.ts';
-import { createUsesCollector, graphIn } from '../../lib/model/graph/uses-graph.ts';
-import { canonicalId, datasetsUsed, eachUse, type StatingSource } from '../../lib/model/rules/index.ts';
+import { createUsesCollector, graphIn, thingsIn } from '../../lib/model/graph/uses-graph.ts';
+import { canonicalId, datasetsUsed, eachUse, type StatingSource } from '../../lib/model/rules.ts';
 import { type NaiveStore, type NaiveUse, naiveId, naiveUsesOf } from './naive.ts';
 import { anyStore, craftedStore, link } from './stores.ts';
 

@@ -12,7 +12,7 @@ import {
   storedUses,
   usesKey,
 } from '../../lib/model/index.ts';
-import { keysOfModel } from '../../lib/model/stored/stored-model.ts';
+import { keysOfModel } from '../../lib/model/stored/open-model.ts';
 import { readLines } from '../../lib/snapshot/changes/line-reader.ts';
 import type { Place } from '../../lib/snapshot/keys.ts';
 import type { Run } from '../../lib/snapshot/run-id.ts';

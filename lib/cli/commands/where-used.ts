@@ -8,15 +8,14 @@ import { LISTED_DEPENDENTS, LISTED_JSON } from '../options/options.ts';
 import { exitCodes, shown } from '../terminal/terminal.ts';
 import { counted, inJson, number } from '../terminal/words.ts';
 
-/** What depends on a thing, by the last published runs. What is damaged of a run is named, and the rest is searched. */
+/** What depends on a thing, by the last published runs. */
 export default (async ([id], { kind, hops, limit, json }, terminal) => {
   if (id.trim() === '') throw new UsageError('expected an id, got an empty text');
   const store = await openStoreToRead(terminal);
   const most = limit ?? (json ? LISTED_JSON : LISTED_DEPENDENTS);
   const outcome = await whereUsed({ store, id, kind, hops, most, signal: terminal.signal });
-  const { found, searched, faults } = outcome;
-  for (const fault of faults) terminal.err(shown(fault));
-  if (found.length === 0 && (searched.length === 0 || faults.length > 0)) {
+  const { found, searched } = outcome;
+  if (searched.length === 0) {
     terminal.err(shown(`${notFound(id, kind, outcome)} (${store.location})`));
     return exitCodes.failed;
   }
@@ -24,15 +23,15 @@ export default (async ([id], { kind, hops, limit, json }, terminal) => {
   const nowMs = Date.now();
   if (json) terminal.out(inJson(asJson(id, outcome, nowMs)));
   else for (const line of describeWhereUsed(outcome, nowMs)) terminal.out(shown(line));
-  return faults.length > 0 ? exitCodes.incomplete : exitCodes.done;
+  return exitCodes.done;
 }) satisfies Run<'where-used'>;
 
-function asJson(id: string, { searched, unpublished, found, faults }: WhereUsed, nowMs: number): object {
+function asJson(id: string, { searched, unpublished, found }: WhereUsed, nowMs: number): object {
   const withAges = searched.map((each) => ({
     ...each,
     ageSeconds: Math.max(0, Math.round((nowMs - Date.parse(each.startedAt)) / 1_000)),
   }));
-  return { id, found, searched: withAges, unpublished, faults };
+  return { id, found, searched: withAges, unpublished };
 }
 
 function notFound(id: string, kind: FindableKind | undefined, outcome: WhereUsed): string {

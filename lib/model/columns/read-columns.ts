@@ -19,7 +19,7 @@ export type RowGroup = {
 };
 
 /** What a column has in a row of its row group, until the next one is read. */
-export type CellAt<T> = (row: number) => T;
+type CellAt<T> = (row: number) => T;
 
 /**
  * The row groups of a Parquet file that `lib/tables/parquet` wrote, one after another: memory holds the file, which is freed

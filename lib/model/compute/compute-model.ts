@@ -1,10 +1,16 @@
 import { freeMemory, growing } from '../../base/index.ts';
 import { createNumberedTexts } from '../columns/numbered-texts.ts';
-import type { ModelColumns } from '../columns/run-columns.ts';
 import { flagBits, HELD, WRONG } from '../flags.ts';
-import { type Adjacency, adjacencyOf } from '../graph/closure.ts';
-import { type Things, thingsIn } from '../graph/things.ts';
-import { createUsesCollector, graphIn, type PackedUses, type UsesGraph } from '../graph/uses-graph.ts';
+import { type Adjacency, adjacencyOf, reach } from '../graph/closure.ts';
+import {
+  createUsesCollector,
+  graphIn,
+  type PackedUses,
+  type Things,
+  thingsIn,
+  type UsesGraph,
+} from '../graph/uses-graph.ts';
+import type { ModelColumns } from '../stored/runs.ts';
 import { createOwners, type Owner } from './owners.ts';
 import {
   type HeldThings,
@@ -15,14 +21,14 @@ import {
 } from './read-records.ts';
 
 /** What uses a dataset. */
-type DatasetCounts = {
+export type Dataset = {
+  readonly dataset_id: string;
+  readonly node: number;
   readonly cards: number;
   readonly calculations: number;
   /** How many of them do so by a link that is not VALID. */
   readonly broken_links: number;
 };
-
-export type Dataset = DatasetCounts & { readonly dataset_id: string; readonly node: number };
 
 /** What is said of things across records, as it is stored. */
 export type PackedModel = {
@@ -33,33 +39,22 @@ export type PackedModel = {
   readonly flags: Uint8Array;
   /** The kinds of which a whole snapshot was read. */
   readonly whole: readonly string[];
-  /** In the order in which they are first used: their nodes, and what uses them. */
-  readonly datasets: Readonly<Record<'node' | keyof DatasetCounts, Uint32Array>>;
+  /** In the order in which they are first used. */
+  readonly datasets: readonly Dataset[];
   readonly owners: readonly Owner[];
-  /** Who owns cards: of each card in turn its node, and the place of each owner in `owners`. */
-  readonly cardOwners: { readonly node: Uint32Array; readonly owner: Uint32Array };
 };
 
 /** The same, to be asked. */
-export type Model = Omit<PackedModel, 'uses' | 'datasets'> & {
-  readonly datasets: () => readonly Dataset[];
+export type Model = Omit<PackedModel, 'uses'> & {
   readonly things: Things;
   readonly graph: UsesGraph;
   /** True of a node that a whole snapshot of its kind does not hold: what uses it has a missing target. */
   readonly isMissing: (node: number) => boolean;
 };
 
-export function modelOf({ uses, datasets, ...packed }: PackedModel): Model {
+export function modelOf({ uses, ...packed }: PackedModel): Model {
   const things = thingsIn(uses.things);
-  const datasetAt = (node: number, at: number): Dataset => ({
-    ...{ node, dataset_id: things.thingAt(node).id, cards: datasets.cards[at] ?? 0 },
-    ...{ calculations: datasets.calculations[at] ?? 0, broken_links: datasets.broken_links[at] ?? 0 },
-  });
-  return {
-    ...packed,
-    ...{ things, graph: graphIn(uses), isMissing: missingIn(packed, things) },
-    datasets: () => Array.from(datasets.node, datasetAt),
-  };
+  return { ...packed, things, graph: graphIn(uses), isMissing: missingIn(packed, things) };
 }
 
 const missingIn =
@@ -67,17 +62,11 @@ const missingIn =
   (node: number): boolean =>
     ((flags[node] ?? 0) & HELD) === 0 && whole.includes(kindAt(node));
 
-/** What was computed, with the other ways in which records write their ids. */
-export type ComputedModel = {
-  readonly packed: PackedModel;
-  readonly spellings: Readonly<Record<'calculation' | 'card', ReadonlyMap<string, number>>>;
-};
-
 /**
  * Computes the model. Memory: some 150 bytes a calculation with three uses, and one file with its columns. Throws
- * `StoredObjectError` that names a file that is damaged, unless the columns say so.
+ * `StoredObjectError` that names a part that is damaged.
  */
-export async function computeModel(columns: ModelColumns): Promise<ComputedModel> {
+export async function computeModel(columns: ModelColumns): Promise<PackedModel> {
   const collector = createUsesCollector();
   const owners = createOwners();
   const calculations = await readCalculations(columns.calculations, collector, owners);
@@ -87,90 +76,54 @@ export async function computeModel(columns: ModelColumns): Promise<ComputedModel
   const uses = collector.pack();
   const [things, graph] = [thingsIn(uses.things), graphIn(uses)];
   const whole = [
-    ...(columns.calculations?.isWhole === true && calculations.isSound ? ['calculation'] : []),
-    ...(columns.cards?.isWhole === true && cards.isSound ? ['card'] : []),
+    ...(columns.calculations?.isWhole === true ? ['calculation'] : []),
+    ...(columns.cards?.isWhole === true ? ['card'] : []),
   ];
   const flags = new Uint8Array(things.count);
-  addFlags(flags, graph, {
-    calculations,
-    cards: cards.nodes,
-    isMissing: missingIn({ flags, whole }, things),
-  });
+  addFlags(flags, graph, { calculations, cards, isMissing: missingIn({ flags, whole }, things) });
   return {
-    packed: {
-      uses,
-      calculations: { nodes: calculations.nodes, rows: calculations.rows },
-      cards: { nodes: cards.nodes, rows: cards.rows },
-      flags,
-      whole,
-      datasets: countDatasets(things, graph),
-      owners: owners.counted(flags),
-      cardOwners: owners.ofCards(),
-    },
-    spellings: { calculation: calculations.spellings, card: cards.spellings },
+    uses,
+    calculations: calculations.held,
+    cards,
+    flags,
+    whole,
+    datasets: countDatasets(things, graph),
+    owners: owners.counted(flags),
   };
 }
 
-type Read = Pick<Model, 'isMissing'> & {
-  readonly calculations: ReadCalculations;
-  readonly cards: Uint32Array;
-};
+type Read = Pick<Model, 'isMissing' | 'cards'> & { readonly calculations: ReadCalculations };
 
 function addFlags(flags: Uint8Array, graph: UsesGraph, { calculations, cards, isMissing }: Read): void {
-  const { nodes, isInvalid, names } = calculations;
+  const { isInvalid, names } = calculations;
+  const { nodes } = calculations.held;
   for (const node of nodes) add(flags, node, HELD | flagBits.unused);
-  for (const node of cards) add(flags, node, HELD);
+  for (const node of cards.nodes) add(flags, node, HELD);
   for (const [place, node] of nodes.entries()) if (isInvalid[place] === 1) add(flags, node, flagBits.invalid);
   addByEdges(flags, graph, isMissing);
   addRepeated(flags, nodes, (place) => names[place] ?? 0, flagBits.same_name);
-  const { user: from, used: to } = graph;
-  const targets = adjacencyOf({ nodes: flags.length, from, to });
+  const targets = adjacencyOf({ nodes: flags.length, from: graph.user, to: graph.used });
   addSameLinks(flags, nodes, targets);
   for (const memory of [targets.starts, targets.edges]) freeMemory(memory);
-  const users = adjacencyOf({ nodes: flags.length, from: to, to: from });
-  eachAffected(
-    users,
-    (node) => ((flags[node] ?? 0) & WRONG) !== 0,
-    (node) => add(flags, node, flagBits.affected),
-  );
-  for (const memory of [users.starts, users.edges]) freeMemory(memory);
+  addAffected(flags, graph);
 }
 
 function add(flags: Uint8Array, node: number, bits: number): void {
   flags[node] = (flags[node] ?? 0) | bits;
 }
 
-/**
- * Calls `see` with each node from which another node that is wrong can be reached, once or twice. `users` leads from each
- * node to those that use it. A wrong node counts only if another one reaches it, so two are followed to each node: with
- * that many, whichever of them it may be itself, there is another. Linear in time and memory.
- */
-function eachAffected(
-  users: Adjacency,
-  isWrong: (node: number) => boolean,
-  see: (node: number) => void,
-): void {
-  // Of each node the first two that reach it, and 1 more: 0 is none.
-  const origins = [new Uint32Array(users.nodes), new Uint32Array(users.nodes)] as const;
-  const queue = { nodes: growing(Uint32Array), origins: growing(Uint32Array) };
-  function reach(node: number, origin: number): void {
-    const [first, second] = origins;
-    if (first[node] === origin || second[node] === origin || second[node] !== 0) return;
-    if (first[node] === 0) first[node] = origin;
-    else second[node] = origin;
-    if (node !== origin - 1) see(node);
-    queue.nodes.push(node);
-    queue.origins.push(origin);
+/** Flags whatever depends on what is wrong; in a circle, what is wrong depends on itself. */
+function addAffected(flags: Uint8Array, { user, used }: UsesGraph): void {
+  const users = adjacencyOf({ nodes: flags.length, from: used, to: user });
+  const wrong = flags.keys().filter((node) => ((flags[node] ?? 0) & WRONG) !== 0);
+  reach(users, wrong, { most: 0, see: (node) => add(flags, node, flagBits.affected) });
+  for (const memory of [users.starts, users.edges]) freeMemory(memory);
+  // What is wrong is not reached from itself.
+  const isBad = (node: number) => ((flags[node] ?? 0) & (WRONG | flagBits.affected)) !== 0;
+  for (let edge = 0; edge < user.length; edge += 1) {
+    const [by, of] = [user[edge] ?? 0, used[edge] ?? 0];
+    if (by !== of && isBad(of)) add(flags, by, flagBits.affected);
   }
-  for (let node = 0; node < users.nodes; node += 1) if (isWrong(node)) reach(node, node + 1);
-  for (let at = 0; at < queue.nodes.length(); at += 1) {
-    const node = queue.nodes.at(at);
-    for (let edge = users.starts[node] ?? 0; edge < (users.starts[node + 1] ?? 0); edge += 1)
-      reach(users.to[users.edges[edge] ?? 0] ?? 0, queue.origins.at(at));
-  }
-  for (const memory of origins) freeMemory(memory);
-  queue.nodes.free();
-  queue.origins.free();
 }
 
 /** What each use says of both of its things. */
@@ -231,28 +184,21 @@ function addSameLinks(flags: Uint8Array, nodes: Uint32Array, { starts, edges, to
 }
 
 function countDatasets(
-  { count, kindAt }: Things,
+  { kindAt, thingAt }: Things,
   { user, used, isBrokenAt }: UsesGraph,
-): PackedModel['datasets'] {
-  const numbers = () => growing(Uint32Array);
-  const [node, cards, calculations, broken_links] = [numbers(), numbers(), numbers(), numbers()];
-  // Of each node its place, and 1 more: 0 is none.
-  const places = new Uint32Array(count);
-  const increment = (counts: typeof node, place: number) => counts.set(place, counts.at(place) + 1);
+): readonly Dataset[] {
+  const found = new Map<number, { -readonly [Name in keyof Dataset]: Dataset[Name] }>();
   // Not by entries: each would be an object.
   for (let edge = 0; edge < used.length; edge += 1) {
-    const of = used[edge] ?? 0;
-    if (kindAt(of) !== 'dataset') continue;
-    if (places[of] === 0) {
-      node.push(of);
-      places[of] = node.length();
-      for (const counts of [cards, calculations, broken_links]) counts.push(0);
+    const node = used[edge] ?? 0;
+    if (kindAt(node) !== 'dataset') continue;
+    let dataset = found.get(node);
+    if (dataset === undefined) {
+      dataset = { dataset_id: thingAt(node).id, node, cards: 0, calculations: 0, broken_links: 0 };
+      found.set(node, dataset);
     }
-    const place = (places[of] ?? 0) - 1;
-    increment(kindAt(user[edge] ?? 0) === 'card' ? cards : calculations, place);
-    if (isBrokenAt(edge)) increment(broken_links, place);
+    dataset[kindAt(user[edge] ?? 0) === 'card' ? 'cards' : 'calculations'] += 1;
+    if (isBrokenAt(edge)) dataset.broken_links += 1;
   }
-  freeMemory(places);
-  const values = { cards: cards.values(), calculations: calculations.values() };
-  return { node: node.values(), ...values, broken_links: broken_links.values() };
+  return [...found.values()];
 }

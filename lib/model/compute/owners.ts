@@ -11,64 +11,44 @@ export type Owner = Readonly<Record<(typeof ownedNames)[number] | (typeof wrongF
   readonly oldest_modified: number | null;
 };
 
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
+/** The same while it is counted. */
+type Counting = { -readonly [K in keyof Owner]: Owner[K] };
 
-/** Counts what users own. A user is an id as `canonicalId` writes it; `undefined` is nobody. */
 export type Owners = ReturnType<typeof createOwners>;
 
+/** Counts what users own. A user is an id as `canonicalId` writes it. */
 export function createOwners() {
-  const places = new Map<string, number>();
-  const found: Writable<Owner>[] = [];
-  const pairs = () => ({ node: growing(Uint32Array), owner: growing(Uint32Array) });
-  const owned = { calculations: pairs(), cards: pairs() };
+  const owners = new Map<string, { readonly place: number; readonly counts: Counting }>();
+  const [nodes, places] = [growing(Uint32Array), growing(Uint32Array)];
 
-  function placeOf(user: string): number {
-    const known = places.get(user);
+  function ownerOf(user: string) {
+    const known = owners.get(user);
     if (known !== undefined) return known;
-    places.set(user, found.length);
-    return found.push({ user_id: user, ...NOTHING }) - 1;
+    const owner = { place: owners.size, counts: { user_id: user, ...NOTHING } };
+    owners.set(user, owner);
+    return owner;
   }
-  const ownerOf = (user: string | undefined) => (user === undefined ? undefined : found[placeOf(user)]);
 
   return {
-    /** Counts a file or data file. */
-    add(user: string | undefined, what: 'files' | 'data_files'): void {
-      const owner = ownerOf(user);
-      if (owner !== undefined) owner[what] += 1;
-    },
+    of: (user: string): Counting => ownerOf(user).counts,
     /** Counts a calculation or card. */
-    addNode(user: string | undefined, what: keyof typeof owned, node: number): void {
-      const owner = ownerOf(user);
-      if (user === undefined || owner === undefined) return;
-      owner[what] += 1;
-      owned[what].node.push(node);
-      owned[what].owner.push(placeOf(user));
-    },
-    /** What else counts of a calculation. */
-    addTraits(user: string | undefined, isLocked: boolean, modifiedMs: number | undefined): void {
-      const owner = ownerOf(user);
-      if (owner === undefined) return;
-      if (isLocked) owner.locked += 1;
-      if (modifiedMs !== undefined)
-        owner.oldest_modified = Math.min(owner.oldest_modified ?? modifiedMs, modifiedMs);
-    },
-    /** The first name counts. */
-    name(user: string | undefined, name: unknown): void {
-      const owner = ownerOf(user);
-      if (owner !== undefined && typeof name === 'string' && name !== '') owner.name ??= name;
+    add(user: string, what: 'calculations' | 'cards', node: number): Counting {
+      const { place, counts } = ownerOf(user);
+      counts[what] += 1;
+      nodes.push(node);
+      places.push(place);
+      return counts;
     },
     /** All users, in the order in which they came, once the flags of all nodes are known. */
     counted(flags: Uint8Array): readonly Owner[] {
-      for (const { node, owner } of Object.values(owned))
-        for (let at = 0; at < node.length(); at += 1) {
-          const [bits, of] = [flags[node.at(at)] ?? 0, found[owner.at(at)]];
-          if (of !== undefined)
-            for (const flag of wrongFlags) if ((bits & flagBits[flag]) !== 0) of[flag] += 1;
-        }
+      const found = Array.from(owners.values(), ({ counts }) => counts);
+      for (let at = 0; at < nodes.length(); at += 1) {
+        const [bits, owner] = [flags[nodes.at(at)] ?? 0, found[places.at(at)]];
+        if (owner !== undefined)
+          for (const flag of wrongFlags) if ((bits & flagBits[flag]) !== 0) owner[flag] += 1;
+      }
       return found;
     },
-    /** The node of each card, and the place of each of its owners. */
-    ofCards: () => ({ node: owned.cards.node.values(), owner: owned.cards.owner.values() }),
   };
 }
 

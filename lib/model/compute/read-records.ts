@@ -1,9 +1,9 @@
 import { freeMemory, growing } from '../../base/index.ts';
 import { createNumberedTexts } from '../columns/numbered-texts.ts';
 import { asText, type RowGroup, rowGroupsOf } from '../columns/read-columns.ts';
-import { groupsOf, type SourceColumns } from '../columns/run-columns.ts';
 import type { UsesCollector } from '../graph/uses-graph.ts';
-import { canonicalId, isInvalid } from '../rules/index.ts';
+import { canonicalId, isInvalid } from '../rules.ts';
+import { groupsOf, type SourceColumns } from '../stored/runs.ts';
 import type { Owners } from './owners.ts';
 
 /** The things that a source has records of, in the order of their first records. */
@@ -11,19 +11,12 @@ export type HeldThings = {
   readonly nodes: Uint32Array;
   /** Which record of the source is the first of each, from 0. */
   readonly rows: Uint32Array;
+  /** Ids of records that are not written as canonical ones are, with their nodes. */
+  readonly spellings: readonly (readonly [id: string, node: number])[];
 };
 
-/** Ids of records that are not written as canonical ones are, with their nodes. */
-type Spellings = ReadonlyMap<string, number>;
-
-/** What was read of a source. */
-export type ReadThings = HeldThings & {
-  readonly spellings: Spellings;
-  /** True if all of its parts could be read. */
-  readonly isSound: boolean;
-};
-
-export type ReadCalculations = ReadThings & {
+export type ReadCalculations = {
+  readonly held: HeldThings;
   /** 1 for those whose own status is not VALID in any of their records. */
   readonly isInvalid: Uint8Array;
   /** The number of the name of each, and 1 more: 0 is none. */
@@ -53,12 +46,16 @@ export async function readCalculations(
       isBad.push(status(row) === true ? 1 : 0);
       names.push(name(row) ?? 0);
       const user = owner(row) ?? undefined;
-      owners.addNode(user, 'calculations', node);
-      owners.addTraits(user, locked(row) === true, millisecondsIn(modified(row)));
+      if (user === undefined) return;
+      const counts = owners.add(user, 'calculations', node);
+      if (locked(row) === true) counts.locked += 1;
+      const time = modified(row);
+      if (typeof time === 'bigint')
+        counts.oldest_modified = Math.min(counts.oldest_modified ?? Number(time), Number(time));
     };
   });
   freeMemory(texts.pack().bytes);
-  return { ...held, isInvalid: isBad.values(), names: names.values() };
+  return { held, isInvalid: isBad.values(), names: names.values() };
 }
 
 /** Collects what cards use, and counts what their owners have. A card may stand in the lists of several datasets. */
@@ -66,25 +63,41 @@ export function readCards(
   source: SourceColumns | undefined,
   uses: UsesCollector,
   owners: Owners,
-): Promise<ReadThings> {
+): Promise<HeldThings> {
   let count = 0;
   return readHeld(source, uses, async (group) => {
-    const owner = await group.texts('ownerid', userOf);
-    const people = await group.values('owners');
+    const ownersAt = await ownersOfCards(group);
     return (row, place, node) => {
       if (place < count) return;
       count += 1;
-      const named = peopleOf(people(row)).map(({ id, displayname }) => {
-        const user = canonicalId(id);
-        owners.name(user, displayname);
-        return user;
-      });
-      for (const user of new Set([owner(row) ?? undefined, ...named])) owners.addNode(user, 'cards', node);
+      for (const [user, name] of ownersAt(row)) owners.add(user, 'cards', node).name ??= name;
     };
   });
 }
 
-/** Counts the records of a source by the user in a column. True if all of its parts could be read. */
+/** Whoever owns the card in a row, but for groups: users with the names that the card gives them, null if it gives none. */
+export async function ownersOfCards(group: RowGroup) {
+  const owner = await group.texts('ownerid', userOf);
+  const people = await group.values('owners');
+  return (row: number): ReadonlyMap<string, string | null> => {
+    const found = new Map<string, string | null>();
+    const user = owner(row) ?? undefined;
+    if (user !== undefined) found.set(user, null);
+    for (const { id, displayname: name, type } of peopleIn(people(row))) {
+      const each = canonicalId(id);
+      if (each === undefined || String(type).toUpperCase() === 'GROUP') continue;
+      found.set(each, found.get(each) ?? (typeof name === 'string' && name !== '' ? name : null));
+    }
+    return found;
+  };
+}
+
+type Person = Readonly<Partial<Record<'id' | 'displayname' | 'type', unknown>>>;
+
+const peopleIn = (value: unknown): readonly Person[] =>
+  (Array.isArray(value) ? value : []).filter((each) => typeof each === 'object' && each !== null);
+
+/** Counts the records of a source by the user in a column. */
 export async function readOwned(
   source: SourceColumns | undefined,
   owners: Owners,
@@ -92,66 +105,56 @@ export async function readOwned(
 ): Promise<void> {
   for await (const { group } of groupsOf(source)) {
     const owner = await group.texts(column, userOf);
-    for (let row = 0; row < group.rows; row += 1) owners.add(owner(row) ?? undefined, what);
+    for (let row = 0; row < group.rows; row += 1) {
+      const user = owner(row) ?? undefined;
+      if (user !== undefined) owners.of(user)[what] += 1;
+    }
   }
 }
 
 /** Takes a record: its row, the place of its thing among all, which is a new one if it is the first, and the node. */
 type SeeRecord = (row: number, place: number, node: number) => void;
 
-/** Reads the parts of a source: of one that is damaged nothing counts. */
+/** Reads the parts of a source. */
 async function readHeld(
   source: SourceColumns | undefined,
   collector: UsesCollector,
   open: (group: RowGroup) => Promise<SeeRecord>,
-): Promise<ReadThings> {
+): Promise<HeldThings> {
   const [nodes, rows] = [growing(Uint32Array), growing(Uint32Array)];
   // By node: its place, and 1 more.
   const places = growing(Uint32Array);
   const spellings = new Map<string, number>();
-  let [start, isSound] = [0, true];
+  let start = 0;
   for (const part of source?.parts ?? []) {
-    const [uses, body] = [await part.uses(), await part.records()];
-    if (uses === undefined || body === undefined) isSound = false;
-    else {
-      const numbers = collector.addPacked(uses);
-      const nodeAt = (record: number) => numbers[(uses.own[record] ?? 0) - 1];
-      let record = 0;
-      for await (const group of rowGroupsOf(part.key, body)) {
-        const see = await open(group);
-        for (let row = 0; row < group.rows; row += 1, record += 1) {
-          const node = nodeAt(record);
-          if (node === undefined) continue;
-          while (places.length() <= node) places.push(0);
-          if (places.at(node) === 0) {
-            nodes.push(node);
-            rows.push(start + record);
-            places.set(node, nodes.length());
-          }
-          see(row, places.at(node) - 1, node);
+    const uses = await part.uses();
+    if (uses === undefined) continue;
+    const numbers = collector.addPacked(uses);
+    const nodeAt = (record: number) => numbers[(uses.own[record] ?? 0) - 1];
+    let record = 0;
+    for await (const group of rowGroupsOf(part.key, await part.records())) {
+      const see = await open(group);
+      for (let row = 0; row < group.rows; row += 1, record += 1) {
+        const node = nodeAt(record);
+        if (node === undefined) continue;
+        while (places.length() <= node) places.push(0);
+        if (places.at(node) === 0) {
+          nodes.push(node);
+          rows.push(start + record);
+          places.set(node, nodes.length());
         }
+        see(row, places.at(node) - 1, node);
       }
-      for (const [at, spelling] of uses.spellings) {
-        const node = nodeAt(at);
-        if (node !== undefined) spellings.set(spelling, node);
-      }
-      freeMemory(uses.user);
     }
+    for (const [at, spelling] of uses.spellings) {
+      const node = nodeAt(at);
+      if (node !== undefined) spellings.set(spelling, node);
+    }
+    freeMemory(uses.user);
     start += part.count;
   }
   places.free();
-  return { nodes: nodes.values(), rows: rows.values(), spellings, isSound };
+  return { nodes: nodes.values(), rows: rows.values(), spellings: [...spellings] };
 }
 
-const millisecondsIn = (value: unknown): number | undefined =>
-  typeof value === 'bigint' ? Number(value) : undefined;
-
 const userOf = (utf8: Uint8Array) => canonicalId(asText(utf8));
-
-type Person = { readonly id?: unknown; readonly displayname?: unknown };
-
-/** The owners of a card that are no groups. */
-const peopleOf = (value: unknown): readonly Person[] =>
-  (Array.isArray(value) ? value : []).filter(
-    (each) => typeof each === 'object' && each !== null && String(each.type).toUpperCase() !== 'GROUP',
-  );

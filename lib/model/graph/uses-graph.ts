@@ -1,16 +1,23 @@
 import { freeMemory, growing } from '../../base/index.ts';
-import { createNumberedTexts, HEAD_BYTES, jsonBytesOf, type PackedTexts } from '../columns/numbered-texts.ts';
+import {
+  createNumberedTexts,
+  HEAD_BYTES,
+  jsonBytesOf,
+  type PackedTexts,
+  textAt,
+} from '../columns/numbered-texts.ts';
 import {
   isBroken,
+  type Kind,
+  kinds,
   type Relation,
   relations,
   type Statement,
   statements,
   type Thing,
   type Use,
-} from '../rules/index.ts';
+} from '../rules.ts';
 import { adjacencyOf } from './closure.ts';
-import { tagOf } from './things.ts';
 
 /** Things, and who uses whom, in numbers, as they are stored: edge `i` says that node `user[i]` uses node `used[i]`. */
 export type PackedUses = {
@@ -55,6 +62,35 @@ export function graphIn({ user, used, said, validities }: PackedUses): UsesGraph
   };
 }
 
+/** Things by their numbers from 0, which are the nodes of a graph. */
+export type Things = {
+  readonly count: number;
+  readonly thingAt: (node: number) => Thing;
+  readonly kindAt: (node: number) => Kind;
+  /** The node of a thing; undefined if there is none. Looks at all of them. */
+  readonly find: (thing: Thing) => number | undefined;
+};
+
+export function thingsIn(texts: PackedTexts): Things {
+  const { bytes, starts } = texts;
+  const tagged = (node: number) => (starts[node] ?? 0) + HEAD_BYTES - 1;
+  const kindAt = (node: number): Kind => kinds[bytes[tagged(node)] ?? 0] ?? 'other';
+  const count = starts.length - 1;
+  return {
+    count,
+    thingAt: (node) => ({ kind: kindAt(node), id: textAt(texts, node) }),
+    kindAt,
+    find({ kind, id }) {
+      const wanted = Buffer.concat([Buffer.of(kinds.indexOf(kind)), Buffer.from(id)]);
+      for (let node = 0; node < count; node += 1) {
+        const [start, end] = [tagged(node), starts[node + 1] ?? 0];
+        if (end - start === wanted.length && wanted.equals(bytes.subarray(start, end))) return node;
+      }
+      return undefined;
+    },
+  };
+}
+
 /** Collects the uses of records, or of parts. */
 export type UsesCollector = {
   /** The node of a thing, which is a new one if it was not there. */
@@ -76,7 +112,7 @@ export function createUsesCollector(): UsesCollector {
   function nodeOf({ kind, id }: Thing): number {
     if (MOST_BYTES_OF_UNIT * id.length > scratch.length)
       scratch = Buffer.alloc(MOST_BYTES_OF_UNIT * id.length);
-    return things.numberOf(scratch.subarray(0, scratch.write(id)), tagOf(kind));
+    return things.numberOf(scratch.subarray(0, scratch.write(id)), kinds.indexOf(kind));
   }
 
   return {

@@ -1,8 +1,8 @@
 import type { Source } from '../../snapshot/sources/sources.ts';
 import { asText, type RowGroup } from '../columns/read-columns.ts';
-import { groupsOf, type ModelColumns } from '../columns/run-columns.ts';
 import type { Model } from '../compute/compute-model.ts';
-import { canonicalId } from '../rules/index.ts';
+import { canonicalId } from '../rules.ts';
+import { groupsOf, type ModelColumns } from './runs.ts';
 
 /** What a record says of the thing that it is; null where it says nothing. Texts are the platform's, of any length. */
 export type Description = {
@@ -37,28 +37,64 @@ export async function* describedRecords(columns: ModelColumns): AsyncGenerator<r
   }
 }
 
-/** What the first records of some calculations and cards say of them, by their nodes. Only what holds these is read. */
+/** The first records of calculations or cards, by row groups, with their nodes in the same order. */
+export type HeldRows = {
+  readonly group: RowGroup;
+  readonly rows: Uint32Array;
+  readonly nodes: Uint32Array;
+  /** How many things come before. */
+  readonly first: number;
+};
+
+/** The records by which a model knows calculations or cards: of those parts that have any that `isWanted` says, by its place. */
+export async function* heldRows(
+  model: Pick<Model, 'calculations' | 'cards'>,
+  columns: ModelColumns,
+  source: 'calculations' | 'cards',
+  isWanted?: (first: number, end: number) => boolean,
+): AsyncGenerator<HeldRows> {
+  const { rows: firsts, nodes } = model[source];
+  const placeOf = (row: number) => lowerBound(firsts, row);
+  const groups = groupsOf(
+    columns[source],
+    isWanted && ((start, end) => isWanted(placeOf(start), placeOf(end))),
+  );
+  for await (const { group, start } of groups) {
+    const [first, end] = [placeOf(start), placeOf(start + group.rows)];
+    const rows = firsts.slice(first, end).map((row) => row - start);
+    yield { group, rows, nodes: nodes.subarray(first, end), first };
+  }
+}
+
+/** The place of the first of sorted numbers that is not below one. */
+function lowerBound(sorted: Uint32Array, least: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** What the first records of some calculations and cards say of them, by their nodes. Only the parts that hold these are read. */
 export async function describeNodes(
   model: Pick<Model, 'calculations' | 'cards'>,
   columns: ModelColumns,
-  nodes: Iterable<number>,
+  wanted: ReadonlySet<number>,
 ): Promise<ReadonlyMap<number, Description>> {
-  const wanted = new Set(nodes);
   const found = new Map<number, Description>();
   for (const source of ['calculations', 'cards'] as const) {
-    const held = model[source];
-    const places: number[] = [];
-    for (const [place, node] of held.nodes.entries()) if (wanted.has(node)) places.push(place);
-    let next = 0;
-    for await (const { group, start } of groupsOf(columns[source])) {
-      const rowAt = (at: number) => (held.rows[places[at] ?? -1] ?? Number.POSITIVE_INFINITY) - start;
-      // What lies before it is of a part that could not be read.
-      while (rowAt(next) < 0) next += 1;
-      if (rowAt(next) >= group.rows) continue;
+    const { nodes: all } = model[source];
+    const placesIn = (nodes: Uint32Array) => nodes.keys().filter((place) => wanted.has(nodes[place] ?? -1));
+    const isWanted = (first: number, end: number) => placesIn(all.subarray(first, end)).some(() => true);
+    for await (const { group, rows, nodes } of heldRows(model, columns, source, isWanted)) {
+      const places = placesIn(nodes).toArray();
+      if (places.length === 0) continue;
       const describe = await readSaid(group, source);
-      for (; rowAt(next) < group.rows; next += 1) {
-        const { fileset: _, ...said } = describe(rowAt(next));
-        found.set(held.nodes[places[next] ?? 0] ?? 0, said);
+      for (const place of places) {
+        const { fileset: _, ...said } = describe(rows[place] ?? 0);
+        found.set(nodes[place] ?? 0, said);
       }
     }
   }

@@ -1,11 +1,9 @@
 import { hash } from 'node:crypto';
 import { type ColumnWriter, createColumnFile } from '../../tables/parquet/column-file.ts';
 import { HEAD_BYTES, jsonBytesOf } from '../columns/numbered-texts.ts';
-import { type ComputedModel, modelOf } from '../compute/compute-model.ts';
-import type { HeldThings } from '../compute/read-records.ts';
+import type { PackedModel } from '../compute/compute-model.ts';
 import { type Flag, type FlaggedKind, flagBits, flagsOf } from '../flags.ts';
-import { thingsIn } from '../graph/things.ts';
-import { graphIn, type PackedUses } from '../graph/uses-graph.ts';
+import { graphIn, type PackedUses, thingsIn } from '../graph/uses-graph.ts';
 import { flagColumns, type ModelTable, modelColumns, recordColumns } from '../model-columns.ts';
 
 /** A table as Parquet. */
@@ -16,28 +14,24 @@ export type MadeTable = {
 };
 
 /** Makes the Parquet of a table. Memory holds it and one row group. */
-export function makeTable(model: ComputedModel, table: ModelTable, asOfMs: number): MadeTable {
+export function makeTable(model: PackedModel, table: ModelTable, asOfMs: number): MadeTable {
   const { body } = makers[table](model, asOfMs);
   return { body, bytes: body.byteLength, sha256: hash('sha256', body) };
 }
 
-type Make = (model: ComputedModel, asOfMs: number) => { readonly body: Buffer };
+type Make = (model: PackedModel, asOfMs: number) => { readonly body: Buffer };
 
 const makers: Readonly<Record<ModelTable, Make>> = {
-  calculations: (model, asOfMs) => flaggedTable('calculation', model, model.packed.calculations, asOfMs),
-  cards: (model, asOfMs) => flaggedTable('card', model, model.packed.cards, asOfMs),
-  datasets: ({ packed }, asOfMs) => countedTable(modelColumns.datasets, modelOf(packed).datasets(), asOfMs),
-  owners: ({ packed }, asOfMs) => countedTable(modelColumns.owners, packed.owners, asOfMs),
+  calculations: (model, asOfMs) => flaggedTable('calculation', model, asOfMs),
+  cards: (model, asOfMs) => flaggedTable('card', model, asOfMs),
+  datasets: ({ datasets }, asOfMs) => countedTable(modelColumns.datasets, datasets, asOfMs),
+  owners: ({ owners }, asOfMs) => countedTable(modelColumns.owners, owners, asOfMs),
   uses: usesTable,
 };
 
 /** A row for each id that a record of a kind has, and one for each other way in which records write it. */
-function flaggedTable(
-  kind: FlaggedKind,
-  { packed: { uses, flags }, spellings }: ComputedModel,
-  { nodes }: HeldThings,
-  asOfMs: number,
-) {
+function flaggedTable(kind: FlaggedKind, { uses, flags, ...model }: PackedModel, asOfMs: number) {
+  const { nodes, spellings } = model[`${kind}s`];
   const names: readonly Flag[] = flagsOf[kind];
   const file = createColumnFile({ ...recordColumns, ...flagColumns(names) });
   const { record_id, thing_id, as_of, ...rest } = file.columns;
@@ -51,7 +45,7 @@ function flaggedTable(
     file.endRow();
   };
   for (const node of nodes) add(node);
-  for (const [spelling, node] of spellings[kind]) add(node, spelling);
+  for (const [spelling, node] of spellings) add(node, spelling);
   return file.end();
 }
 
@@ -77,7 +71,7 @@ function countedTable<Name extends string>(
   return file.end();
 }
 
-function usesTable({ packed: { uses } }: ComputedModel, asOfMs: number) {
+function usesTable({ uses }: PackedModel, asOfMs: number) {
   const file = createColumnFile(modelColumns.uses);
   const { columns } = file;
   const [addId, { kindAt }, graph] = [idsOf(uses), thingsIn(uses.things), graphIn(uses)];

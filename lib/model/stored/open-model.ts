@@ -1,39 +1,86 @@
 import { randomBytes } from 'node:crypto';
-import { freeMemory } from '../../base/index.ts';
+import * as z from 'zod/mini';
+import { freeMemory, recordOf } from '../../base/index.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
-import { printStored, type Store, StoreError } from '../../store/index.ts';
+import { isKey, parseStored, printStored, type Store, StoreError, unlessDamaged } from '../../store/index.ts';
+import { parquetFormat } from '../../tables/parquet/parquet-schema.ts';
 import { PACKED_TYPE, pack, unpack } from '../columns/packed.ts';
-import { columnsOfRuns, type ModelColumns } from '../columns/run-columns.ts';
-import {
-  type ComputedModel,
-  computeModel,
-  type Model,
-  modelOf,
-  type PackedModel,
-} from '../compute/compute-model.ts';
-import { type ModelTable, modelTables } from '../model-columns.ts';
-import { type AddFault, type LastRun, lastRuns } from './last-runs.ts';
+import { computeModel, type Model, modelOf, type PackedModel } from '../compute/compute-model.ts';
+import { type ModelTable, modelColumns, modelTables } from '../model-columns.ts';
+import { USES_FORMAT } from '../uses/part-uses.ts';
 import { type MadeTable, makeTable } from './model-tables.ts';
-import {
-  type FoundModel,
-  findModel,
-  isBehind,
-  keysOfModel,
-  MODEL_FOLDER,
-  MODEL_FORMAT,
-  MODEL_KEY,
-  runsIn,
-  type StoredModel,
-} from './stored-model.ts';
+import { columnsOfRuns, type LastRun, lastRuns, type ModelColumns } from './runs.ts';
+
+const key = z.string().check(z.refine(isKey));
+
+const table = z.object({ key, bytes: z.number(), sha256: z.string() });
+
+/** The columns of its tables, and what is packed: a model with others is none. Goes up with the rules. */
+const VERSION = 1;
+const MODEL_FORMAT = parquetFormat({
+  ...Object.fromEntries(
+    Object.entries(modelColumns).map(([name, columns]) => [name, JSON.stringify(columns)]),
+  ),
+  packed: `${VERSION} ${USES_FORMAT}`,
+});
+
+const modelSchema = z.object({
+  version: z.literal(1),
+  format: z.literal(MODEL_FORMAT),
+  /** When its runs were the last ones: ISO text. */
+  asOf: z.string(),
+  /** The runs that it was computed over, by their places, with the keys of their manifests. */
+  runs: recordOf(z.object({ run: z.string(), manifest: key })),
+  /** What SQL reads. */
+  tables: z.object({
+    calculations: table,
+    cards: table,
+    datasets: table,
+    owners: table,
+    uses: table,
+  } satisfies Record<ModelTable, typeof table>),
+  /** The key of all of it for whoever reads it here. */
+  packed: key,
+});
+
+/** Where the model is, and what it was computed over. */
+export type StoredModel = z.infer<typeof modelSchema>;
+
+const MODEL_FOLDER = 'model/';
+const MODEL_KEY = `${MODEL_FOLDER}latest.json`;
+
+/** What is stored: no model if there is none, or it is damaged. */
+type FoundModel = { readonly model: StoredModel | undefined; readonly etag: string | undefined };
+
+/** The model of a store. */
+export async function findModel(store: Pick<Store, 'get'>): Promise<FoundModel> {
+  const stored = await store.get(MODEL_KEY);
+  const parsed = Promise.try(() => stored && parseStored(MODEL_KEY, stored.body, modelSchema));
+  return { model: await parsed.catch(unlessDamaged()), etag: stored?.etag };
+}
+
+/** All objects of a model but the one that points at it. */
+export const keysOfModel = ({ tables, packed }: StoredModel): readonly string[] => [
+  ...Object.values(tables).map((each) => each.key),
+  packed,
+];
+
+/** The runs of a model, as it names them. */
+const runsIn = (runs: readonly LastRun[]): StoredModel['runs'] =>
+  Object.fromEntries(runs.map(({ place, manifest: { run }, key: manifest }) => [place, { run, manifest }]));
+
+/** True if a model was computed over other runs than these. */
+export function isBehind({ runs }: Pick<StoredModel, 'runs'>, current: readonly LastRun[]): boolean {
+  if (current.length !== Object.keys(runs).length) return true;
+  return current.some(({ place, key: manifest }) => runs[place]?.manifest !== manifest);
+}
 
 export type ModelToOpen = {
   readonly store: Store;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Receives what is missing or damaged of what says which runs are the last. */
-  readonly addFault: AddFault;
-  /** The same of their parts, each time that one is read: the rest is read. Default: it is thrown. */
-  readonly addDamage?: AddFault | undefined;
+  /** Receives what is missing or damaged of what says which runs are the last. Default: it is thrown. */
+  readonly addFault?: ((fault: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
   /** A model of which something is missing or damaged: it is computed again. */
   readonly damaged?: Pick<StoredModel, 'asOf'> | undefined;
@@ -51,18 +98,18 @@ export type OpenedModel = {
   readonly runs: readonly LastRun[];
   /** When these were the last ones, in epoch milliseconds. */
   readonly asOfMs: number;
-  /** The columns of these, without the parts that are damaged. */
+  /** The columns of these. */
   readonly columns: ModelColumns;
 };
 
 /**
  * The tables of the model of the last published runs: what is stored, or else computed and stored. They are in memory where
- * the store takes nothing.
+ * the store takes nothing. Throws `StoredObjectError` that names a part that is damaged.
  */
 export async function renewModel(options: ModelToOpen): Promise<CurrentModel> {
   const { stored, computed, runs, asOfMs } = await current(options);
   if (stored !== undefined) return stored;
-  const made = modelTables.map((table) => [table, makeTable(computed, table, asOfMs)]);
+  const made = modelTables.map((name) => [name, makeTable(computed, name, asOfMs)]);
   return {
     asOf: new Date(asOfMs).toISOString(),
     runs: runsIn(runs),
@@ -70,44 +117,31 @@ export async function renewModel(options: ModelToOpen): Promise<CurrentModel> {
   };
 }
 
-/**
- * The model of the last published runs: what is stored, or else computed, and stored unless a part is damaged or the store
- * takes nothing. What uses the records of a damaged part lacks no target.
- */
+/** The same model, to be asked here. */
 export async function openModel(options: ModelToOpen): Promise<OpenedModel> {
-  const { stored, computed, runs, asOfMs, columns } = await current(options);
-  const packed = computed?.packed ?? (stored && (await readPacked(options.store, stored)));
+  const { stored, computed, ...about } = await current(options);
+  const packed = computed ?? (stored && (await readPacked(options.store, stored)));
   if (packed === undefined) return openModel({ ...options, damaged: stored });
-  return { model: modelOf(packed), runs, asOfMs, columns };
+  return { model: modelOf(packed), ...about };
 }
 
 /** A model is stored, or it was computed, or both. */
 type Current = Omit<OpenedModel, 'model'> &
   (
-    | { readonly stored: StoredModel; readonly computed: ComputedModel | undefined }
-    | { readonly stored: undefined; readonly computed: ComputedModel }
+    | { readonly stored: StoredModel; readonly computed: PackedModel | undefined }
+    | { readonly stored: undefined; readonly computed: PackedModel }
   );
 
-async function current(options: ModelToOpen): Promise<Current> {
-  const { store, now, addFault, addDamage, signal, damaged } = options;
-  let isSound = true;
+async function current({ store, now, addFault, signal, damaged }: ModelToOpen): Promise<Current> {
   const before = await findModel(store);
   const asOfMs = now();
   const { runs } = await lastRuns(store, sources, addFault);
-  const columns = columnsOfRuns({
-    ...{ store, runs, signal },
-    addFault:
-      addDamage &&
-      ((fault, source) => {
-        isSound = false;
-        addDamage(fault, source);
-      }),
-  });
+  const columns = columnsOfRuns({ store, runs, signal });
   const { model } = before;
   if (model !== undefined && model.asOf !== damaged?.asOf && !isBehind(model, runs))
     return { stored: model, computed: undefined, runs, asOfMs: Date.parse(model.asOf), columns };
   const computed = await computeModel(columns);
-  const stored = isSound ? await writeModel(store, { computed, runs, asOfMs, before }) : undefined;
+  const stored = await writeModel(store, { computed, runs, asOfMs, before });
   return { stored, computed, runs, asOfMs: stored === undefined ? asOfMs : Date.parse(stored.asOf), columns };
 }
 
@@ -119,38 +153,28 @@ async function readPacked(store: Store, { packed }: StoredModel): Promise<Packed
 }
 
 type ModelToWrite = Pick<OpenedModel, 'runs' | 'asOfMs'> & {
-  readonly computed: ComputedModel;
+  readonly computed: PackedModel;
   /** What was there before its runs were read. */
   readonly before: FoundModel;
 };
 
 /**
- * Stores a model and points at it, unless another writer has stored one of the same runs since, or of later ones: then its
- * own objects are deleted. Whoever is killed leaves the one before whole. A reader may still be in what is replaced, so that
- * stays until the next writer deletes it, with what killed ones left. Returns the model that is stored of these runs, if any.
+ * Stores a model and points at it, unless another writer has stored one since: then its own objects are deleted. Whoever is
+ * killed leaves the one before whole. A reader may still be in what is replaced, so that stays until the next writer
+ * deletes it, with what killed ones left. Returns the model that is stored of these runs, if any.
  */
 async function writeModel(store: Store, options: ModelToWrite): Promise<StoredModel | undefined> {
   const { runs, before } = options;
   try {
-    // What comes later belongs to a writer that may win after this one.
-    const there = (await Array.fromAsync(store.list(MODEL_FOLDER))).map(({ key }) => key);
+    const there = (await Array.fromAsync(store.list(MODEL_FOLDER))).map((each) => each.key);
     const latest = await storeModel(store, options);
-    for (let found = before; ; found = await findModel(store)) {
-      if (
-        found !== before &&
-        found.model !== undefined &&
-        (found.model.asOf > latest.asOf || !isBehind(found.model, runs))
-      ) {
-        for (const key of keysOfModel(latest)) await store.delete(key);
-        return isBehind(found.model, runs) ? undefined : found.model;
-      }
-      const condition = found.etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: found.etag };
-      const put = await store.put(MODEL_KEY, printStored(latest), { condition });
-      if (put.kind !== 'stored') continue;
-      const readable = [MODEL_KEY, ...(found.model === undefined ? [] : keysOfModel(found.model))];
-      for (const key of there) if (!readable.includes(key)) await store.delete(key);
-      return latest;
-    }
+    const condition = before.etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: before.etag };
+    const put = await store.put(MODEL_KEY, printStored(latest), { condition });
+    const model = put.kind === 'stored' ? latest : (await findModel(store)).model;
+    const readable = [MODEL_KEY, ...(before.model === undefined ? [] : keysOfModel(before.model))];
+    const left = model === latest ? there.filter((each) => !readable.includes(each)) : keysOfModel(latest);
+    for (const each of left) await store.delete(each);
+    return model === undefined || isBehind(model, runs) ? undefined : model;
   } catch (error) {
     // Whoever may only read has it in memory.
     if (error instanceof StoreError) return undefined;
@@ -162,15 +186,18 @@ async function storeModel(store: Store, { computed, runs, asOfMs }: ModelToWrite
   // No other writer has these names, so whoever deletes what nobody names never deletes what somebody stores again.
   const token = randomBytes(8).toString('hex');
   const tables: Partial<Record<ModelTable, StoredModel['tables'][ModelTable]>> = {};
-  for (const table of modelTables) {
-    const { body, ...about } = makeTable(computed, table, asOfMs);
-    const key = `${MODEL_FOLDER}${table}/${token}.parquet`;
-    await store.put(key, body, { contentType: 'application/vnd.apache.parquet', sha256: about.sha256 });
-    tables[table] = { key, ...about };
+  for (const name of modelTables) {
+    const { body, ...about } = makeTable(computed, name, asOfMs);
+    const stored = { key: `${MODEL_FOLDER}${name}/${token}.parquet`, ...about };
+    await store.put(stored.key, body, {
+      contentType: 'application/vnd.apache.parquet',
+      sha256: about.sha256,
+    });
+    tables[name] = stored;
     freeMemory(body);
   }
   const packed = `${MODEL_FOLDER}packed/${token}`;
-  await store.put(packed, pack(computed.packed), { contentType: PACKED_TYPE });
+  await store.put(packed, pack(computed), { contentType: PACKED_TYPE });
   return {
     version: 1,
     format: MODEL_FORMAT,

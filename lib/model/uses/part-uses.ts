@@ -6,15 +6,7 @@ import type { Part } from '../../snapshot/manifest.ts';
 import { type Store, StoreError } from '../../store/index.ts';
 import { PACKED_TYPE, pack, unpack } from '../columns/packed.ts';
 import { createUsesCollector, type PackedUses } from '../graph/uses-graph.ts';
-import {
-  eachUse,
-  kinds,
-  relations,
-  type StatingSource,
-  statements,
-  statingFields,
-  thing,
-} from '../rules/index.ts';
+import { eachUse, kinds, relations, type StatingSource, statements, statingFields } from '../rules.ts';
 
 /** What the records of a part state. */
 export type PartUses = PackedUses & {
@@ -58,11 +50,10 @@ export function createUsesMaker(source: StatingSource): UsesMaker {
     add(reader) {
       const { uses, own, spellings } = made;
       const record = readFields(reader);
-      const { id } = record;
-      const self = thing(source === 'cards' ? 'card' : 'calculation', id);
-      if (typeof id === 'string' && self !== undefined && id !== self.id) spellings.push([own.length(), id]);
+      const self = eachUse(source, record, uses.add);
+      if (typeof record['id'] === 'string' && self !== undefined && record['id'] !== self.id)
+        spellings.push([own.length(), record['id']]);
       own.push(self === undefined ? 0 : uses.nodeOf(self) + 1);
-      eachUse(source, record, uses.add);
     },
     end() {
       const { uses, own, spellings } = made;

@@ -1,7 +1,7 @@
 import { freeMemory } from '../../base/index.ts';
-import { type OpenedModel, openModel } from '../../model/index.ts';
+import { openModel } from '../../model/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
-import { type Source, sources } from '../../snapshot/sources/sources.ts';
+import { sources } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/index.ts';
 import type { ReportFacts } from '../facts.ts';
 import { readBatches } from './batches.ts';
@@ -11,6 +11,7 @@ import { type ListLimits, listLimits } from './listed.ts';
 import { readDataFiles, readFiles } from './records.ts';
 import { readSnapshots } from './snapshots.ts';
 import { graphOf, listDatasets, listOwners, readCalculations, readCards } from './things.ts';
+import { damageIn, type Reading } from './values.ts';
 
 export type FactsToCollect = {
   readonly store: Store;
@@ -35,17 +36,12 @@ async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
   const { store, now, signal } = options;
   const faults = new Set<string>();
   const addFault = (fault: string) => void faults.add(fault);
-  const snapshots = await readSnapshots({ store, addFault, signal });
-  const opened = await openModel({ ...options, addFault, addDamage: addFault });
-  const things = await readThings(options, opened);
-  // The garbage collector would free it late: it does not see how much it is.
-  freeMemory(opened.model.graph.user);
-  const { jobs, batchEnds } = await readJobs({ store, nowMs: now(), addFault, signal });
-  const others = {
-    formulas: await readFormulas({ store, addFault, signal }),
-    batches: await readBatches({ store, ends: batchEnds, addFault, signal }),
-    jobs,
-  };
+  const reading = { store, addFault, signal };
+  const snapshots = await readSnapshots(reading);
+  const things = await readThings(options, addFault);
+  const { jobs, batchEnds } = await readJobs({ ...reading, nowMs: now() });
+  const formulas = await readFormulas(reading);
+  const batches = await readBatches({ ...reading, ends: batchEnds });
   const newest = snapshots.toSorted((a, b) => b.facts.startedAt - a.facts.startedAt)[0];
   return {
     version: 1,
@@ -54,35 +50,52 @@ async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
     store: store.location,
     snapshots: snapshots.map(({ facts }) => facts),
     ...things,
-    ...others,
+    ...{ formulas, batches, jobs },
     faults: [...faults],
   };
 }
 
-/** What the model and the records that it is of say of things. */
+type ThingFacts = Pick<
+  ReportFacts,
+  'model' | 'narrowed' | 'calculations' | 'cards' | 'datasets' | 'owners' | 'files' | 'dataFiles' | 'graph'
+>;
+
+/** What the model and the records that it is of say of things: nothing if any of these is damaged. */
 async function readThings(
-  { limits = listLimits, signal, now }: FactsToCollect,
-  { model, runs, asOfMs, columns }: OpenedModel,
-) {
-  const recordsOf = (source: Source) =>
-    runs.reduce((sum, run) => sum + (run.source === source ? run.manifest.records : 0), 0);
-  const show = { model, columns, recordsOf, limits, signal };
-  const calculations = columns.calculations && (await readCalculations(show));
-  const cards = columns.cards && (await readCards(show));
-  const datasets = listDatasets(model, limits);
-  const nodes = [...datasets.nodes, ...(calculations?.nodes ?? []), ...(cards?.nodes ?? [])];
-  return {
-    model: { asOfMs, runs: Object.fromEntries(runs.map(({ place, manifest }) => [place, manifest.run])) },
-    narrowed: sources.flatMap((source) => {
-      const places = runs.filter((run) => run.source === source).map(({ place }) => place);
-      return places.length === 0 || places.includes(source) ? [] : { source, places };
-    }),
-    calculations: calculations?.facts,
-    cards: cards?.facts,
-    datasets: calculations === undefined && cards === undefined ? undefined : datasets.facts,
-    owners: runs.length === 0 ? undefined : listOwners(model, limits),
-    graph: graphOf(model, nodes),
-    files: columns.files && (await readFiles(show)),
-    dataFiles: columns['data-files'] && (await readDataFiles(show, now())),
-  };
+  { store, now, signal, limits = listLimits }: FactsToCollect,
+  addFault: Reading['addFault'],
+): Promise<ThingFacts> {
+  try {
+    const { model, runs, asOfMs, columns } = await openModel({ store, now, addFault, signal });
+    const show = { model, columns, limits, signal };
+    const calculations = columns.calculations && (await readCalculations(show));
+    const cards = columns.cards && (await readCards(show));
+    const datasets = listDatasets(model, limits);
+    const facts: ThingFacts = {
+      model: { asOfMs, runs: Object.fromEntries(runs.map(({ place, manifest }) => [place, manifest.run])) },
+      narrowed: sources.flatMap((source) => {
+        const places = runs.filter((run) => run.source === source).map(({ place }) => place);
+        return places.length === 0 || places.includes(source) ? [] : { source, places };
+      }),
+      calculations: calculations?.facts,
+      cards: cards?.facts,
+      datasets: calculations === undefined && cards === undefined ? undefined : datasets.facts,
+      owners: runs.length === 0 ? undefined : listOwners(model, limits),
+      graph: graphOf(
+        model,
+        [datasets, calculations, cards].flatMap((listed) => listed?.nodes ?? []),
+      ),
+      files: columns.files && (await readFiles(show)),
+      dataFiles: columns['data-files'] && (await readDataFiles(show, now())),
+    };
+    // The garbage collector would free it late: it does not see how much it is.
+    freeMemory(model.graph.user);
+    return facts;
+  } catch (error) {
+    addFault(damageIn(error));
+    const none = { calculations: undefined, cards: undefined, datasets: undefined, owners: undefined };
+    const graph = { others: [], user: [], used: [], relation: [], invalid: [] };
+    const model = { asOfMs: now(), runs: {} };
+    return { ...none, model, narrowed: [], files: undefined, dataFiles: undefined, graph };
+  }
 }

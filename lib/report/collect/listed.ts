@@ -11,11 +11,13 @@ export const listLimits: ListLimits = { whole: MOST_WHOLE, top: MOST_LISTED };
 /** The records of a source, and how many of them to list. */
 export type RecordsToShow = {
   readonly columns: ModelColumns;
-  /** How many records a source has, as its manifests say. */
-  readonly recordsOf: (source: Source) => number;
   readonly limits: ListLimits;
   readonly signal: AbortSignal;
 };
+
+/** How many records a source has. */
+export const recordsOf = ({ columns }: RecordsToShow, source: Source): number =>
+  (columns[source]?.parts ?? []).reduce((sum, { count }) => sum + count, 0);
 
 /** A row group, and the rows of it that count. */
 type Rows = { readonly group: RowGroup; readonly rows: Uint32Array };

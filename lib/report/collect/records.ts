@@ -8,13 +8,14 @@ import {
   createCountedValues,
   createLargest,
   type RecordsToShow,
+  recordsOf,
 } from './listed.ts';
 import { enumIn, listIn, type Members, membersOf, NOT_STATED, shownText, sizeIn, timeIn } from './values.ts';
 
 /** Counts files, and lists them: of very many the largest. */
 export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
   const { whole, top } = options.limits;
-  const isWhole = options.recordsOf('files') <= whole;
+  const isWhole = recordsOf(options, 'files') <= whole;
   const [fileType, indexStatus] = [createCountedValues(), createCountedValues()];
   const filesets = new Map<string, { id: string; files: number; bytes: number }>();
   const listed = createLargest<FileRow>(isWhole ? whole : top);
@@ -79,7 +80,7 @@ const RANGES = [
 /** Counts data files, and lists them: of very many the first. */
 export async function readDataFiles(options: RecordsToShow, nowMs: number): Promise<DataFileFacts> {
   const { whole, top } = options.limits;
-  const most = options.recordsOf('data-files') <= whole ? whole : top;
+  const most = recordsOf(options, 'data-files') <= whole ? whole : top;
   const scanState = createCountedValues();
   const ages = new Map<string, number>(
     [...RANGES.map(([name]) => name), NOT_STATED].map((name) => [name, 0]),

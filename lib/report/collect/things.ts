@@ -1,13 +1,13 @@
 import {
   asText,
-  type CellAt,
-  groupsOf,
   HELD,
+  heldRows,
   type Model,
+  ownersOfCards,
   type RowGroup,
   type UsesGraph,
 } from '../../model/index.ts';
-import { canonicalId, relations } from '../../model/rules/index.ts';
+import { canonicalId, relations } from '../../model/rules.ts';
 import {
   type CalculationFacts,
   type CardFacts,
@@ -39,21 +39,6 @@ export type ThingsToShow = RecordsToShow & { readonly model: Model };
 /** What is shown, and the nodes of what is listed, in the order of the list. */
 type Shown<F> = { readonly facts: F; readonly nodes: readonly number[] };
 
-/** The records by which the model knows calculations or cards, the first of each, with their nodes in the same order. */
-async function* heldRows({ model, columns, signal }: ThingsToShow, source: 'calculations' | 'cards') {
-  const { rows: firsts, nodes } = model[source];
-  let next = 0;
-  for await (const { group, start } of groupsOf(columns[source])) {
-    signal.throwIfAborted();
-    // What lies before it is of a part that could not be read.
-    while ((firsts[next] ?? start) < start) next += 1;
-    const first = next;
-    while ((firsts[next] ?? Number.POSITIVE_INFINITY) < start + group.rows) next += 1;
-    const rows = firsts.slice(first, next).map((row) => row - start);
-    yield { group, rows, nodes: nodes.subarray(first, next), first };
-  }
-}
-
 /** A calculation that is listed, or may be. */
 type Calculation = ReturnType<Awaited<ReturnType<typeof readCalculation>>> &
   Readonly<Record<'node' | 'place' | 'flags', number>> & {
@@ -69,13 +54,14 @@ const { global: _, hidden: __, oldest: OLD, ...listedFlags } = calculationFlags;
 
 /** Counts the calculations of the model, and lists them. */
 export async function readCalculations(options: ThingsToShow): Promise<Shown<CalculationFacts>> {
-  const { model, limits } = options;
+  const { model, columns: of, limits, signal } = options;
   const total = model.calculations.nodes.length;
   const [statuses, days, bits] = [createCountedValues(), createCounts<number>(), createCounts<number>()];
   const isListed = createChoice(total, Object.values(listedFlags), limits);
   const oldest = createLargest<Calculation>(OLDEST);
   const listed: Calculation[] = [];
-  for await (const { nodes, first, ...held } of heldRows(options, 'calculations')) {
+  for await (const { nodes, first, ...held } of heldRows(model, of, 'calculations')) {
+    signal.throwIfAborted();
     const own = await readOwn(held.group);
     const status = await held.group.texts('status', countedEnum);
     const modified = await held.group.values('lastmodified_at');
@@ -111,7 +97,7 @@ const idAt = ({ things }: Model, node: number): string => shownText(things.thing
 
 /** What the records of a row group say of themselves, as bits. */
 async function readOwn(group: RowGroup): Promise<(row: number) => number> {
-  const columns: { readonly bit: number; readonly values: CellAt<unknown> }[] = [];
+  const columns: { readonly bit: number; readonly values: (row: number) => unknown }[] = [];
   for (const name of ['locked', 'archived', 'hidden', 'global'] as const)
     columns.push({ bit: calculationFlags[name], values: await group.values(name) });
   return (row) => {
@@ -165,13 +151,14 @@ const CARD_BITS = cardFlags.missing_target | cardFlags.affected;
 
 /** Counts the cards of the model, and lists them. A card that several datasets list is as its first record says. */
 export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>> {
-  const { model, limits } = options;
+  const { model, columns: of, limits, signal } = options;
   const total = model.cards.nodes.length;
   const [types, chartTypes] = [createCountedValues(), createCountedValues()];
   const bits = createCounts<number>();
   const isListed = createChoice(total, Object.values(cardFlags), limits);
   const rows: (Awaited<ReturnType<Awaited<ReturnType<typeof readCard>>>> & CardSeen)[] = [];
-  for await (const { nodes, ...held } of heldRows(options, 'cards')) {
+  for await (const { nodes, ...held } of heldRows(model, of, 'cards')) {
+    signal.throwIfAborted();
     const type = await held.group.texts('type', countedText);
     const chartType = await held.group.texts('charttype', countedText);
     const access = await held.group.values('access');
@@ -186,11 +173,7 @@ export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>
     };
     rows.push(...(await chosenRows(held, see, readCard)));
   }
-  const ownersOf = new Map(rows.map(({ node }) => [node, [] as string[]]));
-  for (const [at, node] of model.cardOwners.node.entries())
-    ownersOf.get(node)?.push(shownText(model.owners[model.cardOwners.owner[at] ?? 0]?.user_id ?? ''));
-  const owned = rows.map((row) => ({ ...row, owner: ownersOf.get(row.node) ?? [] }));
-  const columns = columnsOf(owned, ['id', 'title', 'type', 'owner', 'dataset', 'flags']);
+  const columns = columnsOf(rows, ['id', 'title', 'type', 'owner', 'dataset', 'flags']);
   const list = { total, isWhole: rows.length === total, columns };
   const said = {
     type: types.counts(),
@@ -207,7 +190,9 @@ async function readCard(group: RowGroup) {
   const type = await group.texts('type', countedText);
   const datasource = await group.texts('datasourceid', (utf8) => canonicalId(asText(utf8)));
   const dataset = await group.texts('_datasetid', (utf8) => canonicalId(asText(utf8)));
+  const owners = await ownersOfCards(group);
   return (row: number) => ({
+    owner: Array.from(owners(row).keys(), (id) => shownText(id)),
     title: shownText(title(row) ?? ''),
     type: type(row) ?? NOT_STATED,
     dataset: shownText(datasource(row) ?? dataset(row) ?? ''),
@@ -216,9 +201,8 @@ async function readCard(group: RowGroup) {
 
 /** Lists the datasets that are used, those with the most cards first. */
 export function listDatasets({ datasets }: Model, { whole, top }: ListLimits): Shown<DatasetFacts> {
-  const all = datasets();
-  const total = all.length;
-  const listed = all
+  const total = datasets.length;
+  const listed = datasets
     .toSorted((a, b) => b.cards - a.cards || b.calculations - a.calculations)
     .slice(0, total <= whole ? total : top);
   const rows = listed.map((dataset) => ({ ...dataset, id: shownText(dataset.dataset_id) }));

@@ -11,7 +11,6 @@ import {
   type Model,
   modelOf,
 } from '../../model/index.ts';
-import { thingKey } from '../../model/rules/index.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import { compareKeys, type Store, StoredObjectError } from '../../store/index.ts';
 
@@ -49,9 +48,7 @@ export async function brokenThings(options: RunsToJudge): Promise<BrokenThings |
 }
 
 async function judge({ store, run, before, signal }: RunsToJudge): Promise<BrokenThings> {
-  const { runs: last } = await lastRuns(store, sources.filter(isStating), (fault) => {
-    throw new StoredObjectError('invalid', fault);
-  });
+  const { runs: last } = await lastRuns(store, sources.filter(isStating));
   // A narrowed run is judged with those of the other narrowed places, but for a whole one.
   const others = last.filter(
     ({ place, source }) => source !== run.source || (place !== run.place && place !== source),
@@ -62,12 +59,12 @@ async function judge({ store, run, before, signal }: RunsToJudge): Promise<Broke
       runs: [one, ...others].toSorted((a, b) => compareKeys(a.place, b.place)),
       signal,
     });
-  const modelOver = async (one: LastRun) => modelOf((await computeModel(columnsOver(one))).packed);
+  const modelOver = async (one: LastRun) => modelOf(await computeModel(columnsOver(one)));
   // Of the first, memory holds what is wrong only.
   const known = before && brokenIn(await modelOver(before));
   const model = await modelOver(run);
   const counted = countBroken(model, known);
-  const listed = Object.values(counted).flatMap(({ nodes }) => nodes);
+  const listed = new Set(Object.values(counted).flatMap(({ nodes }) => nodes));
   const said = await describeNodes(model, columnsOver(run), listed);
   const described = ([flag, { total, newly, nodes }]: readonly [BrokenFlag, Counted]) => {
     const items = nodes.map((node) => linesOf(model, node, flag, said.get(node)?.name ?? undefined));
@@ -76,7 +73,7 @@ async function judge({ store, run, before, signal }: RunsToJudge): Promise<Broke
   return Object.fromEntries(brokenFlags.map((flag) => described([flag, counted[flag]]))) as BrokenThings;
 }
 
-const keyAt = ({ things }: Model, node: number): string => thingKey(things.thingAt(node));
+const keyAt = ({ things }: Model, node: number): string => Object.values(things.thingAt(node)).join(' ');
 
 /** Calls `see` with each flag of each calculation and card. */
 function eachBroken(

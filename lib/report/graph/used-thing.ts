@@ -1,5 +1,5 @@
 import type { Description, ModelColumns } from '../../model/index.ts';
-import type { Relation } from '../../model/rules/index.ts';
+import type { Relation } from '../../model/rules.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 
 /** The kinds of things that `whereUsed` finds, and the sources that know of each. */

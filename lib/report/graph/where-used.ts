@@ -1,4 +1,17 @@
-import { columnsOfRuns, describedRecords, lastRuns, openModel } from '../../model/index.ts';
+import {
+  adjacencyOf,
+  columnsOfRuns,
+  type Description,
+  describedRecords,
+  describeNodes,
+  HELD,
+  lastRuns,
+  type Model,
+  openModel,
+  reach,
+  type UsesGraph,
+} from '../../model/index.ts';
+import { namedCard, thing } from '../../model/rules.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { type Source, sources } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/index.ts';
@@ -7,11 +20,12 @@ import {
   findableKinds,
   type Hint,
   kindOf,
+  notDescribed,
   type Search,
   type UsedThing,
+  type Way,
 } from './used-thing.ts';
 import { whereUsedInDataFiles, whereUsedInFiles } from './where-used-in-files.ts';
-import { whereUsedInGraph } from './where-used-in-graph.ts';
 
 export type WhereUsedOptions = {
   readonly store: Store;
@@ -42,37 +56,25 @@ export type WhereUsed = {
   readonly found: readonly UsedThing[];
   /** What may have been meant, if nothing was found. */
   readonly hints: readonly Hint[];
-  /** What is missing or damaged, in words: the rest holds. At most 20, and whether there are more. */
-  readonly faults: readonly string[];
 };
 
-const MOST_FAULTS = 20;
-
 /**
- * What has an id, and what depends on it over several hops, by the last published runs. Throws `StoreError` if the store
- * cannot be read.
+ * What has an id, and what depends on it over several hops, by the last published runs. Throws `StoredObjectError` that
+ * names what is damaged of them.
  */
 export const whereUsed = (options: WhereUsedOptions): Promise<WhereUsed> =>
-  readAgain(
-    () => searchOnce(options),
-    ({ faults }) => faults,
-  );
+  readAgain(() => searchOnce(options));
 
 async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
-  const { store, kind, signal, most, hops = Number.POSITIVE_INFINITY } = options;
-  // Records are read twice, so the same fault may be found again.
-  const faults = new Set<string>();
+  const { store, id, kind, most, hops = Number.POSITIVE_INFINITY, signal } = options;
   const wanted = [...new Set<Source>(kind === undefined ? sources : findableKinds[kind])];
-  const addFault = (fault: string, source: Source) => {
-    if (wanted.includes(source)) faults.add(fault);
-  };
-  const reading = { store, addFault, signal };
-  const isInModel = wanted.includes('calculations');
-  const opened = isInModel ? await openModel({ ...reading, now: Date.now, addDamage: addFault }) : undefined;
-  const last = opened?.runs ?? (await lastRuns(store, wanted, addFault)).runs;
+  const opened = wanted.includes('calculations')
+    ? await openModel({ store, now: Date.now, signal })
+    : undefined;
+  const last = opened?.runs ?? (await lastRuns(store, wanted)).runs;
   const runs = last.filter(({ source }) => wanted.includes(source));
-  const columns = opened?.columns ?? columnsOfRuns({ ...reading, runs });
-  const search = { columns, id: options.id.trim(), kind, hops, most };
+  const columns = opened?.columns ?? columnsOfRuns({ store, runs, signal });
+  const search = { columns, id: id.trim(), kind, hops, most };
   const found = [
     ...(opened === undefined ? [] : await whereUsedInGraph(opened.model, search)),
     ...(wanted.includes('data-files') ? await whereUsedInDataFiles(search) : []),
@@ -80,17 +82,96 @@ async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
   ];
   return {
     searched: runs.map(({ place, manifest: { run, startedAt, records, missing } }) => ({
-      place,
-      run,
-      startedAt,
-      records,
-      missing: missing.length,
+      ...{ place, run, startedAt, records, missing: missing.length },
     })),
     unpublished: wanted.filter((source) => !runs.some((run) => run.source === source)),
     found,
     hints: found.length === 0 ? await hintsFor(search) : [],
-    faults: faults.size > MOST_FAULTS ? [...[...faults].slice(0, MOST_FAULTS), 'and more'] : [...faults],
   };
+}
+
+/** The kinds of things that use one another. */
+const kindsById = ['dataset', 'calculation', 'card'] as const;
+
+/**
+ * The datasets, calculations and cards with an id, and what depends on each. What is listed is then described by the columns
+ * of its record.
+ */
+async function whereUsedInGraph(model: Model, search: Search): Promise<readonly UsedThing[]> {
+  const { id, kind, hops, most, columns } = search;
+  const { things, graph } = model;
+  const asked = kindsById
+    .filter((each) => kind === undefined || kind === each)
+    .flatMap((each) => (each === 'card' ? namedCard(id).card : thing(each, id)) ?? [])
+    .flatMap((own) => things.find(own) ?? []);
+  const users = adjacencyOf({ nodes: things.count, from: graph.used, to: graph.user });
+  const found = asked.map((node) => {
+    const kinds: Record<string, number> = {};
+    const see = (each: number) => {
+      const name = things.kindAt(each);
+      kinds[name] = (kinds[name] ?? 0) + 1;
+    };
+    return {
+      node,
+      kinds,
+      ...namings(graph, node),
+      reached: reach(users, [node], { hops, most, see }),
+    };
+  });
+  const listed = found.flatMap(({ node, reached }) => [node, ...reached.nodes]);
+  const said = await describeNodes(model, columns, new Set(listed));
+  const shown = (node: number): Shown => ({
+    ...(said.get(node) ?? notDescribed),
+    // What was asked for, and what uses it: no other kinds.
+    ...(things.thingAt(node) as Pick<Shown, 'kind' | 'id'>),
+    inSnapshot: ((model.flags[node] ?? 0) & HELD) !== 0,
+  });
+  return found.map(({ node, kinds, links, broken, reached: { counts, isCut, nodes, edges, hops: away } }) => {
+    const ways = waysTo(edges, graph, shown);
+    const total = counts.reduce((sum, count) => sum + count, 0);
+    const dependents = Array.from(nodes, (each, place) => {
+      const { inSnapshot: _, ...dependent } = shown(each);
+      return { hop: away[place] ?? 0, ...dependent, ...(ways.get(each) ?? { ways: [], waysTotal: 0 }) };
+    });
+    return { ...shown(node), links, broken, fileset: null, total, hops: counts, kinds, isCut, dependents };
+  });
+}
+
+/** How many other things' records name a thing, also by a link that is broken. */
+function namings({ user, used, staterAt, isBrokenAt }: UsesGraph, node: number) {
+  let [links, broken] = [0, 0];
+  for (let edge = 0; edge < user.length; edge += 1) {
+    if (user[edge] !== node && used[edge] !== node) continue;
+    if (staterAt(edge) === node || user[edge] === used[edge]) continue;
+    links += 1;
+    if (isBrokenAt(edge)) broken += 1;
+  }
+  return { links, broken };
+}
+
+type Shown = Description & {
+  readonly kind: FindableKind;
+  readonly id: string;
+  readonly inSnapshot: boolean;
+};
+
+/** The most ways to a dependent that are named. */
+const MOST_WAYS = 5;
+
+/** How each thing was reached, by its node. */
+function waysTo(edges: Uint32Array, graph: UsesGraph, shown: (node: number) => Shown) {
+  const ways = new Map<number, { ways: Way[]; waysTotal: number }>();
+  for (const edge of edges) {
+    const user = graph.user[edge] ?? 0;
+    const found = ways.get(user) ?? { ways: [], waysTotal: 0 };
+    ways.set(user, found);
+    found.waysTotal += 1;
+    if (found.ways.length >= MOST_WAYS) continue;
+    const { kind, id, name } = shown(graph.used[edge] ?? 0);
+    const valid = graph.isBrokenAt(edge) ? graph.validityAt(edge) : null;
+    found.ways.push({ kind, id, name, relation: graph.relationAt(edge), valid });
+  }
+  return ways;
 }
 
 const MOST_HINTS = 5;

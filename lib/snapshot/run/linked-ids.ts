@@ -1,4 +1,4 @@
-import { canonicalId } from '../../model/rules/index.ts';
+import { canonicalId } from '../../model/rules.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
 import { createRecordFields } from '../changes/line-members.ts';
 import { readLines } from '../changes/line-reader.ts';

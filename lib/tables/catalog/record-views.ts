@@ -1,6 +1,6 @@
 import { type FlaggedKind, flagMeanings, flagsOf } from '../../model/flags.ts';
 import { modelColumns } from '../../model/model-columns.ts';
-import { CANONICAL_DIGITS } from '../../model/rules/index.ts';
+import { CANONICAL_DIGITS } from '../../model/rules.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { isSource, type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import { AS_OF, latestModel, type Made, momentOf, NEEDS_MODEL, type View, viewOf } from './view.ts';

@@ -17,59 +17,33 @@ test('an empty store has nothing to show, and no faults', async () => {
   expect(facts).toMatchObject({ calculations: undefined, cards: undefined, datasets: undefined });
 });
 
-test('a part that is missing is named, and the rest is counted', async () => {
-  const store = createMemoryStore();
-  const partRecords = Array.from({ length: 4 }, (_, at) => JSON.stringify({ id: at + 1 }));
-  await publishLines(store, { run: wednesday, lines: partRecords });
-  await publishLines(store, {
-    run: wednesday,
-    place: 'cards',
-    lines: CARDS.map((card) => JSON.stringify(card)),
-  });
-  for (const key of keysOf(store, 'calculations/dt=')) if (key.includes('/part-')) store.objects.delete(key);
+test.each(['missing', 'altered'])(
+  'a part that is %s is named, and nothing is said of records, but of snapshots',
+  async (how) => {
+    const store = await storeOf({ calculations: ['{"id":1}', '{"id":2}'], cards: CARDS });
+    const before = await collect(store);
+    const [part = ''] = keysOf(store, 'cards/dt=').filter((key) => key.includes('/part-'));
+    for (const key of [...keysOf(store, 'model/'), ...keysOf(store, 'parquet/'), part])
+      store.objects.delete(key);
+    if (how === 'altered') store.objects.set(part, Buffer.from('x'));
 
-  const { calculations, cards, faults } = await collect(store);
+    const { calculations, cards, snapshots, faults } = await collect(store);
 
-  expect(given(calculations).total).toBe(0);
-  expect(given(cards).total).toBe(1);
-  expect(faults).toEqual([
-    expect.stringMatching(/^calculations: .*part-00000-.*expected a part, got nothing/),
-  ]);
-});
+    expect(before.calculations?.list.columns.id).toEqual(['1', '2']);
+    expect([calculations, cards]).toEqual([undefined, undefined]);
+    expect(snapshots.map(({ place }) => place)).toEqual(['calculations', 'cards']);
+    expect(faults).toEqual([expect.stringMatching(/^cards.*part-00000/)]);
+    expect(keysOf(store, 'model/')).toEqual([]);
+  },
+);
 
-test('a line that is no object is no thing, and a part with another line or altered is named once', async () => {
-  const store = await storeOf({
-    calculations: ['{"id":1}', '[1]', '{"id":2}'],
-    files: ['{"id":"a"}', 'x'],
-    cards: CARDS,
-  });
-  const [part = ''] = keysOf(store, 'cards/dt=').filter((key) => key.includes('/part-'));
-  store.objects.set(part, Buffer.concat([store.objects.get(part) ?? Buffer.alloc(0), Buffer.from('x')]));
-
-  const { calculations, cards, files, faults } = await collect(store);
+test('a line that is no object is no thing', async () => {
+  const { calculations, faults } = await collect(
+    await storeOf({ calculations: ['{"id":1}', '[1]', '{"id":2}'] }),
+  );
 
   expect(calculations?.list.columns.id).toEqual(['1', '2']);
-  expect([cards?.total, files?.total]).toEqual([0, 0]);
-  expect(faults).toEqual([
-    expect.stringMatching(/^cards: .*part-00000/),
-    expect.stringMatching(/^files: .*part-00000.*line 2: expected a record as JSON/),
-  ]);
-});
-
-test('what a damaged part may hold is no missing target, and no model is stored', async () => {
-  const store = await storeOf({
-    calculations: [{ id: 1, functionTemplateDependencies: ['2'], activeLinks: { CARD: ['1', '7'] } }],
-    cards: CARDS,
-  });
-  const before = await collect(store);
-  for (const key of [...keysOf(store, 'cards/dt='), ...keysOf(store, 'model/')])
-    if (!key.endsWith('_manifest.json')) store.objects.delete(key);
-
-  const { calculations } = await collect(store);
-
-  expect(before.cards?.flags.affected).toBe(1);
-  expect(calculations?.flags).toMatchObject({ missing_target: 1, affected: 0 });
-  expect(keysOf(store, 'model/')).toEqual([]);
+  expect(faults).toEqual([]);
 });
 
 test.each(['{', '{"run":1}', 'null'])(

@@ -67,7 +67,7 @@ describe('what depends on a thing', () => {
   beforeEach(publishChain);
 
   test('is found over several hops, with its names, across calculations and cards', async () => {
-    const { found, searched, unpublished, faults } = await find('d-1');
+    const { found, searched, unpublished } = await find('d-1');
 
     expect(linesOf(found)).toEqual([
       [
@@ -93,7 +93,6 @@ describe('what depends on a thing', () => {
       ['cards', 2],
     ]);
     expect(unpublished).toEqual(['files', 'data-files']);
-    expect(faults).toEqual([]);
   });
 
   test('ends after so many hops, and is counted beyond the limit', async () => {
@@ -137,19 +136,12 @@ test('an id of several kinds is found in each, unless one kind is asked for', as
   expect((await find('7', { kind: 'card' })).found.map(({ kind }) => kind)).toEqual(['card']);
 });
 
-describe('what is damaged is a fault, and the rest holds', () => {
-  beforeEach(publishChain);
+test('a part that is damaged is named, and nothing is said of the rest', async () => {
+  await publishChain();
+  const [key = ''] = [...store.objects.keys()].filter((each) => /^cards\/.*part/.test(each));
+  await store.put(key, Buffer.from('not compressed'));
 
-  test('a part', async () => {
-    const [key = ''] = [...store.objects.keys()].filter((each) => /^cards\/.*part/.test(each));
-    await store.put(key, Buffer.from('not compressed'));
-
-    const { found, faults } = await find('d-1');
-
-    expect(faults).toHaveLength(1);
-    expect(faults[0]).toMatch(/^cards: cards\/.*part-00000/);
-    expect(found[0]?.total).toBe(4);
-  });
+  await expect(find('d-1')).rejects.toThrow(/^cards\/.*part-00000/);
 });
 
 describe('files', () => {
@@ -296,14 +288,13 @@ describe('the command', () => {
     expect(err).toBe('d-1: nothing has been published that could name it (memory)');
   });
 
-  test('ends with 3 if something is damaged, and names it', async () => {
+  test('fails if something is damaged, and names it', async () => {
     await publishChain();
     await store.put(latestKey('cards'), Buffer.from('{}'));
 
     const { code, err } = await run('d-1');
 
-    expect(code).toBe(3);
-    expect(err).toContain('cards: cards/latest.json');
-    expect((await run('nobody')).code).toBe(1);
+    expect(code).toBe(1);
+    expect(err).toContain('cards/latest.json');
   });
 });

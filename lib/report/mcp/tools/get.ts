@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { printExact } from '../../../base/index.ts';
 import { flagBits, flagsOf, isStating, type LastRun, openModel } from '../../../model/index.ts';
-import { canonicalId } from '../../../model/rules/index.ts';
+import { canonicalId } from '../../../model/rules.ts';
 import { fieldsOf } from '../../../snapshot/changes/change.ts';
 import { createLineKey } from '../../../snapshot/changes/line-key.ts';
 import { readLines } from '../../../snapshot/changes/line-reader.ts';
@@ -66,7 +66,7 @@ export const get = defineTool({
 /** The flags that the model has for a record, by its key, if its source has any. */
 async function flagsIn(source: Source, { store, now, signal }: ToolCall) {
   if (!isStating(source)) return () => ({});
-  const { model } = await openModel({ store: await store(), now, addFault: () => undefined, signal });
+  const { model } = await openModel({ store: await store(), now, signal });
   const kind = source === 'cards' ? 'card' : 'calculation';
   return (key: string) => {
     const id = canonicalId(key.slice(key.lastIndexOf('/') + 1)) ?? '';

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import {
   asText,
-  type CellAt,
   columnsOfRuns,
   type Dataset,
   groupsOf,
@@ -86,8 +85,8 @@ async function* matchesOf({ text, runs, source }: Search, call: ToolCall): Async
     for await (const each of namesIn(run, call))
       if (isFound(each)) yield { source: run.source, place: run.place, ...each };
   for (const table of MODELLED.filter((each) => source === undefined || source === each)) {
-    const { model } = await openModel({ ...call, store: await call.store(), addFault: () => undefined });
-    const rows: readonly (Dataset | Owner)[] = table === 'datasets' ? model.datasets() : model.owners;
+    const { model } = await openModel({ ...call, store: await call.store() });
+    const rows: readonly (Dataset | Owner)[] = table === 'datasets' ? model.datasets : model.owners;
     for (const each of rows.map(rowOf).toSorted((a, b) => (a.key < b.key ? -1 : 1)))
       if (isFound(each)) yield { source: table, place: table, ...each };
   }
@@ -103,7 +102,7 @@ async function* namesIn(run: LastRun, { store, signal }: Pick<ToolCall, 'store' 
     signal.throwIfAborted();
     const read = (name: string) => group.texts(name.toLowerCase(), asText);
     const labels = await read(label);
-    const parts: (readonly [string, CellAt<string | null>])[] = [];
+    const parts: (readonly [string, (row: number) => string | null])[] = [];
     for (const name of [...(rule.owner ?? []), rule.id]) parts.push([name, await read(name)]);
     for (let row = 0; row < group.rows; row += 1) {
       const key = recordKey(rule, Object.fromEntries(parts.map(([name, texts]) => [name, texts(row)])));

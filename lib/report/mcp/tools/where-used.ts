@@ -3,7 +3,7 @@ import { shortened } from '../../../base/index.ts';
 import { type Dependent, type FindableKind, findableKinds } from '../../graph/used-thing.ts';
 import { whereUsed as findWhereUsed, type WhereUsed } from '../../graph/where-used.ts';
 import { defineList, withShortTexts } from '../pages.ts';
-import { nothingPublished, shownFaults, shownRuns } from '../published.ts';
+import { nothingPublished, shownRuns } from '../published.ts';
 import { described, oneOf, ToolError, textInput, wholeInput } from '../tool.ts';
 
 const KINDS = Object.keys(findableKinds) as readonly FindableKind[];
@@ -37,7 +37,7 @@ export const whereUsed = defineList({
     const store = await call.store();
     const { signal } = call;
     const outcome = await findWhereUsed({ store, ...asked, most, signal });
-    const { searched, found, faults, unpublished } = outcome;
+    const { searched, found, unpublished } = outcome;
     if (searched.length === 0) throw nothingPublished(store, 'nothing that could name it');
     if (found.length === 0) throw notFound(asked.id, outcome);
     const things = found.slice(0, MOST_THINGS);
@@ -47,7 +47,7 @@ export const whereUsed = defineList({
     }));
     return {
       head: { searched: shownRuns([...searched]), unpublished },
-      data: { found: withShortTexts(shown, LONGEST), faults: shownFaults(faults) },
+      data: { found: withShortTexts(shown, LONGEST) },
       items: things
         .flatMap(({ dependents }, of) =>
           dependents.map(({ waysTotal: _, ways, ...one }) => ({ of, ...one, ways: waysIn(ways) })),

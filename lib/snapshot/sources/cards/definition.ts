@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { filledText, type ListOf, yesOrNo } from '../../../base/index.ts';
-import { datasetsUsed, statingFields } from '../../../model/rules/index.ts';
+import { datasetsUsed, statingFields } from '../../../model/rules.ts';
 import { calculations } from '../calculations/definition.ts';
 import { defineSource } from '../define-source.ts';
 import { givenIdsSchema } from '../given-ids.ts';

@@ -1,4 +1,65 @@
-import { idText, namedCard, type Thing, thing } from './thing.ts';
+/* The rules that read one record. They import nothing of the other rooms, so that every room may use them. */
+
+/**
+ * The kinds of things that records name. `other` is what a link of a type without a kind names: its id is
+ * `TYPE:ID`. The order is stored nowhere.
+ */
+export const kinds = [
+  'calculation',
+  'card',
+  'dataset',
+  'data-file',
+  'fileset',
+  'file',
+  'user',
+  'other',
+] as const;
+
+export type Kind = (typeof kinds)[number];
+
+/** A thing by its kind and its id as `canonicalId` writes it: two things are the same if both are equal. */
+export type Thing = { readonly kind: Kind; readonly id: string };
+
+const INTEGER = /^(-?)0*(\d+)$/;
+/** Most ids are like this, and canonical already: they cost no more than the test. */
+export const CANONICAL_DIGITS = /^[1-9]\d*$/;
+
+/**
+ * An id as received in JSON in the one form in which equal ids are equal texts: the digits of an integer without leading
+ * zeros, any other text in lower case. Undefined if the value is no id: another type, a fraction, or nothing but space.
+ */
+export function canonicalId(value: unknown): string | undefined {
+  const text = idText(value);
+  if (text === undefined || CANONICAL_DIGITS.test(text)) return text;
+  const [, sign = '', digits] = INTEGER.exec(text) ?? [];
+  if (digits === undefined) return text.toLowerCase();
+  return digits === '0' ? '0' : `${sign}${digits}`;
+}
+
+/** An id as received in JSON as the text that a request sends: its spelling is kept. Undefined if the value is no id. */
+function idText(value: unknown): string | undefined {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
+  if (typeof value !== 'string') return undefined;
+  const text = value.trim();
+  return text === '' ? undefined : text;
+}
+
+/** The thing of a kind with an id as received in JSON; undefined if that is no id. */
+export function thing(kind: Kind, value: unknown): Thing | undefined {
+  const id = canonicalId(value);
+  return id === undefined ? undefined : { kind, id };
+}
+
+/**
+ * The card that the id of a link names, and of a drill the card that it drills from: `CARD`, `CARD:PAGE` or
+ * `dr:DRILL:ROOT`.
+ */
+export function namedCard(value: unknown): Record<'card' | 'root', Thing | undefined> {
+  const [first = '', second, third] = (idText(value) ?? '').split(':', 3);
+  if (first.toLowerCase() !== 'dr') return { card: thing('card', first), root: undefined };
+  return { card: thing('card', second), root: thing('card', third) };
+}
 
 /**
  * How one thing uses another, read as USER RELATION USED: a calculation is saved on a dataset, or used on it by a card
@@ -58,15 +119,25 @@ export const isInvalid = (status: unknown): boolean =>
 
 /**
  * Calls `see` with what a record, as `parseJson` returns it, says of who uses whom, in the order of its links: the same pair
- * of things may come again. Nothing if it has no id. Links of any other shape are skipped and hide none of the rest.
+ * of things may come again. Links of any other shape are skipped and hide none of the rest. Returns the thing that the
+ * record is of: if it has no id, it says nothing.
  */
-export function eachUse(source: StatingSource, record: unknown, see: (use: Use) => void): void {
-  const add = ({ user, used, ...said }: Said) => {
-    if (user !== undefined && used !== undefined) see({ user, used, ...said });
-  };
+export function eachUse(source: StatingSource, record: unknown, see: (use: Use) => void): Thing | undefined {
   const members = membersOf(record);
-  if (source === 'calculations') addCalculation(members, add);
-  else addCard(members, add);
+  const own = thing(source === 'cards' ? 'card' : 'calculation', members['id']);
+  if (own === undefined) return undefined;
+  const add: Add = (user, relation, used, statedBy, validity = null) => {
+    if (user !== undefined && used !== undefined) see({ user, used, relation, validity, statedBy });
+  };
+  if (source === 'calculations') eachLink(members, (link) => addLink(own, link, add));
+  else {
+    const { datasourceId, _datasetId, urn } = members;
+    add(own, 'built on', thing('dataset', datasourceId), 'datasourceId');
+    // A drill of the card uses the dataset in whose list it stood.
+    add(own, 'built on', thing('dataset', _datasetId), '_datasetId');
+    add(own, 'drills from', namedCard(urn).root, 'urn');
+  }
+  return own;
 }
 
 /** The ids of the datasets that a calculation's record uses, spelled as sent: cards of these are fetched. */
@@ -92,27 +163,13 @@ type Link = {
   readonly statedBy: Statement;
 };
 
-type Said = Omit<Use, 'user' | 'used'> & {
-  readonly user: Thing | undefined;
-  readonly used: Thing | undefined;
-};
-
-type Add = (use: Said) => void;
-
-function addCalculation(record: Members, add: Add): void {
-  const own = thing('calculation', record['id']);
-  if (own !== undefined) eachLink(record, (link) => addLink(own, link, add));
-}
-
-function addCard({ id, datasourceId, _datasetId, urn }: Members, add: Add): void {
-  const user = thing('card', id);
-  const { root } = namedCard(urn);
-  const said = { user, validity: null } as const;
-  add({ ...said, used: thing('dataset', datasourceId), relation: 'built on', statedBy: 'datasourceId' });
-  // A drill of the card uses the dataset in whose list it stood.
-  add({ ...said, used: thing('dataset', _datasetId), relation: 'built on', statedBy: '_datasetId' });
-  add({ ...said, used: root, relation: 'drills from', statedBy: 'urn' });
-}
+type Add = (
+  user: Thing | undefined,
+  relation: Relation,
+  used: Thing | undefined,
+  statedBy: Statement,
+  validity?: string | null,
+) => void;
 
 /** All links of a calculation, those with a validity first. */
 function eachLink(record: Members, see: (link: Link) => void): void {
@@ -135,26 +192,16 @@ function eachLink(record: Members, see: (link: Link) => void): void {
 }
 
 function addLink(own: Thing, { type, target, isHidden, validity, statedBy }: Link, add: Add): void {
-  const said = { user: own, validity, statedBy } as const;
-  switch (type) {
-    case 'DATA_SOURCE':
-      add({ ...said, used: thing('dataset', target), relation: isHidden ? 'used on' : 'saved on' });
-      break;
-    case 'FUNCTION_TEMPLATE':
-      add({ ...said, used: thing('calculation', target), relation: 'refers to' });
-      break;
-    case 'CARD': {
-      const { card, root } = namedCard(target);
-      add({ ...said, user: card, used: own, relation: 'uses' });
-      add({ ...said, user: card, used: root, relation: 'drills from', validity: null });
-      break;
-    }
-    default: {
-      const id = idText(target);
-      const used = id === undefined || type === '' ? undefined : thing('other', `${type}:${id}`);
-      add({ ...said, used, relation: 'links to' });
-    }
-  }
+  if (type === 'DATA_SOURCE')
+    add(own, isHidden ? 'used on' : 'saved on', thing('dataset', target), statedBy, validity);
+  else if (type === 'FUNCTION_TEMPLATE')
+    add(own, 'refers to', thing('calculation', target), statedBy, validity);
+  else if (type === 'CARD') {
+    const { card, root } = namedCard(target);
+    add(card, 'uses', own, statedBy, validity);
+    add(card, 'drills from', root, statedBy);
+  } else if (type !== '' && idText(target) !== undefined)
+    add(own, 'links to', thing('other', `${type}:${idText(target)}`), statedBy, validity);
 }
 
 const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -1,0 +1,131 @@
+import { once } from '../../base/index.ts';
+import { placesIn } from '../../snapshot/history/places.ts';
+import { type Place, sourceOf } from '../../snapshot/keys.ts';
+import { type Manifest, manifestOf, readLatest } from '../../snapshot/manifest.ts';
+import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
+import { type Store, unlessDamaged } from '../../store/index.ts';
+import { parquetOfRun, soundParquet } from '../../tables/made/made-files.ts';
+import { makeParquet } from '../../tables/made/make-parquet.ts';
+import { type RowGroup, rowGroupsOf } from '../columns/read-columns.ts';
+import { isStating, type PartUses, usesOfPart } from '../uses/part-uses.ts';
+
+/** The last published run of a place. */
+export type LastRun = {
+  readonly place: Place;
+  readonly source: Source;
+  readonly manifest: Pick<Manifest, 'run' | 'startedAt' | 'records' | 'parts' | 'missing' | 'selection'>;
+  /** The key of its manifest. */
+  readonly key: string;
+};
+
+/**
+ * The last published runs of some sources: those of a whole source, or if it has none, of all of its named places. What
+ * is damaged goes to `addFault`, in words, and spoils no other. Default: it is thrown.
+ */
+export async function lastRuns(
+  store: Store,
+  wanted: readonly Source[],
+  addFault?: (fault: string) => void,
+): Promise<{ readonly runs: readonly LastRun[] }> {
+  const sound = <T>(place: Place, read: Promise<T>): Promise<T | undefined> =>
+    addFault === undefined ? read : read.catch(unlessDamaged((fault) => addFault(`${place}: ${fault}`)));
+  async function lastOf(place: Place): Promise<readonly LastRun[]> {
+    const latest = await sound(place, readLatest(store, place));
+    if (latest === undefined) return [];
+    const { run, manifest: key } = latest;
+    const manifest = await sound(place, manifestOf(store, key, { place, run }));
+    return manifest === undefined ? [] : [{ place, source: sourceOf(place), manifest, key }];
+  }
+  const places = once(() => placesIn(store));
+  const runs: LastRun[] = [];
+  for (const source of wanted) {
+    const whole = await lastOf(source);
+    runs.push(...whole);
+    if (whole.length > 0) continue;
+    for (const place of await places())
+      if (sourceOf(place) === source && place !== source) runs.push(...(await lastOf(place)));
+  }
+  return { runs };
+}
+
+/** A part as columns. */
+type PartColumns = {
+  readonly key: string;
+  /** How many records it has. */
+  readonly count: number;
+  /** Its records as Parquet. */
+  readonly records: () => Promise<Uint8Array>;
+  /** What they state: nothing for a source whose records state no uses. */
+  readonly uses: () => Promise<PartUses | undefined>;
+};
+
+/** The runs of a source. */
+export type SourceColumns = {
+  /** True if what they lack does not exist: one run of the whole source, with nothing missing. */
+  readonly isWhole: boolean;
+  readonly parts: readonly PartColumns[];
+};
+
+/** The columns of runs; a source of which nothing is published is absent. */
+export type ModelColumns = Readonly<Partial<Record<Source, SourceColumns>>>;
+
+type RunsToRead = {
+  readonly store: Store;
+  readonly runs: readonly LastRun[];
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * The columns of runs: what is stored of them, or else what their lines give. Uses that were not stored are. Whoever reads
+ * them gets the `StoredObjectError` of a part that is damaged.
+ */
+export function columnsOfRuns(options: RunsToRead): ModelColumns {
+  const found: Partial<Record<Source, SourceColumns>> = {};
+  for (const run of options.runs) {
+    const before = found[run.source]?.parts ?? [];
+    found[run.source] = { isWhole: isWhole(run), parts: [...before, ...partsOf(run, options)] };
+  }
+  return found;
+}
+
+/** True if what a run lacks does not exist, as far as a snapshot can say: it is of the whole source, and lacks nothing. */
+function isWhole({ place, source, manifest }: LastRun): boolean {
+  const { ids } = sourceDefinitions[source];
+  const isOfAll = ids === undefined || ids.linked?.from === manifest.selection[ids.field];
+  return place === source && manifest.missing.length === 0 && isOfAll;
+}
+
+function partsOf({ place, source, manifest }: LastRun, { store, signal }: RunsToRead): PartColumns[] {
+  const stored = once(() => parquetOfRun(store, place, manifest));
+  return manifest.parts.map((part, index) => ({
+    key: part.key,
+    count: part.records,
+    records: async () =>
+      (await soundParquet(store, (await stored())[index])) ??
+      (await makeParquet({ store, part, signal }, sourceDefinitions[source].columns)).body,
+    uses: async () => (isStating(source) ? await usesOfPart({ store, source, part, signal }) : undefined),
+  }));
+}
+
+/** Some rows of a source, and how many of its records come before them. */
+type SourceRows = { readonly group: RowGroup; readonly start: number };
+
+/**
+ * The row groups of a source, one after another: memory holds one file and its columns. Default: of all parts, otherwise of
+ * those with records that `isWanted` says.
+ */
+export async function* groupsOf(
+  source: SourceColumns | undefined,
+  isWanted: (start: number, end: number) => boolean = () => true,
+): AsyncGenerator<SourceRows> {
+  let start = 0;
+  for (const { key, count, records } of source?.parts ?? []) {
+    let row = start;
+    if (isWanted(start, start + count))
+      for await (const group of rowGroupsOf(key, await records())) {
+        yield { group, start: row };
+        row += group.rows;
+      }
+    start += count;
+  }
+}
