@@ -11,31 +11,25 @@ export type PackedTexts = {
 /** The bytes of a text before its UTF-8, of which the last is its tag. */
 export const HEAD_BYTES = 5;
 
-/** Numbers distinct texts from 0 in the order in which they come. Equal texts with different tags are different. */
-export type NumberedTexts = {
-  readonly count: () => number;
-  /** The number of a text in UTF-8, which is a new one if it was not there. `tag`: 0 to 255. */
-  readonly numberOf: (utf8: Uint8Array, tag?: number) => number;
-  /** The same of a tag and the text behind it. */
-  readonly numberIn: (source: JsonBytes, start: number, end: number) => number;
-  /** All of them, in their memory. What only numbering needs is freed at once: nothing may be asked any more. */
-  readonly pack: () => PackedTexts;
-};
-
-/** Memory: 20 to 40 bytes each, and their own. */
-export function createNumberedTexts(): NumberedTexts {
+/**
+ * Numbers distinct texts from 0 in the order in which they come. Equal texts with different tags are different. Memory: 20
+ * to 40 bytes each, and their own.
+ */
+export function createNumberedTexts() {
   const texts = noTexts();
   let scratch = memoryOf(FIRST_SCRATCH);
   return {
-    count: () => texts.distinct,
-    numberOf(utf8, tag = 0) {
+    /** The number of a text in UTF-8, which is a new one if it was not there. `tag`: 0 to 255. */
+    numberOf(utf8: Uint8Array, tag = 0): number {
       if (utf8.length >= scratch.bytes.length) scratch = memoryOf(2 * utf8.length);
       scratch.bytes[0] = tag;
       scratch.bytes.set(utf8, 1);
       return numberOfText(texts, scratch, 0, utf8.length + 1);
     },
-    numberIn: (source, start, end) => numberOfText(texts, source, start, end),
-    pack() {
+    /** The same of a tag and the text behind it. */
+    numberIn: (source: JsonBytes, start: number, end: number) => numberOfText(texts, source, start, end),
+    /** All of them, in their memory. What only numbering needs is freed at once: nothing may be asked any more. */
+    pack(): PackedTexts {
       freeMemory(texts.table);
       freeMemory(texts.hashes);
       const { bytes, sizeBytes, distinct } = texts;

@@ -11,13 +11,17 @@ export type Adjacency = Edges & { readonly starts: Uint32Array; readonly edges: 
 /** Edges with their numbers sorted by where they lead from; of one node, in the order given. Linear in time and memory. */
 export function adjacencyOf({ nodes, from, to }: Edges): Adjacency {
   const starts = new Uint32Array(nodes + 1);
+  const increment = (values: Uint32Array, at: number) => {
+    values[at] = (values[at] ?? 0) + 1;
+  };
   for (let edge = 0; edge < from.length; edge += 1) increment(starts, (from[edge] ?? 0) + 1);
-  for (let node = 0; node < nodes; node += 1) starts[node + 1] = at(starts, node + 1) + at(starts, node);
+  for (let node = 0; node < nodes; node += 1)
+    starts[node + 1] = (starts[node + 1] ?? 0) + (starts[node] ?? 0);
   const edges = new Uint32Array(from.length);
   const next = starts.slice(0, nodes);
   for (let edge = 0; edge < from.length; edge += 1) {
     const node = from[edge] ?? 0;
-    edges[at(next, node)] = edge;
+    edges[next[node] ?? 0] = edge;
     increment(next, node);
   }
   return { nodes, from, to, starts, edges };
@@ -47,66 +51,45 @@ export type Reach = {
 
 /** Everything that can be reached from the start nodes, breadth first; each node once, whatever circles there are. */
 export function reach(
-  adjacency: Adjacency,
+  { nodes: size, to, starts, edges }: Adjacency,
   from: Iterable<number>,
   { hops = Number.POSITIVE_INFINITY, most = Number.POSITIVE_INFINITY, see }: ReachOptions = {},
 ): Reach {
-  const queue = createQueue(adjacency.nodes);
-  for (const node of from) if (node < adjacency.nodes) queue.add(node, 0);
-  const first = queue.length();
-  const end = Math.min(first + most, adjacency.nodes);
+  const numbers = () => new Uint32Array(size);
+  // In the order in which they are reached; and of each node its place there, and 1 more: 0 if it was not reached.
+  const [nodes, away, places] = [numbers(), numbers(), numbers()];
+  let length = 0;
+  function add(node: number, hop: number): void {
+    nodes[length] = node;
+    away[length] = hop;
+    length += 1;
+    places[node] = length;
+  }
+  for (const node of from) if (places[node] === 0) add(node, 0);
+  const first = length;
+  const end = Math.min(first + most, size);
   const counts: number[] = [];
   const ways: number[] = [];
   let isCut = false;
-  for (let place = 0; place < queue.length(); place += 1) {
-    const hop = queue.hopAt(place) + 1;
-    for (const edge of edgesFrom(adjacency, queue.nodeAt(place))) {
-      const target = adjacency.to[edge] ?? 0;
-      const isNew = queue.placeOf(target) === undefined;
+  for (let place = 0; place < length; place += 1) {
+    const [node, hop] = [nodes[place] ?? 0, (away[place] ?? 0) + 1];
+    for (let way = starts[node] ?? 0; way < (starts[node + 1] ?? 0); way += 1) {
+      const edge = edges[way] ?? 0;
+      const target = to[edge] ?? 0;
+      const isNew = places[target] === 0;
       if (isNew && hop > hops) isCut = true;
       else if (isNew) {
-        queue.add(target, hop);
+        add(target, hop);
         counts[hop - 1] = (counts[hop - 1] ?? 0) + 1;
         see?.(target);
       }
-      const reached = queue.placeOf(target) ?? end;
-      if (reached < end && queue.hopAt(reached) === hop) ways.push(edge);
+      const reached = (places[target] ?? 0) - 1;
+      if (reached < end && away[reached] === hop) ways.push(edge);
     }
   }
-  return { ...queue.between(first, end), edges: Uint32Array.from(ways), counts, isCut };
-}
-
-/** Nodes in the order in which they are reached, each once, with their hops. */
-function createQueue(size: number) {
-  const nodes = new Uint32Array(size);
-  const hops = new Uint32Array(size);
-  // The place of each node, and 1 more: 0 is a node that was not reached.
-  const places = new Uint32Array(size);
-  let length = 0;
+  const listed = [first, Math.min(end, length)] as const;
   return {
-    length: () => length,
-    nodeAt: (place: number) => at(nodes, place),
-    hopAt: (place: number) => at(hops, place),
-    placeOf: (node: number) => (at(places, node) === 0 ? undefined : at(places, node) - 1),
-    add(node: number, hop: number) {
-      if (at(places, node) !== 0) return;
-      nodes[length] = node;
-      hops[length] = hop;
-      length += 1;
-      places[node] = length;
-    },
-    between: (start: number, end: number) => ({
-      nodes: nodes.slice(start, Math.min(end, length)),
-      hops: hops.slice(start, Math.min(end, length)),
-    }),
+    ...{ nodes: nodes.slice(...listed), hops: away.slice(...listed) },
+    ...{ edges: Uint32Array.from(ways), counts, isCut },
   };
-}
-
-const edgesFrom = ({ starts, edges }: Adjacency, node: number): Uint32Array =>
-  edges.subarray(at(starts, node), at(starts, node + 1));
-
-const at = (values: Uint32Array, index: number): number => values[index] ?? 0;
-
-function increment(values: Uint32Array, index: number): void {
-  values[index] = at(values, index) + 1;
 }

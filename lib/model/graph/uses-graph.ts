@@ -31,56 +31,45 @@ export type PackedUses = {
   readonly validities: readonly (string | null)[];
 };
 
-/** Who uses whom, each pair once. */
-export type UsesGraph = Pick<PackedUses, 'user' | 'used'> & {
-  readonly relationAt: (edge: number) => Relation;
-  /** The node whose record states it: that of a calculation states which cards use it. */
-  readonly staterAt: (edge: number) => number;
-  /** What its link says of itself, as sent; null if it says nothing. */
-  readonly validityAt: (edge: number) => string | null;
-  readonly isBrokenAt: (edge: number) => boolean;
-  /** The field that states it first. */
-  readonly statedByAt: (edge: number) => Statement;
-};
-
 /** The relation is in the lowest bits, then what states it, then the number of the validity. */
 const [STATED_BY, VALIDITY] = [3, 6];
 const EIGHT = 7;
 
-export function graphIn({ user, used, said, validities }: PackedUses): UsesGraph {
+export type UsesGraph = ReturnType<typeof graphIn>;
+
+/** Who uses whom, each pair once. */
+export function graphIn({ user, used, said, validities }: PackedUses) {
   const broken = validities.map(isBroken);
   const saidAt = (edge: number) => said[edge] ?? 0;
-  const relationAt = (edge: number) => relations[saidAt(edge) & EIGHT] ?? 'links to';
+  const relationAt = (edge: number): Relation => relations[saidAt(edge) & EIGHT] ?? 'links to';
   return {
     user,
     used,
     relationAt,
-    staterAt: (edge) => (relationAt(edge) === 'uses' ? used[edge] : user[edge]) ?? 0,
-    statedByAt: (edge) => statements[(saidAt(edge) >> STATED_BY) & EIGHT] ?? 'links',
-    validityAt: (edge) => validities[saidAt(edge) >> VALIDITY] ?? null,
-    isBrokenAt: (edge) => broken[saidAt(edge) >> VALIDITY] === true,
+    /** The node whose record states it: that of a calculation states which cards use it. */
+    staterAt: (edge: number) => (relationAt(edge) === 'uses' ? used[edge] : user[edge]) ?? 0,
+    /** The field that states it first. */
+    statedByAt: (edge: number): Statement => statements[(saidAt(edge) >> STATED_BY) & EIGHT] ?? 'links',
+    /** What its link says of itself, as sent; null if it says nothing. */
+    validityAt: (edge: number) => validities[saidAt(edge) >> VALIDITY] ?? null,
+    isBrokenAt: (edge: number) => broken[saidAt(edge) >> VALIDITY] === true,
   };
 }
 
-/** Things by their numbers from 0, which are the nodes of a graph. */
-export type Things = {
-  readonly count: number;
-  readonly thingAt: (node: number) => Thing;
-  readonly kindAt: (node: number) => Kind;
-  /** The node of a thing; undefined if there is none. Looks at all of them. */
-  readonly find: (thing: Thing) => number | undefined;
-};
+export type Things = ReturnType<typeof thingsIn>;
 
-export function thingsIn(texts: PackedTexts): Things {
+/** Things by their numbers from 0, which are the nodes of a graph. */
+export function thingsIn(texts: PackedTexts) {
   const { bytes, starts } = texts;
   const tagged = (node: number) => (starts[node] ?? 0) + HEAD_BYTES - 1;
   const kindAt = (node: number): Kind => kinds[bytes[tagged(node)] ?? 0] ?? 'other';
   const count = starts.length - 1;
   return {
     count,
-    thingAt: (node) => ({ kind: kindAt(node), id: textAt(texts, node) }),
+    thingAt: (node: number): Thing => ({ kind: kindAt(node), id: textAt(texts, node) }),
     kindAt,
-    find({ kind, id }) {
+    /** The node of a thing; undefined if there is none. Looks at all of them. */
+    find({ kind, id }: Thing): number | undefined {
       const wanted = Buffer.concat([Buffer.of(kinds.indexOf(kind)), Buffer.from(id)]);
       for (let node = 0; node < count; node += 1) {
         const [start, end] = [tagged(node), starts[node + 1] ?? 0];
@@ -91,24 +80,16 @@ export function thingsIn(texts: PackedTexts): Things {
   };
 }
 
-/** Collects the uses of records, or of parts. */
-export type UsesCollector = {
-  /** The node of a thing, which is a new one if it was not there. */
-  readonly nodeOf: (thing: Thing) => number;
-  readonly add: (use: Use) => void;
-  /** Adds what was packed; returns the node of each of its things. */
-  readonly addPacked: (uses: PackedUses) => Uint32Array;
-  /** All of them, each pair once: as the first says, with the first validity that is broken, or else the first. */
-  readonly pack: () => PackedUses;
-};
+export type UsesCollector = ReturnType<typeof createUsesCollector>;
 
-/** Memory: some 25 bytes a thing and 12 a use, and at the end 8 more. */
-export function createUsesCollector(): UsesCollector {
+/** Collects the uses of records, or of parts. Memory: some 25 bytes a thing and 12 a use, and at the end 8 more. */
+export function createUsesCollector() {
   const things = createNumberedTexts();
   const [user, used, said] = [growing(Uint32Array), growing(Uint32Array), growing(Uint32Array)];
   const validities = createValidities();
   let scratch = Buffer.alloc(FIRST_SCRATCH);
 
+  /** The node of a thing, which is a new one if it was not there. */
   function nodeOf({ kind, id }: Thing): number {
     if (MOST_BYTES_OF_UNIT * id.length > scratch.length)
       scratch = Buffer.alloc(MOST_BYTES_OF_UNIT * id.length);
@@ -117,13 +98,14 @@ export function createUsesCollector(): UsesCollector {
 
   return {
     nodeOf,
-    add({ user: by, used: of, relation, statedBy, validity }) {
+    add({ user: by, used: of, relation, statedBy, validity }: Use): void {
       user.push(nodeOf(by));
       used.push(nodeOf(of));
       const states = relations.indexOf(relation) | (statements.indexOf(statedBy) << STATED_BY);
       said.push(states | (validities.numberOf(validity) << VALIDITY));
     },
-    addPacked(part) {
+    /** Adds what was packed; returns the node of each of its things. */
+    addPacked(part: PackedUses): Uint32Array {
       const { starts } = part.things;
       const source = jsonBytesOf(part.things);
       const nodes = new Uint32Array(starts.length - 1);
@@ -138,7 +120,8 @@ export function createUsesCollector(): UsesCollector {
       }
       return nodes;
     },
-    pack() {
+    /** All of them, each pair once: as the first says, with the first validity that is broken, or else the first. */
+    pack(): PackedUses {
       // First, since it frees what numbering needs.
       const packed = things.pack();
       const nodes = packed.starts.length - 1;

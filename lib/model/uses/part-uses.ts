@@ -31,14 +31,7 @@ export const usesKey = ({ key }: Pick<Part, 'key'>): string =>
 export const isStating = (source: string): source is StatingSource => Object.hasOwn(statingFields, source);
 
 /** Extracts uses in the pass that reads the lines of parts. */
-type UsesMaker = {
-  /** Takes the current line of a reader. Throws `StoredObjectError` that names a line that is not JSON. */
-  readonly add: (reader: LineReader) => void;
-  /** The uses of the lines so far, to be stored; the next part begins. */
-  readonly end: () => Buffer;
-};
-
-export function createUsesMaker(source: StatingSource): UsesMaker {
+export function createUsesMaker(source: StatingSource) {
   const readFields = createRecordFields(statingFields[source]);
   const begin = () => ({
     uses: createUsesCollector(),
@@ -47,7 +40,8 @@ export function createUsesMaker(source: StatingSource): UsesMaker {
   });
   let made = begin();
   return {
-    add(reader) {
+    /** Takes the current line of a reader. Throws `StoredObjectError` that names a line that is not JSON. */
+    add(reader: LineReader): void {
       const { uses, own, spellings } = made;
       const record = readFields(reader);
       const self = eachUse(source, record, uses.add);
@@ -55,7 +49,8 @@ export function createUsesMaker(source: StatingSource): UsesMaker {
         spellings.push([own.length(), record['id']]);
       own.push(self === undefined ? 0 : uses.nodeOf(self) + 1);
     },
-    end() {
+    /** The uses of the lines so far, to be stored; the next part begins. */
+    end(): Buffer {
       const { uses, own, spellings } = made;
       const body = pack({ ...uses.pack(), own: own.values(), spellings } satisfies PartUses);
       made = begin();
