@@ -1,4 +1,5 @@
-import type { Source } from '../../snapshot/sources/sources.ts';
+import { recordKey } from '../../snapshot/changes/record-key.ts';
+import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import { asText, type RowGroup } from '../columns/read-columns.ts';
 import type { Model } from '../compute/compute-model.ts';
 import { canonicalId } from '../rules.ts';
@@ -17,6 +18,8 @@ export type Description = {
 export type Described = Description & {
   readonly source: Source;
   readonly id: string;
+  /** Its key, by which snapshots are compared; undefined if it has none. */
+  readonly key: string | undefined;
   /** Of a file its FileSet. */
   readonly fileset: string | null;
 };
@@ -27,11 +30,15 @@ export async function* describedRecords(columns: ModelColumns): AsyncGenerator<r
     const source = name as Source;
     for await (const { group } of groupsOf(of)) {
       const describe = await readSaid(group, source);
-      const ids = await group.texts(fieldsOf[source].id, asText);
+      const { key: rule } = sourceDefinitions[source].records;
+      const keys: (readonly [string, (row: number) => string | null])[] = [];
+      for (const field of [...(rule.owner ?? []), rule.id])
+        keys.push([field, await group.texts(field.toLowerCase(), asText)]);
       yield Array.from({ length: group.rows }, (_, row) => row).flatMap((row) => {
-        const text = ids(row);
+        const fields = Object.fromEntries(keys.map(([field, texts]) => [field, texts(row)]));
+        const text = fields[rule.id];
         const id = source === 'files' ? text : canonicalId(text);
-        return id == null ? [] : { source, id, ...describe(row) };
+        return id == null ? [] : { source, id, key: recordKey(rule, fields), ...describe(row) };
       });
     }
   }
@@ -101,22 +108,20 @@ export async function describeNodes(
   return found;
 }
 
-type Fields = Readonly<Record<'id' | 'name', string> & Partial<Record<'type' | 'owner' | 'fileset', string>>>;
-
-/** The columns that say what a thing is. */
-const fieldsOf: Readonly<Record<Source, Fields>> = {
-  calculations: { id: 'id', name: 'name', type: 'status', owner: 'owner' },
-  cards: { id: 'id', name: 'title', type: 'type', owner: 'ownerid' },
-  files: { id: 'id', name: 'path', type: 'filetype', owner: 'createdby', fileset: '_filesetid' },
-  'data-files': { id: 'datafileid', name: 'name', owner: 'responsibleuserid' },
+/** The columns that say what a thing is, besides its name. */
+const fieldsOf: Readonly<Record<Source, Partial<Record<'type' | 'owner' | 'fileset', string>>>> = {
+  calculations: { type: 'status', owner: 'owner' },
+  cards: { type: 'type', owner: 'ownerid' },
+  files: { type: 'filetype', owner: 'createdby', fileset: '_filesetid' },
+  'data-files': { owner: 'responsibleuserid' },
 };
 
 async function readSaid(group: RowGroup, source: Source) {
-  const fields = fieldsOf[source];
+  const { type, owner, fileset } = fieldsOf[source];
   const read = async (name: string | undefined) =>
     name === undefined ? () => null : await group.texts(name, asText);
-  const [names, owners] = [await read(fields.name), await read(fields.owner)];
-  const [types, filesets] = [await read(fields.type), await read(fields.fileset)];
+  const names = await read(sourceDefinitions[source].records.label);
+  const [types, owners, filesets] = [await read(type), await read(owner), await read(fileset)];
   const revisions = source === 'data-files' ? await group.values('currentrevision') : () => null;
   return (row: number) => ({
     name: names(row) ?? null,

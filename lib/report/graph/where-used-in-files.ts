@@ -25,7 +25,7 @@ export async function whereUsedInFiles({ id, kind, most, columns }: Search): Pro
       thing.dependents.push({ hop: 1, kind: 'file', id: file, name, type, owner, ways, waysTotal: 1 });
   }
   for await (const record of recordsIn(columns, 'files')) {
-    const { source: _, ...file } = record;
+    const { source: _, key: __, ...file } = record;
     const { fileset } = file;
     const own = pathOf(file.name ?? '');
     if (kind !== 'file' && fileset !== null && canonicalId(fileset) === wanted)
@@ -44,7 +44,7 @@ export async function whereUsedInFiles({ id, kind, most, columns }: Search): Pro
 /** The data file with an id: nothing is known to depend on one. */
 export async function whereUsedInDataFiles({ id, columns }: Search): Promise<readonly UsedThing[]> {
   const wanted = canonicalId(id);
-  for await (const { source: _, ...file } of recordsIn(columns, 'data-files'))
+  for await (const { source: _, key: __, ...file } of recordsIn(columns, 'data-files'))
     if (file.id === wanted) return [{ ...unused(), ...file, kind: 'data-file', inSnapshot: true }];
   return [];
 }

@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { parseJson, recordOf, shortened, shownJson } from '../../base/index.ts';
+import { shortened, shownJson } from '../../base/index.ts';
 import {
   defineTool,
   described,
@@ -53,16 +54,11 @@ export const withShortTexts = <T>(value: T, most: number): T =>
     typeof each === 'string' ? shortened(each, most) : each,
   ) as T;
 
-/** What a cursor holds besides the number of items before. */
-type Position = Readonly<Record<string, string>>;
-
 type Page = {
   /** How many items came before. */
   readonly at: number;
   /** The most items that are of use: those before, of this page, and one more. */
   readonly most: number;
-  /** The position of the call before; undefined for the first page. */
-  readonly from: Position | undefined;
 };
 
 type Listed = {
@@ -71,7 +67,8 @@ type Listed = {
   readonly data?: object;
   /** From the first that no page before had. */
   readonly items: readonly unknown[];
-  readonly position?: Position;
+  /** Names what the list is of: over something else a cursor is of no use. */
+  readonly over?: string;
   /** True if something was left out that no cursor leads to. */
   readonly isCut?: boolean;
 };
@@ -108,42 +105,34 @@ export function defineList<const Input extends z.core.$ZodShape>({
     input: z.strictObject({ ...input, limit: limitInput, cursor: cursorInput }),
     async run(given, call) {
       const { limit, cursor, ...args } = given as { readonly limit: number; readonly cursor?: string };
-      const { at, position: from }: z.output<typeof cursorSchema> =
-        cursor === undefined ? { at: 0 } : readCursor(cursor);
-      const found = await run(args as never, { at, most: at + limit + 1, from }, call);
+      const at = Number(cursor === undefined ? 0 : CURSOR.exec(cursor)?.[1]);
+      const found = Number.isNaN(at)
+        ? undefined
+        : await run(args as never, { at, most: at + limit + 1 }, call);
+      if (found === undefined || (cursor !== undefined && cursor !== cursorOf(at, found)))
+        throw new ToolError(
+          'cursor: expected the nextCursor of an earlier result of this tool over the same runs, got another: ask again without it',
+        );
       const whole = (items: readonly unknown[]) => ({
         ...found.head,
         data: { [list]: items, ...found.data },
       });
-      const { takes, couldTake } = createRoom({ ...whole([]), nextCursor: 'x'.repeat(400) }, limit);
+      const { takes, couldTake } = createRoom(
+        { ...whole([]), nextCursor: cursorOf(Number.MAX_SAFE_INTEGER, found) },
+        limit,
+      );
       const shown = found.items
         .map((each) => withShortTexts(each, longest))
         .map((each) => (couldTake(each) ? each : tooLarge(each as never)))
         .filter(takes);
       const isCut = shown.length < found.items.length;
-      const nextCursor = cursorOf({ at: at + shown.length, position: found.position });
+      const nextCursor = cursorOf(at + shown.length, found);
       return { ...whole(shown), isCut: isCut || found.isCut === true, ...(isCut && { nextCursor }) };
     },
   });
 }
 
-const cursorSchema = z.strictObject({
-  at: z.number().check(z.int(), z.gte(0)),
-  position: z.optional(recordOf(z.string())),
-});
+const CURSOR = /^(\d{1,16})-/;
 
-/** A position as an opaque text. */
-const cursorOf = (cursor: z.input<typeof cursorSchema>): string =>
-  Buffer.from(JSON.stringify(cursor)).toString('base64url');
-
-/** What a cursor holds. Throws `ToolError` for a text that no call returned. */
-function readCursor(cursor: string) {
-  try {
-    return cursorSchema.parse(parseJson(Buffer.from(cursor, 'base64url').toString()));
-  } catch (cause) {
-    throw new ToolError(
-      'cursor: expected the nextCursor of an earlier result of this tool, got something else',
-      { cause },
-    );
-  }
-}
+/** How many items come before, and what they are of. */
+const cursorOf = (at: number, { over = '' }: Listed): string => `${at}-${hash('sha256', over).slice(0, 16)}`;

@@ -1,7 +1,7 @@
 import { shortened } from '../../base/index.ts';
-import { lastRuns } from '../../model/index.ts';
+import { type LastRun, lastRuns } from '../../model/index.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
-import { type Store, StoredObjectError } from '../../store/index.ts';
+import type { Store } from '../../store/index.ts';
 import { ToolError } from './tool.ts';
 
 const MOST_FAULTS = 5;
@@ -20,17 +20,11 @@ type SearchedRun = { readonly place: string; readonly run: string; readonly reco
 export const shownRuns = (runs: readonly SearchedRun[]): readonly SearchedRun[] =>
   runs.slice(0, MOST_PLACES).map(({ place, run, records }) => ({ place, run, records }));
 
-/**
- * The last published runs of these sources, one at least. Throws `ToolError` that says what to do if there are none, and
- * `StoredObjectError` if none can be read.
- */
-export async function publishedOf(store: Store, wanted: readonly Source[]) {
-  const found: string[] = [];
-  const { runs } = await lastRuns(store, wanted, (fault) => found.push(fault));
-  const faults = shownFaults(found);
-  if (runs.length > 0) return { runs, faults };
-  if (faults.length > 0) throw new StoredObjectError('invalid', faults.join('\n'));
-  throw nothingPublished(store, `nothing of ${wanted.join(', ')}`, wanted[0]);
+/** The last published runs of these sources. Throws `ToolError` that says what to do if there are none. */
+export async function publishedOf(store: Store, wanted: readonly Source[]): Promise<readonly LastRun[]> {
+  const { runs } = await lastRuns(store, wanted);
+  if (runs.length === 0) throw nothingPublished(store, `nothing of ${wanted.join(', ')}`, wanted[0]);
+  return runs;
 }
 
 export const nothingPublished = ({ location }: Store, what: string, source = 'calculations') =>

@@ -67,7 +67,7 @@ describe('search', () => {
     const refused = await other.call('search', { text: '', limit: 1, cursor: value['nextCursor'] });
 
     expect(refused.isError).toBe(true);
-    expect(refused.text).toContain('search again without it');
+    expect(refused.text).toContain('ask again without it');
     expect((await other.call('search', { text: 'revenue' })).value).toMatchObject({
       searched: [{ run: tuesday.id }],
     });

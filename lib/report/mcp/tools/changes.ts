@@ -37,8 +37,8 @@ export const changes = defineList({
     ...{ words: [`${of.change}: too large to show; see platform-sync diff`], fields: [] },
   }),
   instead: 'run: platform-sync diff PLACE',
-  async run({ place = 'calculations', ...named }, { at, most, from = named }, call) {
-    const { old, steps, isStored, after } = await openChanges(place, from, call);
+  async run({ place = 'calculations', ...pair }, { at, most }, call) {
+    const { old, steps, isStored, after } = await openChanges(place, pair, call);
     const source = sourceOf(place);
     const items: ReturnType<typeof shown>[] = [];
     let seen = 0;
@@ -52,7 +52,7 @@ export const changes = defineList({
     return {
       head: { place, old, new: after.run, ...counts },
       items,
-      position: { old: old ?? '', new: after.run },
+      over: `${old} ${after.run}`,
     };
   },
 });

@@ -42,7 +42,7 @@ export const get = defineTool({
   }),
   instead: 'use the tool query',
   async run({ source, id, fields }, call) {
-    const { runs } = await publishedOf(await call.store(), [source]);
+    const runs = await publishedOf(await call.store(), [source]);
     const records: Found[] = [];
     const room = createRoom({ data: { records: [] }, isCut: true }, MOST_RECORDS);
     let flagsAt: Awaited<ReturnType<typeof flagsIn>> | undefined;

@@ -1,9 +1,7 @@
 import * as z from 'zod/mini';
-import { firstLine, shortened } from '../../../base/index.ts';
 import { adviceFor } from '../../../jobs/job-advice.ts';
 import type { JobRow } from '../../../jobs/ledger/job-row.ts';
 import { findResult, storedResults } from '../../../jobs/results/stored-results.ts';
-import { TableError } from '../../../table/index.ts';
 import { createLargest } from '../../collect/listed.ts';
 import { createRoom, defineList, withShortTexts } from '../pages.ts';
 import { described, oneOf, type ToolCall, ToolError, textInput } from '../tool.ts';
@@ -21,7 +19,7 @@ const DAYS = 'a number of days from 1 to 400';
 export const jobs = defineList({
   title: 'Jobs and their outcomes',
   description:
-    'Lists jobs, those with an unknown outcome first, then failed ones, each with what to do: the command of platform-sync that a person runs, and the job or batch it is given; counts all by state. With id: the stored result of one too, as the text of its JSON. Reads the ledger if SYNC_TABLE is set and can be reached, otherwise the stored results of the last days.',
+    'Lists jobs, those with an unknown outcome first, then failed ones, each with what to do: the command of platform-sync that a person runs, and the job or batch it is given; counts all by state. With id: the stored result of one too, as the text of its JSON. Reads the ledger if SYNC_TABLE is set, otherwise the stored results of the last days.',
   input: {
     id: z.optional(textInput('the id of a job, of at most 128 characters', 128)),
     state: z.optional(oneOf(STATES)),
@@ -52,50 +50,38 @@ export const jobs = defineList({
 
 const NONE = { unknown: 0, failed: 0, sent: 0, claimed: 0, done: 0 };
 
-/** The most stored results that are read in one call. */
-const MOST_RESULTS = 20_000;
 /** The most jobs that can be paged through. */
 const MOST_JOBS = 5_000;
 
 type Wanted = { readonly state: State | undefined; readonly sinceMs: number; readonly most: number };
 
-/** The jobs that are wanted: of the ledger, or of the results if there is none or it cannot be read. */
-async function findJobs(call: ToolCall, wanted: Wanted) {
-  let why = 'SYNC_TABLE is not set';
-  try {
-    const ledger = await call.ledger();
-    if (ledger !== undefined)
-      return { from: 'ledger', ...(await countJobs(ledger.list(), jobOfRow, { ...wanted, ...call })) };
-  } catch (error) {
-    if (!(error instanceof TableError)) throw error;
-    why = `the ledger cannot be read (${shortened(firstLine(error.message), LONGEST)})`;
-  }
-  const stored = storedResults(await call.store(), { sinceMs: wanted.sinceMs, signal: call.signal });
-  const found = await countJobs(stored, jobOfResult, { ...wanted, ...call, mostRead: MOST_RESULTS });
-  const read = Object.values(found.counts).reduce((sum, each) => sum + each, 0);
-  const more = read < MOST_RESULTS ? '' : `; only ${MOST_RESULTS} results were read: ask for fewer days`;
-  return { from: 'results', note: `${why}: jobs that have not ended are not listed${more}`, ...found };
+/** The jobs that are wanted: of the ledger, or of the results if there is none. */
+async function findJobs(call: ToolCall, { sinceMs, ...wanted }: Wanted) {
+  const { signal } = call;
+  const ledger = await call.ledger();
+  if (ledger !== undefined)
+    return { from: 'ledger', ...(await countJobs(ledger.list(), jobOfRow, { ...wanted, signal })) };
+  const stored = storedResults(await call.store(), { sinceMs, signal });
+  const note = 'SYNC_TABLE is not set: jobs that have not ended are not listed';
+  return { from: 'results', note, ...(await countJobs(stored, jobOfResult, { ...wanted, signal })) };
 }
 
-type Counting = Omit<Wanted, 'sinceMs'> & { readonly signal: AbortSignal; readonly mostRead?: number };
+type Counting = Omit<Wanted, 'sinceMs'> & { readonly signal: AbortSignal };
 
 /** Counts jobs by state, and lists the unknown ones first, then the failed ones, newest first; at most `most` of them. */
 async function countJobs<T>(
   all: AsyncIterable<T>,
   show: (each: T) => ShownJob | undefined,
-  { state, most, signal, mostRead = Number.POSITIVE_INFINITY }: Counting,
+  { state, most, signal }: Counting,
 ) {
   const counts = { ...NONE };
   const first = createLargest<ShownJob>(most);
-  let read = 0;
   for await (const each of all) {
     signal.throwIfAborted();
     const shown = show(each);
     if (shown === undefined) continue;
     counts[shown.state] += 1;
-    read += 1;
     if (state === undefined || shown.state === state) first.add(rankOf(shown), shown);
-    if (read >= mostRead) break;
   }
   return { counts, listed: first.values().toSorted((a, b) => rankOf(b) - rankOf(a)) };
 }
@@ -137,7 +123,7 @@ const textIn = (value: unknown): string | null => {
 /** A job by its id, with its stored result. */
 async function findOneJob(id: string, call: ToolCall, sinceMs: number) {
   const store = await call.store();
-  const row = await rowOf(id, call);
+  const row = await (await call.ledger())?.read(id);
   if (row !== undefined) {
     const { type, dt, outcome } = row;
     const hasResult = type !== undefined && outcome !== undefined;
@@ -148,13 +134,4 @@ async function findOneJob(id: string, call: ToolCall, sinceMs: number) {
     if ('text' in stored && stored.value['id'] === id)
       return { from: 'results', one: jobOfResult(stored), result: stored.text };
   return { from: 'results' };
-}
-
-async function rowOf(id: string, { ledger }: ToolCall): Promise<JobRow | undefined> {
-  try {
-    return await (await ledger())?.read(id);
-  } catch (error) {
-    if (error instanceof TableError) return undefined;
-    throw error;
-  }
 }

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { printJson, shortened } from '../../../base/index.ts';
 import { parseMessage } from '../../../jobs/message/message.ts';
@@ -74,14 +74,17 @@ export const score = defineTool({
     ),
 });
 
-const secret = randomBytes(32);
+type Plan = {
+  readonly jobs: readonly CheckedJob[];
+  /** Null if that is not known. */
+  readonly calls: number | null;
+};
 
-/** A token that only this process can give, for what was shown. `name` is no other's, and begins with when it ends. */
-const tokenOf = (content: string, name: string): string =>
-  `${name}.${createHmac('sha256', secret).update(`${name} ${content}`).digest('hex')}`;
-
-/** What came of each token that was used: it is carried out once. */
-const outcomes = new Map<string, Promise<SentJobs & Pick<Plan, 'calls'>>>();
+/** What was shown, by its token; and what came of it, once it was sent: it is sent once. */
+const plans = new Map<
+  string,
+  Plan & { readonly content: string; readonly untilMs: number; outcome?: Promise<SentJobs> }
+>();
 
 type ToSubmit = {
   /** The tool. */
@@ -99,29 +102,25 @@ async function submitJobs({ name, lines, confirm, maxCalls }: ToSubmit, call: To
   if (submission === undefined) throw new ToolError(`${name}: the server was started without --allow-submit`);
   submission.refuseIfNone();
   const content = JSON.stringify([name, lines, maxCalls ?? null]);
-  const plan = () => planOf(lines, maxCalls, submission);
-  if (confirm !== undefined) return await sendPlan(confirm, content, plan, { ...call, submission });
-  const { jobs, calls } = await plan();
+  for (const [token, { untilMs }] of plans) if (untilMs < now()) plans.delete(token);
+  if (confirm !== undefined) return await sendPlan(confirm, content, { ...call, submission });
+  const { jobs, calls } = await planOf(lines, maxCalls, submission);
   const { rate = 0, isPaused = false } = (await submission.rate()) ?? {};
+  const token = randomUUID();
   const untilMs = now() + CONFIRM_MINUTES * 60_000;
+  plans.set(token, { jobs, calls, content, untilMs });
   return {
     isSent: false,
     note: `Nothing was sent. To send exactly this, show it to the person who asked, and call ${name} again within ${CONFIRM_MINUTES} minutes with the same arguments and this confirm${isPaused ? '; the fleet is paused, so that jobs wait until it is resumed' : ''}`,
     jobs: jobs.length,
     calls,
     seconds: calls === null || rate === 0 ? null : Math.ceil(calls / rate),
-    confirm: tokenOf(content, `${untilMs}-${randomBytes(4).toString('hex')}`),
+    confirm: token,
     expiresAt: new Date(untilMs).toISOString(),
     data: { first: jobs.slice(0, SHOWN_JOBS).map((job) => shortened(job.text, LONGEST_JOB)) },
     isCut: jobs.length > SHOWN_JOBS,
   };
 }
-
-type Plan = {
-  readonly jobs: readonly CheckedJob[];
-  /** Null if that is not known. */
-  readonly calls: number | null;
-};
 
 async function planOf(lines: string, maxCalls: number | undefined, submission: Submission): Promise<Plan> {
   const read = await submission.check(lines);
@@ -148,22 +147,19 @@ function callsOf({ id, text: message }: CheckedJob): number {
 
 type Sending = ToolCall & { readonly submission: Submission };
 
-async function sendPlan(token: string, content: string, plan: () => Promise<Plan>, call: Sending) {
-  const [given = ''] = token.split('.');
-  if (token !== tokenOf(content, given))
-    throw wrongToken('that of an earlier result for exactly these arguments, got another');
-  if (Number.parseInt(given, 10) < call.now())
-    throw wrongToken(`one of the last ${CONFIRM_MINUTES} minutes, got an older one`);
-  const before = outcomes.get(token);
-  const send = async () => {
-    const { jobs, calls } = await plan();
-    const late = AbortSignal.timeout(SEND_SECONDS * 1_000);
-    return { calls, ...(await call.submission.send(jobs, AbortSignal.any([call.signal, late]))) };
-  };
-  // Stored before anything is awaited: a second call at the same time must not send.
-  const outcome = before ?? send();
-  outcomes.set(token, outcome);
-  const { ids, notSent, error, calls } = await outcome;
+async function sendPlan(token: string, content: string, call: Sending): Promise<ToolResult> {
+  const plan = plans.get(token);
+  if (plan?.content !== content)
+    throw new ToolError(
+      `confirm: expected that of a result of the last ${CONFIRM_MINUTES} minutes for exactly these arguments, got another; nothing was sent: call again without confirm to see what these arguments would send, and look with jobs whether an earlier call sent it`,
+    );
+  const { jobs, calls, outcome: before } = plan;
+  // Set before anything is awaited: a second call at the same time must not send.
+  plan.outcome ??= call.submission.send(
+    jobs,
+    AbortSignal.any([call.signal, AbortSignal.timeout(SEND_SECONDS * 1_000)]),
+  );
+  const { ids, notSent, error } = await plan.outcome;
   const message = error instanceof Error ? error.message : String(error);
   const head = {
     isSent: ids.length > 0,
@@ -183,8 +179,3 @@ async function sendPlan(token: string, content: string, plan: () => Promise<Plan
   const isCut = sentIds.length + notSentIds.length < head.jobs;
   return { ...head, sentIds, notSentIds, isCut };
 }
-
-const wrongToken = (expected: string) =>
-  new ToolError(
-    `confirm: expected ${expected}; nothing was sent: call again without confirm to see what these arguments would send, and look with jobs whether an earlier call sent it`,
-  );
