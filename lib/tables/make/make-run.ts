@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { USES_FORMAT } from '../../model/index.ts';
 import type { PublishedKeys } from '../../snapshot/changes/published-runs.ts';
 import type { Warn } from '../../snapshot/history/clear-work.ts';
@@ -10,19 +11,19 @@ import {
   sourceOf,
   TAGGED_NAME,
 } from '../../snapshot/keys.ts';
-import { type Manifest, manifestOf, type Part } from '../../snapshot/manifest.ts';
+import { type Manifest, manifestOf } from '../../snapshot/manifest.ts';
 import { manifestKeys } from '../../snapshot/publish/manifest-key.ts';
 import { tagReplaced, untagLatest } from '../../snapshot/publish/tag-runs.ts';
 import { type Run, runOfId } from '../../snapshot/run-id.ts';
 import { isSource, sourceDefinitions } from '../../snapshot/sources/sources.ts';
-import { printStored, StoredObjectError, StoreError } from '../../store/index.ts';
-import { type FileToMake, madeOf } from '../made/made-files.ts';
+import { printStored, type Store, StoredObjectError, StoreError } from '../../store/index.ts';
+import { fileName, type MadeFile, madeOf, readMade, writeMade } from '../made/made-files.ts';
 import { parquetFormat } from '../parquet/parquet-schema.ts';
 import type { Partitions } from '../partitions/partitions.ts';
-import { type MadeFolder, type MakeOptions, makeFolder, SourceChangedError } from './make-folder.ts';
 import { openPartFiles, usesFolder } from './part-files.ts';
 
-export type RunToMake = MakeOptions & {
+export type RunToMake = {
+  readonly store: Store;
   readonly place: Place;
   /** Its name, the key of its manifest, and the marks in its folder. */
   readonly run: PublishedKeys;
@@ -35,7 +36,21 @@ export type RunToMake = MakeOptions & {
   readonly partitions?: Partitions | undefined;
   /** Trust what is recorded. If not, each file is looked for, and narrowed snapshots get their partitions again. */
   readonly isSparse?: boolean | undefined;
+  /** Asked after each part: true ends the work. */
+  readonly isOver: () => boolean;
+  /** Only count what is missing. */
+  readonly isDry: boolean;
   readonly warn: Warn;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** What was made, or would be: of how many parts; `isLeft` if there is more to do. */
+export type MadeRun = {
+  readonly files: number;
+  readonly records: number;
+  readonly bytes: number;
+  readonly other: number;
+  readonly isLeft: boolean;
 };
 
 /** Recorded once all of a run's Parquet, so many files, and uses are made, and its partitions are added. Other columns, other names. */
@@ -48,9 +63,9 @@ function markOf({ place, partitions }: Pick<RunToMake, 'place' | 'partitions'>, 
  * Makes what a published run lacks of its tables, part by part: its Parquet, its uses, its partitions, and the tag of a
  * run that was replaced. Whoever is killed leaves the rest to the next call, and several may do it at once: the bytes
  * depend on the parts alone. Undefined if no file was missing, or if the run is gone. Throws `StoredObjectError` if a
- * part is damaged.
+ * part is damaged, or the run gets another manifest meanwhile.
  */
-export async function makeRun(options: RunToMake): Promise<MadeFolder | undefined> {
+export async function makeRun(options: RunToMake): Promise<MadeRun | undefined> {
   const { run, made, isSparse = false, isDry } = options;
   const files = [...made].filter((name) => name.endsWith('.parquet')).length;
   const isDone = isSparse && made.has(markOf(options, files));
@@ -79,12 +94,11 @@ function beginChange({ store, place, run }: RunToMake): Change {
 }
 
 /** Makes the files, and deletes them again if the run is removed meanwhile: a part of it may be missing then. */
-async function unlessGone(making: Making): Promise<MadeFolder | 'gone' | undefined> {
+async function unlessGone(making: Making): Promise<MadeRun | 'gone' | undefined> {
   const made = await makeFiles(making).catch((error: unknown) => {
     if (error instanceof StoredObjectError) return error;
     throw error;
   });
-  if (made !== undefined && 'isLeft' in made && made.isLeft) return made;
   if ((await manifestNow(making)) === undefined) {
     if (!making.isDry) await withdraw(making);
     return 'gone';
@@ -93,45 +107,52 @@ async function unlessGone(making: Making): Promise<MadeFolder | 'gone' | undefin
   return made;
 }
 
-async function makeFiles(making: Making): Promise<MadeFolder | undefined> {
-  const { store, place, at, made, partitions, isDry, isSparse = false, isOver, change } = making;
+async function makeFiles(making: Making): Promise<MadeRun | undefined> {
+  const { store, place, at, partitions, isDry, isSparse = false, isOver, change } = making;
+  const manifest = await manifestNow(making);
+  if (manifest === undefined) return undefined;
   const folder = parquetFolder(place, at);
-  let manifest = await manifestNow(making);
-  const files = await openPartFiles({ ...making, beforePut: change.begin });
-  const parquet = await makeFolder<PartFile>({
-    ...making,
-    folder,
-    make: ({ part }) => files.parquet(part),
-    async *files() {
-      manifest = await manifestNow(making);
-      for (const part of manifest?.parts ?? []) yield { of: madeOf(place, part), part };
-    },
-    mayStay: async () => (await manifestNow(making)) !== undefined,
-  });
-  if (parquet.isLeft) return parquet;
-  const uses = (manifest?.parts ?? []).filter(files.lacksUses);
-  // A part that lacks both is one.
-  const counts = { ...parquet, files: Math.max(parquet.files, uses.length) };
-  const outcome = counts.files > 0 ? counts : undefined;
-  if (isDry) return outcome;
-  for (const part of uses) {
-    await files.uses(part);
+  const sizes = new Map<string, number>();
+  for await (const { key, sizeBytes } of store.list(folder)) sizes.set(key, sizeBytes);
+  const recorded: MadeFile[] = [...(await readMade(store, place, at))];
+  const files = await openPartFiles(making);
+  const counts = { files: 0, records: 0, bytes: 0, other: 0, isLeft: false };
+  for (const [index, part] of manifest.parts.entries()) {
+    const key = `${folder}${fileName(index)}`;
+    const known = recorded[index];
+    const isMade = known?.of === madeOf(place, part) && sizes.get(key) === known.bytes;
+    sizes.delete(key);
+    if (isMade && !files.lacksUses(part)) continue;
+    counts.files += 1;
+    if (isDry) continue;
+    await change.begin();
+    if (!isMade) {
+      const { body, records, other } = await files.parquet(part);
+      const [bytes, sha256] = [body.byteLength, hash('sha256', body)];
+      await store.put(key, body, { contentType: 'application/vnd.apache.parquet', sha256 });
+      recorded[index] = { of: madeOf(place, part), records, bytes, sha256, other };
+      await writeMade(store, place, at, recorded.slice(0, manifest.parts.length));
+      counts.records += records;
+      counts.bytes += bytes;
+      counts.other += other;
+    }
+    if (files.lacksUses(part)) await files.uses(part);
     if (isOver()) return { ...counts, isLeft: true };
   }
-  if (manifest === undefined) return outcome;
+  const outcome = counts.files > 0 ? counts : undefined;
+  if (isDry) return outcome;
+  for (const key of sizes.keys()) if (key.endsWith('.parquet')) await store.delete(key);
   const mark = markOf(making, manifest.parts.length);
-  const isAdded = made.has(mark) && (isSparse || isSource(place)) && !change.hasBegun();
+  const hasMark = making.made.has(mark);
+  const isAdded = hasMark && (isSparse || isSource(place)) && !change.hasBegun();
   if (!isAdded) await partitions?.add(place, at, manifest);
-  if (made.has(mark)) return outcome;
+  if (hasMark) return outcome;
   await change.begin();
   await store.put(`${folder}${mark}`, printStored({ run: at.id }));
   return outcome;
 }
 
-/** A part, whose Parquet is a file. */
-type PartFile = FileToMake & { readonly part: Part };
-
-/** The manifest of a run; undefined if it is gone, or being removed. Throws `SourceChangedError` if it has another one. */
+/** The manifest of a run; undefined if it is gone, or being removed. */
 async function manifestNow({ store, place, at, run }: Making): Promise<Manifest | undefined> {
   const folder = publishedFolder(place, at);
   if ((await store.get(`${folder}${PRUNED_NAME}`)) !== undefined) return undefined;
@@ -140,7 +161,7 @@ async function manifestNow({ store, place, at, run }: Making): Promise<Manifest 
   } catch (error) {
     if (!(error instanceof StoredObjectError) || error.kind !== 'missing') throw error;
     if ((await manifestKeys(store, place, at)).length === 0) return undefined;
-    throw new SourceChangedError(`${run.manifest} was replaced`);
+    throw error;
   }
 }
 

@@ -4,8 +4,7 @@ import { placesIn } from '../../snapshot/history/places.ts';
 import { type Place, parsePlace, sourceOf } from '../../snapshot/keys.ts';
 import { StoredObjectError } from '../../store/index.ts';
 import { pointAtLatest } from './latest-parquet.ts';
-import { type MadeFolder, SourceChangedError } from './make-folder.ts';
-import { makeRun, type RunToMake } from './make-run.ts';
+import { type MadeRun, makeRun, type RunToMake } from './make-run.ts';
 import { listRuns } from './make-runs.ts';
 
 export type TablesToMake = Pick<
@@ -21,7 +20,7 @@ type NamedRun = { readonly group: Place; readonly name: string };
 
 /** What happened to one that lacked tables; `why` is in words. `left`: the time was over. */
 export type TableOutcome =
-  | (NamedRun & { readonly kind: 'made' } & Omit<MadeFolder, 'isLeft'>)
+  | (NamedRun & { readonly kind: 'made' } & Omit<MadeRun, 'isLeft'>)
   | (NamedRun & { readonly kind: 'left' })
   | (NamedRun & { readonly kind: 'skipped'; readonly why: string });
 
@@ -80,12 +79,12 @@ async function namesMade(place: Place, { store, signal }: TablesToMake) {
   return found;
 }
 
-/** What is wrong with an object that is damaged, or that others change all the time. */
+/** What is wrong with an object that is missing or damaged. */
 async function unlessSkipped<T>(work: () => Promise<T>): Promise<T | string> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof StoredObjectError || error instanceof SourceChangedError) return error.message;
+    if (error instanceof StoredObjectError) return error.message;
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import type { Part } from '../../snapshot/manifest.ts';
 import { type Run, runOfId } from '../../snapshot/run-id.ts';
 import { sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/index.ts';
-import { madeOf, type RecordedParquet, recordedParquet, soundParquet } from '../made/made-files.ts';
+import { madeOf, type RecordedParquet, readMade, soundParquet } from '../made/made-files.ts';
 import { createParquetMaker } from '../made/make-parquet.ts';
 import type { MadeParquet } from '../parquet/parquet-writer.ts';
 
@@ -15,8 +15,6 @@ export type PartFilesOptions = {
   readonly at: Run;
   /** Runs that may have parts with the same bytes. */
   readonly neighbours: readonly string[];
-  /** Called before anything is stored. */
-  readonly beforePut: () => Promise<void>;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -24,15 +22,14 @@ export type PartFilesOptions = {
 export const usesFolder = (place: Place, run: Run) => `parquet/uses/${publishedFolder(place, run)}`;
 
 /** What is made of each part of a run: its Parquet and its uses, copied from a neighbour if that has the same part. */
-export async function openPartFiles({ store, place, at, neighbours, beforePut, signal }: PartFilesOptions) {
+export async function openPartFiles({ store, place, at, neighbours, signal }: PartFilesOptions) {
   const source = sourceOf(place);
-  const statesUses = isStating(source);
-  const uses = statesUses ? createUsesMaker(source) : undefined;
+  const uses = isStating(source) ? createUsesMaker(source) : undefined;
   const makeParquet = once(async () => createParquetMaker(sourceDefinitions[source].columns));
   const known = once(() => filesOf(store, place, neighbours.map(runOfId)));
   const stored = new Set<string>();
-  if (statesUses) for await (const { key } of store.list(usesFolder(place, at))) stored.add(key);
-  const lacksUses = (part: Part) => statesUses && !stored.has(usesKey(part));
+  if (uses !== undefined) for await (const { key } of store.list(usesFolder(place, at))) stored.add(key);
+  const lacksUses = (part: Part) => uses !== undefined && !stored.has(usesKey(part));
 
   async function putUses(part: Part, body: Uint8Array): Promise<void> {
     await store.put(usesKey(part), body, { contentType: 'application/octet-stream' });
@@ -43,7 +40,6 @@ export async function openPartFiles({ store, place, at, neighbours, beforePut, s
     lacksUses,
     /** The Parquet of a part, to be stored. If its uses are missing, they are taken from the same lines, and stored. */
     async parquet(part: Part): Promise<MadeParquet> {
-      await beforePut();
       const equal = (await known()).parquet.get(madeOf(place, part));
       const body = await soundParquet(store, equal);
       if (equal !== undefined && body !== undefined)
@@ -56,11 +52,10 @@ export async function openPartFiles({ store, place, at, neighbours, beforePut, s
     },
     /** Stores the uses of a part. */
     async uses(part: Part): Promise<void> {
-      await beforePut();
       const equal = (await known()).uses.get(contentOf(usesKey(part)));
       const copied = equal === undefined ? undefined : await storedUses(store, equal);
       if (copied !== undefined) await putUses(part, copied.body);
-      else if (statesUses) await usesOfPart({ store, source, part, signal });
+      else if (isStating(source)) await usesOfPart({ store, source, part, signal });
     },
   };
 }
@@ -70,7 +65,7 @@ async function filesOf(store: Store, place: Place, runs: readonly Run[]) {
   const parquet = new Map<string, RecordedParquet>();
   const uses = new Map<string, string>();
   for (const run of runs) {
-    for (const [of, file] of await recordedParquet(store, place, run)) parquet.set(of, file);
+    for (const file of await readMade(store, place, run)) parquet.set(file.of, file);
     for await (const { key } of store.list(usesFolder(place, run))) uses.set(contentOf(key), key);
   }
   return { parquet, uses };

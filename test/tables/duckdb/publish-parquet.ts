@@ -33,9 +33,7 @@ export async function publishParquet(
   const sha256 = createHash('sha256').update(body).digest('hex');
   const key = `${parquetFolder(place, run)}${fileName(0)}`;
   const bytes = body.byteLength;
-  const put = await store.put(key, body);
-  const etag = put.kind === 'stored' ? put.etag : null;
-  const file = { of: madeOf(place, published), etag, records, bytes, sha256, other };
-  await writeMade(store, parquetFolder(place, run), { isWhole: true, files: [file] }, undefined);
+  await store.put(key, body);
+  await writeMade(store, place, run, [{ of: madeOf(place, published), records, bytes, sha256, other }]);
   return { key, bytes, sha256 };
 }

@@ -30,9 +30,9 @@ async function publish(run: Run, made = 2, place: Place = 'calculations'): Promi
   const parts = ['a', 'b'].map((sha256) => ({ key: sha256, records: 1, bytes: 1, sha256, ...keys }));
   const files = parts.slice(0, made).map((part) => ({
     of: madeOf('calculations', part),
-    ...{ etag: '', records: 1, bytes: 1, sha256: part.sha256, other: 0 },
+    ...{ records: 1, bytes: 1, sha256: part.sha256, other: 0 },
   }));
-  await writeMade(store, parquetFolder(place, run), { isWhole: made === 2, files }, undefined);
+  await writeMade(store, place, run, files);
   const manifest = publishedManifest({ source: place, run: run.id, startedAt: run.startedAt, parts });
   const key = await storeManifest(store, place, run, printStored(manifest));
   const latest: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };

@@ -7,7 +7,6 @@ import { StoredObjectError, StoreError, unlessDamaged } from '../../../store/ind
 import { gluePartitionKeys } from '../../catalog/glue-tables.ts';
 import { parquetOfRun } from '../../made/made-files.ts';
 import { makeParquet, parquetOfLines } from '../../made/make-parquet.ts';
-import { SourceChangedError } from '../../make/make-folder.ts';
 import { makeRun } from '../../make/make-run.ts';
 import { rowsOfRuns } from '../../make/make-runs.ts';
 import { changesColumns, runColumns, storedTables } from '../../stored-tables.ts';
@@ -134,8 +133,7 @@ async function makeParquetOf({ store, note, signal }: Session, place: Place, at:
       signal,
     });
   } catch (error) {
-    const known = [StoreError, StoredObjectError, SourceChangedError];
-    if (!known.some((each) => error instanceof each)) throw error;
+    if (!(error instanceof StoreError || error instanceof StoredObjectError)) throw error;
   }
 }
 
