@@ -258,7 +258,7 @@ describe('snapshot data-files', () => {
       { dataFileId: Number(first), revisions: sandbox.state.dataFile(first)?.revisions },
       { dataFileId: Number(second), revisions: sandbox.state.dataFile(second)?.revisions },
     ]);
-    expect(manifest.selection).toEqual({ ids: [first, second], expand: ['revisions', 'metadata'] });
+    expect(manifest.selection).toEqual({ ids: [first, second] });
   });
 
   test('names ids that do not exist as missing, and exits 3', async () => {

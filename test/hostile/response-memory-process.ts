@@ -45,7 +45,7 @@ const filesetId = '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b';
 const scans: Readonly<Record<string, () => Scan<unknown>>> = {
   cards: () => resumable(cardsScan({ call, datasetIds, drill: true }), fanOutPosition),
   files: () => resumable(filesScan({ call, filesetIds: [filesetId], search: {} }), filesPosition),
-  'data-files': () => resumable(dataFilesScan({ call, ids: ['7'], expand: [] }), fanOutPosition),
+  'data-files': () => resumable(dataFilesScan({ call, ids: ['7'] }), fanOutPosition),
 };
 
 /** How many records were taken. */

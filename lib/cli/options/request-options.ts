@@ -54,7 +54,7 @@ function given(command: Command, source: Source): readonly Given[] {
   return sourceDefinitions[source].options.flatMap((option) => {
     const name = optionOf(option).attributeName();
     if (command.getOptionValueSource(name) !== 'cli') return [];
-    const value: unknown = option.kind === 'switch' ? option.value : command.getOptionValue(name);
+    const value: unknown = command.getOptionValue(name);
     return [{ option, name, value }];
   });
 }
@@ -65,7 +65,7 @@ function optionOf(option: RequestOption): Option {
 }
 
 const entryReader =
-  ({ entry }: Extract<RequestOption, { readonly kind: 'list' }>) =>
+  ({ entry }: RequestOption) =>
   (text: string, before?: readonly unknown[]): readonly unknown[] => {
     const value = entry === undefined ? text : entry.read(text);
     if (value !== undefined) return collected(value, before);

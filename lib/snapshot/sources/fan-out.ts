@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { emptyBatch, type RecordBatch } from '../page/record-batch.ts';
 import type { MissingId, Scan } from '../scan.ts';
-import { type ResultMemory, readAhead } from './read-ahead.ts';
+import { readAhead } from './read-ahead.ts';
 import { missingId, refusedForMissing } from './refused-calls.ts';
 
 /** Where a fan-out resumes. It does not include what was read ahead, which is read again. */
@@ -23,38 +23,32 @@ export type FanOutOptions = {
   readonly read: (id: string, signal: AbortSignal) => Promise<RecordBatch>;
   /** How many records there will be, if the ids determine it; otherwise null. */
   readonly total: number | null;
-  /** How many ids are read ahead, including the one to be written next. Default 8. */
-  readonly concurrency?: number | undefined;
 };
 
-/** Enough to use the whole pace if a response takes a second. */
+/** How many ids are read ahead: enough to use the whole pace if a response takes a second. */
 const CONCURRENCY = 8;
-
-/** The most bytes of responses that memory holds before it is their turn. */
-const AHEAD_BYTES = 64 * 1024 * 1024;
-
-const memory: ResultMemory<One> = {
-  mostBytes: AHEAD_BYTES,
-  sizeOf: ({ batch }) => batch.heldBytes,
-  release: ({ batch }) => batch.release?.(),
-};
 
 /**
  * Reads one response per id, in parallel, and yields one step per id, in the order of the ids. If the platform responds
  * 404 or 403, the id is missing; any other error ends the scan and aborts the reads under way. Each response is complete,
- * so the scan is proved. Throws `TypeError` if `concurrency` is invalid.
+ * so the scan is proved.
  */
-export function fanOut(options: FanOutOptions): Scan<FanOutPosition> {
-  const { ids, total, concurrency = CONCURRENCY } = options;
-  if (!Number.isInteger(concurrency) || concurrency < 1) {
-    throw new TypeError(`concurrency: expected a whole number from 1, got ${concurrency}`);
-  }
+export function fanOut({ ids, read, total }: FanOutOptions): Scan<FanOutPosition> {
   return async function* ({ from = START, signal }) {
     let position = from;
-    const read = (id: string, stop: AbortSignal) => readOne(id, options.read, stop);
-    const items = ids.slice(from.next);
-    for await (const one of readAhead({ items, read, concurrency, memory, signal })) {
-      position = after(position, one);
+    const ahead = readAhead({
+      items: ids.slice(from.next),
+      read: (id, stop) => readOne(id, read, stop),
+      concurrency: CONCURRENCY,
+      sizeOf: ({ batch }) => batch.heldBytes,
+      signal,
+    });
+    for await (const one of ahead) {
+      position = {
+        next: position.next + 1,
+        records: position.records + one.batch.records,
+        missing: position.missing + one.missing.length,
+      };
       yield { ...one, position, total, share: position.next / ids.length };
     }
     return {
@@ -81,9 +75,3 @@ async function readOne(id: string, read: FanOutOptions['read'], signal: AbortSig
     return { batch: emptyBatch, missing: [missing] };
   }
 }
-
-const after = ({ next, records, missing }: FanOutPosition, one: One): FanOutPosition => ({
-  next: next + 1,
-  records: records + one.batch.records,
-  missing: missing + one.missing.length,
-});

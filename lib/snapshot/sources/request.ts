@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { each } from '../../base/index.ts';
 import { gateNames } from '../scan.ts';
-import type { Fields, RequestRule, Selected } from './source-definition.ts';
+import type { Fields, RequestRule } from './source-definition.ts';
 import { type Source, sourceDefinitions, sources } from './sources.ts';
 
 /** The name of a narrowed snapshot's own place. */
@@ -50,15 +50,15 @@ export const requestRules: readonly RequestRule[] = sources.flatMap((source) =>
   })),
 );
 
-/** The sources, each typed with its own requests. */
-const definitions: {
-  readonly [S in Source]: { selectionOf(request: Requests[S]): Selected };
-} = sourceDefinitions;
-
-/** What a run of the request takes from the source. */
-export function selectionOf<S extends Source>(request: Requests[S] & { readonly source: S }): Selected {
-  const source: S = request.source;
-  return definitions[source].selectionOf(request);
+/** What a run of the request takes: its fields but the ids that it reads one by one, and these if it has them. */
+export function selectionOf({ source, ...request }: SnapshotRequest) {
+  const { fields, ids } = sourceDefinitions[source];
+  const given: Readonly<Record<string, unknown>> = request;
+  const names = Object.keys(fields).filter((name) => name !== ids?.field && given[name] !== undefined);
+  return {
+    selection: Object.fromEntries(names.map((name) => [name, given[name]])),
+    ids: ids && z.optional(z.array(z.string())).parse(given[ids.field]),
+  };
 }
 
 /** The source whose published runs provide a request's ids; undefined if the request needs none or has its own. */

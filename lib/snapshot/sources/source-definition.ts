@@ -1,5 +1,5 @@
-import type * as z from 'zod/mini';
-import type { ListOf } from '../../base/index.ts';
+import * as z from 'zod/mini';
+import { anyNumberOf, each, type ListOf } from '../../base/index.ts';
 import type { EndpointName } from '../../platform/endpoints.ts';
 import type { Call } from '../../platform/index.ts';
 import type { Scan } from '../scan.ts';
@@ -7,42 +7,28 @@ import type { Scan } from '../scan.ts';
 /** The fields that a request of one source has in addition to those of every request, each with its schema. */
 export type Fields = z.core.$ZodShape;
 
-/** A request with these fields after validation. */
-type Checked<F extends Fields> = z.output<z.ZodMiniObject<F, z.core.$strict>>;
-
-/**
- * The data of a source, with its exact types. It comes before the other parts, so that the compiler reports a part that
- * is missing or does not fit by its name.
- */
-export type SourceData<
+/** A source as its file defines it; the types of its parts are checked against one another. */
+type Definition<
   Name extends string,
   F extends Fields,
-  Linked extends string,
-  Selection extends object,
   Column extends string,
+  Ids extends string,
+  Linked extends string,
 > = {
   readonly name: Name;
   /** The operation of the platform that it is read by. */
   readonly operation: EndpointName;
-  /** The fields of a request; `list` makes the schemas of its lists. */
-  readonly fields: (list: ListOf) => F;
-  /** The schema of the selection that a run's checkpoint and manifest store. */
-  readonly selection: z.ZodMiniType<Selection>;
-  /** For a source that is read id by id. */
-  readonly ids?: IdsOfRun<Linked> | undefined;
-  readonly columns: Readonly<Record<Column, HiveType>>;
-};
-
-/** The other parts of a source, typed by its data. */
-export type SourceParts<F extends Fields, Selection extends object, Column extends string> = {
   /** What a snapshot of it takes, as one line of the help. */
   readonly takes: string;
+  /** The fields of a request; `list` makes the schemas of its lists. All but the ids are the selection of a run. */
+  readonly fields: (list: ListOf) => F;
   readonly rules: readonly RequestRule[];
-  /** What a run of the request takes from the source. */
-  selectionOf(request: Checked<F>): Selected;
+  /** For a source that is read id by id. */
+  readonly ids?: IdsOfRun<Ids, Linked>;
   /** Loads the code of the scan, which nothing else may load. */
-  readonly openScan: (selection: Selection, run: RunToScan) => Promise<Scan<unknown>>;
-  readonly records: RecordRules<Column>;
+  openScan(selection: Omit<z.output<z.ZodMiniObject<F>>, Ids>, run: RunToScan): Promise<Scan<unknown>>;
+  readonly columns: Readonly<Record<Column, HiveType>>;
+  readonly records: RecordRules<NoInfer<Column>>;
   /** The options of `snapshot SOURCE`, in the order of the help. */
   readonly options: readonly RequestOption[];
   /** The options of a small snapshot of the reference platform, for the tour. */
@@ -58,15 +44,32 @@ export type SourceDefinition<
   Name extends string = string,
   F extends Fields = Fields,
   Linked extends string = string,
-> = Omit<SourceData<Name, F, Linked, object, string>, 'fields'> &
-  Omit<SourceParts<F, object, string>, 'openScan'> & {
-    /** The fields of a request that is sent as a message: its lists are bounded. */
-    readonly fields: F;
-    /** The same fields where nothing is sent: lists may have any length. */
-    readonly unboundedFields: F;
-    /** The scan of a run. Throws if `selection` does not match its schema. */
-    readonly openScan: (selection: unknown, run: RunToScan) => Promise<Scan<unknown>>;
+> = Omit<Definition<Name, F, string, string, Linked>, 'fields' | 'openScan'> & {
+  /** The fields of a request that is sent as a message: its lists are bounded. */
+  readonly fields: F;
+  /** The same fields where nothing is sent: lists may have any length. */
+  readonly unboundedFields: F;
+  /** The scan of a run. Throws if `selection`, as its checkpoint stores it, has other members than a request. */
+  readonly openScan: (selection: unknown, run: RunToScan) => Promise<Scan<unknown>>;
+};
+
+export function defineSource<
+  const Name extends string,
+  F extends Fields,
+  Column extends string,
+  const Ids extends string = never,
+  const Linked extends string = never,
+>(source: Definition<Name, F, Column, Ids, Linked>): SourceDefinition<Name, F, Linked> {
+  const unboundedFields = source.fields(anyNumberOf);
+  const ids = source.ids === undefined ? {} : { [source.ids.field]: z.unknown() };
+  const stored = z.strictObject({ ...unboundedFields, ...ids });
+  return {
+    ...source,
+    fields: source.fields(each),
+    unboundedFields,
+    openScan: async (selection, run) => source.openScan(stored.parse(selection) as never, run),
   };
+}
 
 /**
  * A rule on several fields of a request, checked on the request as received and reported at the field `at`. `expected`
@@ -78,16 +81,10 @@ export type RequestRule = {
   readonly holds: (request: Readonly<Record<string, unknown>>) => boolean;
 };
 
-/** What a run takes from a source. `ids`: those of the request, for a source that is read id by id. */
-export type Selected = {
-  readonly selection: Readonly<Record<string, unknown>>;
-  readonly ids?: readonly string[] | undefined;
-};
-
 /** Where a run gets the ids that it reads one by one. */
-type IdsOfRun<Linked extends string = string> = {
+type IdsOfRun<Field extends string, Linked extends string> = {
   /** The field of the request that contains them, and the member of the selection that names them. */
-  readonly field: string;
+  readonly field: Field;
   /** For a request without ids: the last published run of another whole source. */
   readonly linked?: {
     readonly from: Linked;
@@ -106,7 +103,6 @@ export type RunToScan = {
   /** How many rows each page requests, if the source has pages of rows. Default: the most that the platform allows. */
   readonly pageRows?: number | undefined;
 };
-
 /** How the records of a source are distinguished, compared, and shown to people. */
 export type RecordRules<Column extends string = string> = {
   readonly key: RecordKey<Column>;
@@ -148,23 +144,16 @@ export type HiveType = string;
  */
 export type Columns = Readonly<Record<string, HiveType>>;
 
-/** An option of the command, and the field of the request that it sets. */
+/** An option of the command, and the field of the request that it sets: a switch if it takes no `<value>`. */
 export type RequestOption = {
+  readonly field: string;
   readonly flags: string;
   readonly help: string;
-  readonly field: string;
-} & (
-  | { readonly kind: 'text' }
-  /** May be repeated; each text is an entry. `read` returns undefined for a text that is not `expected`. */
-  | {
-      readonly kind: 'list';
-      readonly entry?: { readonly expected: string; readonly read: (text: string) => unknown };
-    }
-  /** A file with one entry a line; `-` is standard input. */
-  | { readonly kind: 'lines' }
-  /** Takes no text: if it is given, the field has this value. */
-  | { readonly kind: 'switch'; readonly value: boolean }
-);
+  /** `list`: may be repeated, each text is an entry; `lines`: a file with one entry a line, `-` is standard input. */
+  readonly kind?: 'list' | 'lines';
+  /** How an entry of a list is read: undefined for a text that is not `expected`. */
+  readonly entry?: { readonly expected: string; readonly read: (text: string) => unknown };
+};
 
 /** The ids of the reference platform's records that samples may use. */
 type SampleRecords = {

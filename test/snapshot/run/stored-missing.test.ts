@@ -16,7 +16,6 @@ const scanOf = (ids: readonly string[]) =>
   resumable(
     fanOut({
       ids,
-      concurrency: 1,
       total: null,
       read: async (id) => {
         if (Number(id) % 10 > 0) throw statusError(Number(id) % 2 === 0 ? 403 : 404);

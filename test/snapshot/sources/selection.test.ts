@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { givenIds } from '../../../lib/snapshot/sources/given-ids.ts';
 import { sourceDefinitions } from '../../../lib/snapshot/sources/sources.ts';
+import { respondingCall } from '../responding-call.ts';
 
 describe('given ids', () => {
   test('are listed in full if they are few', () => {
@@ -28,6 +29,8 @@ describe('given ids', () => {
 });
 
 describe('a selection', () => {
+  const run = { call: respondingCall(() => '{}'), sleep: async () => undefined, ids: [] };
+
   test.each([
     ['calculations', {}],
     ['calculations', { name: 'revenue', filters: ['archived'] }],
@@ -35,18 +38,18 @@ describe('a selection', () => {
     ['files', { filesets: [], where: [{ field: 'size', operator: 'EQUALS', value: ['1'], not: true }] }],
     ['cards', { datasets: 'calculations', drill: true }],
     ['cards', { datasets: ['a'], drill: false }],
-    ['data-files', { ids: { count: 1_001, sha256: 'ab' }, expand: ['revisions'] }],
-  ] as const)('of %s may be %j', (source, selection) => {
-    expect(sourceDefinitions[source].selection.parse(selection)).toEqual(selection);
+    ['data-files', { ids: { count: 1_001, sha256: 'ab' } }],
+  ] as const)('of %s may be %j', async (source, selection) => {
+    expect(await sourceDefinitions[source].openScan(selection, run)).toBeTypeOf('function');
   });
 
   test.each([
     ['calculations', { filesets: [] }],
     ['files', { directory: '/2026' }],
     ['files', { filesets: [], where: [{ field: 'size' }] }],
-    ['cards', { datasets: 'everything', drill: true }],
-    ['data-files', { ids: ['1'] }],
-  ] as const)('of %s may not be %j', (source, selection) => {
-    expect(sourceDefinitions[source].selection.safeParse(selection).success).toBe(false);
+    ['cards', { datasets: 'calculations', drill: 'yes' }],
+    ['data-files', { ids: ['1'], expand: [] }],
+  ] as const)('of %s may not be %j', async (source, selection) => {
+    await expect(sourceDefinitions[source].openScan(selection, run)).rejects.toThrow();
   });
 });

@@ -1,11 +1,9 @@
 import * as z from 'zod/mini';
-import { filledText, type ListOf, yesOrNo } from '../../../base/index.ts';
+import { filledText, yesOrNo } from '../../../base/index.ts';
 import { datasetsUsed, statingFields } from '../../../model/rules.ts';
 import { calculations } from '../calculations/definition.ts';
-import { defineSource } from '../define-source.ts';
-import { givenIdsSchema } from '../given-ids.ts';
 import { resumable } from '../resumable.ts';
-import type { Columns } from '../source-definition.ts';
+import { type Columns, defineSource } from '../source-definition.ts';
 
 /** The fields of cards according to the contract, and the columns made of them: see `Columns`. Only appended to. */
 const cardColumns = {
@@ -23,59 +21,44 @@ const cardColumns = {
   _other: 'string',
 } as const satisfies Columns;
 
-export const cards = defineSource(
-  {
-    name: 'cards',
-    operation: 'listCards',
-    fields: (list: ListOf) => ({
-      /** Default: the datasets that the last published calculations link to. */
-      datasets: z.optional(list(filledText, { error: 'a list of dataset ids', most: 10_000 })),
-      /** Whether to include cards that use a dataset only in a drill. */
-      drill: z._default(yesOrNo, true),
-    }),
-    selection: z.strictObject({
-      datasets: z.union([z.literal(calculations.name), givenIdsSchema]),
-      drill: z.boolean(),
-    }),
-    ids: {
+export const cards = defineSource({
+  name: 'cards',
+  operation: 'listCards',
+  takes:
+    'The cards of each dataset; without ids, of every dataset that the last published calculations link to.',
+  fields: (list) => ({
+    /** Default: the datasets that the last published calculations link to. */
+    datasets: z.optional(list(filledText, { error: 'a list of dataset ids', most: 10_000 })),
+    /** Whether to include cards that use a dataset only in a drill. */
+    drill: z._default(yesOrNo, true),
+  }),
+  rules: [],
+  ids: {
+    field: 'datasets',
+    linked: { from: calculations.name, fields: statingFields.calculations, idsIn: datasetsUsed },
+  },
+  async openScan({ drill }, { call, ids: datasetIds }) {
+    const { cardsScan, fanOutPosition } = await import('./scan.ts');
+    return resumable(cardsScan({ call, datasetIds, drill }), fanOutPosition);
+  },
+  columns: cardColumns,
+  records: {
+    key: { owner: ['_datasetId', 'datasourceId'], id: 'id', isInteger: true },
+    label: 'title',
+    volatile: [],
+    sets: [],
+    inKeyOrder: true,
+  },
+  options: [
+    { field: 'datasets', flags: '--dataset <id>', help: 'a dataset; may be repeated', kind: 'list' },
+    {
       field: 'datasets',
-      linked: { from: calculations.name, fields: statingFields.calculations, idsIn: datasetsUsed },
+      flags: '--datasets-from <file>',
+      help: 'a file with one dataset id a line; - reads standard input',
+      kind: 'lines',
     },
-    columns: cardColumns,
-  },
-  {
-    takes:
-      'The cards of each dataset; without ids, of every dataset that the last published calculations link to.',
-    rules: [],
-    selectionOf: ({ datasets, drill }) => ({ selection: { drill }, ids: datasets }),
-    async openScan({ drill }, { call, ids: datasetIds }) {
-      const { cardsScan, fanOutPosition } = await import('./scan.ts');
-      return resumable(cardsScan({ call, datasetIds, drill }), fanOutPosition);
-    },
-    records: {
-      key: { owner: ['_datasetId', 'datasourceId'], id: 'id', isInteger: true },
-      label: 'title',
-      volatile: [],
-      sets: [],
-      inKeyOrder: true,
-    },
-    options: [
-      { flags: '--dataset <id>', help: 'a dataset; may be repeated', field: 'datasets', kind: 'list' },
-      {
-        flags: '--datasets-from <file>',
-        help: 'a file with one dataset id a line; - reads standard input',
-        field: 'datasets',
-        kind: 'lines',
-      },
-      {
-        flags: '--no-drill',
-        help: 'leave out cards that use a dataset only in a drill',
-        field: 'drill',
-        kind: 'switch',
-        value: false,
-      },
-    ],
-    // Without ids: the datasets that the calculations, taken before, link to.
-    sample: ({ datasetIds }) => datasetIds.slice(0, 3).flatMap((id) => ['--dataset', id]),
-  },
-);
+    { field: 'drill', flags: '--no-drill', help: 'leave out cards that use a dataset only in a drill' },
+  ],
+  // Without ids: the datasets that the calculations, taken before, link to.
+  sample: ({ datasetIds }) => datasetIds.slice(0, 3).flatMap((id) => ['--dataset', id]),
+});

@@ -17,15 +17,13 @@ export type CardsScanOptions = {
   readonly datasetIds: readonly string[];
   /** Whether to include cards that use a dataset only in a drill. */
   readonly drill: boolean;
-  /** How many datasets are read ahead. Default 8. */
-  readonly concurrency?: number | undefined;
 };
 
 /**
  * Scans the cards of each dataset, in the order of the datasets' ids as text, and within one in the order of the
  * cards' ids as integers. Key: `DATASETID/CARDID`. If a dataset has a card twice, only the first is taken.
  */
-export const cardsScan = ({ call, datasetIds, drill, concurrency }: CardsScanOptions): Scan<FanOutPosition> =>
+export const cardsScan = ({ call, datasetIds, drill }: CardsScanOptions): Scan<FanOutPosition> =>
   fanOut({
     ids: [...new Set(datasetIds)].sort(),
     read: (datasetId, signal) =>
@@ -33,7 +31,6 @@ export const cardsScan = ({ call, datasetIds, drill, concurrency }: CardsScanOpt
         signal,
       }),
     total: null,
-    concurrency,
   });
 
 const wanted = { key: 'id', keyIs: 'integer', others: ['datasourceId'] } as const;

@@ -1,5 +1,5 @@
-import { type Call, compareIds, type Id, idDigits } from '../../../platform/index.ts';
-import { getDataFile } from '../../../platform/operations/get-data-file.ts';
+import { type Call, compareIds, type Id } from '../../../platform/index.ts';
+import { expandNames, getDataFile } from '../../../platform/operations/get-data-file.ts';
 import { foundBatch } from '../../page/found-batch.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
 import { digitsAt } from '../../page/record-index.ts';
@@ -13,28 +13,26 @@ export type DataFilesScanOptions = {
   readonly call: Call;
   /** In any order; duplicates are skipped. */
   readonly ids: readonly Id[];
-  /** Any of `revisions` and `metadata`. */
-  readonly expand: readonly string[];
-  /** How many data files are read ahead. Default 8. */
-  readonly concurrency?: number | undefined;
 };
 
+const EXPAND = expandNames.join(',');
+
 /**
- * Scans the metadata of data files, in the order of their ids as integers. Key: the id's digits. The line is the
- * whole response. Throws `TypeError` if an id is not an integer.
+ * Scans the metadata of data files and their revisions, in the order of their ids as integers. Key: the id's digits. The
+ * line is the whole response.
  */
-export function dataFilesScan({
-  call,
-  ids: requested,
-  expand,
-  concurrency,
-}: DataFilesScanOptions): Scan<FanOutPosition> {
-  const ids = [...new Set(requested.map(digitsOf))].sort(compareIds);
-  const query = expand.length === 0 ? {} : { expand: expand.join(',') };
-  const read = (id: Id, signal: AbortSignal): Promise<RecordBatch> =>
-    call.read(getDataFile, { path: { dataFileId: id }, query }, (bytes) => dataFileIn(bytes, id), { signal });
-  return fanOut({ ids, read, total: ids.length, concurrency });
-}
+export const dataFilesScan = ({ call, ids }: DataFilesScanOptions): Scan<FanOutPosition> =>
+  fanOut({
+    ids: [...new Set(ids)].sort(compareIds),
+    read: (id, signal) =>
+      call.read(
+        getDataFile,
+        { path: { dataFileId: id }, query: { expand: EXPAND } },
+        (bytes) => dataFileIn(bytes, id),
+        { signal },
+      ),
+    total: new Set(ids).size,
+  });
 
 const wanted = { key: 'dataFileId', keyIs: 'integer' } as const;
 
@@ -44,11 +42,4 @@ function dataFileIn(bytes: Buffer, id: Id): RecordBatch {
   const key = found.keyless === undefined ? digitsAt(found.index, 0) : undefined;
   if (key !== id) throw new Error(`dataFileId: expected ${id}, got ${key ?? 'no integer'}`);
   return foundBatch(found, { keyOf: () => id });
-}
-
-function digitsOf(id: Id): Id {
-  const digits = idDigits(id);
-  if (digits === undefined)
-    throw new TypeError(`data-file ids: expected integers, got ${JSON.stringify(id)}`);
-  return digits;
 }

@@ -1,19 +1,8 @@
 import * as z from 'zod/mini';
-import { type ListOf, utcTime, uuid, yesOrNo } from '../../../base/index.ts';
-import type { FileSearch } from '../../../platform/index.ts';
-import { defineSource, present } from '../define-source.ts';
+import { utcTime, uuid, yesOrNo } from '../../../base/index.ts';
 import { resumable } from '../resumable.ts';
-import type { Columns } from '../source-definition.ts';
+import { type Columns, defineSource } from '../source-definition.ts';
 import { EXPECTED_WHERE, readWhere, whereSchema } from './where.ts';
-
-const selectionSchema = z.strictObject({
-  filesets: z.array(z.string()),
-  directory: z.optional(z.string()),
-  immediate: z.optional(z.boolean()),
-  where: z.optional(z.array(whereSchema)),
-  since: z.optional(z.string()),
-  until: z.optional(z.string()),
-});
 
 /** The fields of files according to the contract, and the columns made of them: see `Columns`. Only appended to. */
 const fileColumns = {
@@ -35,111 +24,77 @@ const fileColumns = {
   _other: 'string',
 } as const satisfies Columns;
 
-export const files = defineSource(
-  {
-    name: 'files',
-    operation: 'searchFiles',
-    fields: (list: ListOf) => ({
-      /** In lower case, each once and sorted, so that the same FileSets are the same selection. */
-      filesets: z.pipe(
-        list(uuid, { error: 'a list of FileSet ids', most: 1_000 }),
-        z.transform((ids: string[]) => [...new Set(ids.map((id) => id.toLowerCase()))].sort()),
-      ),
-      directory: z.optional(z.string({ error: 'text' })),
-      immediate: z.optional(yesOrNo),
-      where: z.optional(z.array(whereSchema, { error: 'a list of filters' })),
-      since: z.optional(utcTime),
-      until: z.optional(utcTime),
-    }),
-    selection: selectionSchema,
-    columns: fileColumns,
-  },
-  {
-    takes: 'All files of each FileSet, or only those that match a search.',
-    rules: [
-      {
-        at: 'since',
-        expected: (named) => `a time that is not after ${named('until')}`,
-        // A date that cannot be read is reported as such.
-        holds: ({ since, until }) => !(Date.parse(String(since)) > Date.parse(String(until))),
-      },
-      {
-        at: 'directory',
-        expected: (named) => `a directory, since ${named('immediate')} is given`,
-        holds: ({ directory, immediate }) => immediate === undefined || directory !== undefined,
-      },
-    ],
-    selectionOf: ({ filesets, directory, immediate, where, since, until }) => ({
-      selection: present({ filesets, directory, immediate, where, since, until }),
-    }),
-    async openScan(selection, { call }) {
-      const { filesPosition, filesScan } = await import('./scan.ts');
-      const scan = filesScan({ call, filesetIds: selection.filesets, search: searchOf(selection) });
-      return resumable(scan, filesPosition);
+export const files = defineSource({
+  name: 'files',
+  operation: 'searchFiles',
+  takes: 'All files of each FileSet, or only those that match a search.',
+  fields: (list) => ({
+    /** In lower case, each once and sorted, so that the same FileSets are the same selection. */
+    filesets: z.pipe(
+      list(uuid, { error: 'a list of FileSet ids', most: 1_000 }),
+      z.transform((ids: string[]) => [...new Set(ids.map((id) => id.toLowerCase()))].sort()),
+    ),
+    directory: z.optional(z.string({ error: 'text' })),
+    immediate: z.optional(yesOrNo),
+    where: z.optional(z.array(whereSchema, { error: 'a list of filters' })),
+    since: z.optional(utcTime),
+    until: z.optional(utcTime),
+  }),
+  rules: [
+    {
+      at: 'since',
+      expected: (named) => `a time that is not after ${named('until')}`,
+      // A date that cannot be read is reported as such.
+      holds: ({ since, until }) => !(Date.parse(String(since)) > Date.parse(String(until))),
     },
-    records: {
-      key: { owner: ['_filesetId'], id: 'id', isInteger: false },
-      label: 'path',
-      // Signed again for every response.
-      volatile: ['downloadUrl'],
-      sets: [],
-      // Files come in the order of their creation, if the platform sorts them.
-      inKeyOrder: false,
+    {
+      at: 'directory',
+      expected: (named) => `a directory, since ${named('immediate')} is given`,
+      holds: ({ directory, immediate }) => immediate === undefined || directory !== undefined,
     },
-    options: [
-      { flags: '--fileset <id>', help: 'a FileSet; may be repeated', field: 'filesets', kind: 'list' },
-      {
-        flags: '--directory <path>',
-        help: 'only files below this directory',
-        field: 'directory',
-        kind: 'text',
-      },
-      {
-        flags: '--immediate',
-        help: 'only files directly in that directory',
-        field: 'immediate',
-        kind: 'switch',
-        value: true,
-      },
-      {
-        flags: '--where <field:operator:value>',
-        help: 'only files that match this filter; !OPERATOR negates, commas separate the values of IN; may be repeated',
-        field: 'where',
-        kind: 'list',
-        entry: { expected: EXPECTED_WHERE, read: readWhere },
-      },
-      {
-        flags: '--since <date>',
-        help: 'only files created at this time or later (ISO 8601)',
-        field: 'since',
-        kind: 'text',
-      },
-      {
-        flags: '--until <date>',
-        help: 'only files created at this time or earlier (ISO 8601)',
-        field: 'until',
-        kind: 'text',
-      },
-    ],
-    sample: ({ filesetIds }) => filesetIds.slice(0, 1).flatMap((id) => ['--fileset', id]),
+  ],
+  async openScan({ filesets, directory, immediate, where, since, until }, { call }) {
+    const { filesPosition, filesScan } = await import('./scan.ts');
+    const dates = { ...(since && { start: since }), ...(until && { end: until }) };
+    const search = {
+      ...(directory !== undefined && { directoryPath: directory }),
+      ...(immediate !== undefined && { immediateChildren: immediate }),
+      ...(where && { filters: where }),
+      ...((since || until) && { dateFilters: [{ field: 'created', ...dates }] }),
+    };
+    return resumable(filesScan({ call, filesetIds: filesets, search }), filesPosition);
   },
-);
-
-function searchOf({
-  directory,
-  immediate,
-  where,
-  since,
-  until,
-}: z.infer<typeof selectionSchema>): FileSearch {
-  const dates = {
-    ...(since === undefined ? {} : { start: since }),
-    ...(until === undefined ? {} : { end: until }),
-  };
-  return {
-    ...(directory === undefined ? {} : { directoryPath: directory }),
-    ...(immediate === undefined ? {} : { immediateChildren: immediate }),
-    ...(where === undefined ? {} : { filters: where }),
-    ...(Object.keys(dates).length === 0 ? {} : { dateFilters: [{ field: 'created', ...dates }] }),
-  };
-}
+  columns: fileColumns,
+  records: {
+    key: { owner: ['_filesetId'], id: 'id', isInteger: false },
+    label: 'path',
+    // Signed again for every response.
+    volatile: ['downloadUrl'],
+    sets: [],
+    // Files come in the order of their creation, if the platform sorts them.
+    inKeyOrder: false,
+  },
+  options: [
+    { field: 'filesets', flags: '--fileset <id>', help: 'a FileSet; may be repeated', kind: 'list' },
+    { field: 'directory', flags: '--directory <path>', help: 'only files below this directory' },
+    { field: 'immediate', flags: '--immediate', help: 'only files directly in that directory' },
+    {
+      field: 'where',
+      flags: '--where <field:operator:value>',
+      help: 'only files that match this filter; !OPERATOR negates, commas separate the values of IN; may be repeated',
+      kind: 'list',
+      entry: { expected: EXPECTED_WHERE, read: readWhere },
+    },
+    {
+      field: 'since',
+      flags: '--since <date>',
+      help: 'only files created at this time or later (ISO 8601)',
+    },
+    {
+      field: 'until',
+      flags: '--until <date>',
+      help: 'only files created at this time or earlier (ISO 8601)',
+    },
+  ],
+  sample: ({ filesetIds }) => filesetIds.slice(0, 1).flatMap((id) => ['--fileset', id]),
+});

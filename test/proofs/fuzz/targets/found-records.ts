@@ -39,7 +39,7 @@ export const foundIn: Readonly<
     return { ...found, next: page.next, total: page.total };
   },
   async getDataFile(call) {
-    const scan = dataFilesScan({ call, ids: [DATA_FILE], expand: [] });
+    const scan = dataFilesScan({ call, ids: [DATA_FILE] });
     const steps = scan({ from: undefined, takenKeys: () => noKeys() });
     const { value } = await steps.next();
     if (value === undefined || !('batch' in value)) throw new Error('expected a step');
