@@ -52,8 +52,8 @@ export type Worker = {
   readonly reportFinished: (event: JobFinished) => Promise<void>;
   /** Called for each job that has ended, and again if its message is delivered again. */
   readonly onEnded?: ((job: EndedJob) => void) | undefined;
-  /** Called for each message that is refused. */
-  readonly onRefused?: () => void;
+  /** Called for each message that is refused, and again if it is delivered again. */
+  readonly onRefused?: ((messageId: string) => void) | undefined;
   readonly logger: Logger;
   /** Holds each message, and each job that runs. Absent: nothing does. */
   readonly inHand?: InHand | undefined;
@@ -73,8 +73,7 @@ export type Worker = {
  */
 export type Handled =
   | { readonly kind: 'done' }
-  /** `isLost`: the lease was lost while the job ran. Default: false. */
-  | { readonly kind: 'later'; readonly delayMs: number; readonly isLost?: boolean }
+  | { readonly kind: 'later'; readonly delayMs: number }
   /** `isLast`: no other message of its job may be left, so this is tried until the end. Default: false. */
   | { readonly kind: 'replace'; readonly body: string; readonly isLast?: boolean };
 
@@ -186,7 +185,7 @@ async function nameMessage(message: QueueMessage, request: JobRequest, worker: W
 async function refuse(message: QueueMessage, worker: Worker, faults: readonly string[]): Promise<Handled> {
   const refused = await storeRefused(worker.store, message, faults);
   worker.logger.warn({ messageId: message.messageId, refused, faults }, 'message refused');
-  worker.onRefused?.();
+  worker.onRefused?.(message.messageId);
   return DONE;
 }
 
@@ -234,7 +233,7 @@ async function run(given: Given & { readonly held: Held }, worker: Worker, lease
   const ended = await recordEnd(claim, outcome, { ...worker, untilMs: lease.writeUntilMs });
   // Another worker has the job, and its outcome wins; that is reported when the message is delivered again.
   if (ended.kind === 'called-unknown') return sendAgain(given.message);
-  if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS, isLost: true };
+  if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS };
   // Awaited here: a failure while the lease is being given up would be unhandled, and would end the process.
   return await settle({ ...given, sinceMs }, ended.row, worker);
 }
@@ -282,9 +281,7 @@ async function handBack(
 ): Promise<Handled> {
   const hasLeft = held.hasLeft();
   const isLost = after.kind === 'leave';
-  const later: Handled = isLost
-    ? { kind: 'later', delayMs: lease.leaseMs, isLost }
-    : { kind: 'later', delayMs: after.delayMs };
+  const later: Handled = { kind: 'later', delayMs: isLost ? lease.leaseMs : after.delayMs };
   // What has left may have been executed, and whoever takes the job over must see that it was sent.
   if (isLost && hasLeft) return later;
   const counts = isLost ? 'nothing' : after.counts;

@@ -1,4 +1,4 @@
-import { type Handled, handleMessage, type Worker } from './handle-message.ts';
+import { handleMessage, type Worker } from './handle-message.ts';
 import type { Lease } from './held.ts';
 import { parseMessage } from './message/message.ts';
 import { withId } from './message/with-id.ts';
@@ -6,19 +6,17 @@ import { persist } from './persist.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
 import { isServiceAway } from './service-away.ts';
 
-/** How one delivery of a message ended. */
-export type HandledOnce =
-  /** Its job has ended, or it was refused: the caller deletes it. */
-  | { readonly kind: 'done' }
-  /** It was replaced by another message, which comes after `delayMs`, and is deleted. */
-  | { readonly kind: 'replaced'; readonly delayMs: number }
-  /**
-   * It comes back, after `delayMs` if that is known, otherwise when its visibility timeout ends. `isLost`: the lease was
-   * lost while its job ran.
-   */
-  | { readonly kind: 'later'; readonly delayMs: number | undefined; readonly isLost?: boolean }
-  /** The same, since it could not be handled. `isAway`: the table or the store did not respond. */
-  | { readonly kind: 'failed'; readonly delayMs: number | undefined; readonly isAway: boolean };
+/**
+ * How one delivery of a message ended. `done`: its job has ended, or it was refused; the caller deletes it. `replaced`: it
+ * was replaced by another message, which comes after `delayMs`, and is deleted. `later`: it comes back, after `delayMs` if
+ * that is known, otherwise when its visibility timeout ends. `failed`: the same, since it could not be handled; `isAway`:
+ * the table or the store did not respond.
+ */
+export type HandledOnce = {
+  readonly kind: 'done' | 'replaced' | 'later' | 'failed';
+  readonly delayMs?: number;
+  readonly isAway?: boolean;
+};
 
 export type HandleOnceParts = {
   readonly worker: Worker;
@@ -47,7 +45,7 @@ export async function handleOnce(message: QueueMessage, parts: HandleOnceParts):
     worker.logger.error({ messageId: message.messageId, err }, 'message not handled');
     await stopHiding?.();
     // A fault that is not an outage counts towards the dead letters.
-    if (!isServiceAway(err)) return { kind: 'failed', delayMs: undefined, isAway: false };
+    if (!isServiceAway(err)) return { kind: 'failed' };
     const delayMs = AWAY_MS + Math.floor(worker.random() * AWAY_SPREAD_MS);
     const back = await putBack(message, { delayMs }, parts);
     return back.kind === 'replaced' ? back : { ...back, kind: 'failed', isAway: true };
@@ -77,9 +75,9 @@ const LONGEST_SEND_DELAY_MS = 900_000;
 /** Puts a message that waits back on the queue, for `delayMs` or a shorter time if that is the queue's limit. */
 async function putBack(
   message: QueueMessage,
-  { delayMs, isLost = false }: Omit<Extract<Handled, { readonly kind: 'later' }>, 'kind'>,
+  { delayMs }: { readonly delayMs: number },
   { worker, queue }: HandleOnceParts,
-): Promise<Extract<HandledOnce, { readonly kind: 'later' | 'replaced' }>> {
+): Promise<HandledOnce> {
   const { messageId, receipt, receives, sentAtMs } = message;
   const { logger, now } = worker;
   if (receives >= MOST_RECEIVES || (sentAtMs !== undefined && now() - sentAtMs >= OLDEST_MS)) {
@@ -95,13 +93,13 @@ async function putBack(
   }
   try {
     await queue.delay(receipt, delayMs);
-    return { kind: 'later', delayMs, isLost };
+    return { kind: 'later', delayMs };
   } catch (err) {
     logger.warn(
       { messageId, delayMs, err },
       'message not delayed; delivered again when its visibility timeout ends',
     );
-    return { kind: 'later', delayMs: undefined, isLost };
+    return { kind: 'later' };
   }
 }
 

@@ -16,7 +16,7 @@ import { definitionOf, openRunners } from './types/job-types.ts';
 export type WorkerHooks = {
   readonly onFinished?: (event: JobFinished) => void;
   readonly onEnded?: Worker['onEnded'];
-  readonly onRefused?: () => void;
+  readonly onRefused?: Worker['onRefused'];
   /** Called for each text that the platform scored: the response says what that used. */
   readonly onSentiment?: (response: Sentiment) => void;
 };
@@ -61,7 +61,7 @@ export async function openWorker(
       hooks.onFinished?.(event);
     },
     onEnded: hooks.onEnded,
-    ...(hooks.onRefused === undefined ? {} : { onRefused: hooks.onRefused }),
+    onRefused: hooks.onRefused,
   };
 }
 

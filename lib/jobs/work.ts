@@ -1,4 +1,4 @@
-import { backoffMs, sleep } from '../base/index.ts';
+import { sleep } from '../base/index.ts';
 import type { Worker } from './handle-message.ts';
 import { type HandledOnce, handleOnce } from './handle-once.ts';
 import type { Lease } from './held.ts';
@@ -10,7 +10,7 @@ export type WorkOptions = {
   readonly worker: Worker;
   readonly lease: Lease;
   readonly queue: Queue;
-  /** The most jobs that run at once; fewer while leases are lost. */
+  /** The most jobs that run at once. */
   readonly concurrency: number;
   /** How long a message is hidden from other receivers at a time; extended while its job runs. */
   readonly visibilitySeconds: number;
@@ -25,172 +25,97 @@ export type WorkOptions = {
   readonly polls?: Polls | undefined;
   /** Somebody watches, who would rather know at once that the queue cannot be reached. Default: false. */
   readonly isWatched?: boolean | undefined;
-  /** Called for each message that is refused, and again if the message is delivered again. */
-  readonly onRefused?: (messageId: string) => void;
 };
 
 export type WorkCounts = { readonly done: number; readonly later: number; readonly failed: number };
 
 /**
  * Consumes a queue in this process, as the deployed worker would, until it is stopped or there is nothing left. It
- * takes no more messages than it has room for, and none while the platform, the table or the store is away. While the
- * queue is away it tries again until it is stopped. Throws what the queue throws if that will not pass, such as that it
- * does not exist, once all running jobs have finished.
+ * takes no more messages than it has room for, and none while the table or the store is away. While the queue is away it
+ * tries again until it is stopped. Throws what the queue throws if that will not pass, such as that it does not exist,
+ * once all running jobs have finished.
  */
 export async function work(options: WorkOptions): Promise<WorkCounts> {
-  const { queue, visibilitySeconds, drain, signal, polls = queue.polls ?? LONG_POLLS } = options;
-  const { waitSeconds, areCountsExact } = polls;
+  const { worker, queue, concurrency, visibilitySeconds, drain, signal } = options;
+  const polls = options.polls ?? queue.polls ?? LONG_POLLS;
+  const counts = { done: 0, later: 0, failed: 0 };
   const running = new Set<Promise<void>>();
-  const begun = createBegun(options);
   const isEmpty = createEmptyCheck(queue, polls);
-  const unlessAway = createQueueOutage(options);
-  const poll = async () => {
-    const most = Math.min(10, begun.places() - running.size);
+  // When the last message is due that went back: the queue's counts may be too old to include it.
+  let [dueAtMs, areServicesAway, hasPolled] = [0, false, false];
+
+  const handle = async (message: QueueMessage): Promise<void> => {
+    const { kind, delayMs = visibilitySeconds * 1_000, isAway } = await handleOne(message, options);
+    counts[kind === 'replaced' ? 'later' : kind] += 1;
+    if (kind !== 'done') dueAtMs = Math.max(dueAtMs, worker.now() + delayMs);
+    areServicesAway ||= isAway === true;
+  };
+  const poll = async (): Promise<'empty' | 'polled'> => {
+    const most = Math.min(10, concurrency - running.size);
     const wasIdle = running.size === 0;
-    const messages = await queue.receive({ most, waitSeconds, visibilitySeconds });
+    const messages = await queue.receive({ most, waitSeconds: polls.waitSeconds, visibilitySeconds });
+    hasPolled = true;
     for (const message of messages) {
-      const one = begun.add(message).finally(() => running.delete(one));
+      const one = handle(message).finally(() => running.delete(one));
       running.add(one);
     }
-    const isQuiet = wasIdle && messages.length === 0 && (areCountsExact || !begun.isComingBack());
-    if (drain && (await isEmpty({ isQuiet }))) return 'empty';
-    if (messages.length === 0 && waitSeconds === 0) await pause(CHECK_EVERY_MS, options);
-    return 'polled';
+    const isNothingDue = polls.areCountsExact === true || dueAtMs <= worker.now();
+    const isQuiet = wasIdle && messages.length === 0 && isNothingDue;
+    return drain && (await isEmpty({ isQuiet })) ? 'empty' : 'polled';
   };
+  const look = async () => {
+    await Promise.all([worker.ledger.read(NOTHING), worker.store.get(`work/${NOTHING}`)]).catch((error) => {
+      // Any other failure is not an outage: the next job shows what it does.
+      if (isServiceAway(error)) throw error;
+    });
+    areServicesAway = false;
+  };
+  const mayBeAway = () => options.isWatched !== true || hasPolled;
   try {
     while (!signal.aborted) {
-      if (running.size >= begun.places()) await Promise.race(running);
-      else if (begun.isServiceAway()) begun.servicesAreBack(await untilServicesAreBack(options));
-      else if (!(await isPlatformAway(options)) && (await unlessAway(poll)) === 'empty') break;
+      if (running.size >= concurrency) await Promise.race(running);
+      else if (areServicesAway) await untilBack('the table or the store', look, options);
+      else if ((await untilBack('the queue', poll, { ...options, mayBeAway })) === 'empty') break;
     }
   } finally {
     await Promise.all(running);
   }
-  return begun.counts();
+  return counts;
 }
-
-/** How many messages are remembered: a copy is delivered soon after its message, or hardly ever. */
-const MOST_REMEMBERED = 10_000;
-
-/** The messages that were received: how they ended, and what that says about the queue and the services. */
-function createBegun(options: WorkOptions) {
-  const counts = { done: 0, later: 0, failed: 0 };
-  const { concurrency, lease, visibilitySeconds, worker } = options;
-  let places = concurrency;
-  let [halvedAtMs, isAway] = [Number.NEGATIVE_INFINITY, false];
-  // When a message is due that went back; 0 if it was deleted, so that no copy of it is waited for.
-  const dueAtMs = new Map<string, number>();
-  const isDueAt = ({ messageId }: QueueMessage, atMs: number) => {
-    if (dueAtMs.get(messageId) !== 0) dueAtMs.set(messageId, atMs);
-    const [oldest = ''] = dueAtMs.keys();
-    if (dueAtMs.size > MOST_REMEMBERED) dueAtMs.delete(oldest);
-  };
-  // What loses a lease is most often that this machine, or the table, cannot renew so many in time. Then each job in
-  // hand makes the others slower, all are lost and claimed again, and none would ever end.
-  const holdFewer = () => {
-    if (worker.now() - halvedAtMs < lease.leaseMs) return;
-    halvedAtMs = worker.now();
-    places = Math.max(1, places / 2);
-  };
-  return {
-    async add(message: QueueMessage): Promise<void> {
-      const handled = await handleOne(message, options);
-      counts[handled.kind === 'replaced' ? 'later' : handled.kind] += 1;
-      if (handled.kind === 'done') {
-        isDueAt(message, 0);
-        places = Math.min(concurrency, places + 1 / Math.floor(places));
-        return;
-      }
-      isDueAt(message, worker.now() + (handled.delayMs ?? visibilitySeconds * 1000));
-      if (handled.kind === 'later' && handled.isLost) holdFewer();
-      if (handled.kind === 'failed' && handled.isAway) isAway = true;
-    },
-    /** How many jobs the process holds at once: half as many after each loss, one more for each round without. */
-    places: () => Math.floor(places),
-    /** Whether a message that went back to the queue is not due yet: the queue's counts may be too old to include it. */
-    isComingBack: () => dueAtMs.values().some((atMs) => atMs > worker.now()),
-    isServiceAway: () => isAway,
-    servicesAreBack(are: boolean) {
-      isAway = !are;
-    },
-    counts: (): WorkCounts => counts,
-  };
-}
-
-/**
- * Makes a request of the queue. Returns undefined, after a wait, if the queue is away, which is logged once for each
- * outage. Throws what will not pass; a watched queue that has never responded, too: its address is most likely wrong.
- */
-function createQueueOutage({ worker: { logger, random }, sleep, signal, isWatched = false }: WorkOptions) {
-  let tries = 0;
-  let hasResponded = false;
-  return async <T>(request: () => Promise<T>): Promise<T | undefined> => {
-    try {
-      const result = await request();
-      hasResponded = true;
-      if (tries > 0) logger.info('the queue is back');
-      tries = 0;
-      return result;
-    } catch (err) {
-      if (!isServiceAway(err) || (isWatched && !hasResponded)) throw err;
-      tries += 1;
-      if (tries === 1) logger.warn({ err }, 'the queue is away: tried again until it responds');
-      await sleep(queueWaitMs(tries, random()), signal).catch(() => undefined);
-      return undefined;
-    }
-  };
-}
-
-const pause = (ms: number, { sleep, signal }: WorkOptions): Promise<void> =>
-  sleep(ms, signal).catch(() => undefined);
-
-/** Waits between two looks at the table and the store. */
-const LOOKS = { baseDelayMs: 1_000, maxDelayMs: 10_000 };
 
 /** A name that neither a job nor an object has. */
 const NOTHING = '-';
 
-/** Waits until the table and the store respond again, and returns true; false if the signal ended the wait. */
-async function untilServicesAreBack({ worker, sleep, signal }: WorkOptions): Promise<boolean> {
-  const { ledger, store, logger, random } = worker;
-  for (let look = 1; ; look += 1) {
+type OutageOptions = Pick<WorkOptions, 'worker' | 'sleep' | 'signal'> & {
+  readonly mayBeAway?: () => boolean;
+};
+
+/**
+ * Makes a request, again and again while the service is away, which is logged once for each outage. Returns undefined if
+ * the signal ended that. Throws what will not pass; an outage, too, unless `mayBeAway`: an address is most likely wrong.
+ */
+async function untilBack<T>(
+  what: string,
+  request: () => Promise<T>,
+  { worker: { logger, random }, sleep, signal, mayBeAway = () => true }: OutageOptions,
+): Promise<T | undefined> {
+  for (let tries = 1; !signal.aborted; tries += 1) {
     try {
-      await Promise.all([ledger.read(NOTHING), store.get(`work/${NOTHING}`)]);
-      if (look > 1) logger.info('the table and the store are back');
-      return true;
+      const result = await request();
+      if (tries > 1) logger.info(`${what} is back`);
+      return result;
     } catch (err) {
-      // Any other failure is not an outage: the next job shows what it does.
-      if (!isServiceAway(err)) return true;
-      if (look === 1) logger.warn({ err }, 'the table or the store is away: no jobs are taken');
+      if (!isServiceAway(err) || !mayBeAway()) throw err;
+      if (tries === 1) logger.warn({ err }, `${what} is away: tried again until it responds`);
     }
-    await sleep(backoffMs(look, 0.5 + random() / 2, LOOKS), signal).catch(() => undefined);
-    if (signal.aborted) return false;
+    await sleep(queueWaitMs(tries, random()), signal).catch(() => undefined);
   }
+  return undefined;
 }
 
-/** Whether the platform is away. Then it has waited a little, or probed: nothing is received until it is back. */
-async function isPlatformAway(options: WorkOptions): Promise<boolean> {
-  const { breaker } = options.worker;
-  if (breaker?.knownBlockedMs() === undefined) return false;
-  const blockedMs = await breaker.blockedMs();
-  if (blockedMs === undefined) return false;
-  await pause(Math.min(blockedMs, CHECK_AWAY_MS), options);
-  return true;
-}
-
-/** How often to check whether the platform is back; another worker may have found out. */
-const CHECK_AWAY_MS = 1_000;
-
-/** How long to wait before the next poll where polls do not wait. */
-const CHECK_EVERY_MS = 200;
-
+/** Handles a message that stays hidden from others meanwhile, and deletes it if it is done. */
 async function handleOne(message: QueueMessage, options: WorkOptions): Promise<HandledOnce> {
-  const { lease, queue } = options;
-  const onRefused = () => {
-    options.worker.onRefused?.();
-    options.onRefused?.(message.messageId);
-  };
-  const worker = { ...options.worker, onRefused };
+  const { worker, lease, queue } = options;
   const stopHiding = keepHidden(message, options);
   const handled = await handleOnce(message, { worker, lease, queue, stopHiding });
   if (handled.kind !== 'done') return handled;
@@ -199,7 +124,7 @@ async function handleOne(message: QueueMessage, options: WorkOptions): Promise<H
     return handled;
   } catch (err) {
     worker.logger.warn({ messageId: message.messageId, err }, 'message not deleted; delivered again');
-    return { kind: 'failed', delayMs: undefined, isAway: false };
+    return { kind: 'failed' };
   }
 }
 
@@ -208,14 +133,14 @@ function keepHidden(
   { receipt, messageId }: QueueMessage,
   { queue, visibilitySeconds, rest = sleep, worker: { logger } }: WorkOptions,
 ): () => Promise<void> {
-  const visibilityMs = visibilitySeconds * 1000;
+  const visibilityMs = visibilitySeconds * 1_000;
   const stopped = new AbortController();
   const keep = async () => {
     while (!stopped.signal.aborted) {
       await rest(visibilityMs / 3, stopped.signal);
-      const extended =
-        queue.extend === undefined ? queue.delay(receipt, visibilityMs) : queue.extend(receipt, visibilityMs);
-      await extended.catch((err: unknown) => logger.warn({ messageId, err }, 'visibility not extended'));
+      await (queue.extend ?? queue.delay)(receipt, visibilityMs).catch((err: unknown) =>
+        logger.warn({ messageId, err }, 'visibility not extended'),
+      );
     }
   };
   // The sleep ends with the signal's reason.

@@ -46,7 +46,7 @@ export async function startJobs({
   const queue = await openQueue(SYNC_QUEUE_URL, shared);
   const deadLetters = await openQueue(SYNC_DEAD_LETTER_URL, shared, 'dead');
   const { table } = await openTable(SYNC_TABLE, shared, LEASES);
-  const polls = isInAws ? {} : { polls: { waitSeconds: 0, quiet: 1, areCountsExact: true } };
+  const polls = isInAws ? {} : { polls: { waitSeconds: 0.1, quiet: 1, areCountsExact: true } };
   const begin = (
     argv: readonly string[],
     environment: Readonly<Record<string, string>>,

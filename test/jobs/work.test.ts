@@ -14,26 +14,6 @@ import { memoryQueue } from './memory-queue.ts';
 const options = { concurrency: 2, visibilitySeconds: 60, drain: true, signal: new AbortController().signal };
 const sleep: WorkOptions['sleep'] = () => turn();
 
-test('reports every refused message with its id, and to the worker too', async () => {
-  await using fake = await fakeWorker({});
-  const refused: string[] = [];
-  const reported: string[] = [];
-  const worker = { ...fake.worker, onRefused: () => void reported.push('refused') };
-
-  const counts = await work({
-    ...options,
-    worker,
-    lease: leaseOf(fake),
-    queue: memoryQueue(['no job', '{"type":"dance"}']),
-    sleep,
-    onRefused: (messageId) => refused.push(messageId),
-  });
-
-  expect(refused.toSorted()).toEqual(['m-1', 'm-2']);
-  expect(reported).toEqual(['refused', 'refused']);
-  expect(counts).toEqual({ done: 2, later: 0, failed: 0 });
-});
-
 test.for([1, 2, 3, 4, 5, 6])(
   'drains all 40 jobs of a queue whose short polls miss and whose counts lag: seed %i',
   async (seed) => {
@@ -63,42 +43,6 @@ test.for([1, 2, 3, 4, 5, 6])(
     expect(queue.bodies()).toEqual([]);
   },
 );
-
-test('receives nothing while the platform is away, and goes on by itself when it is back', async () => {
-  await using fake = await fakeWorker({
-    'run-function': async () => ({ status: 'done', response: '1' }),
-  });
-  const queue = memoryQueue([JSON.stringify(runFunctionJob)]);
-  let [blockedFor, receives] = [90, 0];
-  const breaker = {
-    knownBlockedMs: () => (blockedFor > 0 ? 10_000 : undefined),
-    blockedMs: async () => (blockedFor > 0 ? 10_000 : undefined),
-  };
-  const slept: number[] = [];
-
-  const counts = await work({
-    ...options,
-    worker: { ...fake.worker, breaker },
-    lease: leaseOf(fake),
-    queue: {
-      ...queue,
-      receive: async (asked) => {
-        receives += 1;
-        expect(blockedFor).toBe(0);
-        return queue.receive(asked);
-      },
-    },
-    sleep: async (ms) => {
-      blockedFor = Math.max(0, blockedFor - 1);
-      slept.push(ms);
-      await turn();
-    },
-  });
-
-  expect(slept.slice(0, 90)).toEqual(Array(90).fill(1_000));
-  expect(counts).toMatchObject({ done: 1, failed: 0 });
-  expect(receives).toBeGreaterThan(1);
-});
 
 const awsError = (name: string) =>
   new AwsError('receive', Object.assign(new Error(name), { code: name, name }));
@@ -215,45 +159,6 @@ test('receives nothing while the table is away: only the messages in hand spend 
   expect(receivedAway).toBeLessThanOrEqual(2);
   expect(counts).toEqual({ done: 100, later: 0, failed: receivedAway });
   expect(queue.bodies()).toEqual([]);
-});
-
-test('does not wait for a copy of a message that it has deleted meanwhile', async () => {
-  const copyIsBack = Promise.withResolvers<void>();
-  await using fake = await fakeWorker({
-    'run-function': async (_, turn) => {
-      await turn.beforeSend();
-      await copyIsBack.promise;
-      return { status: 'done', response: '1' };
-    },
-  });
-  const body = JSON.stringify(runFunctionJob);
-  const original = memoryQueue([body]);
-  const copy = memoryQueue([body]);
-  const stop = new AbortController();
-  let quietPolls = 0;
-  const queue: Queue = {
-    ...original,
-    receive: async (asked) => {
-      const [message] = await original.receive(asked);
-      const [again] = message === undefined ? await copy.receive(asked) : [];
-      if (original.bodies().length === 0) quietPolls += 1;
-      if (quietPolls > 1_000) stop.abort();
-      return [message, again].filter((each) => each !== undefined);
-    },
-    delay: async () => copyIsBack.resolve(),
-  };
-
-  const counts = await work({
-    ...options,
-    signal: stop.signal,
-    worker: fake.worker,
-    lease: leaseOf(fake),
-    queue,
-    sleep,
-  });
-
-  expect(counts).toEqual({ done: 1, later: 1, failed: 0 });
-  expect(quietPolls).toBeLessThan(1_000);
 });
 
 test('polls long while a job runs, too', async () => {

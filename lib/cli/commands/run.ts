@@ -1,6 +1,6 @@
 import { sleep } from '../../base/index.ts';
-import { createFileQueue } from '../../jobs/file/file-queue.ts';
 import type { JobFile } from '../../jobs/file/job-file.ts';
+import { runRows } from '../../jobs/file/run-rows.ts';
 import type { EndedJob } from '../../jobs/handle-message.ts';
 import { adviceWords } from '../../jobs/job-advice.ts';
 import { openJobStorage } from '../../jobs/job-storage.ts';
@@ -8,7 +8,6 @@ import type { Outcome } from '../../jobs/ledger/job-row.ts';
 import { openWorker, renewedLease } from '../../jobs/open-worker.ts';
 import { senderHere } from '../../jobs/queue/open-queue.ts';
 import { writeRunOutput } from '../../jobs/results/run-output.ts';
-import { work } from '../../jobs/work.ts';
 import { openSession } from '../../session.ts';
 import { readSettings } from '../../settings.ts';
 import type { FlagsOf, Run } from '../commands.ts';
@@ -20,7 +19,7 @@ import { createProgress } from '../terminal/progress.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { counted, inJson } from '../terminal/words.ts';
 import { checkedOutput, checkFile } from '../texts/score-files.ts';
-import { tokenIn, VISIBILITY_SECONDS } from './work.ts';
+import { tokenIn } from './work.ts';
 
 /** `file`: the jobs, or with a template the rows that they are made of. */
 type RunFlags = FlagsOf<'run'> & { readonly file: string };
@@ -64,22 +63,17 @@ async function runAll(jobs: JobFile, { concurrency }: RunFlags, terminal: Termin
     progress.update(tally.progress());
   };
   progress.update(tally.progress());
-  const worker = await openWorker(session, storage, { onEnded });
-  const queue = createFileQueue({
-    rows: jobs.rows,
-    ledger: storage.ledger,
-    sender: senderHere(),
-    onEndedElsewhere: ({ id, outcome }) => onEnded({ id, ...outcome }),
-    now: Date.now,
+  const worker = await openWorker(session, storage, {
+    onEnded,
+    onRefused: (id) => onEnded({ id, status: 'failed', error: OTHER_CONTENT }),
   });
   const signal = AbortSignal.any([terminal.signal, token.signal]);
   try {
-    await work({
-      ...{ worker, queue, signal, sleep, visibilitySeconds: VISIBILITY_SECONDS },
+    await runRows(jobs.rows(), {
+      ...{ worker, signal, sleep, sender: senderHere() },
       lease: renewedLease(storage.ledger, { stop: signal }),
       concurrency: concurrency ?? settings.PLATFORM_CONCURRENCY,
-      drain: true,
-      onRefused: (id) => onEnded({ id, status: 'failed', error: OTHER_CONTENT }),
+      onEndedElsewhere: ({ id, outcome }) => onEnded({ id, ...outcome }),
     });
   } finally {
     progress.end();

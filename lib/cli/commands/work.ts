@@ -18,7 +18,7 @@ import { inJson } from '../terminal/words.ts';
 type WorkFlags = FlagsOf<'work'>;
 
 /** How long a received message is hidden from other workers, at a time. */
-export const VISIBILITY_SECONDS = 60;
+const VISIBILITY_SECONDS = 60;
 
 /** Consumes the queue here, as the deployed worker would, until Ctrl-C or, with `--drain`, until it is empty. */
 export default (async (_, flags, terminal) => {
@@ -34,9 +34,7 @@ export default (async (_, flags, terminal) => {
   // A failure of the queue itself ends the work, and is reported there.
   const counts = () => queue.counts().catch(() => undefined);
   using view = createWorkView({ ...terminal, counts, now: Date.now });
-  const worker = await openWorker(session, storage, {
-    onEnded: view.onEnded,
-  });
+  const worker = await openWorker(session, storage, view);
   const signal = AbortSignal.any([terminal.signal, token.signal]);
   const back = await work({
     worker,
@@ -49,7 +47,6 @@ export default (async (_, flags, terminal) => {
     isWatched,
     polls: terminal.polls,
     sleep,
-    onRefused: view.onRefused,
   }).catch(refuseMissingQueue);
   view[Symbol.dispose]();
   return report(summarize(back, view.counts()), token.fault(), { flags, terminal });

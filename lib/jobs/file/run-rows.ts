@@ -1,0 +1,99 @@
+import PQueue from 'p-queue';
+import { handleMessage, type Worker } from '../handle-message.ts';
+import type { Lease } from '../held.ts';
+import { type EndedJobRow, hasEnded } from '../ledger/job-row.ts';
+import { isServiceAway } from '../service-away.ts';
+import type { FileRow } from './job-file.ts';
+
+export type RunRowsOptions = {
+  readonly worker: Worker;
+  readonly lease: Lease;
+  /** How many jobs run at once. */
+  readonly concurrency: number;
+  readonly sender: string;
+  /** Called for each job that has ended before, or that another process has ended. */
+  readonly onEndedElsewhere: (row: EndedJobRow) => void;
+  /** Ends the work: running jobs are finished, and no new ones are started. */
+  readonly signal: AbortSignal;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+};
+
+/** How many rows are under way, or wait until they are due: memory holds their messages. */
+const MOST_OPEN = 500;
+
+/** How often it is looked whether another process has ended the job of a row that waits. */
+const LOOK_EVERY_MS = 2_000;
+
+/** How long a place waits after the table or the store was away. */
+const AFTER_OUTAGE_MS = 10_000;
+
+/**
+ * Runs the jobs of a file's rows here, each to its end. The ledger says which have ended, so nothing else is stored, and
+ * two processes share the rows. A job that fails through a fault of this code is logged and left. Throws what the rows do,
+ * and what the ledger does if that will not pass, once all running jobs have finished.
+ */
+export async function runRows(rows: AsyncIterable<FileRow>, options: RunRowsOptions): Promise<void> {
+  const running = new PQueue({ concurrency: options.concurrency });
+  const failed = new AbortController();
+  const signal = AbortSignal.any([options.signal, failed.signal]);
+  const open = new Set<Promise<void>>();
+  try {
+    for await (const row of rows) {
+      const one = runRow(row, running, { ...options, signal })
+        .catch((error: unknown) => failed.abort(error))
+        .finally(() => open.delete(one));
+      open.add(one);
+      if (open.size >= MOST_OPEN) await Promise.race(open);
+      if (signal.aborted) break;
+    }
+  } finally {
+    await Promise.all(open);
+  }
+  failed.signal.throwIfAborted();
+}
+
+async function runRow(row: FileRow, running: PQueue, options: RunRowsOptions): Promise<void> {
+  const { worker, signal, sleep } = options;
+  let [receives, dueAtMs] = [0, worker.now()];
+  while (!signal.aborted) {
+    const isDue = dueAtMs <= worker.now();
+    if (isDue) receives += 1;
+    const delayMs = await running.add(() => lookAt(row, isDue ? receives : undefined, options));
+    if (delayMs === 'ended') return;
+    if (isDue) dueAtMs = worker.now() + delayMs;
+    await sleep(Math.max(0, Math.min(LOOK_EVERY_MS, dueAtMs - worker.now())), signal).catch(() => undefined);
+  }
+}
+
+/** Runs the job of a row unless it has ended, and returns how long it waits then. `receives`: undefined if it only waits. */
+async function lookAt(
+  { id, contentHash, body }: FileRow,
+  receives: number | undefined,
+  { worker, lease, sender, onEndedElsewhere, signal, sleep }: RunRowsOptions,
+): Promise<number | 'ended'> {
+  if (signal.aborted) return 0;
+  try {
+    const row = await worker.ledger.read(id);
+    if (row !== undefined && hasEnded(row) && row.contentHash === contentHash) {
+      onEndedElsewhere(row);
+      return 'ended';
+    }
+  } catch (error) {
+    if (!isServiceAway(error)) throw error;
+  }
+  if (receives === undefined) return 0;
+  try {
+    const handled = await handleMessage(
+      { messageId: id, receipt: id, body, sender, receives },
+      worker,
+      lease,
+    );
+    if (handled.kind === 'done') return 'ended';
+    return handled.kind === 'later' ? handled.delayMs : 0;
+  } catch (err) {
+    worker.logger.error({ job: id, err }, 'job not run');
+    if (!isServiceAway(err)) return 'ended';
+    await sleep(AFTER_OUTAGE_MS, signal).catch(() => undefined);
+    return 0;
+  }
+}
