@@ -123,18 +123,6 @@ test('control characters of the platform’s text do not reach the terminal', as
   expect(out.split('\n').slice(1)).toEqual(['  added gone added fake (9)  (1)']);
 });
 
-test('warns of a key that appears twice', async () => {
-  await publishLines(store, { run: monday, lines: [line(1, 'a'), line(1, 'b')] });
-  await publishLines(store, { run: tuesday, lines: [line(1, 'b')] });
-
-  const { out, err } = await diff('calculations');
-
-  expect(out).toContain('0 added, 0 removed, 0 changed');
-  expect(err).toBe(
-    `calculations: key 1 appears more than once in run ${monday.id}, and other keys may too; only the last record of each key is compared`,
-  );
-});
-
 test.each([[[]], [['--since', '2026-11-17']]])(
   'a single run has nothing to be compared with, not even itself, which is not a failure: %j',
   async (flags) => {

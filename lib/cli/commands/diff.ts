@@ -4,16 +4,13 @@ import {
   collectChanges,
   printChange,
 } from '../../snapshot/changes/change.ts';
-import { changesBetween } from '../../snapshot/changes/changes-between.ts';
-import type { ComparisonEvent, RunSide } from '../../snapshot/changes/comparison.ts';
+import { changesBetween, type RunsToCompare } from '../../snapshot/changes/changes-between.ts';
 import { describeChanges } from '../../snapshot/changes/describe-changes.ts';
-import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
-import { type EarlierRun, findRunPair } from '../../snapshot/changes/run-pair.ts';
+import type { PublishedRun } from '../../snapshot/changes/published-runs.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
-import type { Manifest } from '../../snapshot/manifest.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
-import { type Store, StoredObjectError } from '../../store/index.ts';
+import { StoredObjectError } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError, withWayOut } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
@@ -61,25 +58,22 @@ const namedBy =
     return 'broken';
   };
 
+type Wanted = Pick<RunsToCompare, 'store' | 'place' | 'old' | 'now'>;
+
 /** What changed between two runs of a place; undefined if none has been published. */
 async function findDifference(
-  {
-    store,
-    place,
-    old,
-    now,
-  }: Pick<Compared, 'store' | 'place'> & {
-    readonly old: string | undefined;
-    readonly now: string | undefined;
-  },
-  flags: DiffFlags,
-  terminal: Terminal,
+  wanted: Wanted,
+  { since, memory, limit, json }: DiffFlags,
+  { signal }: Terminal,
 ): Promise<Difference | undefined> {
-  const runs = await publishedRuns(store, place, terminal);
-  if (runs.length === 0) return undefined;
-  const pair = await findRunPair({ store, place, runs, old, now, sinceMs: flags.since });
-  if (pair.kind === 'unknown-run') throw unknownRun(place, pair.run, runs);
-  return compare({ store, place, ...pair }, flags, terminal);
+  const { place } = wanted;
+  const found = await changesBetween({ ...wanted, sinceMs: since, memoryBytes: memory * 1_000_000, signal });
+  if (found.kind === 'nothing-published') return undefined;
+  if (found.kind === 'unknown-run') throw unknownRun(place, found.run, found.runs);
+  const { old, after, steps } = found;
+  if (steps === undefined) return { place, old: null, now: after.run, counts: undefined, changes: [] };
+  const collected = await collectChanges(steps, limit ?? (json ? LISTED_JSON : LISTED));
+  return { place, old, now: after.run, ...collected };
 }
 
 /** The most runs that an error names. */
@@ -91,13 +85,6 @@ function unknownRun(place: Place, run: string, runs: readonly PublishedRun[]): U
   return new UsageError(`${place}: expected a published run (${names.join(', ')}${rest}), got ${run}`);
 }
 
-type Compared = {
-  readonly store: Store;
-  readonly place: Place;
-  readonly before: EarlierRun | undefined;
-  readonly after: Manifest;
-};
-
 type Difference = {
   readonly place: Place;
   /** Null if nothing was published before; in that case nothing was compared. */
@@ -106,36 +93,6 @@ type Difference = {
   readonly counts: ChangeCounts | undefined;
   readonly changes: readonly Change[];
 };
-
-async function compare(
-  { store, place, before, after }: Compared,
-  flags: DiffFlags,
-  { signal, err }: Terminal,
-): Promise<Difference> {
-  const { old, steps } = await changesBetween({
-    store,
-    place,
-    before,
-    after,
-    memoryBytes: flags.memory * 1_000_000,
-    signal,
-    observe: (older) => warnOfRepeats(place, { before: older, after: after.run }, err),
-  });
-  if (steps === undefined) return { place, old: null, now: after.run, counts: undefined, changes: [] };
-  const limit = flags.limit ?? (flags.json ? LISTED_JSON : LISTED);
-  return { place, old, now: after.run, ...(await collectChanges(steps, limit)) };
-}
-
-/** Warns, once for each run, that a key appears in it more than once. */
-function warnOfRepeats(place: Place, runs: Readonly<Record<RunSide, string>>, err: Terminal['err']) {
-  const warned = new Set<RunSide>();
-  return (event: ComparisonEvent): void => {
-    if (warned.has(event.side)) return;
-    warned.add(event.side);
-    const which = `key ${event.key} appears more than once in run ${runs[event.side]}`;
-    err(shown(`${place}: ${which}, and other keys may too; only the last record of each key is compared`));
-  };
-}
 
 function printDifference({ place, old, now, counts, changes }: Difference): string {
   const { added = null, removed = null, changed = null } = counts ?? {};

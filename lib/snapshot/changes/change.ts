@@ -14,6 +14,17 @@ export type LineChange =
       readonly fields: readonly string[];
     };
 
+export const changeOf = (
+  key: string,
+  before: Buffer,
+  after: Buffer,
+  fields: readonly string[],
+): LineChange => ({ change: 'changed', key, before, after, fields });
+
+/** A record that only one of the two runs has. */
+export const changeOfOne = (side: 'before' | 'after', key: string, line: Buffer): LineChange =>
+  side === 'before' ? { change: 'removed', key, before: line } : { change: 'added', key, after: line };
+
 type AsText<C> = C extends unknown ? { readonly [M in keyof C]: C[M] extends Buffer ? string : C[M] } : never;
 
 /** The same with its lines as text. */

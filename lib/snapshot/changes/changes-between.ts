@@ -6,67 +6,96 @@ import type { Store } from '../../store/index.ts';
 import { type Place, sourceOf } from '../keys.ts';
 import { type Manifest, manifestOf } from '../manifest.ts';
 import { publishChanges } from '../publish/publish-changes.ts';
+import { runOfId } from '../run-id.ts';
 import type { Change } from './change.ts';
-import type { Comparison, ObserveComparison } from './comparison.ts';
-import type { EarlierRun } from './run-pair.ts';
+import { type PublishedRun, publishedRuns } from './published-runs.ts';
+import type { Comparison } from './side-by-side.ts';
 import { storedChanges } from './stored-changes.ts';
 
 export type RunsToCompare = {
   readonly store: Store;
   readonly place: Place;
-  /** Undefined if nothing was published before. */
-  readonly before: EarlierRun | undefined;
-  readonly after: Manifest;
+  /** Default: the run that `now` was compared with when it was published; if it was not, the run before it. */
+  readonly old?: string | undefined;
+  /** Default: the last published run. */
+  readonly now?: string | undefined;
+  /**
+   * Epoch milliseconds, in place of `old`: the last run that had started by then; if none had, the first one that is
+   * published, unless that is `now`: then there is nothing to compare with.
+   */
+  readonly sinceMs?: number | undefined;
   /** The most memory for records that are not in order, in bytes. */
   readonly memoryBytes: number;
   readonly signal?: AbortSignal | undefined;
-  /** Makes what hears of a comparison with the run of this name. */
-  readonly observe?: (before: string) => ObserveComparison;
 };
 
 /** What changed from one published run to another. */
-export type ChangesBetween = {
-  /** Null if there is nothing to compare with: in that case nothing is compared. */
-  readonly old: string | null;
-  /** Undefined if nothing is compared. Read them to their end, or end the reading. */
-  readonly steps: AsyncGenerator<Change> | undefined;
-  /** True if they were stored when the later run was published. */
-  readonly isStored: boolean;
-};
+export type RunChanges =
+  | { readonly kind: 'nothing-published' }
+  /** `runs`: all that are published. */
+  | { readonly kind: 'unknown-run'; readonly run: string; readonly runs: readonly PublishedRun[] }
+  | {
+      readonly kind: 'found';
+      /** Null if there is nothing to compare with: in that case nothing is compared. */
+      readonly old: string | null;
+      readonly after: Manifest;
+      /** Undefined if nothing is compared. Read them to their end, or end the reading. */
+      readonly steps: AsyncGenerator<Change> | undefined;
+      /** True if they were stored when the later run was published. */
+      readonly isStored: boolean;
+    };
 
-/** The changes between two runs: those that were stored, or found by comparing all records. */
-export async function changesBetween(runs: RunsToCompare): Promise<ChangesBetween> {
-  const { store, place, before, after, signal } = runs;
-  const none = { old: null, steps: undefined, isStored: false };
-  if (before === undefined) return none;
-  const stored =
-    after.changes?.against === before.run
-      ? await storedChanges({ store, changes: after.changes, signal })
-      : undefined;
-  if (stored !== undefined) return { old: before.run, steps: stored, isStored: true };
-  const { run, manifest } = before.manifest === undefined ? { ...before.instead } : before;
-  if (run === undefined || manifest === undefined) return none;
-  const older = await manifestOf(store, manifest, { place, run });
-  const { memoryBytes, observe } = runs;
-  const compared = { store, source: sourceOf(place), before: older, after, memoryBytes, signal };
-  const steps = compareRuns({ ...compared, observe: observe?.(older.run) });
-  return { old: older.run, steps, isStored: false };
+/**
+ * Finds two published runs by their names or by when they started, and the changes between them: those that were stored, or
+ * found by comparing all records. Throws `StoredObjectError` if a run that it takes is damaged.
+ */
+export async function changesBetween(wanted: RunsToCompare): Promise<RunChanges> {
+  const { store, place, memoryBytes, signal } = wanted;
+  const runs = await publishedRuns(store, place, { signal });
+  const find = (name: string) => runs.find(({ run }) => run === name);
+  const newer = wanted.now === undefined ? runs[0] : find(wanted.now);
+  if (runs.length === 0) return { kind: 'nothing-published' };
+  if (newer === undefined) return { kind: 'unknown-run', run: wanted.now ?? '', runs };
+  if (wanted.old !== undefined && find(wanted.old) === undefined)
+    return { kind: 'unknown-run', run: wanted.old, runs };
+  const after = await manifestOf(store, newer.manifest, { place, run: newer.run });
+  const old = nameBefore(wanted, runs, newer, after);
+  const older = old === undefined ? undefined : find(old);
+  if (old !== undefined && old === after.changes?.against) {
+    const steps = await storedChanges({ store, changes: after.changes, signal });
+    if (steps !== undefined) return { kind: 'found', old, after, steps, isStored: true };
+  }
+  if (older === undefined) return { kind: 'found', old: null, after, steps: undefined, isStored: false };
+  const before = await manifestOf(store, older.manifest, { place, run: older.run });
+  const steps = compareRuns({ store, source: sourceOf(place), before, after, memoryBytes, signal });
+  return { kind: 'found', old: older.run, after, steps, isStored: false };
+}
+
+/** The name of the run to compare with, which may have been removed: then only changes that are stored can be shown. */
+function nameBefore(
+  { old, sinceMs }: RunsToCompare,
+  runs: readonly PublishedRun[],
+  newer: PublishedRun,
+  { changes }: Manifest,
+): string | undefined {
+  if (old !== undefined) return old;
+  if (sinceMs === undefined) return changes?.against ?? runs[runs.indexOf(newer) + 1]?.run;
+  // The last run that had started by the moment, to the second.
+  const startedMs = ({ run }: PublishedRun) => Date.parse(runOfId(run).startedAt);
+  const by = runs.find((each) => startedMs(each) <= sinceMs) ?? runs.at(-1);
+  return by === newer && startedMs(newer) > sinceMs ? undefined : by?.run;
 }
 
 /** The changes from one run to another, as `publishChanges` finds them, by comparing all records. */
 export async function* compareRuns(comparison: Comparison): AsyncGenerator<Change> {
-  await using scratch = await openScratch();
-  const [store, key] = [scratch.store, 'changes.ndjson.gz'];
-  const counts = await publishChanges({ ...comparison, to: store, key, scratch: '' });
-  const { signal } = comparison;
-  yield* (await storedChanges({ store, changes: { against: 'before', ...counts, key }, signal })) ?? [];
-}
-
-/** A folder of this machine for what a comparison writes, removed when it is disposed. */
-async function openScratch() {
+  // What a comparison writes goes into a folder of this machine.
   const folder = await mkdtemp(join(tmpdir(), 'platform-sync-diff-'));
-  return {
-    store: createDirectoryStore(folder),
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
-  };
+  try {
+    const [to, key] = [createDirectoryStore(folder), 'changes.ndjson.gz'];
+    const counts = await publishChanges({ ...comparison, to, key, scratch: '' });
+    const { signal } = comparison;
+    yield* (await storedChanges({ store: to, changes: { against: 'before', ...counts, key }, signal })) ?? [];
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

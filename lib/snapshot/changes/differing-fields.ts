@@ -1,7 +1,15 @@
 import { canonicalExact, holdsMoreValues, parseExact } from '../../base/index.ts';
-import { QUOTE, skipValue } from '../page/json-bytes.ts';
+import { skipValue } from '../page/json-bytes.ts';
 import type { RecordRules } from '../sources/source-definition.ts';
-import { lastNamed, nameAt, type ReadLine, readLine, valueAt, valuesByName } from './line-members.ts';
+import {
+  isPlain,
+  lastNamed,
+  nameAt,
+  type ReadLine,
+  readLine,
+  valueAt,
+  valuesByName,
+} from './line-members.ts';
 import { bytesOf, type Line } from './line-reader.ts';
 
 /** The most values of a field that is compared by its value: millions of them would take gigabytes. */
@@ -16,7 +24,7 @@ export const differingFields = (rules: RecordRules, before: ReadLine, after: Lin
     ? NO_FIELDS
     : (differingInPlace(rules, before, after) ?? differingByName(rules, before, readLine(bytesOf(after))));
 
-export const NO_FIELDS: readonly string[] = [];
+const NO_FIELDS: readonly string[] = [];
 
 /**
  * The same if the lines have the same names in the same order, as records of one platform do; undefined if they do not, if
@@ -93,20 +101,6 @@ function isSame(a: Line, start: number, end: number, b: Line, other: number): bo
     return left.compare(right, other, other + length, start, end) === 0;
   }
   for (let at = 0; at < length; at += 1) if (left[start + at] !== right[other + at]) return false;
-  return true;
-}
-
-const ZERO = 0x30;
-const BACKSLASH = 0x5c;
-
-/** True for a text of ASCII without escapes, or an integer: with other bytes, it is another value. */
-function isPlain({ json: { bytes } }: Line, start: number, end: number): boolean {
-  const isText = bytes[start] === QUOTE;
-  if (bytes[start] === ZERO && end - start > 1) return false;
-  for (let at = start; at < end; at += 1) {
-    const byte = bytes[at] ?? BACKSLASH;
-    if (isText ? byte === BACKSLASH || byte >= 0x80 : byte < ZERO || byte > ZERO + 9) return false;
-  }
   return true;
 }
 

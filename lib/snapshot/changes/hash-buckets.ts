@@ -1,66 +1,98 @@
 import { randomBytes } from 'node:crypto';
 import { type GatheredBytes, gatherBytes } from '../../base/index.ts';
 import type { Store } from '../../store/index.ts';
-import { createFramePacker } from '../frames/frame-packer.ts';
+import { packFrame } from '../frames/frame-codec.ts';
 import { sourceDefinitions } from '../sources/sources.ts';
-import type { LineChange } from './change.ts';
-import { compareByHash } from './compare-by-hash.ts';
-import { type Comparison, MEMORY_BYTES, type RunSide } from './comparison.ts';
+import { changeOf, changeOfOne, type LineChange } from './change.ts';
+import { differingFields } from './differing-fields.ts';
 import { HASH_SPACE, keyHash } from './key-hash.ts';
 import { createLineKey } from './line-key.ts';
-import { readLines } from './line-reader.ts';
+import { noMembers, readLine } from './line-members.ts';
+import { bytesOf, type LineReader, readLines } from './line-reader.ts';
+import type { PartToRead } from './part-chunks.ts';
+import { compareRecordKeys } from './record-key.ts';
+import { type Comparison, MEMORY_BYTES, type RunSide, withoutEqualParts } from './side-by-side.ts';
 
-/** What a byte of a part and a record are estimated to take in memory. */
-const UNPACKED = 6;
+/** What a byte of a part and a record are estimated to take in memory, at most. */
+const UNPACKED = 10;
 const RECORD_BYTES = 500;
-/** How full a bucket should be: sizes are estimated, and one that is too full is only read again for each half. */
-const FILL = 0.6;
 const MOST_BUCKETS = 512;
 
-/** Into how many buckets the records must go so that one fits into the memory bound; 1: all fit. */
+/** Into how many buckets the records must go so that one fits into the memory bound. */
 function bucketCount({ before, after, memoryBytes = MEMORY_BYTES }: Comparison): number {
   const parts = [...before.parts, ...after.parts];
   const estimate = parts.reduce((sum, part) => sum + part.bytes * UNPACKED + part.records * RECORD_BYTES, 0);
-  return Math.min(MOST_BUCKETS, Math.max(1, Math.ceil(estimate / (memoryBytes * FILL))));
+  return Math.min(MOST_BUCKETS, Math.max(1, Math.ceil(estimate / memoryBytes)));
 }
 
 /**
  * Compares two runs in any order: puts their records into buckets by the hashes of their keys, in a folder of `scratch`
- * that nobody else has, and compares bucket by bucket. What fits into memory is compared at once.
+ * that nobody else has, and compares bucket by bucket. Each record is read twice.
  */
 export async function* compareInBuckets(
-  comparison: Comparison,
+  given: Comparison,
   scratch: { readonly store: Store; readonly folder: string },
 ): AsyncGenerator<readonly LineChange[]> {
-  const { before, after } = comparison;
+  const comparison = { ...given, ...withoutEqualParts(given) };
   const count = bucketCount(comparison);
-  const borderOf = (bucket: number) => Math.ceil((bucket * HASH_SPACE) / count);
-  if (count === 1) {
-    const all = { from: 0, to: HASH_SPACE };
-    return yield* compareByHash(comparison, { before: before.parts, after: after.parts }, all);
-  }
   const { store } = scratch;
   const folder = `${scratch.folder}buckets-${randomBytes(8).toString('hex')}/`;
-  const folderOf = (side: RunSide) => (bucket: number) =>
-    `${folder}${side}/${String(bucket).padStart(3, '0')}/`;
+  const folderOf = (side: RunSide, bucket: number) => `${folder}${side}/${String(bucket).padStart(3, '0')}/`;
   for (const side of ['before', 'after'] as const)
-    await putInBuckets(comparison, side, { store, count, folderOf: folderOf(side) });
+    await putInBuckets(comparison, side, { store, count, folderOf: (bucket) => folderOf(side, bucket) });
   for (let bucket = 0; bucket < count; bucket += 1) {
-    const parts = {
-      before: await Array.fromAsync(store.list(folderOf('before')(bucket))),
-      after: await Array.fromAsync(store.list(folderOf('after')(bucket))),
-    };
-    const range = { from: borderOf(bucket), to: borderOf(bucket + 1) };
-    yield* compareByHash({ ...comparison, store }, parts, range);
+    const partsOf = (side: RunSide) => Array.fromAsync(store.list(folderOf(side, bucket)));
+    const parts = { before: await partsOf('before'), after: await partsOf('after') };
+    yield await changesOf({ ...comparison, store }, parts);
   }
 }
 
-/** The bytes that all buckets together may hold before compression, and the most of one bucket. */
+type PartsOfRuns = Readonly<Record<RunSide, readonly PartToRead['part'][]>>;
+
+/** The changes of records that are held in memory, in the order of their keys. */
+async function changesOf(comparison: Comparison, parts: PartsOfRuns): Promise<readonly LineChange[]> {
+  const { records: rules } = sourceDefinitions[comparison.source];
+  const held = new Map<string, Buffer>();
+  const changes: LineChange[] = [];
+  const members = noMembers();
+  await eachRecord(comparison, parts.before, (key, { line }) => {
+    held.set(key, Buffer.from(bytesOf(line)));
+  });
+  await eachRecord(comparison, parts.after, (key, { line }) => {
+    const before = held.get(key);
+    held.delete(key);
+    const fields = before && differingFields(rules, readLine(before, members), line);
+    if (fields?.length === 0) return;
+    const after = Buffer.from(bytesOf(line));
+    changes.push(before && fields ? changeOf(key, before, after, fields) : changeOfOne('after', key, after));
+  });
+  for (const [key, line] of held) changes.push(changeOfOne('before', key, line));
+  const compare = compareRecordKeys(rules.key);
+  return changes.sort((a, b) => compare(a.key, b.key));
+}
+
+/** Calls `take` with the key of each record, and the reader that is at it. */
+async function eachRecord(
+  { store, source, signal }: Comparison,
+  parts: PartsOfRuns[RunSide],
+  take: (key: string, reader: LineReader) => void | Promise<void>,
+): Promise<void> {
+  const keyOf = createLineKey(sourceDefinitions[source].records.key);
+  const reader = readLines({ store, parts, signal });
+  try {
+    for (let found = reader.next(); found === true || (await found); found = reader.next()) {
+      const taken = take(keyOf(reader), reader);
+      if (taken !== undefined) await taken;
+      reader.release();
+    }
+  } finally {
+    await reader.close();
+  }
+}
+
+/** The bytes of all buckets, before compression, at which they are written. */
 const OPEN_BYTES = 32_000_000;
-const MOST_FRAME_BYTES = 256 * 1024;
-/** The compressed bytes at which all buckets are written. */
-const WRITTEN_BYTES = 32_000_000;
-/** How many objects are written at the same time. */
+/** How many buckets are written at the same time. */
 const AT_ONCE = 8;
 
 type Buckets = {
@@ -70,62 +102,31 @@ type Buckets = {
   readonly folderOf: (bucket: number) => string;
 };
 
-/**
- * Puts the records of a run into buckets, in their order: each becomes a series of objects. Memory holds at most 32 MB of
- * them and 32 MB compressed.
- */
-async function putInBuckets(
-  { store, source, signal, ...runs }: Comparison,
-  side: RunSide,
-  buckets: Buckets,
-): Promise<void> {
-  const frameBytes = Math.min(MOST_FRAME_BYTES, OPEN_BYTES / buckets.count);
-  const open = Array.from({ length: buckets.count }, () => gatherBytes(1024));
-  let frames = new Map<number, Buffer[]>();
-  let [packedBytes, writes] = [0, 0];
-  const packer = createFramePacker<number>('zstd', (frame, bucket) => {
-    frames.set(bucket, [...(frames.get(bucket) ?? []), frame]);
-    packedBytes += frame.byteLength;
-  });
+/** Puts the records of a run into buckets, in their order: each becomes a series of objects. */
+async function putInBuckets(comparison: Comparison, side: RunSide, buckets: Buckets): Promise<void> {
+  const { store, count, folderOf } = buckets;
+  const open = Array.from({ length: count }, () => gatherBytes(1024));
+  let [openBytes, writes] = [0, 0];
 
   async function write(): Promise<void> {
-    await packer.settle();
-    const bodies = [...frames];
     const name = `${String(writes).padStart(5, '0')}.ndjson.zst`;
-    [frames, packedBytes, writes] = [new Map(), 0, writes + 1];
-    for (let from = 0; from < bodies.length; from += AT_ONCE) {
-      const some = bodies.slice(from, from + AT_ONCE);
-      await Promise.all(
-        some.map(([bucket, body]) =>
-          buckets.store.put(`${buckets.folderOf(bucket)}${name}`, Buffer.concat(body)),
-        ),
-      );
+    for (let from = 0; from < count; from += AT_ONCE) {
+      const some = open.slice(from, from + AT_ONCE).map(async (lines, at) => {
+        if (lines.sizeBytes() === 0) return;
+        await store.put(`${folderOf(from + at)}${name}`, await packFrame(lines.bytes(), 'zstd'));
+        lines.clear();
+      });
+      await Promise.all(some);
     }
+    [openBytes, writes] = [0, writes + 1];
   }
 
-  async function pack(bucket: number, lines: GatheredBytes): Promise<void> {
-    // Copied: the bucket is filled again while it is compressed.
-    const copy = Buffer.from(lines.bytes());
-    lines.clear();
-    await packer.end(bucket, copy);
-    if (packedBytes >= WRITTEN_BYTES) await write();
-  }
-
-  const keyOf = createLineKey(sourceDefinitions[source].records.key);
-  const reader = readLines({ store, parts: runs[side].parts, signal });
-  try {
-    for (let found = reader.next(); found === true || (await found); found = reader.next()) {
-      const bucket = Math.floor((keyHash(keyOf(reader)) / HASH_SPACE) * buckets.count);
-      const { json, start, end } = reader.line;
-      const lines = open[bucket] as GatheredBytes;
-      // With its line feed.
-      lines.add(json.bytes.subarray(start, end + 1));
-      reader.release();
-      if (lines.sizeBytes() >= frameBytes) await pack(bucket, lines);
-    }
-    for (const [bucket, lines] of open.entries()) if (lines.sizeBytes() > 0) await pack(bucket, lines);
-    await write();
-  } finally {
-    await reader.close();
-  }
+  await eachRecord(comparison, comparison[side].parts, (key, { line: { json, start, end } }) => {
+    const bucket = Math.floor((keyHash(key) / HASH_SPACE) * count);
+    // With its line feed.
+    (open[bucket] as GatheredBytes).add(json.bytes.subarray(start, end + 1));
+    openBytes += end + 1 - start;
+    return openBytes < OPEN_BYTES ? undefined : write();
+  });
+  await write();
 }

@@ -1,9 +1,6 @@
 /** The number of hashes: 48 bits, which a number holds exactly, and where keys rarely collide. */
 export const HASH_SPACE = 2 ** 48;
 
-/** Key hashes from `from` up to, but not including, `to`. */
-export type HashRange = { readonly from: number; readonly to: number };
-
 /**
  * A key's hash, from 0 up to `HASH_SPACE`: evenly distributed, whatever the keys look like. Two multiplicative hashes
  * side by side, each mixed with the other at the end (the construction of cyrb53). The borders of published parts depend

@@ -48,13 +48,9 @@ const BACKSLASH = 0x5c;
 
 /**
  * Finds the members of a line that is a JSON object, without parsing it, and replaces what `into` held. All of the line
- * is validated, unless only the first `most` members are wanted. Throws `SyntaxError` and `JsonLimitError`.
+ * is validated. Throws `SyntaxError` and `JsonLimitError`.
  */
-export function readMembers(
-  { json, start, end }: Line,
-  into: LineMembers,
-  most = Number.POSITIVE_INFINITY,
-): void {
+export function readMembers({ json, start, end }: Line, into: LineMembers): void {
   const { bytes } = json;
   into.count = 0;
   into.hasEscapes = false;
@@ -76,7 +72,6 @@ export function readMembers(
       into.valueStarts[into.count] = value;
       into.valueEnds[into.count] = valueEnd;
       into.count += 1;
-      if (into.count === most) return;
       at = skipSpace(bytes, valueEnd);
       if (bytes[at] === CLOSE_OBJECT) break;
       if (bytes[at] !== COMMA) throw unexpected(bytes, at);
@@ -90,6 +85,19 @@ export function readMembers(
 function hasEscape(bytes: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) if (bytes[at] === BACKSLASH) return true;
   return false;
+}
+
+const ZERO = 0x30;
+
+/** True for a text of ASCII without escapes, or an integer: with other bytes, it is another value. */
+export function isPlain({ json: { bytes } }: Line, start: number, end: number): boolean {
+  const isText = bytes[start] === QUOTE;
+  if (bytes[start] === ZERO && end - start > 1) return false;
+  for (let at = start; at < end; at += 1) {
+    const byte = bytes[at] ?? BACKSLASH;
+    if (isText ? byte === BACKSLASH || byte >= 0x80 : byte < ZERO || byte > ZERO + 9) return false;
+  }
+  return true;
 }
 
 /** A member's name, decoded. */

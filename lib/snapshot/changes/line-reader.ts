@@ -38,9 +38,6 @@ export const lineOf = (bytes: Buffer): Line => ({ json: jsonOf(bytes), start: 0,
 
 export const bytesOf = ({ json, start, end }: Line): Buffer => json.bytes.subarray(start, end);
 
-/** A line in memory of its own: what it was read from is much larger. */
-export const copyOf = (line: Line): Buffer => Buffer.from(bytesOf(line));
-
 const LINE_FEED = 0x0a;
 const NO_BYTES: JsonBytes = jsonOf(Buffer.alloc(0));
 

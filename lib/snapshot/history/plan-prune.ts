@@ -1,6 +1,5 @@
 import type { Store } from '../../store/index.ts';
-import type { Begun } from '../changes/newest-first.ts';
-import { publishedRuns } from '../changes/published-runs.ts';
+import { type PublishedRun, publishedRuns } from '../changes/published-runs.ts';
 import { foldersOf, type Place, PRUNED_NAME, workFolder } from '../keys.ts';
 import { readLastPublication } from '../publish/last-publication.ts';
 import { runOfId } from '../run-id.ts';
@@ -56,7 +55,7 @@ export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
   const last = await readLastPublication(store, place);
   // What was published before may be all that is left.
   if (last.broken !== undefined) return { place, runs: [], left: [], broken: last.broken };
-  const published = await publishedRuns(store, place, signal === undefined ? {} : { signal });
+  const published = await publishedRuns(store, place, { signal });
   const found: Omit<RunToPrune, 'objects' | 'bytes'>[] = published
     .slice(1)
     .filter(({ run }, at) => isPast(options.rule, run, at + 1))
@@ -71,7 +70,7 @@ export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
   const names = new Set(published.map(({ run }) => run));
   const folders = await foldersIn(store, place);
   const left: LeftRun[] = [];
-  const all = unpublishedRuns({ store, place, published: new Set(names), latest: last.latest, signal });
+  const all = unpublishedRuns({ store, place, published, latest: last.latest, signal });
   for await (const { run, state, startedAt } of all) {
     names.add(run);
     const folder = folders.get(run)?.folder;
@@ -104,13 +103,13 @@ const mayBeTaken = ({ state, startedAt }: Pick<RunToPrune, 'state' | 'startedAt'
 function mayGo(
   run: Pick<RunToPrune, 'state' | 'startedAt'>,
   options: PlanOptions,
-  published: readonly Begun[],
+  published: readonly PublishedRun[],
 ): boolean {
   if (mayBeTaken(run, options)) return false;
   const [{ startedAt }, { rule }] = [run, options];
   if (rule.kind === 'older') return Date.parse(startedAt) < rule.beforeMs;
   const staying = published.slice(0, rule.keep);
-  return staying.length > 0 && staying.every((kept) => startedAt < kept.startedAt);
+  return staying.length > 0 && staying.every((kept) => startedAt < runOfId(kept.run).startedAt);
 }
 
 const folderIn = (manifest: string) => manifest.slice(0, manifest.lastIndexOf('/') + 1);

@@ -1,6 +1,5 @@
 import { type Store, StoredObjectError } from '../../store/index.ts';
-import { type Begun, newestFirst } from '../changes/newest-first.ts';
-import { type PublishedRun, publishedRuns, runsBefore } from '../changes/published-runs.ts';
+import { type PublishedRun, publishedRuns } from '../changes/published-runs.ts';
 import { MANIFEST_NAME, type Place, workFolder } from '../keys.ts';
 import { type Latest, type Manifest, manifestOf } from '../manifest.ts';
 import { readLastPublication } from '../publish/last-publication.ts';
@@ -12,18 +11,16 @@ import { runOfId } from '../run-id.ts';
  * a gate refused it. `superseded`: a run that started later was published meanwhile. `damaged`: nobody can read how far
  * it came; `fault` says why, in words.
  */
-export type UnpublishedRun = Begun &
-  (
-    | { readonly state: 'unfinished'; readonly records: number }
-    | { readonly state: 'refused' | 'superseded'; readonly manifest: Manifest }
-    | { readonly state: 'damaged'; readonly fault: string }
-  );
+export type UnpublishedRun = { readonly run: string; readonly startedAt: string } & (
+  | { readonly state: 'unfinished'; readonly records: number }
+  | { readonly state: 'refused' | 'superseded'; readonly manifest: Manifest }
+  | { readonly state: 'damaged'; readonly fault: string }
+);
 
 export type UnpublishedOptions = {
   readonly store: Store;
   readonly place: Place;
-  /** The names of the published runs. */
-  readonly published: ReadonlySet<string>;
+  readonly published: readonly PublishedRun[];
   /** What `latest.json` says, if it can be read. */
   readonly latest: Latest | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -35,24 +32,26 @@ export async function* unpublishedRuns(options: UnpublishedOptions): AsyncGenera
   const folder = `work/${place}/`;
   const names: string[] = [];
   for await (const key of store.folders(folder)) names.push(key.slice(folder.length));
+  const isPublished = new Set(published.map(({ run }) => run));
   for (const run of names.filter(isRun).sort().reverse()) {
     signal?.throwIfAborted();
-    if (!published.has(run)) yield await readRun(run, options);
+    if (!isPublished.has(run)) yield await readRun(run, options);
   }
 }
 
-/** The published runs of a place and those that are not, newest first (`newestFirst`). */
-export async function allRuns({
-  published,
-  ...options
-}: Omit<UnpublishedOptions, 'published'> & {
-  readonly published: readonly (PublishedRun & Begun)[];
-}): Promise<readonly (PublishedRun | UnpublishedRun)[]> {
-  const names = new Set(published.map(({ run }) => run));
-  const unpublished = await Array.fromAsync(unpublishedRuns({ ...options, published: names }));
-  const found = new Map([...published, ...unpublished].map((each) => [each.run, each]));
-  const order = newestFirst([...found.values()], options.latest?.run, (run) => names.has(run));
-  return order.flatMap((run) => found.get(run) ?? []);
+/**
+ * The published runs of a place and those that are not, newest first by their names, but for the last published one: it
+ * comes before all others that are published.
+ */
+export async function allRuns(
+  options: UnpublishedOptions,
+): Promise<readonly (PublishedRun | UnpublishedRun)[]> {
+  const [last, ...earlier] = options.published;
+  const unpublished = await Array.fromAsync(unpublishedRuns(options));
+  if (last === undefined) return unpublished;
+  const isNewer = ({ run }: UnpublishedRun) => run > last.run;
+  const older = [...earlier, ...unpublished.filter((each) => !isNewer(each))];
+  return [...unpublished.filter(isNewer), last, ...older.sort((a, b) => (a.run < b.run ? 1 : -1))];
 }
 
 /** The newest run of a place that can be resumed; undefined if there is none. */
@@ -60,8 +59,9 @@ export async function lastStopped(store: Store, place: Place): Promise<string | 
   const { latest } = await readLastPublication(store, place);
   // If nobody knows what was published, a run that was is resumed, and stays published.
   const published = latest === undefined ? [] : await publishedRuns(store, place);
-  const runs = await allRuns({ store, place, latest, published });
-  return runs.find((each) => 'state' in each && each.state === 'unfinished')?.run;
+  for await (const { run, state } of unpublishedRuns({ store, place, latest, published }))
+    if (state === 'unfinished') return run;
+  return undefined;
 }
 
 const isRun = (name: string) => /^\d{8}T\d{6}Z-[0-9a-f]{6}$/.test(name);
@@ -71,7 +71,7 @@ async function readRun(run: string, { store, place, latest }: UnpublishedOptions
     return (await readFinished(run, { store, place, latest })) ?? (await readStopped(run, { store, place }));
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
-    return { run, startedAt: runOfId(run).startedAt, after: [], state: 'damaged', fault: error.message };
+    return { run, startedAt: runOfId(run).startedAt, state: 'damaged', fault: error.message };
   }
 }
 
@@ -89,7 +89,7 @@ async function readFinished(
   });
   if (manifest === undefined) return undefined;
   const { startedAt, publishable, forced, records } = manifest;
-  const begun = { run, startedAt, after: runsBefore(manifest) };
+  const begun = { run, startedAt };
   if (!publishable && !forced) return { ...begun, state: 'refused', manifest };
   if (isPast(manifest, latest)) return { ...begun, state: 'superseded', manifest };
   return { ...begun, state: 'unfinished', records };
@@ -103,7 +103,6 @@ async function readStopped(
   run: string,
   { store, place }: Pick<Reading, 'store' | 'place'>,
 ): Promise<UnpublishedRun> {
-  const { startedAt, begunAfter, records } = (await readCheckpoint(store, place, run)).checkpoint;
-  const after = runsBefore({ begunAfter });
-  return { run, startedAt, after, state: 'unfinished', records };
+  const { startedAt, records } = (await readCheckpoint(store, place, run)).checkpoint;
+  return { run, startedAt, state: 'unfinished', records };
 }

@@ -1,5 +1,5 @@
 import { type Store, StoredObjectError } from '../../store/index.ts';
-import { publishedKeys } from '../changes/published-runs.ts';
+import { publishedRuns } from '../changes/published-runs.ts';
 import { isManifestKey, type Place } from '../keys.ts';
 import { manifestOf } from '../manifest.ts';
 import { readLastPublication } from '../publish/last-publication.ts';
@@ -32,7 +32,7 @@ export async function withdrawLeft({ store, place, signal }: PlaceToClear): Prom
 async function namedBy({ store, place, signal }: PlaceToClear): Promise<(key: string) => boolean> {
   const named = new Set<string>();
   const damaged: string[] = [];
-  for (const { run, manifest } of await publishedKeys(store, place, { signal })) {
+  for (const { run, manifest } of await publishedRuns(store, place, { signal })) {
     named.add(manifest);
     try {
       const { changes } = await manifestOf(store, manifest, { place, run });

@@ -1,10 +1,8 @@
 import type { Store } from '../../store/index.ts';
 import { type ChangeCounts, type LineChange, piecesOf } from '../changes/change.ts';
-import type { Comparison } from '../changes/comparison.ts';
 import { compareInBuckets } from '../changes/hash-buckets.ts';
-import { compareSideBySide, NotSideBySideError } from '../changes/side-by-side.ts';
+import { type Comparison, compareSideBySide, NotSideBySideError } from '../changes/side-by-side.ts';
 import { createFramePacker } from '../frames/frame-packer.ts';
-import { sourceDefinitions } from '../sources/sources.ts';
 
 export type ChangesToPublish = Comparison & {
   /** Where the changes go. */
@@ -16,23 +14,18 @@ export type ChangesToPublish = Comparison & {
 };
 
 /**
- * Compares two published runs, stores the changes as gzipped lines, and returns their counts: the same runs give the same
- * bytes, and what is stopped is done again.
- *
- * Runs in key order are merged, and parts that are the same in both are not read. Others are read side by side. If their
- * orders differ too much for that, they are put into buckets by key hash, and compared bucket by bucket. Whatever the size
- * of a run, each of its records is read a few times at most.
+ * Compares two published runs, stores the changes as gzipped lines, and returns their counts; what is stopped is done
+ * again. The runs are read side by side, without the parts that are the same in both. If their orders differ too much for
+ * that, they are put into buckets by key hash, and compared bucket by bucket.
  */
 export async function publishChanges(options: ChangesToPublish): Promise<ChangeCounts> {
-  const { store, to = store, source, scratch } = options;
-  const { inKeyOrder } = sourceDefinitions[source].records;
-  for (const order of inKeyOrder ? (['merge', 'align'] as const) : (['align'] as const))
-    try {
-      return await storeChanges(options, compareSideBySide(options, order));
-    } catch (error) {
-      if (!(error instanceof NotSideBySideError)) throw error;
-    }
-  return await storeChanges(options, compareInBuckets(options, { store: to, folder: scratch }));
+  const { store, to = store, scratch } = options;
+  try {
+    return await storeChanges(options, compareSideBySide(options));
+  } catch (error) {
+    if (!(error instanceof NotSideBySideError)) throw error;
+    return await storeChanges(options, compareInBuckets(options, { store: to, folder: scratch }));
+  }
 }
 
 async function storeChanges(

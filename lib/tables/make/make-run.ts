@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { USES_FORMAT } from '../../model/index.ts';
-import type { PublishedKeys } from '../../snapshot/changes/published-runs.ts';
+import type { PublishedRun } from '../../snapshot/changes/published-runs.ts';
 import type { Warn } from '../../snapshot/history/clear-work.ts';
 import {
   isWasLatestKey,
@@ -26,7 +26,7 @@ export type RunToMake = {
   readonly store: Store;
   readonly place: Place;
   /** Its name, the key of its manifest, and the marks in its folder. */
-  readonly run: PublishedKeys;
+  readonly run: PublishedRun;
   readonly isLatest: boolean;
   /** The names in the folder of its Parquet. */
   readonly made: ReadonlySet<string>;

@@ -1,5 +1,5 @@
 import { parseJson } from '../../base/index.ts';
-import { type PublishedRun, publishedKeys } from '../../snapshot/changes/published-runs.ts';
+import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { manifestOf, readLatest } from '../../snapshot/manifest.ts';
 import { runOfId } from '../../snapshot/run-id.ts';
@@ -10,10 +10,12 @@ import { parquetFormat } from '../parquet/parquet-schema.ts';
 import { runColumns, storedTables } from '../stored-tables.ts';
 import { replaceAsFound } from './latest-parquet.ts';
 
+type RunAt = Pick<PublishedRun, 'run' | 'manifest'>;
+
 export type RunsToList = {
   readonly store: Store;
   readonly place: Place;
-  readonly runs: readonly PublishedRun[];
+  readonly runs: readonly RunAt[];
   /** Receives what is missing or damaged, and left out. */
   readonly report: (fault: string) => void;
   readonly signal?: AbortSignal | undefined;
@@ -31,8 +33,7 @@ export async function* rowsOfRuns(options: RunsToList): AsyncGenerator<RunRow> {
   const orReport = unlessDamaged(report);
   const latest = await readLatest(store, place).catch(orReport);
   const stored = await storedRows(store, place);
-  const read = async (at: PublishedRun) =>
-    stored.get(madeOfRun(at)) ?? (await rowOf(options, at).catch(orReport));
+  const read = async (at: RunAt) => stored.get(madeOfRun(at)) ?? (await rowOf(options, at).catch(orReport));
   for await (const row of readAhead({ items, concurrency: READ_AHEAD, signal, read }))
     if (row !== undefined) yield { ...row, latest: row.run === latest?.run };
 }
@@ -40,7 +41,7 @@ export async function* rowsOfRuns(options: RunsToList): AsyncGenerator<RunRow> {
 /** Writes the rows of a place where Athena reads them, unless they are there. */
 export const listRuns = (options: Omit<RunsToList, 'report' | 'runs'>): Promise<void> =>
   replaceAsFound(options.store, keyOf(options.place), 'application/x-ndjson', async () => {
-    const runs = await publishedKeys(options.store, options.place, options);
+    const runs = await publishedRuns(options.store, options.place, options);
     if (runs.length === 0) return undefined;
     const rows = await Array.fromAsync(rowsOfRuns({ ...options, runs, report: () => undefined }));
     return Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
@@ -49,7 +50,7 @@ export const listRuns = (options: Omit<RunsToList, 'report' | 'runs'>): Promise<
 const keyOf = (place: Place) => `${storedTables.runs.folder}${place}.json`;
 
 /** Other columns, another row. */
-const madeOfRun = ({ manifest }: PublishedRun) => `${parquetFormat(runColumns)} ${manifest}`;
+const madeOfRun = ({ manifest }: RunAt) => `${parquetFormat(runColumns)} ${manifest}`;
 
 /** What is stored, by what it was made of. A row of a run without all of its Parquet is made again. */
 async function storedRows(store: Store, place: Place): Promise<ReadonlyMap<string, RunRow>> {
@@ -62,7 +63,7 @@ async function storedRows(store: Store, place: Place): Promise<ReadonlyMap<strin
   }
 }
 
-async function rowOf({ store, place }: RunsToList, at: PublishedRun): Promise<RunRow> {
+async function rowOf({ store, place }: RunsToList, at: RunAt): Promise<RunRow> {
   const manifest = await manifestOf(store, at.manifest, { place, run: at.run });
   const { startedAt, finishedAt, changes, parts, calls } = manifest;
   const parquet = await parquetOfRun(store, place, manifest);

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { publishedKeys } from '../../snapshot/changes/published-runs.ts';
+import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
 import { placesIn } from '../../snapshot/history/places.ts';
 import { type Place, parsePlace, sourceOf } from '../../snapshot/keys.ts';
 import { StoredObjectError } from '../../store/index.ts';
@@ -41,7 +41,7 @@ async function* tablesOf(place: Place, options: TablesToMake): AsyncGenerator<Ta
   const { store, signal, isDry, isOver } = options;
   const named = (name: string): NamedRun => ({ group: place, name });
   const list = () => listRuns({ store, place, signal });
-  const runs = await unlessSkipped(() => publishedKeys(store, place, { signal }));
+  const runs = await unlessSkipped(() => publishedRuns(store, place, { signal }));
   if (typeof runs === 'string') return yield { ...named('latest.json'), kind: 'skipped', why: runs };
   const made = await namesMade(place, options);
   for (const [index, run] of runs.entries()) {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { findRuns } from '../../../lib/cli/snapshots/list-runs.ts';
 import { readSnapshots } from '../../../lib/report/collect/snapshots.ts';
-import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
-import { findRunPair } from '../../../lib/snapshot/changes/run-pair.ts';
+import { changesBetween } from '../../../lib/snapshot/changes/changes-between.ts';
 import { MANIFEST_NAME, publishedFolder } from '../../../lib/snapshot/keys.ts';
 import { linkedIds } from '../../../lib/snapshot/run/linked-ids.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
@@ -16,8 +15,7 @@ test('the manifest of another run in a run’s folder is listed with its fault, 
 
   const wanted = { store, place: 'calculations', all: false, limit: 10 } as const;
   const { listed } = await findRuns(wanted, { signal: new AbortController().signal });
-  const runs = await publishedRuns(store, 'calculations');
-  const pair = findRunPair({ store, place: 'calculations', runs, old: undefined, now: tuesday.id });
+  const pair = changesBetween({ store, place: 'calculations', now: tuesday.id, memoryBytes: 1e6 });
 
   const fault = `expected the manifest of run ${tuesday.id} of calculations, got that of ${monday.id} of calculations`;
   expect(listed).toMatchObject([{ run: tuesday.id, fault: expect.stringContaining(fault) }, { fault: null }]);

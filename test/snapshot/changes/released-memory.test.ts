@@ -62,25 +62,3 @@ test.each([
   expect(changes.length).toBe(expected.length);
   for (const [at, change] of changes.entries()) expect(change).toEqual(expected[at]);
 });
-
-test('a key that is repeated over several buffers counts with its last record', async () => {
-  const before = Array.from({ length: 3_000 }, (_, version) => line('calculations', 1_200, version));
-  const after = [...before.slice(0, 2_000), line('calculations', 1_200, 7), line('calculations', 1_201, 1)];
-  const old = await storeRun(store, 'repeated-old', before, {});
-  const now = await storeRun(store, 'repeated-now', after, {});
-
-  const { changes } = await collectChanges(
-    compareRuns({
-      store,
-      source: 'calculations',
-      before: { parts: [...old.parts] },
-      after: { parts: [...now.parts] },
-    }),
-    10,
-  );
-
-  expect(changes).toEqual([
-    { change: 'changed', key: '1200', before: before.at(-1), after: after[2_000], fields },
-    { change: 'added', key: '1201', after: after[2_001], fields: [] },
-  ]);
-});

@@ -5,7 +5,6 @@ import { readChanges } from '../../../lib/report/collect/changes.ts';
 import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { changesBetween } from '../../../lib/snapshot/changes/changes-between.ts';
 import { type PublishedRun, publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
-import { findRunPair } from '../../../lib/snapshot/changes/run-pair.ts';
 import { foldersOf, isManifestKey, isWasLatestKey } from '../../../lib/snapshot/keys.ts';
 import { type Manifest, manifestOf, readManifest } from '../../../lib/snapshot/manifest.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -35,7 +34,7 @@ export async function disagreements(store: Store): Promise<readonly string[]> {
     const expected = byManifest(manifest);
     say(run, 'lines', [await linesOf(store, manifest)], [manifest.records]);
     say(run, 'runs', countsInList(listed, run), expected);
-    say(run, 'diff', await countsOfDiff(store, runs, published, manifest), expected);
+    say(run, 'diff', await countsOfDiff(store, published, manifest), expected);
     for (const fault of await faultsOfReport(store, manifest)) found.push(`${run}: report: ${fault}`);
   }
   return found;
@@ -109,14 +108,13 @@ function countsInList(json: string, name: string): Counts {
 /** The stored changes, as `diff` shows them; NaN where it had to compare the runs again. */
 async function countsOfDiff(
   store: Store,
-  runs: readonly PublishedRun[],
   { run }: PublishedRun,
   { records, changes }: Manifest,
 ): Promise<Counts> {
   if (changes === null) return [records];
-  const pair = await findRunPair({ store, place: PLACE, runs, old: undefined, now: run });
-  if (pair.kind !== 'found') throw new Error(`${run} is unknown to diff`);
-  const { steps, isStored, old } = await changesBetween({ store, place: PLACE, ...pair, memoryBytes: 1e6 });
+  const found = await changesBetween({ store, place: PLACE, now: run, memoryBytes: 1e6 });
+  if (found.kind !== 'found') throw new Error(`${run} is unknown to diff`);
+  const { steps, isStored, old } = found;
   if (steps === undefined || !isStored) return [Number.NaN];
   const { counts, changes: first } = await collectChanges(steps, 1_000);
   const others = first.filter((change) => 'before' in change && !change.before.includes(`of ${old}`));

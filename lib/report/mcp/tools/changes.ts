@@ -2,8 +2,6 @@ import * as z from 'zod/mini';
 import type { Change } from '../../../snapshot/changes/change.ts';
 import { changesBetween } from '../../../snapshot/changes/changes-between.ts';
 import { describeChanges } from '../../../snapshot/changes/describe-changes.ts';
-import { publishedRuns } from '../../../snapshot/changes/published-runs.ts';
-import { findRunPair } from '../../../snapshot/changes/run-pair.ts';
 import { type Place, placeSchema, sourceOf } from '../../../snapshot/keys.ts';
 import { sources } from '../../../snapshot/sources/sources.ts';
 import { shownChange } from '../../collect/changes.ts';
@@ -67,14 +65,10 @@ type Pair = { readonly old?: string | undefined; readonly new?: string | undefin
 async function openChanges(place: Place, { old, new: now }: Pair, call: ToolCall) {
   const { signal } = call;
   const store = await call.store();
-  const runs = await publishedRuns(store, place, { signal });
-  if (runs.length === 0) throw nothingPublished(store, `nothing of ${place}`, sourceOf(place));
-  const pair = await findRunPair({ store, place, runs, old, now });
-  if (pair.kind === 'unknown-run') {
-    const named = runs.slice(0, 10).map(({ run }) => run);
-    throw new ToolError(`${place}: expected a published run (${named.join(', ')} …), got ${pair.run}`);
-  }
-  const { before, after } = pair;
-  const between = await changesBetween({ store, place, before, after, memoryBytes: MEMORY_BYTES, signal });
-  return { ...between, after };
+  const found = await changesBetween({ store, place, old, now, memoryBytes: MEMORY_BYTES, signal });
+  if (found.kind === 'nothing-published')
+    throw nothingPublished(store, `nothing of ${place}`, sourceOf(place));
+  if (found.kind === 'found') return found;
+  const named = found.runs.slice(0, 10).map(({ run }) => run);
+  throw new ToolError(`${place}: expected a published run (${named.join(', ')} …), got ${found.run}`);
 }

@@ -1,5 +1,5 @@
 import { type CurrentModel, lastRuns } from '../../../model/index.ts';
-import { publishedKeys } from '../../../snapshot/changes/published-runs.ts';
+import { publishedRuns } from '../../../snapshot/changes/published-runs.ts';
 import { type Place, parsePlace, sourceOf } from '../../../snapshot/keys.ts';
 import { type Manifest, manifestOf, readLatest } from '../../../snapshot/manifest.ts';
 import { isSource, sourceDefinitions } from '../../../snapshot/sources/sources.ts';
@@ -77,7 +77,7 @@ async function latestRuns(
 }
 
 const runsOf = async (session: Session, place: Place): Promise<readonly RunAt[]> =>
-  (await publishedKeys(session.store, place, session).catch(unlessDamaged(session.report))) ?? [];
+  (await publishedRuns(session.store, place, session).catch(unlessDamaged(session.report))) ?? [];
 
 /** The day of a run is in the key of its manifest. */
 const dayOf = ({ manifest }: RunAt): string => /\/dt=([^/]+)\//.exec(manifest)?.[1] ?? '';
