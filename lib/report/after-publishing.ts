@@ -44,7 +44,7 @@ export async function afterPublishing(options: AfterPublishingOptions): Promise<
       write: () => write({ store: inTime, now, signal }),
       places: [...places, ...(digests?.places ?? [])],
       now,
-      warn: (err) => warn('damaged object', err),
+      warn: (fault) => warn('damaged object', new Error(fault)),
     }),
   ]);
   signal.throwIfAborted();
