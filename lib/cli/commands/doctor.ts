@@ -22,7 +22,7 @@ import { exitCodes, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { inJson } from '../terminal/words.ts';
 
 /** A check by its name, and what it found. */
-type Checked = { readonly name: string } & Finding;
+type Checked = { readonly name: CheckName | 'settings' } & Finding;
 
 /** Checks in order what the settings name, and says what to do about each that is not well. */
 export default (async (_, { json }, terminal) => {
@@ -56,16 +56,21 @@ const checks = {
   rights: { check: checkRights, needs: ['host', 'token'] },
 } as const satisfies Readonly<Record<string, { readonly check: Check; readonly needs: readonly string[] }>>;
 
+export type CheckName = keyof typeof checks;
+
+const CHECKS = Object.keys(checks) as readonly CheckName[];
+
 /** Nobody waits longer for one check. */
 const LONGEST_MS = 30_000;
 
-/** Calls `onChecked` for each check as soon as it is known. */
-async function examine(
+/** Makes the checks of these names, by default all, and calls `onChecked` for each as soon as it is known. */
+export async function examine(
   { environment, signal, err, screen }: Terminal,
   onChecked: (checked: Checked) => void,
+  names = CHECKS,
 ): Promise<readonly Checked[]> {
   const all: Checked[] = [];
-  const add = (name: string, finding: Finding) => {
+  const add = (name: Checked['name'], finding: Finding) => {
     const checked = { name, ...finding };
     all.push(checked);
     onChecked(checked);
@@ -76,7 +81,8 @@ async function examine(
   const quiet = { ...environment, LOG_LEVEL: 'silent' };
   const examined =
     settings.status === 'ok' ? examinedBy({ environment: quiet, signal, err, screen }) : undefined;
-  for (const [name, { check, needs }] of Object.entries(checks)) {
+  for (const name of names) {
+    const { check, needs } = checks[name];
     const missing = ['settings', ...needs].find((need) =>
       all.some((each) => each.name === need && each.status !== 'ok'),
     );

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { SettingName } from '../../contract.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { exitCodes } from '../terminal/terminal.ts';
+import { exitCodes, type Terminal } from '../terminal/terminal.ts';
 import { inJson } from '../terminal/words.ts';
 
 /** What only the sandbox needs, in the versions that are tested: optional peers of the package. */
@@ -36,14 +36,29 @@ function isThere(name: string): boolean {
   }
 }
 
+/** Where the settings expect a platform of this machine: a profile that `init --sandbox` wrote. */
+function placeOf({ PLATFORM_BASE_URL: url = '', PLATFORM_TOKEN: token }: Terminal['environment']) {
+  const port = /^http:\/\/127\.0\.0\.1:(\d+)$/.exec(url)?.[1];
+  return port === undefined ? {} : { port: Number(port), ...(token ? { token } : {}) };
+}
+
+/** The place is taken, most likely by a sandbox that is running already. */
+function asUsage(error: unknown): never {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+  throw new UsageError(
+    'PLATFORM_BASE_URL: expected a port that is free, to start the sandbox on it, got one that is in use: by a sandbox that is running already? Without the setting it starts on a free one',
+  );
+}
+
 /** The reference platform, until Ctrl-C. */
-export default (async (_, { latency, json, ...options }, { out, err, signal }) => {
+export default (async (_, { latency, json, ...options }, { environment, out, err, signal }) => {
   requireSandboxPackages();
   const { startPlatform } = await import('../../sandbox/platform/start-platform.ts');
   await using platform = await startPlatform({
     ...options,
     ...(latency === undefined ? {} : { latencyMs: latency }),
-  });
+    ...placeOf(environment),
+  }).catch(asUsage);
   const settings = {
     PLATFORM_BASE_URL: platform.url,
     PLATFORM_TOKEN: platform.token,

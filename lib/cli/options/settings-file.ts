@@ -91,6 +91,9 @@ async function settingsIn(files: readonly string[], flag: string): Promise<Envir
 /** Names only: a path is a matter of `--env-file`. */
 const PROFILE_NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
+/** The file of settings that `--profile` reads. */
+export const profileFile = (name: string): string => `platform-sync.${name}.env`;
+
 /** Where a profile may be: the first one counts. */
 function profileFiles(
   name: string,
@@ -100,7 +103,7 @@ function profileFiles(
     throw new UsageError(
       `--profile: expected a name of letters, digits, _, . and -, got ${JSON.stringify(name)}`,
     );
-  const file = `platform-sync.${name}.env`;
+  const file = profileFile(name);
   const folder = config || APPDATA || join(HOME || homedir(), '.config');
   return [resolve(file), join(folder, 'platform-sync', file)];
 }

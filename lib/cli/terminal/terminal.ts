@@ -59,6 +59,8 @@ export const exitCodes = {
   usage: 2,
   /** Finished, but something is incomplete or was refused publication. */
   incomplete: 3,
+  /** Stopped by Ctrl-C with nothing to resume. */
+  stopped: 130,
 } as const;
 
 /** The most characters of one line of somebody else's text. */

@@ -1,0 +1,179 @@
+import { execFile } from 'node:child_process';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isAbsolute, join } from 'node:path';
+import { parseEnv, promisify } from 'node:util';
+import type { SettingName } from '../../contract.ts';
+import { DEFAULT_STORE } from '../../table/index.ts';
+import type { FlagsOf, Run } from '../commands.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { commandLine } from '../options/command-lines.ts';
+import { profileFile } from '../options/settings-file.ts';
+import { createQuestions, type Questions } from '../terminal/questions.ts';
+import { exitCodes, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { type CheckName, examine } from './doctor.ts';
+
+type Chosen = Readonly<Partial<Record<SettingName, string>>>;
+
+export default ((_, flags, terminal) => init(flags, terminal, process.cwd())) satisfies Run<'init'>;
+
+/**
+ * Asks for what a platform is reached with, tries it, and writes it to a file of settings in the folder. Without somebody
+ * to ask it prints what to set. Throws `UsageError` if such a file is there.
+ */
+export async function init(flags: FlagsOf<'init'>, terminal: Terminal, folder: string): Promise<number> {
+  if (flags.sandbox) return finish('sandbox', await sandboxSettings(), folder, terminal);
+  if (terminal.dialog === undefined) {
+    terminal.out(WHAT_TO_SET);
+    return exitCodes.usage;
+  }
+  using questions = createQuestions(terminal.dialog, terminal.signal);
+  const reached = await askPlatform(questions, folder, terminal);
+  if (reached === undefined) return exitCodes.stopped;
+  const SYNC_STORE = await askStore(questions, reached.settings, terminal);
+  if (SYNC_STORE === undefined) return exitCodes.stopped;
+  return finish(reached.profile, { ...reached.settings, SYNC_STORE }, folder, terminal);
+}
+
+const WHAT_TO_SET = `init: expected a terminal to ask at. Set these instead, in the environment or in a file for --env-file:
+PLATFORM_BASE_URL=https://acme.example.com   # the address of the instance
+PLATFORM_TOKEN=…                             # a developer token
+PLATFORM_TOKEN_HEADER=…                      # only if the instance wants it in another header
+SYNC_STORE=${DEFAULT_STORE}              # a folder, or s3://bucket/prefix
+then: ${commandLine(['doctor'])}`;
+
+/** The address, the token and its header, once the platform accepts them; undefined if nobody answers any more. */
+async function askPlatform(questions: Questions, folder: string, terminal: Terminal) {
+  let address: string | undefined;
+  let header: string | undefined;
+  for (;;) {
+    address = await questions.ask('Address of the platform, such as https://acme.example.com', address);
+    if (address === undefined) return undefined;
+    const profile = URL.canParse(address) ? (new URL(address).hostname.split('.')[0] ?? '') : '';
+    if (profile !== '') await refuseIfThere(profile, folder);
+    const token = await questions.ask('Developer token (not shown)', undefined, { isHidden: true });
+    if (token === undefined) return undefined;
+    const settings: Chosen = {
+      PLATFORM_BASE_URL: address.replace(/\/$/, ''),
+      PLATFORM_TOKEN: token,
+      ...(header === undefined ? {} : { PLATFORM_TOKEN_HEADER: header }),
+    };
+    const found = await tried(settings, ['host', 'token'], terminal);
+    if (found === 'ok') return { profile, settings };
+    if (found !== 'token') continue;
+    header = await questions.ask('The header that carries the token', header ?? DEFAULT_HEADER);
+    if (header === undefined) return undefined;
+  }
+}
+
+const DEFAULT_HEADER = 'X-SERVICE-Developer-Token';
+
+async function askStore(questions: Questions, settings: Chosen, terminal: Terminal) {
+  let store: string | undefined = DEFAULT_STORE;
+  do {
+    store = await questions.ask('Where to store: a folder, or s3://bucket/prefix', store);
+  } while (
+    store !== undefined &&
+    (await tried({ ...settings, SYNC_STORE: store }, ['bucket'], terminal)) !== 'ok'
+  );
+  return store;
+}
+
+/** Prints what the checks of `doctor` find: `ok`, or the first that is not well. */
+async function tried(
+  settings: Chosen,
+  names: readonly CheckName[],
+  terminal: Terminal,
+): Promise<'ok' | 'settings' | CheckName> {
+  const environment = { ...withoutOurs(terminal.environment), ...settings };
+  const checked = await examine({ ...terminal, environment }, () => undefined, names);
+  const fault = checked.find(({ status }) => status === 'failed');
+  for (const { name, detail, status, ...more } of checked)
+    if (name !== 'settings' || status === 'failed')
+      terminal.err(shownLines(`  ${name}: ${detail}${'advice' in more ? ` → ${more.advice}` : ''}`));
+  return fault?.name ?? 'ok';
+}
+
+/** What the environment sets would win over what is asked for here. */
+const withoutOurs = (environment: Terminal['environment']) =>
+  Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !/^PLATFORM_|^SYNC_(STORE|TABLE|QUEUE)/.test(name)),
+  );
+
+/** The reference platform on a port that is free now: `sandbox` starts there. */
+async function sandboxSettings(): Promise<Chosen> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return {
+    PLATFORM_BASE_URL: `http://127.0.0.1:${port}`,
+    PLATFORM_TOKEN: 'sandbox-token',
+    PLATFORM_RATE: '50',
+    SYNC_STORE: './platform-sync-sandbox',
+  };
+}
+
+async function refuseIfThere(profile: string, folder: string): Promise<void> {
+  const file = profileFile(profile);
+  if ((await readFile(join(folder, file)).catch(() => undefined)) === undefined) return;
+  throw new UsageError(
+    `${file}: expected no such file, got one: use it with --profile ${profile}, or delete it first`,
+  );
+}
+
+/** Writes the file, and says what to do next. */
+async function finish(
+  profile: string,
+  settings: Chosen,
+  folder: string,
+  terminal: Terminal,
+): Promise<number> {
+  const file = profileFile(profile);
+  await refuseIfThere(profile, folder);
+  const text = Object.entries(settings)
+    .map(([name, value]) => `${name}=${quotedValue(value)}\n`)
+    .join('');
+  await writeFile(join(folder, file), text, { mode: 0o600, flag: 'wx' });
+  const isIgnored = await keepOutOfGit(file, folder);
+  const next = (words: readonly string[], options = {}) =>
+    `  npx ${commandLine(words, { ...options, profile })}`;
+  terminal.out(
+    [
+      `Wrote ${file}, which only you can read${isIgnored ? ' and git does not take' : ''}. Next:`,
+      profile === 'sandbox' ? `${next(['sandbox'])}   # in a terminal of its own` : next(['doctor']),
+      next(['snapshot', 'calculations']),
+      next(['report'], { open: true }),
+    ].join('\n'),
+  );
+  return exitCodes.done;
+}
+
+/** As `--env-file` reads it: a # or a blank is a part of the value only within quotes. */
+function quotedValue(value: string): string {
+  const found = ["'", '"', '`']
+    .map((quote) => `${quote}${value}${quote}`)
+    .find((text) => parseEnv(`A=${text}`)['A'] === value);
+  if (found === undefined)
+    throw new UsageError('expected a value without one of \' " and `, got all of them');
+  return found;
+}
+
+const run = promisify(execFile);
+
+/** True if git does not take the file: it names it in the clone's own list, unless a list of the project does already. */
+async function keepOutOfGit(file: string, folder: string): Promise<boolean> {
+  const git = async (...words: readonly string[]) =>
+    (await run('git', ['-C', folder, ...words])).stdout.trim();
+  try {
+    await git('check-ignore', '--quiet', file);
+    return true;
+  } catch (error) {
+    // 1: it is not ignored. Otherwise this is no clone, or there is no git.
+    if ((error as { readonly code?: unknown }).code !== 1) return false;
+  }
+  const list = await git('rev-parse', '--git-path', 'info/exclude');
+  await appendFile(isAbsolute(list) ? list : join(folder, list), `\n${profileFile('*')}\n`);
+  return true;
+}

@@ -1,0 +1,47 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import type { Dialog } from './terminal.ts';
+
+/** Asks somebody at a terminal, one question after the other. */
+export type Questions = Disposable & {
+  /** What was typed, or `byDefault` for nothing; asked again until there is either. Undefined once nobody answers: Ctrl-C, Ctrl-D. */
+  ask(
+    question: string,
+    byDefault?: string,
+    options?: { readonly isHidden?: boolean },
+  ): Promise<string | undefined>;
+};
+
+export function createQuestions({ input, output }: Dialog, signal: AbortSignal): Questions {
+  let isHidden = false;
+  const echo = new Writable({
+    write(chunk, encoding, done) {
+      if (!isHidden) output.write(chunk, encoding);
+      done();
+    },
+  });
+  const lines = createInterface({
+    input,
+    output: echo,
+    terminal: 'isTTY' in output && output.isTTY === true,
+  });
+  const over = new AbortController();
+  lines.once('SIGINT', () => lines.close());
+  lines.once('close', () => over.abort());
+  const ends = AbortSignal.any([signal, over.signal]);
+  return {
+    async ask(question, byDefault, options = {}) {
+      const words = byDefault === undefined ? `${question}: ` : `${question} [${byDefault}]: `;
+      while (!ends.aborted) {
+        const asked = lines.question(words, { signal: ends });
+        isHidden = options.isHidden === true;
+        const typed = (await asked.catch(() => '')).trim() || byDefault;
+        if (isHidden) output.write('\n');
+        isHidden = false;
+        if (typed !== undefined && !ends.aborted) return typed;
+      }
+      return undefined;
+    },
+    [Symbol.dispose]: () => lines.close(),
+  };
+}

@@ -1,0 +1,154 @@
+import { execFileSync } from 'node:child_process';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { parseEnv } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { init } from '../../lib/cli/commands/init.ts';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { folderOfEach } from '../folder-of-each.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+const folder = folderOfEach();
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await startPlatform({ calculations: 5, datasets: 1, cards: 1, fileSets: 0, dataFiles: 0 });
+});
+
+afterAll(() => sandbox.close());
+
+const CTRL_D = '\u0004';
+
+/** `init` at a terminal, where each question that contains a text is answered by what belongs to it, once each. */
+async function answering(answers: readonly (readonly [question: string, typed: string])[], isSandbox?: true) {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const left = [...answers];
+  let screen = '';
+  let seen = 0;
+  output.on('data', (data: Buffer) => {
+    screen += data.toString();
+    const [next] = left;
+    if (next === undefined || !screen.slice(seen).includes(next[0])) return;
+    seen = screen.length;
+    left.shift();
+    if (next[1] === CTRL_D) input.end();
+    else input.write(next[1]);
+  });
+  const { terminal, out, err } = createFakeTerminal({});
+  const code = await init(
+    isSandbox ? { sandbox: isSandbox } : {},
+    { ...terminal, dialog: { input, output } },
+    folder.path,
+  );
+  return { code, out: out(), err: err(), screen };
+}
+
+const written = async (name: string) => {
+  const file = join(folder.path, `platform-sync.${name}.env`);
+  return { settings: parseEnv(await readFile(file, 'utf8')), mode: (await stat(file)).mode & 0o777 };
+};
+
+describe('init', () => {
+  test('asks for address, token and store, tries them, and writes them for this user alone', async () => {
+    const store = join(folder.path, 'store');
+
+    const { code, out, err, screen } = await answering([
+      ['Address', `${sandbox.url}/\n`],
+      ['token', 'sandbox-token\n'],
+      ['store', `${store}\n`],
+    ]);
+
+    expect(code).toBe(0);
+    expect(await written('127')).toEqual({
+      settings: { PLATFORM_BASE_URL: sandbox.url, PLATFORM_TOKEN: 'sandbox-token', SYNC_STORE: store },
+      mode: 0o600,
+    });
+    expect(out.split('\n').slice(1)).toEqual([
+      '  npx platform-sync doctor --profile 127',
+      '  npx platform-sync snapshot calculations --profile 127',
+      '  npx platform-sync report --open --profile 127',
+    ]);
+    expect(err).toContain('token: accepted');
+    expect(screen).not.toContain('sandbox-token');
+  });
+
+  test('asks again, for the header too, where the platform refuses the token', async () => {
+    const { code, err } = await answering([
+      ['Address', `${sandbox.url}\n`],
+      ['token', 'wrong-token\n'],
+      ['header', '\n'],
+      ['Address', '\n'],
+      ['token', 'sandbox-token\n'],
+      ['store', `${join(folder.path, 'store')}\n`],
+    ]);
+
+    expect(code).toBe(0);
+    expect(err).toContain('401');
+    expect(err).not.toContain('wrong-token');
+    expect((await written('127')).settings).toMatchObject({
+      PLATFORM_TOKEN_HEADER: 'X-SERVICE-Developer-Token',
+    });
+  });
+
+  test('asks again for an address that is none', async () => {
+    const { code, err } = await answering([
+      ['Address', 'acme\n'],
+      ['token', 'sandbox-token\n'],
+      ['Address', `${sandbox.url}\n`],
+      ['token', 'sandbox-token\n'],
+      ['store', `${join(folder.path, 'store')}\n`],
+    ]);
+
+    expect(code).toBe(0);
+    expect(err).toContain('PLATFORM_BASE_URL: expected an origin over https');
+  });
+
+  test('writes nothing if nobody answers any more', async () => {
+    const { code } = await answering([['Address', CTRL_D]]);
+
+    await expect(written('127')).rejects.toThrow('ENOENT');
+    expect(code).toBe(130);
+  });
+
+  test('refuses a folder that has such a file', async () => {
+    await writeFile(join(folder.path, 'platform-sync.sandbox.env'), 'PLATFORM_TOKEN=mine\n');
+
+    await expect(answering([], true)).rejects.toThrow('use it with --profile sandbox, or delete it first');
+
+    expect((await written('sandbox')).settings).toEqual({ PLATFORM_TOKEN: 'mine' });
+  });
+
+  test('keeps the file out of git, without a change to the project', async () => {
+    const git = (...words: readonly string[]) =>
+      execFileSync('git', ['-C', folder.path, ...words], { encoding: 'utf8' });
+    git('init', '--quiet');
+
+    const { out } = await answering([], true);
+
+    expect(out).toContain('git does not take');
+    expect(git('status', '--porcelain')).toBe('');
+  });
+
+  test('without a terminal says what to set, and that nothing was done', async () => {
+    const { terminal, out } = createFakeTerminal({});
+
+    const code = await init({}, terminal, folder.path);
+
+    expect(code).toBe(2);
+    expect(out()).toContain('PLATFORM_TOKEN=');
+  });
+});
+
+test('init --sandbox writes a free port, and the token that the reference platform accepts', async () => {
+  const { settings } = await answering([], true).then(() => written('sandbox'));
+
+  await using started = await startPlatform({
+    calculations: 5,
+    port: Number(new URL(settings['PLATFORM_BASE_URL'] ?? '').port),
+  });
+
+  expect(started.url).toBe(settings['PLATFORM_BASE_URL']);
+  expect(started.token).toBe(settings['PLATFORM_TOKEN']);
+});
