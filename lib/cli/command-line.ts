@@ -112,6 +112,7 @@ const loads: {
     readonly default: Run<Path>;
   }>;
 } = {
+  init: () => import('./commands/init.ts'),
   doctor: () => import('./commands/doctor.ts'),
   'snapshot calculations': () => import('./commands/snapshot.ts'),
   'snapshot files': () => import('./commands/snapshot.ts'),
@@ -129,6 +130,8 @@ const loads: {
   call: () => import('./commands/call.ts'),
   'formula check': () => import('./commands/formula-check.ts'),
   'formula set': () => import('./commands/formula-set.ts'),
+  'formula apply': () => import('./commands/formula-apply.ts'),
+  'formula undo': () => import('./commands/formula-undo.ts'),
   'formula log': () => import('./commands/formula-log.ts'),
   run: () => import('./commands/run.ts'),
   submit: () => import('./commands/submit.ts'),

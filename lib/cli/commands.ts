@@ -19,6 +19,7 @@ import {
   placeOf,
   runArgument,
   runOrLast,
+  setName,
   topicOption,
 } from './options/options.ts';
 import { requestOptions } from './options/request-options.ts';
@@ -48,6 +49,13 @@ export const LINK_HOURS = 24;
 
 /** All commands by their words, in the order of help. Help, completion, checks and `docs/commands.md` are made of it. */
 export const commands = {
+  init: {
+    does: 'Ask for the address, the token and the store, try them, and write them to a file of settings.',
+    options: [
+      ['--sandbox', 'ask nothing: write the settings of the reference platform, which `sandbox` starts'],
+    ],
+    examples: ['init', 'init --sandbox'],
+  },
   doctor: {
     does: 'Check settings, host, token, clock, bucket, queue, table and rights, in this order, and say what to do.',
     options: [['--json', 'print the checks as one JSON value']],
@@ -274,6 +282,43 @@ export const commands = {
       'formula set 1008 formula.txt --dry-run',
       'formula set 1008 formula.txt --unless-changed-since 1763712000000 --name Revenue',
     ],
+  },
+  'formula apply': {
+    does: 'Set the formulas of a CSV with the columns id, expression and, if you like, name and was. Each is sent only once; the same command again continues.',
+    arguments: [['<changes>', 'the CSV']],
+    required: [['--name <name>', 'what the set is called, so that it can be taken back', setName]],
+    options: [
+      ['--dry-run', 'check the formulas and show what depends on them, but send nothing'],
+      ['--markdown', 'with --dry-run: print a table for a pull request'],
+      ['--max-affected <n>', 'send nothing if more things depend on them', numberOption(0, 1e9)],
+      [
+        '--no-undo-for <id...>',
+        'set these although nobody knows what they were: they cannot be taken back',
+        (text: string, before?: readonly string[] | true) =>
+          collected(calculationId(text), before === true ? [] : before),
+        [] as readonly string[],
+      ],
+      ['--submit', 'put the updates on the queue instead of running them here'],
+      ['--json', 'print what happened as one JSON value'],
+    ],
+    conflicts: { dryRun: ['submit'] },
+    examples: [
+      'formula apply changes.csv --name may --dry-run --markdown',
+      'formula apply changes.csv --name may --max-affected 50',
+    ],
+  },
+  'formula undo': {
+    does: 'Set the formulas of a set back to what they were, except those that somebody has changed since.',
+    arguments: [['<name>', 'what the set is called']],
+    options: [
+      [
+        '--even-if-changed <id...>',
+        'set these back although somebody has changed them since',
+        (text: string, before?: readonly string[]) => collected(calculationId(text), before),
+      ],
+      ['--json', 'print what happened as one JSON value'],
+    ],
+    examples: ['formula undo may', 'formula undo may --even-if-changed 1008'],
   },
   'formula log': {
     does: 'Show a calculation as it was after each of our updates, newest last.',

@@ -45,7 +45,12 @@ export default (async ([given], typed, terminal) => {
   return counts.done === jobs.count ? exitCodes.done : exitCodes.incomplete;
 }) satisfies Run<'run'>;
 
-async function runAll(jobs: JobFile, { concurrency }: RunFlags, terminal: Terminal) {
+/** Runs jobs in this process until each has ended, or Ctrl-C. `fault`: what stopped it before. */
+export async function runAll(
+  jobs: JobFile,
+  { concurrency }: Pick<RunFlags, 'concurrency'>,
+  terminal: Terminal,
+) {
   const settings = readSettings(terminal.environment);
   settingFor('run', settings, 'SYNC_TABLE');
   const token = createTokenWatch(tokenIn(settings));
@@ -121,15 +126,20 @@ function show(counts: Counts, { count }: JobFile, flags: RunFlags, terminal: Ter
         `${file}: ${counted(count, 'row')}: ${done} done, ${failed} failed, ${unknown} unknown, ${left} left`,
       ),
     );
-    for (const { id, status, reason } of notDone) terminal.out(shown(`  ${status}: ${id}: ${reason}`));
-    for (const status of ['failed', 'unknown'] as const) {
-      const first = notDone.find((each) => each.status === status);
-      if (first !== undefined) terminal.out(shown(`  ${adviceWords(first.id, status)}`));
-    }
+    for (const line of notDoneLines(counts)) terminal.out(shown(line));
     if (output !== undefined) terminal.out(shown(`output: ${output}`));
   }
   if (left > 0)
     terminal.err(shown(`stopped; ${counted(left, 'row')} left; to run the rest: ${commandOf(flags)}`));
+}
+
+/** The first of the jobs that are not done, and what to do about them. */
+export function notDoneLines({ notDone }: Pick<Counts, 'notDone'>): readonly string[] {
+  const advice = (['failed', 'unknown'] as const).flatMap((status) => {
+    const first = notDone.find((each) => each.status === status);
+    return first === undefined ? [] : [`  ${adviceWords(first.id, status)}`];
+  });
+  return [...notDone.map(({ id, status, reason }) => `  ${status}: ${id}: ${reason}`), ...advice];
 }
 
 function showDryRun(

@@ -168,3 +168,13 @@ export function calculationId(given: string): string {
   if (id !== undefined) return id;
   throw new UsageError(`id: expected the digits of an integer, got ${JSON.stringify(given)}`);
 }
+
+const SET_NAME = /^[A-Za-z0-9][\w.-]{0,79}$/;
+
+/** An option's value as the name of a set of formulas. Throws `UsageError`. */
+export function setName(text: string): string {
+  if (SET_NAME.test(text)) return text;
+  throw new UsageError(
+    `--name: expected at most 80 letters, digits, _, . and -, got ${JSON.stringify(text)}`,
+  );
+}

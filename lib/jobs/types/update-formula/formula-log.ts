@@ -48,8 +48,9 @@ export async function findFormula(
   key: string,
 ): Promise<FormulaLogEntry | undefined> {
   const stored = await findStored(store, key, anyRecord(), MOST_LIST_BYTES);
-  const time = key.slice(key.lastIndexOf('/') + 1, -'.json'.length);
-  return stored && { key, time, calculation: stored.value };
+  const [, id, time = ''] = /([^/]+)\/([^/]+)\.json$/.exec(key) ?? [];
+  // An id is its digits, however the platform wrote it.
+  return stored && { key, time, calculation: { ...stored.value, id } };
 }
 
 /** The keys of all responses by calculation and then by time, with their times in epoch milliseconds. */

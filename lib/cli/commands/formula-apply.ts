@@ -1,0 +1,146 @@
+import { printJson } from '../../base/index.ts';
+import { openQueue } from '../../jobs/queue/open-queue.ts';
+import { readSettings, readSyncSettings } from '../../settings.ts';
+import type { Store } from '../../store/index.ts';
+import type { FlagsOf, Run } from '../commands.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { type Affected, affectedBy } from '../formula/affected.ts';
+import {
+  type ChangeSet,
+  readSetRows,
+  type SetRow,
+  storeChangeSet,
+  withFormulasBefore,
+} from '../formula/change-set.ts';
+import { analyze } from '../formula/formula-text.ts';
+import { runSet } from '../formula/run-set.ts';
+import { checkedJobs } from '../jobs/job-files.ts';
+import { sendJobs } from '../jobs/send-jobs.ts';
+import { commandLine } from '../options/command-lines.ts';
+import { openStoreOf, settingFor } from '../options/from-settings.ts';
+import { inColumns } from '../terminal/columns.ts';
+import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { counted, inJson } from '../terminal/words.ts';
+
+type ApplyFlags = FlagsOf<'formula apply'>;
+
+/** Sets the formulas of a CSV as jobs `NAME.ID`, or shows what they would change. */
+export default (async ([file], flags, terminal) => {
+  if (flags.markdown && !flags.dryRun)
+    throw new UsageError('--markdown: expected --dry-run too, which it is the form of');
+  const store = await openStoreOf(terminal);
+  const rows = await withFormulasBefore(store, await readSetRows(file), flags.undoFor);
+  const set: ChangeSet = { version: 1, name: flags.name, rows: [...rows] };
+  const affected = await affectedOf(set, store, flags, terminal);
+  const isTooMuch = flags.maxAffected !== undefined && (affected?.total ?? Infinity) > flags.maxAffected;
+  if (flags.dryRun) showDryRun(set, affected, flags, terminal);
+  if (isTooMuch) {
+    const got = affected === undefined ? 'an unknown number: no calculations are published' : affected.total;
+    terminal.err(
+      `--max-affected: expected at most ${flags.maxAffected} things to depend on these, got ${got}; nothing was sent`,
+    );
+    return exitCodes.incomplete;
+  }
+  return flags.dryRun ? exitCodes.done : send(file, set, store, flags, terminal);
+}) satisfies Run<'formula apply'>;
+
+/** What depends on the calculations; looked up only where somebody wants to know. */
+const affectedOf = async ({ rows }: ChangeSet, store: Store, flags: ApplyFlags, { signal }: Terminal) =>
+  flags.dryRun || flags.maxAffected !== undefined
+    ? affectedBy(
+        store,
+        rows.map(({ id }) => id),
+        signal,
+      )
+    : undefined;
+
+/** The jobs of a set: the same each time, so that none is sent twice. */
+const jobsOf = ({ name, rows }: ChangeSet): string =>
+  rows
+    .map(({ id, expression }) =>
+      printJson({ version: 1, type: 'update-formula', id: `${name}.${id}`, calculationId: id, expression }),
+    )
+    .join('\n');
+
+async function send(
+  file: string,
+  set: ChangeSet,
+  store: Store,
+  flags: ApplyFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const jobs = await checkedJobs({ file, text: jobsOf(set) }, { undone: 'sent' }, terminal);
+  if (!flags.submit) readSettings(terminal.environment);
+  // Before anything is sent: afterwards nobody knows what the formulas were.
+  await storeChangeSet(store, set);
+  const again = commandLine(['formula', 'apply', file], { name: set.name });
+  const back = commandLine(['formula', 'undo', set.name]);
+  if (!flags.submit) {
+    const code = await runSet({ name: set.name, jobs, again, json: flags.json }, terminal);
+    terminal.err(`to take them back: ${back}`);
+    return code;
+  }
+  const queueUrl = settingFor('formula apply', readSyncSettings(terminal.environment), 'SYNC_QUEUE_URL');
+  const queue = await openQueue(queueUrl, terminal.environment);
+  const all = await Array.fromAsync(jobs.rows(), ({ id, body }) => ({ id, text: body }));
+  const { ids, notSent, error } = await sendJobs(all, { queue, signal: terminal.signal });
+  terminal.out(
+    flags.json
+      ? inJson({ set: set.name, sent: ids.length, ids, notSent })
+      : `${set.name}: ${counted(ids.length, 'job')} sent`,
+  );
+  terminal.err(`to take them back, once they are done: ${back}`);
+  if (error !== undefined) throw error;
+  return exitCodes.done;
+}
+
+type AffectedOfSet = Awaited<ReturnType<typeof affectedBy>>;
+
+function showDryRun(
+  { name, rows }: ChangeSet,
+  affected: AffectedOfSet,
+  { json, markdown }: ApplyFlags,
+  { out }: Terminal,
+): void {
+  const all = rows.map((row) => described(row, affected?.byId.get(row.id)));
+  if (json) {
+    out(inJson({ set: name, dryRun: true, rows: all, affected: affected?.total ?? null }));
+    return;
+  }
+  const total =
+    affected === undefined
+      ? 'What depends on them is not known: no calculations are published.'
+      : `${counted(affected.total, 'other thing')} depend on them.`;
+  const cells = all.map(({ id, name: called, status, dataType, cards, calculations, owners, isSame }) => [
+    ...[id, called ?? '', isSame ? 'as it is' : `${status}, ${dataType}`],
+    ...[String(cards ?? '?'), String(calculations ?? '?'), owners.join(', ')],
+  ]);
+  const heads = ['CALCULATION', 'NAME', 'FORMULA', 'CARDS', 'CALCULATIONS', 'OWNERS'];
+  out(`${name}: ${counted(rows.length, 'formula')} would be set; nothing was sent. ${total}`);
+  if (!markdown) for (const line of inColumns(heads, cells)) out(shown(line));
+  else {
+    const line = (row: readonly string[]) => `| ${row.map(cellText).join(' | ')} |`;
+    out(
+      [
+        '',
+        line(heads.map((head) => head.toLowerCase())),
+        `|${heads.map(() => '---|').join('')}`,
+        ...cells.map(line),
+      ].join('\n'),
+    );
+  }
+}
+
+/** Somebody else's text in a cell of a table of Markdown: no markup of its own, and no mention of a person. */
+const cellText = (text: string): string =>
+  shown(text.replaceAll(/\s+/g, ' ')).replaceAll(/[\\`*_{}[\]<>()#|~!@]/g, '\\$&');
+
+function described({ id, name, expression, was }: SetRow, affected: Affected | undefined) {
+  const { analysis, checkSum } = analyze(expression);
+  return {
+    ...{ id, name, status: analysis.status, checkSum, mayBeUndone: was !== null, isSame: was === expression },
+    dataType: analysis.status === 'VALID' ? analysis.dataType : null,
+    ...{ cards: affected?.cards ?? null, calculations: affected?.calculations ?? null },
+    owners: affected?.owners ?? [],
+  };
+}

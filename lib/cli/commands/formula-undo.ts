@@ -1,0 +1,85 @@
+import { printJson } from '../../base/index.ts';
+import { readFormulaLog } from '../../jobs/types/update-formula/formula-log.ts';
+import type { Store } from '../../store/index.ts';
+import type { Run } from '../commands.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { findChangeSet, type SetRow } from '../formula/change-set.ts';
+import { runSet } from '../formula/run-set.ts';
+import { checkedJobs } from '../jobs/job-files.ts';
+import { commandLine } from '../options/command-lines.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { exitCodes, shown } from '../terminal/terminal.ts';
+
+/** Sets the formulas of a set back to what they were, those that are still as we left them. */
+export default (async ([name], { evenIfChanged = [], json }, terminal) => {
+  const store = await openStoreToRead(terminal);
+  const set = await findChangeSet(store, name);
+  if (set === undefined)
+    throw new UsageError(
+      `${name}: expected the name of a set that was applied, got none that is in ${store.location}`,
+    );
+  const strange = evenIfChanged.filter((id) => !set.rows.some((row) => row.id === id));
+  if (strange.length > 0)
+    throw new UsageError(`--even-if-changed: expected calculations of ${name}, got ${strange.join(', ')}`);
+  const plans = await Promise.all(set.rows.map((row) => planOf(store, row)));
+  const left = plans.flatMap(({ row, why }) => (why === undefined ? [] : [`calculation ${row.id}: ${why}`]));
+  for (const line of left) terminal.err(shown(line));
+  const messages = plans.flatMap((plan) =>
+    plan.why === undefined ? [messageOf(name, plan, evenIfChanged)] : [],
+  );
+  if (messages.length === 0) {
+    terminal.err(`${name}: nothing to set back`);
+    return exitCodes.incomplete;
+  }
+  const text = messages.map((message) => printJson(message)).join('\n');
+  const jobs = await checkedJobs({ file: name, text }, { undone: 'sent' }, terminal);
+  const again = commandLine(['formula', 'undo', name], { evenIfChanged });
+  const code = await runSet({ name, jobs, again, json }, terminal);
+  return code === exitCodes.done && left.length > 0 ? exitCodes.incomplete : code;
+}) satisfies Run<'formula undo'>;
+
+/** A row with the calculation as our update left it, or why it is not set back. */
+type Plan =
+  | { readonly row: SetRow; readonly why: string }
+  | {
+      readonly row: SetRow;
+      readonly why?: undefined;
+      readonly was: string;
+      readonly name: string;
+      readonly changedMs: number;
+    };
+
+async function planOf(store: Store, row: SetRow): Promise<Plan> {
+  if (row.was === null) return { row, why: 'nobody knows what its formula was' };
+  let last: Readonly<Record<string, unknown>> | undefined;
+  let isApplied = false;
+  for await (const { calculation } of readFormulaLog(store, row.id)) {
+    last = calculation;
+    isApplied ||= calculation['expression'] === row.expression;
+  }
+  if (!isApplied || last === undefined) return { row, why: 'its formula was not set: it is as it was' };
+  if (last['expression'] === row.was) return { row, why: 'is set back already' };
+  if (last['expression'] !== row.expression) return { row, why: 'we have set another formula since' };
+  const { name, lastModified } = last;
+  const changedMs = typeof lastModified === 'string' ? Date.parse(lastModified) : Number(lastModified);
+  if (typeof name !== 'string' || !Number.isFinite(changedMs))
+    return {
+      row,
+      why: 'our update returned no name or no time, so nobody can tell whether it was changed since',
+    };
+  return { row, was: row.was, name, changedMs };
+}
+
+/** The update that sets a formula back, if nobody has changed the calculation since ours. */
+function messageOf(
+  set: string,
+  { row, ...plan }: Extract<Plan, { was: string }>,
+  evenIfChanged: readonly string[],
+) {
+  const isAnyway = evenIfChanged.includes(row.id);
+  return {
+    ...{ version: 1, type: 'update-formula', calculationId: row.id, expression: plan.was },
+    id: `${set}.undo${isAnyway ? '-anyway' : ''}.${row.id}`,
+    ...(isAnyway ? {} : { unlessChangedSince: plan.changedMs, name: plan.name }),
+  };
+}

@@ -1,0 +1,134 @@
+import { createReadStream } from 'node:fs';
+import * as z from 'zod/mini';
+import { analyzeFormula } from '../../formula/index.ts';
+import { openTableFile } from '../../jobs/texts/rows/csv.ts';
+import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
+import { readFormulaLog } from '../../jobs/types/update-formula/formula-log.ts';
+import { idDigits } from '../../platform/index.ts';
+import { findStored, MOST_LIST_BYTES, printStored, type Store } from '../../store/index.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { checkFile } from '../texts/score-files.ts';
+
+const rowSchema = z.object({
+  /** Of the calculation, its digits. */
+  id: z.string(),
+  /** As the file calls it, for people; null if it does not. */
+  name: z.nullable(z.string()),
+  expression: z.string(),
+  /** What it was before; null if nobody knows. */
+  was: z.nullable(z.string()),
+});
+
+const setSchema = z.object({ version: z.literal(1), name: z.string(), rows: z.array(rowSchema) });
+
+/** Formulas to set together, under a name by which they are taken back. */
+export type ChangeSet = z.infer<typeof setSchema>;
+export type SetRow = z.infer<typeof rowSchema>;
+
+/**
+ * The rows of a CSV with the columns `id`, `expression` and, where they are there, `name` and `was`. Throws `UsageError`
+ * with every fault: an id that is none or there twice, a formula that does not parse.
+ */
+export async function readSetRows(file: string): Promise<readonly SetRow[]> {
+  await checkFile(file);
+  const faults: string[] = [];
+  const rows = new Map<string, SetRow>();
+  for await (const { line, cells } of cellsOf(file, faults)) {
+    const [id, { name, expression = '', was }] = [idDigits(cells['id'] ?? ''), cells];
+    const wrong = [
+      ...(id === undefined
+        ? [`id: expected the digits of an integer, got ${JSON.stringify(cells['id'])}`]
+        : []),
+      ...(id !== undefined && rows.has(id) ? [`id: expected each calculation once, got ${id} again`] : []),
+      ...formulaFaults('expression', expression),
+      ...(was ? formulaFaults('was', was) : []),
+    ];
+    faults.push(...wrong.map((fault) => `line ${line}: ${fault}`));
+    if (id !== undefined) rows.set(id, { id, name: name || null, expression, was: was || null });
+  }
+  if (rows.size === 0) faults.push('expected at least one row, got none');
+  if (faults.length > 0)
+    throw new UsageError(`${file}: expected formulas to set; nothing was sent:\n${listOf(faults)}`);
+  return [...rows.values()];
+}
+
+async function* cellsOf(file: string, faults: string[]) {
+  try {
+    await using table = await openTableFile(createReadStream(file), {
+      name: file,
+      requested: ['id', 'expression'],
+    });
+    for await (const row of table.rows())
+      if ('fault' in row) faults.push(`line ${row.line}: ${row.fault}`);
+      else {
+        const cells = table.names.map((name, at) => [name, row.fields[at]] as const);
+        yield { line: row.line, cells: Object.fromEntries(cells) as Partial<Record<string, string>> };
+      }
+  } catch (error) {
+    if (error instanceof RowsError) throw new UsageError(`${file}: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+function formulaFaults(column: string, formula: string): readonly string[] {
+  const analysis = analyzeFormula(formula);
+  return analysis.status === 'VALID'
+    ? []
+    : analysis.faults.map(({ line, column: at, message }) => `${column}:${line}:${at}: ${message}`);
+}
+
+/** The most lines that an error has. */
+const MOST_LINES = 50;
+
+function listOf(lines: readonly string[]): string {
+  const more = lines.length > MOST_LINES ? [`and ${lines.length - MOST_LINES} more`] : [];
+  return [...lines.slice(0, MOST_LINES), ...more].map((line) => `  ${line}`).join('\n');
+}
+
+/**
+ * The rows with what each formula was: as the file says, or as our last update of the calculation left it. The platform
+ * returns no formula but to an update. Throws `UsageError` for rows that could not be taken back, except those with `ids`.
+ */
+export async function withFormulasBefore(
+  store: Store,
+  rows: readonly SetRow[],
+  ids: readonly string[],
+): Promise<readonly SetRow[]> {
+  const known: SetRow[] = [];
+  for (const row of rows) known.push({ ...row, was: row.was ?? (await lastSet(store, row.id)) });
+  const lost = known.filter(({ id, was }) => was === null && !ids.includes(id));
+  if (lost.length === 0) return known;
+  const named = lost.map(
+    ({ id, name }) => `calculation ${id}${name === null ? '' : ` ${JSON.stringify(name)}`}`,
+  );
+  throw new UsageError(
+    `expected to know what each formula is now, in a column \`was\` or from an update of ours, so that it can be taken back; nothing was sent. Not known:\n${listOf(named)}\n  To set them all the same: --no-undo-for ${lost
+      .slice(0, MOST_LINES)
+      .map(({ id }) => id)
+      .join(' ')}`,
+  );
+}
+
+async function lastSet(store: Store, id: string): Promise<string | null> {
+  let last: unknown;
+  for await (const { calculation } of readFormulaLog(store, id)) last = calculation['expression'];
+  return typeof last === 'string' ? last : null;
+}
+
+const keyOf = (name: string) => `formulas/sets/${name}/set.json`;
+
+/**
+ * Stores a set before it is sent, once: what its formulas were is known only now. Returns it as it is stored. Throws
+ * `UsageError` if another set has its name.
+ */
+export async function storeChangeSet(store: Store, set: ChangeSet): Promise<ChangeSet> {
+  const put = await store.put(keyOf(set.name), printStored(set), { condition: { ifAbsent: true } });
+  const stored = put.kind === 'stored' ? set : ((await findChangeSet(store, set.name)) ?? set);
+  const changes = ({ rows }: ChangeSet) => JSON.stringify(rows.map(({ id, expression }) => [id, expression]));
+  if (changes(stored) === changes(set)) return stored;
+  throw new UsageError(`--name ${set.name}: expected a name that no other set has, got one with other rows`);
+}
+
+/** The set that was applied under a name; undefined if none was. Throws `StoredObjectError` for a damaged one. */
+export const findChangeSet = async (store: Store, name: string): Promise<ChangeSet | undefined> =>
+  (await findStored(store, keyOf(name), setSchema, MOST_LIST_BYTES))?.value;

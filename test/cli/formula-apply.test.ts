@@ -1,0 +1,236 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { folderOfEach } from '../folder-of-each.ts';
+import { runCommand, settingsOf } from './run-command.ts';
+
+const folder = folderOfEach();
+let sandbox: Sandbox;
+
+beforeEach(async () => {
+  sandbox = await startPlatform({ calculations: 60, datasets: 2, cards: 10, fileSets: 0, dataFiles: 0 });
+});
+
+afterEach(() => sandbox.close());
+
+const run = (...argv: readonly string[]) => runCommand(argv, settingsOf(sandbox, folder.path));
+
+type Row = { readonly id: string; readonly name: string; readonly links: readonly object[] };
+
+const calculations = (): readonly Row[] =>
+  [...sandbox.calculations()]
+    .map((text) => JSON.parse(text) as Row & { id: number })
+    .map((row) => ({ ...row, id: String(row.id) }));
+
+async function csv(...rows: readonly (readonly string[])[]): Promise<string> {
+  const file = join(folder.path, 'changes.csv');
+  await writeFile(file, rows.map((row) => `${row.map((cell) => `"${cell}"`).join()}\n`).join(''));
+  return file;
+}
+
+/** A CSV that sets the first calculations to `1`, `2`, … where each was `SUM(1)`. */
+async function firstTwo(): Promise<{ readonly file: string; readonly ids: readonly string[] }> {
+  const [a, b] = calculations();
+  if (a === undefined || b === undefined) throw new Error('expected two calculations');
+  const file = await csv(
+    ['id', 'name', 'expression', 'was'],
+    [a.id, 'Revenue', '1', 'SUM(1)'],
+    [b.id, 'Cost', '2', 'SUM(1)'],
+  );
+  return { file, ids: [a.id, b.id] };
+}
+
+describe('formula apply', () => {
+  test('sets every formula as a job NAME.ID, and again sends nothing', async () => {
+    const { file, ids } = await firstTwo();
+
+    const first = await run('formula', 'apply', file, '--name', 'may', '--json');
+    const again = await run('formula', 'apply', file, '--name', 'may', '--json');
+
+    expect({ code: first.code, out: JSON.parse(first.out) }).toEqual({
+      code: 0,
+      out: { set: 'may', rows: 2, done: 2, failed: 0, unknown: 0, left: 0, notDone: [] },
+    });
+    expect(first.err).toContain('to take them back: platform-sync formula undo may');
+    expect(JSON.parse(again.out)).toEqual(JSON.parse(first.out));
+    expect(sandbox.counts().formulaUpdates).toEqual({ [ids[0] ?? '']: 1, [ids[1] ?? '']: 1 });
+    expect(await readdir(join(folder.path, 'results/update-formula'), { recursive: true })).toContainEqual(
+      expect.stringContaining(`may.${ids[0]}.json`),
+    );
+  });
+
+  test('refuses rows that could not be taken back, by name, unless they are named', async () => {
+    const [a, b] = calculations();
+    const file = await csv(
+      ['id', 'name', 'expression'],
+      [a?.id ?? '', 'Revenue', '1'],
+      [b?.id ?? '', 'Cost', '2'],
+    );
+
+    const refused = await run('formula', 'apply', file, '--name', 'may');
+    const named = await run(
+      'formula',
+      'apply',
+      file,
+      '--name',
+      'may',
+      '--no-undo-for',
+      a?.id ?? '',
+      b?.id ?? '',
+    );
+
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain(`calculation ${a?.id} "Revenue"\n`);
+    expect(refused.err).toContain(`--no-undo-for ${a?.id} ${b?.id}`);
+    expect(named.code).toBe(0);
+  });
+
+  test('knows what our own update left', async () => {
+    const { file, ids } = await firstTwo();
+    await run('formula', 'apply', file, '--name', 'may');
+    const later = await csv(['id', 'expression'], [ids[0] ?? '', '3']);
+
+    const june = await run('formula', 'apply', later, '--name', 'june');
+
+    expect(june.code).toBe(0);
+    const set = JSON.parse(await readFile(join(folder.path, 'formulas/sets/june/set.json'), 'utf8'));
+    expect(set.rows).toEqual([{ id: ids[0], name: null, expression: '3', was: '1' }]);
+  });
+
+  test('names every fault of a file, and sends nothing', async () => {
+    const [a] = calculations();
+    const id = a?.id ?? '';
+    const file = await csv(['id', 'expression', 'was'], ['x', '1', '1'], [id, 'SUM(', '1'], [id, '2', '1']);
+
+    const { code, err } = await run('formula', 'apply', file, '--name', 'may');
+
+    expect(code).toBe(2);
+    expect(err).toContain('line 2: id: expected the digits of an integer, got "x"');
+    expect(err).toMatch(/line 3: expression:1:\d+: /);
+    expect(err).toContain(`line 4: id: expected each calculation once, got ${id} again`);
+    expect(sandbox.counts().formulaUpdates).toEqual({});
+  });
+
+  test('refuses a name that another set has', async () => {
+    const { file, ids } = await firstTwo();
+    await run('formula', 'apply', file, '--name', 'may');
+    const other = await csv(['id', 'expression', 'was'], [ids[0] ?? '', '7', '1']);
+
+    const { code, err } = await run('formula', 'apply', other, '--name', 'may');
+
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining('expected a name that no other set has'),
+    });
+  });
+
+  test('a dry run shows what depends on them, as a table of Markdown too, and exits 3 above --max-affected', async () => {
+    await run('snapshot', 'calculations');
+    await run('snapshot', 'cards');
+    const rows = await run(
+      'query',
+      '--json',
+      "SELECT used_id AS id, count(*) AS users FROM uses WHERE used_kind = 'calculation' GROUP BY 1 ORDER BY 2 DESC LIMIT 1",
+    );
+    const [{ id }] = JSON.parse(rows.out);
+    const file = await csv(['id', 'name', 'expression', 'was'], [id, 'A|B @you', '1', '2']);
+
+    const text = await run('formula', 'apply', file, '--name', 'may', '--dry-run');
+    const table = await run('formula', 'apply', file, '--name', 'may', '--dry-run', '--markdown');
+    const json = await run('formula', 'apply', file, '--name', 'may', '--dry-run', '--json');
+    const tooMuch = await run('formula', 'apply', file, '--name', 'may', '--max-affected', '0');
+
+    expect(text.code).toBe(0);
+    expect(text.out).toMatch(/^may: 1 formula would be set; nothing was sent\. \d+ other thing/);
+    expect(table.out).toContain('| A\\|B \\@you | VALID, LONG | ');
+    const [row] = JSON.parse(json.out).rows;
+    expect(row.cards + row.calculations).toBeGreaterThan(0);
+    expect(JSON.parse(json.out).affected).toBe(row.cards + row.calculations);
+    expect(tooMuch).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('--max-affected: expected at most 0'),
+    });
+    expect(sandbox.counts().formulaUpdates).toEqual({});
+  });
+
+  test('--max-affected sends nothing where nobody knows what depends on them', async () => {
+    const { file } = await firstTwo();
+
+    const { code, err } = await run('formula', 'apply', file, '--name', 'may', '--max-affected', '100');
+
+    expect({ code, err }).toEqual({ code: 3, err: expect.stringContaining('no calculations are published') });
+  });
+
+  test('--submit puts the jobs on the queue, where a worker runs them once', async () => {
+    const { file, ids } = await firstTwo();
+
+    const sent = await run('formula', 'apply', file, '--name', 'may', '--submit');
+    await run('work', '--drain');
+
+    expect(sent).toMatchObject({ code: 0, out: 'may: 2 jobs sent' });
+    expect(sandbox.counts().formulaUpdates).toEqual({ [ids[0] ?? '']: 1, [ids[1] ?? '']: 1 });
+  });
+});
+
+describe('formula undo', () => {
+  test('sets back what is still as we left it, and once only', async () => {
+    const { file, ids } = await firstTwo();
+    await run('formula', 'apply', file, '--name', 'may');
+
+    const undone = await run('formula', 'undo', 'may');
+    const again = await run('formula', 'undo', 'may');
+
+    expect(undone).toMatchObject({ code: 0, out: 'may: 2 formulas: 2 done, 0 failed, 0 unknown, 0 left' });
+    const log = await run('formula', 'log', ids[0] ?? '', '--json');
+    expect(
+      JSON.parse(log.out).map(
+        ({ calculation }: { calculation: Row & { expression: string } }) => calculation.expression,
+      ),
+    ).toEqual(['1', 'SUM(1)']);
+    expect(again).toMatchObject({ code: 3, err: expect.stringContaining('is set back already') });
+  });
+
+  test('leaves alone and lists what somebody has changed since, unless it is named', async () => {
+    const { file, ids } = await firstTwo();
+    await run('formula', 'apply', file, '--name', 'may');
+    sandbox.state.calculations.change(ids[0] ?? '', { name: 'Revenue, mine' });
+    sandbox.state.calculations.change(ids[0] ?? '', {
+      name: calculations()[0]?.name.replace(', mine', '') ?? '',
+    });
+
+    const undone = await run('formula', 'undo', 'may');
+    const anyway = await run('formula', 'undo', 'may', '--even-if-changed', ids[0] ?? '');
+
+    expect(undone.code).toBe(3);
+    expect(undone.out).toMatch(
+      new RegExp(`failed: may\\.undo\\.${ids[0]}: calculation ${ids[0]}: expected `),
+    );
+    expect(anyway.out).toContain('1 done');
+    expect(sandbox.counts().formulaUpdates).toEqual({ [ids[0] ?? '']: 2, [ids[1] ?? '']: 2 });
+  });
+
+  test('names what nobody can set back', async () => {
+    const [a] = calculations();
+    const file = await csv(['id', 'expression'], [a?.id ?? '', '1']);
+    await run('formula', 'apply', file, '--name', 'may', '--no-undo-for', a?.id ?? '');
+
+    const { code, err } = await run('formula', 'undo', 'may');
+
+    expect({ code, err }).toEqual({
+      code: 3,
+      err: expect.stringContaining('nobody knows what its formula was'),
+    });
+  });
+
+  test('of a set that was never applied is wrong usage', async () => {
+    await firstTwo();
+
+    const { code, err } = await run('formula', 'undo', 'june');
+
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining('expected the name of a set that was applied'),
+    });
+  });
+});
