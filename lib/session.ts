@@ -1,9 +1,8 @@
 import type { Logger } from 'pino';
 import { type InHand, once } from './base/index.ts';
 import { createLogger } from './logger.ts';
-import type { OpenBreaker } from './pace/breaker.ts';
-import type { Budget, BudgetItem } from './pace/budget.ts';
-import type { Breaker } from './pace/fleet-breaker.ts';
+import type { Breaker } from './pace/breaker.ts';
+import type { Budget, BudgetItem, OpenBreaker } from './pace/budget.ts';
 import { openedLater } from './pace/opened-later.ts';
 import type { Pace, PaceCounts } from './pace/pace.ts';
 import { createPlatform, type Platform } from './platform/client.ts';
@@ -127,7 +126,7 @@ function budgetOf(
   if (table === undefined) return undefined;
   const { host } = new URL(PLATFORM_BASE_URL);
   return once(async () => {
-    const { openBudget } = await import('./pace/open-budget.ts');
+    const { openBudget } = await import('./pace/stored-budget.ts');
     return openBudget({ table, host, environment, onBudget, check });
   });
 }
@@ -142,7 +141,7 @@ type BreakerParts = {
 
 const breakerOf = ({ host, budget, call, logger, onAway }: BreakerParts): Breaker =>
   openBreaker({
-    item: budget && (async () => (await budget()).breaker),
+    item: budget,
     call,
     onOpen(open) {
       logger.warn({ host, open }, 'the platform is away: no jobs are taken');
@@ -169,7 +168,7 @@ function paceOf(settings: Settings, parts: PaceParts): Pace {
     maxWaitMs: settings.PLATFORM_MAX_WAIT_MS,
   };
   return openedLater(rate, async () => {
-    if (budget === undefined) return (await import('./pace/local-pace.ts')).createLocalPace(limits);
+    if (budget === undefined) return (await import('./pace/fleet-pace.ts')).createLocalPace(limits);
     const { createFleetPace } = await import('./pace/fleet-pace.ts');
     return createFleetPace({
       ...limits,

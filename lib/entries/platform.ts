@@ -1,6 +1,6 @@
 /* What `platform-sync/platform` exports: a client with its pace and its errors. */
 
-export { createLocalPace, type LocalPaceOptions } from '../pace/local-pace.ts';
+export { createLocalPace, type LocalPaceOptions } from '../pace/fleet-pace.ts';
 export type { Pace, PaceCounts } from '../pace/pace.ts';
 export { createPlatform, type Platform, type PlatformOptions } from '../platform/client.ts';
 export type { Observe, PlatformEvent } from '../platform/events.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { InHand } from '../base/index.ts';
-import type { Breaker } from '../pace/fleet-breaker.ts';
+import type { Breaker } from '../pace/breaker.ts';
 import { PlatformError } from '../platform/index.ts';
 import type { Store } from '../store/index.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';

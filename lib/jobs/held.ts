@@ -1,5 +1,5 @@
+import type { Breaker } from '../pace/breaker.ts';
 import type { Share } from '../pace/fair-order.ts';
-import type { Breaker } from '../pace/fleet-breaker.ts';
 import type { Store } from '../store/index.ts';
 import { CANCELLED, type Claim } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';

@@ -27,7 +27,7 @@ export async function openTimedTable(
   environment: Environment,
   check: CheckTable = tableCheckOf(tableName, environment),
 ): Promise<TimedTable> {
-  const { table, onDate } = await openTable(tableName, environment, LEASES);
+  const { table, onDate } = await openTable(tableName, environment, { leases: LEASES });
   const timed = checkedTable(table, check);
   if (onDate === undefined) return { table: timed, now: Date.now, isTimeKnown: () => true };
   const clock = createTableClock({ now: Date.now, steady: () => performance.now(), sleep });

@@ -1,4 +1,4 @@
-import { type Budget, cappedRate, fullSpacing, type Incident } from './budget.ts';
+import { type Budget, cappedRate, fullSpacing } from './budget.ts';
 import { effectiveRate, leastRate } from './effective-rate.ts';
 import { LOWERING, type Lowered, lastRefusalMs, OBEYED_MS, PROBE_MS } from './lowered.ts';
 
@@ -9,10 +9,10 @@ export type Refusal = {
   readonly nowMs: number;
   /** As the platform gave it. */
   readonly retryAfterMs: number | undefined;
-  /** Whether a call is known to have succeeded since the last 429: only then is the rate lowered again. Default: no. */
-  readonly hasSucceeded?: boolean;
-  /** From 0 up to 1: probes of several fleets should not keep step. Default 0.5. */
-  readonly random?: number;
+  /** Whether a call is known to have succeeded since the last 429: only then is the rate lowered again. */
+  readonly hasSucceeded: boolean;
+  /** From 0 up to 1: probes of several fleets should not keep step. */
+  readonly random: number;
 };
 
 /** How long a 429 stops all calls, in milliseconds: its `Retry-After`, at most 15 minutes; without one, 30 seconds. */
@@ -43,23 +43,22 @@ const REMEMBERED_MS = 60_000;
 const EARLY = 0.85;
 const SHARE_OF_PAUSE = 0.6;
 
-/** What to report of a 429: a lower rate if a call has succeeded since the last one, and when to probe. */
-export function incidentOf(budget: Budget, given: Refusal): Incident {
+/** The budget after a 429: a lower rate if a call has succeeded since the last one, and when to probe. */
+export function afterRefusal(budget: Budget, given: Refusal): Budget {
   const { incidents, lowered } = budget;
   const pauseMs = Math.max(LEAST_PAUSE_MS, pauseAfter429(given.retryAfterMs));
   const { intervalMs } = fullSpacing(given.rate, budget);
-  const refusal = { random: 0.5, ...given, rate: cappedRate(given.rate, budget), pauseMs, intervalMs };
+  const refusal = { ...given, rate: cappedRate(given.rate, budget), pauseMs, intervalMs };
+  const isNew = lowered === undefined || given.hasSucceeded;
   return {
-    incidents,
-    fromMs: given.nowMs + pauseMs,
-    lowered:
-      lowered === undefined || given.hasSucceeded
-        ? beginSpell(lowered, refusal)
-        : prolongSpell(lowered, refusal),
+    ...budget,
+    tatMs: given.nowMs + pauseMs,
+    incidents: incidents + 1,
+    lowered: isNew ? beginSpell(lowered, refusal) : prolongSpell(lowered, refusal),
   };
 }
 
-type Paused = Required<Pick<Refusal, 'rate' | 'nowMs' | 'random'>> & {
+type Paused = Refusal & {
   readonly pauseMs: number;
   /** The least time between two calls at the configured rate, in milliseconds. */
   readonly intervalMs: number;

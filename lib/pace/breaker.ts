@@ -1,6 +1,10 @@
+import { TableError } from '../table/index.ts';
+import type { Budget, BudgetItem, ChangeBudget, OpenBreaker } from './budget.ts';
+import type { Clock } from './slots.ts';
+
 /*
  * The breaker: while the platform is away, the whole fleet stops taking jobs, and one worker at a time looks whether it
- * is back. Its state is in the budget's item, where every worker sees it:
+ * is back. Its state is in the budget, where every worker sees it:
  *
  *   state                  next
  *   closed                 open: calls of a worker failed alike, and so did a call that has nothing to do with them
@@ -8,8 +12,8 @@
  *   open, probe due        open, with a later `probeAt`: by the one worker whose write is first, which then probes
  *
  * There is no third state "half open": the write that elects the prober moves `probeAt`, so if the prober dies, the
- * next one is elected when that has passed. A closed breaker is no attribute at all: it is never written, and seen in
- * the responses of the budget that workers read anyway.
+ * next one is elected when that has passed. A closed breaker is nothing in the budget: it is never written, and seen
+ * whenever workers read or change that.
  *
  * A job cannot open it. Failures in a row only raise the suspicion; what opens it is that a harmless read fails too,
  * which shares nothing with a job but the platform, its address and the token.
@@ -21,26 +25,243 @@ export type OutageCause = 'unreachable' | 'refused token' | 'server errors' | 'n
 /** What a call says about the platform. `neither`: it was throttled, or its answer was damaged. */
 export type CallOutcome = 'answered' | 'neither' | OutageCause;
 
-/** An open breaker; times in epoch milliseconds. */
-export type OpenBreaker = {
-  /** When the first of the failures in a row ended. */
-  readonly sinceMs: number;
-  readonly cause: string;
-  /** When the next probe is due. */
-  readonly probeAtMs: number;
+/** The breaker as one worker uses it. */
+export type Breaker = {
+  /** Reports a call that ended now. It began `tookMs` ago. */
+  ended(outcome: CallOutcome, tookMs: number): void;
+  /** Reports what a response of the budget said about the breaker. */
+  seen(breaker: OpenBreaker | undefined): void;
+  /**
+   * Undefined if jobs may be taken; otherwise the milliseconds until the next probe. It looks at the fleet's breaker if
+   * its state is not known, and probes if that is this worker's turn. Not for a call that has a place in flight, which
+   * the probe may need.
+   */
+  blockedMs(): Promise<number | undefined>;
+  /** The same by what is known, without a look or a probe; one second if an outage is suspected. */
+  knownBlockedMs(): number | undefined;
 };
 
-/**
- * The place where the breaker is. Each write is one conditional update. Throws `TableError` if the table cannot be
- * reached; the write may have been made all the same.
- */
-export type BreakerItem = {
-  /** Undefined if it is closed. Sees every write that got a response. */
-  read(): Promise<OpenBreaker | undefined>;
-  /** Opens it, unless it is open. */
-  open(breaker: OpenBreaker): Promise<void>;
-  /** Moves the next probe; false if another worker was faster, or it is closed. */
-  takeProbe(seen: OpenBreaker, nextProbeAtMs: number): Promise<boolean>;
-  /** Closes it, unless it was opened again since. */
-  close(seen: OpenBreaker): Promise<void>;
+export type FleetBreakerOptions = {
+  readonly item: Pick<BudgetItem, 'read' | 'change'>;
+  /** A call that does no harm and has nothing to do with any job. Must not throw. */
+  readonly probe: () => Promise<CallOutcome>;
+  /** Epoch milliseconds. */
+  readonly clock: Clock;
+  readonly onOpen?: (breaker: OpenBreaker) => void;
+  readonly onClosed?: (breaker: OpenBreaker) => void;
 };
+
+/** How many failures in a row are worth a probe. */
+const SUSPICIOUS = 3;
+
+/** How long calls must have failed before the breaker opens: a shorter fault is over before anybody has read of it. */
+const LEAST_OUTAGE_MS = 2_000;
+
+/** How often the platform is probed during an outage. */
+const PROBE_EVERY_MS = 10_000;
+
+/** How old the knowledge that the breaker is closed, or open, may be. */
+const CLOSED_KNOWN_MS = 30_000;
+const OPEN_KNOWN_MS = 1_000;
+
+/** No suspicion is raised again so soon after one that a probe refuted: what fails then are the jobs. */
+const REFUTED_MS = 5_000;
+
+/** How long a call waits that would leave while an outage is suspected; by then a probe has shown more. */
+const SUSPECTED_MS = 1_000;
+
+/** A worker whose outage another one ended so recently has one of its own, and does not stop the fleet again. */
+const OWN_OUTAGE_MS = 60_000;
+
+/** Failures of this worker's calls in a row. */
+type Streak = { readonly failures: number; readonly sinceMs: number; readonly cause: OutageCause };
+
+type Known = {
+  readonly breaker: OpenBreaker;
+  /** When this state was first seen. */
+  readonly seenMs: number;
+  /** Only this worker is cut off: the fleet's breaker is closed. */
+  readonly isOwn: boolean;
+};
+
+type State = FleetBreakerOptions & {
+  /** Undefined if the last call got a response. */
+  streak: Streak | undefined;
+  known: Known | undefined;
+  lookedMs: number;
+  refutedMs: number;
+  closedByOthersMs: number;
+  /** The probe, or the look at the item, that is under way. */
+  underWay: Promise<number | undefined> | undefined;
+};
+
+/** The breaker of a fleet, for one worker. While the table is away it is the worker's own. */
+export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
+  const never = Number.NEGATIVE_INFINITY;
+  const state: State = {
+    ...options,
+    streak: undefined,
+    known: undefined,
+    lookedMs: never,
+    refutedMs: never,
+    closedByOthersMs: never,
+    underWay: undefined,
+  };
+  return {
+    ended(outcome, tookMs) {
+      const nowMs = state.clock.now();
+      const { known, streak } = state;
+      if (outcome === 'answered') state.streak = undefined;
+      else if (outcome !== 'neither')
+        state.streak = {
+          failures: (streak?.failures ?? 0) + 1,
+          sinceMs: streak?.sinceMs ?? nowMs,
+          cause: outcome,
+        };
+      if (outcome === 'answered' && known !== undefined && nowMs - tookMs > known.breaker.sinceMs)
+        void close(state, known).catch(() => undefined);
+    },
+    seen(breaker) {
+      if (breaker === undefined && state.known !== undefined) state.lookedMs = never;
+      else learn(state, breaker);
+    },
+    blockedMs() {
+      if (isClear(state)) return Promise.resolve(undefined);
+      state.underWay ??= look(state).finally(() => {
+        state.underWay = undefined;
+      });
+      return state.underWay;
+    },
+    knownBlockedMs() {
+      const { known, clock } = state;
+      if (known === undefined) return isSuspected(state) ? SUSPECTED_MS : undefined;
+      return Math.max(0, probeDueMs(known) - clock.now());
+    },
+  };
+}
+
+/** Nothing is known or suspected that would stop a call, without a look at the item. */
+const isClear = (state: State): boolean =>
+  state.known === undefined && !isSuspected(state) && state.clock.now() - state.lookedMs <= CLOSED_KNOWN_MS;
+
+const isSuspicious = (streak: Streak | undefined): streak is Streak => (streak?.failures ?? 0) >= SUSPICIOUS;
+
+const isSuspected = ({ streak, refutedMs, clock }: State): boolean =>
+  isSuspicious(streak) && clock.now() - refutedMs > REFUTED_MS;
+
+async function look(state: State): Promise<number | undefined> {
+  const { clock, known } = state;
+  const goodForMs = known === undefined ? CLOSED_KNOWN_MS : OPEN_KNOWN_MS;
+  if (known?.isOwn !== true && clock.now() - state.lookedMs > goodForMs) await readItem(state);
+  if (state.known === undefined && isSuspected(state)) await check(state);
+  if (state.known === undefined) return undefined;
+  return probeIfDue(state, state.known);
+}
+
+/** Probes, since calls failed in a row, and opens the breaker if that fails too and has for long enough. */
+async function check(state: State): Promise<void> {
+  const { clock, probe } = state;
+  for (;;) {
+    const outcome = await probe();
+    const { streak } = state;
+    if (outcome === 'answered' || outcome === 'neither' || !isSuspicious(streak)) {
+      state.refutedMs = clock.now();
+      state.streak = undefined;
+      return;
+    }
+    const leftMs = streak.sinceMs + LEAST_OUTAGE_MS - clock.now();
+    if (leftMs <= 0) return open(state, streak);
+    await clock.sleep(leftMs);
+  }
+}
+
+/** Opens the fleet's breaker, or this worker's own if another one has only just ended such an outage. */
+async function open(state: State, { sinceMs, cause }: Streak): Promise<void> {
+  const { clock, item } = state;
+  const breaker = { sinceMs, cause, probeAtMs: clock.now() + PROBE_EVERY_MS };
+  const isOwn = clock.now() - state.closedByOthersMs < OWN_OUTAGE_MS;
+  const opened: ChangeBudget = (budget) => (budget.breaker ? undefined : { ...budget, breaker });
+  if (!isOwn) await ifReached(() => item.change('open the breaker in', opened));
+  state.known = { breaker, seenMs: clock.now(), isOwn };
+  state.onOpen?.(breaker);
+}
+
+/**
+ * When the next probe is due for this worker. A prober whose clock is ahead cannot keep the others from probing: what
+ * counts then is how long its state has stood.
+ */
+const probeDueMs = ({ breaker, seenMs }: Known): number =>
+  Math.min(breaker.probeAtMs, seenMs + PROBE_EVERY_MS);
+
+async function probeIfDue(state: State, known: Known): Promise<number | undefined> {
+  const { clock, item, probe } = state;
+  const { breaker, isOwn } = known;
+  const dueMs = probeDueMs(known) - clock.now();
+  if (dueMs > 0) return dueMs;
+  const next = { ...breaker, probeAtMs: clock.now() + PROBE_EVERY_MS };
+  const taken: ChangeBudget = (budget) =>
+    isStill(budget, breaker) && budget.breaker?.probeAtMs === breaker.probeAtMs
+      ? { ...budget, breaker: next }
+      : undefined;
+  const change = async () => ({ elected: await item.change('take the probe of', taken) });
+  const write = isOwn ? undefined : await ifReached(change);
+  if (write !== undefined && write.elected === undefined) {
+    state.lookedMs = Number.NEGATIVE_INFINITY;
+    return OPEN_KNOWN_MS;
+  }
+  state.known = { breaker: next, seenMs: clock.now(), isOwn };
+  if ((await probe()) === 'answered') {
+    await close(state, { ...known, breaker: next });
+    return undefined;
+  }
+  return Math.max(0, next.probeAtMs - clock.now());
+}
+
+async function close(state: State, { breaker, isOwn }: Known): Promise<void> {
+  if (state.known?.breaker.sinceMs === breaker.sinceMs) {
+    state.known = undefined;
+    state.streak = undefined;
+    state.onClosed?.(breaker);
+  }
+  const closed: ChangeBudget = (budget) =>
+    isStill(budget, breaker) ? { ...budget, breaker: undefined } : undefined;
+  if (!isOwn) await ifReached(() => state.item.change('close the breaker in', closed));
+}
+
+/** Whether it has not been closed, or opened anew, since it was seen. */
+const isStill = ({ breaker }: Budget, seen: OpenBreaker): boolean => breaker?.sinceMs === seen.sinceMs;
+
+async function readItem(state: State): Promise<void> {
+  const read = await ifReached(state.item.read);
+  // While the table is away, what is known stands.
+  if (read === undefined) state.lookedMs = state.clock.now();
+  else learn(state, read.breaker);
+}
+
+function learn(state: State, breaker: OpenBreaker | undefined): void {
+  const { known, clock } = state;
+  const nowMs = clock.now();
+  state.lookedMs = nowMs;
+  if (known?.isOwn) return;
+  if (breaker === undefined) {
+    if (known === undefined) return;
+    state.known = undefined;
+    state.closedByOthersMs = nowMs;
+    state.streak = undefined;
+    state.onClosed?.(known.breaker);
+    return;
+  }
+  const isSame = known?.breaker.probeAtMs === breaker.probeAtMs;
+  if (known === undefined) state.onOpen?.(breaker);
+  state.known = { breaker, seenMs: isSame ? known.seenMs : nowMs, isOwn: false };
+}
+
+/** Undefined if the table cannot be reached. */
+async function ifReached<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof TableError) return undefined;
+    throw error;
+  }
+}

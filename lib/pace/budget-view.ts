@@ -1,35 +1,29 @@
-import { type Budget, type BudgetItem, type BudgetWrite, believable } from './budget.ts';
+import { type Budget, type BudgetItem, believable, type ChangeBudget } from './budget.ts';
 import { createRecentLongest } from './recent-longest.ts';
 import { type Clock, type Moment, momentOf } from './slots.ts';
 
 export type BudgetView = ReturnType<typeof createBudgetView>;
 
 /**
- * A worker's view of the budget: what the last response said, without what only a wrong clock can have written, and how
- * long responses take. Throws what the item throws.
+ * A worker's view of the budget: what was last seen of it, without what only a wrong clock can have written, and how
+ * long the table takes. Throws what the item throws.
  */
 export function createBudgetView(item: BudgetItem, clock: Clock) {
   let last: Budget | undefined;
   let lastAt: Moment = () => Number.NEGATIVE_INFINITY;
   const lead = createRecentLongest();
 
-  // Sent once more if it fails: a keep-alive connection may have died. A block that is reserved twice this way is
-  // wasted; an incident is refused the second time.
-  const send = async <T>(request: () => Promise<T>, budgetIn: (response: T) => Budget | undefined) => {
-    let sentAt = momentOf(clock);
-    const response = await request().catch(() => {
-      sentAt = momentOf(clock);
-      return request();
-    });
-    // The response may have set the clock.
-    lead.add(clock.now() - sentAt());
-    const budget = budgetIn(response);
-    if (budget !== undefined) [last, lastAt] = [believable(budget, clock.now()), sentAt];
-    return response;
+  // A response may have set the clock.
+  const saw = (budget: Budget, at: Moment): Budget => {
+    last = believable(budget, clock.now());
+    lastAt = at;
+    return last;
   };
   const look = async () => {
-    const budget = await send(item.read, (read) => read);
-    return believable(budget, clock.now());
+    const at = momentOf(clock);
+    const budget = await item.read();
+    lead.add(clock.now() - at());
+    return saw(budget, at);
   };
 
   return {
@@ -37,12 +31,21 @@ export function createBudgetView(item: BudgetItem, clock: Clock) {
     known: async () => last ?? look(),
     /** Undefined before the first response. */
     last: () => last,
-    /** Milliseconds since the request for the last response was sent. */
+    /** Milliseconds since what was last seen was requested. */
     ageMs: () => clock.now() - lastAt(),
     /** The longest that a response has taken recently, in milliseconds. */
     leadMs: lead.ms,
     look,
-    write: (request: () => Promise<BudgetWrite>) =>
-      send(request, (result) => (result.kind === 'written' ? result.budget : undefined)),
+    /** Changes the item; see there. */
+    async change(act: string, next: ChangeBudget): Promise<Budget | undefined> {
+      let at = momentOf(clock);
+      const changed = await item.change(act, (budget) => {
+        at = momentOf(clock);
+        return next(saw(budget, at));
+      });
+      if (changed === undefined) return undefined;
+      lead.add(clock.now() - at());
+      return saw(changed, at);
+    },
   };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { sleep } from '../base/index.ts';
-import type { BudgetItem } from './budget.ts';
+import { type BudgetItem, createMemoryBudget, emptyBudget } from './budget.ts';
 import { createFleetSlots } from './fleet-slots.ts';
 import { checkLimits, createGatedPace } from './gated-pace.ts';
 import type { Pace } from './pace.ts';
@@ -58,3 +58,20 @@ export function createFleetPace(options: FleetPaceOptions): Pace {
 }
 
 const rest = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });
+
+/** Options for the pace of one process. */
+export type LocalPaceOptions = Pick<
+  FleetPaceOptions,
+  'rate' | 'concurrency' | 'maxWaitMs' | 'sleep' | 'random'
+> & {
+  /** Milliseconds on a monotonic clock. */
+  readonly now?: () => number;
+};
+
+/** The pace of one process: a fleet of one, whose budget lies in its memory. Throws `RangeError` if a limit is invalid. */
+export const createLocalPace = (options: LocalPaceOptions): Pace =>
+  createFleetPace({
+    now: () => performance.now(),
+    ...options,
+    item: createMemoryBudget({ ...emptyBudget, driftMs: 0 }),
+  });

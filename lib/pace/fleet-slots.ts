@@ -1,63 +1,40 @@
 import PQueue from 'p-queue';
 import { TableError } from '../table/index.ts';
-import { incidentOf, pauseAfter429 } from './after-refusal.ts';
-import { BLOCK_MS, cappedRate, emptyBudget, LATE_MS, lineSpacing } from './budget.ts';
+import { afterRefusal, pauseAfter429 } from './after-refusal.ts';
+import { BLOCK_MS, type BudgetItem, cappedRate, emptyBudget, LATE_MS, lineSpacing } from './budget.ts';
 import { createBudgetView } from './budget-view.ts';
 import { effectiveRate } from './effective-rate.ts';
 import { enqueue } from './enqueue.ts';
-import {
-  type DistantBlock,
-  dueMsOf,
-  freshened,
-  type HeldBlock,
-  isStillValid,
-  NO_BLOCK,
-  slotsOf,
-  type UsableBlock,
-  useFirst,
-  withoutLate,
-} from './held-block.ts';
 import { isProbing } from './lowered.ts';
-import type { PaceCounts, Slot } from './pace.ts';
-import { PaceWaitError } from './pace-wait-error.ts';
+import { type PaceCounts, PaceWaitError, type Slot } from './pace.ts';
 import { createProof } from './proof.ts';
-import {
-  createReserver,
-  type Line,
-  type LineOptions,
-  lineStartMs,
-  REFUSED_MS,
-  type ReserveBlock,
-} from './reserve-block.ts';
+import { type Block, type Line, lineStartMs, REFUSED_MS, reserveBlock } from './reserve-block.ts';
 import { type ApproachRequest, type Moment, momentOf, type SlotRequest, watchSteps } from './slots.ts';
 import { createWorkerTally } from './tally.ts';
 
 /*
- * A worker holds one block of the line at a time. Its states (`HeldBlock`) and what leads from one to the next:
- *
- *   state   the worker holds                             next
- *   none    nothing                                      reserve: held, or fresh if the block begins within 250 ms
- *   held    a block that begins later than that          look shortly before it begins: fresh if still valid, else none
- *   fresh   a block that was valid when last checked     use its first slot: begun, or none if it was the only one
- *   begun   the rest of a block                          use the next slot: begun, or none if it was the last
- *
- * From any state, a 429 of this worker's call leads to none, and so does time once the last slot is too old. While the
- * table is away nothing is reserved, so nothing leaves: calls wait, and try it again.
+ * A worker holds one block of the line at a time: one that was reserved long before is checked shortly before it begins.
+ * A 429 of this worker's call makes it void, and so does time once its last slot is too old. While the table is away
+ * nothing is reserved, so nothing leaves: calls wait, and try it again.
  */
 
-export type FleetSlotsOptions = LineOptions & {
+export type FleetSlotsOptions = Omit<Line, 'view' | 'tally' | 'proof'> & {
+  readonly item: BudgetItem;
+  /** Sets the clock by the table's if that is necessary, before anything is reserved. Default: it never is. */
+  readonly setClock?: ((signal?: AbortSignal) => Promise<void>) | undefined;
   /** Called once for each outage of the table. */
   readonly onTableAway?: ((cause: unknown) => void) | undefined;
   /** Called when the outage is over. */
   readonly onTableBack?: (() => void) | undefined;
+  /** From 0 up to 1. Default: `Math.random`. */
+  readonly random?: (() => number) | undefined;
 };
 
 type Worker = Line &
   FleetSlotsOptions & {
-    readonly reserveBlock: ReserveBlock;
     /** One reservation at a time: a second would replace the block of the first. */
     readonly reserving: PQueue;
-    held: HeldBlock;
+    held: Block | undefined;
     /** Whether the clock was set since the block was last looked at. */
     readonly wasSet: () => boolean;
     /**
@@ -79,14 +56,15 @@ export type SlotSource = ReturnType<typeof createFleetSlots>;
  * the item throws, and `PaceWaitError` if the slot is too far off.
  */
 export function createFleetSlots(options: FleetSlotsOptions) {
-  const view = createBudgetView(options.item, options.clock);
-  const line = { ...options, view, tally: createWorkerTally(), proof: createProof(options.clock) };
+  const { item, clock } = options;
   const worker: Worker = {
-    ...line,
-    reserveBlock: createReserver(line),
+    ...options,
+    view: createBudgetView(item, clock),
+    tally: createWorkerTally(),
+    proof: createProof(clock),
     reserving: new PQueue({ concurrency: 1 }),
-    held: NO_BLOCK,
-    wasSet: watchSteps(line.clock),
+    held: undefined,
+    wasSet: watchSteps(clock),
     lateMs: LATE_MS,
     isTableAway: false,
     owed: undefined,
@@ -103,7 +81,7 @@ export function createFleetSlots(options: FleetSlotsOptions) {
     dueAtMs: (ahead: number) => dueAtMs(worker, ahead),
     throttled: (slot: Slot, retryAfterMs: number | undefined) => throttled(worker, slot, retryAfterMs),
     /** The call of this slot has ended; `succeeded` if the platform accepted it. */
-    ended: (slot: Slot, succeeded: boolean) => line.proof.ended(slot, succeeded),
+    ended: (slot: Slot, succeeded: boolean) => worker.proof.ended(slot, succeeded),
     counts: () => counts(worker),
   };
 }
@@ -120,22 +98,13 @@ async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
       wasLate = true;
     }
     const { held, clock } = worker;
-    switch (held.kind) {
-      case 'none':
-        await reserve(worker, request);
-        break;
-      case 'held':
-        await freshen(worker, held, request.signal);
-        break;
-      case 'fresh':
-      case 'begun': {
-        const waitMs = dueMsOf(held) - clock.now();
-        if (waitMs <= 0) return use(worker, held, request);
-        await clock.sleep(waitMs, request.signal);
-        break;
-      }
-      default:
-        held satisfies never;
+    const slotMs = held?.slots[0];
+    if (held === undefined || slotMs === undefined) await reserve(worker, request);
+    else if (held.state === 'held') await check(worker, held, request.signal);
+    else {
+      const waitMs = slotMs - held.toleranceMs - clock.now();
+      if (waitMs <= 0) return use(worker, held, request);
+      await clock.sleep(waitMs, request.signal);
     }
   }
 }
@@ -152,7 +121,7 @@ async function approach(worker: Worker, request: ApproachRequest): Promise<void>
     if (calls === 0) await reserve(worker, request, leadMs());
     const dueMs = dueAtMs(worker, calls);
     if (dueMs - calledAt() > maxWaitMs) throw new PaceWaitError(dueMs - calledAt(), maxWaitMs);
-    const isHeld = calls < slotsOf(worker.held).length;
+    const isHeld = calls < (worker.held?.slots ?? []).length;
     const waitMs = dueMs - (isHeld ? checkMs(worker) : worker.view.leadMs()) - leadMs() - clock.now();
     if (waitMs <= 0) return;
     await proof.sleep(Math.min(waitMs, forMs, usedUpMs(worker, calls)), signal);
@@ -161,27 +130,24 @@ async function approach(worker: Worker, request: ApproachRequest): Promise<void>
 
 /** How long until the calls ahead have used up the block, and the next one must be reserved. */
 function usedUpMs({ held, clock }: Worker, calls: number): number {
-  const slots = slotsOf(held);
+  const slots = held?.slots ?? [];
   const last = slots.length > calls ? undefined : slots.at(-1);
   return last === undefined ? Number.POSITIVE_INFINITY : Math.max(1, last - clock.now());
 }
 
 /** Reserves a block unless one is held. `leadMs`: how long after the response its first slot can be used. */
 function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void> {
-  const { lateMs, arrived } = worker;
   const outlook = () => ({
     aheadMs: leadMs,
-    lateMs,
-    followers: arrived.atLast - arrived.atFirst,
+    lateMs: worker.lateMs,
+    followers: worker.arrived.atLast - worker.arrived.atFirst,
   });
   const reserveOne = async () => {
-    if (worker.held.kind !== 'none') return;
+    if (worker.held !== undefined) return;
     await worker.setClock?.(request.signal);
     worker.wasSet();
     await reportOwed(worker);
-    await worker.reserveBlock({ ...request, outlook }, (block) => {
-      worker.held = block;
-    });
+    worker.held = await reserveBlock({ ...request, outlook }, worker);
   };
   return enqueue(worker.reserving, () => onceBack(worker, request, reserveOne), request.signal);
 }
@@ -215,31 +181,38 @@ const isAway = (error: unknown): boolean =>
   error instanceof TableError && ['busy', 'unreachable', 'other'].includes(error.failure.kind);
 
 /** How long before the first slot of the block it must be checked, if it must. */
-const checkMs = (worker: Worker): number => (worker.held.kind === 'held' ? worker.view.leadMs() : 0);
+const checkMs = ({ held, view }: Worker): number => (held?.state === 'held' ? view.leadMs() : 0);
 
-/** Checks shortly before a block begins whether it is still valid. */
-async function freshen(worker: Worker, held: DistantBlock, signal: AbortSignal | undefined): Promise<void> {
+/**
+ * Checks shortly before a block begins whether it is still valid: a 429 or a pause since it was reserved makes it void.
+ * If the table does not respond, it is valid all the same: the next reservation will show.
+ */
+async function check(worker: Worker, held: Block, signal: AbortSignal | undefined): Promise<void> {
   const { clock, view } = worker;
-  const waitMs = dueMsOf(held) - checkMs(worker) - clock.now();
+  const waitMs = (held.slots[0] ?? 0) - held.toleranceMs - checkMs(worker) - clock.now();
   if (waitMs > 0) await clock.sleep(waitMs, signal);
   const budget = await view.look().catch(() => undefined);
-  // Not `held` itself: a 429 of this worker may have dropped it in the meantime.
-  setHeld(worker, isStillValid(held, budget) ? freshened(worker.held) : NO_BLOCK);
+  // A 429 of this worker may have dropped it in the meantime.
+  if (worker.held === undefined) return;
+  const isValid =
+    budget === undefined || (budget.incidents === held.incidents && budget.pausedAtMs === undefined);
+  setHeld(worker, isValid ? { ...worker.held, state: 'checked' } : undefined);
 }
 
 /** What a slot that was used leaves of the lateness that is allowed. */
 const LESS_LATE = 0.97;
 
-function use(worker: Worker, held: UsableBlock, { calledAt, demand }: SlotRequest): Slot {
+function use(worker: Worker, held: Block, { calledAt, demand }: SlotRequest): Slot {
   const { arrived } = demand();
-  worker.held = useFirst(held);
+  const { incidents, slots, lateMs, state } = held;
+  worker.held = slots.length === 1 ? undefined : { ...held, state: 'begun', slots: slots.slice(1) };
   worker.lateMs = Math.max(LATE_MS, worker.lateMs * LESS_LATE);
-  worker.arrived = { atFirst: held.kind === 'fresh' ? arrived : worker.arrived.atFirst, atLast: arrived };
+  worker.arrived = { atFirst: state === 'begun' ? worker.arrived.atFirst : arrived, atLast: arrived };
   const atMs = worker.clock.now();
   const waitedMs = atMs - calledAt();
   worker.tally.add({ used: 1, waitedMs: Math.round(waitedMs) });
-  const slot = { atMs, waitedMs, incidents: held.incidents, untilMs: held.slots[0] + held.lateMs };
-  worker.proof.left(slot, held.incidents);
+  const slot = { atMs, waitedMs, incidents, untilMs: (slots[0] ?? 0) + lateMs };
+  worker.proof.left(slot, incidents);
   return slot;
 }
 
@@ -251,13 +224,16 @@ function giveBack({ tally, proof }: Worker, slot: Slot): void {
 
 /** Drops slots that are too old to be used, or all if nobody knows how old they are; returns how many there were. */
 function dropLate(worker: Worker): number {
-  const { held, clock, wasSet } = worker;
-  return setHeld(worker, wasSet() ? NO_BLOCK : withoutLate(held, clock.now()));
+  const { held, clock } = worker;
+  const isLost = worker.wasSet();
+  if (held === undefined) return 0;
+  const slots = isLost ? [] : held.slots.filter((slotMs) => slotMs + held.lateMs >= clock.now());
+  return setHeld(worker, slots.length === 0 ? undefined : { ...held, slots });
 }
 
 /** Sets what is left of the block, and returns how many slots were dropped: they count as wasted. */
-function setHeld(worker: Worker, left: HeldBlock): number {
-  const wasted = slotsOf(worker.held).length - slotsOf(left).length;
+function setHeld(worker: Worker, left: Block | undefined): number {
+  const wasted = (worker.held?.slots ?? []).length - (left?.slots ?? []).length;
   if (wasted > 0) worker.tally.add({ wasted });
   worker.held = left;
   return wasted;
@@ -265,7 +241,7 @@ function setHeld(worker: Worker, left: HeldBlock): number {
 
 /** When a call with `ahead` others before it may leave: in a slot that is held, or at the end of the line. */
 function dueAtMs({ held, view, rate, maxWaitMs, clock }: Worker, ahead: number): number {
-  const slots = slotsOf(held);
+  const slots = held?.slots ?? [];
   const budget = view.last() ?? emptyBudget;
   const { intervalMs, toleranceMs } = lineSpacing(rate, budget, clock.now());
   const atMs = slots[ahead];
@@ -287,7 +263,7 @@ async function throttled(worker: Worker, slot: Slot, retryAfterMs: number | unde
   } catch (error) {
     if (!isAway(error)) throw error;
     worker.owed = { slot, until };
-    setHeld(worker, NO_BLOCK);
+    setHeld(worker, undefined);
   }
 }
 
@@ -299,23 +275,19 @@ async function reportOwed(worker: Worker): Promise<void> {
   worker.owed = undefined;
 }
 
+/** Reports a 429, unless another worker's call met the same one, and its report arrived first. */
 async function report(worker: Worker, slot: Slot, retryAfterMs: number | undefined): Promise<void> {
-  const { view, item, rate, clock, proof, random = Math.random } = worker;
-  const budget = await view.known();
-  const { lowered, incidents } = budget;
-  if (slot.incidents !== undefined && slot.incidents < incidents) return;
-  const hasSucceeded = !isProbing(lowered) || proof.has(incidents);
-  const incident = incidentOf(budget, {
-    rate,
-    nowMs: clock.now(),
-    retryAfterMs,
-    hasSucceeded,
-    random: random(),
+  const { view, rate, clock, proof, random = Math.random } = worker;
+  const known = await view.known();
+  const { incidents = known.incidents } = slot;
+  if (incidents < known.incidents) return;
+  await view.change('lower the rate of', (budget) => {
+    if (incidents < budget.incidents) return undefined;
+    const hasSucceeded = !isProbing(budget.lowered) || proof.has(budget.incidents);
+    const refusal = { rate, nowMs: clock.now(), retryAfterMs, hasSucceeded, random: random() };
+    return afterRefusal(budget, refusal);
   });
-  const written = await view.write(() => item.lower(incident));
-  // Another worker's call met the same 429, and its report arrived first.
-  if (written.kind === 'refused') await view.look();
-  setHeld(worker, NO_BLOCK);
+  setHeld(worker, undefined);
   proof.wake();
 }
 

@@ -4,7 +4,7 @@ import { enqueue } from './enqueue.ts';
 import { createFairOrder, type FairOrder, type Share } from './fair-order.ts';
 import type { SlotSource } from './fleet-slots.ts';
 import type { Pace, RunOptions, Slot } from './pace.ts';
-import { PaceWaitError } from './pace-wait-error.ts';
+import { PaceWaitError } from './pace.ts';
 import { createPreparation } from './preparation.ts';
 import { type Clock, type Demand, momentOf, type SlotRequest } from './slots.ts';
 

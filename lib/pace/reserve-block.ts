@@ -1,30 +1,37 @@
-import { TableError } from '../table/index.ts';
 import { LEAST_PAUSE_MS } from './after-refusal.ts';
 import {
   BLOCK_MS,
   type Budget,
-  type BudgetItem,
-  blockLength,
-  blockSize,
   fullSpacing,
-  type LineKind,
+  LATE_MS,
   latestLineMs,
   lineSpacing,
-  longestWait,
-  type Reservation,
-  UNLIMITED_MS,
+  longerWait,
 } from './budget.ts';
 import type { BudgetView } from './budget-view.ts';
 import { dueAtMs } from './gcra.ts';
-import { blockOf, type HeldBlock } from './held-block.ts';
 import { isProbing, lastProbeMs, nextProbeMs, probeAtMs } from './lowered.ts';
-import { PaceWaitError } from './pace-wait-error.ts';
+import { PaceWaitError } from './pace.ts';
 import type { Proof } from './proof.ts';
-import type { Clock, SlotRequest } from './slots.ts';
-import type { WorkerTally } from './tally.ts';
+import type { Clock, Demand, SlotRequest } from './slots.ts';
+import { addTally, type WorkerTally } from './tally.ts';
 
-export type LineOptions = {
-  readonly item: BudgetItem;
+/** Slots of the line that one worker alone may use. */
+export type Block = {
+  /** Their times in epoch milliseconds, ascending. */
+  readonly slots: readonly number[];
+  /** How early a call may leave in its slot. */
+  readonly toleranceMs: number;
+  /** How late a call may leave in its slot: the line paid for it when they were reserved. */
+  readonly lateMs: number;
+  /** The incidents of the budget when they were reserved: any more, and they are void. */
+  readonly incidents: number;
+  /** `held`: reserved long before it begins, and to be checked by then; `begun`: some of its slots were used. */
+  readonly state: 'held' | 'checked' | 'begun';
+};
+
+/** The line, what a worker knows about it, and what the worker did. */
+export type Line = {
   /** Requests a second of the whole fleet. */
   readonly rate: number;
   readonly maxWaitMs: number;
@@ -32,22 +39,14 @@ export type LineOptions = {
   readonly greed: 'one' | 'block';
   /** Epoch milliseconds: the workers' clocks should agree. */
   readonly clock: Clock;
-  /** Sets the clock by the table's if that is necessary, before anything is reserved. Default: it never is. */
-  readonly setClock?: ((signal?: AbortSignal) => Promise<void>) | undefined;
   /** Called when this worker has set back a line that a wrong clock had moved. */
   readonly onSetBack?: (() => void) | undefined;
-  /** From 0 up to 1. Default: `Math.random`. */
-  readonly random?: (() => number) | undefined;
-};
-
-/** The line, what a worker knows about it, and what the worker did. */
-export type Line = LineOptions & {
   readonly view: BudgetView;
   readonly tally: WorkerTally;
   readonly proof: Proof;
 };
 
-type BlockRequest = SlotRequest & {
+export type BlockRequest = SlotRequest & {
   readonly outlook: () => Outlook;
 };
 
@@ -67,85 +66,77 @@ export const REFUSED_MS = 1_000;
 const PAUSED_POLL_MS = 5_000;
 const PAUSED_DELAY_MS = 60_000;
 
-/** A refused write was overtaken by another worker's: rare twice in a row, but the rule where all wait for a probe. */
-const MOST_ROUNDS = 10;
-
 /** How soon a worker that waits for another one's probe looks again: at a quarter of the time until then. */
 const SOONEST_LOOK_MS = 250;
 const LATEST_LOOK_MS = 5_000;
 
 /**
- * Reserves a block at the end of the line. `hold` is called as soon as the table responds: a caller that computes when
- * a call may leave must not find the line advanced and the block missing. Throws `PaceWaitError` if the reservation is
- * refused, what the item throws, and `TableError` if other workers were faster each time.
+ * Reserves a block at the end of the line, once the budget is not paused, and once a probe is due while the platform
+ * refuses. Throws `PaceWaitError` if there is no slot soon enough, and what the item throws.
  */
-export type ReserveBlock = (request: BlockRequest, hold: Hold) => Promise<void>;
-
-type Hold = (block: HeldBlock) => void;
-
-/** Makes the function by which one worker reserves blocks. */
-export function createReserver(line: Line): ReserveBlock {
-  const { view } = line;
-  let lastKind: LineKind = 'idle';
-  return async (request, hold) => {
-    let budget = await view.known();
-    for (let round = 0; round < MOST_ROUNDS; ) {
-      request.signal?.throwIfAborted();
-      budget = await granting(budget, request, line);
-      const plan = planned(budget, request, { line, lastKind });
-      const { kind } = plan.reservation;
-      if (await write(plan, line, hold)) {
-        lastKind = kind === 'idle' ? 'idle' : 'busy';
-        return;
-      }
-      if (kind !== 'probe') round += 1;
-      budget = await view.look();
-    }
-    throw new TableError(`reserve slots ${MOST_ROUNDS} times`, { kind: 'busy', code: 'overtaken each time' });
-  };
-}
-
-/**
- * The budget once it is not paused, and once a probe is due while the platform refuses. Throws `PaceWaitError` if it has
- * no slot soon enough.
- */
-async function granting(start: Budget, request: SlotRequest, line: Line): Promise<Budget> {
-  const { calledAt, signal } = request;
-  const { view, clock, maxWaitMs } = line;
-  const isRefusal = start.pausedAtMs !== undefined || waitFor(start, calledAt(), line) > maxWaitMs;
-  let budget = isRefusal && view.ageMs() > REFUSED_MS ? await view.look() : start;
+export async function reserveBlock(request: BlockRequest, line: Line): Promise<Block> {
+  const { view, tally, onSetBack } = line;
+  let budget = await view.known();
   for (;;) {
-    while (budget.pausedAtMs !== undefined) {
-      if (maxWaitMs < Number.POSITIVE_INFINITY) throw new PaceWaitError(PAUSED_DELAY_MS, maxWaitMs, 'paused');
-      await clock.sleep(PAUSED_POLL_MS, signal);
-      budget = await view.look();
-    }
-    const waitMs = waitFor(budget, calledAt(), line);
-    if (waitMs > maxWaitMs) throw new PaceWaitError(waitMs - (clock.now() - calledAt()), maxWaitMs);
-    const probeMs = msUntilProbe(budget, line);
-    if (probeMs <= 0) return budget;
-    await line.proof.sleep(lookAfterMs(probeMs), signal);
-    if (!line.proof.has(budget.incidents)) budget = await view.look();
+    request.signal?.throwIfAborted();
+    const obstacle = obstacleIn(budget, request, line);
+    if (obstacle === undefined) {
+      let plan: Plan | undefined;
+      const changed = await view.change('reserve slots of', (current) => {
+        plan = obstacleIn(current, request, line) ? undefined : planned(current, request, line);
+        return plan?.budget;
+      });
+      if (changed !== undefined && plan !== undefined) {
+        tally.reported(plan.report);
+        if (plan.isStray) onSetBack?.();
+        return plan.block;
+      }
+      budget = await view.known();
+    } else budget = await overcome(obstacle, budget, { request, line });
   }
 }
 
-/** How long until a probe can be reserved; 0 if the line is open, or this worker knows that it will be. */
-function msUntilProbe(budget: Budget, { view, clock, proof, rate }: Line): number {
-  const { lowered, tatMs, incidents } = budget;
-  if (!isProbing(lowered) || proof.has(incidents)) return 0;
-  const dueMs = dueAtMs(probeAtMs(lowered, tatMs ?? 0), lineSpacing(rate, budget, clock.now()));
-  return dueMs - view.leadMs() - clock.now();
+/** Why no slot can be reserved now. */
+type Obstacle =
+  | { readonly kind: 'paused' }
+  /** It would come so long after the call. */
+  | { readonly kind: 'far'; readonly waitMs: number }
+  /** The platform refuses, and the next probe is due later. */
+  | { readonly kind: 'probe'; readonly inMs: number };
+
+function obstacleIn(budget: Budget, { calledAt }: SlotRequest, line: Line): Obstacle | undefined {
+  const { rate, maxWaitMs, clock, view, proof } = line;
+  if (budget.pausedAtMs !== undefined) return { kind: 'paused' };
+  const startMs = lineStartMs(budget, { maxWaitMs, nowMs: clock.now() });
+  if (startMs === undefined) return undefined;
+  const dueMs = dueAtMs(startMs, lineSpacing(rate, budget, clock.now()));
+  if (dueMs - calledAt() > maxWaitMs) return { kind: 'far', waitMs: dueMs - calledAt() };
+  if (!isProbing(budget.lowered) || proof.has(budget.incidents)) return undefined;
+  const inMs = dueMs - view.leadMs() - clock.now();
+  return inMs > 0 ? { kind: 'probe', inMs } : undefined;
+}
+
+type Given = { readonly request: SlotRequest; readonly line: Line };
+
+/** The budget after a wait. Throws `PaceWaitError` if the call may not wait so long. */
+async function overcome(obstacle: Obstacle, budget: Budget, { request, line }: Given): Promise<Budget> {
+  const { maxWaitMs, clock, view, proof } = line;
+  const { calledAt, signal } = request;
+  if (obstacle.kind === 'probe') {
+    await proof.sleep(lookAfterMs(obstacle.inMs), signal);
+    return proof.has(budget.incidents) ? budget : view.look();
+  }
+  if (view.ageMs() > REFUSED_MS) return view.look();
+  if (obstacle.kind === 'far')
+    throw new PaceWaitError(obstacle.waitMs - (clock.now() - calledAt()), maxWaitMs);
+  if (Number.isFinite(maxWaitMs)) throw new PaceWaitError(PAUSED_DELAY_MS, maxWaitMs, 'paused');
+  await clock.sleep(PAUSED_POLL_MS, signal);
+  return view.look();
 }
 
 /** The outcome of a probe is known long before the next one may leave. */
 const lookAfterMs = (probeMs: number): number =>
   probeMs <= SOONEST_LOOK_MS ? probeMs : Math.min(LATEST_LOOK_MS, Math.max(SOONEST_LOOK_MS, probeMs / 4));
-
-/** How long after it was called a call would get its slot. */
-function waitFor(budget: Budget, calledAtMs: number, { rate, maxWaitMs, clock }: Line): number {
-  const startMs = lineStartMs(budget, { maxWaitMs, nowMs: clock.now() });
-  return startMs === undefined ? 0 : dueAtMs(startMs, lineSpacing(rate, budget, clock.now())) - calledAtMs;
-}
 
 /** When the next slot begins that can be reserved; undefined if that is now. */
 export function lineStartMs(budget: Budget, { maxWaitMs, nowMs }: Waiting): number | undefined {
@@ -157,54 +148,50 @@ export function lineStartMs(budget: Budget, { maxWaitMs, nowMs }: Waiting): numb
 
 type Waiting = { readonly maxWaitMs: number; readonly nowMs: number };
 
-/** What one write requests, and the properties of its slots. */
+/** The budget after a reservation, and what it reserves. */
 type Plan = {
-  readonly reservation: Omit<Reservation, 'tally'>;
-  readonly size: number;
-  readonly intervalMs: number;
-  readonly toleranceMs: number;
-  readonly lateMs: number;
-  /** How long the beginning of the stretch stays empty. */
-  readonly headMs: number;
-  readonly requestedAtMs: number;
+  readonly budget: Budget;
+  readonly block: Block;
+  readonly isStray: boolean;
+  readonly report: ReturnType<WorkerTally['reportOf']>;
 };
 
-function planned(
-  budget: Budget,
-  request: BlockRequest,
-  { line, lastKind }: { readonly line: Line; readonly lastKind: LineKind },
-): Plan {
-  const { calledAt, demand, outlook } = request;
-  const { rate, greed, maxWaitMs, clock, view } = line;
+function planned(budget: Budget, { demand, outlook }: BlockRequest, line: Line): Plan {
+  const { rate, greed, maxWaitMs, clock, view, tally } = line;
   const { aheadMs, lateMs, followers } = outlook();
-  const requestedAtMs = clock.now();
-  const { intervalMs, toleranceMs } = lineSpacing(rate, withProof(budget, line), requestedAtMs);
-  const earliestMs = Math.ceil(requestedAtMs + view.leadMs() + aheadMs);
-  const place = placeOf(budget, { line, lastKind, earliestMs, intervalMs });
-  const spanMs = greed === 'one' || place.kind === 'probe' ? 0 : BLOCK_MS;
+  const nowMs = clock.now();
+  const { intervalMs, toleranceMs } = lineSpacing(rate, withProof(budget, line), nowMs);
+  const earliestMs = nowMs + view.leadMs() + aheadMs;
+  const {
+    startMs,
+    changed,
+    isProbe = false,
+    isStray = false,
+  } = placeOf(budget, line, { earliestMs, intervalMs });
+  const spanMs = greed === 'one' || isProbe ? 0 : BLOCK_MS;
   const size = blockSize(demand(), { spanMs, intervalMs, followers });
   // Where the clock here may be off, both ends stay empty, so that no call leaves in another worker's stretch.
-  const headMs = toMicroseconds(clock.doubtMs?.() ?? 0);
-  const reservation = {
-    latestMs: calledAt() + maxWaitMs + toleranceMs,
-    blockMs: toMicroseconds(blockLength(size, intervalMs, lateMs) + 2 * headMs),
-    incidents: budget.incidents,
+  const headMs = isProbe ? 0 : (clock.doubtMs?.() ?? 0);
+  const firstMs = startMs + headMs;
+  const report = tally.reportOf(size);
+  const next = {
+    ...budget,
+    ...(isProbe ? {} : { tatMs: firstMs + blockLength(size, intervalMs, lateMs) + headMs }),
+    ...longerWait(budget, maxWaitMs, nowMs),
+    ...changed,
     rate,
-    ...longerWait(budget, maxWaitMs, requestedAtMs),
-    ...place,
+    tally: addTally(budget.tally, report),
   };
-  return { reservation, size, intervalMs, toleranceMs, lateMs, headMs, requestedAtMs };
+  const block = {
+    slots: Array.from({ length: size }, (_, at) => firstMs + at * intervalMs),
+    ...{ toleranceMs, lateMs, incidents: next.incidents },
+    state: firstMs - toleranceMs - nowMs <= CHECKED_MS ? 'checked' : 'held',
+  } as const;
+  return { budget: next, block, report, isStray };
 }
 
-/** The item holds the longest wait of all processes, for as long as one of them repeats it twice a minute. */
-function longerWait(budget: Budget, maxWaitMs: number, nowMs: number): Pick<Reservation, 'longestWaitMs'> {
-  const waitMs = Number.isFinite(maxWaitMs) ? maxWaitMs : UNLIMITED_MS;
-  const longestMs = longestWait(budget, nowMs);
-  const isOld = Math.abs(nowMs - (budget.longestWaitAtMs ?? 0)) > REPEATED_MS;
-  return waitMs > longestMs || (waitMs === longestMs && isOld) ? { longestWaitMs: waitMs } : {};
-}
-
-const REPEATED_MS = 30_000;
+/** How old the last look at the budget may be when a block is begun, in milliseconds. */
+const CHECKED_MS = 250;
 
 /** The budget as it will be once this worker's success is in it. */
 const withProof = (budget: Budget, { proof, clock }: Line): Budget =>
@@ -212,62 +199,78 @@ const withProof = (budget: Budget, { proof, clock }: Line): Budget =>
     ? { ...budget, lowered: { ...budget.lowered, succeededMs: clock.now() } }
     : budget;
 
-type Place = Pick<Reservation, 'kind' | 'fromMs' | 'probeMs' | 'nextProbeMs'> & {
-  readonly latestMs?: number;
+type Place = {
+  readonly startMs: number;
+  /** What else of the budget changes. */
+  readonly changed?: Partial<Budget>;
+  /** One slot while the platform refuses: the line stays where it is. */
+  readonly isProbe?: boolean;
+  /** A wrong clock had moved the line. */
+  readonly isStray?: boolean;
 };
 
 /** Where the slots go: at the end of the line, or, while the platform refuses or has only just ceased to, beside it. */
 function placeOf(
   budget: Budget,
-  {
-    line,
-    lastKind,
-    earliestMs,
-    intervalMs,
-  }: { line: Line; lastKind: LineKind; earliestMs: number; intervalMs: number },
+  { rate, maxWaitMs, clock, proof }: Line,
+  { earliestMs, intervalMs }: { readonly earliestMs: number; readonly intervalMs: number },
 ): Place {
   const { tatMs = 0, lowered, incidents } = budget;
-  const full = fullSpacing(line.rate, budget);
   if (isProbing(lowered)) {
-    const { probeMs } = lowered;
+    const full = fullSpacing(rate, budget);
     const dueMs = probeAtMs(lowered, tatMs);
-    if (line.proof.has(incidents))
-      return {
-        kind: 'restart',
-        probeMs,
-        fromMs: Math.max(earliestMs, toMicroseconds(lastProbeMs(dueMs, full) + intervalMs)),
-      };
-    const fromMs = Math.max(earliestMs, dueMs);
-    return { kind: 'probe', probeMs, fromMs, nextProbeMs: nextProbeMs(fromMs, full) };
+    if (proof.has(incidents)) {
+      const startMs = Math.max(earliestMs, lastProbeMs(dueMs, full) + intervalMs);
+      return { startMs, changed: { lowered: { ...lowered, succeededMs: startMs } } };
+    }
+    const startMs = Math.max(earliestMs, dueMs);
+    const probeMs = nextProbeMs(startMs, full);
+    return { startMs, isProbe: true, changed: { lowered: { ...lowered, probeMs } } };
   }
-  const latestMs = latestLineMs(budget, line.maxWaitMs, line.clock.now());
+  if (tatMs <= latestLineMs(budget, maxWaitMs, clock.now())) return { startMs: Math.max(earliestMs, tatMs) };
   // As after a 429: by then every worker that holds slots has learned that they are void.
-  if (tatMs > latestMs) return { kind: 'stray', fromMs: earliestMs + LEAST_PAUSE_MS };
-  return { kind: certainKind(budget, earliestMs, line.view) ?? lastKind, fromMs: earliestMs };
+  const changed = { lowered: undefined, incidents: incidents + 1 };
+  return { startMs: earliestMs + LEAST_PAUSE_MS, changed, isStray: true };
 }
 
-/** The item adds up decimals exactly, if they are not too many. */
-const toMicroseconds = (ms: number): number => Math.ceil(ms * 1000) / 1000;
+type BlockOptions = {
+  readonly spanMs: number;
+  readonly intervalMs: number;
+  /** Calls that arrived while the last block was being used. */
+  readonly followers: number;
+};
 
-/** Writes a plan, and returns whether it was granted. The write also reports what has not been reported yet. */
-async function write(plan: Plan, { item, view, tally, onSetBack }: Line, hold: Hold): Promise<boolean> {
-  const { reservation, size } = plan;
-  const report = tally.reportOf(size);
-  const written = await view.write(() => item.reserve({ ...reservation, tally: report }));
-  if (written.kind === 'refused') return false;
-  tally.reported(report);
-  if (reservation.kind === 'stray') onSetBack?.();
-  hold(blockBy(plan, written.budget));
-  return true;
+/**
+ * How many slots to request: one for each waiting call, and for the calls that will follow as many as will be ready in
+ * time for theirs; at least one, and none beyond `spanMs`.
+ */
+export function blockSize(demand: Demand, { spanMs, intervalMs, followers }: BlockOptions): number {
+  const { waiting, queued } = demand;
+  const most = Math.max(1, Math.min(Math.floor(spanMs / intervalMs), waiting + queued + followers));
+  let size = Math.min(most, Math.max(1, waiting));
+  while (size < most && waiting + readyAgain(demand, { atMs: size * intervalMs, intervalMs }) > size)
+    size += 1;
+  return size;
 }
 
-/** Which of the two writes will succeed, where that is certain: the line's end is known to be late, or was seen just now. */
-function certainKind({ tatMs }: Budget, fromMs: number, view: BudgetView): LineKind | undefined {
-  if (tatMs !== undefined && tatMs >= fromMs) return 'busy';
-  return view.ageMs() <= 2 * view.leadMs() ? 'idle' : undefined;
+/**
+ * How many places in flight will have become free by then, and have a call that is ready to leave: of the calls that are
+ * in flight now, as many as end soon enough, and those that left in the first slots of the block.
+ */
+function readyAgain(
+  { waiting, concurrency, latencyMs, leadMs }: Demand,
+  { atMs, intervalMs }: { readonly atMs: number; readonly intervalMs: number },
+): number {
+  const callMs = Math.max(1, latencyMs - leadMs);
+  const inFlight = Math.max(0, concurrency - waiting);
+  const ended = Math.floor(inFlight * Math.min(1, Math.max(0, atMs - leadMs) / callMs));
+  const left = Math.max(0, Math.floor((atMs - leadMs - callMs) / intervalMs) + 1);
+  return ended + left;
 }
 
-function blockBy({ reservation, headMs, ...plan }: Plan, { tatMs = 0, incidents }: Budget): HeldBlock {
-  const { kind, fromMs, blockMs } = reservation;
-  return blockOf({ ...plan, firstMs: kind === 'probe' ? fromMs : tatMs - blockMs + headMs, incidents });
-}
+/**
+ * The length of so many slots in milliseconds. Where calls may leave later than the spacing pays for, the end of the
+ * block stays empty, so that no other worker's slot begins before the last call of this block can have left.
+ */
+const blockLength = (slots: number, intervalMs: number, lateMs: number): number =>
+  slots * intervalMs + Math.max(0, lateMs - LATE_MS);

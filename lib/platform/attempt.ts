@@ -1,6 +1,6 @@
 import type { Share } from '../pace/fair-order.ts';
 import type { Pace, Slot } from '../pace/pace.ts';
-import { PaceWaitError } from '../pace/pace-wait-error.ts';
+import { PaceWaitError } from '../pace/pace.ts';
 import type { Observe } from './events.ts';
 import { isStatus, type PlatformFailure } from './failure.ts';
 import type { AttemptResult, PlatformRequest, Send } from './http/transport.ts';

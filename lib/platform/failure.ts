@@ -1,4 +1,4 @@
-import { PAUSED } from '../pace/pace-wait-error.ts';
+import { PAUSED } from '../pace/pace.ts';
 
 /** Everything that can go wrong with a call, as data. Closed: a switch over `kind` covers it. */
 export type PlatformFailure =

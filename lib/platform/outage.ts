@@ -1,7 +1,6 @@
-import { once, sleep } from '../base/index.ts';
-import type { BreakerItem, CallOutcome, OpenBreaker } from '../pace/breaker.ts';
-import { createMemoryBudget } from '../pace/budget-changes.ts';
-import { type Breaker, createFleetBreaker } from '../pace/fleet-breaker.ts';
+import { sleep } from '../base/index.ts';
+import { type Breaker, type CallOutcome, createFleetBreaker } from '../pace/breaker.ts';
+import { type BudgetItem, createMemoryBudget, type OpenBreaker } from '../pace/budget.ts';
 import type { Call } from './call.ts';
 import type { PlatformFailure } from './failure.ts';
 import { searchCalculations } from './operations/search-calculations.ts';
@@ -54,7 +53,7 @@ export async function probePlatform(call: Call): Promise<CallOutcome> {
 
 export type OpenBreakerOptions = {
   /** Opens the one that the fleet shares; without it the breaker is this process's own. */
-  readonly item: (() => Promise<BreakerItem>) | undefined;
+  readonly item: (() => Promise<BudgetItem>) | undefined;
   /** Makes the probes. */
   readonly call: Call;
   readonly onOpen: (breaker: OpenBreaker) => void;
@@ -64,19 +63,14 @@ export type OpenBreakerOptions = {
 /** The breaker of a process. Reads nothing, and loads no SDK, until a job is about to be taken. */
 export const openBreaker = (options: OpenBreakerOptions): Breaker =>
   createFleetBreaker({
-    item: options.item === undefined ? createMemoryBudget().breaker : loadedLater(options.item),
+    item: options.item === undefined ? createMemoryBudget() : loadedLater(options.item),
     probe: () => probePlatform(options.call),
     clock: { now: Date.now, sleep },
     onOpen: options.onOpen,
     onClosed: options.onClosed,
   });
 
-function loadedLater(open: () => Promise<BreakerItem>): BreakerItem {
-  const loaded = once(open);
-  return {
-    read: async () => (await loaded()).read(),
-    open: async (breaker) => (await loaded()).open(breaker),
-    takeProbe: async (...seen) => (await loaded()).takeProbe(...seen),
-    close: async (seen) => (await loaded()).close(seen),
-  };
-}
+const loadedLater = (open: () => Promise<BudgetItem>): BudgetItem => ({
+  read: async () => (await open()).read(),
+  change: async (...given) => (await open()).change(...given),
+});

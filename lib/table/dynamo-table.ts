@@ -7,14 +7,12 @@ import {
   DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
-  type PutItemCommandInput,
   QueryCommand,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
 import { type AwsEnvironment, awsClientConfig, backoffMs, parseOwnJson } from '../base/index.ts';
 import { checkedText, checkKey } from './check-row.ts';
 import { asTableError, explaining } from './dynamo-failure.ts';
-import { toItemKey } from './dynamo-item.ts';
 import { type SettleWriteOptions, settleWrite } from './settle-write.ts';
 import type { Row, RowKey, StoredRow, Table } from './table.ts';
 import { TableError } from './table-error.ts';
@@ -70,7 +68,7 @@ export function createDynamoTable({
       onRow('delete', key, () =>
         settle(key, {
           write: () =>
-            client.send(new DeleteItemCommand({ TableName, Key: toItemKey(key), ...absentOrWith(expected) })),
+            client.send(new DeleteItemCommand({ TableName, Key: toItemKey(key), ...onlyOf(expected) })),
           isMade: (current) => current === undefined,
           expected,
         }),
@@ -115,46 +113,46 @@ function readAll(keys: readonly RowKey[], { TableName, client, sleep }: ReadAllP
   });
 }
 
+export type ClientLimits = {
+  /** How often a request is made. Default: four times, or `AWS_MAX_ATTEMPTS`. */
+  readonly attempts?: number | undefined;
+  /** How long one may take. Default: 5 s, since DynamoDB responds within tens of milliseconds. */
+  readonly timeoutMs?: number | undefined;
+};
+
 /** A client configured by the SDK's own variables (`awsClientConfig`). */
-export const createDynamoClient = (environment: AwsEnvironment): DynamoDBClient =>
-  new DynamoDBClient(
-    awsClientConfig(environment, {
+export const createDynamoClient = (
+  environment: AwsEnvironment,
+  { attempts, timeoutMs = 5_000 }: ClientLimits = {},
+): DynamoDBClient =>
+  new DynamoDBClient({
+    ...awsClientConfig(environment, {
       service: 'DYNAMODB',
-      connectionTimeoutMs: 2_000,
-      // DynamoDB responds within tens of milliseconds, and for it the SDK makes four attempts.
-      requestTimeoutMs: 5_000,
+      connectionTimeoutMs: Math.min(2_000, timeoutMs),
+      requestTimeoutMs: timeoutMs,
     }),
-  );
+    ...(attempts === undefined ? {} : { maxAttempts: attempts }),
+  });
 
 /** A write whose condition fails returns the row in its way, which saves a read. */
 const RETURNED = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
 
 /** The condition of a put: it replaces the row with this token, or no row at all. */
-const onlyOver = (expected: string | null): Omit<PutItemCommandInput, 'TableName' | 'Item'> =>
+const onlyOver = (expected: string | null) =>
   expected === null
-    ? {
-        ...RETURNED,
-        ConditionExpression: 'attribute_not_exists(#pk)',
-        ExpressionAttributeNames: { '#pk': 'pk' },
-      }
-    : {
-        ...RETURNED,
-        ConditionExpression: '#token = :expected',
-        ExpressionAttributeNames: { '#token': 'token' },
-        ExpressionAttributeValues: { ':expected': { S: expected } },
-      };
+    ? { ...RETURNED, ConditionExpression: 'attribute_not_exists(pk)' }
+    : { ...onlyOf(expected), ConditionExpression: '#token = :expected' };
 
 /** The condition of a delete. */
-const absentOrWith = (expected: string) => ({
+const onlyOf = (expected: string) => ({
   ...RETURNED,
-  ConditionExpression: 'attribute_not_exists(#pk) OR #token = :expected',
-  ExpressionAttributeNames: { '#pk': 'pk', '#token': 'token' },
+  ConditionExpression: 'attribute_not_exists(pk) OR #token = :expected',
+  ExpressionAttributeNames: { '#token': 'token' },
   ExpressionAttributeValues: { ':expected': { S: expected } },
 });
 
 const within = (partition: string) => ({
-  KeyConditionExpression: '#pk = :pk',
-  ExpressionAttributeNames: { '#pk': 'pk' },
+  KeyConditionExpression: 'pk = :pk',
   ExpressionAttributeValues: { ':pk': { S: partition } },
 });
 
@@ -163,12 +161,13 @@ const beginningWith = (prefix: string) =>
   prefix === ''
     ? {}
     : {
-        FilterExpression: 'begins_with(#pk, :prefix)',
-        ExpressionAttributeNames: { '#pk': 'pk' },
+        FilterExpression: 'begins_with(pk, :prefix)',
         ExpressionAttributeValues: { ':prefix': { S: prefix } },
       };
 
 type Item = Record<string, AttributeValue>;
+
+const toItemKey = ({ partition, sort }: RowKey): Item => ({ pk: { S: partition }, sk: { S: sort } });
 
 /** A row as DynamoDB stores it, its members as one text; `expires` is in epoch seconds, as its TTL requires. */
 const toItem = (key: RowKey, text: string, token: string, expiresAtMs: number | undefined): Item => ({

@@ -1,10 +1,14 @@
 import type { AwsEnvironment } from '../base/index.ts';
 import { sqlitePath } from './default-place.ts';
+import type { ClientLimits } from './dynamo-table.ts';
 import type { Table } from './table.ts';
 import { type OnDate, onDateOf } from './table-dates.ts';
 
 /** A table, and the dates of its responses where it has a clock of its own. */
 export type OpenedTable = { readonly table: Table; readonly onDate?: OnDate };
+
+/** Limits are those of requests to DynamoDB. */
+type OpenTableOptions = ClientLimits & { readonly leases?: readonly string[] };
 
 /**
  * Opens the table that is set: a DynamoDB table, or `sqlite:FILE`, where a killed worker's `leases`, members of rows, end
@@ -13,7 +17,7 @@ export type OpenedTable = { readonly table: Table; readonly onDate?: OnDate };
 export async function openTable(
   name: string,
   environment: AwsEnvironment,
-  leases: readonly string[],
+  { leases = [], ...limits }: OpenTableOptions = {},
 ): Promise<OpenedTable> {
   const path = sqlitePath(name);
   if (path !== undefined) {
@@ -24,6 +28,6 @@ export async function openTable(
     return { table: createSqliteTable(sqliteFile(path), { leases }) };
   }
   const { createDynamoClient, createDynamoTable } = await import('./dynamo-table.ts');
-  const client = createDynamoClient(environment);
+  const client = createDynamoClient(environment, limits);
   return { table: createDynamoTable({ tableName: name, environment, client }), onDate: onDateOf(client) };
 }

@@ -49,7 +49,6 @@ export const SCHEMA = `
   CREATE TABLE rows (pk TEXT, sk TEXT, row TEXT NOT NULL, token TEXT NOT NULL, writer TEXT NOT NULL, expires INTEGER,
     PRIMARY KEY (pk, sk)) WITHOUT ROWID, STRICT;
   CREATE INDEX expiring ON rows (expires) WHERE expires IS NOT NULL;
-  CREATE TABLE budgets (host TEXT PRIMARY KEY, budget TEXT NOT NULL) WITHOUT ROWID, STRICT;
   CREATE TABLE messages (id TEXT PRIMARY KEY, queue TEXT NOT NULL, body TEXT NOT NULL, sender TEXT NOT NULL,
     sent INTEGER NOT NULL, visible INTEGER NOT NULL, receives INTEGER NOT NULL, receipt TEXT, holder TEXT) STRICT;
   CREATE INDEX due ON messages (queue, visible);

@@ -7,19 +7,21 @@ export type DateSeen = { readonly dateMs: number; readonly sentMs: number; reado
 export type OnDate = (listener: (seen: DateSeen) => void) => void;
 
 /** The dates of a client's responses, requested and received by `now`. */
-export const onDateOf =
-  ({ middlewareStack }: DynamoDBClient, now: () => number = Date.now): OnDate =>
-  (listener) =>
-    middlewareStack.add(
-      (next) => async (args) => {
-        const sentMs = now();
-        const result = await next(args);
-        const { date = '', age } = (result.response as { headers: Record<string, string | undefined> })
-          .headers;
-        const dateMs = Date.parse(date);
-        if (age === undefined && !Number.isNaN(dateMs)) listener({ dateMs, sentMs, receivedMs: now() });
-        return result;
-      },
-      // Around the exchange alone, and before a refusal becomes an error.
-      { step: 'deserialize', priority: 'low' },
-    );
+export function onDateOf({ middlewareStack }: DynamoDBClient, now: () => number = Date.now): OnDate {
+  const listeners: ((seen: DateSeen) => void)[] = [];
+  // At once: the client remembers the middleware of each kind of request from the first one on.
+  middlewareStack.add(
+    (next) => async (args) => {
+      const sentMs = now();
+      const result = await next(args);
+      const { date = '', age } = (result.response as { headers: Record<string, string | undefined> }).headers;
+      const dateMs = Date.parse(date);
+      const seen = { dateMs, sentMs, receivedMs: now() };
+      if (age === undefined && !Number.isNaN(dateMs)) for (const listener of listeners) listener(seen);
+      return result;
+    },
+    // Around the exchange alone, and before a refusal becomes an error.
+    { step: 'deserialize', priority: 'low' },
+  );
+  return (listener) => void listeners.push(listener);
+}

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { sleep } from '../../lib/base/time/sleep.ts';
-import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
+import { createTableBudget } from '../../lib/pace/stored-budget.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
-import { createItemClient } from '../../lib/table/dynamo-item.ts';
+import { createDynamoClient, createDynamoTable } from '../../lib/table/dynamo-table.ts';
+import { onDateOf } from '../../lib/table/table-dates.ts';
 import { TICK_MS, type WorkerPlan, type WorkerReport, type WorkerStart } from './pace-fleet.ts';
 
 /*
@@ -101,7 +102,7 @@ function isTableAway(): boolean {
 }
 
 function countedItem(settings: WorkerPlan['settings']) {
-  const client = createItemClient(settings);
+  const client = createDynamoClient(settings, { attempts: 2, timeoutMs: 1_000 });
   client.middlewareStack.add(
     (next, context) => (args) => {
       requested[context.commandName === 'GetItemCommand' ? 'reads' : 'writes'] += 1;
@@ -112,5 +113,6 @@ function countedItem(settings: WorkerPlan['settings']) {
   );
   const tableName = settings['SYNC_TABLE'] ?? '';
   const { host } = new URL(settings['PLATFORM_BASE_URL'] ?? '');
-  return createDynamoBudget({ tableName, host, environment: settings, client, now });
+  const table = createDynamoTable({ tableName, environment: settings, client });
+  return createTableBudget({ table, host, onDate: onDateOf(client, now) });
 }

@@ -1,4 +1,4 @@
-import { createLocalPace } from '../../lib/pace/local-pace.ts';
+import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
 import type { Pace } from '../../lib/pace/pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { fixedToken } from '../../lib/platform/token.ts';

@@ -45,7 +45,7 @@ export async function startJobs({
   const { SYNC_TABLE = '', SYNC_QUEUE_URL = '', SYNC_DEAD_LETTER_URL = '' } = withPlaces(shared);
   const queue = await openQueue(SYNC_QUEUE_URL, shared);
   const deadLetters = await openQueue(SYNC_DEAD_LETTER_URL, shared, 'dead');
-  const { table } = await openTable(SYNC_TABLE, shared, LEASES);
+  const { table } = await openTable(SYNC_TABLE, shared, { leases: LEASES });
   const polls = isInAws ? {} : { polls: { waitSeconds: 0.1, quiet: 1, areCountsExact: true } };
   const begin = (
     argv: readonly string[],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
-import { createLocalPace } from '../../lib/pace/local-pace.ts';
+import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
 import { createVirtualClock } from '../pace/virtual-clock.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { createMemoryTable } from '../table/memory-table.ts';

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { BreakerItem, CallOutcome } from '../../lib/pace/breaker.ts';
-import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
-import { createFleetBreaker } from '../../lib/pace/fleet-breaker.ts';
+import { type CallOutcome, createFleetBreaker } from '../../lib/pace/breaker.ts';
+import { createMemoryBudget } from '../../lib/pace/budget.ts';
 import { TableError } from '../../lib/table/table-error.ts';
-import { breakerSuite } from './breaker-suite.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const SECOND = 1_000;
@@ -22,7 +20,7 @@ type Worker = {
 /** Workers that each take one job after another, two a second, in virtual time. */
 async function runFleet(workers: readonly Worker[], untilMs: number, isTableAway = (_: number) => false) {
   const clock = createVirtualClock();
-  const memory = createMemoryBudget().breaker;
+  const memory = createMemoryBudget();
   const seen = { calls: [] as number[][], probes: [] as number[], reads: 0, writes: 0 };
   const over =
     <Args extends readonly unknown[], T>(kind: 'reads' | 'writes', act: (...given: Args) => Promise<T>) =>
@@ -33,12 +31,7 @@ async function runFleet(workers: readonly Worker[], untilMs: number, isTableAway
         throw new TableError('ask', { kind: 'unreachable', code: 'ECONNREFUSED' });
       return act(...given);
     };
-  const item: BreakerItem = {
-    read: over('reads', memory.read),
-    open: over('writes', memory.open),
-    takeProbe: over('writes', memory.takeProbe),
-    close: over('writes', memory.close),
-  };
+  const item = { read: over('reads', memory.read), change: over('writes', memory.change) };
   const run = async ({ call, probe = call, diesMs = untilMs, skewMs = 0 }: Worker) => {
     const calls: number[] = [];
     seen.calls.push(calls);
@@ -161,5 +154,3 @@ test('a worker that is cut off alone stops the others for seconds once, and then
   expect(ofSound).toBeGreaterThan(7 * 120 * 0.9);
   expect(between(9.5 * MINUTE, 10 * MINUTE)[0]).toBeGreaterThan(50);
 });
-
-breakerSuite('a breaker in memory', () => createMemoryBudget().breaker);

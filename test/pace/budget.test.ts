@@ -1,17 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { incidentOf } from '../../lib/pace/after-refusal.ts';
-import {
-  BLOCK_MS,
-  type Budget,
-  blockSize,
-  emptyBudget,
-  fullSpacing,
-  lineSpacing,
-} from '../../lib/pace/budget.ts';
-import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
-import { budgetSuite } from './budget-suite.ts';
-
-budgetSuite('a budget in memory', createMemoryBudget);
+import { afterRefusal } from '../../lib/pace/after-refusal.ts';
+import { BLOCK_MS, type Budget, emptyBudget, fullSpacing, lineSpacing } from '../../lib/pace/budget.ts';
+import { blockSize } from '../../lib/pace/reserve-block.ts';
 
 describe('the size of a block', () => {
   const demand = { waiting: 3, queued: 0, arrived: 3, concurrency: 8, latencyMs: 20, leadMs: 0 };
@@ -53,38 +43,37 @@ describe('the spacing of the line', () => {
 });
 
 describe('a 429', () => {
+  const refusal = { rate: 50, nowMs: 10_000, retryAfterMs: 0, hasSucceeded: false, random: 0.5 };
+
   test.each([
     [7_000, 7_000],
     [undefined, 30_000],
     [3_600_000, 900_000],
     [0, 1_000],
   ])('that asks for %s ms restarts the line after %s', (retryAfterMs, pauseMs) => {
-    const incident = incidentOf(emptyBudget, { rate: 50, nowMs: 10_000, retryAfterMs });
-
-    expect(incident).toEqual({
-      incidents: 0,
-      fromMs: 10_000 + pauseMs,
+    expect(afterRefusal(emptyBudget, { ...refusal, retryAfterMs })).toEqual({
+      ...emptyBudget,
+      incidents: 1,
+      tatMs: 10_000 + pauseMs,
       lowered: { rate: 35, atMs: 10_000 },
     });
   });
 
   test('of a probe lowers nothing, unless a call is known to have succeeded', () => {
     const lowered = { rate: 0.35, atMs: 9_000 };
-    const refusal = { rate: 0.5, nowMs: 10_000, retryAfterMs: 1_000, random: 0.5 };
+    const slow = { ...refusal, rate: 0.5, retryAfterMs: 1_000 };
     const budget = { ...emptyBudget, incidents: 3, lowered };
 
     // No sooner than two calls may follow one another.
-    expect(incidentOf(budget, refusal)).toEqual({
-      incidents: 3,
-      fromMs: 11_000,
+    expect(afterRefusal(budget, slow)).toMatchObject({
+      incidents: 4,
+      tatMs: 11_000,
       lowered: { ...lowered, refused: 1, refusedAtMs: 10_000, probeMs: 12_000 },
     });
-    expect(incidentOf(budget, { ...refusal, hasSucceeded: true }).lowered).toMatchObject({ atMs: 10_000 });
+    expect(afterRefusal(budget, { ...slow, hasSucceeded: true }).lowered).toMatchObject({ atMs: 10_000 });
   });
 
   test('lowers the rate from a cap', () => {
-    const incident = incidentOf({ ...emptyBudget, capRate: 10 }, { rate: 50, nowMs: 0, retryAfterMs: 0 });
-
-    expect(incident.lowered.rate).toBe(7);
+    expect(afterRefusal({ ...emptyBudget, capRate: 10 }, refusal).lowered?.rate).toBe(7);
   });
 });

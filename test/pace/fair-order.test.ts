@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Share } from '../../lib/pace/fair-order.ts';
-import { createLocalPace } from '../../lib/pace/local-pace.ts';
+import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 /** Calls that arrive in this order at ten a second, one in flight after another; returns the order they leave in. */

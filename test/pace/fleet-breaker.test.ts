@@ -1,16 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import type { BreakerItem, CallOutcome, OpenBreaker } from '../../lib/pace/breaker.ts';
-import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
-import { type Breaker, createFleetBreaker } from '../../lib/pace/fleet-breaker.ts';
+import { type Breaker, type CallOutcome, createFleetBreaker } from '../../lib/pace/breaker.ts';
+import { type BudgetItem, createMemoryBudget, type OpenBreaker } from '../../lib/pace/budget.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 /** One worker and its item, with the outcomes of its probes: by default none gets a response. */
 function createWorker(
   outcomes: readonly (CallOutcome | (() => CallOutcome))[] = [],
-  item: Partial<BreakerItem> = {},
+  item: Partial<BudgetItem> = {},
 ) {
   const clock = createVirtualClock();
-  const memory = createMemoryBudget().breaker;
+  const budget = createMemoryBudget();
+  const memory = {
+    read: async () => (await budget.read()).breaker,
+    set: (breaker: OpenBreaker | undefined) => budget.change('set', (each) => ({ ...each, breaker })),
+  };
   const log: string[] = [];
   const left = [...outcomes];
   const logged =
@@ -22,10 +25,8 @@ function createWorker(
   const breaker = createFleetBreaker({
     clock,
     item: {
-      read: logged('read', item.read ?? memory.read),
-      open: logged('open', item.open ?? memory.open),
-      takeProbe: logged('take probe', item.takeProbe ?? memory.takeProbe),
-      close: logged('close', item.close ?? memory.close),
+      read: logged('read', item.read ?? budget.read),
+      change: (act, next) => logged(act.split(' ')[0] ?? '', budget.change)(act, next),
     },
     probe: logged('probe', async () => {
       const outcome = left.shift() ?? 'unreachable';
@@ -110,7 +111,7 @@ describe('three failures in a row', () => {
 describe('a breaker that another worker opened', () => {
   test('is known from a response of the budget, and looked at again after a second', async () => {
     const { breaker, memory, blockedMs, pass, takeLog } = createWorker();
-    await memory.open(opened);
+    await memory.set(opened);
     breaker.seen(opened);
 
     await pass(1_000);
@@ -126,13 +127,13 @@ describe('a breaker that another worker opened', () => {
 
   test('that a response says is closed is looked at first', async () => {
     const { breaker, memory, blockedMs, pass, takeLog } = createWorker();
-    await memory.open(opened);
+    await memory.set(opened);
     breaker.seen(opened);
     await pass(500);
 
     breaker.seen(undefined);
     const known = breaker.knownBlockedMs();
-    await memory.close(opened);
+    await memory.set(undefined);
     const blocked = await blockedMs();
 
     expect([known, blocked]).toEqual([9_500, undefined]);
@@ -143,7 +144,7 @@ describe('a breaker that another worker opened', () => {
 describe('a call that gets a response', () => {
   test('closes the breaker if it left after the first failure', async () => {
     const { breaker, memory, pass, takeLog } = createWorker();
-    await memory.open(opened);
+    await memory.set(opened);
     breaker.seen(opened);
     await pass(1_000);
 
@@ -166,7 +167,7 @@ describe('a call that gets a response', () => {
         return 'answered';
       },
     ]);
-    await memory.open(opened);
+    await memory.set(opened);
     breaker.seen(opened);
     await pass(10_000);
 
@@ -181,9 +182,9 @@ describe('within a minute of an outage that others ended,', () => {
   async function cutOffAfter(ms: number) {
     const worker = createWorker(['unreachable', 'unreachable', 'unreachable', 'answered']);
     const { breaker, memory, blockedMs, pass, takeLog } = worker;
-    await memory.open(opened);
+    await memory.set(opened);
     breaker.seen(opened);
-    await memory.close(opened);
+    await memory.set(undefined);
     await pass(2_000);
     await blockedMs();
     await pass(ms - 2_000);

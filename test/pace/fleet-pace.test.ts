@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { BudgetItem } from '../../lib/pace/budget.ts';
-import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
-import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
-import { createLocalPace } from '../../lib/pace/local-pace.ts';
+import { type Budget, type BudgetItem, createMemoryBudget } from '../../lib/pace/budget.ts';
+import { createFleetPace, createLocalPace } from '../../lib/pace/fleet-pace.ts';
 import { openedLater } from '../../lib/pace/opened-later.ts';
-import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
+import { PaceWaitError } from '../../lib/pace/pace.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { paceSuite } from './pace-suite.ts';
 import { createVirtualClock } from './virtual-clock.ts';
@@ -27,16 +25,13 @@ function createItem() {
       state.reads += 1;
       return reach(memory.read);
     },
-    reserve: (reservation) => {
+    change: (...given) => {
       state.writes += 1;
-      return reach(() => memory.reserve(reservation));
-    },
-    lower: (incident) => {
-      state.writes += 1;
-      return reach(() => memory.lower(incident));
+      return reach(() => memory.change(...given));
     },
   };
-  return { item, state };
+  const set = (some: Partial<Budget>) => memory.change('set', (budget) => ({ ...budget, ...some }));
+  return { item, state, set };
 }
 
 describe('while the table is unavailable', () => {
@@ -77,8 +72,8 @@ describe('while the table is unavailable', () => {
     expect((await calls).map((call) => (call.status === 'rejected' ? call.reason : 'left'))).toEqual(
       [1, 2, 3].map(() => new PaceWaitError(6_000, 5_000)),
     );
-    // In each of five seconds, each request twice.
-    expect(state).toMatchObject({ reads: 10, writes: 0 });
+    // One in each of five seconds.
+    expect(state).toMatchObject({ reads: 5, writes: 0 });
   });
 
   test.each([
@@ -110,32 +105,6 @@ describe('while the table is unavailable', () => {
     expect(await next).toBeGreaterThan(59_900);
     expect(await item.read()).toMatchObject({ incidents: 1 });
   });
-
-  test('a request whose response is lost once is sent again: no outage', async () => {
-    const clock = createVirtualClock();
-    const { item, state } = createItem();
-    const reported: unknown[] = [];
-    const pace = createFleetPace({
-      ...clock,
-      item: {
-        ...item,
-        async reserve(reservation) {
-          const result = await item.reserve(reservation);
-          if (state.writes === 1) throw new TableError('try', { kind: 'unreachable', code: 'ECONNRESET' });
-          return result;
-        },
-      },
-      rate: 9.5,
-      concurrency: 1,
-      onTableAway: (cause) => reported.push(cause),
-    });
-
-    const call = pace.run(async () => 'left');
-    await clock.run();
-
-    await expect(call).resolves.toBe('left');
-    expect(reported).toEqual([]);
-  });
 });
 
 test('a take that was aborted while the table responds does not run beside the next one', async () => {
@@ -144,12 +113,12 @@ test('a take that was aborted while the table responds does not run beside the n
   let [running, most] = [0, 0];
   const slow: BudgetItem = {
     ...item,
-    async reserve(reservation) {
+    async change(...given) {
       running += 1;
       most = Math.max(most, running);
       await clock.sleep(100);
       running -= 1;
-      return item.reserve(reservation);
+      return item.change(...given);
     },
   };
   const pace = createFleetPace({ ...clock, item: slow, rate: 10, concurrency: 2 });
@@ -171,9 +140,9 @@ test('a take that was aborted while the table responds does not run beside the n
 describe('a paused budget', () => {
   test('refuses a call that may not wait, for a minute', async () => {
     const clock = createVirtualClock();
-    const { item } = createItem();
+    const { item, set } = createItem();
     const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, maxWaitMs: 20_000 });
-    await item.pause(0);
+    await set({ pausedAtMs: 0 });
 
     const call = pace.run(async () => 'left');
 
@@ -184,13 +153,13 @@ describe('a paused budget', () => {
 
   test('lets a patient call leave once it is resumed', async () => {
     const clock = createVirtualClock();
-    const { item } = createItem();
+    const { item, set } = createItem();
     const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1 });
-    await item.pause(0);
+    await set({ pausedAtMs: 0 });
 
     const call = pace.run(async () => clock.now());
     await clock.run(12_000);
-    await item.resume();
+    await set({ pausedAtMs: undefined });
     await clock.run();
 
     await expect(call).resolves.toBe(15_000);
@@ -198,13 +167,13 @@ describe('a paused budget', () => {
 
   test('voids slots that were reserved before the pause', async () => {
     const clock = createVirtualClock();
-    const { item } = createItem();
+    const { item, set } = createItem();
     const pace = createFleetPace({ ...clock, item, rate: 1, concurrency: 2, maxWaitMs: 20_000 });
     const left: number[] = [];
     const calls = Promise.allSettled([1, 2].map(() => pace.run(async () => left.push(clock.now()))));
     await clock.run(500);
 
-    await item.pause(500);
+    await set({ pausedAtMs: 500 });
     await clock.run();
     const [first, second] = await calls;
 
@@ -216,9 +185,8 @@ describe('a paused budget', () => {
 
 test('a refusal changes nothing, and stands for a second without another look', async () => {
   const clock = createVirtualClock();
-  const { item, state } = createItem();
-  await item.lower({ incidents: 0, fromMs: 60_000, lowered: { rate: 7, atMs: 0 } });
-  state.writes = 0;
+  const { item, state, set } = createItem();
+  await set({ incidents: 1, tatMs: 60_000, lowered: { rate: 7, atMs: 0 } });
   const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, maxWaitMs: 5_000 });
 
   for (let call = 0; call < 10; call += 1)
@@ -226,28 +194,6 @@ test('a refusal changes nothing, and stands for a second without another look', 
 
   expect(state).toMatchObject({ reads: 1, writes: 0 });
   expect(await item.read()).toMatchObject({ tatMs: 60_000, tally: { granted: 0 } });
-});
-
-test('a line takes one write for each block, and two if it has become idle or busy in the meantime', async () => {
-  const clock = createVirtualClock();
-  const { item, state } = createItem();
-  const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, greed: 'one' });
-  const call = async () => {
-    const one = pace.run(async () => undefined);
-    await clock.run();
-    await one;
-  };
-
-  await call();
-  await call();
-  await call();
-  const rest = clock.sleep(5_000);
-  await clock.run();
-  await rest;
-  await call();
-
-  // Four calls: the first reads the budget, and the last finds the busy line idle.
-  expect(state).toMatchObject({ reads: 2, writes: 5 });
 });
 
 test.each([

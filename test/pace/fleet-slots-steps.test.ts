@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Budget, type BudgetItem, emptyBudget } from '../../lib/pace/budget.ts';
-import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
+import { type Budget, type BudgetItem, createMemoryBudget, emptyBudget } from '../../lib/pace/budget.ts';
 import { createFleetSlots } from '../../lib/pace/fleet-slots.ts';
 import type { Slot } from '../../lib/pace/pace.ts';
 import { type Demand, momentOf } from '../../lib/pace/slots.ts';
@@ -23,18 +22,18 @@ function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
   const clock = { ...virtual, steady: () => virtual.now() - state.setByMs };
   const memory = createMemoryBudget({ ...emptyBudget, ...budget });
   const log: string[] = [];
-  const logged =
-    <Args extends readonly unknown[], T>(name: string, act: (...given: Args) => Promise<T>) =>
-    async (...given: Args) => {
-      log.push(`${name} at ${Math.round(clock.now())}`);
-      await clock.sleep(responseMs);
-      return act(...given);
-    };
+  const respond = async (name: string) => {
+    log.push(`${name} at ${Math.round(clock.now())}`);
+    await clock.sleep(responseMs);
+  };
   const item: BudgetItem = {
-    ...memory,
-    read: logged('look', memory.read),
-    reserve: logged('reserve', memory.reserve),
-    lower: logged('lower', memory.lower),
+    read: () => respond('look').then(memory.read),
+    // As that of a worker that alone changes the budget.
+    async change(act, next) {
+      const changed = next(await memory.read());
+      await respond(act.split(' ')[0] ?? '');
+      return changed && memory.change(act, () => changed);
+    },
   };
   const slots = createFleetSlots({
     ...{ item, rate: 10, maxWaitMs: Number.POSITIVE_INFINITY },
@@ -163,15 +162,16 @@ describe('a 429', () => {
     expect((await memory.read()).lowered).not.toHaveProperty('refused');
   });
 
-  test('is looked up if another worker has reported it first', async () => {
+  test('is not reported again if another worker has reported it first', async () => {
     const { take, throttled, memory, takeLog, slots } = createWorker();
     const slot = await take();
     takeLog();
-    await memory.lower({ incidents: 0, fromMs: 9_000, lowered: { rate: 7, atMs: 80 } });
+    const lowered = { tatMs: 9_000, incidents: 1, lowered: { rate: 7, atMs: 80 } };
+    await memory.change('lower', (budget) => ({ ...budget, ...lowered }));
 
     await throttled(slot);
 
-    expect(takeLog()).toEqual(['lower at 80', 'look at 120']);
+    expect(takeLog()).toEqual(['lower at 80']);
     expect(slots.counts()).toMatchObject({ throttled: 1, wasted: 1, effectiveRate: 7 });
   });
 });

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { emptyBudget, LATE_MS, lineSpacing } from '../../lib/pace/budget.ts';
-import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
+import { createMemoryBudget, emptyBudget, LATE_MS, lineSpacing } from '../../lib/pace/budget.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
 import { scaled } from '../scale.ts';
 import { type Departure, mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createLocalPace } from '../../lib/pace/local-pace.ts';
+import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
 import { paceSuite } from './pace-suite.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 

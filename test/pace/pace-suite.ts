@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Pace } from '../../lib/pace/pace.ts';
-import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
+import { PaceWaitError } from '../../lib/pace/pace.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 export type MakePace = (options: {

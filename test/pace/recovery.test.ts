@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { emptyBudget } from '../../lib/pace/budget.ts';
-import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
+import { type Budget, emptyBudget } from '../../lib/pace/budget.ts';
+import { createTableBudget } from '../../lib/pace/stored-budget.ts';
 import { createSlidingWindow } from '../../lib/sandbox/platform/http/throttle.ts';
 import { scaled } from '../scale.ts';
+import { createMemoryTable } from '../table/memory-table.ts';
 import {
   type Departure,
   EPOCH_MS,
+  HOST,
   mostInASecond,
   type SimulatedWorker,
   simulateFleet,
@@ -145,6 +147,14 @@ describe('after any spell of 429, with or without the table', () => {
   });
 });
 
+/** A table that holds this budget, and the budget. */
+async function tableWith(start: Budget = emptyBudget) {
+  const table = createMemoryTable();
+  const item = createTableBudget({ table, host: HOST });
+  await item.change('begin', () => start);
+  return { table, item };
+}
+
 test.each([
   ['moved by a worker with a wrong clock', { ...emptyBudget, tatMs: EPOCH_MS + 3_600_000, rate: 2 }],
   [
@@ -162,7 +172,7 @@ test.each([
     rate: 2,
     workers: busy(3, { maxWaitMs: 20_000 }),
     durationMs: 80_000,
-    item: createMemoryBudget(budget),
+    table: (await tableWith(budget)).table,
   });
 
   expect(acceptedRate(departures, [60_000, 80_000])).toBeGreaterThan(1);
@@ -170,15 +180,15 @@ test.each([
 });
 
 test('a fleet keeps to a cap that an operator sets while it runs', async () => {
-  const item = createMemoryBudget();
+  const { table, item } = await tableWith();
   const { departures } = await simulateFleet({
     rate: 20,
     workers: busy(4),
     durationMs: 20_000,
-    item,
+    table,
     // After about ten seconds.
     callMs: (call) => {
-      if (call === 200) void item.cap(5);
+      if (call === 200) void item.change('cap', (budget) => ({ ...budget, capRate: 5 }));
       return 20;
     },
   });

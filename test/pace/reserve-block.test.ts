@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { type Budget, type BudgetItem, emptyBudget, type Reservation } from '../../lib/pace/budget.ts';
-import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
+import { type Budget, type BudgetItem, createMemoryBudget, emptyBudget } from '../../lib/pace/budget.ts';
 import { createBudgetView } from '../../lib/pace/budget-view.ts';
-import type { HeldBlock } from '../../lib/pace/held-block.ts';
 import { createProof } from '../../lib/pace/proof.ts';
-import { createReserver, type LineOptions, lineStartMs } from '../../lib/pace/reserve-block.ts';
+import { type Line, lineStartMs, reserveBlock } from '../../lib/pace/reserve-block.ts';
 import { momentOf } from '../../lib/pace/slots.ts';
 import { createWorkerTally, noTally } from '../../lib/pace/tally.ts';
 import { TableError } from '../../lib/table/table-error.ts';
@@ -13,50 +11,50 @@ import { createVirtualClock } from './virtual-clock.ts';
 const demand = { waiting: 2, queued: 0, arrived: 2, concurrency: 8, latencyMs: 20, leadMs: 0 };
 const punctual = { aheadMs: 0, lateMs: 10, followers: 0 };
 
-type Given = Partial<Pick<LineOptions, 'rate' | 'maxWaitMs' | 'greed'>> & {
+type Given = Partial<Pick<Line, 'rate' | 'maxWaitMs' | 'greed'>> & {
   readonly budget?: Partial<Budget>;
   /** How long each request to the item takes. Default: no time. */
   readonly responseMs?: number;
   readonly doubtMs?: number;
-  /** What the item's `reserve` does instead, by the number of the write; 1 is the first. */
-  readonly instead?: (
-    write: number,
-    memory: BudgetItem,
-  ) => Awaited<ReturnType<BudgetItem['reserve']>> | undefined;
+  /** What another worker makes of the budget before this one's first change is stored. */
+  readonly overtaking?: Partial<Budget>;
+  readonly isAway?: boolean;
 };
 
 /** A worker at 10 requests a second: a block spans two slots of 103 ms. */
-function createWorker({ budget, responseMs = 0, doubtMs = 0, instead, ...options }: Given = {}) {
+function createWorker({ budget, responseMs = 0, doubtMs = 0, ...given }: Given = {}) {
+  const { overtaking, isAway, ...options } = given;
   const clock = { ...createVirtualClock(), doubtMs: () => doubtMs };
   const memory = createMemoryBudget({ ...emptyBudget, ...budget });
-  const reserved: Reservation[] = [];
+  const set = (some: Partial<Budget> = {}) => memory.change('set', (each) => ({ ...each, ...some }));
   const readAt: number[] = [];
   const item: BudgetItem = {
-    ...memory,
     async read() {
       readAt.push(clock.now());
       if (responseMs > 0) await clock.sleep(responseMs);
       return memory.read();
     },
-    async reserve(reservation) {
-      reserved.push(reservation);
-      if (responseMs > 0) await clock.sleep(responseMs);
-      return instead?.(reserved.length, memory) ?? memory.reserve(reservation);
+    async change(act, next) {
+      if (isAway) throw new TableError('try', { kind: 'busy', code: 'ThrottlingException' });
+      if (overtaking !== undefined) {
+        next(await memory.read());
+        await set(overtaking);
+      }
+      return memory.change(act, next);
     },
   };
   const [tally, proof] = [createWorkerTally(), createProof(clock)];
   const view = createBudgetView(item, clock);
-  const limits = { rate: 10, maxWaitMs: Number.POSITIVE_INFINITY, greed: 'block' as const };
   const setBack: string[] = [];
-  const onSetBack = () => void setBack.push('set back');
-  const reserveBlock = createReserver({ ...limits, ...options, item, clock, view, tally, proof, onSetBack });
+  const line: Line = {
+    ...{ rate: 10, maxWaitMs: Number.POSITIVE_INFINITY, greed: 'block' },
+    ...options,
+    ...{ clock, view, tally, proof, onSetBack: () => void setBack.push('set back') },
+  };
   const reserve = async (outlook = punctual, calledAt = momentOf(clock)) => {
-    const held: HeldBlock[] = [];
-    const reserving = reserveBlock(
-      { calledAt, signal: undefined, demand: () => demand, outlook: () => outlook },
-      (block) => held.push(block),
-    ).then(
-      () => ({ block: held[0], error: undefined }),
+    const request = { calledAt, signal: undefined, demand: () => demand, outlook: () => outlook };
+    const reserving = reserveBlock(request, line).then(
+      (block) => ({ block, error: undefined }),
       (error: unknown) => ({ block: undefined, error }),
     );
     await clock.run();
@@ -72,72 +70,84 @@ function createWorker({ budget, responseMs = 0, doubtMs = 0, instead, ...options
     proof.left(slot, incidents);
     proof.ended(slot, true);
   };
-  return { memory, clock, reserve, pass, succeed, tally, reserved, readAt, setBack };
+  return { clock, reserve, pass, succeed, tally, set, read: memory.read, readAt, setBack };
 }
-
-const kinds = (reserved: readonly Reservation[]) => reserved.map(({ kind }) => kind);
 
 describe('a block', () => {
   test('begins as soon as it can be used, and holds a slot for each call that waits', async () => {
-    const { reserve, reserved } = createWorker();
+    const { reserve, read } = createWorker();
 
     const { block } = await reserve();
 
-    expect(block).toMatchObject({ kind: 'fresh', slots: [0, 103], lateMs: 10, toleranceMs: 5, incidents: 0 });
-    expect(reserved).toMatchObject([{ kind: 'idle', fromMs: 0, blockMs: 206, incidents: 0, rate: 10 }]);
+    expect(block).toEqual({
+      ...{ state: 'checked', slots: [0, 103], lateMs: 10, toleranceMs: 5, incidents: 0 },
+    });
+    expect(await read()).toMatchObject({ tatMs: 206, incidents: 0, rate: 10, tally: { granted: 2 } });
   });
 
   test('begins after the time that a response takes, and that the worker wants besides', async () => {
-    const { reserve, reserved } = createWorker({ responseMs: 40 });
+    const { reserve } = createWorker({ responseMs: 40 });
 
-    await reserve({ ...punctual, aheadMs: 30.5 });
+    const { block } = await reserve({ ...punctual, aheadMs: 30.5 });
 
-    expect(reserved).toMatchObject([{ fromMs: 40 + 40 + 31 }]);
+    expect(block?.slots[0]).toBe(40 + 40 + 30.5);
+  });
+
+  test('begins at the end of the line, and is to be checked if that is far off', async () => {
+    const { reserve, read } = createWorker({ budget: { tatMs: 5_000 } });
+
+    expect((await reserve()).block).toMatchObject({ slots: [5_000, 5_103], state: 'held' });
+    expect((await read()).tatMs).toBe(5_206);
   });
 
   test('leaves both of its ends empty where the clock may be off', async () => {
-    const { reserve, reserved } = createWorker({ doubtMs: 3.000_4 });
+    const { reserve, read } = createWorker({ doubtMs: 3 });
 
     const { block } = await reserve();
 
-    expect(reserved).toMatchObject([{ blockMs: 206 + 6.002 }]);
-    expect(block).toMatchObject({ slots: [3.001, 106.001] });
+    expect((await read()).tatMs).toBe(206 + 6);
+    expect(block).toMatchObject({ slots: [3, 106] });
   });
 
   test('begins again where the line is so far ahead that nothing explains it', async () => {
     const given = { maxWaitMs: 20_000, budget: { tatMs: 80_001, longestWaitMs: 5_000, incidents: 3 } };
-    const { reserve, reserved, setBack } = createWorker(given);
+    const { reserve, read, setBack } = createWorker(given);
 
     // A second later, when nobody holds slots of before.
     expect((await reserve()).block).toMatchObject({ slots: [1_000, 1_103], incidents: 4 });
-    expect(reserved).toMatchObject([{ kind: 'stray', fromMs: 1_000, longestWaitMs: 20_000 }]);
+    expect(await read()).toMatchObject({ tatMs: 1_206, incidents: 4, longestWaitMs: 20_000 });
     expect(setBack).toEqual(['set back']);
   });
 
   test('says how long its calls may wait, unless those of another process may wait longer', async () => {
     const workers = [
       createWorker({ maxWaitMs: 20_000 }),
-      createWorker({ maxWaitMs: 20_000, budget: { longestWaitMs: 20_000 } }),
+      createWorker({ maxWaitMs: 20_000, budget: { longestWaitMs: 20_001 } }),
       createWorker(),
     ];
 
     for (const { reserve } of workers) await reserve();
 
-    const longest = workers.map(({ reserved }) => reserved[0]?.longestWaitMs);
-    expect(longest).toEqual([20_000, undefined, 1_200_000]);
+    const budgets = await Promise.all(workers.map(({ read }) => read()));
+    expect(budgets.map(({ longestWaitMs }) => longestWaitMs)).toEqual([20_000, 20_001, 1_200_000]);
   });
 
   test('says it again after half a minute, since nobody counts it for longer than its slots last', async () => {
-    const said = [-30_000, -30_001, -80_001].map((longestWaitAtMs, at) =>
+    const workers = [-30_000, -30_001, -80_001].map((longestWaitAtMs, at) =>
       createWorker({
         maxWaitMs: at < 2 ? 20_000 : 5_000,
         budget: { longestWaitMs: 20_000, longestWaitAtMs },
       }),
     );
 
-    for (const { reserve } of said) await reserve();
+    for (const { reserve } of workers) await reserve();
 
-    expect(said.map(({ reserved }) => reserved[0]?.longestWaitMs)).toEqual([undefined, 20_000, 5_000]);
+    const budgets = await Promise.all(workers.map(({ read }) => read()));
+    expect(budgets.map(({ longestWaitAtMs, longestWaitMs }) => [longestWaitAtMs, longestWaitMs])).toEqual([
+      [-30_000, 20_000],
+      [0, 20_000],
+      [0, 5_000],
+    ]);
   });
 });
 
@@ -161,26 +171,9 @@ test('the line starts at its end, unless no wait explains how far ahead that is,
   );
 });
 
-describe('a line that is taken to be', () => {
-  test('as it last was, if it was seen long ago: it costs a second write if it was used since', async () => {
-    const { reserve, reserved, pass, memory } = createWorker({ responseMs: 6 });
-
-    await reserve();
-    await pass(5_000);
-    await reserve();
-    await memory.reserve({ ...(reserved[0] as Reservation), fromMs: 9_000, latestMs: 0 });
-    await pass(3_000);
-    await reserve();
-    await pass(5_000);
-    await reserve();
-
-    expect(kinds(reserved)).toEqual(['idle', 'idle', 'idle', 'busy', 'busy', 'idle']);
-  });
-});
-
 describe('a call', () => {
   test('is refused if it would wait longer, and learns how long from now', async () => {
-    const { reserve, clock, pass, reserved } = createWorker({ budget: { tatMs: 10_005 }, maxWaitMs: 5_000 });
+    const { reserve, clock, pass, read } = createWorker({ budget: { tatMs: 10_005 }, maxWaitMs: 5_000 });
     await pass(500);
     const calledAt = momentOf(clock);
     await pass(1_000);
@@ -188,7 +181,7 @@ describe('a call', () => {
     const { error } = await reserve(punctual, calledAt);
 
     expect(error).toMatchObject({ name: 'PaceWaitError', waitMs: 8_500, maxWaitMs: 5_000 });
-    expect(reserved).toEqual([]);
+    expect(await read()).toMatchObject({ tatMs: 10_005, tally: noTally });
   });
 
   test.each([
@@ -197,10 +190,9 @@ describe('a call', () => {
   ] as const)(
     'is refused by what was seen of %s within a second, and not by what was before',
     async (_, seen) => {
-      const { reserve, pass, memory, readAt } = createWorker({ budget: seen, maxWaitMs: 5_000 });
+      const { reserve, pass, set, readAt } = createWorker({ budget: seen, maxWaitMs: 5_000 });
       const first = await reserve();
-      await memory.resume();
-      await memory.reset(0);
+      await set({ pausedAtMs: undefined, tatMs: 0 });
 
       await pass(1_000);
       const second = await reserve();
@@ -211,46 +203,33 @@ describe('a call', () => {
         { name: 'PaceWaitError' },
         { name: 'PaceWaitError' },
       ]);
-      expect(third.block).toMatchObject({ kind: 'fresh' });
+      expect(third.block).toMatchObject({ state: 'checked' });
       expect(readAt).toEqual([0, 1_001]);
     },
   );
 });
 
 describe('a worker that is overtaken', () => {
-  const overtaken = { kind: 'refused' } as const;
+  test('reserves what follows', async () => {
+    const { reserve, read } = createWorker({ overtaking: { tatMs: 150 } });
 
-  test('gives up after ten times', async () => {
-    const { reserve, reserved, readAt } = createWorker({ instead: () => overtaken });
-
-    const { error } = await reserve();
-
-    expect(error).toMatchObject({
-      name: 'TableError',
-      failure: { kind: 'busy', code: 'overtaken each time' },
-    });
-    expect(reserved).toHaveLength(10);
-    expect(readAt).toHaveLength(11);
+    expect((await reserve()).block).toMatchObject({ slots: [150, 253] });
+    expect(await read()).toMatchObject({ tatMs: 356, tally: { granted: 2 } });
   });
 
-  test('does not give up while it waits to probe', async () => {
-    const lowered = { rate: 7, atMs: 0, probeMs: 0 };
-    const { reserve, reserved } = createWorker({
-      budget: { tatMs: 0, incidents: 1, lowered },
-      instead: (n) => (n <= 20 ? overtaken : undefined),
-    });
+  test.each([
+    ['a pause', { pausedAtMs: 1 }],
+    ['a line that is too long', { tatMs: 60_000 }],
+  ] as const)('by %s reserves nothing', async (_, overtaking) => {
+    const { reserve, read } = createWorker({ overtaking, maxWaitMs: 5_000 });
 
-    expect((await reserve()).block).toMatchObject({ kind: 'fresh' });
-    expect(reserved).toHaveLength(21);
+    expect((await reserve()).error).toMatchObject({ name: 'PaceWaitError' });
+    expect(await read()).toMatchObject({ ...overtaking, tally: noTally });
   });
 });
 
 test('what a worker did is reported later if the table does not respond', async () => {
-  const { reserve, tally } = createWorker({
-    instead() {
-      throw new TableError('try', { kind: 'busy', code: 'ThrottlingException' });
-    },
-  });
+  const { reserve, tally } = createWorker({ isAway: true });
   tally.add({ used: 5 });
 
   expect((await reserve()).error).toMatchObject({ name: 'TableError' });
@@ -262,38 +241,62 @@ describe('while the platform refuses', () => {
 
   test('a worker looks every five seconds, then sooner and sooner, and reserves one slot as it is due', async () => {
     const lowered = { rate: 28, atMs: 0 };
-    const { reserve, readAt, reserved, clock } = createWorker({ rate: 40, budget: { ...refusing, lowered } });
+    const { reserve, readAt, read, clock } = createWorker({ rate: 40, budget: { ...refusing, lowered } });
 
     const { block } = await reserve();
 
     expect(readAt.slice(0, 5).map(Math.round)).toEqual([0, 5_000, 10_000, 14_999, 18_748]);
     expect(readAt.slice(-4).map(Math.round)).toEqual([29_401, 29_651, 29_901, 29_995]);
     expect(clock.now()).toBe(29_995);
-    expect(reserved).toMatchObject([{ kind: 'probe', fromMs: 30_000, nextProbeMs: 31_000 }]);
+    // The line does not move.
+    expect(await read()).toMatchObject({ tatMs: 30_000, lowered: { probeMs: 31_000 } });
     expect(block).toMatchObject({ slots: [30_000], incidents: 1 });
   });
 
   test('a worker whose call was accepted restarts the line after the last probe, without another look', async () => {
     const lowered = { rate: 3.5, atMs: 0, fromRate: 5, refused: 1, refusedAtMs: 100, probeMs: 1_000 };
-    const { reserve, reserved, succeed, readAt } = createWorker({ budget: { ...refusing, lowered } });
+    const { reserve, read, succeed, readAt } = createWorker({ budget: { ...refusing, lowered } });
     succeed(1);
 
     const { block } = await reserve();
 
     // At 5.5 a second, after a probe at 0.
-    expect(reserved).toMatchObject([{ kind: 'restart', probeMs: 1_000, fromMs: 181.819, blockMs: 181.818 }]);
-    expect(block?.kind === 'none' ? [] : block?.slots).toEqual([expect.closeTo(181.819, 3)]);
+    expect(block?.slots).toEqual([expect.closeTo(181.818, 3)]);
+    const succeeded = { succeededMs: expect.closeTo(181.818, 3) };
+    expect(await read()).toMatchObject({ tatMs: expect.closeTo(2 * 181.818, 2), lowered: succeeded });
     expect(readAt).toEqual([0]);
   });
 
   test('a worker that waits learns at once that its own call was accepted', async () => {
-    const { reserve, reserved, succeed, readAt, clock } = createWorker({ budget: refusing });
+    const { reserve, read, succeed, readAt, clock } = createWorker({ budget: refusing });
     void clock.sleep(1_000).then(() => succeed(1));
 
     await reserve();
 
     expect(clock.now()).toBe(1_000);
-    expect(kinds(reserved)).toEqual(['restart']);
+    expect((await read()).lowered).toHaveProperty('succeededMs');
     expect(readAt).toEqual([0]);
+  });
+
+  test('of two workers that would probe one does, and the other waits for the next', async () => {
+    const lowered = { ...refusing.lowered, probeMs: 0 };
+    const { reserve, read, clock } = createWorker({
+      budget: { ...refusing, lowered },
+      overtaking: { lowered: { ...lowered, probeMs: 1_000 } },
+    });
+
+    const { block } = await reserve();
+
+    expect([block?.slots, clock.now()]).toEqual([[1_000], 995]);
+    expect((await read()).lowered).toMatchObject({ probeMs: 2_000 });
+  });
+
+  test('no success restarts the line where another one has', async () => {
+    const restarted = { tatMs: 700, lowered: { ...refusing.lowered, succeededMs: 5 } };
+    const { reserve, read, succeed } = createWorker({ budget: refusing, overtaking: restarted });
+    succeed(1);
+
+    expect((await reserve()).block?.slots[0]).toBe(700);
+    expect((await read()).lowered).toEqual(restarted.lowered);
   });
 });

@@ -1,11 +1,12 @@
-import type { BudgetItem } from '../../lib/pace/budget.ts';
-import { createMemoryBudget } from '../../lib/pace/budget-changes.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
-import type { Pace, Slot } from '../../lib/pace/pace.ts';
-import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
+import { type Pace, PaceWaitError, type Slot } from '../../lib/pace/pace.ts';
+import { createTableBudget } from '../../lib/pace/stored-budget.ts';
 import type { ClockOff } from '../../lib/pace/table-clock.ts';
+import { randomFor } from '../../lib/sandbox/platform/records/random.ts';
 import type { DateSeen } from '../../lib/table/index.ts';
+import type { Table } from '../../lib/table/table.ts';
 import { TableError } from '../../lib/table/table-error.ts';
+import { createMemoryTable } from '../table/memory-table.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 /** One worker: busy loops of calls from `startsMs` until `endsMs`, on a clock that is off by `skewMs`. */
@@ -34,9 +35,9 @@ export type FleetPlan = {
   readonly durationMs: number;
   /** The duration of a call; default 20 ms. */
   readonly callMs?: (call: number) => number;
-  /** The duration of a request to the item, there and back; default 6 ms. */
+  /** The duration of a request to the table, there and back; default 6 ms. */
   readonly responseMs?: (request: number) => number;
-  /** Whether a response is lost after the item carried out the request; by default none is. */
+  /** Whether a response is lost after the table carried out the request; by default none is. */
   readonly isLost?: (request: number, atMs: number) => boolean;
   /** How late a timer wakes; default 0. */
   readonly lateness?: () => number;
@@ -50,9 +51,12 @@ export type FleetPlan = {
   readonly hasDates?: boolean;
   /** By how much the `Date` of a response is wrong, or that it has none. Default: none is. */
   readonly dateOff?: (atMs: number, worker: number) => number | 'absent';
-  /** The item; default: one that nobody has used. */
-  readonly item?: BudgetItem;
+  /** The table with the budget of `HOST`; default: an empty one. */
+  readonly table?: Table;
 };
+
+/** The platform's host. */
+export const HOST = 'platform';
 
 /** A call that left, by the platform's clock. */
 export type Departure = {
@@ -72,10 +76,11 @@ type Connection = {
 /** An arbitrary time of a wall clock. */
 export const EPOCH_MS = 1_795_276_800_000;
 
-/** Runs a fleet over one item in virtual time, and reports what left when. */
+/** Runs a fleet over one budget in virtual time, and reports what left when. */
 export async function simulateFleet(plan: FleetPlan) {
   const clock = createVirtualClock({ lateness: plan.lateness });
-  const memory = plan.item ?? createMemoryBudget();
+  const table = plan.table ?? createMemoryTable();
+  const dice = randomFor(1, 'overtaken');
   const departures: Departure[] = [];
   const refusals: { readonly worker: number; readonly waitMs: number }[] = [];
   const outages: number[] = [];
@@ -124,16 +129,17 @@ export async function simulateFleet(plan: FleetPlan) {
           listener({ dateMs, sentMs: here(sentMs), receivedMs: here(receivedMs) });
       },
     };
-    const item: BudgetItem = {
-      read: () => overNetwork(connection, 'reads', memory.read),
-      reserve: (reservation) => overNetwork(connection, 'writes', () => memory.reserve(reservation)),
-      lower: (incident) => overNetwork(connection, 'writes', () => memory.lower(incident)),
-      pause: memory.pause,
-      resume: memory.resume,
-      reset: memory.reset,
-      cap: memory.cap,
-      ...(plan.hasDates ? { onDate: (listener) => void listeners.push(listener) } : {}),
-    };
+    const item = createTableBudget({
+      table: {
+        ...table,
+        get: (key) => overNetwork(connection, 'reads', () => table.get(key)),
+        put: (...given) => overNetwork(connection, 'writes', () => table.put(...given)),
+      },
+      host: HOST,
+      sleep,
+      random: dice.next,
+      onDate: plan.hasDates ? (listener) => void listeners.push(listener) : undefined,
+    });
     const pace = createFleetPace({
       item,
       rate: plan.rate,
@@ -184,7 +190,8 @@ export async function simulateFleet(plan: FleetPlan) {
   const all = Promise.all(plan.workers.map(work));
   await clock.run();
   const paces = await all;
-  return { departures, refusals, outages, clocksOff, requests, budget: await memory.read(), paces };
+  const budget = await createTableBudget({ table, host: HOST }).read();
+  return { departures, refusals, outages, clocksOff, requests, budget, paces };
 }
 
 /** The most calls that left within one second. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
+import { PaceWaitError } from '../../lib/pace/pace.ts';
 import { momentOf, watchSteps } from '../../lib/pace/slots.ts';
 
 /** A clock at 1,000 ms, beside one that is never set. */

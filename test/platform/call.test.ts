@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { createInHand } from '../../lib/base/time/in-hand.ts';
-import { createLocalPace } from '../../lib/pace/local-pace.ts';
-import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
+import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
+import { PaceWaitError } from '../../lib/pace/pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { searchCalculations } from '../../lib/platform/operations/search-calculations.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
+import { PaceWaitError } from '../../lib/pace/pace.ts';
 import { createPlatform, type Platform } from '../../lib/platform/client.ts';
 import type { PlatformEvent } from '../../lib/platform/events.ts';
 import { fixedToken } from '../../lib/platform/token.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLocalPace } from '../../lib/pace/local-pace.ts';
+import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
 import { createPlatform, type PlatformOptions } from '../../lib/platform/client.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { fixedToken } from '../../lib/platform/token.ts';

@@ -1,5 +1,5 @@
 import { sleep } from '../../lib/base/time/sleep.ts';
-import { createLocalPace } from '../../lib/pace/local-pace.ts';
+import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { countCalls } from '../../lib/platform/events.ts';
 import { fixedToken } from '../../lib/platform/token.ts';

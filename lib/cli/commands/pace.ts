@@ -1,8 +1,8 @@
-import { type Budget, type BudgetItem, cappedRate, lineSpacing } from '../../pace/budget.ts';
+import { type Budget, type BudgetItem, cappedRate, lineSpacing, resetAt } from '../../pace/budget.ts';
 import { effectiveRate } from '../../pace/effective-rate.ts';
 import { isProbing } from '../../pace/lowered.ts';
-import { openBudget } from '../../pace/open-budget.ts';
 import { lineStartMs } from '../../pace/reserve-block.ts';
+import { openBudget } from '../../pace/stored-budget.ts';
 import { readPaceSettings } from '../../settings.ts';
 import { NEW_LEDGER, tableCheckOf, warnOfThisHost } from '../../table/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
@@ -48,11 +48,13 @@ const ATTEMPTS = 5;
 /** Slots that were reserved before a reset may still be used for as long. */
 const RESET_AFTER_MS = 1_000;
 
-function changed({ pause, resume, reset, rate }: PaceFlags, item: BudgetItem): Promise<Budget> {
-  if (pause) return item.pause(Date.now());
-  if (resume) return item.resume();
-  if (reset) return item.reset(Date.now() + RESET_AFTER_MS);
-  return rate === undefined ? item.read() : item.cap(rate);
+async function changed({ pause, resume, reset, rate }: PaceFlags, item: BudgetItem): Promise<Budget> {
+  const set = (some: Partial<Budget>) => item.change('set', (budget) => ({ ...budget, ...some }));
+  if (pause) await set({ pausedAtMs: Date.now() });
+  if (resume) await set({ pausedAtMs: undefined });
+  if (reset) await item.change('reset', (budget) => resetAt(budget, Date.now() + RESET_AFTER_MS));
+  if (rate !== undefined) await set({ capRate: rate });
+  return item.read();
 }
 
 type Report = ReturnType<typeof reportOf>;

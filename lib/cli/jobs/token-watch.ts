@@ -1,4 +1,4 @@
-import type { OpenBreaker } from '../../pace/breaker.ts';
+import type { OpenBreaker } from '../../pace/budget.ts';
 import type { PlatformEvent } from '../../platform/index.ts';
 import { exitCodes } from '../terminal/terminal.ts';
 

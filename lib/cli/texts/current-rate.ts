@@ -13,7 +13,7 @@ export async function currentRate(
   if (!environment['PLATFORM_BASE_URL']) return undefined;
   const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_RATE } = readPaceSettings(environment);
   if (tableName === undefined) return { rate: PLATFORM_RATE, isPaused: false };
-  const { openBudget } = await import('../../pace/open-budget.ts');
+  const { openBudget } = await import('../../pace/stored-budget.ts');
   const { host } = new URL(PLATFORM_BASE_URL);
   const item = await openBudget({ table: tableName, host, environment, attempts: ATTEMPTS });
   const budget = await item.read();

@@ -4,11 +4,11 @@ import { type AwsEnvironment, awsClientConfig } from '../../../lib/base/aws/clie
 import { readAwsFault } from '../../../lib/base/aws/fault.ts';
 import { createSqsClient } from '../../../lib/jobs/queue/sqs-queue.ts';
 import { createS3Client } from '../../../lib/store/s3-client.ts';
-import { createItemClient } from '../../../lib/table/dynamo-item.ts';
 import { createDynamoClient } from '../../../lib/table/dynamo-table.ts';
 import { silence, startServer } from '../../platform/scripted-server.ts';
 import { environmentOf, retryAtOnce } from './replies.ts';
 
+const budgetClient = (environment: AwsEnvironment) => createDynamoClient(environment, { attempts: 2 });
 const sqsClient = (environment: AwsEnvironment) => createSqsClient('http://127.0.0.1/1/jobs', environment);
 
 beforeEach(() => {
@@ -25,7 +25,7 @@ test.for([
   ['S3', createS3Client, 3],
   ['SQS', sqsClient, 3],
   ['the table', createDynamoClient, 4],
-  ['the budget', createItemClient, 1],
+  ['the budget', budgetClient, 2],
 ] as const)('the client of %s makes a bounded number of attempts', async ([, createClient, attempts]) => {
   const { config } = createClient(environmentOf({ url: 'http://127.0.0.1' }));
 
@@ -37,7 +37,7 @@ test('the environment may set the number, except for the budget', async () => {
   const environment = environmentOf({ url: 'http://127.0.0.1' });
 
   expect(await createS3Client(environment).config.maxAttempts()).toBe(7);
-  expect(await createItemClient(environment).config.maxAttempts()).toBe(1);
+  expect(await budgetClient(environment).config.maxAttempts()).toBe(2);
 });
 
 test('each attempt ends by itself if the service never responds', async () => {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { sendToEventBridge } from '../../../lib/jobs/event-bridge.ts';
 import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
-import { createDynamoBudget } from '../../../lib/pace/dynamo-budget.ts';
 import { parameterStoreToken } from '../../../lib/platform/parameter-store-token.ts';
 import { secretsManagerToken } from '../../../lib/platform/secrets-manager-token.ts';
 import { lambdaExecutions } from '../../../lib/snapshot/durable/start-execution.ts';
@@ -40,11 +39,6 @@ const calls: readonly (readonly [string, string, (environment: Environment) => P
         {},
         { expected: null, token: 't' },
       ),
-  ],
-  [
-    'DynamoDB, for the budget',
-    'read pace#host - in table jobs',
-    (environment) => createDynamoBudget({ tableName: 'jobs', host: 'host', environment }).read(),
   ],
   [
     'SQS',

@@ -7,12 +7,10 @@ import { openQueue } from '../../../lib/jobs/queue/open-queue.ts';
 import type { Queue } from '../../../lib/jobs/queue/queue.ts';
 import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
 import type { BudgetItem } from '../../../lib/pace/budget.ts';
-import { createDynamoBudget } from '../../../lib/pace/dynamo-budget.ts';
-import { openBudget } from '../../../lib/pace/open-budget.ts';
+import { openBudget } from '../../../lib/pace/stored-budget.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { sqlitePath, withPlaces } from '../../../lib/table/default-place.ts';
-import { createItemClient } from '../../../lib/table/dynamo-item.ts';
 import { createDynamoTable } from '../../../lib/table/dynamo-table.ts';
 import { sqliteFile } from '../../../lib/table/sqlite-file.ts';
 import { createSqliteTable } from '../../../lib/table/sqlite-table.ts';
@@ -82,13 +80,7 @@ async function startAwsGrounds(): Promise<Grounds> {
     store: await openStore(shared.SYNC_STORE, { s3: aws.settings }),
     queue: createSqsQueue(QueueUrl, sqs),
     dead: createSqsQueue(aws.queueUrl('dead'), sqs),
-    budget: async (host) =>
-      createDynamoBudget({
-        tableName: 'ledger',
-        host,
-        environment: aws.settings,
-        client: createItemClient(aws.settings, 5),
-      }),
+    budget: (host) => openBudget({ table: 'ledger', host, environment: aws.settings, attempts: 5 }),
     async send(MessageBody) {
       const { MessageId = '' } = await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
       return MessageId;

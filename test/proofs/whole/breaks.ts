@@ -1,5 +1,5 @@
 import type { Claim } from '../../../lib/jobs/ledger/job-row.ts';
-import type { Budget, BudgetWrite } from '../../../lib/pace/budget.ts';
+import type { Budget } from '../../../lib/pace/budget.ts';
 import { wasSent } from '../../../lib/platform/failure.ts';
 import type { PlatformRequest } from '../../../lib/platform/http/transport.ts';
 import type { Plan } from './plan.ts';
@@ -60,12 +60,12 @@ export const breaks: Readonly<Record<string, Break>> = {
           ...budget,
           capRate: budget.incidents === 0 ? undefined : 0.7 ** (budget.incidents + 1) * (budget.rate ?? 1),
         });
-        const written = (write: BudgetWrite): BudgetWrite =>
-          write.kind === 'written' ? { ...write, budget: never(write.budget) } : write;
         return {
           read: async () => never(await item.read()),
-          reserve: async (reservation) => written(await item.reserve(reservation)),
-          lower: async (incident) => written(await item.lower(incident)),
+          async change(act, next) {
+            const changed = await item.change(act, (budget) => next(never(budget)));
+            return changed && never(changed);
+          },
         };
       },
     }),
@@ -75,7 +75,11 @@ export const breaks: Readonly<Record<string, Break>> = {
     shows: /did not end|% of the rate was used/,
   },
   'a breaker that never closes': {
-    parts: () => ({ withBreaker: () => ({ close: async () => undefined }) }),
+    parts: () => ({
+      withBudget: ({ change }) => ({
+        change: async (act, next) => (act.startsWith('close') ? undefined : change(act, next)),
+      }),
+    }),
     among: (plan) => ({
       jobs: plan.jobs.slice(0, 10),
       spells: [spellOf('connection refused', 100, plan)],

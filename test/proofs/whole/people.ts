@@ -1,6 +1,7 @@
 import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
 import { redriveFailed } from '../../../lib/jobs/redrive.ts';
 import { stopsWhenCancelled } from '../../../lib/jobs/types/job-types.ts';
+import { resetAt } from '../../../lib/pace/budget.ts';
 import { bodyOf } from '../job-plan.ts';
 import type { Deed, Plan } from './plan.ts';
 import type { Scene } from './scene.ts';
@@ -44,11 +45,13 @@ export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): 
   world.log('person', JSON.stringify(deed));
   switch (deed.kind) {
     case 'pause':
-      return void (await table.budget.pause(world.now()));
+      return void (await table.budget.change('pause', (budget) => ({ ...budget, pausedAtMs: world.now() })));
     case 'resume':
-      return void (await table.budget.resume());
+      return void (await table.budget.change('resume', (budget) => ({ ...budget, pausedAtMs: undefined })));
     case 'reset':
-      return void (await table.budget.reset(world.now() + RESET_AFTER_MS));
+      return void (await table.budget.change('reset', (budget) =>
+        resetAt(budget, world.now() + RESET_AFTER_MS),
+      ));
     case 'send again': {
       const planned = plan.jobs[deed.job - 1];
       const id = sent.ids.get(deed.job);

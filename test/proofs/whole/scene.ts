@@ -1,6 +1,5 @@
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import type { Queue } from '../../../lib/jobs/queue/queue.ts';
-import type { BreakerItem } from '../../../lib/pace/breaker.ts';
 import type { BudgetItem } from '../../../lib/pace/budget.ts';
 import type { Send } from '../../../lib/platform/http/transport.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -15,7 +14,6 @@ export type Parts = {
   readonly withLedger?: (ledger: Ledger) => Partial<Ledger>;
   readonly withSend?: (send: Send) => Send;
   readonly withBudget?: (item: BudgetItem) => Partial<BudgetItem>;
-  readonly withBreaker?: (item: BreakerItem) => Partial<BreakerItem>;
   readonly withQueue?: (queue: Queue) => Partial<Queue>;
 };
 

@@ -2,8 +2,8 @@ import pino, { type Logger } from 'pino';
 import type { Worker } from '../../../lib/jobs/handle-message.ts';
 import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
 import { startSnapshotRunner } from '../../../lib/jobs/types/snapshot/open-snapshots.ts';
-import type { OpenBreaker } from '../../../lib/pace/breaker.ts';
-import { createFleetBreaker } from '../../../lib/pace/fleet-breaker.ts';
+import { createFleetBreaker } from '../../../lib/pace/breaker.ts';
+import type { OpenBreaker } from '../../../lib/pace/budget.ts';
 import { createFleetPace } from '../../../lib/pace/fleet-pace.ts';
 import { openedLater } from '../../../lib/pace/opened-later.ts';
 import { createTableClock } from '../../../lib/pace/table-clock.ts';
@@ -41,17 +41,22 @@ export function openSession(process: Process, scene: Scene, { greed = 'block', s
   const sawItem = (seen: DateSeen) => {
     for (const listener of listeners) listener(seen);
   };
-  const shared = tableFor(scene.table, process, world, { now, sawRow: clock.saw, sawItem });
+  const shared = tableFor(scene.table, process, world, {
+    ...{ now, sleep, random: own.fraction, sawItem },
+    sawRow: clock.saw,
+  });
   const onBreaker = (seen: OpenBreaker | undefined) => breaker.seen(seen);
+  const stored = shared.budget(onBreaker);
   const budget = {
-    ...shared.budget(onBreaker),
+    ...stored,
+    ...parts.withBudget?.(stored),
     ...(scene.table.hasDates ? { onDate: (listener: typeof sawItem) => void listeners.push(listener) } : {}),
   };
   const { rate } = world.plan;
   const log = (what: string) => world.log(process.name, what);
   const pace = openedLater(rate, async () =>
     createFleetPace({
-      item: { ...budget, ...parts.withBudget?.(budget) },
+      item: budget,
       rate,
       concurrency: CONCURRENCY,
       maxWaitMs: MAX_WAIT_MS,
@@ -82,7 +87,7 @@ export function openSession(process: Process, scene: Scene, { greed = 'block', s
       random: own.fraction,
     });
   const breaker = createFleetBreaker({
-    item: { ...shared.breaker, ...parts.withBreaker?.(shared.breaker) },
+    item: budget,
     probe: () => probePlatform(callWith({})),
     clock: { now, sleep },
     onOpen: ({ cause }) => log(`the breaker opens: ${cause}`),

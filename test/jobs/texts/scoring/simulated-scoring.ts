@@ -6,8 +6,7 @@ import { CACHE_PREFIX } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import { createScoreCache } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { definitionOf, jobTypes } from '../../../../lib/jobs/types/job-types.ts';
 import { scoreRunner } from '../../../../lib/jobs/types/score/runner.ts';
-import type { BudgetItem } from '../../../../lib/pace/budget.ts';
-import { createMemoryBudget } from '../../../../lib/pace/budget-changes.ts';
+import { type BudgetItem, createMemoryBudget } from '../../../../lib/pace/budget.ts';
 import { createFleetPace } from '../../../../lib/pace/fleet-pace.ts';
 import { createCall } from '../../../../lib/platform/call.ts';
 import { operations } from '../../../../lib/platform/client.ts';
@@ -71,15 +70,8 @@ export async function simulateScoring(plan: ScoringPlan) {
 
   const workerOf = (name: string): Worker => {
     const item: BudgetItem = {
-      ...budget,
-      read: async () => {
-        await clock.sleep(TABLE_MS);
-        return budget.read();
-      },
-      reserve: async (reservation) => {
-        await clock.sleep(TABLE_MS);
-        return budget.reserve(reservation);
-      },
+      read: () => clock.sleep(TABLE_MS).then(budget.read),
+      change: (act, next) => clock.sleep(TABLE_MS).then(() => budget.change(act, next)),
     };
     const pace = createFleetPace({
       item,

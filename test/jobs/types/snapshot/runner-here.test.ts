@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { snapshotRunner } from '../../../../lib/jobs/types/snapshot/runner-here.ts';
-import { createLocalPace } from '../../../../lib/pace/local-pace.ts';
+import { createLocalPace } from '../../../../lib/pace/fleet-pace.ts';
 import { createPlatform } from '../../../../lib/platform/client.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';
 import { fixedToken } from '../../../../lib/platform/token.ts';

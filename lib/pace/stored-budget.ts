@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { type AwsEnvironment, sleep as delay } from '../base/index.ts';
+import {
+  type CheckTable,
+  checkedTable,
+  openTable,
+  type StoredRow,
+  type Table,
+  TableError,
+} from '../table/index.ts';
+import { type Budget, type BudgetItem, emptyBudget } from './budget.ts';
+
+type TableBudgetOptions = Pick<BudgetItem, 'onDate'> & {
+  readonly table: Table;
+  /** The platform's host. */
+  readonly host: string;
+  /** Called with each budget that is read or stored. */
+  readonly onBudget?: ((budget: Budget) => void) | undefined;
+  readonly sleep?: (ms: number) => Promise<unknown>;
+  /** From 0 up to 1. Default: `Math.random`. */
+  readonly random?: () => number;
+};
+
+export type OpenBudgetOptions = Pick<TableBudgetOptions, 'host' | 'onBudget'> & {
+  /** A DynamoDB table, or `sqlite:FILE`. */
+  readonly table: string;
+  readonly environment: AwsEnvironment;
+  /** How often a request to DynamoDB is made. Default: twice, since a connection that was kept may have died. */
+  readonly attempts?: number;
+  /** Passes before anything is stored. */
+  readonly check?: CheckTable | undefined;
+};
+
+/** A call waits for the budget: no response is better than a late one. */
+const TIMEOUT_MS = 1_000;
+
+/** The budget of a host, in the table that is set. */
+export async function openBudget(options: OpenBudgetOptions): Promise<BudgetItem> {
+  const { table: name, host, environment, attempts = 2, onBudget, check } = options;
+  const { table, onDate } = await openTable(name, environment, { attempts, timeoutMs: TIMEOUT_MS });
+  return createTableBudget({
+    table: check === undefined ? table : checkedTable(table, check),
+    ...{ host, onBudget, onDate },
+  });
+}
+
+/** How often a change is tried: a fleet writes a few times a second, and a write takes milliseconds. */
+const MOST_ROUNDS = 10;
+
+/** Whoever is overtaken comes back within so long, once more for each time: workers may start all at once. */
+const SPREAD_MS = 100;
+
+/** The budget of a host as a row of a table, `pace#HOST` and `-`. */
+export function createTableBudget(options: TableBudgetOptions): BudgetItem {
+  const { table, host, onBudget, onDate, sleep = delay, random = Math.random } = options;
+  const key = { partition: `pace#${host}`, sort: '-' };
+  let lastToken = '';
+  /** What this process stored last, if only it stores anything: then it need not be read. */
+  let own: StoredRow | undefined;
+  const load = async () => {
+    const stored = await table.get(key);
+    onBudget?.(budgetIn(stored));
+    return stored;
+  };
+  return {
+    onDate,
+    read: async () => budgetIn(await load()),
+    async change(act, next) {
+      let guessed = own;
+      own = undefined;
+      for (let round = 1; round <= MOST_ROUNDS; round += 1) {
+        const stored = guessed ?? (await load());
+        const budget = next(budgetIn(stored));
+        if (budget === undefined && guessed === undefined) return undefined;
+        guessed = undefined;
+        if (budget === undefined) continue;
+        const token = randomUUID();
+        const written = await table.put(key, budget, { expected: stored?.token ?? null, token });
+        if (written.kind === 'stored') {
+          if (stored?.token === lastToken) own = { row: budget, token };
+          lastToken = token;
+          onBudget?.(budget);
+          return budget;
+        }
+        await sleep(random() * SPREAD_MS * round);
+      }
+      throw new TableError(`${act} ${key.partition}`, { kind: 'busy', code: 'changed each time' });
+    },
+  };
+}
+
+const budgetIn = (stored: StoredRow | undefined): Budget =>
+  stored === undefined ? emptyBudget : (stored.row as Budget);
