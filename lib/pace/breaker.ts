@@ -20,7 +20,7 @@ import type { Clock } from './slots.ts';
  */
 
 /** Why a call got no response from the platform: an outage if others get none either. */
-export type OutageCause = 'unreachable' | 'refused token' | 'server errors' | 'not the platform';
+type OutageCause = 'unreachable' | 'refused token' | 'server errors' | 'not the platform';
 
 /** What a call says about the platform. `neither`: it was throttled, or its answer was damaged. */
 export type CallOutcome = 'answered' | 'neither' | OutageCause;
