@@ -2,7 +2,7 @@ import { type LineReader, lineOf, readLines } from '../../snapshot/changes/line-
 import type { PartToRead } from '../../snapshot/changes/part-chunks.ts';
 import { StoredObjectError } from '../../store/index.ts';
 import type { TableColumns } from '../parquet/fit-lines.ts';
-import { createParquetFile, type MadeParquet, type ParquetFile } from '../parquet/parquet-writer.ts';
+import { createParquetFile, type MadeParquet } from '../parquet/parquet-writer.ts';
 
 /** A part to make Parquet of. `use` gets each of its lines too. */
 export type PartToMake = PartToRead & { readonly use?: ((reader: LineReader) => void) | undefined };
@@ -20,12 +20,16 @@ export function createParquetMaker(columns: TableColumns): (part: PartToMake) =>
       for (;;) {
         const next = lines.next();
         if (!(typeof next === 'boolean' ? next : await next)) break;
-        addLine(lines, file);
+        const { json, start, end } = lines.line;
+        file.add(json, start, end);
         use?.(lines);
         // Its own memory has all of the lines so far.
         if (typeof next !== 'boolean') lines.release();
       }
       return file.end();
+    } catch (cause) {
+      if (!(cause instanceof SyntaxError)) throw cause;
+      throw new StoredObjectError('invalid', `${lines.place()}: ${NO_RECORD}`, { cause });
     } finally {
       await lines.close();
     }
@@ -36,39 +40,31 @@ export function createParquetMaker(columns: TableColumns): (part: PartToMake) =>
 export const makeParquet = (part: PartToRead, columns: TableColumns): Promise<MadeParquet> =>
   createParquetMaker(columns)(part);
 
-function addLine({ line, place }: Pick<LineReader, 'line' | 'place'>, file: ParquetFile): void {
-  try {
-    file.add(line.json, line.start, line.end);
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause;
-    throw new StoredObjectError('invalid', `${place()}: expected a record as JSON, got something else`, {
-      cause,
-    });
-  }
-}
-
 /** A line of JSON, and where it is, for messages. */
 export type PlacedLine = { readonly json: Buffer; readonly place: string };
 
-/**
- * Makes a Parquet file of JSON lines; undefined if there are none. Memory holds it and one row group. Throws
- * `StoredObjectError` if a line is not JSON.
- */
+/** Makes Parquet of JSON lines; undefined if there are none. `report` receives those that are no JSON, which are left out. */
 export async function parquetOfLines(
   lines: AsyncIterable<PlacedLine>,
   columns: TableColumns,
-  /** Receives what is damaged, and left out; without it, that is thrown. */
-  report?: (fault: string) => void,
-): Promise<MadeParquet | undefined> {
+  report: (fault: string) => void,
+): Promise<Buffer | undefined> {
   const file = createParquetFile(columns);
-  for await (const { json, place } of lines) {
-    try {
-      addLine({ line: lineOf(json), place: () => place }, file);
-    } catch (error) {
-      if (report === undefined || !(error instanceof StoredObjectError)) throw error;
-      report(error.message);
-    }
+  // Before it is added: what is added is not taken back.
+  for await (const { json, place } of lines)
+    if (isJson(json)) file.add(lineOf(json).json, 0, json.length);
+    else report(`${place}: ${NO_RECORD}`);
+  const { body, records } = file.end();
+  return records === 0 ? undefined : body;
+}
+
+const NO_RECORD = 'expected a record as JSON, got something else';
+
+function isJson(json: Buffer): boolean {
+  try {
+    JSON.parse(json.toString());
+    return true;
+  } catch {
+    return false;
   }
-  const made = file.end();
-  return made.records === 0 ? undefined : made;
 }

@@ -10,8 +10,8 @@ import { addLevels, addToEach, type Leaf } from './leaf.ts';
 import type { Reading } from './names.ts';
 import { createNode, type NamedNode, structOf } from './nodes.ts';
 import { addInteger, createIntegerLeaf, lastInteger, type NumberLeaf } from './number-leaves.ts';
-import { type Members, readObject } from './read-node.ts';
-import { addUtf8, createTextLeaf, jsonBytesOf } from './text-leaf.ts';
+import { readObject } from './read-node.ts';
+import { addSpan, addUtf8, createTextLeaf } from './text-leaf.ts';
 
 /** The columns of a table, in order: their names as on the platform, and their types in Hive's notation. */
 export type TableColumns = Readonly<Record<string, string>>;
@@ -22,82 +22,39 @@ const OTHER = '_other';
 /**
  * Makes what fits lines to the columns of a table: nothing is lost, and no value is changed but half of a surrogate pair. A
  * column of type timestamp is named `FIELD_at`, and is the moment of the epoch milliseconds in `FIELD`; any other has the
- * field of its name. `_other` has, as a JSON object, the members that do not fit, byte for byte and in their order. As a
- * whole it has a line that is JSON but no object, and one in which an object has a name twice: of these the last one counts.
- * Throws `TypeError` if the columns are not like this.
+ * field of its name. `_other` has, as a JSON object, the members that do not fit, byte for byte and in their order; a line
+ * that is JSON but no object as a whole. Of members of one name the first counts. Throws `TypeError` if the columns are not
+ * like this.
  */
 export function createLineFitter(table: TableColumns) {
   const { leaves, fields, moments, other } = columnsOf(table);
   const record = structOf(fields, 0);
-  const members: Members = { count: 0, starts: [], ends: [], isOther: [] };
-  /** How many places each leaf has before the line. */
-  const places = new Int32Array(leaves.length);
-  const levels = leaves.map((leaf) => leaf.levels);
-  const reading: Reading = { json: NO_BYTES, fits: true, repeats: false, behindName: 0 };
-
-  /** Reads the value of a line, and returns the index behind it. */
-  function readLine(json: JsonBytes, at: number): number {
-    reading.json = json;
-    reading.repeats = false;
-    members.count = 0;
-    if (json.bytes[at] === OPEN_OBJECT) return readObject(record, reading, at, 0, members);
-    for (const { node } of fields) addToEach(node.levels, 0, 0);
-    return skipDeepValue(json, at, 0);
-  }
-
-  /** The row of a line, without its moments. Returns how many members are in `_other`. */
-  function addLine(json: JsonBytes, start: number, end: number): number {
-    const { bytes } = json;
-    const from = skipSpace(bytes, start);
-    const at = readLine(json, from);
-    // Not `!==`: the line feed after the line is space too.
-    if (at > end || skipSpace(bytes, at) < end) throw unexpected(bytes, at);
-    const isWhole = reading.repeats || bytes[from] !== OPEN_OBJECT;
-    if (reading.repeats) {
-      rollBack(leaves, places);
-      readLine(withoutRepeats(bytes.toString('utf8', from, at)), 0);
-    }
-    const others = isWhole ? 1 : countOthers(members);
-    if (others === 0) addLevels(other.levels, 0, 0);
-    else addUtf8(other, 0, isWhole ? bytes.subarray(from, at) : othersOf(bytes, members));
-    return others;
-  }
+  const reading: Reading = { json: NO_BYTES, fits: true, behindName: 0 };
 
   return {
     /** In the order of the schema, with the rows of the lines that were added. */
     leaves: leaves as readonly Leaf[],
     /**
      * Adds the row of the line from `start` up to `end`, of which nothing is used afterwards. Returns how many of its
-     * members are in `_other`. Throws `SyntaxError` if it is not JSON, and adds nothing.
+     * members are in `_other`. Throws `SyntaxError` if it is not JSON: then there is half a row.
      */
     add(json: JsonBytes, start: number, end: number): number {
-      for (let index = 0; index < levels.length; index += 1) places[index] = levels[index]?.count ?? 0;
-      try {
-        const others = addLine(json, start, end);
-        for (let index = 0; index < moments.length; index += 1) moments[index]?.();
-        return others;
-      } catch (error) {
-        rollBack(leaves, places);
-        throw error;
-      }
-    },
-    /** Forgets all rows. */
-    clear(): void {
-      for (const leaf of leaves) leaf.clear();
+      const { bytes } = json;
+      const from = skipSpace(bytes, start);
+      const isObject = bytes[from] === OPEN_OBJECT;
+      const others: number[] = [];
+      reading.json = json;
+      const at = isObject ? readObject(record, reading, from, 0, others) : skipDeepValue(json, from, 0);
+      // Not `!==`: the line feed after the line is space too.
+      if (at > end || skipSpace(bytes, at) < end) throw unexpected(bytes, at);
+      if (!isObject) for (const { node } of fields) addToEach(node.levels, 0, 0);
+      for (let index = 0; index < moments.length; index += 1) moments[index]?.();
+      if (!isObject) addSpan(other, 0, json, from, at);
+      else if (others.length === 0) addLevels(other.levels, 0, 0);
+      else addUtf8(other, 0, othersOf(bytes, others));
+      return isObject ? others.length / 2 : 1;
     },
   };
-}
-
-/** The same JSON with the last of the members of one name alone. */
-function withoutRepeats(line: string): JsonBytes {
-  const value: unknown = JSON.parse(line, (_name, each, { source }) =>
-    typeof each === 'number' ? JSON.rawJSON(source ?? '') : each,
-  );
-  return jsonBytesOf(Buffer.from(JSON.stringify(value)));
-}
-
-function rollBack(leaves: readonly Leaf[], places: Int32Array): void {
-  for (const [index, leaf] of leaves.entries()) leaf.rollBack(places[index] ?? 0);
 }
 
 const NO_BYTES: JsonBytes = { bytes: Buffer.alloc(0), view: new DataView(new ArrayBuffer(0)) };
@@ -141,18 +98,11 @@ function addMoment(leaf: NumberLeaf, of: NumberLeaf): void {
   else addLevels(leaf.levels, 0, 0);
 }
 
-function countOthers({ count, isOther }: Members): number {
-  let others = 0;
-  for (let member = 0; member < count; member += 1) if (isOther[member] === true) others += 1;
-  return others;
-}
-
 /** A JSON object of the members that do not fit. */
-function othersOf(bytes: Buffer, { count, starts, ends, isOther }: Members): Buffer {
+function othersOf(bytes: Buffer, spans: readonly number[]): Buffer {
   const pieces: Buffer[] = [];
-  for (let member = 0; member < count; member += 1)
-    if (isOther[member] === true)
-      pieces.push(pieces.length === 0 ? OPEN : BETWEEN, bytes.subarray(starts[member], ends[member]));
+  for (let at = 0; at < spans.length; at += 2)
+    pieces.push(at === 0 ? OPEN : BETWEEN, bytes.subarray(spans[at], spans[at + 1]));
   return Buffer.concat([...pieces, CLOSE]);
 }
 

@@ -14,15 +14,11 @@ export type LeafPlace = {
 export type Leaf = LeafPlace & {
   readonly type: 'BYTE_ARRAY' | 'INT64' | 'BOOLEAN';
   readonly levels: Levels;
-  /** Forgets all places but the first ones, of a line that has to be read again. */
-  rollBack(places: number): void;
   /** Forgets everything. */
   clear(): void;
   /** The values as Parquet has them: views, until the next one is added, of its own memory or of `memory`, which is empty. */
   encoded(memory: ByteWriter): EncodedValues;
 };
-
-type Bound = string | bigint | boolean;
 
 /** The values of a leaf without their places. */
 export type EncodedValues = {
@@ -32,8 +28,6 @@ export type EncodedValues = {
   readonly page: Uint8Array;
   /** The distinct values as a page, of which `page` has the indexes. Default: `page` has the values. */
   readonly dictionary?: { readonly page: Uint8Array; readonly count: number } | undefined;
-  /** Bounds of the values; none if there are no values, or they are too long to be bounds. */
-  readonly bounds?: { readonly min: Bound; readonly max: Bound } | undefined;
 };
 
 /** The levels of a leaf column's places, as Parquet has them (Dremel). */
@@ -81,15 +75,6 @@ export const bitsOf = (most: number): number => 32 - Math.clz32(most);
 /** The same place in several leaves. */
 export function addToEach(leaves: readonly Levels[], repetition: number, definition: number): void {
   for (const levels of leaves) addLevels(levels, repetition, definition);
-}
-
-/** Forgets all places but the first `kept`. Returns how many of the others had a value, whose level is `most`. */
-export function takeBack(levels: Levels, kept: number, most: number): number {
-  let values = 0;
-  for (let place = kept; place < levels.count; place += 1)
-    if (((levels.places[place] ?? 0) & MOST_LEVEL) === most) values += 1;
-  levels.count = kept;
-  return values;
 }
 
 /** The same numbers in the same memory, and half as much room again: an even number. `values` is empty then. */

@@ -5,8 +5,6 @@ export type Reading = {
   json: JsonBytes;
   /** Becomes false when something does not fit. */
   fits: boolean;
-  /** Becomes true when an object has a name twice: what was written is wrong then. */
-  repeats: boolean;
   /** Behind the colon of the name that was read last. */
   behindName: number;
 };

@@ -7,7 +7,6 @@ import {
   type Levels,
   MOST_LEVEL,
   noLevels,
-  takeBack,
   withRoom,
 } from './leaf.ts';
 
@@ -28,31 +27,32 @@ const TWO_32 = 2 ** 32;
 
 /** A leaf of integers of 64 bits. */
 export const createIntegerLeaf = (place: LeafPlace): NumberLeaf =>
-  createLeaf(place, { type: 'INT64', width: 2, encoded: encodedIntegers });
+  createLeaf(place, 'INT64', ({ buffer, byteOffset, byteLength, length }) => ({
+    count: length / 2,
+    page: new Uint8Array(buffer, byteOffset, byteLength),
+  }));
 
 /** A leaf of booleans. */
 export const createBooleanLeaf = (place: LeafPlace): NumberLeaf =>
-  createLeaf(place, { type: 'BOOLEAN', width: 1, encoded: encodedBooleans });
+  createLeaf(place, 'BOOLEAN', encodedBooleans);
 
-type Kind = {
-  readonly type: 'INT64' | 'BOOLEAN';
-  /** The numbers of a value. */
-  readonly width: number;
-  readonly encoded: (numbers: Int32Array) => EncodedValues;
-};
-
-function createLeaf(place: LeafPlace, { type, width, encoded }: Kind): NumberLeaf {
-  const { definition } = place;
+function createLeaf(
+  place: LeafPlace,
+  type: 'INT64' | 'BOOLEAN',
+  encoded: (numbers: Int32Array<ArrayBuffer>) => EncodedValues,
+): NumberLeaf {
   const levels = noLevels();
-  const values: Numbers = { levels, definition, numbers: new Int32Array(2 * FIRST_COUNT), size: 0 };
+  const values: Numbers = {
+    levels,
+    definition: place.definition,
+    numbers: new Int32Array(2 * FIRST_COUNT),
+    size: 0,
+  };
   return {
     ...place,
     type,
     levels,
     values,
-    rollBack(places) {
-      values.size -= width * takeBack(levels, places, definition);
-    },
     clear() {
       levels.count = 0;
       values.size = 0;
@@ -90,33 +90,11 @@ export function lastInteger({ levels, definition, numbers, size }: Numbers): num
   return (numbers[size - 1] ?? 0) * TWO_32 + ((numbers[size - 2] ?? 0) >>> 0);
 }
 
-function encodedIntegers(halves: Int32Array): EncodedValues {
-  const { buffer, byteOffset, byteLength } = halves;
-  const page = new Uint8Array(buffer, byteOffset, byteLength);
-  const count = halves.length / 2;
-  if (count === 0) return { count, page };
-  let [min, max] = [0, 0];
-  for (let index = 1; index < count; index += 1) {
-    if (isBelow(halves, index, min)) min = index;
-    else if (isBelow(halves, max, index)) max = index;
-  }
-  const values = new BigInt64Array(buffer, byteOffset, count);
-  return { count, page, bounds: { min: values[min] ?? 0n, max: values[max] ?? 0n } };
-}
-
-function isBelow(halves: Int32Array, index: number, other: number): boolean {
-  const high = halves[2 * index + 1] ?? 0;
-  const otherHigh = halves[2 * other + 1] ?? 0;
-  if (high !== otherHigh) return high < otherHigh;
-  return (halves[2 * index] ?? 0) >>> 0 < (halves[2 * other] ?? 0) >>> 0;
-}
-
 /** A bit a value, the lowest first. */
 function encodedBooleans(values: Int32Array): EncodedValues {
   const count = values.length;
   const page = new Uint8Array(Math.ceil(count / 8));
   for (let index = 0; index < count; index += 1)
     page[index >> 3] = (page[index >> 3] ?? 0) | ((values[index] ?? 0) << (index & 7));
-  if (count === 0) return { count, page };
-  return { count, page, bounds: { min: !values.includes(0), max: values.includes(1) } };
+  return { count, page };
 }

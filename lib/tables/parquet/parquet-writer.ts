@@ -17,8 +17,6 @@ export type MadeRows = { readonly body: Buffer<ArrayBuffer>; readonly records: n
 /** The same of lines. `other`: how many of their members are in `_other`. */
 export type MadeParquet = { readonly body: Buffer; readonly records: number; readonly other: number };
 
-export type ParquetFile = ReturnType<typeof createParquetFile>;
-
 /** Begins a Parquet file with the columns of a table: zstd, in row groups of bounded size. Memory holds it and one of these. */
 export function createParquetFile(columns: TableColumns) {
   const fitter = createLineFitter(columns);

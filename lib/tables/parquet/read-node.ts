@@ -3,6 +3,7 @@ import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
   COMMA,
+  type JsonBytes,
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
@@ -17,7 +18,8 @@ import { addLevels, addToEach } from './leaf.ts';
 import { findName, isNameAt, lengthOf, type Reading, readName } from './names.ts';
 import type { FittedNode, StructParts } from './nodes.ts';
 import { addBoolean, addInteger } from './number-leaves.ts';
-import { addSpan, addString, addUtf8 } from './text-leaf.ts';
+import { addSpan, addString, addUtf8, jsonBytesOf } from './text-leaf.ts';
+import { hashOf } from './texts.ts';
 
 /** A node of one kind. */
 type Node<Kind extends FittedNode['kind']> = Extract<FittedNode, { kind: Kind }>;
@@ -51,27 +53,19 @@ function readNode(node: FittedNode, reading: Reading, at: number, repetition: nu
   }
 }
 
-/** The members of a record that were read last, by the positions of their bytes: from a name's quote to a value's end. */
-export type Members = {
-  count: number;
-  readonly starts: number[];
-  readonly ends: number[];
-  /** True if the member does not fit, or has no column. */
-  readonly isOther: boolean[];
-};
-
 const NONE = -1;
 
 /**
- * Writes the members of an object to fields: a struct, or a record, whose members are added to `members`. If two of them have
- * the same name, only `repeats` counts.
+ * Writes the members of an object to fields: a struct, or a record. Of two members of one name the first counts, the other
+ * does not fit. `others` gets where each member of a record that does not fit is: the index of its name's quote, and the
+ * index behind its value.
  */
 export function readObject(
   { fields, names, definition, isThere, after }: StructParts,
   reading: Reading,
   open: number,
   repetition: number,
-  members: Members | undefined,
+  others: number[] | undefined,
 ): number {
   const { json, fits: fitBefore } = reading;
   for (let index = 0; index < fields.length; index += 1) isThere[index] = 0;
@@ -91,7 +85,6 @@ export function readObject(
     const field = fields[index];
     if (field === undefined || isThere[index] === 1) {
       reading.fits = false;
-      if (field !== undefined) reading.repeats = true;
       at = skipDeepValue(json, at, 0);
     } else {
       reading.fits = true;
@@ -102,7 +95,7 @@ export function readObject(
       expected = after[index] ?? 0;
       at = readNode(field, reading, at, repetition);
     }
-    if (members !== undefined) record(members, start, at, !reading.fits);
+    if (others !== undefined && !reading.fits) others.push(start, at);
     areAllFit &&= reading.fits;
     at = nextItem(json.bytes, at, CLOSE_OBJECT);
   }
@@ -111,14 +104,6 @@ export function readObject(
     for (let index = 0; index < fields.length; index += 1)
       if (isThere[index] === 0) addToEach(fields[index]?.levels ?? [], repetition, definition);
   return ~at;
-}
-
-function record(members: Members, start: number, end: number, isOther: boolean): void {
-  const { count } = members;
-  members.starts[count] = start;
-  members.ends[count] = end;
-  members.isOther[count] = isOther;
-  members.count = count + 1;
 }
 
 /** Reads a list of what its element writes. */
@@ -141,7 +126,10 @@ function readArray(
   return ~at;
 }
 
-/** Reads a map of texts to what its value writes. A key that UTF-8 cannot express does not fit. */
+/**
+ * Reads a map of texts to what its value writes. A key that UTF-8 cannot express does not fit, nor does one that was there
+ * before, which is told by its hash: of two in four billion that are alike the first counts.
+ */
 function readMap({ levels, parts }: Node<'map'>, reading: Reading, open: number, repetition: number): number {
   const { key, value, place, hashes } = parts;
   const { json } = reading;
@@ -151,23 +139,28 @@ function readMap({ levels, parts }: Node<'map'>, reading: Reading, open: number,
   for (; at >= 0; at = nextItem(json.bytes, at, CLOSE_OBJECT)) {
     const end = skipText(json, at) - 1;
     const valueAt = skipName(json, at);
-    const name = hasEscape(json.bytes, at, end) ? readName(reading, at) : '';
-    if (name === undefined) {
+    const name = hasEscape(json.bytes, at, end) ? escapedName(reading, at) : json;
+    const [from, to] = name === json ? [at + 1, end] : [0, name?.bytes.length ?? 0];
+    const hash = name === undefined ? undefined : hashOf(name, from, to);
+    if (name === undefined || hash === undefined || hashes.has(hash)) {
       reading.fits = false;
       at = skipDeepValue(json, valueAt, 0);
       continue;
     }
+    hashes.add(hash);
     const level = count === 0 ? repetition : place.repetition + 1;
     count += 1;
-    const hash =
-      name === '' ? addSpan(key, level, json, at + 1, end) : addUtf8(key, level, Buffer.from(name));
-    // Where it is another key's, the line is in `_other` without need.
-    if (hashes.has(hash)) reading.repeats = true;
-    hashes.add(hash);
+    addSpan(key, level, name, from, to, hash);
     at = readNode(value, reading, valueAt, level);
   }
   if (count === 0) addToEach(levels, repetition, place.definition);
   return ~at;
+}
+
+/** A name with escapes as the text that it is; undefined for one that UTF-8 cannot express. */
+function escapedName(reading: Reading, at: number): JsonBytes | undefined {
+  const name = readName(reading, at);
+  return name === undefined ? undefined : jsonBytesOf(Buffer.from(name));
 }
 
 function hasEscape(bytes: Buffer, start: number, end: number): boolean {

@@ -115,12 +115,6 @@ function mixed(hash: number, bytes: number): number {
   return next ^ (next >>> 15);
 }
 
-/** The bytes of a distinct text: a view. */
-export function textAt({ bytes, starts }: Texts, index: number): Buffer {
-  const start = starts[index] ?? 0;
-  return bytes.subarray(start + LENGTH_BYTES, start + LENGTH_BYTES + bytes.readInt32LE(start));
-}
-
 /** The bytes of a distinct text with its length before it: a view. */
 export function plainAt({ bytes, starts }: Texts, index: number): Buffer {
   const start = starts[index] ?? 0;
@@ -129,13 +123,6 @@ export function plainAt({ bytes, starts }: Texts, index: number): Buffer {
 
 /** More memory than this is not held for the next texts. */
 const MOST_HELD_BYTES = 16_000_000;
-
-/** Forgets all texts but the first `count`. What is distinct stays: it has no index, and is a bound at most. */
-export function rollBackTexts(texts: Texts, count: number): void {
-  for (let index = count; index < texts.count; index += 1)
-    texts.plainBytes -= plainAt(texts, texts.indexes[index] ?? 0).length;
-  texts.count = count;
-}
 
 /** Forgets all texts. */
 export function clearTexts(texts: Texts): void {

@@ -35,7 +35,6 @@ export function writeLeaf(out: ByteWriter, leaf: Leaf, rows: number, memory: Lea
       total_uncompressed_size: BigInt(dictionaryBytes + dataBytes),
       data_page_offset: BigInt(dataStart),
       ...(dictionary === undefined ? {} : { dictionary_page_offset: BigInt(start) }),
-      statistics: statisticsOf(leaf, encoded),
       encoding_stats: [
         ...(dictionary === undefined
           ? []
@@ -104,11 +103,6 @@ function writeLevels(out: ByteWriter, leaf: Leaf, which: keyof typeof SHIFTS): n
   const most = leaf[which];
   return most === 0 ? 0 : writeRleBitPackedHybrid(out, levelsOf(leaf, which), bitsOf(most));
 }
-
-const statisticsOf = ({ levels }: Leaf, { count, bounds }: EncodedValues) => ({
-  null_count: BigInt(levels.count - count),
-  ...(bounds === undefined ? {} : { min_value: bounds.min, max_value: bounds.max }),
-});
 
 /** In one step and without copies on the way, since there is room for all of it: zstd needs 1/256 more at most, and a bit. */
 const pack = (page: Uint8Array): Buffer =>

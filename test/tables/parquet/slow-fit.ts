@@ -85,7 +85,7 @@ function fitNode(node: Node, type: ColumnType): Fitted {
     }
     case 'map': {
       if (node.kind !== 'object') return UNFIT;
-      const entries = node.members.filter(({ name }) => name.isWellFormed());
+      const entries = firstOfEach(node.members).filter(({ name }) => name.isWellFormed());
       const values = new Map(entries.map(({ name, value }) => [name, fitNode(value, type.value)]));
       return {
         value: Array.from(values, ([key, { value }]) => ({ key, value })),
@@ -96,13 +96,15 @@ function fitNode(node: Node, type: ColumnType): Fitted {
       if (node.kind !== 'object') return UNFIT;
       const { members } = node;
       const fitted = type.fields.map(({ name, type: field }) => {
-        const member = members.findLast((each) => each.name === name);
+        const member = members.find((each) => each.name === name);
         return {
           name,
           ...(member === undefined ? { value: null, fits: true } : fitNode(member.value, field)),
         };
       });
-      const isKnown = members.every(({ name }) => type.fields.some((field) => field.name === name));
+      const isKnown =
+        members.every(({ name }) => type.fields.some((field) => field.name === name)) &&
+        firstOfEach(members).length === members.length;
       return {
         value: Object.fromEntries(fitted.map(({ name, value }) => [name.toLowerCase(), value])),
         fits: isKnown && fitted.every(({ fits }) => fits),
@@ -113,21 +115,9 @@ function fitNode(node: Node, type: ColumnType): Fitted {
   }
 }
 
-/** True if an object that fits its type has a name twice. */
-function hasRepeats(node: Node, type: ColumnType): boolean {
-  if (type.kind === 'array' && node.kind === 'array')
-    return node.elements.some((element) => hasRepeats(element, type.element));
-  if (node.kind !== 'object' || (type.kind !== 'map' && type.kind !== 'struct')) return false;
-  const typeOf = (name: string) =>
-    type.kind === 'struct'
-      ? type.fields.find((field) => field.name === name)?.type
-      : name.isWellFormed()
-        ? type.value
-        : undefined;
-  const read = node.members.filter(({ name }) => typeOf(name) !== undefined);
-  const isTwice = new Set(read.map(({ name }) => name)).size < read.length;
-  return isTwice || read.some(({ name, value }) => hasRepeats(value, typeOf(name) as ColumnType));
-}
+/** Of members of one name the first. */
+const firstOfEach = (members: readonly Member[]): readonly Member[] =>
+  members.filter((member) => members.find(({ name }) => name === member.name) === member);
 
 /** By schoolbook: the digits, with the point moved by the exponent. */
 function integer(source: string): bigint | undefined {
@@ -152,10 +142,11 @@ export function fitSlowly(line: string, table: TableColumns) {
   const fields = Object.entries(table)
     .filter(([name, type]) => name !== '_other' && type !== 'timestamp')
     .map(([name, type]) => ({ name, type: parseColumnType(type) }));
-  const isWhole = hasRepeats(node, { kind: 'struct', fields });
-  const others = node.members.filter(({ name, value }) => {
+  const first = firstOfEach(node.members);
+  const others = node.members.filter((member) => {
+    const { name, value } = member;
     const field = fields.find((each) => each.name === name);
-    if (field === undefined) return true;
+    if (field === undefined || !first.includes(member)) return true;
     const fitted = fitNode(value, field.type);
     row[name.toLowerCase()] = fitted.value;
     return !fitted.fits;
@@ -166,9 +157,8 @@ export function fitSlowly(line: string, table: TableColumns) {
     if (isMoment && ms >= BigInt(Date.UTC(1, 0) - YEAR_1901_MS) && ms < BigInt(Date.UTC(10_000, 0)))
       row[name.toLowerCase()] = ms;
   }
-  if (isWhole) row['_other'] = node.raw;
-  else if (others.length > 0) row['_other'] = `{${others.map(({ raw }) => raw).join(',')}}`;
-  return { row, others: isWhole ? 1 : others.length };
+  if (others.length > 0) row['_other'] = `{${others.map(({ raw }) => raw).join(',')}}`;
+  return { row, others: others.length };
 }
 
 /** `Date.UTC(1, 0)` is in 1901. */

@@ -89,8 +89,7 @@ async function prepared(session: Session, table: ObjectTable, prefix: string): P
       name: hash('sha256', group.map(({ key, mark }) => `${key} ${mark}\n`).join('')),
       from: prefix,
       bytes: bytesOf(group),
-      make: async (report) =>
-        (await parquetOfLines(linesOf({ ...session, report }, table, group), columns, report))?.body,
+      make: (report) => parquetOfLines(linesOf({ ...session, report }, table, group), columns, report),
     })),
   );
 }

@@ -176,10 +176,9 @@ export const runsTable = (session: Session, places: readonly Place[]): Table => 
       values: [],
       prepare: async () => {
         const make = (report: Session['report']) =>
-          parquetOfLines(linesOfRuns({ ...session, report }, places), runColumns);
+          parquetOfLines(linesOfRuns({ ...session, report }, places), runColumns, report);
         const name = `runs ${Date.now()}`;
-        const file = { parquet: undefined, name, from: 'manifests', bytes: 0 };
-        return preparedFiles(session, [{ ...file, make: async (report) => (await make(report))?.body }]);
+        return preparedFiles(session, [{ parquet: undefined, name, from: 'manifests', bytes: 0, make }]);
       },
     },
   ],
