@@ -26,9 +26,6 @@ export const partSchema = z.object({
  */
 export type Part = z.infer<typeof partSchema>;
 
-/** The most that a crash could have cost a run: what was not yet durable, in seconds and requests since the last part. */
-export const atRiskSchema = z.object({ seconds: z.number(), requests: z.number() });
-
 /** The calls of a run, of whatever process. */
 export const callsSchema = z.object({
   requests: z.number(),
@@ -71,7 +68,6 @@ const manifestSchema = z.object({
     }),
   ),
   calls: callsSchema,
-  atRisk: atRiskSchema,
   /** What the pace granted in total to the process that finished the run. */
   pace: z.optional(
     z.object({

@@ -1,5 +1,4 @@
-import type { FieldTypes } from '../../lib/snapshot/page/field-types.ts';
-import type { RecordBatch } from '../../lib/snapshot/page/record-batch.ts';
+import type { FieldTypes, RecordBatch } from '../../lib/snapshot/page/record-batch.ts';
 
 /** A batch of these records, in one piece. */
 export function batchOfLines(

@@ -10,7 +10,6 @@ import { readLines } from '../../lib/snapshot/changes/line-reader.ts';
 import { type Compression, compressionSuffix } from '../../lib/snapshot/keys.ts';
 import type { Part } from '../../lib/snapshot/manifest.ts';
 import { readParts } from '../../lib/snapshot/run/checkpoint.ts';
-import { readMissing } from '../../lib/snapshot/run/stored-missing.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
@@ -99,17 +98,17 @@ const bomb = (compression: Compression, times = 48): Buffer =>
   Buffer.concat(Array.from({ length: times }, () => packedSpaces[compression]));
 
 describe('notes that form a circle', () => {
-  test('of missing ids are refused, and so is one that leads elsewhere', async () => {
-    const [one, two] = [`${WORK}missing-00000000-a.json`, `${WORK}missing-00000000-b.json`];
-    await store.put(one, printStored({ ids: [], previous: two }));
-    await store.put(two, printStored({ ids: [], previous: one }));
-    const reading = readMissing(store, { count: 0, last: one });
-    await expect(reading).rejects.toMatchObject({
+  test('of parts are refused, and so is one that leads elsewhere', async () => {
+    const [one, two] = [`${WORK}part-00000-a.json`, `${WORK}part-00000-b.json`];
+    const part = await plant(0, record);
+    await store.put(one, printStored({ part, previous: two }));
+    await store.put(two, printStored({ part, previous: one }));
+    await expect(readParts(store, one)).rejects.toMatchObject({
       name: 'StoredObjectError',
-      message: `${one}: expected missing ids that leads to the first, got a circle`,
+      message: `${one}: expected a part entry that leads to the first, got a circle`,
     });
 
-    await store.put(two, printStored({ part: await plant(0, record), previous: 'refused/x.json' }));
+    await store.put(two, printStored({ part, previous: 'refused/x.json' }));
 
     await expect(readParts(store, two)).rejects.toMatchObject({
       name: 'StoredObjectError',

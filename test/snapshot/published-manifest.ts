@@ -9,7 +9,6 @@ const ORDINARY = {
   platform: 'acme.example.com',
   consistency: 'proved',
   assumes: [],
-  atRisk: { seconds: 0, requests: 0 },
   begunAfter: null,
   passes: 1,
   order: 'id',

@@ -42,7 +42,6 @@ export function foundBatch(
   return {
     records: order.length,
     pieces: () => piecesOf(source, order, keyOf),
-    longest: () => longestOf(source, order, keyOf),
     fields: types,
     heldBytes: heldBytes(found),
     release: () => release(found),
@@ -124,18 +123,6 @@ function* piecesOf(
     yield { keys, lines, release: () => freeMemory(memory) };
     from = end;
   }
-}
-
-function longestOf({ found, start, isFirst }: Source, order: Uint32Array, keyOf: (record: number) => string) {
-  const { starts, ends } = found.index;
-  let [longest, most] = [-1, 0];
-  for (const record of order) {
-    const sent = (ends[record] ?? 0) - (starts[record] ?? 0);
-    // The brace of a record is in the text before it, too.
-    const bytes = sent + 1 + (isFirst(record) ? start.length - 1 : 0);
-    if (bytes > most) [longest, most] = [record, bytes];
-  }
-  return longest < 0 ? undefined : { key: keyOf(longest), bytes: most };
 }
 
 /** Where the piece ends that starts at `from`, at least one record further, and the most bytes that its lines can have. */

@@ -1,4 +1,6 @@
-import type { FieldTypes } from './field-types.ts';
+/** The JSON types seen in each field of the records. */
+export type FieldTypes = Record<string, JsonType[]>;
+export type JsonType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'null';
 
 /** Some records, in order: as many lines as keys. */
 export type RecordPiece = {
@@ -18,8 +20,6 @@ export type RecordBatch = {
    * the response. Read it only once: the lines may be made in the response's own memory.
    */
   readonly pieces: () => Iterable<RecordPiece>;
-  /** The longest line, with its line feed. Absent if there is only one piece. */
-  readonly longest?: () => { readonly key: string; readonly bytes: number } | undefined;
   /** The JSON types of their fields. */
   readonly fields: FieldTypes;
   /** The bytes of memory that it holds until it is released. */

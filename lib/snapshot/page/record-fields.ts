@@ -1,6 +1,28 @@
-import { countNames, type FieldTypes, type JsonType } from './field-types.ts';
+import { JsonLimitError } from '../../base/index.ts';
 import { type JsonBytes, skipName } from './json-bytes.ts';
+import type { FieldTypes, JsonType } from './record-batch.ts';
 import { textAt } from './value-at.ts';
+
+/** The most names of fields of a response, which are held as long as it is, and their characters: a name may be of any length. */
+const MOST_NAMES = 10_000;
+const MOST_CHARACTERS = 1_000_000;
+
+/** Counts the names of a response. What it returns throws `JsonLimitError` if there are too many. */
+export function countNames(): (name: string) => void {
+  let [names, characters] = [0, 0];
+  return (name) => {
+    names += 1;
+    characters += name.length;
+    if (names > MOST_NAMES)
+      throw new JsonLimitError(
+        `expected records with at most ${MOST_NAMES} different field names in a response, got more`,
+      );
+    if (characters > MOST_CHARACTERS)
+      throw new JsonLimitError(
+        `expected field names of at most ${MOST_CHARACTERS} characters in all in a response, got more`,
+      );
+  };
+}
 
 /** A set of JSON types is one number: the bits of its types. */
 const JSON_TYPE_BITS = {
@@ -41,7 +63,7 @@ export type RecordFields = {
   readonly json: JsonBytes;
   readonly byName: Map<string, number>;
   /** Throws `JsonLimitError` for more names than are held. */
-  readonly count: (names: readonly string[]) => void;
+  readonly count: (name: string) => void;
   /** By field. */
   readonly types: number[];
   /** By field: the field that followed it last time. */
@@ -56,15 +78,22 @@ export type RecordFields = {
 export const BEFORE_FIRST = 0;
 
 export function createRecordFields(json: JsonBytes): RecordFields {
-  const count = countNames('a response');
-  return { json, byName: new Map(), count, types: [0], next: [BEFORE_FIRST], starts: [0], lengths: [0] };
+  return {
+    json,
+    byName: new Map(),
+    count: countNames(),
+    types: [0],
+    next: [BEFORE_FIRST],
+    starts: [0],
+    lengths: [0],
+  };
 }
 
 /** The field with this name. */
 export function fieldNamed(fields: RecordFields, name: string): number {
   const known = fields.byName.get(name);
   if (known !== undefined) return known;
-  fields.count([name]);
+  fields.count(name);
   const field = fields.types.length;
   fields.byName.set(name, field);
   fields.types.push(0);

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { parseJson, refuseManyValues } from '../../base/index.ts';
-import { countNames } from './field-types.ts';
 import {
   CLOSE_OBJECT,
   COMMA,
@@ -12,6 +11,7 @@ import {
   skipValue,
   unexpected,
 } from './json-bytes.ts';
+import { countNames } from './record-fields.ts';
 import { type FoundRecords, findRecord, findRecords, type Wanted } from './record-finder.ts';
 import { textAt } from './value-at.ts';
 
@@ -94,7 +94,7 @@ type Sought = { readonly member: string; readonly wanted: Wanted };
 function scanMembers(json: JsonBytes, start: number, { member, wanted }: Sought) {
   const { bytes } = json;
   const others = new Map<string, readonly [number, number]>();
-  const count = countNames('a response');
+  const count = countNames();
   let found: FoundRecords | undefined;
   let at = skipSpace(bytes, start + 1);
   if (bytes[at] === CLOSE_OBJECT) return { found, others, end: at + 1 };
@@ -104,7 +104,7 @@ function scanMembers(json: JsonBytes, start: number, { member, wanted }: Sought)
     const isSought = name === member;
     if (isSought) found = bytes[value] === OPEN_ARRAY ? findRecords(json, value, 1, wanted) : undefined;
     const end = isSought && found !== undefined ? found.end : skipValue(json, value, 1);
-    if (!others.has(name)) count([name]);
+    if (!others.has(name)) count(name);
     others.set(name, [value, end]);
     at = skipSpace(bytes, end);
     if (bytes[at] === CLOSE_OBJECT) return { found, others, end: at + 1 };

@@ -2,9 +2,8 @@ import * as z from 'zod/mini';
 import { anyRecord, recordOf, shortened } from '../../base/index.ts';
 import { findStored, printBounded, readBack, type Store, StoredObjectError } from '../../store/index.ts';
 import { type Place, placeSchema, workFolder } from '../keys.ts';
-import { atRiskSchema, callsSchema, type Part, partSchema } from '../manifest.ts';
-import { outcomeSchema } from '../scan.ts';
-import { storedMissingSchema } from './stored-missing.ts';
+import { callsSchema, type Part, partSchema } from '../manifest.ts';
+import { missingIdSchema, outcomeSchema } from '../scan.ts';
 
 /** Where the records of a run come to an end. */
 const endSchema = z.object({
@@ -35,15 +34,14 @@ const checkpointSchema = z.object({
   outcome: z.nullable(outcomeSchema),
   /** How many parts have been stored, including those of segments that were dropped: the number of the next one. */
   parts: z.number(),
-  /** The missing ids that are stored. */
-  missing: storedMissingSchema,
+  /** The ids that the platform does not have, in the order in which they were found. */
+  missing: z.array(missingIdSchema),
   /** The run when the current segment began, which it returns to if the segment restarts; absent for the first one. */
   segment: z.optional(endSchema),
   calls: callsSchema,
-  atRisk: atRiskSchema,
 });
 
-/** The progress of a run up to its last durable part: all that another process needs to resume it. Always small. */
+/** The progress of a run up to its last durable part: all that another process needs to resume it. */
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
 const partEntrySchema = z.object({ part: partSchema, previous: z.nullable(z.string()) });

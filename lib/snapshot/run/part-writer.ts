@@ -7,7 +7,7 @@ import { packFrame } from '../frames/frame-codec.ts';
 import { createFramePacker, type FramePacker } from '../frames/frame-packer.ts';
 import { type Compression, compressionSuffix, partName } from '../keys.ts';
 import type { Part } from '../manifest.ts';
-import type { RecordBatch, RecordPiece } from '../page/record-batch.ts';
+import type { RecordBatch } from '../page/record-batch.ts';
 
 export type PartWriterOptions = {
   readonly store: Store;
@@ -38,19 +38,24 @@ const LINE_FEED = 0x0a;
 export function createPartWriter({ store, folder, compression, ...options }: PartWriterOptions) {
   const { mostLineBytes = MOST_LINE_BYTES, partBytes = MOST_PART_BYTES } = options;
   const parts = createParts(compression);
-  /** Set once half of a batch was added: it comes again, so that nothing must be stored. */
-  let half: { readonly cause: unknown } | undefined;
+  /** Set once a batch was added in part: it comes again, so that nothing must be stored. */
+  let failed: { readonly cause: unknown } | undefined;
   return {
     /**
      * Adds records in order. Resolves once there is room for more; their memory is released when they are packed. Throws
-     * `RangeError`, and adds none of them, if a line is too long.
+     * `RangeError` if a line is too long. Once it has thrown, nothing is stored any more.
      */
-    async write({ pieces, release, longest }: RecordBatch): Promise<void> {
-      const line = longest?.();
-      if (line !== undefined) refuseLine(line.key, line.bytes, mostLineBytes);
-      await addPieces(parts, pieces(), mostLineBytes, (cause) => {
-        half = { cause };
-      });
+    async write({ pieces, release }: RecordBatch): Promise<void> {
+      try {
+        for (const piece of pieces()) {
+          const { buffer, byteOffset, byteLength } = piece.lines;
+          await addRecords(parts, piece.keys, Buffer.from(buffer, byteOffset, byteLength), mostLineBytes);
+          releaseOncePacked(parts, piece.release);
+        }
+      } catch (cause) {
+        failed = { cause };
+        throw cause;
+      }
       releaseOncePacked(parts, release);
       if (parts.open().lineBytes >= partBytes) await parts.end();
     },
@@ -60,7 +65,7 @@ export function createPartWriter({ store, folder, compression, ...options }: Par
     hasEnded: () => parts.firstEnded() !== undefined,
     /** Drops all that is not stored. */
     async discard(): Promise<void> {
-      half = undefined;
+      failed = undefined;
       await parts.discard();
     },
     /**
@@ -68,7 +73,7 @@ export function createPartWriter({ store, folder, compression, ...options }: Par
      * that could not be stored and recorded stays: the next call tries again.
      */
     async storeEnded(index: number, record: (part: Part) => Promise<void>): Promise<boolean> {
-      if (half !== undefined) throw half.cause;
+      if (failed !== undefined) throw failed.cause;
       const part = parts.firstEnded();
       if (part === undefined) return false;
       await parts.settle();
@@ -79,7 +84,7 @@ export function createPartWriter({ store, folder, compression, ...options }: Par
     },
     /** Stores what the open part holds so far, and returns it; null if that is nothing. */
     async storeOpen(): Promise<Part | null> {
-      if (half !== undefined) throw half.cause;
+      if (failed !== undefined) throw failed.cause;
       const part = parts.open();
       if (part.records === 0) return null;
       const suffix = compressionSuffix[compression];
@@ -173,33 +178,20 @@ async function addInFrames(
   packer.add(rest);
 }
 
-/** Adds pieces in order. Calls `onHalf` with what prevented it if some of them were added, and throws it. */
-async function addPieces(
+async function addRecords(
   parts: Parts,
-  pieces: Iterable<RecordPiece>,
+  keys: readonly string[],
+  lines: Buffer,
   mostLineBytes: number,
-  onHalf: (cause: unknown) => void,
 ): Promise<void> {
-  let isBegun = false;
-  try {
-    for (const { keys, lines, release } of pieces) {
-      const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength);
-      refuseLongLines(keys, bytes, mostLineBytes);
-      isBegun = true;
-      await addRecords(parts, keys, bytes);
-      releaseOncePacked(parts, release);
-    }
-  } catch (cause) {
-    if (isBegun) onHalf(cause);
-    throw cause;
-  }
-}
-
-async function addRecords(parts: Parts, keys: readonly string[], lines: Buffer): Promise<void> {
   let [added, at] = [0, 0];
   for (const key of keys) {
     const start = at;
     at = lines.indexOf(LINE_FEED, at) + 1;
+    if (at - start > mostLineBytes)
+      throw new RangeError(
+        `record ${shortened(key, LONGEST_KEY)}: expected at most ${mostLineBytes} bytes, got ${at - start}`,
+      );
     const open = parts.open();
     if (open.records === 0) open.firstKey = key;
     open.records += 1;
@@ -212,6 +204,8 @@ async function addRecords(parts: Parts, keys: readonly string[], lines: Buffer):
   await parts.addLines(lines.subarray(added));
 }
 
+const LONGEST_KEY = 200;
+
 async function storePart(
   store: Store,
   { records, firstKey, lastKey }: PartInMemory,
@@ -223,24 +217,6 @@ async function storePart(
   await store.put(key, body, { sha256 });
   return { key, bytes: body.byteLength, sha256, records, firstKey, lastKey };
 }
-
-/** Before any line is added: whoever saves what was added must not have half of what comes again. */
-function refuseLongLines(keys: readonly string[], lines: Buffer, most: number): void {
-  if (lines.byteLength <= most) return;
-  let at = 0;
-  for (const key of keys) {
-    const start = at;
-    at = lines.indexOf(LINE_FEED, at) + 1;
-    refuseLine(key, at - start, most);
-  }
-}
-
-function refuseLine(key: string, got: number, most: number): void {
-  if (got <= most) return;
-  throw new RangeError(`record ${shortened(key, LONGEST_KEY)}: expected at most ${most} bytes, got ${got}`);
-}
-
-const LONGEST_KEY = 200;
 
 function releaseOncePacked(parts: Parts, release: (() => void) | undefined): void {
   // Whoever waits for the next frame hears of a failure. Memory that is not released is collected.

@@ -1,14 +1,11 @@
-import { JsonLimitError } from '../../base/index.ts';
-import { PlatformError } from '../../platform/index.ts';
+import type { CallCounts } from '../../platform/index.ts';
 import type { Store } from '../../store/index.ts';
-import { type Place, sourceOf, workFolder } from '../keys.ts';
+import { workFolder } from '../keys.ts';
 import type { Part } from '../manifest.ts';
+import type { FieldTypes } from '../page/record-batch.ts';
 import type { ScanOutcome, ScanStep } from '../scan.ts';
-import { sourceDefinitions } from '../sources/sources.ts';
 import { type Checkpoint, recordPart, saveCheckpoint } from './checkpoint.ts';
 import { createPartWriter } from './part-writer.ts';
-import { collectMissing } from './stored-missing.ts';
-import { type CountCalls, countTaken } from './taken.ts';
 
 /** A checkpoint and the etag of its stored object. */
 export type Saved = { readonly checkpoint: Checkpoint; readonly etag: string };
@@ -16,7 +13,7 @@ export type Saved = { readonly checkpoint: Checkpoint; readonly etag: string };
 export type ProgressOptions = {
   readonly store: Store;
   /** Calls made in this process so far. */
-  readonly callCounts: CountCalls;
+  readonly callCounts: () => CallCounts;
   /** See `PartWriterOptions`. */
   readonly mostLineBytes?: number | undefined;
   readonly partBytes?: number | undefined;
@@ -25,13 +22,14 @@ export type ProgressOptions = {
 /** What a slice has taken since its checkpoint, and how it becomes durable. */
 export async function startProgress(saved: Saved, { store, callCounts, ...limits }: ProgressOptions) {
   let { checkpoint, etag } = saved;
-  const { source, run, compression } = checkpoint;
-  const taken = countTaken(checkpoint, callCounts);
-  const folder = workFolder(source, { id: run });
-  const writer = createPartWriter({ store, compression, folder, ...limits });
+  let taken: Taken = takenBy(checkpoint);
+  /** When the first record was added that is not durable. */
+  let sinceMs: number | undefined;
+  const [earlier, before] = [checkpoint.calls, callCounts()];
+  const folder = workFolder(checkpoint.source, { id: checkpoint.run });
+  const writer = createPartWriter({ store, compression: checkpoint.compression, folder, ...limits });
   if (checkpoint.open !== null) await writer.resume(checkpoint.open);
   const deleteReplaced = createDeletion(store, checkpoint.open?.key);
-  const found = collectMissing(store, folder, checkpoint.missing);
 
   async function record(part: Part): Promise<void> {
     const lastPart = await recordPart(store, part, checkpoint.lastPart);
@@ -42,30 +40,26 @@ export async function startProgress(saved: Saved, { store, callCounts, ...limits
   const save = inTurn(async (outcome: ScanOutcome | null): Promise<Saved> => {
     if (outcome !== null) await writer.end();
     while (await writer.storeEnded(checkpoint.parts, record));
-    const facts = { ...taken.facts(), missing: await found.store() };
+    const [facts, calls] = [taken, callsOf(earlier, callCounts(), before)];
     const open = await writer.storeOpen();
-    checkpoint = { ...checkpoint, open, ...facts, outcome };
+    checkpoint = { ...checkpoint, ...facts, open, calls, outcome };
     etag = await saveCheckpoint(store, checkpoint, etag);
-    taken.isDurable();
+    sinceMs = undefined;
     await deleteReplaced(open?.key, checkpoint.segment?.open?.key);
     return { checkpoint, etag };
   });
   return {
     save,
-    records: taken.records,
+    records: () => taken.records,
     /** True once a part has ended that is not durable. */
     hasEnded: writer.hasEnded,
     /** Milliseconds since the first record that is not durable was added; 0 if all are. */
-    unsavedMs: taken.unsavedMs,
-    /**
-     * Adds the records and missing ids of a step, and the position after them. Throws `PlatformError` if the records of
-     * the run have more names of fields than it can hold.
-     */
-    async add({ batch, position, missing = [] }: ScanStep<unknown>): Promise<void> {
-      refuseManyNames(source, () => taken.begin(batch));
-      await writer.write(batch);
-      taken.add(batch, position);
-      found.add(missing);
+    unsavedMs: () => (sinceMs === undefined ? 0 : performance.now() - sinceMs),
+    /** Adds the records and missing ids of a step, and the position after them. */
+    async add(step: ScanStep<unknown>): Promise<void> {
+      sinceMs ??= performance.now();
+      await writer.write(step.batch);
+      taken = withStep(taken, step);
     },
     /** Begins a segment: what was added so far stays. */
     async begin(): Promise<void> {
@@ -79,12 +73,37 @@ export async function startProgress(saved: Saved, { store, callCounts, ...limits
      */
     async restart(position: unknown): Promise<void> {
       await writer.discard();
-      const start = checkpoint.segment ?? EMPTY;
-      if (start.open !== null) await writer.resume(start.open);
-      taken.restart(start, position);
-      checkpoint = { ...checkpoint, lastPart: start.lastPart };
+      const { lastPart, open, records, fields } = checkpoint.segment ?? EMPTY;
+      if (open !== null) await writer.resume(open);
+      taken = { ...taken, position, records, fields };
+      sinceMs = undefined;
+      checkpoint = { ...checkpoint, lastPart };
     },
   };
+}
+
+type Taken = Pick<Checkpoint, 'position' | 'records' | 'missing' | 'fields'>;
+
+const takenBy = ({ position, records, missing, fields }: Checkpoint): Taken => ({
+  position,
+  records,
+  missing,
+  fields,
+});
+
+const withStep = (taken: Taken, { batch, position, missing = [] }: ScanStep<unknown>): Taken => ({
+  position,
+  records: taken.records + batch.records,
+  missing: [...taken.missing, ...missing],
+  fields: withTypes(taken.fields, batch.fields),
+});
+
+/** The types of fields with more of them, sorted by name and type. */
+function withTypes(fields: FieldTypes, more: FieldTypes): FieldTypes {
+  const types = new Map(Object.entries(fields));
+  for (const [name, seen] of Object.entries(more))
+    types.set(name, [...new Set([...(types.get(name) ?? []), ...seen])].sort());
+  return Object.fromEntries([...types].sort());
 }
 
 /**
@@ -103,19 +122,13 @@ function createDeletion(store: Store, first: string | undefined) {
 /** A run at its beginning. */
 const EMPTY = { lastPart: null, open: null, records: 0, fields: {} };
 
-function refuseManyNames(place: Place, merge: () => void): void {
-  try {
-    merge();
-  } catch (error) {
-    if (!(error instanceof JsonLimitError)) throw error;
-    const source = sourceOf(place);
-    const { operation } = sourceDefinitions[source];
-    throw new PlatformError(
-      { kind: 'shape', faults: [error.message] },
-      { operation, about: source, attempts: 1 },
-    );
-  }
-}
+/** The calls of a run: those of earlier processes plus those that this one has made since. */
+const callsOf = (earlier: CallCounts, now: CallCounts, before: CallCounts): CallCounts => ({
+  requests: earlier.requests + now.requests - before.requests,
+  retries: earlier.retries + now.retries - before.retries,
+  throttled: earlier.throttled + now.throttled - before.throttled,
+  waitedMs: earlier.waitedMs + now.waitedMs - before.waitedMs,
+});
 
 /** Calls of the function take turns. */
 function inTurn<In, Out>(work: (input: In) => Promise<Out>): (input: In) => Promise<Out> {

@@ -10,7 +10,6 @@ import type { GateName, Scan } from '../scan.ts';
 import { type Checkpoint, readCheckpoint, readParts, saveCheckpoint } from './checkpoint.ts';
 import type { Saved } from './slice-progress.ts';
 import { SnapshotStoppedError } from './snapshot-stopped-error.ts';
-import { NONE_MISSING, readMissing } from './stored-missing.ts';
 import { type SnapshotProgress, takeSlice } from './take-slice.ts';
 
 /** What a snapshot of any source needs. Times in milliseconds, sizes in bytes. */
@@ -69,11 +68,10 @@ export async function startRun(
     parts: 0,
     lastPart: null,
     open: null,
-    missing: NONE_MISSING,
+    missing: [],
     records: 0,
     fields: {},
     calls: { requests: 0, retries: 0, throttled: 0, waitedMs: 0 },
-    atRisk: { seconds: 0, requests: 0 },
   };
   return { checkpoint, etag: await saveCheckpoint(store, checkpoint, undefined) };
 }
@@ -134,7 +132,6 @@ async function finishedRun(
     parts: _count,
     compression: _compression,
     segment: _segment,
-    missing,
     ...facts
   } = checkpoint;
   if (outcome === null) throw new Error(`run ${checkpoint.run} has not finished`);
@@ -146,7 +143,6 @@ async function finishedRun(
     ...found,
     assumes: [...assumes],
     passes,
-    missing: [...(await readMissing(store, missing))],
     parts: await readParts(store, lastPart),
     scanRefused,
   };

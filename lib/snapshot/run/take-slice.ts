@@ -77,6 +77,7 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
     try {
       await progress.save(null);
     } catch (unsaved) {
+      if (unsaved === error) throw error;
       const words = [messageOf(error), `(and the checkpoint was not saved: ${messageOf(unsaved)})`];
       // What is full or away fails alike twice.
       const isSame = messageOf(error) === messageOf(unsaved);

@@ -19,7 +19,6 @@ export const groups = {
     mutate: ['lib/snapshot/page/*.ts'],
     tests: [
       'test/snapshot/page/*.test.ts',
-      'test/snapshot/run/many-names.test.ts',
       'test/snapshot/sources/{calculations/pages,cards/scan,data-files/scan}.test.ts',
     ],
   },

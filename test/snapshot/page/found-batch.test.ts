@@ -22,36 +22,6 @@ const listOf = (...sizes: readonly number[]) =>
 
 const first = { name: '_owner', text: 'o"1' };
 
-describe('the longest line', () => {
-  test('is the first one of that length, counted with its line feed', () => {
-    const { longest } = batchOf('[{"id":1},{"id":22},{"id":33},{"id":4}]');
-
-    expect(longest?.()).toEqual({ key: 'key-1', bytes: '{"id":22}\n'.length });
-  });
-
-  test('is one of the records that were taken', () => {
-    const { longest } = batchOf('[{"id":1},{"id":22},{"id":333}]', { order: Uint32Array.of(0, 1) });
-
-    expect(longest?.()).toEqual({ key: 'key-1', bytes: 10 });
-  });
-
-  test('may be the first record', () => {
-    expect(batchOf('[{"id":22},{"id":1}]').longest?.()).toEqual({ key: 'key-0', bytes: 10 });
-  });
-
-  test('includes the member that is put before the others, where it is put', () => {
-    const isFor = (record: number) => record === 1;
-    const { longest, pieces } = batchOf('[{"id":22},{"id":1}]', { first: { ...first, isFor } });
-
-    expect(longest?.()).toEqual({ key: 'key-1', bytes: '{"_owner":"o\\"1","id":1}\n'.length });
-    expect(recordsIn({ pieces } as never).lines).toEqual(['{"id":22}', '{"_owner":"o\\"1","id":1}']);
-  });
-
-  test('is none if there are no records', () => {
-    expect(batchOf('[]').longest?.()).toBeUndefined();
-  });
-});
-
 describe('the pieces', () => {
   const sizesOf = (text: string, options?: Partial<FoundBatchOptions>) =>
     [...batchOf(text, options).pieces()].map(({ keys, lines }) => [keys.length, lines.length]);

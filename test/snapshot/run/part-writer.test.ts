@@ -151,13 +151,14 @@ test('after half of a batch nothing is stored, since all of it comes again', asy
   expect(await close(parts, 0)).toMatchObject({ records: 2, firstKey: '2', lastKey: '3' });
 });
 
-test('a line that is too long is refused before any piece of its batch is added', async () => {
+test('a line that is too long is refused, and nothing is stored after it', async () => {
   const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip', mostLineBytes: 2_000_000 });
   const cards = [1, 2, 3].map((id) => ({ id, datasourceId: 'd', x: 'x'.repeat(id * 900_000) }));
   const batch = cardsIn(Buffer.from(JSON.stringify(cards)), 'd');
+  const fault = 'record d/3: expected at most 2000000 bytes, got 2700035';
 
   await parts.write(simulatedBatch([1]));
-  await expect(parts.write(batch)).rejects.toThrow('record d/3: expected at most 2000000 bytes, got 2700035');
+  await expect(parts.write(batch)).rejects.toThrow(fault);
 
-  expect(await close(parts, 0)).toMatchObject({ records: 1 });
+  await expect(close(parts, 0)).rejects.toThrow(fault);
 });

@@ -61,7 +61,7 @@ test('a scan that fails leaves a checkpoint after what it has read, and the rest
   expect(await linesOf(checkpoint.lastPart)).toBe(all);
 });
 
-test('a record that is too long ends the slice; what comes again is in no part yet', async () => {
+test('a record that is too long ends the slice; what was taken since the last checkpoint comes again', async () => {
   const scanOf = (last: number): Scan<unknown> =>
     async function* scan({ from }) {
       if (from === undefined) yield { batch: simulatedBatch([1]), position: 1, total: 4 };
@@ -74,7 +74,7 @@ test('a record that is too long ends the slice; what comes again is in no part y
 
   const { checkpoint } = await takeSlice(saved, slice({ scan: scanOf(4), mostLineBytes: 10 }));
 
-  expect(saved.checkpoint).toMatchObject({ position: 1, records: 1, parts: 0, outcome: null });
+  expect(saved.checkpoint).toMatchObject({ position: null, records: 0, parts: 0, outcome: null });
   expect(checkpoint).toMatchObject({ records: 4, parts: 1, outcome: { consistency: 'proved' } });
   expect((await readParts(store, checkpoint.lastPart)).map(({ records }) => records)).toEqual([4]);
   expect(await linesOf(checkpoint.lastPart)).toBe('{"id":1}\n{"id":2}\n{"id":3}\n{"id":4}\n');
@@ -186,7 +186,6 @@ describe('what has been read for its time', () => {
 
     expect(waiting).toMatchObject({ position: 3, records: 3, outcome: null });
     expect(checkpoint).toMatchObject({ parts: 1, records: 10, outcome: { consistency: 'proved' } });
-    expect(checkpoint.atRisk?.seconds).toBe(30);
     expect(await linesOf(checkpoint.lastPart)).toBe(all);
   });
 
@@ -201,7 +200,6 @@ describe('what has been read for its time', () => {
     const { checkpoint } = await taken;
 
     expect(checkpoint).toMatchObject({ parts: 1, records: 10 });
-    expect(checkpoint.atRisk?.seconds).toBeLessThanOrEqual(1.2);
     expect(await linesOf(checkpoint.lastPart)).toBe(all);
   });
 
