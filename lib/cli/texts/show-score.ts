@@ -123,11 +123,10 @@ function inputLine({ format, encoding, separator, skipped, repeatedIds }: InputF
 }
 
 function repetitions(repeatedIds: InputFound['repeatedIds']): string {
-  if (repeatedIds === undefined) return '';
-  const { rows, compared } = repeatedIds;
-  const of = compared === undefined ? '' : ` (only ${number(compared)} ids were compared)`;
-  if (rows === 0) return of === '' ? '' : `; no id found twice${of}`;
-  return `; ${counted(rows, 'row')} ${rows === 1 ? 'has' : 'have'} the id of an earlier row${of}`;
+  const { rows = 0 } = repeatedIds ?? {};
+  return rows === 0
+    ? ''
+    : `; ${counted(rows, 'row')} ${rows === 1 ? 'has' : 'have'} the id of an earlier row`;
 }
 
 /** The same, with a line for each of the first repeated ids. */

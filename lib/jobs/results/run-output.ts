@@ -41,7 +41,7 @@ async function* linesOf({ rows, columns }: JobFile, options: RunOutputOptions): 
     const { status, response, error } = await addedTo(row, options);
     const json = (text: string) => (isCsv || text === '' ? text : JSON.stringify(text));
     return {
-      record: withId ? { kind: 'fields', fields: row.fields ?? [] } : { kind: 'json', text: row.body },
+      record: withId ? (row.fields ?? []) : row.body,
       added: [...(withId ? [json(row.id)] : []), json(status), response, json(error)],
     };
   };

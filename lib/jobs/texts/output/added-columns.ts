@@ -57,50 +57,27 @@ function freeNames(added: readonly string[], names: readonly string[]): readonly
 
 /** As many cells as there are names. */
 function cellsOf(record: SourceRecord, names: readonly string[]): readonly string[] {
-  switch (record.kind) {
-    case 'fields':
-      return names.map((_, index) => record.fields[index] ?? '');
-    case 'json': {
-      const fields = membersOf(record.text);
-      return names.map((name) => (fields.has(name) ? printed(fields.get(name)) : ''));
-    }
-    case 'broken':
-      return names.map(() => '');
-    default:
-      return record satisfies never;
-  }
+  if (typeof record !== 'string') return names.map((_, index) => record?.[index] ?? '');
+  const fields = membersOf(record);
+  return names.map((name) => (fields.has(name) ? printed(fields.get(name)) : ''));
 }
 
 /** The members of a JSON object, on one line, without its braces. */
 function membersIn(record: SourceRecord, names: readonly string[]): string {
-  switch (record.kind) {
-    case 'fields':
-      return names
-        .map((name, at) => `${JSON.stringify(name)}:${JSON.stringify(record.fields[at] ?? '')}`)
-        .join(',');
-    case 'json':
-      // JSON has line ends between its values only.
-      return membersOf(record.text).size === 0
-        ? ''
-        : record.text
-            .trim()
-            .slice(1, -1)
-            .trimEnd()
-            .replaceAll(/[\r\n]+/g, ' ');
-    case 'broken':
-      return '';
-    default:
-      return record satisfies never;
-  }
+  if (record === undefined) return '';
+  if (typeof record !== 'string')
+    return names.map((name, at) => `${JSON.stringify(name)}:${JSON.stringify(record[at] ?? '')}`).join(',');
+  // JSON has line ends between its values only.
+  const onOneLine = record.trim().replaceAll(/[\r\n]+/g, ' ');
+  return membersOf(record).size === 0 ? '' : onOneLine.slice(1, -1).trimEnd();
 }
 
 /** The members of a JSON object; none of anything else. */
 export function membersOf(text: string): ReadonlyMap<string, unknown> {
   try {
     const value = parseJson(text);
-    return new Map(
-      typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [],
-    );
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return new Map(isObject ? Object.entries(value) : []);
   } catch {
     return new Map();
   }

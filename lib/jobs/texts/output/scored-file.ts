@@ -1,10 +1,11 @@
 import { printJson } from '../../../base/index.ts';
-import type { Store } from '../../../store/index.ts';
+import { readAhead } from '../../../snapshot/sources/read-ahead.ts';
+import { missingObject, type Store } from '../../../store/index.ts';
 import type { Summary } from '../batch/finish-batch.ts';
-import type { ScoredRow } from '../batch/part.ts';
-import { openRows, type RowsOptions } from '../rows/read-rows.ts';
+import { parsePart, type ScoredRow } from '../batch/part.ts';
+import { textHashOf } from '../cache/cache-row.ts';
+import { openRows, type RowOfSource, type RowsOptions } from '../rows/read-rows.ts';
 import { csvLines, membersOf, ndjsonLines } from './added-columns.ts';
-import { joinedRows, scoresOf } from './joined-rows.ts';
 import { type OutputFormat, writeTextFile } from './text-file.ts';
 
 export type ScoredFileOptions = {
@@ -31,17 +32,18 @@ export async function writeScoredFile(summary: Summary, options: ScoredFileOptio
 
 async function* linesOf(
   summary: Summary,
-  { open: read, rows: options, topics, store, format, signal }: ScoredFileOptions,
+  options: ScoredFileOptions,
   counts: { rows: number },
 ): AsyncGenerator<string> {
-  const names = await namesOf(read, options, format);
-  await using source = await openRows(read(), options);
+  const { open: read, rows: given, topics, format } = options;
+  const names = await namesOf(read, given, format);
+  await using source = await openRows(read(), given);
   const columns = format.format === 'csv' ? scoreColumns(topics) : SCORE_MEMBER;
   async function* rows() {
     for await (const { record, score } of joinedRows(
       source.rows(),
-      scoresOf(summary, store, signal),
-      options,
+      scoresOf(summary, options),
+      given.skipEmpty,
     )) {
       counts.rows += 1;
       yield { record, added: [...columns.values()].map((textIn) => textIn(score)) };
@@ -53,14 +55,72 @@ async function* linesOf(
   yield* csvLines(rows(), { names, added, separator, isMarked: source.format.isMarked });
 }
 
+/** The rows of a source are not those that were scored: the source has changed. */
+class SourceChangedError extends Error {
+  override readonly name = 'SourceChangedError';
+
+  constructor(line: number, got: string) {
+    super(`line ${line}: expected the row that was scored, got ${got}: the file has changed since then`);
+  }
+}
+
+/**
+ * The rows of a source with their scores, which the parts of its batch have in the same order; undefined for one that was
+ * left out of the batch. They are joined by their place, and each pair is checked: line, id, and text.
+ */
+async function* joinedRows(
+  rows: AsyncIterable<RowOfSource>,
+  scores: AsyncIterator<ScoredRow>,
+  skipEmpty: boolean | undefined,
+) {
+  for await (const { row, record } of rows) {
+    if (skipEmpty && 'fault' in row && row.isEmpty) {
+      yield { record, score: undefined };
+      continue;
+    }
+    const { value: score, done } = await scores.next();
+    if (done) throw new SourceChangedError(row.line, 'a row after the last one');
+    checkPair(row, score);
+    yield { record, score };
+  }
+  const more = await scores.next();
+  if (!more.done) throw new SourceChangedError(more.value.line, 'no such row');
+}
+
+function checkPair(row: RowOfSource['row'], { line, id, textHash }: ScoredRow): void {
+  if (row.line !== line) throw new SourceChangedError(line, `one on line ${row.line}`);
+  if (row.id !== undefined && id !== undefined && row.id !== id)
+    throw new SourceChangedError(line, 'another id');
+  if ('text' in row && textHash !== undefined && textHashOf(row.text) !== textHash)
+    throw new SourceChangedError(line, 'another text');
+}
+
+/** How many parts are read ahead. */
+const AHEAD = 8;
+
+/** The rows of all parts of a batch, in the order of its source. Throws `StoredObjectError` for one that is missing. */
+async function* scoresOf(
+  { parts }: Summary,
+  { store, signal }: Pick<ScoredFileOptions, 'store' | 'signal'>,
+): AsyncGenerator<ScoredRow> {
+  const read = async (key: string, aborted: AbortSignal) => {
+    const stored = await store.get(key, { signal: aborted });
+    if (stored === undefined) throw missingObject(store, key, 'a part of the scores');
+    return parsePart(key, stored.body);
+  };
+  const items = parts.map(({ key }) => key);
+  for await (const rows of readAhead({ items, read, concurrency: AHEAD, signal })) yield* rows;
+}
+
 /** What a column, or a member, holds of a score; undefined for a row that was left out. */
-type Columns = ReadonlyMap<string, (score: ScoredRow | undefined) => string>;
+type Column = readonly [string, (score: ScoredRow | undefined) => string];
+type Columns = ReadonlyMap<Column[0], Column[1]>;
 
 /** What scores add to a CSV. */
 const scoreColumns = (topics: readonly string[]): Columns =>
   new Map([
     ['sentiment', (score) => textOf(score?.sentiment)],
-    ...topics.map(topicColumn),
+    ...topics.map((topic): Column => [`sentiment_${topic}`, (score) => textOf(topicsOf(score).get(topic))]),
     ['model', (score) => textOf(score?.model)],
     ['error', errorOf],
   ]);
@@ -78,16 +138,11 @@ const SCORE_MEMBER: Columns = new Map([
   ],
 ]);
 
-const topicColumn = (topic: string): readonly [string, (score: ScoredRow | undefined) => string] => [
-  `sentiment_${topic}`,
-  (score) => textOf(ofTopic(score, topic)),
-];
+const topicsOf = (score: ScoredRow | undefined) =>
+  new Map<string, unknown>(Object.entries(score?.topicSentiments ?? {}));
 
 const textOf = (value: unknown) =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
-
-const ofTopic = (score: ScoredRow | undefined, topic: string): unknown =>
-  new Map<string, unknown>(Object.entries(score?.topicSentiments ?? {})).get(topic);
 
 /** Why a row has no score, with the line that it is on; empty if it has one, or was left out. */
 function errorOf(score: ScoredRow | undefined): string {
@@ -111,8 +166,7 @@ async function namesOf(
   if (source.format.names !== undefined) return source.format.names;
   const names = new Set<string>();
   for await (const { record } of source.rows()) {
-    if (record.kind !== 'json') continue;
-    for (const name of membersOf(record.text).keys())
+    for (const name of typeof record === 'string' ? membersOf(record).keys() : [])
       if (format === 'csv' || name.startsWith('score')) names.add(name);
     if (names.size > MOST_NAMES)
       throw new Error(

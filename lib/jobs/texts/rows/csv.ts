@@ -37,10 +37,10 @@ export async function openTable(
   lines: SourceLines,
   { requested, name = '', separator: given }: TableOptions,
 ): Promise<CsvTable> {
-  const ahead = createLookahead(lines);
-  const first = await takeHeader(ahead);
+  const gathered = gatherRows(lines);
+  const first = await takeHeader(gathered);
   const [, declared] = /^"?sep=(.)"?$/i.exec(first) ?? [];
-  const text = declared === undefined ? first : await takeHeader(ahead);
+  const text = declared === undefined ? first : await takeHeader(gathered);
   const separator = given ?? (/\.tsv(\.gz)?$/i.test(name) ? '\t' : declared);
   const candidates = separator === undefined ? byFrequency(text) : [separator];
   const headers = candidates.map((each) => ({ separator: each, names: fieldsOf(text, each) }));
@@ -48,7 +48,7 @@ export async function openTable(
     headers.find(({ names }) => typeof names === 'object' && missingIn(names, requested).length === 0) ??
     headers[0];
   const header = checkedHeader(chosen?.separator ?? ',', chosen?.names ?? [], requested);
-  return { ...header, rows: () => rowsIn(ahead, header) };
+  return { ...header, rows: () => rowsIn(gathered, header) };
 }
 
 /** The same for bytes, gzipped or not, in any encoding that is found. */
@@ -69,10 +69,10 @@ export async function openTableFile(
 const badHeader = (got: string, expected = 'column names') =>
   new RowsError('header', `the header line: expected ${expected}, got ${got}`);
 
-async function takeHeader(ahead: Lookahead): Promise<string> {
-  const lines = await gatherRow(ahead);
+async function takeHeader(gathered: GatheredRows): Promise<string> {
+  const lines = await gathered.next();
   if (lines === undefined) throw badHeader('nothing');
-  ahead.drop(lines.length);
+  gathered.take(lines.length);
   const fault = lines.find((line) => line.fault !== undefined)?.fault;
   if (fault !== undefined) throw badHeader(fault);
   return textOf(lines);
@@ -109,14 +109,12 @@ const missingIn = (names: readonly string[], requested: readonly string[]): read
   ...new Set(requested).difference(new Set(names.map((name) => name.trim()))),
 ];
 
-async function* rowsIn(ahead: Lookahead, { separator, names }: CsvHeader): AsyncGenerator<CsvRow> {
-  for (;;) {
-    const lines = await gatherRow(ahead);
-    if (lines === undefined) return;
+async function* rowsIn(gathered: GatheredRows, { separator, names }: CsvHeader): AsyncGenerator<CsvRow> {
+  for (let lines = await gathered.next(); lines !== undefined; lines = await gathered.next()) {
     const fields = fieldsOf(textOf(lines), separator);
     const isOneLine = typeof fields === 'string' && endsWithFirstLine(lines, { separator, names });
     const taken = isOneLine ? 1 : lines.length;
-    ahead.drop(taken);
+    gathered.take(taken);
     const line = lines[0]?.number ?? 0;
     const broken = lines.find((each) => each.fault !== undefined)?.fault;
     const fault = broken ?? faultOf(fields, names);
@@ -188,67 +186,52 @@ function closingQuote(row: string, from: number): number {
 
 const quotesIn = (text: string) => text.split('"').length - 1;
 
-/**
- * The lines of the next row. If all of its quotes are well formed, it ends with the first line at which their count is
- * even: quotes inside a quoted field are doubled. Only the first if no quote closes it.
- */
-async function gatherRow(ahead: Lookahead): Promise<readonly SourceLine[] | undefined> {
-  let first = ahead.at(0) ?? (await ahead.reach(0));
-  while (first !== undefined && first.fault === undefined && /^ *$/.test(first.text)) {
-    ahead.drop(1);
-    first = ahead.at(0) ?? (await ahead.reach(0));
-  }
-  if (first === undefined) return undefined;
-  const lines = [first];
-  let quotes = quotesIn(first.text);
-  let length = first.text.length;
-  while (quotes % 2 === 1) {
-    const next = ahead.at(lines.length) ?? (await ahead.reach(lines.length));
-    length += next?.text.length ?? 0;
-    if (next === undefined || next.isTooLong || length > LONGEST_ROW) return [first];
-    lines.push(next);
-    quotes += quotesIn(next.text);
-  }
-  return lines;
-}
-
 /** The lines of a row, without the end of the last one. */
 const textOf = (lines: readonly SourceLine[]) =>
   lines.map(({ text, end }, at) => (at === lines.length - 1 ? text : text + end)).join('');
 
-type Lookahead = ReturnType<typeof createLookahead>;
+type GatheredRows = ReturnType<typeof gatherRows>;
 
-/** Lines that can be read ahead before they are taken. */
-function createLookahead(pieces: SourceLines) {
-  let piece: Iterator<SourceLine> = [].values();
-  let held: SourceLine[] = [];
+/**
+ * Lines by rows. If all quotes of a row are well formed, it ends with the first line at which their count is even: quotes
+ * inside a quoted field are doubled. If no quote closes it, it is its first line.
+ */
+function gatherRows(pieces: SourceLines) {
+  let held: readonly SourceLine[] = [];
   let start = 0;
-  const at = (index: number): SourceLine | undefined => {
-    while (held.length <= start + index) {
-      const next = piece.next();
-      if (next.done) return undefined;
-      held.push(next.value);
-    }
-    return held[start + index];
+  let isOver = false;
+  // How many lines of the next row were looked at, and their quotes and characters.
+  let [count, quotes, length] = [0, 0, 0];
+  const isBlank = (line: SourceLine | undefined) =>
+    line?.fault === undefined && /^ *$/.test(line?.text ?? '-');
+  /** The lines of the next row, if what was read so far holds all of them. */
+  const gathered = (): readonly SourceLine[] | undefined => {
+    while (count === 0 && isBlank(held[start])) start += 1;
+    do {
+      const line = held[start + count];
+      if (line === undefined && !isOver) return undefined;
+      length += line?.text.length ?? 0;
+      if (line === undefined || (count > 0 && (line.isTooLong || length > LONGEST_ROW)))
+        return count > 0 ? held.slice(start, start + 1) : undefined;
+      quotes += quotesIn(line.text);
+      count += 1;
+    } while (quotes % 2 === 1);
+    return held.slice(start, start + count);
   };
   return {
-    /** The line `index` places ahead (0 is the next one), if what was read so far holds it. */
-    at,
-    /** The same, reading on; undefined after the end. */
-    async reach(index: number): Promise<SourceLine | undefined> {
-      for (;;) {
-        const line = at(index);
-        if (line !== undefined) return line;
-        const next = await pieces.next();
-        if (next.done) return undefined;
-        piece = next.value[Symbol.iterator]();
+    /** The lines of the next row; undefined after the last one. */
+    async next(): Promise<readonly SourceLine[] | undefined> {
+      for (let lines = gathered(); ; lines = gathered()) {
+        if (lines !== undefined || isOver) return lines;
+        const { done, value = [] } = await pieces.next();
+        isOver = done === true;
+        [held, start] = [[...held.slice(start), ...value], 0];
       }
     },
-    /** Takes the next `count` lines. */
-    drop(count: number) {
-      start += count;
-      // No more are copied than were taken. What is held for longer outlives two collections, and then waits for a full one.
-      if (2 * start >= held.length) [held, start] = [held.slice(start), 0];
+    /** Takes so many lines: all that `next` gave, or fewer. */
+    take(taken: number) {
+      start += taken;
+      [count, quotes, length] = [0, 0, 0];
     },
   };
 }

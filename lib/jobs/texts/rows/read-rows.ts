@@ -2,8 +2,8 @@ import { openTable } from './csv.ts';
 import { compareIds, type RepeatedIds } from './repeated-ids.ts';
 import { type BadRow, badRow, jsonRow, type Row, type RowColumns, requestedColumns, rowFrom } from './row.ts';
 import { notRows, RowsError } from './rows-error.ts';
-import { arrayElements, type SourceLines } from './source-lines.ts';
-import { openText } from './source-text.ts';
+import type { SourceLines } from './source-lines.ts';
+import { openText, type SourceText } from './source-text.ts';
 
 export type RowsOptions = RowColumns & {
   /** By default as `name` says, otherwise by the first character: NDJSON for `{`, a JSON array for `[`. */
@@ -17,22 +17,15 @@ export type RowsOptions = RowColumns & {
 };
 
 /** What a source was found to be. */
-type SourceFormat = {
+type SourceFormat = Pick<SourceText, 'encoding' | 'isMarked'> & {
   readonly format: 'csv' | 'ndjson' | 'json';
-  /** By its name in `TextDecoder`. */
-  readonly encoding: string;
-  /** Whether it begins with a byte order mark. */
-  readonly isMarked: boolean;
   /** Of a CSV, with its columns in order. */
   readonly separator?: string;
   readonly names?: readonly string[];
 };
 
-/** What a row is in its source: the fields of a CSV, JSON as text, or nothing that can be read. */
-export type SourceRecord =
-  | { readonly kind: 'fields'; readonly fields: readonly string[] }
-  | { readonly kind: 'json'; readonly text: string }
-  | { readonly kind: 'broken' };
+/** What a row is in its source: the fields of a CSV, JSON as text, or undefined if it cannot be read. */
+export type SourceRecord = readonly string[] | string | undefined;
 
 /** A row, and all that its source says of it. */
 export type RowOfSource = { readonly row: Row | BadRow; readonly record: SourceRecord };
@@ -59,14 +52,14 @@ export async function openRows(bytes: AsyncIterable<Uint8Array>, options: RowsOp
   const source = await openText(bytes, options.encoding);
   const close = { [Symbol.asyncDispose]: () => source[Symbol.asyncDispose]() };
   try {
-    const { encoding } = source;
-    const found = { encoding: encoding.name, isMarked: encoding.markBytes > 0 };
-    const format = formatOf(source.head.subarray(encoding.markBytes), options);
+    const { encoding, isMarked } = source;
+    const found = { encoding, isMarked };
+    const format = formatOf(source.head, options);
     if (format === 'csv') {
       const csv = await openCsv(source.lines(), options);
       return { ...csv, format: { format, ...found, ...csv.format }, ...close };
     }
-    const lines = format === 'json' ? arrayElements(source.all(), encoding) : source.lines();
+    const lines = source.lines(format === 'json' ? 'element' : 'line');
     return { format: { format, ...found }, rows: () => jsonRows(lines, format, options), ...close };
   } catch (error) {
     await source[Symbol.asyncDispose]();
@@ -87,11 +80,9 @@ async function* jsonRows(
       const row = fault === undefined ? jsonRow(line, text, columns) : { line, fault };
       if (row === undefined) continue;
       isFirst = false;
-      yield { row, record: fault === undefined ? { kind: 'json', text } : BROKEN };
+      yield { row, record: fault === undefined ? text : undefined };
     }
 }
-
-const BROKEN = { kind: 'broken' } as const;
 
 async function openCsv(lines: SourceLines, options: RowsOptions) {
   const table = await openTable(lines, { ...options, requested: requestedColumns(options) });
@@ -101,7 +92,6 @@ async function openCsv(lines: SourceLines, options: RowsOptions) {
   async function* rows(): AsyncGenerator<RowOfSource> {
     for await (const read of table.rows()) {
       const { line, fields } = read;
-      const record: SourceRecord = fields === undefined ? BROKEN : { kind: 'fields', fields };
       // One with too many or too few fields most likely has a separator or a line end in its text, so those before that
       // are where they belong.
       const end = indexOf(options.text);
@@ -109,7 +99,7 @@ async function openCsv(lines: SourceLines, options: RowsOptions) {
         'fault' in read
           ? badRow(read, options, (name) => (indexOf(name) < end ? fields?.[indexOf(name)] : undefined))
           : rowFrom(line, options, (name) => read.fields[indexOf(name)]);
-      yield { row, record };
+      yield { row, record: fields };
     }
   }
   return { format: { separator, names }, rows };
@@ -119,8 +109,10 @@ function formatOf(head: Uint8Array, { format, name = '' }: RowsOptions): SourceF
   if (format !== undefined) return format;
   const [, ending = ''] = /\.(csv|tsv|ndjson|jsonl)(?:\.gz)?$/i.exec(name) ?? [];
   if (/^[ct]sv$/i.test(ending)) return 'csv';
-  // Zero bytes are skipped: in UTF-16 they are the other half of an ASCII character.
-  const first = head.find((byte) => ![0, 0x20, 0x09, 0x0a, 0x0d].includes(byte));
+  // Byte order marks are skipped, and zero bytes: in UTF-16 they are the other half of an ASCII character.
+  const first = head.find(
+    (byte) => ![0, 0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf, 0xfe, 0xff].includes(byte),
+  );
   // A line of NDJSON with a row is an object.
   if (first === 0x5b) return 'json';
   return ending !== '' || first === 0x7b ? 'ndjson' : 'csv';

@@ -6,31 +6,25 @@ export type RepeatedIds = {
   readonly rows: number;
   /** The first of them, each with the line on which its id came first, and its own. */
   readonly first: readonly { readonly id: string; readonly lines: readonly [number, number] }[];
-  /** Set if there are more ids than were compared: how many were. */
-  readonly compared?: number | undefined;
 };
 
 /** How many repeated ids are named, and the most characters of one. */
 const MOST_NAMED = 20;
 const LONGEST_NAMED = 100;
 
-/** The most ids that are compared: they take up to 100 MB. */
+/** The most ids that are held: they take up to 100 MB. Those after them are compared with these only. */
 const MOST_IDS = 2_000_000;
 
-export type IdComparison = {
-  /** Returns the line on which the id came first; undefined if it is new. */
-  readonly add: (id: string, line: number) => number | undefined;
-  readonly found: () => RepeatedIds;
-};
+export type IdComparison = ReturnType<typeof compareIds>;
 
-/** Compares ids by their hashes. At most `mostIds` are held. */
-export function compareIds(mostIds = MOST_IDS): IdComparison {
+/** Compares ids by their hashes. */
+export function compareIds(mostIds = MOST_IDS) {
   const lines = createNumbersByText();
   let rows = 0;
-  let isFull = false;
   const first: RepeatedIds['first'][number][] = [];
   return {
-    add(id, line) {
+    /** Returns the line on which the id came first; undefined if it is new. */
+    add(id: string, line: number): number | undefined {
       const earlier = lines.get(id);
       if (earlier !== undefined) {
         rows += 1;
@@ -38,10 +32,9 @@ export function compareIds(mostIds = MOST_IDS): IdComparison {
           first.push({ id: shortened(id.toWellFormed(), LONGEST_NAMED), lines: [earlier, line] });
         return earlier;
       }
-      if (lines.count() === mostIds) isFull = true;
-      else lines.set(id, line);
+      if (lines.count() < mostIds) lines.set(id, line);
       return undefined;
     },
-    found: () => ({ rows, first, ...(isFull ? { compared: mostIds } : {}) }),
+    found: (): RepeatedIds => ({ rows, first }),
   };
 }

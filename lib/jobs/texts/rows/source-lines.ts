@@ -1,4 +1,3 @@
-import type { Encoding } from './encoding.ts';
 import { notRows } from './rows-error.ts';
 
 /** The most bytes (for UTF-16: code units) in a line or a row. */
@@ -13,36 +12,28 @@ export type SourceLine = {
   readonly isTooLong: boolean;
 };
 
-/** Lines in order: those that a piece of the source ends, made as they are taken, before the next piece is read. */
-export type SourceLines = AsyncGenerator<Iterable<SourceLine>>;
+/** Lines in order, those together that a piece of the source ends. */
+export type SourceLines = AsyncGenerator<readonly SourceLine[]>;
 
 /**
- * The physical lines of a source, each ended by CRLF, LF or CR. A line that is too long is not held in memory: it has
- * a fault and no text. A line with bytes that are invalid in the encoding has a fault, and U+FFFD in their place.
+ * The physical lines of a source, each ended by CRLF, LF or CR; or the elements of a JSON array, as the lines of NDJSON
+ * would be, with the numbers of the elements. One that is too long is not held in memory: it has a fault and no text. One
+ * with bytes that are invalid in the encoding (a name of `TextDecoder`) has U+FFFD in their place, and unless it is UTF-16 a
+ * fault. Throws `RowsError` for an array that does not end, or that is followed by more.
  */
-export const sourceLines = (bytes: AsyncIterable<Uint8Array>, encoding: Encoding): SourceLines =>
-  decoded('line', bytes, encoding, createLineSplitter());
-
-/**
- * The elements of a JSON array, as the lines of NDJSON would be: their numbers are those of the elements, from 1, since
- * many may be on one line. Memory holds one element. Throws `RowsError` for an array that does not end, or that is
- * followed by more.
- */
-export const arrayElements = (bytes: AsyncIterable<Uint8Array>, encoding: Encoding): SourceLines =>
-  decoded('element', bytes, encoding, createElementSplitter());
-
-async function* decoded(
+export async function* sourceLines(
   what: 'line' | 'element',
   bytes: AsyncIterable<Uint8Array>,
-  encoding: Encoding,
-  splitter: Splitter,
+  encoding: string,
 ): SourceLines {
-  const decode = lineDecoder(encoding.name);
+  const splitter = what === 'line' ? createLineSplitter() : createElementSplitter();
+  const decode = lineDecoder(encoding);
   const fault = `the ${what}: expected at most ${LONGEST_ROW} bytes, got more`;
   let number = 0;
   const numbered = ({ units, ...line }: RawLine): SourceLine => {
     number += 1;
-    return { number, ...line, ...(line.isTooLong ? { text: '', fault } : decode(units)) };
+    if (line.isTooLong) return { number, ...line, text: '', fault };
+    return { number, ...line, ...decode(units) };
   };
   for await (const units of unitsOf(bytes, encoding)) yield splitter.add(units).map(numbered);
   yield splitter.end().map(numbered);
@@ -55,37 +46,23 @@ const isUtf16 = (name: string) => name.startsWith('utf-16');
  * encoding uses the bytes of CR and LF inside a character, so each line can be decoded alone, and a broken line does
  * not affect the others.
  */
-async function* unitsOf(bytes: AsyncIterable<Uint8Array>, { name, markBytes }: Encoding) {
-  let skip = markBytes;
-  let half: Uint8Array = new Uint8Array(0);
-  for await (const piece of bytes) {
-    const skipped = Math.min(skip, piece.byteLength);
-    skip -= skipped;
-    const rest = piece.subarray(skipped);
-    if (!isUtf16(name)) {
-      yield bufferOf(rest).toString('latin1');
-      continue;
-    }
-    const joined = Buffer.concat([half, rest]);
-    const even = joined.byteLength - (joined.byteLength % 2);
-    half = joined.subarray(even);
-    yield (name === 'utf-16be' ? joined.subarray(0, even).swap16() : joined.subarray(0, even)).toString(
-      'utf16le',
-    );
+async function* unitsOf(bytes: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<string> {
+  if (!isUtf16(encoding)) {
+    for await (const { buffer, byteOffset, byteLength } of bytes)
+      yield Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
+    return;
   }
-  // Half a code unit is not a character, and neither is a lone surrogate.
-  if (half.byteLength > 0) yield '\uD800';
+  const decoder = new TextDecoder(encoding);
+  for await (const piece of bytes) yield decoder.decode(piece, { stream: true });
+  yield decoder.decode();
 }
 
-const bufferOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-
 /** Turns the units of a line into text, with a fault if they are invalid. */
-function lineDecoder(name: string): (units: string) => Pick<SourceLine, 'text' | 'fault'> {
-  const fault = `the line: expected ${name}, got invalid bytes`;
-  if (isUtf16(name))
-    return (units) => (units.isWellFormed() ? { text: units } : { text: units.toWellFormed(), fault });
-  const strict = new TextDecoder(name, { fatal: true, ignoreBOM: true });
-  const lenient = new TextDecoder(name, { ignoreBOM: true });
+function lineDecoder(encoding: string): (units: string) => Pick<SourceLine, 'text' | 'fault'> {
+  const fault = `the line: expected ${encoding}, got invalid bytes`;
+  if (isUtf16(encoding)) return (text) => ({ text });
+  const strict = new TextDecoder(encoding, { fatal: true });
+  const lenient = new TextDecoder(encoding);
   return (units) => {
     const line = Buffer.from(units, 'latin1');
     try {
@@ -101,8 +78,8 @@ type RawLine = { readonly units: string; readonly end: string; readonly isTooLon
 
 /** What ends with a piece of the source, and with the last one. */
 type Splitter = {
-  readonly add: (units: string) => IteratorObject<RawLine>;
-  readonly end: () => IteratorObject<RawLine>;
+  readonly add: (units: string) => readonly RawLine[];
+  readonly end: () => readonly RawLine[];
 };
 
 /** Gathers the pieces of one line after the other, as far as there is room for a line. */
@@ -128,22 +105,21 @@ function createLineSplitter(): Splitter {
   const line = gatherLine();
   let carried = '';
   return {
-    *add(units) {
+    add(units) {
       const text = carried + units;
       // The character after a CR decides whether the CR ends the line by itself.
       carried = text.endsWith('\r') ? '\r' : '';
-      const end = text.length - carried.length;
+      const lines: RawLine[] = [];
       let from = 0;
-      for (const match of text.slice(0, end).matchAll(/\r\n|\n|\r/g)) {
-        line.add(text.slice(from, match.index));
-        yield line.take(match[0]);
-        from = match.index + match[0].length;
+      for (const { 0: end, index } of text.matchAll(/\r\n|\n|\r(?!$)/g)) {
+        line.add(text.slice(from, index));
+        lines.push(line.take(end));
+        from = index + end.length;
       }
-      line.add(text.slice(from, end));
+      line.add(text.slice(from, text.length - carried.length));
+      return lines;
     },
-    *end() {
-      if (carried !== '' || !line.isEmpty()) yield line.take(carried);
-    },
+    end: () => (carried !== '' || !line.isEmpty() ? [line.take(carried)] : []),
   };
 }
 
@@ -152,7 +128,8 @@ function createElementSplitter(): Splitter {
   // Depth 0 is before and after the array, 1 between its elements.
   let [depth, inString, isEscaped, isOver] = [0, false, false, false];
   return {
-    *add(units) {
+    add(units) {
+      const elements: RawLine[] = [];
       let from = 0;
       for (let at = 0; at < units.length; at += 1) {
         const character = units[at] ?? '';
@@ -162,8 +139,8 @@ function createElementSplitter(): Splitter {
           continue;
         }
         if (depth === 0) {
-          if (character === '[' && !isOver) depth = 1;
-          else if (/\S/.test(character)) throw notRows('a JSON array with something after it');
+          if (isOver && /\S/.test(character)) throw notRows('a JSON array with something after it');
+          if (character === '[') depth = 1;
           from = at + 1;
           continue;
         }
@@ -175,12 +152,13 @@ function createElementSplitter(): Splitter {
         element.add(units.slice(from, at));
         from = at + 1;
         const made = element.take('');
-        if (made.isTooLong || made.units.trim() !== '') yield made;
+        if (made.isTooLong || made.units.trim() !== '') elements.push(made);
       }
       element.add(units.slice(from));
+      return elements;
     },
     end() {
-      if (isOver) return [].values();
+      if (isOver) return [];
       throw notRows('a JSON array that does not end: is the file complete?');
     },
   };

@@ -1,6 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { type Encoding, findEncoding } from './encoding.ts';
+import { analyse } from 'chardet';
 import { notRows, RowsError } from './rows-error.ts';
 import { type SourceLines, sourceLines } from './source-lines.ts';
 
@@ -9,30 +9,34 @@ const SAMPLE_BYTES = 256 * 1024;
 
 /** A source whose bytes are text. */
 export type SourceText = AsyncDisposable & {
-  readonly encoding: Encoding;
+  /** By its name in `TextDecoder`. */
+  readonly encoding: string;
+  /** Whether it begins with a byte order mark. */
+  readonly isMarked: boolean;
   /** At least the first 256 KB, decompressed, or all there are. */
   readonly head: Uint8Array;
-  /** All bytes, including the head. */
-  readonly all: () => AsyncGenerator<Uint8Array>;
-  /** All its lines, once. */
-  readonly lines: () => SourceLines;
+  /** All its lines, or the elements of the JSON array that it is, once. */
+  readonly lines: (what?: 'line' | 'element') => SourceLines;
 };
 
 /** Opens a text, gzipped or not, in the requested encoding or the one that is found. Throws `RowsError`. */
 export async function openText(bytes: AsyncIterable<Uint8Array>, requested?: string): Promise<SourceText> {
   const raw = await peek(bytes, 2);
-  const isGzip = raw.head[0] === 0x1f && raw.head[1] === 0x8b;
-  const source = await peek(isGzip ? gunzipped(raw.all()) : raw.all(), SAMPLE_BYTES);
+  const isGzip = startsWith(raw.head, [0x1f, 0x8b]);
+  const { all, ...source } = await peek(isGzip ? gunzipped(raw.all()) : raw.all(), SAMPLE_BYTES);
   try {
-    const kind = OTHER_KINDS.find(({ bytes: first }) => first.every((byte, at) => source.head[at] === byte));
+    const kind = OTHER_KINDS.find(({ bytes: first }) => startsWith(source.head, first));
     if (kind !== undefined) throw notRows(kind.is);
-    const encoding = findEncoding(source.head.subarray(0, SAMPLE_BYTES), requested);
-    return { ...source, encoding, lines: () => sourceLines(source.all(), encoding) };
+    const found = findEncoding(source.head.subarray(0, SAMPLE_BYTES), requested);
+    return { ...source, ...found, lines: (what = 'line') => sourceLines(what, all(), found.encoding) };
   } catch (error) {
     await source[Symbol.asyncDispose]();
     throw error;
   }
 }
+
+const startsWith = (bytes: Uint8Array, first: readonly number[]) =>
+  first.every((byte, at) => bytes[at] === byte);
 
 /** Files that are taken for texts, by their first bytes: what each is, and what to do about it. */
 const OTHER_KINDS: readonly { readonly bytes: readonly number[]; readonly is: string }[] = [
@@ -40,24 +44,78 @@ const OTHER_KINDS: readonly { readonly bytes: readonly number[]; readonly is: st
   { bytes: [0xd0, 0xcf, 0x11, 0xe0], is: 'an Excel workbook of an old version: save its sheet as CSV' },
   { bytes: [0x50, 0x41, 0x52, 0x31], is: 'a Parquet file: `platform-sync query` writes it as CSV' },
   { bytes: [0x28, 0xb5, 0x2f, 0xfd], is: 'a file compressed by zstd: decompress it, or use gzip' },
-  { bytes: [0x42, 0x5a, 0x68], is: 'a file compressed by bzip2: decompress it, or use gzip' },
-  { bytes: [0xfd, 0x37, 0x7a, 0x58], is: 'a file compressed by xz: decompress it, or use gzip' },
   { bytes: [0x25, 0x50, 0x44, 0x46, 0x2d], is: 'a PDF' },
-  { bytes: [0xff, 0xfe, 0x00, 0x00], is: 'UTF-32: save it as UTF-8' },
-  { bytes: [0x00, 0x00, 0xfe, 0xff], is: 'UTF-32: save it as UTF-8' },
 ];
+
+const MARKS: readonly { readonly name: string; readonly mark: readonly number[] }[] = [
+  { name: 'utf-8', mark: [0xef, 0xbb, 0xbf] },
+  { name: 'utf-16le', mark: [0xff, 0xfe] },
+  { name: 'utf-16be', mark: [0xfe, 0xff] },
+];
+
+/**
+ * The encoding of a source: the requested one, otherwise that of its byte order mark, otherwise UTF-8 if most of its
+ * non-ASCII content is valid UTF-8, and the likeliest by byte frequency if not. Throws `RowsError` for an unknown encoding,
+ * and for zero bytes in what is not said to be UTF-16.
+ */
+export function findEncoding(
+  sample: Uint8Array,
+  requested?: string,
+): Pick<SourceText, 'encoding' | 'isMarked'> {
+  const marked = MARKS.find(({ mark }) => startsWith(sample, mark))?.name;
+  const encoding = requested === undefined ? (marked ?? guess(sample)) : supported(requested);
+  if (encoding === undefined)
+    throw new RowsError(
+      'option',
+      `encoding: expected an encoding such as utf-8, utf-16le or windows-1252, got ${JSON.stringify(requested)}`,
+    );
+  return { encoding, isMarked: marked === encoding };
+}
+
+function supported(label: string): string | undefined {
+  try {
+    return new TextDecoder(label).encoding;
+  } catch {
+    return undefined;
+  }
+}
+
+const FALLBACK = 'windows-1252';
+
+function guess(sample: Uint8Array): string {
+  if (sample.includes(0))
+    throw notRows('zero bytes, which no text has: if it is one, name its encoding by --encoding');
+  if (isMostlyUtf8(sample)) return 'utf-8';
+  const [likeliest] = analyse(sample)
+    .filter(({ name }) => !/ASCII|UTF-/.test(name))
+    // Short Western texts are often mistaken for Baltic ones.
+    .map(({ name, confidence }) => ({ name, weight: name === 'windows-1257' ? confidence / 3 : confidence }))
+    .sort((a, b) => b.weight - a.weight);
+  return supported(likeliest?.name ?? FALLBACK) ?? FALLBACK;
+}
+
+/** False if there are at least as many broken bytes as valid characters: other encodings are rarely valid by chance. */
+function isMostlyUtf8(sample: Uint8Array): boolean {
+  try {
+    // Its last character may be cut off.
+    new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true });
+    return true;
+  } catch {
+    const text = new TextDecoder().decode(sample, { stream: true });
+    const broken = text.match(/\uFFFD/g)?.length ?? 0;
+    return (text.match(/[\u0080-\uFFFC]/g)?.length ?? 0) > broken;
+  }
+}
 
 /** Bytes whose first `sizeBytes` can be looked at before they are read. */
 async function peek(bytes: AsyncIterable<Uint8Array>, sizeBytes: number) {
   const iterator = bytes[Symbol.asyncIterator]();
   const close = async () => void (await iterator.return?.());
   const pieces: Uint8Array[] = [];
-  let size = 0;
-  while (size < sizeBytes) {
+  for (let size = 0; size < sizeBytes; size += pieces.at(-1)?.byteLength ?? 0) {
     const next = await iterator.next();
     if (next.done) break;
     pieces.push(next.value);
-    size += next.value.byteLength;
   }
   async function* all() {
     try {
