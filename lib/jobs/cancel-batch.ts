@@ -3,7 +3,7 @@ import type { Ledger } from './ledger/ledger.ts';
 import type { CancelAnswer } from './ledger/person-steps.ts';
 import { type BatchStorage, chunkJobId } from './texts/batch/batch.ts';
 import { chunkRows, isEnded, readHeader } from './texts/batch/chunk-row.ts';
-import { failChunk } from './texts/batch/end-chunk.ts';
+import { failChunk } from './texts/batch/score-chunk.ts';
 import { stopsWhenCancelled } from './types/job-types.ts';
 
 export type CancelBatchParts = {

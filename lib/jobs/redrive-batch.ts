@@ -2,8 +2,8 @@ import { printJson } from '../base/index.ts';
 import { StoredObjectError } from '../store/index.ts';
 import { type Redriven, type RedriveParts, type Reopened, sendReopened } from './redrive.ts';
 import { type ChunkId, chunkJobId } from './texts/batch/batch.ts';
+import { chunkMessage, readStaged } from './texts/batch/chunk-objects.ts';
 import { type ChunkRow, chunkRows, isEnded, reopenChunk } from './texts/batch/chunk-row.ts';
-import { chunkMessage, readStaged } from './texts/batch/staged-chunk.ts';
 
 /** What happened to a batch: `chunks` counts all of its chunks; the ids are those of the jobs that score them. */
 export type RedrivenBatch = Redriven & { readonly batch: string; readonly chunks: number };

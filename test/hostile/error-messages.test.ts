@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { AwsError } from '../../lib/base/aws/aws-error.ts';
-import { printPart, scoredRow } from '../../lib/jobs/texts/batch/part.ts';
+import { printPart, scoredRow } from '../../lib/jobs/texts/batch/chunk-objects.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import { StoredObjectError } from '../../lib/store/stored-json.ts';

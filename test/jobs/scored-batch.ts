@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import type { Outcome } from '../../lib/jobs/ledger/job-row.ts';
+import { parsePart } from '../../lib/jobs/texts/batch/chunk-objects.ts';
 import { readChunkRow } from '../../lib/jobs/texts/batch/chunk-row.ts';
-import { parsePart } from '../../lib/jobs/texts/batch/part.ts';
 import { splitBatch } from '../../lib/jobs/texts/batch/split-batch.ts';
 import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
 import type { Analyze } from '../../lib/jobs/texts/scoring/run.ts';

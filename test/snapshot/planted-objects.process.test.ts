@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { parsePart } from '../../lib/jobs/texts/batch/part.ts';
+import { parsePart } from '../../lib/jobs/texts/batch/chunk-objects.ts';
 import { readLines } from '../../lib/snapshot/changes/line-reader.ts';
 import { type Compression, compressionSuffix } from '../../lib/snapshot/keys.ts';
 import type { Part } from '../../lib/snapshot/manifest.ts';

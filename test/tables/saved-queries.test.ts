@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../lib/base/json/canonical-json.ts';
 import { savedSql } from '../../lib/cli/query/saved.ts';
 import { type TypedJobRow, writeResult } from '../../lib/jobs/result.ts';
-import { printPart, type ScoredRow } from '../../lib/jobs/texts/batch/part.ts';
+import { printPart, type ScoredRow } from '../../lib/jobs/texts/batch/chunk-objects.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { openTables, type Tables } from '../../lib/tables/duckdb/open-tables.ts';

@@ -16,10 +16,16 @@ import {
 } from './batch/batch.ts';
 import { limitKey } from './batch/call-limit.ts';
 import { countRowsOf } from './batch/chunk-counts.ts';
+import {
+  parsePart,
+  parseStaged,
+  printPart,
+  printStaged,
+  type ScoredRow,
+  type StagedRow,
+} from './batch/chunk-objects.ts';
 import { hasPart, isEnded, readChunkRow, type StoredChunk, writeChunkRow } from './batch/chunk-row.ts';
 import { finishBatch } from './batch/finish-batch.ts';
-import { parsePart, printPart, type ScoredRow } from './batch/part.ts';
-import { parseStaged, printStaged, type StagedRow } from './batch/staged-chunk.ts';
 import { CACHE_PREFIX, parseCacheRow, textHashOf } from './cache/cache-row.ts';
 
 /** What was erased. */

@@ -1,7 +1,7 @@
 import { findSummary } from '../../jobs/results/summary.ts';
 import { summaryKey } from '../../jobs/texts/batch/batch.ts';
 import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
-import { parsePart } from '../../jobs/texts/batch/part.ts';
+import { parsePart } from '../../jobs/texts/batch/chunk-objects.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
 import { type BatchFacts, MOST_LISTED, type Sentiments } from '../facts.ts';

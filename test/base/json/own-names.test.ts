@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { own } from '../../../lib/base/json/own.ts';
 import { anyRecord, recordOf } from '../../../lib/base/json/record-schema.ts';
 import { parseMessage } from '../../../lib/jobs/message/message.ts';
-import { parseStaged, printStaged } from '../../../lib/jobs/texts/batch/staged-chunk.ts';
+import { parseStaged, printStaged } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
 import { refusals } from '../../../lib/snapshot/publish/gates.ts';
 import { readRows } from '../../jobs/texts/bytes-of.ts';
 import { publishedManifest } from '../../snapshot/published-manifest.ts';

@@ -3,7 +3,7 @@ import { printJson } from '../../../lib/base/json/json.ts';
 import { storeRefused } from '../../../lib/jobs/refused.ts';
 import { type TypedJobRow, writeResult } from '../../../lib/jobs/result.ts';
 import { summaryKey } from '../../../lib/jobs/texts/batch/batch.ts';
-import { printPart } from '../../../lib/jobs/texts/batch/part.ts';
+import { printPart } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
 import { storeFormula } from '../../../lib/jobs/types/update-formula/formula-log.ts';
 import { renewModel } from '../../../lib/model/index.ts';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';

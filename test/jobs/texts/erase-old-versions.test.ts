@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePart } from '../../../lib/jobs/texts/batch/part.ts';
+import { parsePart } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
 import { textHashOf } from '../../../lib/jobs/texts/cache/cache-row.ts';
 import { eraseOldVersions, forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
 import type { OldVersion, Store } from '../../../lib/store/store.ts';

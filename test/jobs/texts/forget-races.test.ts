@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { printPart } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
 import { reopenChunk } from '../../../lib/jobs/texts/batch/chunk-row.ts';
-import { printPart } from '../../../lib/jobs/texts/batch/part.ts';
 import { scoreChunk } from '../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
 import { textHashOf } from '../../../lib/jobs/texts/cache/cache-row.ts';

@@ -2,8 +2,8 @@ import { idOfSegment, type Store } from '../../../store/index.ts';
 import { findSummary } from '../../results/summary.ts';
 import { type BatchStorage, SCORES_FOLDER, STAGED_FOLDER, stagedFolder, summaryKey } from './batch.ts';
 import { sumOf } from './chunk-counts.ts';
+import { parsePart } from './chunk-objects.ts';
 import { chunkRows, hasPart, isEnded, readHeader } from './chunk-row.ts';
-import { parsePart } from './part.ts';
 
 /** How far a batch is. Counts of rows are those of chunks that have ended. */
 export type BatchStatus = {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { CANCELLED } from '../../ledger/job-row.ts';
 import type { TextResult } from '../scoring/score-texts.ts';
-import type { ScoredRow } from './part.ts';
+import type { ScoredRow } from './chunk-objects.ts';
 
 const count = z.number();
 
@@ -58,22 +58,16 @@ function added<Counts extends object>(one: Counts, other: Counts): Counts {
 /** The sum of the counts of chunks. */
 export const sumOf = (chunks: readonly Totals[]): Totals => chunks.reduce(added, NO_TOTALS);
 
-/** What is counted of a chunk. */
-export type Counted = {
-  /** Those of its part; `bad` of them were bad from the start. */
-  readonly rows: readonly ScoredRow[];
-  readonly bad: number;
-  readonly results: readonly TextResult[];
-  /** Rows that have the result of an equal text of an earlier part. */
-  readonly equal: number;
-  /** What was counted before the chunk was reopened. */
-  readonly before: ChunkCounts | undefined;
-};
-
-/** Counts a chunk: its rows from its part, its costs from the results, and what it cost before it was reopened. */
-export function countChunk({ rows, bad, results, equal, before }: Counted): ChunkCounts {
-  const costs = added(costsOf(results), before ?? NO_COSTS);
-  return { ...countRowsOf(rows, bad), ...costs, cached: costs.cached + equal };
+/**
+ * Counts a chunk: its rows from its part, its costs from the results, and what it cost before it was reopened. `chunk`: as
+ * it was while it was open.
+ */
+export function countChunk(
+  rows: readonly ScoredRow[],
+  results: readonly TextResult[],
+  chunk: { readonly badRows: readonly unknown[]; readonly counts?: ChunkCounts | undefined },
+): ChunkCounts {
+  return { ...countRowsOf(rows, chunk.badRows.length), ...added(costsOf(results), chunk.counts ?? NO_COSTS) };
 }
 
 export const costsOf = (results: readonly TextResult[]): Costs => results.map(costOf).reduce(added, NO_COSTS);

@@ -11,7 +11,7 @@ import {
   RETENTION_MS,
 } from './batch.ts';
 import { type ChunkCounts, countsSchema } from './chunk-counts.ts';
-import { badRowSchema } from './staged-chunk.ts';
+import { badRowSchema } from './chunk-objects.ts';
 
 /*
  * A batch in the table: a row a chunk, and a header, which the splitter stores last.
@@ -53,15 +53,15 @@ const chunkRowKey = ({ batch, chunk }: ChunkId) => ({
   sort: chunkSort(chunk),
 });
 
-const parseChunkRow = ({ row, token }: StoredRow): StoredChunk => ({ row: chunkRowSchema.parse(row), token });
+const parsedChunk = (stored: StoredRow | undefined): StoredChunk | undefined =>
+  stored && { row: chunkRowSchema.parse(stored.row), token: stored.token };
 
-export async function readChunkRow(
-  chunkId: ChunkId,
-  { table }: BatchStorage,
-): Promise<StoredChunk | undefined> {
-  const stored = await table.get(chunkRowKey(chunkId));
-  return stored && parseChunkRow(stored);
-}
+export const readChunkRow = async (chunkId: ChunkId, { table }: BatchStorage) =>
+  parsedChunk(await table.get(chunkRowKey(chunkId)));
+
+/** The rows of at most 100 chunks, in their order. */
+export const readChunkRows = async (chunks: readonly ChunkId[], { table }: BatchStorage) =>
+  (await table.getAll(chunks.map(chunkRowKey))).map(parsedChunk);
 
 /** The rows of all chunks of a batch, in source order; beyond 99,999 chunks in that of their names. */
 export async function* chunkRows(
@@ -71,7 +71,7 @@ export async function* chunkRows(
   for await (const stored of table.list(batchPartition(batch))) {
     if (stored.key.sort === HEADER_SORT) continue;
     const chunkId = { batch, chunk: Number(stored.key.sort.replace('chunk-', '')) };
-    yield { chunkId, ...parseChunkRow(stored) };
+    yield { chunkId, row: chunkRowSchema.parse(stored.row), token: stored.token };
   }
 }
 
@@ -86,7 +86,7 @@ export async function writeChunkRow(
   const expiresAtMs = now() + RETENTION_MS;
   const result = await table.put(chunkRowKey(chunkId), row, { expected, token, expiresAtMs });
   if (result.kind === 'stored') return { row, token };
-  return result.current && parseChunkRow(result.current);
+  return parsedChunk(result.current);
 }
 
 /**

@@ -3,19 +3,18 @@ import type { InputFound } from '../rows/read-rows.ts';
 import { type BatchStorage, type ChunkId, summaryKey } from './batch.ts';
 import { addSentiments, type ChunkCounts, sumOf } from './chunk-counts.ts';
 import {
-  type BatchHeader,
   type ChunkRow,
   chunkRows,
   type EndedChunkRow,
   isEnded,
-  readChunkRow,
+  readChunkRows,
   readHeader,
 } from './chunk-row.ts';
 
 /** How many bad rows a summary lists; all of them are in the parts. */
 const MOST_BAD_ROWS = 1_000;
 
-/** How many chunks are checked one by one, from the last, before all are listed. */
+/** How many chunks are looked at, the last ones, before all are listed. */
 const PROBES = 8;
 
 /** `_summary.json`: the outcome of a batch. It is the same whichever worker writes it, so it contains no time. */
@@ -56,24 +55,20 @@ export async function finishBatch(batch: string, options: BatchStorage): Promise
 
 async function readSummary(batch: string, options: BatchStorage): Promise<Summary | undefined> {
   const header = await readHeader(batch, options);
-  if (header === undefined || !(await lastHaveEnded(batch, header, options))) return undefined;
+  if (header === undefined) return undefined;
+  // Jobs end roughly in order: if any chunk is open, one of the last most likely is, so there is no need to list all.
+  const first = Math.max(0, header.chunks - PROBES);
+  const last = Array.from({ length: header.chunks - first }, (_, index) => ({ batch, chunk: first + index }));
+  const probed = await readChunkRows(last, options);
+  if (!probed.every((stored) => stored && isEnded(stored.row))) return undefined;
   const ended = await readEnded(batch, options);
   if (ended === undefined || ended.chunks.length !== header.chunks) return undefined;
   return summarize(batch, ended, header.input);
 }
 
-/** Jobs end roughly in order: if any chunk is open, one of the last most likely is, so there is no need to list all. */
-async function lastHaveEnded(
-  batch: string,
-  { chunks }: BatchHeader,
-  options: BatchStorage,
-): Promise<boolean> {
-  for (let chunk = chunks - 1; chunk >= Math.max(0, chunks - PROBES); chunk -= 1) {
-    const stored = await readChunkRow({ batch, chunk }, options);
-    if (stored === undefined || !isEnded(stored.row)) return false;
-  }
-  return true;
-}
+type Ended = Pick<Summary, 'badRows'> & {
+  readonly chunks: readonly (Pick<EndedChunkRow, 'part' | 'counts'> & Pick<ChunkId, 'chunk'>)[];
+};
 
 /** All chunks in order, with the bad rows that are listed; undefined if one is still open. */
 async function readEnded(batch: string, options: BatchStorage): Promise<Ended | undefined> {
@@ -89,29 +84,25 @@ async function readEnded(batch: string, options: BatchStorage): Promise<Ended | 
   return { chunks: chunks.sort((a, b) => a.chunk - b.chunk), badRows };
 }
 
-type Ended = Pick<Summary, 'badRows'> & {
-  readonly chunks: readonly (Pick<EndedChunkRow, 'part' | 'counts'> & Pick<ChunkId, 'chunk'>)[];
-};
-
 function summarize(batch: string, { chunks, badRows }: Ended, input: InputFound | undefined): Summary {
   const { cancelled, ...counts } = sumOf(chunks.map((chunk) => chunk.counts));
+  const sentiments = addSentiments(chunks.flatMap((chunk) => chunk.counts.sentiments));
+  const byTopic = Map.groupBy(sentiments, ([topic]) => topic);
+  const countsOf = (topic: string | null) =>
+    Object.fromEntries((byTopic.get(topic) ?? []).map(([, sentiment, rows]) => [sentiment, rows]));
+  const topics = [...byTopic.keys()].filter((topic) => topic !== null);
   return {
     version: 1,
     batch,
     chunks: chunks.length,
     ...counts,
     ...(cancelled === 0 ? {} : { cancelled }),
-    sentiments: byTopic(addSentiments(chunks.flatMap((chunk) => chunk.counts.sentiments))),
+    sentiments: {
+      overall: countsOf(null),
+      topics: Object.fromEntries(topics.map((topic) => [topic, countsOf(topic)])),
+    },
     badRows,
     parts: chunks.map(({ part, counts: { rows } }) => ({ key: part, rows })),
     ...(input === undefined ? {} : { input }),
   };
-}
-
-function byTopic(sentiments: ChunkCounts['sentiments']): Summary['sentiments'] {
-  const found = Map.groupBy(sentiments, ([topic]) => topic);
-  const counts = (of: ChunkCounts['sentiments'] = []) =>
-    Object.fromEntries(of.map(([, sentiment, rows]) => [sentiment, rows]));
-  const topics = [...found].flatMap(([topic, of]) => (topic === null ? [] : [[topic, counts(of)] as const]));
-  return { overall: counts(found.get(null)), topics: Object.fromEntries(topics) };
 }

@@ -1,12 +1,14 @@
 import type { ScoreJob } from '../../types/score/message.ts';
-import { textHashOf } from '../cache/cache-row.ts';
+import { createScoreCache, type Looked } from '../cache/score-cache.ts';
 import type { ScoreTextsOptions } from '../scoring/run.ts';
-import { type Scored, scoreTexts, type TextResult } from '../scoring/score-texts.ts';
-import type { BatchStorage, ScoreRequest } from './batch.ts';
+import { type TextOutcome, withResult } from '../scoring/score-text.ts';
+import { type Scored, scoreTexts, settled, type TextResult } from '../scoring/score-texts.ts';
+import { type BatchStorage, type ChunkId, partPrefix, type ScoreRequest } from './batch.ts';
 import { openCallLimit } from './call-limit.ts';
-import { type EndedChunk, endChunk, findChunk } from './end-chunk.ts';
-import { readPriorPart } from './part.ts';
-import { readStaged } from './staged-chunk.ts';
+import { type Costs, countChunk } from './chunk-counts.ts';
+import { printPart, readOpenChunk, type Score, scoredRow } from './chunk-objects.ts';
+import { type EndedChunkRow, isEnded, readChunkRow, type StoredChunk, writeChunkRow } from './chunk-row.ts';
+import { finishBatch, type Summary } from './finish-batch.ts';
 
 export type ScoredChunk =
   | Exclude<Scored, { readonly kind: 'scored' }>
@@ -36,13 +38,8 @@ export async function scoreChunk(
   const chunkId = { batch, chunk };
   const found = await findChunk(chunkId, options);
   if (found.kind !== 'open') return { kind: 'scored', results: [], chunk: found };
-  const { rows } = await readStaged(chunkId, options.store);
-  const prior = await readPriorPart(found.row, options.store);
-  // The message still contains texts that were forgotten after it was sent.
-  const wanted = new Set(rows.flatMap((row) => ('text' in row ? [String(row.line)] : [])));
-  const texts = job.texts.filter(
-    ({ id, text }) => wanted.has(id) && prior.ofText(textHashOf(text)) === undefined,
-  );
+  // Not those of the message, which still has texts that were forgotten after it was sent.
+  const { texts } = await readOpenChunk(chunkId, found.row.part, options.store);
   const limit = await openCallLimit(batch, options);
   const scored = await scoreTexts(texts, requestOf(job), { ...options, limit });
   if (scored.kind !== 'scored') return scored;
@@ -55,4 +52,111 @@ export async function scoreChunk(
 export function requestOf(job: ScoreJob): ScoreRequest {
   const { version, type, id, notBefore, priority, texts, batch, chunk, ...request } = job;
   return request;
+}
+
+/** `gone`: the batch was erased, and nothing was written. `was-ended`: another worker ended the chunk first. */
+export type EndedChunk =
+  | {
+      readonly kind: 'ended' | 'was-ended';
+      /** Key of the part. */
+      readonly part: string;
+      /** What the chunk has cost, in all of its jobs. */
+      readonly costs: Costs;
+      /** Set once the whole batch has ended. */
+      readonly summary: Summary | undefined;
+    }
+  | { readonly kind: 'gone' };
+
+/**
+ * Ends a chunk: writes its part, then marks its row, then writes the summary if it was the last one. The first worker
+ * to end a chunk ends it for good; ending it again writes what may be missing and changes nothing. The ids of the
+ * results are the lines of the rows. Throws `StoredObjectError` if the staged chunk is missing.
+ */
+export async function endChunk(
+  chunkId: ChunkId,
+  results: readonly TextResult[],
+  options: BatchStorage,
+): Promise<EndedChunk> {
+  const { store } = options;
+  const scores = new Map(results.map((result): [number, Score] => [Number(result.id), result]));
+  for (;;) {
+    const found = await findChunk(chunkId, options);
+    if (found.kind !== 'open') return found;
+    const { row: open, token } = found;
+    const { rows: staged, prior } = await readOpenChunk(chunkId, open.part, store);
+    const rows = staged.map((row) => scoredRow(row, prior.get(row.line) ?? scores.get(row.line)));
+    const part = printPart(chunkId, rows);
+    const counts = countChunk(rows, results, open);
+    // Parts that earlier attempts to end the chunk left behind, and the one before it was reopened.
+    const leftovers = await Array.fromAsync(store.list(partPrefix(chunkId)), ({ key }) => key);
+    await store.put(part.key, part.body);
+    const ended: EndedChunkRow = { ...open, state: 'ended', part: part.key, counts };
+    const now = await writeChunkRow(chunkId, ended, token, options);
+    if (now?.row === ended) {
+      for (const key of leftovers) if (key !== part.key) await store.delete(key);
+      return conclude('ended', chunkId, ended, options);
+    }
+    // A row that is still open has changed since one of the chunk's texts was forgotten: then the part is made again.
+    const isOver = now === undefined || isEnded(now.row);
+    if (isOver && now?.row.part !== part.key) await store.delete(part.key);
+  }
+}
+
+/** How a chunk ended, or that it is gone; or its row while it is open. */
+async function findChunk(
+  chunkId: ChunkId,
+  options: BatchStorage,
+): Promise<EndedChunk | (StoredChunk & { readonly kind: 'open' })> {
+  const stored = await readChunkRow(chunkId, options);
+  if (stored === undefined) return { kind: 'gone' };
+  if (isEnded(stored.row)) return conclude('was-ended', chunkId, stored.row, options);
+  return { kind: 'open', ...stored };
+}
+
+const conclude = async (
+  kind: 'ended' | 'was-ended',
+  { batch }: ChunkId,
+  { part, counts: { cached, calls, paidAgain, tokens } }: EndedChunkRow,
+  options: BatchStorage,
+): Promise<EndedChunk> => ({
+  kind,
+  part,
+  costs: { cached, calls, paidAgain, tokens },
+  summary: await finishBatch(batch, options),
+});
+
+/** Why a chunk’s job did not score it, and the id of that job, which counts what it paid for. */
+export type ChunkFailure = { readonly error: string; readonly payer: string };
+
+/**
+ * Ends a chunk whose job failed or has an unknown outcome: rows whose texts were scored, whoever did it, have their
+ * results, and each of the others fails with this error. The calls of all of them are counted.
+ */
+export async function failChunk(
+  chunkId: ChunkId,
+  { error, payer }: ChunkFailure,
+  options: BatchStorage,
+): Promise<EndedChunk> {
+  const found = await findChunk(chunkId, options);
+  if (found.kind !== 'open') return found;
+  const { texts, request, host } = await readOpenChunk(chunkId, found.row.part, options.store);
+  const distinct = [...new Set(texts.map(({ text }) => text))];
+  const requests = distinct.map((text) => ({ ...request, text }));
+  // It claims nothing.
+  const looked = await createScoreCache({ ...options, host, owner: payer, attemptMs: 0 }).look(
+    requests,
+    payer,
+  );
+  const outcomes = looked.map((each, at) => [distinct[at] ?? '', recordedOutcome(each, error)] as const);
+  const { results, settle } = settled(texts, new Map(outcomes));
+  const ended = await endChunk(chunkId, results, options);
+  if (ended.kind === 'ended') await settle();
+  return ended;
+}
+
+function recordedOutcome(looked: Looked, error: string): TextOutcome {
+  if (looked.kind === 'scored') return withResult(looked);
+  // Whoever holds the text will count its calls.
+  if (looked.kind === 'held') return { kind: 'failed', error, calls: 0 };
+  return { kind: 'failed', error, calls: looked.claim.sends(), claim: looked.claim };
 }

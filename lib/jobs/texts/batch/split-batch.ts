@@ -1,34 +1,28 @@
 import { inGroups } from '../../results/read-listed.ts';
-import type { ScoreJob } from '../../types/score/message.ts';
 import { type BatchStorage, type ChunkId, stagedKey } from './batch.ts';
 import { setCallLimit } from './call-limit.ts';
 import { type CheckOptions, checkBatch, type Refusal } from './check-batch.ts';
 import type { ChunkCounts } from './chunk-counts.ts';
+import { type ChunkJob, chunkMessage, printStaged, type StagedChunk } from './chunk-objects.ts';
 import { type ChunkRow, isEnded, readChunkRow, writeChunkRow, writeHeader } from './chunk-row.ts';
-import { type BadRow, type BatchRequest, type Chunk, cutChunks, isBad, type SourceRow } from './chunks.ts';
-import { endChunk } from './end-chunk.ts';
+import { type BadRow, type BatchRequest, type Chunk, cutChunks, isBad } from './chunks.ts';
 import { finishBatch, type Summary } from './finish-batch.ts';
-import { chunkMessage, printStaged, type StagedChunk } from './staged-chunk.ts';
+import { endChunk } from './score-chunk.ts';
 
 export type SplitOptions = BatchStorage &
   CheckOptions & {
-    /**
-     * Puts the messages of at most 10 jobs on the queue; throws unless all of them are there. The ids of a job’s texts
-     * are the lines of their rows.
-     */
-    readonly send: (messages: readonly ScoreJob[]) => Promise<void>;
+    /** Puts the messages of at most 10 jobs on the queue; throws unless all of them are there. */
+    readonly send: (messages: readonly ChunkJob[]) => Promise<void>;
     /** Is called with each chunk that had ended before. */
     readonly hadEnded?: ((counts: ChunkCounts) => void) | undefined;
   };
 
-export type Split = SplitBatch | Refusal;
-
+/** `summary` is set if every chunk has already ended. */
 export type SplitBatch = {
   readonly kind: 'split';
   readonly chunks: number;
   readonly rows: number;
   readonly badRows: number;
-  /** Set if every chunk has already ended. */
   readonly summary: Summary | undefined;
 };
 
@@ -51,17 +45,18 @@ const MESSAGES_AT_ONCE = 10;
  * the same request again, after a crash or at the same time, gives the same chunks, rows and job ids; chunks that have
  * ended are left alone. Ten chunks are held at a time.
  */
-export async function splitBatch(request: BatchRequest, options: SplitOptions): Promise<Split> {
+export async function splitBatch(
+  request: BatchRequest,
+  options: SplitOptions,
+): Promise<SplitBatch | Refusal> {
   const checked = await checkBatch(request, options);
   return checked.kind === 'refused' ? checked : splitChecked(request, options);
 }
 
 /** Splits a batch that has been checked. */
-export async function splitChecked(
-  request: BatchRequest,
-  options: Pick<SplitOptions, keyof BatchStorage | 'send' | 'signal' | 'hadEnded' | 'maxCalls'>,
-): Promise<SplitBatch> {
-  if (options.maxCalls !== undefined) await setCallLimit(request.batch, options.maxCalls, options);
+export async function splitChecked(request: BatchRequest, options: SplitOptions): Promise<SplitBatch> {
+  const { batch } = request;
+  if (options.maxCalls !== undefined) await setCallLimit(batch, options.maxCalls, options);
   const header = { chunks: 0, rows: 0, badRows: 0 };
   for await (const group of inGroups(cutChunks(request.rows()), MESSAGES_AT_ONCE)) {
     options.signal?.throwIfAborted();
@@ -74,34 +69,30 @@ export async function splitChecked(
       header.badRows += rows.filter(isBad).length;
     }
   }
-  const input = request.input?.();
-  const whole = { ...header, ...(input === undefined ? {} : { input }) };
-  if (!(await writeHeader(request.batch, whole, options)))
-    throw new BatchConflictError({ batch: request.batch, chunk: header.chunks });
-  return { kind: 'split', ...header, summary: await finishBatch(request.batch, options) };
+  if (!(await writeHeader(batch, { ...header, input: request.input?.() }, options)))
+    throw new BatchConflictError({ batch, chunk: header.chunks });
+  return { kind: 'split', ...header, summary: await finishBatch(batch, options) };
 }
 
 /** Stages a chunk and stores its row; returns the message of its job if anything is left to score. */
 async function stageChunk(
   { index, rows }: Chunk,
   { batch, request, host }: BatchRequest,
-  options: BatchStorage & Pick<SplitOptions, 'hadEnded'>,
-): Promise<ScoreJob | undefined> {
+  options: SplitOptions,
+): Promise<ChunkJob | undefined> {
   const chunkId = { batch, chunk: index };
-  const chunk: StagedChunk = { version: 1, host, request, rows: rows.map(stagedRow) };
+  const badRows = rows.filter(isBad);
+  const staged = rows.map((row) => (isBad(row) ? withoutEmpty(row) : row));
+  const chunk: StagedChunk = { version: 1, host, request, rows: staged };
   const { body, sha256 } = printStaged(chunk);
+  const open: ChunkRow = { state: 'open', staged: sha256, badRows: badRows.map(tableRow) };
   const stored = await readChunkRow(chunkId, options);
-  const isStaged = stored?.row.state === 'ended' || (await stage(chunkId, body, options));
-  const open: ChunkRow = { state: 'open', staged: sha256, badRows: rows.filter(isBad).map(tableRow) };
+  const isStaged = (stored && isEnded(stored.row)) || (await stage(chunkId, body, options));
   if (stored === undefined && !isStaged) throw new BatchConflictError(chunkId);
   const now = stored ?? (await writeChunkRow(chunkId, open, null, options));
   if (now === undefined || now.row.staged !== sha256) throw new BatchConflictError(chunkId);
-  if (isEnded(now.row)) {
-    options.hadEnded?.(now.row.counts);
-    return undefined;
-  }
-  const message = chunkMessage(chunkId, chunk);
-  if (message.texts.length > 0) return message;
+  if (isEnded(now.row)) return void options.hadEnded?.(now.row.counts);
+  if (badRows.length < rows.length) return chunkMessage(chunkId, chunk);
   await endChunk(chunkId, [], options);
   return undefined;
 }
@@ -113,22 +104,16 @@ async function stage(chunkId: ChunkId, body: Buffer, { store }: BatchStorage): P
   return put.kind === 'stored' || (await store.get(key))?.body.equals(body) === true;
 }
 
-function stagedRow(row: SourceRow): StagedChunk['rows'][number] {
-  if (!isBad(row)) return row;
-  const { isEmpty: _, ...bad } = row;
-  return bad;
-}
+const withoutEmpty = ({ isEmpty: _, ...bad }: BadRow) => bad;
 
 /** The most characters of a bad row's id and columns in the table, whose row for a chunk holds up to a hundred of them. */
 const MOST_OF_BAD_ROW = 1_000;
 
 /** A bad row as the table holds it, which accepts only well-formed text. */
-function tableRow({ line, fault, id, columns }: BadRow): ChunkRow['badRows'][number] {
-  const own = { ...(id === undefined ? {} : { id }), ...(columns === undefined ? {} : { columns }) };
+function tableRow(row: BadRow): ChunkRow['badRows'][number] {
+  const { line, fault, ...own } = withoutEmpty(row);
   const text = JSON.stringify(own);
-  const isFit = text.length <= MOST_OF_BAD_ROW && isWellFormed(own);
+  // JSON escapes each half of a surrogate pair that is alone.
+  const isFit = text.length <= MOST_OF_BAD_ROW && !/\\ud[89a-f]/.test(text);
   return { line, fault: fault.toWellFormed(), ...(isFit ? own : {}) };
 }
-
-const isWellFormed = ({ id = '', columns = {} }: Pick<BadRow, 'id' | 'columns'>) =>
-  [id, ...Object.entries(columns).flat()].every((text) => text.isWellFormed());

@@ -1,8 +1,8 @@
 import { printJson } from '../../../base/index.ts';
 import { readAhead } from '../../../snapshot/sources/read-ahead.ts';
 import { missingObject, type Store } from '../../../store/index.ts';
+import { parsePart, type ScoredRow } from '../batch/chunk-objects.ts';
 import type { Summary } from '../batch/finish-batch.ts';
-import { parsePart, type ScoredRow } from '../batch/part.ts';
 import { textHashOf } from '../cache/cache-row.ts';
 import { openRows, type RowOfSource, type RowsOptions } from '../rows/read-rows.ts';
 import { csvLines, membersOf, ndjsonLines } from './added-columns.ts';

@@ -16,29 +16,23 @@ export type TextOutcome =
 /** A text that this worker leaves alone until then, since another one has it or time is up. */
 type HeldText = Extract<Taken, { readonly kind: 'held' }>;
 
+type Outcome = TextOutcome | HeldText;
+
 const heldNow = ({ now }: Run): HeldText => ({ kind: 'held', untilMs: now() });
 
-/** The outcome of a text with a result; `calls`: those of this job, 0 if another one paid. */
-export const withResult = ({
-  result,
-  calls,
-}: {
-  readonly result: Sentiment;
-  readonly calls: number;
-}): TextOutcome => (calls === 0 ? { kind: 'cached', result } : { kind: 'scored', result, calls });
+type Found = { readonly result: Sentiment; readonly calls: number };
 
-export const outcomeOf = (taken: Taken): TextOutcome | HeldText =>
-  taken.kind === 'held' ? taken : withResult(taken);
+/** The outcome of a text with a result; `calls`: those of this job, 0 if another one paid. */
+export const withResult = ({ result, calls }: Found): TextOutcome =>
+  calls === 0 ? { kind: 'cached', result } : { kind: 'scored', result, calls };
+
+export const outcomeOf = (taken: Taken): Outcome => (taken.kind === 'held' ? taken : withResult(taken));
 
 /**
  * Scores a text that is not in the cache by calls, and stops the run if it shows that no other text would fare better.
  * Throws nothing: what is not a failure of the platform stops the run.
  */
-export async function scoreText(
-  request: SentimentRequest,
-  claim: TextClaim,
-  run: Run,
-): Promise<TextOutcome | HeldText> {
+export async function scoreText(request: SentimentRequest, claim: TextClaim, run: Run): Promise<Outcome> {
   try {
     return await tryUntilDone(request, claim, run);
   } catch (error) {
@@ -65,13 +59,9 @@ type Tries = {
 type Tried =
   | { readonly kind: 'result'; readonly result: Sentiment }
   | { readonly kind: 'failure'; readonly error: PlatformError }
-  | { readonly kind: 'ended'; readonly outcome: TextOutcome | HeldText };
+  | { readonly kind: 'ended'; readonly outcome: Outcome };
 
-async function tryUntilDone(
-  request: SentimentRequest,
-  claim: TextClaim,
-  run: Run,
-): Promise<TextOutcome | HeldText> {
+async function tryUntilDone(request: SentimentRequest, claim: TextClaim, run: Run): Promise<Outcome> {
   const tries: Tries = { attempts: 0, spentMs: 0, refusedTokens: 0, departures: 0 };
   for (;;) {
     const tried = await run.enter((leave) => tryInTurn({ request, claim, leave }, tries, run), run.signal);
@@ -109,14 +99,14 @@ const LONGEST_WAIT_MS = 120_000;
  * One attempt in its turn. As long as calls of the chunk leave, a wait for the pace is sat out here, so that no other text
  * of the process meets it too: going back to the queue and coming again costs receives and writes.
  */
-async function tryInTurn({ request, claim, leave }: Turn, tries: Tries, run: Run): Promise<Tried> {
+async function tryInTurn(turn: Turn, tries: Tries, run: Run): Promise<Tried> {
   for (;;) {
     let leftAtMs: number | undefined;
-    const left = () => {
+    const leave = () => {
       leftAtMs = run.now();
-      leave();
+      turn.leave();
     };
-    const tried = await sendText({ request, claim, leave: left }, run);
+    const tried = await sendText({ ...turn, leave }, run);
     if (leftAtMs !== undefined) tries.spentMs += run.now() - leftAtMs;
     if (tried.kind !== 'failure' || tried.error.failure.kind !== 'wait') return tried;
     const { waitMs } = tried.error.failure;
@@ -131,17 +121,6 @@ async function tryInTurn({ request, claim, leave }: Turn, tries: Tries, run: Run
   }
 }
 
-/** Ends an attempt that may not be sent. */
-class EndedError extends Error {
-  override readonly name = 'EndedError';
-  readonly outcome: TextOutcome | HeldText;
-
-  constructor(outcome: TextOutcome | HeldText) {
-    super(outcome.kind);
-    this.outcome = outcome;
-  }
-}
-
 /**
  * One call. The text is claimed shortly before its slot, and `leave` called when it leaves; what was certainly not
  * executed is taken back. A call that has left finishes even if the run is stopped: it is paid for.
@@ -149,44 +128,47 @@ class EndedError extends Error {
 async function sendText({ request, claim, leave }: Turn, run: Run): Promise<Tried> {
   const { limit, signal } = run;
   let [recorded, left] = [false, false];
+  let ended: Outcome | undefined;
+  const end = (outcome: Outcome) => {
+    ended = outcome;
+    throw new Error('not sent');
+  };
   const beforeSend = async () => {
     if (recorded) return;
     signal.throwIfAborted();
-    if (run.isOver()) throw new EndedError(heldNow(run));
+    if (run.isOver()) end(heldNow(run));
     if (limit && !(await limit.take())) {
       const error = `not sent: the batch has made its ${limit.most} calls`;
-      throw new EndedError({ kind: 'failed', error, calls: claim.sends(), claim });
+      end({ kind: 'failed', error, calls: claim.sends(), claim });
     }
     const sent = await claim.send();
     if (sent.kind !== 'sent') {
       await limit?.giveBack();
-      throw new EndedError(outcomeOf(sent));
+      return end(outcomeOf(sent));
     }
     recorded = true;
   };
   const onLeave = () => {
     signal.throwIfAborted();
-    if (run.isOver() || !claim.isHeld()) throw new EndedError(heldNow(run));
+    if (run.isOver() || !claim.isHeld()) end(heldNow(run));
     left = true;
     run.counts.departures += 1;
     leave();
   };
+  const takeBack = async () => {
+    await claim.takeBack();
+    await limit?.giveBack();
+  };
+  if (run.isOver()) return { kind: 'ended', outcome: heldNow(run) };
   try {
-    if (run.isOver()) throw new EndedError(heldNow(run));
     const options = { signal, beforeSend, onLeave, once: true, finishes: true };
     return { kind: 'result', result: await run.analyze(request, options) };
   } catch (error) {
     // It did not leave after all: its turn was too far off, or it was stopped before.
-    if (recorded && !left) {
-      await claim.takeBack().catch(() => undefined);
-      await limit?.giveBack().catch(() => undefined);
-    }
-    if (error instanceof EndedError) return { kind: 'ended', outcome: error.outcome };
+    if (recorded && !left) await takeBack().catch(() => undefined);
+    if (ended !== undefined) return { kind: 'ended', outcome: ended };
     if (!(error instanceof PlatformError)) throw error;
-    if (left && (!error.sent || wasRefused(error.failure))) {
-      await claim.takeBack();
-      await limit?.giveBack();
-    }
+    if (left && (!error.sent || wasRefused(error.failure))) await takeBack();
     return { kind: 'failure', error };
   }
 }

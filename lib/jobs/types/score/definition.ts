@@ -1,5 +1,5 @@
 import { reopenChunk } from '../../texts/batch/chunk-row.ts';
-import { failChunk } from '../../texts/batch/end-chunk.ts';
+import { failChunk } from '../../texts/batch/score-chunk.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
 import { type ScoreInput, type ScoreMessage, scoreChecks } from './message.ts';
 

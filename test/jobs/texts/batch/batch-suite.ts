@@ -1,5 +1,5 @@
+import { parsePart, type ScoredRow } from '../../../../lib/jobs/texts/batch/chunk-objects.ts';
 import type { BatchRequest, SourceRow } from '../../../../lib/jobs/texts/batch/chunks.ts';
-import { parsePart, type ScoredRow } from '../../../../lib/jobs/texts/batch/part.ts';
 import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { type SplitOptions, splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
 import type { ScoreJob } from '../../../../lib/jobs/types/score/message.ts';

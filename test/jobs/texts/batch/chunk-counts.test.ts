@@ -6,7 +6,7 @@ import {
   countChunk,
   countRowsOf,
 } from '../../../../lib/jobs/texts/batch/chunk-counts.ts';
-import type { ScoredRow } from '../../../../lib/jobs/texts/batch/part.ts';
+import type { ScoredRow } from '../../../../lib/jobs/texts/batch/chunk-objects.ts';
 import type { TextResult } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
 import type { Sentiment } from '../../../../lib/platform/records.ts';
 import { sentimentOf } from '../fakes.ts';
@@ -101,23 +101,21 @@ test('a chunk counts on from what it cost before it was reopened', () => {
     tokens: { input: 1, output: 2, total: 3, reasoning: 4 },
   };
 
-  const counts = countChunk({
-    bad: 1,
-    rows: [
+  const counts = countChunk(
+    [
       { line: 1, error: 'no text' },
       { line: 2, sentiment: 'good' },
     ],
-    results: [resultOf({}), resultOf({ cached: true, calls: 0 })],
-    equal: 2,
-    before,
-  });
+    [resultOf({}), resultOf({ cached: true, calls: 0 })],
+    { badRows: [{ line: 1, fault: 'no text' }], counts: before },
+  );
 
   expect(counts).toMatchObject({
     rows: 2,
     scored: 1,
     failed: 0,
     bad: 1,
-    cached: 13,
+    cached: 11,
     calls: 21,
     paidAgain: 30,
     tokens: { input: 5, output: 3, total: 8, reasoning: 4 },

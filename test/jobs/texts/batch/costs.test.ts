@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { reopenChunk } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
-import { failChunk } from '../../../../lib/jobs/texts/batch/end-chunk.ts';
-import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
+import { failChunk, scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
 import { CACHE_PREFIX } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import type { ScoreJob } from '../../../../lib/jobs/types/score/message.ts';

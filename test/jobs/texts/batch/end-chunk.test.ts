@@ -5,7 +5,7 @@ import {
   reopenChunk,
   writeChunkRow,
 } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
-import { endChunk, failChunk, findChunk } from '../../../../lib/jobs/texts/batch/end-chunk.ts';
+import { endChunk, failChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
 import { cacheKey, textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import { forgetBatch } from '../../../../lib/jobs/texts/forget.ts';
@@ -74,22 +74,15 @@ describe('a chunk', () => {
 
     expect(ended).toMatchObject({ kind: 'ended', part: partsIn(one)[0], summary: { scored: 2 } });
     expect(partsIn(one)).toHaveLength(1);
-    expect(await findChunk(CHUNK, one.storage)).toMatchObject({ ...ended, kind: 'was-ended' });
+    expect(await endChunk(CHUNK, [], one.storage)).toMatchObject({ ...ended, kind: 'was-ended' });
   });
 
   test('that was erased leaves nothing', async () => {
     const one = world();
 
     expect(await endChunk(CHUNK, results, one.storage)).toEqual({ kind: 'gone' });
-    expect(await findChunk(CHUNK, one.storage)).toEqual({ kind: 'gone' });
     expect(await failChunk(CHUNK, { error: 'no', payer: 'job' }, one.storage)).toEqual({ kind: 'gone' });
     expect(one.store.objects.size).toBe(0);
-  });
-
-  test('that is open has no end yet', async () => {
-    const one = await splitWorld();
-
-    expect(await findChunk(CHUNK, one.storage)).toMatchObject({ kind: 'open' });
   });
 
   test('deletes the parts that earlier attempts to end it left behind', async () => {
@@ -288,21 +281,5 @@ describe('reopening a chunk', () => {
 
     expect(ended).toMatchObject({ summary: { scored: 2, calls: 3, cached: 0 } });
     expect(partLines(one.store)).toMatchObject([{ sentiment: 'POSITIVE' }, { sentiment: 'negative' }]);
-  });
-
-  test('then ending it scores only the rows without a score, also if their texts are equal', async () => {
-    const one = world();
-    await splitBatch(batchOf([row(1, 'good'), row(2, 'bad'), row(3, 'good')]), one.split);
-    await endChunk(CHUNK, [scored('1', 'good'), failed('2'), failed('3')], one.storage);
-    await reopenChunk(CHUNK, one.storage);
-
-    const ended = await endChunk(CHUNK, [scored('2', 'bad')], one.storage);
-
-    expect(ended).toMatchObject({ kind: 'ended', summary: { scored: 3, failed: 0, calls: 4, cached: 1 } });
-    expect(partLines(one.store)).toMatchObject([
-      { sentiment: 'POSITIVE' },
-      { sentiment: 'negative' },
-      { sentiment: 'POSITIVE' },
-    ]);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { reopenChunk } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
-import { endChunk } from '../../../../lib/jobs/texts/batch/end-chunk.ts';
-import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
+import { endChunk, scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
 import type { ScoreJob } from '../../../../lib/jobs/types/score/message.ts';
 import { refusedText, row, scriptedAnalyze } from '../fakes.ts';

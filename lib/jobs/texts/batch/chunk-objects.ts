@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import * as z from 'zod/mini';
+import { messageOf, parseJson, printJson, recordOf } from '../../../base/index.ts';
+import { findStored, MOST_LIST_BYTES, missingObject, parseStored, type Store } from '../../../store/index.ts';
+import { notRows, rowsOfPart } from '../../results/part-rows.ts';
+import type { ScoreJob } from '../../types/score/message.ts';
+import { textHashOf } from '../cache/cache-row.ts';
+import { type ChunkId, chunkJobId, partPrefix, type ScoreRequest, stagedKey } from './batch.ts';
+
+/* The two objects of a chunk: its rows as they wait for their job, and the part with its results. */
+
+const line = z.number();
+
+/** A row that cannot be scored, as it is stored. */
+export const badRowSchema = z.strictObject({
+  line,
+  fault: z.string(),
+  id: z.optional(z.string()),
+  columns: z.optional(recordOf(z.string())),
+});
+
+const stagedRowSchema = z.union([
+  badRowSchema,
+  z.strictObject({ line, id: z.string(), erased: z.literal(true) }),
+  z.strictObject({ line, id: z.string(), text: z.string(), columns: recordOf(z.string()) }),
+]);
+
+/** A row that waits for its job: to be scored, bad, or forgotten meanwhile. */
+export type StagedRow = z.infer<typeof stagedRowSchema>;
+
+const stagedSchema = z.strictObject({
+  version: z.literal(1),
+  host: z.string(),
+  request: z.custom<ScoreRequest>((value) => typeof value === 'object' && value !== null),
+  rows: z.array(stagedRowSchema),
+});
+
+/** A chunk as the splitter staged it: everything needed to write its part once its texts are scored. */
+export type StagedChunk = z.infer<typeof stagedSchema>;
+
+/** The bytes of a staged chunk and their SHA-256 in hex. */
+export function printStaged(staged: StagedChunk): { readonly body: Buffer; readonly sha256: string } {
+  const body = Buffer.from(printJson(staged));
+  return { body, sha256: sha256(body) };
+}
+
+const sha256 = (body: Buffer) => createHash('sha256').update(body).digest('hex');
+
+export const parseStaged = (key: string, body: Buffer): StagedChunk =>
+  parseStored(key, body, stagedSchema, MOST_LIST_BYTES);
+
+/** The staged chunk. Throws `StoredObjectError` if it is missing or invalid. */
+export async function readStaged(chunkId: ChunkId, store: Store): Promise<StagedChunk> {
+  const key = stagedKey(chunkId);
+  const found = await findStored(store, key, stagedSchema, MOST_LIST_BYTES);
+  if (found === undefined) throw missingObject(store, key, 'a chunk');
+  return found.value;
+}
+
+/** The message of the job that scores a staged chunk. */
+export const chunkMessage = (chunkId: ChunkId, { request, rows }: StagedChunk): ChunkJob => ({
+  ...request,
+  version: 1,
+  type: 'score',
+  id: chunkJobId(chunkId),
+  texts: textsOf(rows),
+  ...chunkId,
+});
+
+/** The job of a chunk. */
+export type ChunkJob = ScoreJob & ChunkId;
+
+/** The texts of rows. Their ids are the lines. */
+const textsOf = (rows: readonly StagedRow[]) =>
+  rows.flatMap((row) => ('text' in row ? [{ id: String(row.line), text: row.text }] : []));
+
+/** One line of a part: the outcome of one row. Names are written in this order. */
+export type ScoredRow = {
+  /** The user's own id. */
+  readonly id?: string | undefined;
+  /** The line of the row in its file. */
+  readonly line: number;
+  /** The requested columns, if any. */
+  readonly columns?: Readonly<Record<string, string>> | undefined;
+  /** The hash that the text is forgotten by. */
+  readonly textHash?: string;
+  readonly topicSentiments?: unknown;
+  readonly sentiment?: unknown;
+  readonly model?: unknown;
+  /** Why there is no result. */
+  readonly error?: string;
+  readonly erased?: true;
+};
+
+/** What was found out about a row's text. */
+export type Score = {
+  readonly result?: Pick<ScoredRow, 'topicSentiments' | 'sentiment' | 'model'> | undefined;
+  readonly error?: string | undefined;
+};
+
+/** A row with its result; `scored` is undefined if its job did not score it. */
+export function scoredRow(row: StagedRow, scored: Score | undefined): ScoredRow {
+  const { line, id } = row;
+  if ('fault' in row) return { id, line, columns: row.columns, error: row.fault };
+  if ('erased' in row) return { id, line, erased: true };
+  const columns = Object.keys(row.columns).length === 0 ? undefined : row.columns;
+  const about = { id, line, columns, textHash: textHashOf(row.text) };
+  if (scored?.result === undefined)
+    return { ...about, error: messageOf(scored?.error ?? 'the text was not scored') };
+  const { topicSentiments, sentiment, model } = scored.result;
+  return { ...about, topicSentiments, sentiment, model };
+}
+
+export type Part = { readonly key: string; readonly body: Buffer };
+
+/**
+ * A part with these rows, each with the batch and the chunk that it belongs to: a table over all batches has no other
+ * place for them. The same rows give the same bytes, and so the same key.
+ */
+export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[]): Part {
+  const { batch, chunk } = chunkId;
+  const body = gzipSync(rows.map((row) => `${printJson({ ...row, batch, chunk })}\n`).join(''));
+  // The operating system (RFC 1952, 2.3), the only reason that the bytes could differ: unknown.
+  body[9] = 255;
+  return { key: `${partPrefix(chunkId)}${sha256(body).slice(0, 12)}.ndjson.gz`, body };
+}
+
+/** The rows of a part that `printPart` made. Throws `StoredObjectError` for anything else, however large it unpacks. */
+export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
+  const rows = rowsOfPart(key, body);
+  try {
+    return rows.map((row) => {
+      const { batch: _, chunk: __, ...scored } = parseJson(row.toString()) as ScoredRow & ChunkId;
+      return scored;
+    });
+  } catch {
+    throw notRows(key, body);
+  }
+}
+
+/** A chunk that is open, as it is stored now. */
+export type OpenChunk = StagedChunk & {
+  /** Its texts that have no score. */
+  readonly texts: ScoreJob['texts'];
+  /**
+   * The scores of its part, by line, if it ended and was reopened: they are paid for, whether or not the cache still has
+   * them.
+   */
+  readonly prior: ReadonlyMap<number, Score>;
+};
+
+/** Reads an open chunk. `part`: as its row names it; if it is gone, all its texts are scored again. Throws as `readStaged`. */
+export async function readOpenChunk(
+  chunkId: ChunkId,
+  part: string | undefined,
+  store: Store,
+): Promise<OpenChunk> {
+  const staged = await readStaged(chunkId, store);
+  const stored = part === undefined ? undefined : await store.get(part);
+  const rows = part === undefined || stored === undefined ? [] : parsePart(part, stored.body);
+  const scored = rows.filter(({ error, erased }) => error === undefined && erased !== true);
+  const prior = new Map(scored.map((row) => [row.line, { result: row }]));
+  return { ...staged, texts: textsOf(staged.rows.filter((row) => !prior.has(row.line))), prior };
+}
