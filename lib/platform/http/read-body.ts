@@ -9,8 +9,8 @@ export type ReadBody =
   | { readonly kind: 'too-large'; readonly readBytes: number }
   | { readonly kind: 'unknown-encoding'; readonly encoding: string };
 
-/** Makes room for so many bytes more: undefined if there is some, else a promise that resolves once there is. */
-export type MakeRoom = (bytes: number) => Promise<void> | undefined;
+/** Waits until there is room for so many bytes more. */
+export type MakeRoom = (bytes: number) => Promise<void>;
 
 /**
  * The decoded body, read while it streams, as far as there is room, and abandoned as soon as it exceeds `maxBytes`. Throws
@@ -19,7 +19,7 @@ export type MakeRoom = (bytes: number) => Promise<void> | undefined;
 export async function readBody(
   response: ExchangeResponse,
   maxBytes: number,
-  makeRoom: MakeRoom = () => undefined,
+  makeRoom?: MakeRoom,
 ): Promise<ReadBody> {
   const encoding = String(response.headers['content-encoding'] ?? 'identity');
   const decode = DECODERS.get(encoding.toLowerCase());
@@ -35,8 +35,7 @@ export async function readBody(
       return { kind: 'too-large', readBytes };
     }
     // Nothing more is read meanwhile, so the sender waits too.
-    const waiting = makeRoom(chunk.byteLength);
-    if (waiting !== undefined) await waiting;
+    await makeRoom?.(chunk.byteLength);
     gathered.add(chunk);
   }
   return { kind: 'whole', body: gathered.bytes() };

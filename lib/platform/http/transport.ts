@@ -10,7 +10,6 @@ import {
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
 import { redact } from '../redact.ts';
 import type { BodyBudget } from './body-budget.ts';
-import { createDeadline, type Deadline } from './deadline.ts';
 import { type ErrorBody, pageTitle, readErrorBody } from './error-body.ts';
 import type { Exchange, ExchangeResponse } from './exchange.ts';
 import { type MakeRoom, readBody } from './read-body.ts';
@@ -83,8 +82,7 @@ export type TransportOptions = {
 const MAX_ERROR_BYTES = 65_536;
 
 /**
- * Sends a request once and reports exactly how that ended; one time limit covers it up to the body's last byte, without
- * the time in which the body waits for memory.
+ * Sends a request once and reports exactly how that ended; one time limit covers it up to the body's last byte.
  */
 export function createTransport(options: TransportOptions): Send {
   return async (request, token, signal) => {
@@ -104,10 +102,7 @@ export function createTransport(options: TransportOptions): Send {
       reached.status = head.status;
       const result = await readResponse(head, {
         ...options,
-        makeRoom(bytes) {
-          const waiting = share.take(bytes, stop);
-          return waiting && deadline.without(waiting);
-        },
+        makeRoom: (bytes) => share.take(bytes, stop),
         read: request.read,
         hide: request.isPrivate ? () => '(not shown)' : (text) => redact(text, token),
         hideToken: (text) => redact(text, token),
@@ -129,6 +124,15 @@ export function createTransport(options: TransportOptions): Send {
     }
   };
 }
+
+/** A limit of time, in milliseconds from now. */
+function createDeadline(limitMs: number) {
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(), limitMs);
+  return { signal: over.signal, clear: () => clearTimeout(timer) };
+}
+
+type Deadline = ReturnType<typeof createDeadline>;
 
 /** The limit that an attempt has reached; undefined if it has reached none. */
 function timedOut(
