@@ -2,6 +2,7 @@
 
 export { createLocalPace, type LocalPaceOptions } from '../pace/fleet-pace.ts';
 export type { Pace, PaceCounts } from '../pace/pace.ts';
+export type { CallOptions } from '../platform/call.ts';
 export { createPlatform, type Platform, type PlatformOptions } from '../platform/client.ts';
 export type { Observe, PlatformEvent } from '../platform/events.ts';
 export type { ConnectionPhase, PlatformFailure } from '../platform/failure.ts';
@@ -21,7 +22,6 @@ export type {
   Sentiment,
 } from '../platform/records.ts';
 export type { RetryLimits } from '../platform/retry.ts';
-export type { CallOptions } from '../platform/send-until-done.ts';
 export { fixedToken, type SecretTokenOptions, secretToken, type TokenSource } from '../platform/token.ts';
 export { type Environment, SettingsError } from '../settings.ts';
 export { type OpenPlatformOptions, openPlatform } from './open-platform.ts';

@@ -1,19 +1,25 @@
 import { checkedBy, faultsOf, type InHand, preview, printJson } from '../base/index.ts';
+import { type Attempted, type AttemptOptions, type AttemptParts, makeAttempt } from './attempt.ts';
 import { type Endpoint, type EndpointInput, targetOf } from './endpoint.ts';
 import { notifyAll } from './events.ts';
-import { type JsonResponse, type ReadResponse, readAsBoundedJson, readAsJson } from './http/transport.ts';
-import { PlatformError } from './platform-error.ts';
-import { redact } from './redact.ts';
+import { isStatus, isUnreached, wasSent } from './failure.ts';
 import {
-  type CallOptions,
-  type Done,
-  type PreparedCall,
-  type SendParts,
-  sendUntilDone,
-} from './send-until-done.ts';
+  type JsonResponse,
+  type PlatformRequest,
+  type ReadResponse,
+  readAsBoundedJson,
+  readAsJson,
+} from './http/transport.ts';
+import { type CallContext, PlatformError } from './platform-error.ts';
+import { redact } from './redact.ts';
+import { decideRetry, type RetryLimits } from './retry.ts';
 import { shapeFaults } from './shape-faults.ts';
+import { type TokenSource, tokenFault } from './token.ts';
 
-export type { CallOptions } from './send-until-done.ts';
+export type CallOptions = AttemptOptions & {
+  /** One attempt and no more, whatever its outcome: for callers that record each attempt and decide on the next. */
+  readonly once?: boolean | undefined;
+};
 
 /** Calls an endpoint: checks the input, waits for its turn, sends, retries by the policy. */
 export type Call = {
@@ -41,26 +47,33 @@ export type Call = {
   ): Promise<T>;
 };
 
-/** What a call needs; whatever leaves the process or is not deterministic is passed in. */
-export type CallParts = SendParts & {
+/** What calls need; whatever leaves the process or is not deterministic is passed in. */
+export type CallParts = AttemptParts & {
+  readonly token: TokenSource;
+  readonly limits: RetryLimits;
+  /** The platform's host, as errors name it. Absent: they do not. */
+  readonly host?: string | undefined;
   /** For endpoints without a time limit of their own, in milliseconds. */
   readonly timeoutMs: number;
   readonly inHand?: InHand | undefined;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** From 0 up to 1. */
+  readonly random: () => number;
 };
 
 /** Makes the one function that all operations go through. */
 export function createCall(given: CallParts): Call {
-  const parts = { ...given, observe: notifyAll([given.observe]), contact: { wasReached: false } };
+  const client = { ...given, observe: notifyAll([given.observe]), wasReached: false };
   const send = async <Input extends EndpointInput, T>(
     endpoint: Endpoint<Input, unknown>,
     input: EndpointInput,
     read: ReadResponse<T>,
     options: CallOptions = {},
   ): Promise<Done<T>> => {
-    const prepared = prepareCall(endpoint, input, parts.timeoutMs, read);
-    using _ = parts.inHand?.hold(prepared.context);
+    const prepared = prepareCall(endpoint, input, { timeoutMs: client.timeoutMs, read });
+    using _ = client.inHand?.hold(prepared.context);
     // What `read` returned comes back untouched: the one place where its type is asserted.
-    return (await sendUntilDone(prepared, parts, options)) as Done<T>;
+    return (await sendUntilDone(prepared, client, options)) as Done<T>;
   };
   const call = async <Input extends EndpointInput, Output>(
     endpoint: Endpoint<Input, Output>,
@@ -84,12 +97,17 @@ export function createCall(given: CallParts): Call {
   } satisfies Pick<Call, 'raw' | 'read'>);
 }
 
-/** A call that is ready to be sent as often as needed. Throws `PlatformError` with every fault of the input. */
+/** A call whose input was checked, ready to be sent as often as needed. */
+type PreparedCall = {
+  readonly request: PlatformRequest;
+  readonly context: Omit<CallContext, 'attempts'>;
+};
+
+/** Throws `PlatformError` with every fault of the input. */
 function prepareCall<Input extends EndpointInput>(
   endpoint: Endpoint<Input, unknown>,
   input: EndpointInput,
-  timeoutMs: number,
-  read: ReadResponse<unknown>,
+  { timeoutMs, read }: Pick<PlatformRequest, 'timeoutMs' | 'read'>,
 ): PreparedCall {
   const checked = checkedBy(endpoint.input, input);
   if (!checked.success) {
@@ -125,3 +143,56 @@ const brokenTexts = (values: Readonly<Record<string, unknown>>): readonly string
 /** What ran cannot be fetched again, so that its response is read however many values it holds. */
 const jsonReader = ({ mayRepeat }: { readonly mayRepeat: boolean }): ReadResponse<JsonResponse> =>
   mayRepeat ? readAsBoundedJson : readAsJson;
+
+/** Whether the platform has been connected to, by any call of the client. */
+type Client = CallParts & { wasReached: boolean };
+
+/** What was read from a response, with the token that fetched it and the context of the call. */
+type Done<T> = { readonly response: T; readonly token: string; readonly context: CallContext };
+
+/** Makes attempts until one succeeds or the retry policy ends them. Throws `PlatformError`, or the caller's abort. */
+async function sendUntilDone(
+  { request: prepared, context: call }: PreparedCall,
+  client: Client,
+  options: CallOptions,
+): Promise<Done<unknown>> {
+  const { limits, host, now } = client;
+  const startedMs = now();
+  let sent = false;
+  let tokenRenewed = false;
+  for (let attempt = 1; ; attempt += 1) {
+    const context = { ...call, host, attempts: attempt };
+    const connectMs = client.wasReached ? undefined : limits.unreachedMs;
+    const request = connectMs === undefined ? prepared : { ...prepared, connectMs };
+    // Read before the turn: a slow secret store must not waste a slot.
+    const token = await readToken(client.token, context);
+    const result = await makeAttempt({ request, token, operation: call.operation, attempt }, client, options);
+    client.wasReached ||= showsContact(result);
+    if (result.kind === 'response') return { response: result.response, token, context };
+    const { failure, cause } = result;
+    sent ||= wasSent(failure);
+    if (isStatus(failure, 401) && !tokenRenewed && client.token.refused(token) && !options.once) {
+      tokenRenewed = true;
+      continue;
+    }
+    const decision = decideRetry({
+      ...{ failure, attempt, limits, mayRepeat: request.mayRepeat, wasReached: client.wasReached },
+      elapsedMs: now() - startedMs,
+      random: client.random(),
+    });
+    if (decision.kind === 'stop' || options.once) throw new PlatformError(failure, context, { cause, sent });
+    const { delayMs } = decision;
+    client.observe({ kind: 'retry', operation: call.operation, attempt, delayMs, failure });
+    await client.sleep(delayMs, options.signal);
+  }
+}
+
+const showsContact = (result: Attempted): boolean =>
+  result.kind === 'response' || (result.failure.kind !== 'wait' && !isUnreached(result.failure));
+
+async function readToken(source: TokenSource, context: CallContext): Promise<string> {
+  const token = await source.read();
+  const fault = tokenFault(token);
+  if (fault !== undefined) throw new PlatformError({ kind: 'input', faults: [fault] }, context);
+  return token;
+}

@@ -10,23 +10,10 @@ import { analyzeSentiment, type SentimentRequest } from './operations/analyze-se
 import { getDataFile } from './operations/get-data-file.ts';
 import { listCards } from './operations/list-cards.ts';
 import { type FunctionCall, runFunction } from './operations/run-function.ts';
-import {
-  type CalculationSearch,
-  type CalculationsResponse,
-  searchCalculations,
-} from './operations/search-calculations.ts';
+import { type CalculationSearch, searchCalculations } from './operations/search-calculations.ts';
 import type { FileSearch } from './operations/search-files.ts';
 import { updateFormula } from './operations/update-formula.ts';
-import { calculationPages, filePages, type Page, type PagesOptions } from './pages.ts';
-import type {
-  Calculation,
-  CalculationRow,
-  Card,
-  DataFile,
-  FileRecord,
-  FunctionExecution,
-  Sentiment,
-} from './records.ts';
+import { calculationPages, filePages, type PagesOptions } from './pages.ts';
 import { defaultRetryLimits, type RetryLimits } from './retry.ts';
 import type { TokenSource } from './token.ts';
 
@@ -61,44 +48,6 @@ export type PlatformOptions = {
 
 type Id = string | number | bigint;
 
-/** The platform's seven operations. Every method throws `PlatformError`, or passes the caller's abort through. */
-export type Platform = {
-  readonly calculations: {
-    /** One page; `pages` reads all of them, each when the loop asks for it. */
-    search(search: CalculationSearch, options?: CallOptions): Promise<CalculationsResponse>;
-    pages(search: CalculationSearch, options?: PagesOptions): AsyncGenerator<Page<CalculationRow>>;
-    /** Never sent twice. `strict` refuses a formula that does not parse instead of storing it as INVALID. */
-    updateFormula(
-      id: Id,
-      expression: string,
-      options?: CallOptions & { readonly strict?: boolean },
-    ): Promise<Calculation>;
-  };
-  readonly files: {
-    pages(filesetId: string, search?: FileSearch, options?: PagesOptions): AsyncGenerator<Page<FileRecord>>;
-  };
-  readonly cards: {
-    /** `drill` adds cards that use the dataset only in a drill path; true by default, as on the platform. */
-    ofDataset(
-      datasetId: string,
-      options?: CallOptions & { readonly drill?: boolean },
-    ): Promise<readonly Card[]>;
-  };
-  readonly functions: {
-    /** Never sent twice. A failed execution is returned like any other: look at its `status`. */
-    run(call: FunctionCall, options?: CallOptions): Promise<FunctionExecution>;
-  };
-  readonly sentiment: {
-    analyze(request: SentimentRequest, options?: CallOptions): Promise<Sentiment>;
-  };
-  readonly dataFiles: {
-    /** `expand`: any of `revisions` and `metadata`. */
-    get(id: Id, options?: CallOptions & { readonly expand?: readonly string[] }): Promise<DataFile>;
-  };
-  /** The one call that all of these go through: any endpoint, validated or as received. */
-  readonly call: Call;
-};
-
 /** Makes a client. Opens no connection until the first call. */
 export function createPlatform(options: PlatformOptions): Platform {
   const call = createCall({
@@ -125,44 +74,50 @@ export function createPlatform(options: PlatformOptions): Platform {
   return operations(call);
 }
 
-/** The operations over any `call`: the real one, or a fake in a test. */
-export function operations(call: Call): Platform {
-  return {
-    call,
-    calculations: {
-      search: (search, options) => call(searchCalculations, { body: { ...search } }, options),
-      pages: (search, options) => calculationPages(call, search, options),
-      updateFormula: (id, expression, { strict, ...options } = {}) =>
-        call(
-          updateFormula,
-          { path: { calculationId: id }, query: { strict }, body: { expression } },
-          options,
-        ),
-    },
-    files: { pages: (filesetId, search, options) => filePages(call, filesetId, search, options) },
-    cards: {
-      ofDataset: (datasetId, { drill, ...options } = {}) =>
-        call(listCards, { path: { datasetId }, query: { drill } }, options),
-    },
-    functions: {
-      run: ({ packageId, version, functionName, ...body }, options) =>
-        call(runFunction, { path: { packageId, version, functionName }, body }, options),
-    },
-    sentiment: {
-      analyze: (request, options) => call(analyzeSentiment, { body: sentimentBody(request) }, options),
-    },
-    dataFiles: {
-      get: (id, { expand, ...options } = {}) =>
-        call(getDataFile, { path: { dataFileId: id }, query: { expand: expand?.join(',') } }, options),
-    },
-  };
-}
+/** The platform's seven operations. Every method throws `PlatformError`, or passes the caller's abort through. */
+export type Platform = ReturnType<typeof operations>;
 
-function sentimentBody({ text, ...rest }: SentimentRequest) {
-  const targeted = (rest.topics ?? []).length > 0;
-  return {
-    input: [{ type: 'TEXT', text }],
-    ...rest,
-    ...(targeted ? { targetedSentiment: true } : { simpleSentiment: true }),
-  };
-}
+/** The operations over any `call`: the real one, or a fake in a test. */
+export const operations = (call: Call) => ({
+  /** The one call that all of these go through: any endpoint, validated or as received. */
+  call,
+  calculations: {
+    /** One page; `pages` reads all of them, each when the loop asks for it. */
+    search: (search: CalculationSearch, options?: CallOptions) =>
+      call(searchCalculations, { body: { ...search } }, options),
+    pages: (search: CalculationSearch, options?: PagesOptions) => calculationPages(call, search, options),
+    /** Never sent twice. `strict` refuses a formula that does not parse instead of storing it as INVALID. */
+    updateFormula: (
+      calculationId: Id,
+      expression: string,
+      { strict, ...options }: CallOptions & { readonly strict?: boolean } = {},
+    ) => call(updateFormula, { path: { calculationId }, query: { strict }, body: { expression } }, options),
+  },
+  files: {
+    pages: (filesetId: string, search?: FileSearch, options?: PagesOptions) =>
+      filePages(call, filesetId, search, options),
+  },
+  cards: {
+    /** `drill` adds cards that use the dataset only in a drill path; true by default, as on the platform. */
+    ofDataset: (datasetId: string, { drill, ...options }: CallOptions & { readonly drill?: boolean } = {}) =>
+      call(listCards, { path: { datasetId }, query: { drill } }, options),
+  },
+  functions: {
+    /** Never sent twice. A failed execution is returned like any other: look at its `status`. */
+    run: ({ packageId, version, functionName, ...body }: FunctionCall, options?: CallOptions) =>
+      call(runFunction, { path: { packageId, version, functionName }, body }, options),
+  },
+  sentiment: {
+    analyze: ({ text, ...rest }: SentimentRequest, options?: CallOptions) => {
+      const kind = (rest.topics ?? []).length > 0 ? { targetedSentiment: true } : { simpleSentiment: true };
+      return call(analyzeSentiment, { body: { input: [{ type: 'TEXT', text }], ...rest, ...kind } }, options);
+    },
+  },
+  dataFiles: {
+    /** `expand`: any of `revisions` and `metadata`. */
+    get: (
+      dataFileId: Id,
+      { expand, ...options }: CallOptions & { readonly expand?: readonly string[] } = {},
+    ) => call(getDataFile, { path: { dataFileId }, query: { expand: expand?.join(',') } }, options),
+  },
+});

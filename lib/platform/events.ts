@@ -51,25 +51,14 @@ export function countCalls(): { readonly observe: Observe; readonly counts: () =
   return {
     counts: () => counts,
     observe: (event) => {
-      switch (event.kind) {
-        case 'request':
-          counts = { ...counts, requests: counts.requests + 1 };
-          return;
-        case 'retry':
-          counts = { ...counts, retries: counts.retries + 1 };
-          return;
-        case 'throttled':
-          counts = { ...counts, throttled: counts.throttled + 1 };
-          return;
-        case 'waited':
-          counts = { ...counts, waitedMs: counts.waitedMs + Math.round(event.waitedMs) };
-          return;
-        default:
-          event satisfies never;
-      }
+      const { waitedMs } = counts;
+      if (event.kind === 'waited') counts = { ...counts, waitedMs: waitedMs + Math.round(event.waitedMs) };
+      else counts = { ...counts, [COUNTED[event.kind]]: counts[COUNTED[event.kind]] + 1 };
     },
   };
 }
+
+const COUNTED = { request: 'requests', retry: 'retries', throttled: 'throttled' } as const;
 
 /** Notifies several observers in turn. One that throws affects neither the call nor the others. */
 export function notifyAll(observers: readonly Observe[]): Observe {

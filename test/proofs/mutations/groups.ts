@@ -57,7 +57,7 @@ export const groups = {
   retry: {
     mutate: [
       'lib/jobs/after-failure.ts',
-      'lib/platform/{retry,send-until-done,outage}.ts',
+      'lib/platform/{retry,call,outage}.ts',
       'lib/platform/http/retry-after.ts',
       'lib/base/time/backoff.ts',
     ],
