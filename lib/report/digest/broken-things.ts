@@ -61,54 +61,40 @@ async function judge({ store, run, before, signal }: RunsToJudge): Promise<Broke
     });
   const modelOver = async (one: LastRun) => modelOf(await computeModel(columnsOver(one)));
   // Of the first, memory holds what is wrong only.
-  const known = before && brokenIn(await modelOver(before));
+  const known = before && new Set(brokenIn(await modelOver(before)).map(({ text }) => text));
   const model = await modelOver(run);
-  const counted = countBroken(model, known);
-  const listed = new Set(Object.values(counted).flatMap(({ nodes }) => nodes));
+  const all = brokenIn(model);
+  const newly = all.filter(({ text }) => known?.has(text) === false);
+  const firstOf = (flag: BrokenFlag) => newly.filter((each) => each.flag === flag).slice(0, MOST_LISTED);
+  const listed = new Set(brokenFlags.flatMap((flag) => firstOf(flag).map(({ node }) => node)));
   const said = await describeNodes(model, columnsOver(run), listed);
-  const described = ([flag, { total, newly, nodes }]: readonly [BrokenFlag, Counted]) => {
-    const items = nodes.map((node) => linesOf(model, node, flag, said.get(node)?.name ?? undefined));
-    return [flag, { total, newly: known && { total: newly, items } }] as const;
+  const countOf = (broken: readonly Broken[], flag: BrokenFlag) =>
+    broken.reduce((count, each) => count + (each.flag === flag ? 1 : 0), 0);
+  const described = (flag: BrokenFlag) => {
+    const items = firstOf(flag).map(({ node }) =>
+      linesOf(model, node, flag, said.get(node)?.name ?? undefined),
+    );
+    return [
+      flag,
+      { total: countOf(all, flag), newly: known && { total: countOf(newly, flag), items } },
+    ] as const;
   };
-  return Object.fromEntries(brokenFlags.map((flag) => described([flag, counted[flag]]))) as BrokenThings;
+  return Object.fromEntries(brokenFlags.map(described)) as BrokenThings;
 }
 
-const keyAt = ({ things }: Model, node: number): string => Object.values(things.thingAt(node)).join(' ');
+type Broken = { readonly flag: BrokenFlag; readonly node: number; readonly text: string };
 
-/** Calls `see` with each flag of each calculation and card. */
-function eachBroken(
-  { calculations, cards, flags }: Model,
-  see: (node: number, flag: BrokenFlag) => void,
-): void {
-  for (const { nodes } of [calculations, cards])
-    for (const node of nodes)
-      for (const flag of brokenFlags) if (((flags[node] ?? 0) & flagBits[flag]) !== 0) see(node, flag);
-}
-
-/** What is wrong: a text each. */
-function brokenIn(model: Model): ReadonlySet<string> {
-  const found = new Set<string>();
-  eachBroken(model, (node, flag) => found.add(`${flag} ${keyAt(model, node)}`));
-  return found;
-}
-
-type Counted = { total: number; newly: number; readonly nodes: number[] };
-
-/** By flag: how many have it, how many had not, and the first of these. */
-function countBroken(
-  model: Model,
-  before: ReadonlySet<string> | undefined,
-): Readonly<Record<BrokenFlag, Counted>> {
-  const none = (): Counted => ({ total: 0, newly: 0, nodes: [] });
-  const counted = { broken_links: none(), invalid: none(), missing_target: none(), affected: none() };
-  eachBroken(model, (node, flag) => {
-    const count = counted[flag];
-    count.total += 1;
-    if (before === undefined || before.has(`${flag} ${keyAt(model, node)}`)) return;
-    count.newly += 1;
-    if (count.nodes.length < MOST_LISTED) count.nodes.push(node);
-  });
-  return counted;
+/** What is wrong with calculations and cards, a text each. */
+function brokenIn({ calculations, cards, flags, things }: Model): readonly Broken[] {
+  const flagsAt = (node: number) => brokenFlags.filter((flag) => ((flags[node] ?? 0) & flagBits[flag]) !== 0);
+  const isBroken = (node: number) => flagsAt(node).length > 0;
+  return [calculations, cards].flatMap(({ nodes }) =>
+    Array.from(nodes.filter(isBroken)).flatMap((node) =>
+      flagsAt(node).map((flag) => ({
+        ...{ flag, node, text: `${flag} ${Object.values(things.thingAt(node)).join(' ')}` },
+      })),
+    ),
+  );
 }
 
 /** A thing, and the first of its uses that says why it has the flag. */

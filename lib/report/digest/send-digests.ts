@@ -27,10 +27,7 @@ export type SentDigest = { readonly place: Place; readonly run: string };
 /**
  * Sends a digest of each published run of these places that none was sent of, the oldest first: whoever took the run,
  * since its changes are in no other. A place that is new here begins with its newest run, if that is of the last day.
- *
- * A digest is sent again only if the process was killed between sending it and recording that: a mail twice is better
- * than none, but not more often than `MOST_TRIES`. A sender that throws is asked again the next time, without end.
- * Throws the first error, after all places.
+ * A sender that throws is asked again the next time, without end. Throws the first error, after all places.
  */
 export async function sendDigests(options: SendDigestsOptions): Promise<readonly SentDigest[]> {
   const sent: SentDigest[] = [];
@@ -47,95 +44,71 @@ export async function sendDigests(options: SendDigestsOptions): Promise<readonly
   return sent;
 }
 
-const MOST_TRIES = 3;
-
 /** After a long outage, only the newest are still news. */
 const MOST_RUNS = 5;
 
 const DAY_MS = 86_400_000;
 
-/** Which run a digest was last sent of, and which one is being sent. It never expires, as the runs do not. */
+/** Which run a digest was last sent of. It never expires, as the runs do not. */
 const markKey = (place: Place): string => `report/digests/${place}.json`;
 
-const markSchema = z.object({
-  version: z.literal(1),
-  /** Null if none was sent yet. */
-  run: z.nullable(z.string()),
-  /** What is being sent, and how often that was begun; null if nothing is. */
-  sending: z.nullable(z.object({ run: z.string(), tries: z.number() })),
-});
+/** `run`: null if none was sent yet. */
+const markSchema = z.object({ version: z.literal(1), run: z.nullable(z.string()) });
 
-type Mark = z.infer<typeof markSchema>;
-
-const NONE: Mark = { version: 1, run: null, sending: null };
-
+/**
+ * That a digest is sent is recorded first, by one of two processes, and taken back if it was not: whoever is killed in
+ * between sends none.
+ */
 async function* sendOfPlace(place: Place, options: SendDigestsOptions): AsyncGenerator<string> {
-  const { store } = options;
+  const { store, send } = options;
   const latest = await readLatest(store, place);
   const found = await findStored(store, markKey(place), markSchema);
-  if (latest === undefined || found?.value.run === latest.run) return;
-  const mark = createMark(place, store, found);
-  const runs = await runsToSend(place, mark.last(), options);
+  let [last, etag] = [found?.value.run ?? null, found?.etag];
+  if (latest === undefined || last === latest.run) return;
+  async function record(run: string | null): Promise<boolean> {
+    const condition = etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: etag };
+    const put = await store.put(markKey(place), printStored({ version: 1, run }), { condition });
+    if (put.kind === 'stored') ({ etag } = put);
+    return put.kind === 'stored';
+  }
+  const runs = await runsToSend(place, last, options);
   // An old run is no news: what is published next is.
-  if (runs.length === 0) await mark.move({ run: latest.run });
+  if (runs.length === 0) await record(latest.run);
   for (const run of runs) {
-    const { sending } = mark.last();
-    const tries = sending?.run === run.run ? sending.tries : 0;
-    if (tries >= MOST_TRIES) options.warn('digest given up', new Error(`run ${run.run} of ${place}`));
+    const digest = await digestOf(place, run, options);
     // Somebody else is at it.
-    if (!(await mark.move({ sending: { run: run.run, tries: tries + 1 } }))) return;
-    const isSent = tries < MOST_TRIES && (await sendOne(place, run, { ...options, tries, mark }));
-    if (!(await mark.move({ run: run.run, sending: null }))) return;
-    if (isSent) yield run.run;
-  }
-}
-
-type Sending = SendDigestsOptions & { readonly tries: number; readonly mark: ReturnType<typeof createMark> };
-
-/** False if the run is damaged, or was pruned meanwhile: there is nothing to say of it. */
-async function sendOne(place: Place, run: PublishedRun, options: Sending): Promise<boolean> {
-  const { store, send, warn, mark, tries, signal } = options;
-  try {
-    const digest = await readAgain(() => collectDigest({ store, place, run, signal }));
-    await send(printDigest(digest, store.location));
-    return true;
-  } catch (error) {
-    if (error instanceof StoredObjectError) {
-      const isThere = (await publishedRuns(store, place)).some((each) => each.run === run.run);
-      if (isThere) warn('no digest of a damaged run', error);
-      return false;
+    if (!(await record(run.run))) return;
+    try {
+      if (digest !== undefined) await send(digest);
+    } catch (error) {
+      await record(last).catch(() => undefined);
+      throw error;
     }
-    // We live to say that it was not sent.
-    await mark.move({ sending: { run: run.run, tries } }).catch(() => undefined);
-    throw error;
+    last = run.run;
+    if (digest !== undefined) yield run.run;
   }
 }
 
-/** The mark of a place, which is written only as long as nobody else writes it. */
-function createMark(
+/** Undefined if the run is damaged, or was pruned meanwhile: there is nothing to say of it. */
+async function digestOf(
   place: Place,
-  store: Store,
-  found: { readonly value: Mark; readonly etag: string } | undefined,
-) {
-  let value = found?.value ?? NONE;
-  let condition = found === undefined ? ({ ifAbsent: true } as const) : { ifMatch: found.etag };
-  return {
-    last: () => value,
-    async move(change: Partial<Mark>): Promise<boolean> {
-      const next = { ...value, ...change };
-      const put = await store.put(markKey(place), printStored(next), { condition });
-      if (put.kind === 'condition-failed') return false;
-      value = next;
-      condition = { ifMatch: put.etag };
-      return true;
-    },
-  };
+  run: PublishedRun,
+  { store, warn, signal }: SendDigestsOptions,
+): Promise<PrintedDigest | undefined> {
+  try {
+    return printDigest(await readAgain(() => collectDigest({ store, place, run, signal })), store.location);
+  } catch (error) {
+    if (!(error instanceof StoredObjectError)) throw error;
+    const isThere = (await publishedRuns(store, place)).some((each) => each.run === run.run);
+    if (isThere) warn('no digest of a damaged run', error);
+    return undefined;
+  }
 }
 
 /** The runs that none was sent of, oldest first. */
 async function runsToSend(
   place: Place,
-  { run: last }: Mark,
+  last: string | null,
   { store, now, signal }: SendDigestsOptions,
 ): Promise<readonly PublishedRun[]> {
   const runs = await publishedRuns(store, place, signal === undefined ? {} : { signal });

@@ -24,7 +24,7 @@ async function send(store: MemoryStore, sender?: SendDigest) {
 /** A store with a digest of Monday's run, and these runs after it. */
 async function afterMonday(...runs: readonly (typeof tuesday)[]) {
   const store = createMemoryStore();
-  const mark = { version: 1, run: monday.id, sending: null };
+  const mark = { version: 1, run: monday.id };
   await store.put(MARK, Buffer.from(JSON.stringify(mark)));
   for (const run of [monday, ...runs]) await publishLines(store, { run });
   return store;
@@ -87,28 +87,6 @@ test('whoever is killed before it has sent leaves the digest to the next', async
   expect((await send(store)).runs).toEqual([tuesday.id]);
 });
 
-test('whoever is killed after it has sent sends again, but three times at most', async () => {
-  const store = await afterMonday(tuesday);
-  const mails: PrintedDigest[] = [];
-  let isKilled = false;
-  const dying: MemoryStore = {
-    ...store,
-    put: (...given) => (isKilled ? Promise.reject(new Error('killed')) : store.put(...given)),
-  };
-  const sendAndDie = async (mail: PrintedDigest) => {
-    mails.push(mail);
-    isKilled = true;
-  };
-
-  for (let life = 0; life < 5; life += 1) {
-    isKilled = false;
-    await send(dying, sendAndDie).catch(() => undefined);
-  }
-
-  expect(mails).toHaveLength(3);
-  expect(markIn(store)).toMatchObject({ run: tuesday.id, sending: null });
-});
-
 test('a damaged run is skipped with a warning, and holds up no later one', async () => {
   const store = await afterMonday(tuesday, wednesday);
   await store.put(`calculations/dt=2026-11-17/run=${tuesday.id}/_manifest.json`, Buffer.from('{'));
@@ -135,7 +113,7 @@ test('after a long outage the newest five are still news', async () => {
   }));
   const store = createMemoryStore();
   const [first, ...later] = days;
-  await store.put(MARK, Buffer.from(JSON.stringify({ version: 1, run: first?.id, sending: null })));
+  await store.put(MARK, Buffer.from(JSON.stringify({ version: 1, run: first?.id })));
   for (const run of days) await publishLines(store, { run });
 
   expect((await send(store)).runs).toEqual(later.slice(-5).map(({ id }) => id));
