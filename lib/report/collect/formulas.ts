@@ -2,7 +2,6 @@ import { findFormula, formulaKeys } from '../../jobs/types/update-formula/formul
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import type { Store } from '../../store/index.ts';
 import type { FormulaUpdate } from '../facts.ts';
-import { createLargest } from './listed.ts';
 import { addOdd, damageIn, type Members, type Reading, shownText, textIn } from './values.ts';
 
 type FormulasToRead = Reading & {
@@ -27,56 +26,44 @@ type Update = {
 
 /** The formulas that were stored when we set them, newest first. */
 export async function readFormulas(options: FormulasToRead): Promise<readonly FormulaUpdate[]> {
-  const { store, addFault, signal } = options;
+  const { store, addFault, signal, most = MOST_UPDATES } = options;
   const found: FormulaUpdate[] = [];
   const odd: string[] = [];
   let characters = 0;
-  const items = (await newestUpdates(options)).toSorted((a, b) => b.at - a.at);
+  const updates: Update[] = [];
+  for await (const { key, id, at } of formulaKeys(store, signal)) {
+    const last = updates.at(-1);
+    updates.push({ key, id, at, earlier: last?.id === id ? last.key : undefined });
+  }
+  const items = updates.toSorted((a, b) => b.at - a.at).slice(0, most);
   const read = async (update: Update) => ({
     ...update,
     calculation: await calculationOf(store, update.key),
-    before: textIn((await calculationOf(store, update.earlier))?.['expression']) ?? null,
+    before: textIn((await calculationOf(store, update.earlier))?.['expression']),
   });
-  for await (const { key, id, at, calculation, before } of readAhead({
-    items,
-    read,
-    concurrency: AT_ONCE,
-    signal,
-  })) {
-    const after = textIn(calculation?.['expression']);
+  for await (const each of readAhead({ items, read, concurrency: AT_ONCE, signal })) {
+    const { key, id, at, calculation } = each;
+    const expression = textIn(calculation?.['expression']);
     // Without a calculation: it was deleted meanwhile.
-    if (calculation !== undefined && after === undefined) odd.push(key);
-    if (after === undefined) continue;
-    const formulas = {
-      before: before === null ? null : shownText(before, LONGEST_FORMULA),
-      after: shownText(after, LONGEST_FORMULA),
-    };
-    characters += formulas.after.length + (formulas.before?.length ?? 0);
+    if (calculation !== undefined && expression === undefined) odd.push(key);
+    if (expression === undefined) continue;
+    const before = each.before === undefined ? null : shownText(each.before, LONGEST_FORMULA);
+    const after = shownText(expression, LONGEST_FORMULA);
+    characters += after.length + (before?.length ?? 0);
     if (characters > MOST_CHARACTERS) break;
     const name = shownText(textIn(calculation?.['name']) ?? '');
-    found.push({ calculationId: shownText(id), name, at, ...formulas });
+    found.push({ calculationId: shownText(id), name, at, before, after });
   }
   addOdd(addFault, odd, 'a calculation with its formula');
   return found;
 }
 
-/** Lists all updates, and holds the newest. */
-async function newestUpdates({ store, signal, most = MOST_UPDATES }: FormulasToRead) {
-  const newest = createLargest<Update>(most);
-  let last: { readonly id: string; readonly key: string } | undefined;
-  for await (const { key, id, at } of formulaKeys(store, signal)) {
-    if (newest.mayAdd(at)) newest.add(at, { key, id, at, earlier: last?.id === id ? last.key : undefined });
-    last = { id, key };
-  }
-  return newest.values();
-}
-
 /** No members if it is something else. */
 async function calculationOf(store: Store, key: string | undefined): Promise<Members | undefined> {
-  try {
-    return key === undefined ? undefined : (await findFormula(store, key))?.calculation;
-  } catch (error) {
+  if (key === undefined) return undefined;
+  const found = await findFormula(store, key).catch((error: unknown) => {
     damageIn(error);
-    return {};
-  }
+    return { calculation: {} };
+  });
+  return found?.calculation;
 }

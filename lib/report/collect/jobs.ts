@@ -5,13 +5,11 @@ import { type JobFacts, MOST_LISTED } from '../facts.ts';
 import { createLargest } from './listed.ts';
 import {
   addOdd,
-  idIn,
   type Members,
   membersOf,
   NOT_STATED,
   type Reading,
   shownText,
-  sizeIn,
   textIn,
   timeIn,
 } from './values.ts';
@@ -23,7 +21,6 @@ type JobsToRead = Reading & {
 };
 
 type Attention = JobFacts['attention'][number];
-type Status = 'done' | 'failed' | 'unknown';
 
 const DAY_MS = 86_400_000;
 
@@ -36,10 +33,33 @@ const MOST_RESULTS = 5_000;
  * far as they were read.
  */
 export async function readJobs({ store, nowMs, addFault, signal, most = MOST_RESULTS }: JobsToRead) {
-  const jobs = createJobs();
+  const types = new Map<string, Record<Attention['status'] | 'done', number>>();
+  const attention = createLargest<Attention>(MOST_LISTED);
+  const batchEnds = new Map<string, number>();
   const odd: string[] = [];
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS;
   let [sinceMs, isCut] = [today - (RESULT_DAYS - 1) * DAY_MS, false];
+
+  /** False for what is no result. */
+  function add(result: Members): boolean {
+    const status = textIn(result['status'])?.toLowerCase();
+    if (status !== 'done' && status !== 'failed' && status !== 'unknown') return false;
+    const type = shownText(textIn(result['type']) ?? NOT_STATED);
+    const counts = types.get(type) ?? { done: 0, failed: 0, unknown: 0 };
+    counts[status] += 1;
+    types.set(type, counts);
+    const finishedAt = timeIn(result['finishedAt']) ?? 0;
+    const id = textIn(result['id']) ?? '';
+    const batch = batchOfJob(id);
+    if (batch !== undefined) batchEnds.set(batch, Math.max(finishedAt, batchEnds.get(batch) ?? 0));
+    if (status !== 'done')
+      attention.add(rankOf({ status, finishedAt }), {
+        ...{ id: shownText(id), type, status, finishedAt, reason: reasonOf(result) },
+        ...{ attempts: Number(result['attempts'] ?? 0), advice: adviceWords(shownText(id), status) },
+      });
+    return true;
+  }
+
   for await (const folder of store.folders('results/', { signal })) {
     let read = 0;
     // A clock may be ahead, so a day may have begun elsewhere.
@@ -51,61 +71,27 @@ export async function readJobs({ store, nowMs, addFault, signal, most = MOST_RES
           [sinceMs, isCut] = [dayMs, true];
           break;
         }
-        if (!jobs.add(value)) odd.push(key);
+        if (!add(value)) odd.push(key);
       }
     }
   }
   addOdd(addFault, odd, 'the result of a job');
-  return { jobs: { sinceMs, isCut, ...jobs.facts() } satisfies JobFacts, batchEnds: jobs.batchEnds };
+  const jobs: JobFacts = {
+    ...{ sinceMs, isCut },
+    types: [...types].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, counts]) => ({ type, ...counts })),
+    attention: attention.values().toSorted((a, b) => rankOf(b) - rankOf(a)),
+  };
+  return { jobs, batchEnds };
 }
 
-/** Counts the results of jobs, and lists those that somebody must look at. */
-function createJobs() {
-  const types = new Map<string, Record<Status, number>>();
-  const attention = createLargest<Attention>(MOST_LISTED);
-  const batchEnds = new Map<string, number>();
-  return {
-    batchEnds,
-    /** False for what is no result. */
-    add(result: Members): boolean {
-      const status = textIn(result['status'])?.toLowerCase();
-      if (status !== 'done' && status !== 'failed' && status !== 'unknown') return false;
-      const type = shownText(textIn(result['type']) ?? NOT_STATED);
-      const counts = types.get(type) ?? { done: 0, failed: 0, unknown: 0 };
-      counts[status] += 1;
-      types.set(type, counts);
-      const finishedAt = timeIn(result['finishedAt']) ?? 0;
-      const batch = batchOfJob(textIn(result['id']) ?? '');
-      if (batch !== undefined) batchEnds.set(batch, Math.max(finishedAt, batchEnds.get(batch) ?? 0));
-      if (status !== 'done')
-        attention.add(rankOf({ status, finishedAt }), attentionOf(result, { type, status, finishedAt }));
-      return true;
-    },
-    facts: () => ({
-      types: [...types].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, counts]) => ({ type, ...counts })),
-      attention: attention.values().toSorted((a, b) => rankOf(b) - rankOf(a)),
-    }),
-  };
+function reasonOf({ error }: Members): string {
+  const { kind, message } = membersOf(error);
+  return shownText([textIn(kind), textIn(message)].filter((each) => each !== undefined).join(': '));
 }
 
 /** Unknown ones before all failed ones, each newest first. */
 const rankOf = ({ status, finishedAt }: Pick<Attention, 'status' | 'finishedAt'>): number =>
   finishedAt + (status === 'unknown' ? 1e15 : 0);
-
-function attentionOf(
-  { id, attempts, error }: Members,
-  known: Pick<Attention, 'type' | 'status' | 'finishedAt'>,
-): Attention {
-  const { kind, message } = membersOf(error);
-  const name = shownText(idIn(id) ?? '');
-  return {
-    id: name,
-    ...known,
-    attempts: sizeIn(attempts) ?? 0,
-    reason: shownText([textIn(kind), textIn(message)].filter((each) => each !== undefined).join(': ')),
-    advice: adviceWords(name, known.status),
-  };
-}
 
 /** What of a result is read: its response, which may be large, comes last. */
 const MOST_BYTES = 256 * 1024;

@@ -45,10 +45,9 @@ export const get = defineTool({
     const runs = await publishedOf(await call.store(), [source]);
     const records: Found[] = [];
     const room = createRoom({ data: { records: [] }, isCut: true }, MOST_RECORDS);
-    let flagsAt: Awaited<ReturnType<typeof flagsIn>> | undefined;
+    const flagsAt = await flagsIn(source, call);
     let isCut = false;
     for await (const line of linesIn(runs, id, call)) {
-      flagsAt ??= await flagsIn(source, call);
       const whole = { ...describeRecord(line, fields), ...flagsAt(line.key) };
       const found = room.couldTake(whole) ? whole : { ...tooLarge(line), ...flagsAt(line.key) };
       isCut = !room.takes(found);
@@ -79,29 +78,25 @@ type Line = { readonly run: LastRun; readonly key: string; readonly text: string
 
 /** The records with this key, or with this id whoever owns them. */
 async function* linesIn(runs: readonly LastRun[], id: string, call: ToolCall): AsyncGenerator<Line> {
-  for (const run of runs) for await (const line of linesOf(run, id, call)) yield { run, ...line };
-}
-
-async function* linesOf({ source, manifest }: LastRun, id: string, call: ToolCall) {
-  const { key: rule, inKeyOrder } = sourceDefinitions[source].records;
-  const isOwned = rule.owner !== undefined;
-  const isKey = !isOwned || id.includes('/');
-  const parts =
-    isKey && inKeyOrder && rule.isInteger && endsInDigits(id)
-      ? manifest.parts.filter(mayHold(id, compareRecordKeys(rule)))
-      : manifest.parts;
-  const keyOf = createLineKey(rule);
-  const reader = readLines({ store: await call.store(), parts, signal: call.signal });
-  try {
-    for (let next = reader.next(); next === true || (await next); next = reader.next()) {
-      const key = keyOf(reader);
-      const { json, start, end } = reader.line;
-      if (key === id || (isOwned && key.endsWith(`/${id}`)))
-        yield { key, text: json.bytes.toString('utf8', start, end) };
-      reader.release();
+  const store = await call.store();
+  for (const run of runs) {
+    const { key: rule, inKeyOrder } = sourceDefinitions[run.source].records;
+    const isOwned = rule.owner !== undefined;
+    const isOrdered = (!isOwned || id.includes('/')) && inKeyOrder && rule.isInteger && endsInDigits(id);
+    const parts = run.manifest.parts.filter(isOrdered ? mayHold(id, compareRecordKeys(rule)) : () => true);
+    const keyOf = createLineKey(rule);
+    const reader = readLines({ store, parts, signal: call.signal });
+    try {
+      for (let next = reader.next(); next === true || (await next); next = reader.next()) {
+        const key = keyOf(reader);
+        const { json, start, end } = reader.line;
+        if (key === id || (isOwned && key.endsWith(`/${id}`)))
+          yield { run, key, text: json.bytes.toString('utf8', start, end) };
+        reader.release();
+      }
+    } finally {
+      await reader.close();
     }
-  } finally {
-    await reader.close();
   }
 }
 
@@ -124,7 +119,7 @@ function describeRecord({ run, key, text }: Line, fields?: readonly string[]): F
   const common = { place, run: manifest.run, key, bytes: Buffer.byteLength(text) };
   if (fields === undefined) return { ...common, record: text };
   const known = fieldTexts(text);
-  const asked = fields.map((name) => [name, known.get(name) ?? null] as const);
+  const asked = fields.map((name) => [name, known.get(name) ?? null]);
   return { ...common, record: null, fields: Object.fromEntries(asked) };
 }
 

@@ -35,10 +35,8 @@ export const jobs = defineList({
   instead: 'run: platform-sync jobs',
   async run({ id, state, days }, { at, most }, call) {
     const sinceMs = call.now() - days * 24 * 3_600_000;
-    if (id === undefined) {
-      const { listed, ...head } = await findJobs(call, { state, sinceMs, most: Math.min(MOST_JOBS, most) });
-      return { head, items: listed.slice(at) };
-    }
+    if (id === undefined)
+      return await listJobs(call, { state, sinceMs, at, most: Math.min(MOST_JOBS, most) });
     const { from, one, result = null } = await findOneJob(id, call, sinceMs);
     if (one === undefined)
       throw new ToolError(`job ${id}: neither in the ledger nor among the results of ${days} days`);
@@ -53,37 +51,30 @@ const NONE = { unknown: 0, failed: 0, sent: 0, claimed: 0, done: 0 };
 /** The most jobs that can be paged through. */
 const MOST_JOBS = 5_000;
 
-type Wanted = { readonly state: State | undefined; readonly sinceMs: number; readonly most: number };
+type Wanted = Readonly<Record<'sinceMs' | 'at' | 'most', number>> & { readonly state: State | undefined };
 
-/** The jobs that are wanted: of the ledger, or of the results if there is none. */
-async function findJobs(call: ToolCall, { sinceMs, ...wanted }: Wanted) {
+/** Counts the jobs of the ledger, or of the results if there is none, and lists the unknown, then the failed ones, newest first. */
+async function listJobs(call: ToolCall, { state, sinceMs, at, most }: Wanted) {
   const { signal } = call;
   const ledger = await call.ledger();
-  if (ledger !== undefined)
-    return { from: 'ledger', ...(await countJobs(ledger.list(), jobOfRow, { ...wanted, signal })) };
-  const stored = storedResults(await call.store(), { sinceMs, signal });
-  const note = 'SYNC_TABLE is not set: jobs that have not ended are not listed';
-  return { from: 'results', note, ...(await countJobs(stored, jobOfResult, { ...wanted, signal })) };
-}
-
-type Counting = Omit<Wanted, 'sinceMs'> & { readonly signal: AbortSignal };
-
-/** Counts jobs by state, and lists the unknown ones first, then the failed ones, newest first; at most `most` of them. */
-async function countJobs<T>(
-  all: AsyncIterable<T>,
-  show: (each: T) => ShownJob | undefined,
-  { state, most, signal }: Counting,
-) {
+  const found = ledger === undefined ? storedResults(await call.store(), { sinceMs, signal }) : ledger.list();
   const counts = { ...NONE };
   const first = createLargest<ShownJob>(most);
-  for await (const each of all) {
+  for await (const each of found) {
     signal.throwIfAborted();
-    const shown = show(each);
-    if (shown === undefined) continue;
-    counts[shown.state] += 1;
-    if (state === undefined || shown.state === state) first.add(rankOf(shown), shown);
+    const job = 'value' in each ? jobOfResult(each) : jobOfRow(each);
+    if (job === undefined) continue;
+    counts[job.state] += 1;
+    if (state === undefined || job.state === state) first.add(rankOf(job), job);
   }
-  return { counts, listed: first.values().toSorted((a, b) => rankOf(b) - rankOf(a)) };
+  const note = 'SYNC_TABLE is not set: jobs that have not ended are not listed';
+  return {
+    head: ledger === undefined ? { from: 'results', note, counts } : { from: 'ledger', counts },
+    items: first
+      .values()
+      .toSorted((a, b) => rankOf(b) - rankOf(a))
+      .slice(at),
+  };
 }
 
 /** By state, and then by time: no time has so many milliseconds. */

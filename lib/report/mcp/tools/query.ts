@@ -22,12 +22,11 @@ export const query = defineTool({
     maxRows: z._default(wholeInput(1, MOST_ROWS), 100),
     seconds: z._default(wholeInput(1, MOST_SECONDS), MOST_SECONDS),
   }),
-  async run({ sql: given, saved, maxRows, seconds }, call) {
+  async run({ sql: given, saved, ...bounds }, { signal, ...call }) {
     if (given !== undefined && saved !== undefined) throw new ToolError('expected sql or saved, got both');
     const sql = saved === undefined ? given : savedSql(saved);
     const tables = await call.tables();
-    if (sql === undefined) return await listTables(tables);
-    return await rowsOf(tables, { sql, maxRows, seconds, signal: call.signal });
+    return sql === undefined ? await listTables(tables) : await rowsOf(tables, { sql, ...bounds, signal });
   },
 });
 
@@ -39,10 +38,8 @@ function savedSql(name: string): string {
   throw new ToolError(`saved: expected one of ${names}, got ${JSON.stringify(shortened(name, 100))}`);
 }
 
-type Asked = {
+type Asked = Readonly<Record<'maxRows' | 'seconds', number>> & {
   readonly sql: string;
-  readonly maxRows: number;
-  readonly seconds: number;
   readonly signal: AbortSignal;
 };
 
@@ -76,16 +73,12 @@ async function rowsOf(tables: Tables, { sql, ...bounds }: Asked) {
 }
 
 async function listTables(tables: Tables) {
-  const room = createRoom({ data: { tables: [], savedQueries: [] }, faults: [] }, 1_000);
-  const listed = (await tables.list())
-    .map(({ name, about, columns }) => ({
-      name,
-      about,
-      columns: columns.map((column) => `${column.name} ${column.type}`).join(', '),
-    }))
-    .filter(room.takes);
-  const saved = savedQueries()
-    .map(({ name, description }) => ({ name, description }))
-    .filter(room.takes);
-  return { data: { tables: listed, savedQueries: saved }, faults: [], isCut: false };
+  const { takes } = createRoom({ data: { tables: [], savedQueries: [] }, faults: [] }, 1_000);
+  const listed = (await tables.list()).map(({ columns, ...table }) => ({
+    ...{ name: table.name, about: table.about },
+    columns: columns.map((column) => `${column.name} ${column.type}`).join(', '),
+  }));
+  const saved = savedQueries().map(({ name, description }) => ({ name, description }));
+  const data = { tables: listed.filter(takes), savedQueries: saved.filter(takes) };
+  return { data, faults: [], isCut: false };
 }
