@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { hideUser, preview, proxyFaults, queueEndpoint, type SettingName } from './base/index.ts';
+import { hideUser, preview, proxyFaults, type SettingName } from './base/index.ts';
 import { isOtherHeader, tokenHeader } from './platform/http/token-header.ts';
 import { DEFAULT_STORE, withPlaces } from './table/index.ts';
 
@@ -31,11 +31,11 @@ export class SettingsError extends Error {
  * every fault at once.
  */
 export const readSettings = (environment: Environment): Settings =>
-  read(settingsSchema, environment, [tokenFaults, glueFaults, queueFaults, proxyFaults]);
+  read(settingsSchema, environment, [tokenFaults, glueFaults, proxyFaults]);
 
 /** Reads the settings of the store, table and queues, for callers without a platform. Throws as `readSettings` does. */
 export const readSyncSettings = (environment: Environment): SyncSettings =>
-  read(syncSchema, environment, [glueFaults, queueFaults, proxyFaults]);
+  read(syncSchema, environment, [glueFaults, proxyFaults]);
 
 /** Reads the settings of the fleet's budget, for callers without a token. Throws as `readSettings` does. */
 export const readPaceSettings = (environment: Environment): PaceSettings =>
@@ -95,17 +95,6 @@ function glueFaults({ SYNC_GLUE_DATABASE: database, SYNC_STORE: store }: Environ
   return database === undefined || store?.startsWith('s3://')
     ? []
     : [`SYNC_GLUE_DATABASE: expected SYNC_STORE to be in S3, got ${preview(store, hideUser)}`];
-}
-
-/** A queue's URL must not name another endpoint than the one that the requests go to. */
-function queueFaults(given: Environment): readonly string[] {
-  const names = ['SYNC_QUEUE_URL', 'SYNC_DEAD_LETTER_URL'] as const satisfies readonly SettingName[];
-  return names.flatMap((name) => {
-    const url = given[name];
-    if (url === undefined || !isQueueUrl(url)) return [];
-    const found = queueEndpoint(url, given);
-    return found.kind === 'refused' ? [`${name}: ${found.fault}`] : [];
-  });
 }
 
 function number(least: number, most: number, byDefault: number, whole = true) {

@@ -204,21 +204,6 @@ describe('the table and the queues', () => {
   });
 });
 
-test('a queue that is not where the AWS settings send its messages is refused, each by its name', () => {
-  const given = {
-    SYNC_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/jobs',
-    SYNC_DEAD_LETTER_URL: 'http://127.0.0.1:4566/1/dead-letters',
-    AWS_ENDPOINT_URL: 'http://127.0.0.1:4567',
-  };
-  const faults = [
-    'SYNC_QUEUE_URL: expected the host 127.0.0.1:4567, which AWS_ENDPOINT_URL names, got sqs.eu-west-1.amazonaws.com',
-    'SYNC_DEAD_LETTER_URL: expected the host 127.0.0.1:4567, which AWS_ENDPOINT_URL names, got 127.0.0.1:4566',
-  ];
-
-  expect(faultsOf({ ...least, ...given })).toEqual(faults);
-  expect(faultsOf(given, readSyncSettings)).toEqual(faults);
-});
-
 describe('the Glue database', () => {
   test('is read together with a store in S3', () => {
     const given = { SYNC_STORE: 's3://bucket/sync', SYNC_GLUE_DATABASE: 'acme_catalog' };

@@ -8,9 +8,8 @@ export { type GatheredBytes, gatherBytes } from './bytes/gathered-bytes.ts';
 export { growing } from './bytes/growing.ts';
 export { createNumbersByText, createSeenTexts, type SeenTexts } from './bytes/texts-by-hash.ts';
 export { boundedLine } from './json/bounded-line.ts';
-export { canonicalJson } from './json/canonical-json.ts';
 export { checkedBy } from './json/checked-by.ts';
-export { canonicalExact, ExactNumber, parseExact, printExact } from './json/exact-json.ts';
+export { canonicalExact, canonicalJson, ExactNumber, parseExact, printExact } from './json/exact-json.ts';
 export {
   faultsOf,
   firstLine,

@@ -221,16 +221,6 @@ const REFUSALS: readonly Refusal[] = [
   ['submit -', 'SYNC_ALLOW: expected JSON', { settings: { SYNC_ALLOW: '[' } }],
   [
     'submit -',
-    'SYNC_QUEUE_URL: expected the host 127.0.0.1:1, which AWS_ENDPOINT_URL names, got sqs.eu-west-1.amazonaws.com',
-    {
-      settings: {
-        SYNC_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/jobs',
-        AWS_ENDPOINT_URL: 'http://127.0.0.1:1',
-      },
-    },
-  ],
-  [
-    'submit -',
     'line 1: type: expected an allowed value (data-files), got "run-function"',
     { settings: { SYNC_ALLOW: '{"types": ["data-files"]}' }, input: lines([adds('a')]) },
   ],

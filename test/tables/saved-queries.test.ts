@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { canonicalJson } from '../../lib/base/json/canonical-json.ts';
+import { canonicalJson } from '../../lib/base/json/exact-json.ts';
 import { savedSql } from '../../lib/cli/query/saved.ts';
 import { type TypedJobRow, writeResult } from '../../lib/jobs/result.ts';
 import { printPart, type ScoredRow } from '../../lib/jobs/texts/batch/chunk-objects.ts';

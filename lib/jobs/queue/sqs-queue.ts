@@ -17,19 +17,16 @@ const REQUEST_TIMEOUT_MS = 30_000;
 
 /**
  * A client for the queue, whose URL decides the endpoint and the region (see `queueEndpoint`); the rest is configured by
- * the SDK's own variables. Throws `TypeError` for a URL that the environment contradicts: reading the settings refuses it
- * before.
+ * the SDK's own variables.
  */
 export function createSqsClient(queueUrl: string, environment: AwsEnvironment): SQSClient {
-  const found = queueEndpoint(queueUrl, environment);
-  if (found.kind === 'refused') throw new TypeError(`the URL of a queue: ${found.fault}`);
   return new SQSClient({
     ...awsClientConfig(environment, {
       service: 'SQS',
       connectionTimeoutMs: 5_000,
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
     }),
-    ...found.config,
+    ...queueEndpoint(queueUrl, environment),
     // Already in the configuration; the SDK would overrule the endpoint that is set.
     useQueueUrlAsEndpoint: false,
   });

@@ -1,4 +1,4 @@
-import { own } from '../../base/index.ts';
+import { canonicalJson, own } from '../../base/index.ts';
 import type { Manifest } from '../manifest.ts';
 import { isSamePlatform } from '../same-platform.ts';
 import type { GateName } from '../scan.ts';
@@ -40,7 +40,7 @@ export function refusals(
     shrunk: last !== undefined && run.records > 0 && run.records < last.records / 2,
     degraded: run.scanRefused.includes('degraded'),
     type: last !== undefined && typeChanged(run.fields, last.fields),
-    selection: last !== undefined && canonical(run.selection) !== canonical(last.selection),
+    selection: last !== undefined && canonicalJson(run.selection) !== canonicalJson(last.selection),
     platform: last !== undefined && !isSamePlatform(run.platform, last.platform),
     unproved: run.consistency === 'best-effort',
     incomplete: run.scanRefused.includes('incomplete'),
@@ -56,13 +56,4 @@ function typeChanged(now: Manifest['fields'], before: Manifest['fields']): boole
     const known = own(before, name)?.filter((type) => type !== 'null') ?? [];
     return known.length > 0 && types.some((type) => type !== 'null' && !known.includes(type));
   });
-}
-
-/** JSON with the names of every object sorted, so that equal selections give equal text. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort())
-      : part,
-  );
 }
