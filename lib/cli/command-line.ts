@@ -2,7 +2,6 @@ import { Command, CommanderError } from 'commander';
 import { PeerMissingError, printJson, shortened, shownJson } from '../base/index.ts';
 import { PlatformError } from '../platform/index.ts';
 import { SettingsError } from '../settings.ts';
-import { PlaceTakenError } from '../snapshot/place-taken.ts';
 import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
 import { StoreError } from '../store/index.ts';
 import { NEW_LEDGER, NEW_LEDGER_RISK, TableError } from '../table/index.ts';
@@ -205,7 +204,7 @@ function explain(error: unknown, { err, signal, environment }: Terminal): Explai
   };
 }
 
-const USAGE_ERRORS = [SettingsError, UsageError, PlaceTakenError, PeerMissingError] as const;
+const USAGE_ERRORS = [SettingsError, UsageError, PeerMissingError] as const;
 
 function isUsage(error: unknown): boolean {
   if (error instanceof SnapshotStoppedError || error instanceof SentOnceError) return isUsage(error.cause);

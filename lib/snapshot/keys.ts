@@ -73,9 +73,6 @@ export const latestKey = (place: Place) => `${place}/latest.json`;
 export const partName = (index: number, sha256: string, compression: Compression) =>
   `part-${String(index).padStart(5, '0')}-${sha256.slice(0, 12)}.ndjson.${compressionSuffix[compression]}`;
 
-export const isPartKey = (key: string): boolean =>
-  /(?:^|\/)part-\d+-[0-9a-f]+\.ndjson\.(?:gz|zst)$/.test(key);
-
 /** The compression of a part, by its key. */
 export const compressionOf = (partKey: string): Compression =>
   partKey.endsWith(`.${compressionSuffix.zstd}`) ? 'zstd' : 'gzip';

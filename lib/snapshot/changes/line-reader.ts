@@ -1,7 +1,7 @@
 import { freeMemory } from '../../base/index.ts';
-import type { Store } from '../../store/index.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
 import type { JsonBytes } from '../page/json-bytes.ts';
-import { MOST_LINE_BYTES, type PartToRead, partChunks, tooLarge } from './part-chunks.ts';
+import { type PartToRead, partChunks } from './part-chunks.ts';
 
 /** A line in bytes that it shares with others: from `start` up to, not including, its line feed at `end`. */
 export type Line = {
@@ -89,6 +89,12 @@ export function readLines({ store, parts, signal }: LinesToRead): LineReader {
   };
 }
 
+/**
+ * The largest record that is stored, as a line: more than the largest response by default. Whoever reads a part holds no
+ * more, whatever its bytes unpack to.
+ */
+export const MOST_LINE_BYTES = 128 * 1024 * 1024;
+
 /** Whole lines, each with its line feed. */
 type WholeLines = {
   readonly bytes: Buffer;
@@ -105,7 +111,11 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>, key: string): AsyncGen
     if (last === 0) {
       begun.push(chunk);
       begunBytes += chunk.byteLength;
-      if (begunBytes > MOST_LINE_BYTES) throw tooLarge(key, 'a line');
+      if (begunBytes > MOST_LINE_BYTES)
+        throw new StoredObjectError(
+          'invalid',
+          `${key}: expected records of at most ${MOST_LINE_BYTES} bytes, got more in a line`,
+        );
       continue;
     }
     if (begun.length > 0)

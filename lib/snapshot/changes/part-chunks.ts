@@ -7,19 +7,11 @@ import { splitZstdFrames } from '../frames/zstd-frames.ts';
 import { compressionSuffix } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 
-/**
- * The largest record that is stored, as a line: more than the largest response by default. No line of a part can be
- * larger, so whoever reads one holds no more, whatever its bytes unpack to.
- */
-export const MOST_LINE_BYTES = 128 * 1024 * 1024;
-
 export type PartToRead = {
   readonly store: Pick<Store, 'stream' | 'location'>;
   /** Without a sha256 the bytes are not checked. */
   readonly part: Pick<Manifest['parts'][number], 'key'> & {
     readonly sha256?: string;
-    /** How many records it has, if that is known. */
-    readonly records?: number;
   };
   readonly signal?: AbortSignal | undefined;
 };
@@ -27,8 +19,8 @@ export type PartToRead = {
 /**
  * The bytes of a part in pieces of up to 256 KB, decompressed according to its suffix, whatever number of gzip members
  * or zstd frames it has, and no faster than the caller reads. They are checked against the manifest's sha256 at the end
- * of the part: only then are they certain. Throws `StoredObjectError` that names a part that is missing, altered, cannot
- * be decompressed, or unpacks to more than its records can take.
+ * of the part: only then are they certain. Throws `StoredObjectError` that names a part that is missing, altered, or cannot
+ * be decompressed.
  */
 export async function* partChunks({ store, part, signal }: PartToRead): AsyncGenerator<Buffer> {
   const bytes = await store.stream(part.key, withSignal(signal));
@@ -47,12 +39,7 @@ export async function* partChunks({ store, part, signal }: PartToRead): AsyncGen
   // `unpacked` fails with the same error, and is awaited.
   pumped.catch(() => undefined);
   try {
-    let leftBytes = Math.max(1, part.records ?? Number.POSITIVE_INFINITY) * MOST_LINE_BYTES;
-    for await (const chunk of unpacked as AsyncIterable<Buffer>) {
-      leftBytes -= chunk.byteLength;
-      if (leftBytes < 0) throw tooLarge(part.key, `${part.records} records`);
-      yield chunk;
-    }
+    yield* unpacked as AsyncIterable<Buffer>;
     // Gunzip ends at zeros after a member, whatever follows them.
     for await (const _ of checked);
     if (fault !== undefined) throw fault;
@@ -70,7 +57,7 @@ export async function* partChunks({ store, part, signal }: PartToRead): AsyncGen
 const withSignal = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
 
 /** The bytes of a part as they come. Throws `StoredObjectError` at their end if they are not those of the manifest. */
-export async function* checkedBytes(
+async function* checkedBytes(
   bytes: AsyncIterable<Uint8Array>,
   { key, sha256 }: PartToRead['part'],
 ): AsyncGenerator<Uint8Array> {
@@ -88,13 +75,6 @@ export async function* checkedBytes(
     );
   }
 }
-
-/** The error for a part that unpacks to more than `got`, in words, can take. */
-export const tooLarge = (key: string, got: string): StoredObjectError =>
-  new StoredObjectError(
-    'invalid',
-    `${key}: expected records of at most ${MOST_LINE_BYTES} bytes, got more in ${got}`,
-  );
 
 const CHUNK_BYTES = 256 * 1024;
 

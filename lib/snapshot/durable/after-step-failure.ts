@@ -3,7 +3,6 @@ import { isStatus, PlatformError } from '../../platform/index.ts';
 import { decideRetry, type RetryLimits } from '../../platform/retry.ts';
 import { StoredObjectError, StoreError } from '../../store/index.ts';
 import { TableError } from '../../table/index.ts';
-import { PlaceTakenError } from '../place-taken.ts';
 import { CheckpointConflictError } from '../run/checkpoint.ts';
 import { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
 import { OtherPlatformError } from '../same-platform.ts';
@@ -58,7 +57,7 @@ function afterAll(errors: readonly unknown[], attempt: number, random: number): 
 }
 
 /** What is stored, requested or set up otherwise than it must be. */
-const PERMANENT = [StoredObjectError, OtherPlatformError, PlaceTakenError] as const;
+const PERMANENT = [StoredObjectError, OtherPlatformError] as const;
 
 function retriesFor(error: unknown): number {
   // Another process moved the checkpoint: the next attempt reads it again.

@@ -1,5 +1,4 @@
 import { parseStored, type Store, StoredObjectError } from '../../store/index.ts';
-import { runKeys } from '../changes/run-keys.ts';
 import { latestKey, type Place, publishedFolder } from '../keys.ts';
 import {
   type Latest,
@@ -9,8 +8,6 @@ import {
   manifestOf,
   type Part,
 } from '../manifest.ts';
-import type { Run } from '../run-id.ts';
-import type { Source } from '../sources/sources.ts';
 
 /** What is published at a place now. */
 export type LastPublication = {
@@ -36,50 +33,30 @@ export async function readLastPublication(store: Store, place: Place): Promise<L
   try {
     latest = parseStored(key, stored.body, latestSchema, MOST_LATEST_BYTES);
     const manifest = await manifestOf(store, latest.manifest, { place, run: latest.run });
-    return {
-      etag,
-      latest,
-      manifest,
-      broken: await missingPart(store, place, { id: latest.run, startedAt: latest.startedAt }, manifest),
-    };
+    const folder = publishedFolder(place, { id: latest.run, startedAt: latest.startedAt });
+    return { etag, latest, manifest, broken: await missingPart(store, folder, manifest.parts) };
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
     return { ...none, etag, latest, broken: error.message };
   }
 }
 
-/** The first of a run's published parts that is not in its folder with the size that its manifest gives, in words. */
+/** The first of these parts that is not in the folder with its size, in words. */
 export async function missingPart(
   store: Store,
-  place: Place,
-  run: Run,
-  { parts }: Manifest,
+  folder: string,
+  parts: readonly Part[],
 ): Promise<string | undefined> {
-  const sizes = new Map<string, number>();
-  for await (const { key, sizeBytes } of store.list(publishedFolder(place, run))) sizes.set(key, sizeBytes);
+  const sizes = await sizesIn(store, folder);
   const lost = parts.find(({ key, bytes }) => sizes.get(key) !== bytes);
   if (lost === undefined) return undefined;
   const got = sizes.get(lost.key);
   return `${lost.key}: expected a part of ${lost.bytes} bytes, got ${got === undefined ? 'nothing' : `${got} bytes`}`;
 }
 
-/**
- * The first of these parts that cannot be read, does not have its sha256, or has a line that is not a record, in words;
- * undefined if all are sound.
- */
-export async function damagedPart(
-  store: Store,
-  source: Source,
-  parts: readonly Part[],
-  signal?: AbortSignal,
-): Promise<string | undefined> {
-  for (const part of parts) {
-    try {
-      for await (const _ of runKeys({ store, source, run: { parts: [part] }, signal }));
-    } catch (error) {
-      if (error instanceof StoredObjectError) return error.message;
-      throw error;
-    }
-  }
-  return undefined;
+/** The sizes of all objects in a folder, by their keys. */
+export async function sizesIn(store: Store, folder: string): Promise<ReadonlyMap<string, number>> {
+  const sizes = new Map<string, number>();
+  for await (const { key, sizeBytes } of store.list(folder)) sizes.set(key, sizeBytes);
+  return sizes;
 }

@@ -18,11 +18,10 @@ import {
   workFolder,
 } from '../keys.ts';
 import { type Latest, type Manifest, manifestOf, readLatest } from '../manifest.ts';
-import { refuseTakenPlace } from '../place-taken.ts';
 import type { Run } from '../run-id.ts';
 import type { GateName } from '../scan.ts';
 import { type GatedRun, isFuture, refusals } from './gates.ts';
-import { damagedPart, type LastPublication, missingPart, readLastPublication } from './last-publication.ts';
+import { type LastPublication, missingPart, readLastPublication } from './last-publication.ts';
 import { deleteManifest, markLatest, storeManifest, withdrawManifests } from './manifest-key.ts';
 import { publishChanges } from './publish-changes.ts';
 import { publishParts } from './publish-parts.ts';
@@ -74,12 +73,9 @@ const MOST_RACES = 20;
  * compared again, against their run, so `latest.json` goes back to an earlier start only by force. A run that is
  * already published stays published. One that was stopped is continued by the next call, which publishes the same bytes.
  *
- * Its tables are made afterwards, by `makeTables`. Throws `PlaceTakenError` if the name of the place is another's in other
- * letter case.
+ * Its tables are made afterwards, by `makeTables`.
  */
 export async function publishRun(options: PublishOptions): Promise<Publication> {
-  // Another may have been published since the run began.
-  await refuseTakenPlace(options.store, options.source);
   for (let race = 0; race < MOST_RACES; race += 1) {
     const publication = await publishAfter(options, await readLastPublication(options.store, options.source));
     if (publication !== 'lost-race') return publication;
@@ -113,9 +109,9 @@ async function publishAfter(options: PublishOptions, last: LastPublication): Pro
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
     // Only a comparison shows that a part of the last run has other bytes: then the run is judged again, knowing that.
-    const broken = before && (await damagedPart(store, sourceOf(source), before.parts, options.signal));
-    if (broken === undefined) throw error;
-    return publishAfter(options, { ...last, broken });
+    const isOfLast = before?.parts.some(({ key }) => error.message.startsWith(key)) === true;
+    if (!isOfLast) throw error;
+    return publishAfter(options, { ...last, broken: error.message });
   }
 }
 
@@ -139,7 +135,7 @@ async function storeRun(
     return { ...published, changes: { against: last.run, ...counts, key } };
   } catch (error) {
     // `pruneRuns` may have removed parts that were compared.
-    if ((await missingPart(store, source, run, published)) === undefined) throw error;
+    if ((await missingPart(store, folder, parts)) === undefined) throw error;
     return 'lost-race';
   }
 }
@@ -197,7 +193,7 @@ async function moveLatest(
   }
   const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
   // `pruneRuns` may have removed some before that.
-  if ((await missingPart(store, source, run, manifest)) !== undefined) {
+  if ((await missingPart(store, publishedFolder(source, run), manifest.parts)) !== undefined) {
     await withdraw();
     return 'lost-race';
   }

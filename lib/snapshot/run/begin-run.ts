@@ -1,6 +1,5 @@
 import type { Store } from '../../store/index.ts';
 import { type Compression, placeOf } from '../keys.ts';
-import { refuseTakenPlace } from '../place-taken.ts';
 import { givenIds } from '../sources/given-ids.ts';
 import { type SnapshotRequest, selectionOf } from '../sources/request.ts';
 import { sourceDefinitions } from '../sources/sources.ts';
@@ -26,13 +25,11 @@ export type BeginOptions = {
 
 /**
  * Begins a run of a request, and stores the ids that it reads one by one, so that it can be resumed. Throws
- * `StoredObjectError` if the ids come from another source of which no run can be read, and `PlaceTakenError` if the name
- * of the place is another's in other letter case.
+ * `StoredObjectError` if the ids come from another source of which no run can be read.
  */
 export async function beginRun(request: SnapshotRequest, options: BeginOptions): Promise<Saved> {
   const { store, compression, platform, idsFrom } = options;
   const place = placeOf(request.source, request.as);
-  await refuseTakenPlace(store, place);
   const { ids, ...found } = await idsOf(request, options);
   const saved = await startRun({ source: place, compression, platform, idsFrom, ...found }, options);
   if (ids !== undefined) await storeIds(store, saved.checkpoint, ids);

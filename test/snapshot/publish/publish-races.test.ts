@@ -5,7 +5,7 @@ import { planPrune } from '../../../lib/snapshot/history/plan-prune.ts';
 import { pruneRuns } from '../../../lib/snapshot/history/prune-runs.ts';
 import { latestKey, PRUNED_NAME, publishedFolder } from '../../../lib/snapshot/keys.ts';
 import { readLatest } from '../../../lib/snapshot/manifest.ts';
-import { damagedPart, readLastPublication } from '../../../lib/snapshot/publish/last-publication.ts';
+import { readLastPublication } from '../../../lib/snapshot/publish/last-publication.ts';
 import { manifestKeys } from '../../../lib/snapshot/publish/manifest-key.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
@@ -123,8 +123,8 @@ test('a store that fails while runs are compared says nothing of their parts, so
   expect(reads).toBe(1);
 });
 
-test('what is published is neither broken nor damaged if the store fails, or if the reading is stopped', async () => {
-  const { manifest } = await publish(monday);
+test('what is published is not broken if the store fails', async () => {
+  await publish(monday);
   const failing: Store = {
     ...store,
     list: async function* list() {
@@ -132,10 +132,8 @@ test('what is published is neither broken nor damaged if the store fails, or if 
       throw new Error('no store');
     },
   };
-  const stopped = AbortSignal.abort(new Error('enough'));
 
   await expect(readLastPublication(failing, 'calculations')).rejects.toThrow('no store');
-  await expect(damagedPart(store, 'calculations', manifest.parts, stopped)).rejects.toThrow('enough');
 });
 
 /** Prunes all but the newest run, long after, by a plan of what is there now. */

@@ -5,7 +5,6 @@ import { type Call, type CallCounts, PlatformError } from '../../../platform/ind
 import type { Warn } from '../../../snapshot/history/clear-work.ts';
 import { clearAfter } from '../../../snapshot/history/clear-work.ts';
 import { type Compression, type Place, placeOf } from '../../../snapshot/keys.ts';
-import { PlaceTakenError } from '../../../snapshot/place-taken.ts';
 import type { Publication } from '../../../snapshot/publish/publish.ts';
 import { beginRun } from '../../../snapshot/run/begin-run.ts';
 import { scanOfRun } from '../../../snapshot/run/scan-of-run.ts';
@@ -15,7 +14,7 @@ import { resumeRun, takeRun } from '../../../snapshot/run/take-run.ts';
 import { findStored, keySegment, printStored, type Store, StoredObjectError } from '../../../store/index.ts';
 import type { Outcome } from '../../ledger/job-row.ts';
 import { isServiceError } from '../../service-away.ts';
-import { JobRefusedError, type RunJob } from '../../turn.ts';
+import type { RunJob } from '../../turn.ts';
 import type { SnapshotJob } from './message.ts';
 
 export type SnapshotRunnerOptions = {
@@ -43,8 +42,7 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
   const { call, store, compression, host, now, random, sleep } = options;
   return async (job, { signal, beforeSend, onLeave }) => {
     const place = placeOf(job.source, job.as);
-    const begin = () =>
-      beginRun(job, { store, compression, platform: host, now, random, signal }).catch(asRefused);
+    const begin = () => beginRun(job, { store, compression, platform: host, now, random, signal });
     const saved = (await resumable(store, job.id, place)) ?? (await begin());
     await putRun(store, job.id, saved.checkpoint.run);
     const scan = await scanOfRun(saved.checkpoint, { call, store, sleep });
@@ -89,11 +87,6 @@ async function resumable(store: Store, id: string, place: Place): Promise<Saved 
     if (error instanceof StoredObjectError) return undefined;
     throw error;
   }
-}
-
-/** No other attempt would find another place. */
-function asRefused(error: unknown): never {
-  throw error instanceof PlaceTakenError ? new JobRefusedError('place', error.message) : error;
 }
 
 function outcomeOf({ kind, manifest }: Publication, place: Place): Outcome {
