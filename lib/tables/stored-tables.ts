@@ -120,7 +120,7 @@ export const storedTables = {
 
 export type StoredTableName = keyof typeof storedTables;
 
-/** The columns of a table as Parquet: its own, and what does not fit them. A value of type `json` is its JSON. */
+/** The columns of a table as Parquet: its own, and what does not fit them. */
 export const withOther = <C extends Columns>(columns: C) => ({ ...columns, _other: 'string' }) as const;
 
 export const runColumns = withOther(storedTables.runs.columns);

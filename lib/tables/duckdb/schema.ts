@@ -73,18 +73,11 @@ function createOver(table: Table, values: string, loaded?: LoadedTable): string 
           `read_parquet(${paths}, filename = ${literal(FILE)}, hive_partitioning = false)`,
           `(SELECT * FROM (VALUES ${given}) AS given (${names.join(', ')}))`,
         ];
-  const columns = Object.entries(table.columns).map(([name, type]) => {
-    const column = identifier(name.toLowerCase());
-    return `${type === 'json' ? plainText(`r.${column}`) : `r.${column}`} AS ${column}`;
-  });
+  const columns = Object.keys(table.columns).map((name) => `r.${identifier(name.toLowerCase())}`);
   const ofPiece = table.pieceColumns.map((name) => `f.${identifier(name)}`);
   const joined = ofPiece.length === 0 ? '' : ` JOIN ${ofFiles} AS f USING (${identifier(FILE)})`;
   return `CREATE OR REPLACE VIEW ${inPieces(table.name)} AS SELECT ${[...columns, ...ofPiece].join(', ')} FROM ${rows} AS r${joined}`;
 }
-
-/** JSON that is a text without its quotes. */
-const plainText = (column: string) =>
-  `CASE WHEN ${column} LIKE '"%' THEN json_extract_string(${column}, '$') ELSE ${column} END`;
 
 /** Pieces of a table that are together in a plan, or not. */
 export type PieceGroup = { readonly name: string; readonly pieces: readonly Piece[] };

@@ -1,4 +1,4 @@
-/** A type of Hive's, or `json`: text that is a value's JSON, byte for byte. Names are as on the platform. */
+/** A type of Hive's, or `json`: text as it is, and any other value's JSON, byte for byte. Names are as on the platform. */
 export type ColumnType =
   | { readonly kind: (typeof PLAIN)[number] }
   | { readonly kind: 'array'; readonly element: ColumnType }

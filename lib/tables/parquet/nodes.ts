@@ -7,28 +7,27 @@ import { createTextLeaf, type TextColumn } from './text-leaf.ts';
 /** A column, or a part of one. It is data, and what reads it are functions of a module: those are compiled best. */
 export type FittedNode =
   | NodeOf<'text', TextColumn>
-  /** Text that is a value's JSON. */
+  /** Text as it is, and any other value's JSON. */
   | NodeOf<'json', TextColumn>
   | NodeOf<'integer', Numbers>
   | NodeOf<'boolean', Numbers>
-  | NodeOf<'array', { readonly element: FittedNode; readonly place: Place }>
+  | NodeOf<'array', { readonly element: FittedNode }>
   | NodeOf<'map', MapParts>
   | NodeOf<'struct', StructParts>;
 
-/** `levels`: of its leaves, which get something at every place. */
 type NodeOf<Kind, Parts> = {
   readonly kind: Kind;
+  /** Of its leaves, which get something at every place. */
   readonly levels: readonly Levels[];
+  /** The definition level where it is there, and how many lists its path has. */
+  readonly definition: number;
+  readonly repetition: number;
   readonly parts: Parts;
 };
-
-/** Of a list, a map or a struct that is there. */
-type Place = Pick<LeafPlace, 'definition' | 'repetition'>;
 
 type MapParts = {
   readonly key: TextColumn;
   readonly value: FittedNode;
-  readonly place: Place;
   /** Of the keys that the map that is being read has had so far. */
   readonly hashes: Set<number>;
 };
@@ -51,6 +50,7 @@ export type StructParts = {
 export function createNode(type: ColumnType, place: LeafPlace, leaves: Leaf[]): FittedNode {
   const here = { ...place, definition: place.definition + 1 };
   if (here.definition > MOST_LEVEL) throw new TypeError(`expected at most ${MOST_LEVEL} levels of a column`);
+  const { definition, repetition } = here;
   const added = <L extends Leaf>(leaf: L): L => {
     leaves.push(leaf);
     return leaf;
@@ -59,26 +59,27 @@ export function createNode(type: ColumnType, place: LeafPlace, leaves: Leaf[]): 
     case 'string':
     case 'json': {
       const { column } = added(createTextLeaf(here));
-      return { kind: type.kind === 'json' ? 'json' : 'text', levels: [column.levels], parts: column };
+      const kind = type.kind === 'json' ? 'json' : 'text';
+      return { kind, levels: [column.levels], definition, repetition, parts: column };
     }
     case 'bigint':
     case 'timestamp': {
       const { values } = added(createIntegerLeaf(here));
-      return { kind: 'integer', levels: [values.levels], parts: values };
+      return { kind: 'integer', levels: [values.levels], definition, repetition, parts: values };
     }
     case 'boolean': {
       const { values } = added(createBooleanLeaf(here));
-      return { kind: 'boolean', levels: [values.levels], parts: values };
+      return { kind: 'boolean', levels: [values.levels], definition, repetition, parts: values };
     }
     case 'array': {
       const element = createNode(type.element, inList(here, ['list', 'element']), leaves);
-      return { kind: 'array', levels: element.levels, parts: { element, place: here } };
+      return { kind: 'array', levels: element.levels, definition, repetition, parts: { element } };
     }
     case 'map': {
       const { column: key } = added(createTextLeaf(inList(here, ['key_value', 'key'])));
       const value = createNode(type.value, inList(here, ['key_value', 'value']), leaves);
-      const parts = { key, value, place: here, hashes: new Set<number>() };
-      return { kind: 'map', levels: [key.levels, ...value.levels], parts };
+      const parts = { key, value, hashes: new Set<number>() };
+      return { kind: 'map', levels: [key.levels, ...value.levels], definition, repetition, parts };
     }
     case 'struct': {
       const fields = type.fields.map((field) => ({
@@ -86,7 +87,7 @@ export function createNode(type: ColumnType, place: LeafPlace, leaves: Leaf[]): 
         node: createNode(field.type, { ...here, path: [...here.path, field.name.toLowerCase()] }, leaves),
       }));
       const levels = fields.flatMap(({ node }) => node.levels);
-      return { kind: 'struct', levels, parts: structOf(fields, here.definition) };
+      return { kind: 'struct', levels, definition, repetition, parts: structOf(fields, definition) };
     }
     default:
       return type satisfies never;

@@ -1,4 +1,3 @@
-import { ExactNumber } from '../../base/index.ts';
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
@@ -17,8 +16,8 @@ import {
 import { addLevels, addToEach } from './leaf.ts';
 import { findName, isNameAt, lengthOf, type Reading, readName } from './names.ts';
 import type { FittedNode, StructParts } from './nodes.ts';
-import { addBoolean, addInteger } from './number-leaves.ts';
-import { addSpan, addString, addUtf8, jsonBytesOf } from './text-leaf.ts';
+import { addBoolean, addInteger, exactInteger } from './number-leaves.ts';
+import { addSpan, addString, addUtf8, jsonBytesOf, type TextColumn } from './text-leaf.ts';
 import { hashOf } from './texts.ts';
 
 /** A node of one kind. */
@@ -35,14 +34,12 @@ function readNode(node: FittedNode, reading: Reading, at: number, repetition: nu
     case 'boolean':
       return readBoolean(node, reading, at, repetition);
     case 'struct':
-      if (reading.json.bytes[at] !== OPEN_OBJECT)
-        return skipOther(node, reading, at, repetition, node.parts.definition - 1);
+      if (reading.json.bytes[at] !== OPEN_OBJECT) return skipOther(node, reading, at, repetition);
       return readObject(node.parts, reading, at, repetition, undefined);
     case 'array':
       return readArray(node, reading, at, repetition);
     case 'map':
-      if (reading.json.bytes[at] !== OPEN_OBJECT)
-        return skipOther(node, reading, at, repetition, node.parts.place.definition - 1);
+      if (reading.json.bytes[at] !== OPEN_OBJECT) return skipOther(node, reading, at, repetition);
       return readMap(node, reading, at, repetition);
     case 'integer':
       return readInteger(node, reading, at, repetition);
@@ -107,21 +104,16 @@ export function readObject(
 }
 
 /** Reads a list of what its element writes. */
-function readArray(
-  { levels, parts: { element, place } }: Node<'array'>,
-  reading: Reading,
-  start: number,
-  repetition: number,
-): number {
+function readArray(node: Node<'array'>, reading: Reading, start: number, repetition: number): number {
   const { bytes } = reading.json;
-  const { definition } = place;
-  if (bytes[start] !== OPEN_ARRAY) return skipOther({ levels }, reading, start, repetition, definition - 1);
+  if (bytes[start] !== OPEN_ARRAY) return skipOther(node, reading, start, repetition);
+  const { element } = node.parts;
   let at = firstItem(bytes, start, CLOSE_ARRAY);
-  if (at < 0) addToEach(levels, repetition, definition);
+  if (at < 0) addToEach(node.levels, repetition, node.definition);
   let level = repetition;
   while (at >= 0) {
     at = nextItem(bytes, readNode(element, reading, at, level), CLOSE_ARRAY);
-    level = place.repetition + 1;
+    level = node.repetition + 1;
   }
   return ~at;
 }
@@ -130,8 +122,8 @@ function readArray(
  * Reads a map of texts to what its value writes. A key that UTF-8 cannot express does not fit, nor does one that was there
  * before, which is told by its hash: of two in four billion that are alike the first counts.
  */
-function readMap({ levels, parts }: Node<'map'>, reading: Reading, open: number, repetition: number): number {
-  const { key, value, place, hashes } = parts;
+function readMap(node: Node<'map'>, reading: Reading, open: number, repetition: number): number {
+  const { key, value, hashes } = node.parts;
   const { json } = reading;
   hashes.clear();
   let count = 0;
@@ -148,12 +140,12 @@ function readMap({ levels, parts }: Node<'map'>, reading: Reading, open: number,
       continue;
     }
     hashes.add(hash);
-    const level = count === 0 ? repetition : place.repetition + 1;
+    const level = count === 0 ? repetition : node.repetition + 1;
     count += 1;
     addSpan(key, level, name, from, to, hash);
     at = readNode(value, reading, valueAt, level);
   }
-  if (count === 0) addToEach(levels, repetition, place.definition);
+  if (count === 0) addToEach(node.levels, repetition, node.definition);
   return ~at;
 }
 
@@ -173,22 +165,19 @@ const BACKSLASH = 0x5c;
 /** Reads a text, or a number as its digits. */
 function readText(node: Node<'text'>, reading: Reading, at: number, repetition: number): number {
   const { json } = reading;
-  const column = node.parts;
   const first = json.bytes[at] ?? 0;
-  if (first === QUOTE) {
-    const quote = addString(column, repetition, json, at + 1);
-    return quote === -1 ? readEscaped(node, reading, at, repetition) : quote + 1;
-  }
-  if (first !== MINUS && !isDigit(first))
-    return skipOther(node, reading, at, repetition, column.definition - 1);
+  if (first === QUOTE) return readString(node.parts, reading, at, repetition);
+  if (first !== MINUS && !isDigit(first)) return skipOther(node, reading, at, repetition);
   const end = skipValue(json, at, 0);
-  addSpan(column, repetition, json, at, end);
+  addSpan(node.parts, repetition, json, at, end);
   return end;
 }
 
-/** A string with escapes. Half of a surrogate pair does not fit, and is `?`, as in Athena: UTF-8 cannot express it. */
-function readEscaped({ parts }: Node<'text'>, reading: Reading, at: number, repetition: number): number {
+/** A string. Half of a surrogate pair does not fit, and is `?`, as in Athena: UTF-8 cannot express it. */
+function readString(parts: TextColumn, reading: Reading, at: number, repetition: number): number {
   const { json } = reading;
+  const quote = addString(parts, repetition, json, at + 1);
+  if (quote !== -1) return quote + 1;
   const end = skipText(json, at);
   const text = JSON.parse(json.bytes.toString('utf8', at, end)) as string;
   const isWhole = text.isWellFormed();
@@ -197,10 +186,11 @@ function readEscaped({ parts }: Node<'text'>, reading: Reading, at: number, repe
   return end;
 }
 
-/** Reads a value of any kind, as its JSON: byte for byte, but for halves of surrogate pairs, as in a string. */
+/** Reads a text as it is, any other value as its JSON: byte for byte, but for halves of surrogate pairs, as in a string. */
 function readJson(node: Node<'json'>, reading: Reading, at: number, repetition: number): number {
   const { json } = reading;
-  if (json.bytes[at] === NULL) return skipOther(node, reading, at, repetition, node.parts.definition - 1);
+  if (json.bytes[at] === QUOTE) return readString(node.parts, reading, at, repetition);
+  if (json.bytes[at] === NULL) return skipOther(node, reading, at, repetition);
   const end = skipDeepValue(json, at, 0);
   const whole = withoutHalves(json.bytes.subarray(at, end));
   if (whole === undefined) addSpan(node.parts, repetition, json, at, end);
@@ -245,7 +235,7 @@ function readInteger(node: Node<'integer'>, reading: Reading, at: number, repeti
     value = value * 10 + byte - ZERO;
     digitsEnd += 1;
   }
-  if (digitsEnd === first) return skipOther(node, reading, at, repetition, values.definition - 1);
+  if (digitsEnd === first) return skipOther(node, reading, at, repetition);
   const end = skipValue(json, at, 0);
   const isPlain = end === digitsEnd && end - first <= SAFE_DIGITS;
   const plain = first === at ? value : -value;
@@ -258,47 +248,26 @@ function readInteger(node: Node<'integer'>, reading: Reading, at: number, repeti
   return end;
 }
 
-/** An integer of 64 bits has so many digits at most: 2^63 has 19. */
-const MOST_DIGITS = 19;
-
-/** As `ExactNumber` writes a value: without zeros at either end. */
-const DECIMAL = /^(-?)(\d+)(?:e(-?\d+))?$/;
-
-/** The value of a JSON number if it is an integer of 64 bits, however it is written (`1.0`, `1e3`); otherwise undefined. */
-function exactInteger(source: string): bigint | undefined {
-  const [, sign, digits = '', power = '0'] = DECIMAL.exec(new ExactNumber(source).value) ?? [];
-  if (power.startsWith('-') || power.length > 2) return undefined;
-  const zeros = Number(power);
-  if (digits.length + zeros > MOST_DIGITS) return undefined;
-  const value = BigInt(`${digits}${'0'.repeat(zeros)}`) * (sign === '-' ? -1n : 1n);
-  return BigInt.asIntN(64, value) === value ? value : undefined;
-}
-
 function readBoolean(node: Node<'boolean'>, reading: Reading, at: number, repetition: number): number {
   const { json } = reading;
   const first = json.bytes[at];
-  if (first !== 0x74 && first !== 0x66)
-    return skipOther(node, reading, at, repetition, node.parts.definition - 1);
+  if (first !== 0x74 && first !== 0x66) return skipOther(node, reading, at, repetition);
   const isTrue = at + 4 <= json.bytes.length && json.view.getInt32(at, true) === TRUE;
   const end = isTrue ? at + 4 : skipValue(json, at, 0);
   addBoolean(node.parts, repetition, isTrue);
   return end;
 }
 
-/**
- * Writes null for a value that does not fit: of its path, there is as much as `definition` says. Null fits everywhere.
- * Returns the index behind the value, whatever its depth.
- */
+/** Writes null for a value that does not fit, but null itself fits everywhere. Returns the index behind it, whatever its depth. */
 function skipOther(
-  { levels }: Pick<FittedNode, 'levels'>,
+  { levels, definition }: Pick<FittedNode, 'levels' | 'definition'>,
   reading: Reading,
   at: number,
   repetition: number,
-  definition: number,
 ): number {
   if (reading.json.bytes[at] !== NULL) reading.fits = false;
   const end = skipDeepValue(reading.json, at, 0);
-  addToEach(levels, repetition, definition);
+  addToEach(levels, repetition, definition - 1);
   return end;
 }
 

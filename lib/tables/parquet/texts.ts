@@ -75,16 +75,6 @@ function addIndex(texts: Texts, index: number, length: number): void {
   texts.plainBytes += length + LENGTH_BYTES;
 }
 
-/** Room for a text of this length: where its bytes go. It is added by `addCopied` once they are there. */
-function roomFor(texts: Texts, length: number): number {
-  makeRoom(texts, length + LENGTH_BYTES);
-  return texts.sizeBytes + LENGTH_BYTES;
-}
-
-/** Adds the text whose bytes are where `roomFor` said. None is looked for: `isShared` must be false. */
-const addCopied = (texts: Texts, length: number): void =>
-  addIndex(texts, addDistinct(texts, length, 0), length);
-
 /** Stores each text once more for each time that it was added: from now on none is looked for. */
 function unshare(texts: Texts): void {
   const { indexes, count, plainBytes } = texts;
@@ -170,7 +160,8 @@ function isSame(texts: Texts, index: number, source: JsonBytes, start: number, e
 
 function store(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): number {
   const length = end - start;
-  let to = roomFor(texts, length);
+  makeRoom(texts, length + LENGTH_BYTES);
+  let to = texts.sizeBytes + LENGTH_BYTES;
   const { bytes, view } = texts;
   if (length > SHORT_BYTES) source.bytes.copy(bytes, to, start, end);
   else {
@@ -218,21 +209,12 @@ function rehash(texts: Texts): void {
 
 const BACKSLASH = 0x5c;
 
-/** Longer strings are not stored while they are read: they need room first. */
-const MOST_COPIED = 1_024;
-
 /**
  * Adds the string that begins at `start`, behind its quote, if it has no escapes. Returns where its other quote is; -1 if it
- * has an escape or a control character, and is not added.
+ * has an escape or a control character, and is not added. Four bytes at a time are hashed, and looked through for the end as
+ * `skipText` does.
  */
 export function addQuoted(texts: Texts, source: JsonBytes, start: number): number {
-  if (texts.isShared) return addRead(texts, source, start);
-  const end = addAsRead(texts, source, start);
-  return end === -1 ? addRead(texts, source, start) : end;
-}
-
-/** Reads a string, and then adds it: four bytes at a time are hashed, and looked through for the end as `skipText` does. */
-function addRead(texts: Texts, source: JsonBytes, start: number): number {
   const { bytes, view } = source;
   const last = bytes.length - 4;
   let hash = 0;
@@ -257,25 +239,6 @@ function addRead(texts: Texts, source: JsonBytes, start: number): number {
   }
   addText(texts, source, start, at, mixed(hash, rest));
   return at;
-}
-
-/** Stores each four bytes as they are read, where no text is looked for. Also -1 for a long string, or one at the end. */
-function addAsRead(texts: Texts, { bytes, view }: JsonBytes, start: number): number {
-  const first = roomFor(texts, MOST_COPIED);
-  const stored = texts.view;
-  const last = Math.min(bytes.length - 4, start + MOST_COPIED - 4);
-  for (let at = start; at <= last; at += 4) {
-    const word = view.getInt32(at, true);
-    const marks = marksIn(word);
-    stored.setInt32(first + at - start, word, true);
-    if (marks !== 0) {
-      const end = at + firstOf(marks);
-      if (bytes[end] !== QUOTE) return -1;
-      addCopied(texts, end - start);
-      return end;
-    }
-  }
-  return -1;
 }
 
 /** See `skipText`: the lowest mark is at a quote, a backslash or a control character. */

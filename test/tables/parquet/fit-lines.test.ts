@@ -74,10 +74,9 @@ describe('a column of JSON', () => {
 
   test.each([
     '{"a": [1.0,  1e3], "b":"\\uD83D\\ude00 \\\\ud800"}',
-    '"text"',
     '12345678901234567890123',
     'false',
-    `"${'x'.repeat(70_000)}"`,
+    `["${'x'.repeat(70_000)}"]`,
   ])('has a value byte for byte', async (json) => {
     const { bytes } = writeLines([`{"value": ${json} }`], table);
 
@@ -91,6 +90,12 @@ describe('a column of JSON', () => {
     expect(await queryParquet(bytes)).toEqual([
       { value: '{"?":["??\\ud83d\\uDE00", "\\\\?\\n"]}', _other: `{"value":${json}}` },
     ]);
+  });
+
+  test('has a text as it is', async () => {
+    const { bytes } = writeLines(['{"value":"a \\"text\\""}'], table);
+
+    expect(await queryParquet(bytes)).toEqual([{ value: 'a "text"', _other: null }]);
   });
 
   test('has nothing for null', async () => {
