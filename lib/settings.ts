@@ -69,6 +69,7 @@ export function needed<Name extends keyof Settings>(
 /** Settings whose values are never shown: of a header, unless it is a well-known one, since it may be a token by mistake. */
 const SECRET: Readonly<Partial<Record<SettingName, (value: string) => boolean>>> = {
   PLATFORM_TOKEN: () => true,
+  SYNC_DIGEST_URL: () => true,
   PLATFORM_TOKEN_HEADER: (value) => !isOtherHeader(value),
 };
 
@@ -131,6 +132,12 @@ const origin = z.string({ error: 'the instance’s origin, such as https://acme.
   ),
 );
 
+const isWebhook = (text: string) => {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
+};
+
 const TABLE = /^([A-Za-z0-9_.-]{3,255}|sqlite:.+)$/;
 
 const QUALIFIED_FUNCTION =
@@ -192,6 +199,9 @@ const settingsSchema = z.object({
       .check(z.regex(QUALIFIED_FUNCTION, { error: 'a function’s ARN or name with its version or alias' })),
   ),
   SYNC_FOLLOWERS: z.optional(z.string()),
+  SYNC_DIGEST_URL: z.optional(
+    z.string().check(z.refine(isWebhook, { error: 'an address over https (or http on loopback)' })),
+  ),
   LOG_LEVEL: z._default(
     z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
       error: 'trace, debug, info, warn, error, fatal or silent',
@@ -208,6 +218,7 @@ const syncSchema = z.pick(settingsSchema, {
   SYNC_EVENT_BUS: true,
   SYNC_GLUE_DATABASE: true,
   SYNC_ALLOW: true,
+  SYNC_DIGEST_URL: true,
 });
 
 const paceSchema = z.pick(settingsSchema, { PLATFORM_BASE_URL: true, PLATFORM_RATE: true, SYNC_TABLE: true });

@@ -55,6 +55,7 @@ const MEANINGS: Readonly<Record<SettingName, Meaning>> = {
     'none: in the worker’s process',
   ],
   SYNC_FOLLOWERS: ['JSON: cards jobs that follow each published run of all calculations', 'none'],
+  SYNC_DIGEST_URL: ['the webhook of Slack or Teams that `digest --to` posts to: a secret', 'none'],
   LOG_LEVEL: 'pino’s',
 };
 

@@ -21,6 +21,7 @@ export const settingNames = [
   'SYNC_STACK',
   'SYNC_SNAPSHOT_FUNCTION',
   'SYNC_FOLLOWERS',
+  'SYNC_DIGEST_URL',
   'LOG_LEVEL',
 ] as const;
 

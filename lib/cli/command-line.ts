@@ -124,6 +124,7 @@ const loads: {
   prune: () => import('./commands/prune.ts'),
   query: () => import('./commands/query.ts'),
   report: () => import('./commands/report.ts'),
+  digest: () => import('./commands/digest.ts'),
   score: () => import('./commands/score.ts'),
   batches: () => import('./commands/batches.ts'),
   call: () => import('./commands/call.ts'),

@@ -199,6 +199,19 @@ export const commands = {
     conflicts: { link: ['open', 'output'] },
     examples: ['report --open', 'report --output weekly.html', 'report --json', 'report --link --hours 168'],
   },
+  digest: {
+    does: 'Say what changed, what broke and whose it is, and which jobs failed, here or to a channel of Slack or Teams.',
+    options: [
+      ['--since <time>', 'since when: so long ago (12h, 7d, 4w), or a date (default: 1d)', momentOption()],
+      [
+        '--to <service>',
+        'post it to the webhook in SYNC_DIGEST_URL: slack or teams',
+        choiceOption(['slack', 'teams']),
+      ],
+      ['--json', 'print it as one JSON value'],
+    ],
+    examples: ['digest', 'digest --since 7d --json', 'digest --since 1d --to slack'],
+  },
   score: {
     does: 'Score the sentiment of every text in a CSV, NDJSON or JSON file; each text is paid for once.',
     arguments: [['<file>', 'the file of texts; may be gzipped']],

@@ -33,7 +33,7 @@ test('jobs are listed as a table, newest first, without the platform', async () 
   expect(code).toBe(0);
   expect(rows[0]).toMatch(/^ID +TYPE +STATE +ATTEMPTS +STARTED +FINISHED +ERROR$/);
   expect(rows[1]).toMatch(
-    /^thrown +run-function +FAILED +1 +\d{4}-\S+Z +\d{4}-\S+Z +execution: execution \S+ ended with FAILED$/,
+    /^thrown +run-function +FAILED +1 +\d{4}-\S+Z +\d{4}-\S+Z +execution: execution \S+ ended with FAILED: .+$/,
   );
   expect(rows[2]).toMatch(/^old +sco {0,2}re +SENT +1 +2026-11-20T09:00:00.000Z +-$/);
   expect(rows.slice(3)).toEqual([

@@ -36,7 +36,7 @@ test('reports a failed job and a refused message, exits 3, and shows a line a jo
   expect(code).toBe(3);
   expect(err).toMatch(/^\d\d:\d\d:\d\d done: run-function sum, \d+\.\d s$/m);
   expect(err).toMatch(
-    /^\d\d:\d\d:\d\d failed: run-function thrown, \d+\.\d s: execution \S+ ended with FAILED$/m,
+    /^\d\d:\d\d:\d\d failed: run-function thrown, \d+\.\d s: execution \S+ ended with FAILED: .+$/m,
   );
   expect(err).toMatch(/^\d\d:\d\d:\d\d warning: a message was refused \(refused\/.+\): /m);
   expect(err).not.toMatch(/^\{|\bat .*\.ts:/m);

@@ -3,7 +3,12 @@ import { createHide, SHORTEST_RUN } from '../../platform/redact.ts';
 import type { Environment } from '../../settings.ts';
 
 /** Settings that are secrets as a whole. */
-const SECRET_NAMES = ['PLATFORM_TOKEN', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'] as const;
+const SECRET_NAMES = [
+  'PLATFORM_TOKEN',
+  'SYNC_DIGEST_URL',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+] as const;
 
 const HIDDEN = '***';
 

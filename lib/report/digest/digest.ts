@@ -1,5 +1,6 @@
 import type { LastRun } from '../../model/index.ts';
 import type { Change } from '../../snapshot/changes/change.ts';
+import { changesBetween, type RunsToCompare } from '../../snapshot/changes/changes-between.ts';
 import { describeChanges } from '../../snapshot/changes/describe-changes.ts';
 import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
 import { storedChanges } from '../../snapshot/changes/stored-changes.ts';
@@ -12,6 +13,8 @@ import { type BrokenThings, brokenThings, type First, MOST_LISTED } from './brok
 /** What is said of one published run. */
 export type Digest = {
   readonly manifest: Manifest;
+  /** The run that it is compared with, and how many records differ; null if it is compared with none. */
+  readonly compared: Compared | null;
   /** Undefined if no changes are stored, as for a first run. */
   readonly changes: Awaited<ReturnType<typeof firstChanges>> | undefined;
   /** What is wrong by the model, and was not; null if that is not known, undefined for a source that it does not depend on. */
@@ -20,26 +23,52 @@ export type Digest = {
   readonly newlyMissing: First | undefined;
 };
 
+/** A run, and how many records have come, gone and changed since. */
+type Compared = Pick<NonNullable<Manifest['changes']>, 'against' | 'added' | 'removed' | 'changed'>;
+
 export type CollectOptions = {
   readonly store: Store;
   readonly place: Place;
   readonly run: PublishedRun;
+  /** Compares it with the run that was the last one then, in epoch milliseconds. Default: with the one when it was published. */
+  readonly sinceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
 /** Reads what is said of a run; memory is that of one model. Throws `StoredObjectError` for damaged objects. */
-export async function collectDigest({ store, place, run, signal }: CollectOptions): Promise<Digest> {
+export async function collectDigest({ store, place, run, sinceMs, signal }: CollectOptions): Promise<Digest> {
   const manifest = await manifestOf(store, run.manifest, { place, run: run.run });
-  const found = await storedChanges({ store, changes: manifest.changes, signal });
   const source = sourceOf(place);
-  const before = await runBefore(store, place, manifest);
+  const steps =
+    sinceMs === undefined
+      ? {
+          old: manifest.changes?.against,
+          found: await storedChanges({ store, changes: manifest.changes, signal }),
+        }
+      : await stepsSince({ store, place, now: run.run, sinceMs, memoryBytes: COMPARING_BYTES, signal });
+  const changes = steps.found && (await firstChanges(source, steps.found));
+  const before = await runBefore(store, place, steps.old);
   const last = { place, source, manifest, key: run.manifest };
   return {
     manifest,
-    changes: found && (await firstChanges(source, found)),
+    compared: sinceMs === undefined ? manifest.changes : comparedWith(steps.old, changes),
+    changes,
     broken: await brokenThings({ store, run: last, before, signal }),
     newlyMissing: before && newlyMissing(manifest, before.manifest),
   };
+}
+
+const COMPARING_BYTES = 128_000_000;
+
+async function stepsSince(wanted: RunsToCompare) {
+  const found = await changesBetween(wanted);
+  return found.kind === 'found' ? { old: found.old ?? undefined, found: found.steps } : { old: undefined };
+}
+
+function comparedWith(against: string | undefined, changes: Digest['changes']): Compared | null {
+  if (against === undefined || changes === undefined) return null;
+  const { added, removed, changed } = changes;
+  return { against, added: added.total, removed: removed.total, changed: changed.total };
 }
 
 /** Of a record that changed, its name and a field. */
@@ -83,8 +112,8 @@ function newlyMissing({ missing }: Manifest, before: Pick<Manifest, 'missing'>):
 }
 
 /** The run that a run is compared with; undefined if there is none, or it was pruned or damaged. */
-async function runBefore(store: Store, place: Place, { changes }: Manifest): Promise<LastRun | undefined> {
-  const before = (await publishedRuns(store, place)).find(({ run }) => run === changes?.against);
+async function runBefore(store: Store, place: Place, name: string | undefined): Promise<LastRun | undefined> {
+  const before = (await publishedRuns(store, place)).find(({ run }) => run === name);
   if (before === undefined) return undefined;
   try {
     const manifest = await manifestOf(store, before.manifest, { place, run: before.run });

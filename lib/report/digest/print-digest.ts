@@ -11,7 +11,7 @@ export type PrintedDigest = { readonly subject: string; readonly text: string };
 
 /** Puts a digest into words. `location` is the store's, as SYNC_STORE names it. */
 export function printDigest(digest: Digest, location: string): PrintedDigest {
-  const { manifest, changes, broken, newlyMissing } = digest;
+  const { manifest, compared, changes, broken, newlyMissing } = digest;
   const { source: place, run } = manifest;
   const lines = [
     `${place}: run ${run} was published.`,
@@ -19,7 +19,7 @@ export function printDigest(digest: Digest, location: string): PrintedDigest {
     `Platform: ${manifest.platform}`,
     `Taken: ${minute(manifest.startedAt)} to ${minute(manifest.finishedAt)} UTC`,
     `Records: ${count(manifest.records)}`,
-    changedLine(manifest),
+    changedLine(compared),
     ...warningsOf(manifest),
     ...(broken === undefined ? [] : [wrongLine(broken)]),
     ...brokenFlags.flatMap((flag) => newlyBroken(flag, broken?.[flag].newly)),
@@ -31,12 +31,12 @@ export function printDigest(digest: Digest, location: string): PrintedDigest {
     '',
     `Report: ${location}/${REPORT_PAGE_KEY}`,
     'A link to it: npx platform-sync report --link',
-    ...(manifest.changes === null
+    ...(compared === null
       ? []
-      : [`All changes: npx platform-sync diff ${place} ${quoted(manifest.changes.against)} ${quoted(run)}`]),
+      : [`All changes: npx platform-sync diff ${place} ${quoted(compared.against)} ${quoted(run)}`]),
     `(with SYNC_STORE=${location})`,
   ];
-  return { subject: subjectOf(manifest, broken), text: lines.map(safeLine).join('\n') };
+  return { subject: subjectOf(digest), text: lines.map(safeLine).join('\n') };
 }
 
 const wrongLine = (broken: BrokenThings | null): string =>
@@ -51,11 +51,11 @@ function newlyBroken(flag: BrokenFlag, newly: First | undefined): readonly strin
   return heading === undefined ? [] : [blank ?? '', `${heading}. ${meaning}`, ...lines];
 }
 
-function changedLine({ changes }: Manifest): string {
-  if (changes === null) return 'It was compared with no other run.';
-  const { against, added, removed, changed } = changes;
+function changedLine(compared: Digest['compared']): string {
+  if (compared === null) return 'It was compared with no other run.';
+  const { against, added, removed, changed } = compared;
   if (added + removed + changed === 0) return `Nothing has changed since run ${against}.`;
-  return `Since run ${against}: ${countsOf(changes)}`;
+  return `Since run ${against}: ${countsOf(compared)}`;
 }
 
 const warningsOf = ({ forced, refused, consistency }: Manifest): readonly string[] => [
@@ -83,15 +83,13 @@ function sectionOf(heading: string, first: First | undefined): readonly string[]
 const LONGEST_SUBJECT = 99;
 const MOST_WHAT = 75;
 
-function subjectOf(
-  { source: place, platform, changes, records }: Manifest,
-  broken: Digest['broken'],
-): string {
+function subjectOf({ manifest, compared, broken }: Digest): string {
+  const { source: place, platform, records } = manifest;
   const newly = brokenFlags.flatMap((flag) => {
     const total = broken?.[flag].newly?.total ?? 0;
     return total === 0 ? [] : [`${count(total)} ${flagWords[flag].which}`];
   });
-  const changed = changes === null ? `${count(records)} records` : countsOf(changes);
+  const changed = compared === null ? `${count(records)} records` : countsOf(compared);
   // What is worse comes first: of more there is no room.
   const what = [...newly.map((each, at) => `${at === 0 ? 'new: ' : ''}${each}`), changed].reduce(
     (all, each) => (all.length + each.length < MOST_WHAT ? `${all}, ${each}` : all),
@@ -107,7 +105,7 @@ const LONGEST_LINE = 400;
  * A line that does in a terminal and in a mail program what any other does: no control characters, nothing that turns
  * its direction, and no address that becomes a link by itself.
  */
-const safeLine = (line: string): string =>
+export const safeLine = (line: string): string =>
   shownText(line, LONGEST_LINE)
     .replaceAll(/(?<!^(?:Report: |\(with SYNC_STORE=)s3):\/\//g, ': //')
     .replaceAll(/[\ufffe\uffff]/g, '\ufffd')

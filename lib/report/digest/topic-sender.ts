@@ -2,6 +2,7 @@ import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/index.ts';
 import type { PrintedDigest } from './print-digest.ts';
 import type { SendDigest } from './send-digests.ts';
+import { slackCode, slackText } from './webhook.ts';
 
 export type TopicSenderOptions = {
   /** ARNs; each is in its own region. */
@@ -40,7 +41,11 @@ const clientFor = (topic: string, environment: AwsEnvironment) =>
  * subscribes by https, and drops any other text. Source: "Custom notifications" in its guide.
  */
 function messageOf({ subject, text }: PrintedDigest) {
-  const content = { textType: 'client-markdown', title: slack(subject), description: codeOf(text) };
+  const content = {
+    textType: 'client-markdown',
+    title: slackText(subject),
+    description: slackCode(text, LONGEST_CODE),
+  };
   return {
     Subject: subject,
     MessageStructure: 'json',
@@ -53,14 +58,3 @@ function messageOf({ subject, text }: PrintedDigest) {
 
 /** Of the 8,000 characters that a description may have. */
 const LONGEST_CODE = 7_900;
-
-/** As code, in which no name becomes a mention or a link. */
-function codeOf(text: string): string {
-  const code = slack(text).replaceAll('`', "'");
-  const cut = code.length > LONGEST_CODE ? `${code.slice(0, LONGEST_CODE).replace(/&[a-z]*$/, '')}…` : code;
-  return `\`\`\`\n${cut}\n\`\`\``;
-}
-
-/** The three characters that Slack reads as markup everywhere. */
-const slack = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

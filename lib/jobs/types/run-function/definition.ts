@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { anyRecord, checkedBy, slashlessSegment, uuid } from '../../../base/index.ts';
+import { anyRecord, checkedBy, printJson, shortened, slashlessSegment, uuid } from '../../../base/index.ts';
 import type { Call } from '../../../platform/index.ts';
 import { runFunction as endpoint } from '../../../platform/operations/run-function.ts';
 import { executionSchema, type FunctionExecution } from '../../../platform/records.ts';
@@ -84,7 +84,8 @@ export function functionRunner(call: Call): RunJob<RunFunctionJob> {
   };
 }
 
-function ended({ status, executionId }: FunctionExecution): Pick<Outcome, 'status' | 'error'> {
+function ended(execution: FunctionExecution): Pick<Outcome, 'status' | 'error'> {
+  const { status, executionId } = execution;
   const error = (kind: string, what: string) => ({ kind, message: `execution ${executionId} ${what}` });
   switch (status.toUpperCase()) {
     case 'SUCCESS':
@@ -95,6 +96,17 @@ function ended({ status, executionId }: FunctionExecution): Pick<Outcome, 'statu
         error: error('running', 'was still running when the platform responded'),
       };
     default:
-      return { status: 'failed', error: error('execution', `ended with ${status}`) };
+      return { status: 'failed', error: error('execution', `ended with ${status}${reasonOf(execution)}`) };
   }
+}
+
+/** The most characters of a reason, which the row of a job holds; the result has all of it. */
+const LONGEST_REASON = 1_000;
+
+/** What the platform says went wrong, and the end of what the function wrote to stderr, if that says more. */
+function reasonOf({ errorInformation, stderr }: FunctionExecution): string {
+  const messages = errorInformation?.errorMessages ?? [];
+  const last = stderr?.log?.slice(-2).map((entry) => (typeof entry === 'string' ? entry : printJson(entry)));
+  const said = [...new Set([...messages, ...(last ?? [])])].join('; ');
+  return said === '' ? '' : `: ${shortened(said, LONGEST_REASON)}`;
 }

@@ -1,0 +1,167 @@
+import { printJson } from '../../base/index.ts';
+import { createExchange } from '../../platform/http/exchange.ts';
+import { readJobs } from '../../report/collect/jobs.ts';
+import { collectDigest, type Digest } from '../../report/digest/digest.ts';
+import { printDigest, safeLine } from '../../report/digest/print-digest.ts';
+import { type WebhookService, webhookBody } from '../../report/digest/webhook.ts';
+import type { JobFacts } from '../../report/facts.ts';
+import { readSyncSettings } from '../../settings.ts';
+import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
+import { placesIn } from '../../snapshot/history/places.ts';
+import type { Place } from '../../snapshot/keys.ts';
+import { readAgain } from '../../snapshot/read-again.ts';
+import { runOfId } from '../../snapshot/run-id.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
+import type { Run } from '../commands.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { openStoreToRead } from '../options/from-settings.ts';
+import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { counted, inJson } from '../terminal/words.ts';
+
+const DAY_MS = 86_400_000;
+
+type Failed = JobFacts['attention'];
+
+/** Says what has changed, broken and failed, at the terminal or to a webhook. Needs only the store. */
+export default (async (_, { since, to, json }, terminal) => {
+  const url = to === undefined ? undefined : webhookUrl(terminal);
+  const sinceMs = since ?? Date.now() - DAY_MS;
+  const store = await openStoreToRead(terminal);
+  const faults: string[] = [];
+  const digests = await collect(store, sinceMs, (fault) => faults.push(fault), terminal.signal);
+  const failed = await failedJobs(store, sinceMs, (fault) => faults.push(fault), terminal.signal);
+  for (const fault of faults) terminal.err(shown(fault));
+  const digest = together(digests, failed, sinceMs, store);
+  if (json) terminal.out(inJson({ ...digest, places: digests.map(placeJson), jobs: failed }));
+  else terminal.out(shownLines(`${digest.subject}${digest.text === '' ? '' : `\n\n${digest.text}`}`));
+  if (to !== undefined && url !== undefined) await post(to, url, digest, terminal);
+  return faults.length > 0 ? exitCodes.incomplete : exitCodes.done;
+}) satisfies Run<'digest'>;
+
+function webhookUrl({ environment }: Terminal): URL {
+  const { SYNC_DIGEST_URL: url } = readSyncSettings(environment);
+  if (url !== undefined) return new URL(url);
+  throw new UsageError('--to: expected SYNC_DIGEST_URL, the address of the webhook, got nothing');
+}
+
+/** What is said of each place of which a run was published since, unless that is nothing. */
+async function collect(
+  store: Store,
+  sinceMs: number,
+  addFault: (fault: string) => void,
+  signal: AbortSignal,
+): Promise<readonly Digest[]> {
+  const found: Digest[] = [];
+  for (const place of await placesIn(store)) {
+    try {
+      const digest = await readAgain(() => digestOf(store, place, sinceMs, signal));
+      if (digest !== undefined && isNews(digest)) found.push(digest);
+    } catch (error) {
+      if (!(error instanceof StoredObjectError)) throw error;
+      addFault(`${place}: ${error.message}`);
+    }
+  }
+  return found;
+}
+
+async function digestOf(
+  store: Store,
+  place: Place,
+  sinceMs: number,
+  signal: AbortSignal,
+): Promise<Digest | undefined> {
+  const [run] = await publishedRuns(store, place, { signal });
+  if (run === undefined || Date.parse(runOfId(run.run).startedAt) < sinceMs) return undefined;
+  return collectDigest({ store, place, run, sinceMs, signal });
+}
+
+function isNews({ compared, broken, newlyMissing, manifest }: Digest): boolean {
+  const newly = Object.values(broken ?? {}).reduce((sum, each) => sum + (each.newly?.total ?? 0), 0);
+  const changed = compared === null ? 1 : compared.added + compared.removed + compared.changed;
+  return changed + newly + (newlyMissing?.total ?? 0) > 0 || manifest.forced || broken === null;
+}
+
+/** The jobs that ended since, and are not done. */
+async function failedJobs(
+  store: Store,
+  sinceMs: number,
+  addFault: (fault: string) => void,
+  signal: AbortSignal,
+): Promise<Failed> {
+  const { jobs } = await readJobs({ store, nowMs: Date.now(), addFault, signal });
+  return jobs.attention.filter(({ finishedAt }) => finishedAt >= sinceMs);
+}
+
+/** The most jobs that are listed. */
+const MOST_JOBS = 20;
+
+/** One message of all. */
+function together(digests: readonly Digest[], failed: Failed, sinceMs: number, { location }: Store) {
+  const since = new Date(sinceMs).toISOString();
+  const [only, ...others] = digests.map((each) => printDigest(each, location));
+  const jobs = failed.length === 0 ? [] : [`${counted(failed.length, 'job')} not done`];
+  const changed =
+    only === undefined || others.length === 0 ? only?.subject : `${digests.length} places have news`;
+  const what = [...(changed === undefined ? [] : [changed]), ...jobs].join('; ');
+  return {
+    since,
+    subject: what === '' ? `Nothing to say since ${since.slice(0, 16).replace('T', ' ')} UTC` : what,
+    text: [...(only === undefined ? [] : [only, ...others].map(({ text }) => text)), ...jobText(failed)].join(
+      `\n\n${'-'.repeat(60)}\n\n`,
+    ),
+  };
+}
+
+function jobText(failed: Failed): readonly string[] {
+  if (failed.length === 0) return [];
+  const more = failed.length - MOST_JOBS;
+  const lines = failed
+    .slice(0, MOST_JOBS)
+    .flatMap(({ status, type, id, reason, advice }) => [
+      `  ${status}: ${type} ${id}: ${reason}`,
+      `    ${advice}`,
+    ]);
+  const head = `Jobs that are not done: ${failed.length}`;
+  return [[head, ...lines, ...(more > 0 ? [`  and ${more} more`] : [])].map(safeLine).join('\n')];
+}
+
+function placeJson({ manifest, compared, broken, newlyMissing }: Digest) {
+  const flags = Object.entries(broken ?? {}).map(([flag, { total, newly }]) => [
+    flag,
+    { total, new: newly?.total ?? null },
+  ]);
+  return {
+    ...{ place: manifest.source, run: manifest.run, records: manifest.records, compared },
+    broken: broken ? (Object.fromEntries(flags) as Readonly<Record<string, unknown>>) : null,
+    newlyMissing: newlyMissing?.total ?? null,
+  };
+}
+
+const POST_MS = 15_000;
+
+/** Posts it once: a repeat would be a second message. The address is a secret, so no error names it. */
+async function post(
+  to: WebhookService,
+  url: URL,
+  digest: { readonly subject: string; readonly text: string },
+  { environment, signal, err }: Terminal,
+): Promise<void> {
+  const body = printJson(webhookBody[to](digest));
+  const headers = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(POST_MS)]);
+  const request = { url, method: 'POST', headers, body, timeoutMs: POST_MS, fresh: true };
+  const exchange = createExchange({ proxyEnv: environment });
+  const { status, body: response } = await exchange(request, limit, () => undefined).catch(
+    (error: unknown) => {
+      signal.throwIfAborted();
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`the webhook of ${to} at ${url.host} could not be reached: ${reason}`);
+    },
+  );
+  response.destroy();
+  if (status < 200 || status > 299)
+    throw new Error(
+      `the webhook of ${to} at ${url.host} refused the digest: ${status}; is SYNC_DIGEST_URL still valid?`,
+    );
+  err(`posted to ${to}`);
+}
