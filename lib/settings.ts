@@ -57,13 +57,13 @@ function read<T>(schema: z.ZodMiniType<T>, environment: Environment, checks: rea
 }
 
 /** The value of a setting that only some callers need. Throws `SettingsError` if it is absent. */
-export function needed<Name extends keyof Settings>(
-  settings: Settings,
+export function needed<Given extends Partial<Settings>, Name extends keyof Settings & keyof Given>(
+  settings: Given,
   name: Name,
-): Exclude<Settings[Name], undefined> {
+): Exclude<Given[Name], undefined> {
   const value = settings[name];
   if (value === undefined) throw new SettingsError([`${name}: required for this, got nothing`]);
-  return value as Exclude<Settings[Name], undefined>;
+  return value as Exclude<Given[Name], undefined>;
 }
 
 /** Settings whose values are never shown: of a header, unless it is a well-known one, since it may be a token by mistake. */

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { jobStates } from '../jobs/ledger/job-row.ts';
 import { jobTypes } from '../jobs/types/job-types.ts';
 import { type FindableKind, findableKinds } from '../report/graph/used-thing.ts';
-import type { Place } from '../snapshot/keys.ts';
 import { type Source, sourceDefinitions, sources } from '../snapshot/sources/sources.ts';
 import type { CommandDefinition, Flags, Given } from './command.ts';
 import {
@@ -10,6 +9,7 @@ import {
   choiceOption,
   collected,
   columnsOption,
+  jobArgument,
   LISTED,
   LISTED_DEPENDENTS,
   LISTED_JSON,
@@ -218,7 +218,7 @@ export const commands = {
     required: [['--text <column>', 'the column that holds the text']],
     options: [
       ['--id <column>', 'the column that holds the row’s id (default: its line number)'],
-      ['--topic <name[=description]>', 'a topic to score; may be repeated', topicOption],
+      ['--topic <name[=description]>', 'a topic to score; may be repeated', collected(topicOption)],
       ['--instructions <text>', 'additional instructions for the model'],
       ['--model <model>', 'the model (default: the platform’s own)'],
       ['--columns <a,b>', 'columns to copy into the scores', columnsOption],
@@ -308,7 +308,7 @@ export const commands = {
         '--no-undo-for <id...>',
         'set these although nobody knows what they were: they cannot be taken back',
         (text: string, before?: readonly string[] | true) =>
-          collected(calculationId(text), before === true ? [] : before),
+          collected(calculationId)(text, before === true ? [] : before),
         [] as readonly string[],
       ],
       ['--submit', 'put the updates on the queue instead of running them here'],
@@ -327,7 +327,7 @@ export const commands = {
       [
         '--even-if-changed <id...>',
         'set these back although somebody has changed them since',
-        (text: string, before?: readonly string[]) => collected(calculationId(text), before),
+        collected(calculationId),
       ],
       ['--json', 'print what happened as one JSON value'],
     ],
@@ -386,7 +386,9 @@ export const commands = {
   },
   jobs: {
     does: 'List the jobs in the ledger, newest first, and count those on the queue; or show the result of one.',
-    arguments: [['[id]', 'the job to show: its result, or its row in the ledger if it has no result yet']],
+    arguments: [
+      ['[id]', 'the job to show: its result, or its row in the ledger if it has no result yet', jobArgument],
+    ],
     options: [
       ['--limit <n>', 'the most jobs to list', numberOption(1, 10_000), 20],
       ['--state <state>', `only jobs in this state: one of ${jobStates.join(', ')}`, choiceOption(jobStates)],
@@ -417,7 +419,7 @@ export const commands = {
   },
   'jobs cancel': {
     does: 'Cancel jobs that have not been sent, even if their messages have not been seen yet. A job that sends many texts stops between two of them, within seconds.',
-    arguments: [['[id...]', 'the ids of the jobs']],
+    arguments: [['[id...]', 'the ids of the jobs', collected(jobArgument)]],
     options: [
       ['--batch <name>', 'cancel all chunks of this batch that have not ended'],
       ['--json', 'print what happened to each job as one JSON value'],
@@ -427,7 +429,7 @@ export const commands = {
   'jobs resolve': {
     does: 'Settle a job whose outcome is unknown, after you have looked on the platform.',
     arguments: [
-      ['<id>', 'the id of the job'],
+      ['<id>', 'the id of the job', jobArgument],
       [
         '<status>',
         'done: it was executed; failed: it was not, and `redrive ID` may reopen it',
@@ -440,7 +442,7 @@ export const commands = {
   },
   redrive: {
     does: 'Reopen failed jobs, never unknown ones, and cancelled ones only by id; without ids, also move dead letters back to the queue.',
-    arguments: [['[id...]', 'the ids of the jobs (default: all failed jobs)']],
+    arguments: [['[id...]', 'the ids of the jobs (default: all failed jobs)', collected(jobArgument)]],
     options: [
       ['--batch <name>', 'score the rows of this batch that have no score, cancelled ones too'],
       ['--json', 'print what happened to them as one JSON value'],
@@ -450,11 +452,7 @@ export const commands = {
   tables: {
     does: 'Make the tables that published runs lack.',
     arguments: [
-      [
-        '[place...]',
-        `any of ${sources.join(', ')}, SOURCE.NAME (default: all)`,
-        (text: string, before?: readonly Place[]) => collected(placeArgument(text), before),
-      ],
+      ['[place...]', `any of ${sources.join(', ')}, SOURCE.NAME (default: all)`, collected(placeArgument)],
     ],
     options: [
       ['--dry-run', 'only list what is missing'],
@@ -571,7 +569,7 @@ function snapshotOf(source: Source, examples: readonly string[]) {
       [
         '--expect-missing <id>',
         'an id that may be missing: the exit code is not 3 because of it; may be repeated',
-        (text: string, before?: readonly string[]) => collected(text, before),
+        collected(String),
       ],
       ['--expect-missing-from <file>', 'a file with one such id a line; - reads standard input'],
       ['--as <name>', 'give a narrowed snapshot a place of its own: SOURCE.NAME/'],

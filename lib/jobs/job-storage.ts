@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../session.ts';
-import { SettingsError } from '../settings.ts';
+import { needed } from '../settings.ts';
 import type { Store } from '../store/index.ts';
 import type { Table } from '../table/index.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -22,9 +22,8 @@ export type JobStorage = {
 
 /** Opens what jobs share, as the settings say. Throws `SettingsError` if there is no table. */
 export async function openJobStorage(session: Session): Promise<JobStorage> {
-  const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_TIMEOUT_MS: attemptMs } = session.settings;
-  if (tableName === undefined)
-    throw new SettingsError(['SYNC_TABLE: expected the table of the queue’s jobs, got nothing']);
+  const { PLATFORM_BASE_URL, PLATFORM_TIMEOUT_MS: attemptMs } = session.settings;
+  const tableName = needed(session.settings, 'SYNC_TABLE');
   const store = await session.store();
   const { table, now, isTimeKnown } = await openTimedTable(
     tableName,

@@ -86,6 +86,16 @@ describe('off a terminal', () => {
     expect(lines).toEqual([line]);
   });
 
+  test('of work without an end neither a rate nor a time is said, and no line twice', () => {
+    const { pass, lines } = start({ name: 'work', nouns: ['jobs', 'calls'], isEndless: true });
+
+    pass(30_000, { records: 3, total: 9 });
+    pass(60_000, { records: 3, total: 9 });
+    pass(30_000, { records: 4, total: 9 });
+
+    expect(lines).toEqual(['work: 3 of about 9 jobs, 1,234 calls', 'work: 4 of about 9 jobs, 1,234 calls']);
+  });
+
   test('a run that ends sooner prints nothing, and its timer ends', () => {
     const { pass, lines, end, isTicking } = start();
 
@@ -141,14 +151,14 @@ describe('on a terminal', () => {
     expect(drawn.length).toBeLessThan(columns);
   });
 
-  test('a name that leaves no room for them is shortened', () => {
+  test('a name that leaves no room for them is left out', () => {
     const drawn = drawnAt(
       40,
       { records: 1_480, total: null, share: 0.49 },
       'calculations.everything-of-ours',
     );
 
-    expect(drawn).toBe('calculations.eve… 49%  148/s, 11 s left');
+    expect(drawn).toBe('49%  148/s, 11 s left');
   });
 
   test('without a share the number of records is shown, at 40 columns too', () => {

@@ -63,8 +63,8 @@ const REFUSALS: readonly Refusal[] = [
   ['env', '--stack: expected the name of a stack, got nothing'],
 
   ['call only-one', "missing required argument 'version'"],
-  [`call a b c --input '[1]'`, `--input: expected a JSON object such as '{"name": "value"}', got "[1]"`],
-  ['call a b c --input -', '--input: expected a JSON object on standard input such as'],
+  [`call a b c --input '[1]'`, 'or - for standard input, got "[1]"'],
+  ['call a b c --input -', '--input: expected a JSON object such as'],
   ['call a b c --input @no/such', 'no/such: expected a file that can be read'],
   ['call a .. c', 'version: expected a name that is not empty, "." or "..", got ".."'],
   ['call no-uuid 1.0.0 f', 'package: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"'],
@@ -72,7 +72,7 @@ const REFUSALS: readonly Refusal[] = [
   ['sandbox --calculations 1.5', 'Expected a whole number from 0'],
 
   ['formula check no/such/file', 'no/such/file: expected a file that can be read, or - for standard input'],
-  ['formula set twelve -', 'id: expected the digits of an integer, got "twelve"'],
+  ['formula set twelve -', 'Expected the digits of an integer, got "twelve"'],
   ['formula set 12 -', 'standard input: expected text that is not empty, got ""'],
   [
     'formula set 12 - --name x',
@@ -82,7 +82,7 @@ const REFUSALS: readonly Refusal[] = [
     'formula set 12 - --unless-changed-since 5',
     '--name: expected a value, since --unless-changed-since is given, got nothing',
   ],
-  ['formula log abc', 'id: expected the digits of an integer, got "abc"'],
+  ['formula log abc', 'Expected the digits of an integer, got "abc"'],
 
   files('--where "size>1"', 'Expected FIELD:OPERATOR:VALUE such as size:GREATER_THAN:1000'),
   files('--where size:EQUALS', 'got "size:EQUALS".'),
@@ -140,7 +140,10 @@ const REFUSALS: readonly Refusal[] = [
   ['report --link --open', '--open'],
   ['report --link --output a.html', '--output'],
   ['report --output .', 'expected a file, got something else'],
-  ['report --output no/such/x.html', 'expected a file in a folder that can be written, got ENOENT'],
+  [
+    'report --output no/such/x.html',
+    'expected a file in a folder that can be written, got no such file or directory (ENOENT)',
+  ],
   ['report --output - --json', 'expected a file with --json, got standard output'],
 
   ['query', 'SQL: expected a query, or --saved NAME, got none'],
@@ -152,7 +155,7 @@ const REFUSALS: readonly Refusal[] = [
   ['query --saved x', 'expected the name of a saved query, got "x"'],
   [
     'query "SELECT 1" --parquet /nowhere/x',
-    '--parquet /nowhere/x: expected a file that can be written, got ENOENT',
+    '--parquet /nowhere/x: expected a file that can be written, got no such file or directory (ENOENT)',
   ],
   ['query "SELECT 1" --seconds 0', 'Expected a whole number from 1'],
 
@@ -163,9 +166,15 @@ const REFUSALS: readonly Refusal[] = [
   score('--text review --encoding x', 'encoding: expected an encoding such as utf-8'),
   score('--text review --output scored.xlsx', 'expected a name that ends in .csv, .tsv, .ndjson'),
   score('--text review --output no/such/a.csv', 'expected a file in a folder that can be written'),
-  score('--text review --output reviews.csv', 'expected another file than the one that is scored'),
+  score('--text review --output reviews.csv', 'expected another file than the one that is read'),
   score('--text review --max-calls x', 'Expected a whole number from 0'),
-  ['score none.csv --text review', 'none.csv: expected a file that can be read more than once, got ENOENT'],
+  ...['run', 'submit', 'formula check', 'formula set 7', 'snapshot data-files --ids-from'].map(
+    (command): Refusal => [`${command} none`, 'none: expected a file that can be read'],
+  ),
+  [
+    'score none.csv --text review',
+    'none.csv: expected a file that can be read more than once, got no such file or directory (ENOENT)',
+  ],
   ['forget', 'expected exactly one of them, got none'],
   [`forget --batch one --text-hash ${HASH}`, 'expected exactly one of them, got both'],
   ['forget --batch a/b', '--batch: expected 1 to 114'],
@@ -208,11 +217,7 @@ const REFUSALS: readonly Refusal[] = [
   ...ofTable('a,a\n', SUM, 'the header line: expected each name once'),
   ...ofTable('PK\u0003\u0004', SUM, 'got a ZIP archive or an Excel workbook'),
   ...ofTable('a,b\n1,2\n', '{"type":', 'expected a job as JSON'),
-  [
-    'submit -',
-    'submit: expected SYNC_QUEUE_URL, the URL of the jobs queue, got nothing',
-    { settings: { SYNC_TABLE: 'ledger' } },
-  ],
+  ['submit -', 'SYNC_QUEUE_URL: required for this, got nothing', { settings: { SYNC_TABLE: 'ledger' } }],
   [
     'submit -',
     'SYNC_QUEUE_URL: expected the http or https URL of a queue',
@@ -224,7 +229,7 @@ const REFUSALS: readonly Refusal[] = [
     'line 1: type: expected an allowed value (data-files), got "run-function"',
     { settings: { SYNC_ALLOW: '{"types": ["data-files"]}' }, input: lines([adds('a')]) },
   ],
-  ['jobs "a b"', 'job id: expected 1 to 128 of A-Z a-z 0-9 . _ : -, got "a b"'],
+  ['jobs "a b"', 'Expected 1 to 128 of A-Z a-z 0-9 . _ : -, got "a b"'],
   ['jobs --state LOST', 'Expected one of CLAIMED, SENT, DONE, FAILED, UNKNOWN, got "LOST"'],
   ['jobs resolve a done', "required option '--note <text>' not specified"],
   ['jobs resolve a lost --note x', 'Allowed choices are done, failed'],
@@ -233,7 +238,10 @@ const REFUSALS: readonly Refusal[] = [
   ['redrive a --batch b1', 'expected ids of jobs or --batch, got both'],
   ['jobs results', "required option '--output <file>'"],
   ['jobs results --output a.xlsx', 'expected a name that ends in .csv, .tsv, .ndjson or .jsonl'],
-  ['jobs results --output no/such/a.csv', 'expected a file in a folder that can be written, got ENOENT'],
+  [
+    'jobs results --output no/such/a.csv',
+    'expected a file in a folder that can be written, got no such file or directory (ENOENT)',
+  ],
   ['jobs results --output a.csv --type scores', 'Expected one of'],
   ['pace --pause --resume', 'expected one of --pause and --resume, got both'],
   ['pace --reset --rate 5 --pause', 'expected one of --pause and --reset and --rate, got all'],
@@ -241,7 +249,10 @@ const REFUSALS: readonly Refusal[] = [
     (rate): Refusal => [`pace --rate ${rate}`, 'Expected a number from 0.001 to 10000'],
   ),
 
-  ['runs --env-file /none/at/all', 'expected a file with settings, got ENOENT: /none/at/all'],
+  [
+    'runs --env-file /none/at/all',
+    '/none/at/all: expected a file with settings, got no such file or directory (ENOENT)',
+  ],
   ['runs --profile gamma', 'expected one of these files, got none'],
   ['runs --profile ../beta', 'expected a name of letters'],
   ['runs --profile a --env-file acme.env', 'expected --env-file or --profile, got both'],

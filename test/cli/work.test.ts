@@ -183,9 +183,7 @@ test('without the table or the queue that is named it exits 2 and says which; jo
   const queue = await work({ SYNC_QUEUE_URL: `${jobs.settings['SYNC_QUEUE_URL']}-none` });
 
   expect([unset.code, table.code, queue.code]).toEqual([2, 2, 2]);
-  expect(unset.err).toContain(
-    'work: expected SYNC_TABLE, the table that holds the ledger of the queue’s jobs',
-  );
+  expect(unset.err).toContain('SYNC_TABLE: required for this, got nothing');
   expect(table.err).toContain('no-table');
   expect(queue.err).toMatch(/jobs-(?:\w+-)?none/);
   expect(await jobs.countsOf(jobs.queue)).toMatchObject({ waiting: 1, inFlight: 0 });

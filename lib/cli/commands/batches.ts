@@ -7,7 +7,7 @@ import {
 } from '../../jobs/texts/batch/batch-status.ts';
 import { StoredObjectError } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
-import { openJobsFor } from '../jobs/open-jobs.ts';
+import { openJobs } from '../jobs/open-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { inColumns } from '../terminal/columns.ts';
@@ -28,7 +28,7 @@ const NAMED_JSON = 1_000;
 
 async function openStorage(terminal: Terminal) {
   const store = await openStoreToRead(terminal);
-  const { batches } = await openJobsFor('batches', terminal);
+  const { batches } = await openJobs(terminal);
   return { ...batches, store };
 }
 

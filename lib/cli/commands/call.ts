@@ -4,7 +4,7 @@ import type { FunctionExecution } from '../../platform/index.ts';
 import { openSession } from '../../session.ts';
 import type { Run } from '../commands.ts';
 import { sendOnce } from '../errors/sent-once.ts';
-import { readObject } from '../options/options.ts';
+import { readObject } from '../options/files.ts';
 import { checkedMessage } from '../options/request-options.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 

@@ -1,7 +1,7 @@
 import { type Erased, eraseOldVersions, forgetBatch, forgetText } from '../../jobs/texts/forget.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { eraseDeleted, openJobsFor } from '../jobs/open-jobs.ts';
+import { eraseDeleted, openJobs } from '../jobs/open-jobs.ts';
 import { exitCodes, shown } from '../terminal/terminal.ts';
 import { inJson } from '../terminal/words.ts';
 import { checkedBatch, checkedHash } from '../texts/score-names.ts';
@@ -14,7 +14,7 @@ export default (async (_, { textHash, batch, json }, terminal) => {
     );
   const hash = textHash === undefined ? undefined : checkedHash(textHash);
   const name = checkedBatch(batch ?? 'none');
-  const { batches } = await openJobsFor('forget', terminal);
+  const { batches } = await openJobs(terminal);
   const { store } = batches;
   const erased = await (hash === undefined ? forgetBatch(name, batches) : forgetText(hash, batches));
   await eraseDeleted(terminal);

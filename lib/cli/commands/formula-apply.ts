@@ -1,6 +1,6 @@
 import { printJson } from '../../base/index.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
-import { readSettings, readSyncSettings } from '../../settings.ts';
+import { needed, readSettings, readSyncSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
@@ -13,14 +13,14 @@ import {
   withFormulasBefore,
 } from '../formula/change-set.ts';
 import { analyze } from '../formula/formula-text.ts';
-import { runSet } from '../formula/run-set.ts';
 import { checkedJobs } from '../jobs/job-files.ts';
 import { sendJobs } from '../jobs/send-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';
-import { openStoreOf, settingFor } from '../options/from-settings.ts';
+import { openStoreOf } from '../options/from-settings.ts';
 import { inColumns } from '../terminal/columns.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { counted, inJson } from '../terminal/words.ts';
+import { runAll } from './run.ts';
 
 type ApplyFlags = FlagsOf<'formula apply'>;
 
@@ -73,14 +73,16 @@ async function send(
   if (!flags.submit) readSettings(terminal.environment);
   // Before anything is sent: afterwards nobody knows what the formulas were.
   await storeChangeSet(store, set);
-  const again = commandLine(['formula', 'apply', file], { name: set.name });
   const back = commandLine(['formula', 'undo', set.name]);
   if (!flags.submit) {
-    const code = await runSet({ name: set.name, jobs, again, json: flags.json }, terminal);
+    const { name } = set;
+    const again = `to set the rest: ${commandLine(['formula', 'apply', file], { name })}`;
+    const facts = { set: name };
+    const code = await runAll({ name, noun: 'formula', jobs, again, json: flags.json, facts }, terminal);
     terminal.err(`to take them back: ${back}`);
     return code;
   }
-  const queueUrl = settingFor('formula apply', readSyncSettings(terminal.environment), 'SYNC_QUEUE_URL');
+  const queueUrl = needed(readSyncSettings(terminal.environment), 'SYNC_QUEUE_URL');
   const queue = await openQueue(queueUrl, terminal.environment);
   const all = await Array.fromAsync(jobs.rows(), ({ id, body }) => ({ id, text: body }));
   const { ids, notSent, error } = await sendJobs(all, { queue, signal: terminal.signal });

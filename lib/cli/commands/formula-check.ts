@@ -1,7 +1,7 @@
 import { printJson } from '../../base/index.ts';
 import type { Run } from '../commands.ts';
 import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula/formula-text.ts';
-import { readText } from '../options/options.ts';
+import { readText } from '../options/files.ts';
 import { exitCodes, shownLines } from '../terminal/terminal.ts';
 
 /** What the platform would say about a formula. */

@@ -9,7 +9,7 @@ import { UsageError } from '../errors/usage-error.ts';
 import { showDryRun, storeSet } from '../formula/formula-history.ts';
 import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula/formula-text.ts';
 import { commandLine } from '../options/command-lines.ts';
-import { readText } from '../options/options.ts';
+import { readText } from '../options/files.ts';
 import { checkedMessage } from '../options/request-options.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 

@@ -4,11 +4,11 @@ import type { Store } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { findChangeSet, type SetRow } from '../formula/change-set.ts';
-import { runSet } from '../formula/run-set.ts';
 import { checkedJobs } from '../jobs/job-files.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { exitCodes, shown } from '../terminal/terminal.ts';
+import { runAll } from './run.ts';
 
 /** Sets the formulas of a set back to what they were, those that are still as we left them. */
 export default (async ([name], { evenIfChanged = [], json }, terminal) => {
@@ -33,8 +33,8 @@ export default (async ([name], { evenIfChanged = [], json }, terminal) => {
   }
   const text = messages.map((message) => printJson(message)).join('\n');
   const jobs = await checkedJobs({ file: name, text }, { undone: 'sent' }, terminal);
-  const again = commandLine(['formula', 'undo', name], { evenIfChanged });
-  const code = await runSet({ name, jobs, again, json }, terminal);
+  const again = `to set the rest: ${commandLine(['formula', 'undo', name], { evenIfChanged })}`;
+  const code = await runAll({ name, noun: 'formula', jobs, again, json, facts: { set: name } }, terminal);
   return code === exitCodes.done && left.length > 0 ? exitCodes.incomplete : code;
 }) satisfies Run<'formula undo'>;
 

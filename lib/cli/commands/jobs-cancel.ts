@@ -4,13 +4,12 @@ import type { CancelAnswer } from '../../jobs/ledger/person-steps.ts';
 import { stopsWhenCancelled } from '../../jobs/types/job-types.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { checkedJobIds, openJobsFor } from '../jobs/open-jobs.ts';
+import { openJobs } from '../jobs/open-jobs.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { inJson } from '../terminal/words.ts';
 
 /** Cancels what has not been sent. Does not need the platform. */
-export default (async ([given], flags, terminal) => {
-  const ids = checkedJobIds(given);
+export default (async ([ids], flags, terminal) => {
   if ((flags.batch === undefined) === (ids.length === 0))
     throw new UsageError('jobs cancel: expected ids of jobs, or --batch, and not both');
   return flags.batch === undefined
@@ -25,7 +24,7 @@ async function cancelJobs(
   { json }: CancelFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const { ledger } = await openJobsFor('jobs cancel', terminal);
+  const { ledger } = await openJobs(terminal);
   const outcomes: ReturnType<typeof toCancelled>[] = [];
   for (const id of ids) {
     terminal.signal.throwIfAborted();
@@ -46,7 +45,7 @@ const toCancelled = (id: string, { kind: became, row }: CancelAnswer) => ({
 
 async function cancelOneBatch(batch: string, { json }: CancelFlags, terminal: Terminal): Promise<number> {
   const { signal, out, err } = terminal;
-  const parts = await openJobsFor('jobs cancel', terminal);
+  const parts = await openJobs(terminal);
   const { jobs, ...counts } = await cancelBatch(batch, { ...parts, signal });
   if (counts.chunks === 0) {
     err(shown(`platform-sync: batch ${batch}: not in the table`));

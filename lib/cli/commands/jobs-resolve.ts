@@ -4,14 +4,13 @@ import { writeResult } from '../../jobs/result.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
-import { checkedJobIds, openJobsFor } from '../jobs/open-jobs.ts';
+import { openJobs } from '../jobs/open-jobs.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { inJson } from '../terminal/words.ts';
 
 /** Settles an unknown job by a person's word. Does not need the platform. */
-export default (async ([given, status], { note, json }, terminal) => {
-  const [id = ''] = checkedJobIds([given]);
-  const { ledger, batches } = await openJobsFor('jobs resolve', terminal);
+export default (async ([id, status], { note, json }, terminal) => {
+  const { ledger, batches } = await openJobs(terminal);
   const { kind, row } = await ledger.resolve(id, { status, note });
   if (kind === 'resolved') await publish(row, batches.store, terminal);
   const state = row?.state ?? 'not known';

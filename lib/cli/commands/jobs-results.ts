@@ -2,8 +2,8 @@ import { printJson } from '../../base/index.ts';
 import { type StoredResult, storedResults } from '../../jobs/results/stored-results.ts';
 import { csvCell, type OutputFormat, writeTextFile } from '../../jobs/texts/output/text-file.ts';
 import type { Run } from '../commands.ts';
+import { checkedOutputFile } from '../options/files.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { checkedOutputFile } from '../options/output-file.ts';
 import { exitCodes, shown } from '../terminal/terminal.ts';
 import { counted, inJson, number } from '../terminal/words.ts';
 

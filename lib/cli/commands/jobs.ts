@@ -6,7 +6,7 @@ import { findResult } from '../../jobs/results/stored-results.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
-import { checkedJobIds, openJobsFor } from '../jobs/open-jobs.ts';
+import { openJobs } from '../jobs/open-jobs.ts';
 import { inColumns } from '../terminal/columns.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { inJson, notListed, number } from '../terminal/words.ts';
@@ -16,7 +16,7 @@ export default (async ([id], flags, terminal) =>
   id === undefined ? listJobs(flags, terminal) : showJob(id, terminal)) satisfies Run<'jobs'>;
 
 async function listJobs({ limit, state, json }: FlagsOf<'jobs'>, terminal: Terminal): Promise<number> {
-  const { ledger } = await openJobsFor('jobs', terminal);
+  const { ledger } = await openJobs(terminal);
   // Meanwhile, since neither needs the other.
   const queued = state === undefined ? queueLines(terminal) : [];
   let newest: JobRow[] = [];
@@ -68,9 +68,8 @@ const cells = ({ id, type, state, attempts, startedAt, finishedAt, error }: Retu
   ].map(shown);
 
 /** Prints JSON with or without `--json`: a result has no other form. */
-async function showJob(given: string, terminal: Terminal): Promise<number> {
-  const [id = ''] = checkedJobIds([given]);
-  const { ledger, batches } = await openJobsFor('jobs', terminal);
+async function showJob(id: string, terminal: Terminal): Promise<number> {
+  const { ledger, batches } = await openJobs(terminal);
   const row = await ledger.read(id);
   if (row === undefined) {
     terminal.err(`platform-sync: job ${id}: not in the ledger`);

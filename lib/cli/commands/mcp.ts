@@ -1,4 +1,6 @@
 import { once } from '../../base/index.ts';
+import { createLedger } from '../../jobs/ledger/ledger.ts';
+import { openTimedTable } from '../../jobs/timed-table.ts';
 import type { McpContext } from '../../report/mcp/context.ts';
 import { loadMcpSdk, serve } from '../../report/mcp/serve.ts';
 import { readingTools, submittingTools } from '../../report/mcp/tools/index.ts';
@@ -6,7 +8,6 @@ import { readSyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
-import { openLedger } from '../jobs/open-jobs.ts';
 import { createSubmission } from '../mcp/submission.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { findRuns } from '../snapshots/list-runs.ts';
@@ -51,7 +52,7 @@ function contextOf(terminal: Terminal, opened: AsyncDisposableStack): McpContext
     ledger: once(async () => {
       const { SYNC_TABLE: tableName } = readSyncSettings(environment);
       if (tableName === undefined) return undefined;
-      return openLedger(tableName, environment);
+      return createLedger(await openTimedTable(tableName, environment));
     }),
     runs: ({ signal, ...wanted }) => findRuns(wanted, { signal }),
     adviceOn: (error) => whatToDo(error, environment),

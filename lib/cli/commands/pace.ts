@@ -3,10 +3,9 @@ import { effectiveRate } from '../../pace/effective-rate.ts';
 import { isProbing } from '../../pace/lowered.ts';
 import { lineStartMs } from '../../pace/reserve-block.ts';
 import { openBudget } from '../../pace/stored-budget.ts';
-import { readPaceSettings } from '../../settings.ts';
+import { needed, readPaceSettings } from '../../settings.ts';
 import { NEW_LEDGER, tableCheckOf, warnOfThisHost } from '../../table/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
-import { UsageError } from '../errors/usage-error.ts';
 import { exitCodes, shown } from '../terminal/terminal.ts';
 import { inJson, number } from '../terminal/words.ts';
 
@@ -23,11 +22,9 @@ export default (async (_, flags, terminal, command) => {
       `error: expected one of ${given.join(' and ')}, got ${given.length === 2 ? 'both' : 'all'}`,
       { exitCode: exitCodes.usage },
     );
-  const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_RATE } = readPaceSettings(terminal.environment);
-  if (tableName === undefined)
-    throw new UsageError(
-      'pace: expected SYNC_TABLE, the table that holds the budget of the queue in SQS, got nothing',
-    );
+  const settings = readPaceSettings(terminal.environment);
+  const { PLATFORM_BASE_URL, PLATFORM_RATE } = settings;
+  const tableName = needed(settings, 'SYNC_TABLE');
   const { host } = new URL(PLATFORM_BASE_URL);
   const { environment } = terminal;
   warnOfThisHost(environment, terminal.err);

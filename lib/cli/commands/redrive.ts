@@ -8,23 +8,21 @@ import {
   redriveFailed,
 } from '../../jobs/redrive.ts';
 import { redriveBatch } from '../../jobs/redrive-batch.ts';
-import { readSyncSettings, type SyncSettings } from '../../settings.ts';
+import { needed, readSyncSettings, type SyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { checkedJobIds, openJobsFor } from '../jobs/open-jobs.ts';
-import { settingFor } from '../options/from-settings.ts';
+import { openJobs } from '../jobs/open-jobs.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { andMore, inJson } from '../terminal/words.ts';
 
 /** Reopens failed jobs and moves dead letters back. Does not need the platform. */
-export default (async ([given], { batch, json }, terminal) => {
+export default (async ([ids], { batch, json }, terminal) => {
   const { environment, signal } = terminal;
   const settings = readSyncSettings(environment);
-  const queueUrl = settingFor('redrive', settings, 'SYNC_QUEUE_URL');
-  if (batch !== undefined && given.length > 0)
+  const queueUrl = needed(settings, 'SYNC_QUEUE_URL');
+  if (batch !== undefined && ids.length > 0)
     throw new UsageError('redrive: expected ids of jobs or --batch, got both');
-  const ids = checkedJobIds(given);
-  const { ledger, batches } = await openJobsFor('redrive', terminal);
+  const { ledger, batches } = await openJobs(terminal);
   const queue = await openQueue(queueUrl, environment);
   const parts = { store: batches.store, ledger, batches, queue, signal };
   const report =

@@ -13,18 +13,12 @@ import { bulkRequestChecks } from '../../jobs/types/score/message.ts';
 import { openSession, type Session } from '../../session.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { openTableFor } from '../jobs/open-jobs.ts';
+import { openTable } from '../jobs/open-jobs.ts';
+import { checkedOutput, checkFile } from '../options/files.ts';
 import { checkedMessage } from '../options/request-options.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
-import {
-  checkedOutput,
-  checkFile,
-  resumeCommandOf,
-  rowsOptions,
-  type ScoreFlags,
-  writeOutput,
-} from '../texts/score-files.ts';
+import { resumeCommandOf, rowsOptions, type ScoreFlags, writeOutput } from '../texts/score-files.ts';
 import { batchNameOf, checkedBatch } from '../texts/score-names.ts';
 import { describeInput, NAMED_BAD_ROWS, showPreview, showRefusal, showSummary } from '../texts/show-score.ts';
 import { watchCalls } from '../texts/watch-calls.ts';
@@ -71,7 +65,7 @@ type Parts = Awaited<ReturnType<typeof openParts>>;
 async function openParts(session: Session, terminal: Terminal) {
   const { PLATFORM_BASE_URL, PLATFORM_RATE: rate, PLATFORM_TIMEOUT_MS: attemptMs } = session.settings;
   const store = await session.store();
-  const { table, now } = await openTableFor('score', terminal);
+  const { table, now } = await openTable(terminal);
   const { host } = new URL(PLATFORM_BASE_URL);
   const newToken = randomUUID;
   const cache = createScoreCache({ table, host, attemptMs, owner: randomUUID(), now, newToken });

@@ -20,7 +20,7 @@ import type { Store } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { asUsage, UsageError, withWayOut } from '../errors/usage-error.ts';
 import { snapshotCommand } from '../options/command-lines.ts';
-import { readText } from '../options/options.ts';
+import { readText } from '../options/files.ts';
 import { checkPlaceName, optionsGiven, readRequest } from '../options/request-options.ts';
 import { endWith } from '../snapshots/show-publication.ts';
 import { createProgress } from '../terminal/progress.ts';

@@ -1,15 +1,13 @@
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
-import { readSyncSettings } from '../../settings.ts';
+import { needed, readSyncSettings } from '../../settings.ts';
 import { warnOfThisHost } from '../../table/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { checkedJobs, fileOfJobs } from '../jobs/job-files.ts';
 import { sendJobs } from '../jobs/send-jobs.ts';
-import { settingFor } from '../options/from-settings.ts';
-import { readText } from '../options/options.ts';
+import { checkFile, readText } from '../options/files.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { counted, inJson } from '../terminal/words.ts';
-import { checkFile } from '../texts/score-files.ts';
 
 type SubmitFlags = FlagsOf<'submit'>;
 
@@ -18,7 +16,7 @@ export default (async ([given], flags, terminal) => {
   const file = fileOfJobs('submit', given, flags);
   const { environment, err } = terminal;
   const settings = readSyncSettings(environment);
-  const queueUrl = flags.dryRun ? undefined : settingFor('submit', settings, 'SYNC_QUEUE_URL');
+  const queueUrl = flags.dryRun ? undefined : needed(settings, 'SYNC_QUEUE_URL');
   const jobs = await jobsOf(file, flags, terminal);
   if (queueUrl === undefined) return showDryRun(jobs, flags, terminal);
   warnOfThisHost(environment, err);

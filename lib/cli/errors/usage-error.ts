@@ -1,8 +1,20 @@
+import { getSystemErrorMessage } from 'node:util';
 import { StoredObjectError } from '../../store/index.ts';
 
 /** A command was given something it cannot use; the message says what was expected and what it got. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+}
+
+/** A file is not as expected: `got` in words, or the error of the system that says so. */
+export const fileError = (place: string, expected: string, got: unknown): UsageError =>
+  new UsageError(`${place}: expected ${expected}, got ${systemReason(got)}`, { cause: got });
+
+/** Why the system refused something, in words with its code: `no such file or directory (ENOENT)`. */
+export function systemReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { errno, code, message } = error as NodeJS.ErrnoException;
+  return errno === undefined ? message : `${getSystemErrorMessage(errno)} (${code})`;
 }
 
 /**

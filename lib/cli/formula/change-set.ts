@@ -7,7 +7,7 @@ import { readFormulaLog } from '../../jobs/types/update-formula/formula-log.ts';
 import { idDigits } from '../../platform/index.ts';
 import { findStored, MOST_LIST_BYTES, printStored, type Store } from '../../store/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { checkFile } from '../texts/score-files.ts';
+import { checkFile } from '../options/files.ts';
 
 const rowSchema = z.object({
   /** Of the calculation, its digits. */

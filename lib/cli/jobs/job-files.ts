@@ -1,10 +1,9 @@
-import { parseJson } from '../../base/index.ts';
 import { readAllow } from '../../jobs/allow.ts';
 import { checkJobFile, type JobFile, type JobFileOptions } from '../../jobs/file/job-file.ts';
 import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { readText } from '../options/options.ts';
+import { jsonOf, readText } from '../options/files.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** A file of jobs, or with a template the rows that they are made of. */
@@ -45,15 +44,11 @@ const csvHint = (file: string) =>
 
 /** Throws `UsageError` unless the file of a template is JSON. */
 async function readTemplate(file: string, terminal: Terminal): Promise<unknown> {
-  const text = (await readText(file, terminal)).replace(/^\uFEFF/, '');
-  try {
-    return parseJson(text);
-  } catch (cause) {
-    throw new UsageError(
-      `--template ${file}: expected a job as JSON, such as {"type": "run-function", …}, got invalid JSON`,
-      { cause },
-    );
-  }
+  const value = jsonOf(await readText(file, terminal));
+  if (value !== undefined) return value;
+  throw new UsageError(
+    `--template ${file}: expected a job as JSON, such as {"type": "run-function", …}, got invalid JSON`,
+  );
 }
 
 /** The file that a command takes jobs from. Throws `UsageError` unless it is one of jobs, or a CSV with a template. */

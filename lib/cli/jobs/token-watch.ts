@@ -1,9 +1,8 @@
 import type { OpenBreaker } from '../../pace/budget.ts';
 import type { PlatformEvent } from '../../platform/index.ts';
-import { exitCodes } from '../terminal/terminal.ts';
+import type { Settings } from '../../settings.ts';
 
-/** The platform's host, where the token comes from, in words, and whether no other can come, as from a secret. */
-type Token = { readonly host: string; readonly from: string; readonly isFixed: boolean };
+type Token = Pick<Settings, 'PLATFORM_BASE_URL' | 'PLATFORM_TOKEN' | 'PLATFORM_TOKEN_SECRET'>;
 
 /**
  * Watches whether the platform refuses the token, for a person who can see to it: each job would only be refused like
@@ -11,19 +10,17 @@ type Token = { readonly host: string; readonly from: string; readonly isFixed: b
  * counts that it is refused then, and that jobs are stopped for it. That alone does not: they may be stopped for the
  * token of another worker.
  */
-export function createTokenWatch({ host, from, isFixed }: Token) {
+export function createTokenWatch({ PLATFORM_BASE_URL, PLATFORM_TOKEN, PLATFORM_TOKEN_SECRET }: Token) {
   const stop = new AbortController();
+  const isFixed = PLATFORM_TOKEN !== undefined;
   let refusals = 0;
   let isStopped = false;
   const stopIfSure = () => {
-    const isSure = isFixed ? refusals > 0 : isStopped && refusals > 1;
-    if (isSure) stop.abort();
+    if (isFixed ? refusals > 0 : isStopped && refusals > 1) stop.abort();
   };
   return {
     /** Aborted once the token is refused. */
-    get signal(): AbortSignal {
-      return stop.signal;
-    },
+    signal: stop.signal,
     /** For the session that works with the token. */
     hooks: {
       observe(event: PlatformEvent) {
@@ -36,13 +33,13 @@ export function createTokenWatch({ host, from, isFixed }: Token) {
         stopIfSure();
       },
     },
-    /** What to say, and the exit code. Undefined if it was not refused. */
-    fault: () =>
-      stop.signal.aborted
-        ? {
-            words: `platform-sync: ${host} refused the token (401): is it correct, and neither expired nor revoked? It is ${from}. No job was done with it; all that were taken were put back`,
-            code: exitCodes.failed,
-          }
-        : undefined,
+    /** What to say of a refusal; undefined if there was none. */
+    refusal() {
+      if (!stop.signal.aborted) return undefined;
+      const from = isFixed
+        ? 'the one in PLATFORM_TOKEN'
+        : `in ${PLATFORM_TOKEN_SECRET}, which PLATFORM_TOKEN_SECRET names`;
+      return `platform-sync: ${new URL(PLATFORM_BASE_URL).host} refused the token (401): is it correct, and neither expired nor revoked? It is ${from}. No job was done with it; all that were taken were put back`;
+    },
   };
 }

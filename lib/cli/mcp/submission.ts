@@ -3,16 +3,15 @@ import { readAllow } from '../../jobs/allow.ts';
 import { checkJobFile } from '../../jobs/file/job-file.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Submission } from '../../report/mcp/context.ts';
-import { readSyncSettings } from '../../settings.ts';
+import { needed, readSyncSettings } from '../../settings.ts';
 import { sendJobs } from '../jobs/send-jobs.ts';
-import { settingFor } from '../options/from-settings.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { currentRate } from '../texts/current-rate.ts';
 
 /** How the server puts jobs on the queue: as `submit` does. */
 export function createSubmission({ environment, err }: Terminal): Submission {
   const settings = () => readSyncSettings(environment);
-  const queueUrl = () => settingFor('submit', settings(), 'SYNC_QUEUE_URL');
+  const queueUrl = () => needed(settings(), 'SYNC_QUEUE_URL');
   const queue = once(() => openQueue(queueUrl(), environment));
   return {
     async check(text) {

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { faultsOf } from '../../base/index.ts';
 import { checkMessage, type FieldNames, type MessageChecks } from '../../jobs/message/check-message.ts';
 import type { GivenMessage } from '../../jobs/message/fields.ts';
@@ -12,7 +12,8 @@ import type { RequestOption } from '../../snapshot/sources/source-definition.ts'
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { collected, readLines } from './options.ts';
+import { readLines } from './files.ts';
+import { collected, notRead } from './options.ts';
 
 /** The options of a source's command that select its records. */
 export const requestOptions = (source: Source): readonly Option[] =>
@@ -64,13 +65,12 @@ function optionOf(option: RequestOption): Option {
   return option.kind === 'list' ? made.argParser(entryReader(option)) : made;
 }
 
-const entryReader =
-  ({ entry }: RequestOption) =>
-  (text: string, before?: readonly unknown[]): readonly unknown[] => {
+const entryReader = ({ entry }: RequestOption) =>
+  collected((text): unknown => {
     const value = entry === undefined ? text : entry.read(text);
-    if (value !== undefined) return collected(value, before);
-    throw new InvalidArgumentError(`Expected ${entry?.expected}, got ${JSON.stringify(text)}.`);
-  };
+    if (value !== undefined) return value;
+    throw notRead(entry?.expected ?? 'a text', text);
+  });
 
 /** No message is sent, so lists of ids may be of any length. */
 const schemas = requestSchemasWith({}, 'unboundedFields');

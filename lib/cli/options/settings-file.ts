@@ -8,7 +8,7 @@ import { settingNames } from '../../base/index.ts';
 import type { Environment } from '../../settings.ts';
 import { errorCode } from '../../store/index.ts';
 import { NEW_LEDGER_RISK } from '../../table/index.ts';
-import { UsageError } from '../errors/usage-error.ts';
+import { fileError, UsageError } from '../errors/usage-error.ts';
 
 /** Where settings come from besides the environment. */
 export type SettingsFlags = {
@@ -73,9 +73,8 @@ const isUnknown = (name: string) =>
 async function settingsIn(files: readonly string[], flag: string): Promise<Environment> {
   for (const file of files) {
     const text = await readFile(file, 'utf8').catch((error: unknown) => {
-      const code = errorCode(error) ?? 'unknown';
-      if (code === 'ENOENT' && files.length > 1) return undefined;
-      throw new UsageError(`${flag}: expected a file with settings, got ${code}: ${file}`);
+      if (files.length > 1 && errorCode(error) === 'ENOENT') return undefined;
+      throw fileError(`${flag}: ${file}`, 'a file with settings', error);
     });
     if (text === undefined) continue;
     const given = parseEnv(text);

@@ -2,7 +2,7 @@ import { copyFile, rename, rm } from 'node:fs/promises';
 import { csvCell } from '../../jobs/texts/output/text-file.ts';
 import type { ExactValue } from '../../tables/duckdb/exact-value.ts';
 import type { QueryResult } from '../../tables/duckdb/open-query.ts';
-import { UsageError } from '../errors/usage-error.ts';
+import { fileError } from '../errors/usage-error.ts';
 import { shownLines, type Terminal } from '../terminal/terminal.ts';
 import { counted } from '../terminal/words.ts';
 import { cellOf, type TextTable, textTable } from './as-table.ts';
@@ -87,8 +87,7 @@ async function writeFile(result: QueryResult, file: string, { out }: Terminal): 
     await rename(partial, file);
   } catch (cause) {
     await rm(partial, { force: true });
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
-    throw new UsageError(`--parquet ${file}: expected a file that can be written, got ${code}`, { cause });
+    throw fileError(`--parquet ${file}`, 'a file that can be written', cause);
   }
   out(`${file}: ${counted(result.rows, 'row')}`);
 }

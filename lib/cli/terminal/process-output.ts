@@ -1,6 +1,6 @@
 import { fstatSync, writeFileSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import { getSystemErrorMessage } from 'node:util';
+import { systemReason } from '../errors/usage-error.ts';
 
 /** Why what a command prints goes nowhere. */
 export type OutputFault =
@@ -43,7 +43,7 @@ export function createOutput(
       try {
         writeFileSync(stream.fd, text);
       } catch (error) {
-        broken({ kind: 'lost', reason: reasonOf(error) });
+        broken({ kind: 'lost', reason: systemReason(error) });
       }
   };
 }
@@ -52,10 +52,4 @@ export function createOutput(
 function isStored(fd: number): boolean {
   const stats = fstatSync(fd);
   return !stats.isFIFO() && !stats.isSocket() && !isatty(fd);
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { errno, code, message } = error as NodeJS.ErrnoException;
-  return errno === undefined ? message : `${getSystemErrorMessage(errno)} (${code})`;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sampleMessages } from '../../jobs/types/job-types.ts';
 import { codePackages } from '../../sandbox/platform/functions/packages.ts';
 import type { Sandbox } from '../../sandbox/platform/start-platform.ts';
-import { openJobsFor } from '../jobs/open-jobs.ts';
+import { openJobs } from '../jobs/open-jobs.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { counted } from '../terminal/words.ts';
 import { drainByTwo } from './killed.ts';
@@ -38,7 +38,7 @@ export async function tellJobs(
   for (const line of lines.slice(SUMS)) say(`  ${line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line}`);
   await run(['submit', file], { shows: false });
   say('\n$ platform-sync work --drain & platform-sync work --drain');
-  const { ledger } = await openJobsFor('jobs', terminal);
+  const { ledger } = await openJobs(terminal);
   await drainByTwo(
     terminal,
     async () => (await Array.fromAsync(ledger.list())).filter(({ state }) => state === 'SENT').length,

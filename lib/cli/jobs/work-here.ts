@@ -1,0 +1,141 @@
+import { shortened, sleep } from '../../base/index.ts';
+import type { EndedJob, Worker } from '../../jobs/handle-message.ts';
+import type { Lease } from '../../jobs/held.ts';
+import { openJobStorage } from '../../jobs/job-storage.ts';
+import { openWorker, renewedLease } from '../../jobs/open-worker.ts';
+import type { Queue } from '../../jobs/queue/queue.ts';
+import { isServiceAway } from '../../jobs/service-away.ts';
+import { openSession, type Session } from '../../session.ts';
+import type { Settings } from '../../settings.ts';
+import { clockTime } from '../terminal/log-lines.ts';
+import { createProgress, LINE_EVERY_MS, onTimer } from '../terminal/progress.ts';
+import { shown, type Terminal } from '../terminal/terminal.ts';
+import { createTokenWatch } from './token-watch.ts';
+
+/** A job that ended. */
+type Ended = Pick<EndedJob, 'id' | 'status' | 'error'> & Partial<EndedJob>;
+
+/** What works on the jobs. `onEnded` is to be called for those that somebody else has ended. */
+export type WorkParts = {
+  readonly worker: Worker;
+  readonly lease: Lease;
+  readonly concurrency: number;
+  readonly signal: AbortSignal;
+  readonly sleep: typeof sleep;
+  readonly onEnded: (job: Ended) => void;
+};
+
+export type JobsHere<Back> = {
+  readonly name: 'run' | 'work';
+  readonly settings: Settings;
+  readonly work: (parts: WorkParts) => Promise<Back>;
+  /** How many jobs there are, or the queue that counts them. */
+  readonly of: number | Pick<Queue, 'counts'>;
+  readonly concurrency: number | undefined;
+  readonly isEndless: boolean;
+  /** End at a token that is refused, for a person who can see to it. */
+  readonly endsWithToken: boolean;
+  /** Why a message of a job is refused, where its job counts as failed. Default: only its refusal is counted. */
+  readonly refusal?: EndedJob['error'];
+};
+
+/** How many of the jobs that are not done are named, of each kind. */
+const MOST_NAMED = 20;
+
+/** How often the queue is asked for its counts while somebody watches. */
+const LOOK_EVERY_MS = 3_000;
+
+/** Runs jobs in this process until there are none left, or it is stopped; shows how far it is, and counts how they end. */
+export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal) {
+  const { settings, refusal } = jobs;
+  const token = createTokenWatch(settings);
+  const session = openSession({ ...terminal, ...(jobs.endsWithToken ? token.hooks : {}) });
+  const storage = await openJobStorage(session);
+  // A table that is away is waited for; one that does not exist would keep all jobs on the queue.
+  await storage.ledger.read('-').catch((error: unknown) => {
+    if (!isServiceAway(error)) throw error;
+  });
+  const tally = createTally();
+  using view = createView(jobs, tally, session.callCounts, terminal);
+  const { onEnded } = view;
+  const onRefused = (id: string) => {
+    tally.counts.refused += 1;
+    if (refusal !== undefined) onEnded({ id, status: 'failed', error: refusal });
+  };
+  const worker = await openWorker(session, storage, { onEnded, onRefused });
+  const signal = AbortSignal.any([terminal.signal, token.signal]);
+  const lease = renewedLease(storage.ledger, { stop: signal });
+  const concurrency = jobs.concurrency ?? settings.PLATFORM_CONCURRENCY;
+  const back = await jobs.work({ worker, lease, concurrency, signal, sleep, onEnded });
+  return { ...tally, back, storage, tokenRefusal: token.refusal() };
+}
+
+/** How jobs ended, and the first of each kind that are not done. A job whose message is delivered again counts again. */
+function createTally() {
+  const counts = { done: 0, failed: 0, unknown: 0, refused: 0 };
+  const notDone: { id: string; status: 'failed' | 'unknown'; reason: string }[] = [];
+  return {
+    counts,
+    notDone,
+    ended: () => counts.done + counts.failed + counts.unknown,
+    add({ id, status, error }: Ended) {
+      counts[status] += 1;
+      if (status !== 'done' && counts[status] <= MOST_NAMED)
+        notDone.push({ id, status, reason: error?.message ?? '' });
+    },
+  };
+}
+
+type Tally = ReturnType<typeof createTally>;
+
+/** Shows how many jobs have ended, of how many; on a terminal each that came from a queue, too. */
+function createView(
+  { name, of, isEndless }: Pick<JobsHere<unknown>, 'name' | 'of' | 'isEndless'>,
+  tally: Tally,
+  callCounts: Session['callCounts'],
+  { screen, err }: Pick<Terminal, 'screen' | 'err'>,
+) {
+  const queue = typeof of === 'number' ? undefined : of;
+  const nouns = [queue === undefined ? 'rows' : 'jobs', 'calls'] as const;
+  const now = () => performance.now();
+  const progress = createProgress(name, { screen, err, callCounts, nouns, isEndless, now });
+  let known = typeof of === 'number' ? of : undefined;
+  const show = () => {
+    const { counts, ended } = tally;
+    // The queue counts late: more may have ended than it knew of.
+    const total = known === undefined ? null : Math.max(known, ended());
+    const left = total === null ? [] : [`${total - ended()} left`];
+    progress.update({ records: ended(), total, also: [`${counts.failed + counts.unknown} failed`, ...left] });
+  };
+  const look = async () => {
+    // A failure of the queue itself ends the work, and is reported there.
+    const found = await queue?.counts().catch(() => undefined);
+    known = found && tally.ended() + found.waiting + found.inFlight + found.delayed;
+    show();
+  };
+  const everyMs = screen === undefined ? LINE_EVERY_MS : LOOK_EVERY_MS;
+  const looking = queue && onTimer(everyMs, () => void look());
+  show();
+  return {
+    onEnded(job: Ended) {
+      tally.add(job);
+      show();
+      if (queue !== undefined && screen !== undefined)
+        err(shown(`${clockTime(Date.now())} ${describe(job)}`));
+    },
+    [Symbol.dispose]() {
+      looking?.[Symbol.dispose]();
+      progress.end();
+    },
+  };
+}
+
+/** More of an id would hide what follows it. */
+const LONGEST_ID = 60;
+
+const describe = ({ id, type, status, tookMs, error }: Ended): string =>
+  [
+    `${status}: ${type} ${shortened(id, LONGEST_ID)}`,
+    ...(tookMs === undefined ? [] : [`, ${(tookMs / 1_000).toFixed(1)} s`]),
+    ...(error === undefined ? [] : [`: ${error.message}`]),
+  ].join('');

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { createTokenWatch } from '../../lib/cli/jobs/token-watch.ts';
+import type { PlatformEvent } from '../../lib/platform/events.ts';
+
+const fixed = { PLATFORM_BASE_URL: 'https://acme.example.com', PLATFORM_TOKEN: 'a-token' };
+const ofSecret = { PLATFORM_BASE_URL: 'https://acme.example.com', PLATFORM_TOKEN_SECRET: 'of-acme' };
+
+const refusal: PlatformEvent = {
+  kind: 'request',
+  operation: 'runFunction',
+  attempt: 1,
+  status: 401,
+  durationMs: 1,
+  sizeBytes: 0,
+};
+const outage = { sinceMs: 0, probeAtMs: 0 };
+
+test('a token that cannot change stops the work at its first refusal', () => {
+  const { hooks, signal, refusal: said } = createTokenWatch(fixed);
+
+  hooks.observe({ ...refusal, status: 403 });
+  expect(said()).toBeUndefined();
+  hooks.observe(refusal);
+
+  expect(signal.aborted).toBe(true);
+  expect(said()).toContain('acme.example.com refused the token (401)');
+});
+
+test('the refused token of another worker stops nothing', () => {
+  for (const settings of [fixed, ofSecret]) {
+    const { hooks, signal } = createTokenWatch(settings);
+
+    hooks.onAway({ ...outage, cause: 'refused token' });
+
+    expect(signal.aborted).toBe(false);
+  }
+});
+
+test('a token that may have been changed stops it once that is refused too', () => {
+  const { hooks, signal } = createTokenWatch(ofSecret);
+
+  hooks.observe(refusal);
+  hooks.onAway({ ...outage, cause: 'refused token' });
+  expect(signal.aborted).toBe(false);
+  hooks.observe(refusal);
+
+  expect(signal.aborted).toBe(true);
+});
