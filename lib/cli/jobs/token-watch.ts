@@ -20,7 +20,9 @@ export function createTokenWatch({ PLATFORM_BASE_URL, PLATFORM_TOKEN, PLATFORM_T
   };
   return {
     /** Aborted once the token is refused. */
-    signal: stop.signal,
+    get signal(): AbortSignal {
+      return stop.signal;
+    },
     /** For the session that works with the token. */
     hooks: {
       observe(event: PlatformEvent) {
