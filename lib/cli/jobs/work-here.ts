@@ -16,7 +16,7 @@ import { createTokenWatch } from './token-watch.ts';
 type Ended = Pick<EndedJob, 'id' | 'status' | 'error'> & Partial<EndedJob>;
 
 /** What works on the jobs. `onEnded` is to be called for those that somebody else has ended. */
-export type WorkParts = {
+type WorkParts = {
   readonly worker: Worker;
   readonly lease: Lease;
   readonly concurrency: number;
