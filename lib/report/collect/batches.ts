@@ -3,10 +3,10 @@ import { summaryKey } from '../../jobs/texts/batch/batch.ts';
 import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
 import { parsePart } from '../../jobs/texts/batch/chunk-objects.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
-import { type Store, StoredObjectError } from '../../store/index.ts';
+import { type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
 import { type BatchFacts, MOST_LISTED, type Sentiments } from '../facts.ts';
 import { createScoredRows, noSentiments, sentimentName } from './scored-rows.ts';
-import { damageIn, membersOf, type Reading, shownText } from './values.ts';
+import { membersOf, type Reading, shownText } from './values.ts';
 
 type BatchesToRead = Reading & {
   /** When the last job of a batch ended, epoch milliseconds, as far as that is known. */
@@ -30,12 +30,8 @@ export async function readBatches(options: BatchesToRead): Promise<readonly Batc
   const found: BatchFacts[] = [];
   for (const name of names.slice(0, MOST_LISTED)) {
     signal.throwIfAborted();
-    try {
-      const batch = await readBatch(name, room, options);
-      if (batch !== undefined) found.push(batch);
-    } catch (error) {
-      addFault(`batch ${shownText(name)}: ${damageIn(error)}`);
-    }
+    const orFault = unlessDamaged((fault) => addFault(`batch ${shownText(name)}: ${fault}`));
+    found.push(...((await readBatch(name, room, options).catch(orFault)) ?? []));
   }
   return found;
 }
@@ -43,23 +39,24 @@ export async function readBatches(options: BatchesToRead): Promise<readonly Batc
 /** How many parts may still be read. */
 type Room = { parts: number };
 
-/** Undefined as long as it has no summary: it has not ended. */
-async function readBatch(batch: string, room: Room, options: BatchesToRead): Promise<BatchFacts | undefined> {
+/** None as long as it has no summary: it has not ended. */
+async function readBatch(batch: string, room: Room, options: BatchesToRead): Promise<readonly BatchFacts[]> {
   const summary = await findSummary(options.store, summaryKey(batch));
-  if (summary === undefined) return undefined;
+  if (summary === undefined) return [];
   const { rows, scored, failed, bad, cached, tokens, sentiments, parts } = summary;
   const topics = Object.entries(sentiments.topics).slice(0, MOST_TOPICS);
   const all = topics.length === 0 ? [['', sentiments.overall] as const] : topics;
   const keys = parts.map(({ key }) => key);
   const read = keys.slice(0, Math.min(MOST_PARTS, room.parts));
   room.parts -= read.length;
-  return {
+  const facts: BatchFacts = {
     ...{ batch: shownText(batch), finishedAt: options.ends.get(batch) },
     ...{ texts: rows, scored, failed: failed + bad, cached, tokens: tokens.total },
     topics: all.map(([topic, counts]) => ({ topic: shownText(topic), sentiments: sentimentsOf(counts) })),
     isCut: read.length < keys.length,
     ...(await readParts(batch, read, options)),
   };
+  return [facts];
 }
 
 /** Counts by sentiment, as a summary has them. */
@@ -76,10 +73,10 @@ async function readParts(
 ) {
   const rows = createScoredRows();
   const faults: string[] = [];
-  const read = (key: string) => readPart(store, key).catch(damageIn);
+  const orFault = unlessDamaged((fault) => faults.push(fault));
+  const read = (key: string) => readPart(store, key).catch(orFault);
   for await (const part of readAhead({ items, read, concurrency: AT_ONCE, signal }))
-    if (typeof part === 'string') faults.push(part);
-    else for (const row of part) rows.add(membersOf(row));
+    for (const row of part ?? []) rows.add(membersOf(row));
   if (faults.length > 0)
     addFault(`batch ${shownText(batch)}: ${faults[0]}; ${faults.length} of its parts are not in the report`);
   return rows.facts();

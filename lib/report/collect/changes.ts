@@ -4,9 +4,9 @@ import { storedChanges } from '../../snapshot/changes/stored-changes.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
-import { StoredObjectError } from '../../store/index.ts';
+import { StoredObjectError, unlessDamaged } from '../../store/index.ts';
 import { type ChangeFacts, type ChangesFacts, MOST_LISTED } from '../facts.ts';
-import { damageIn, type Reading, shownText } from './values.ts';
+import { type Reading, shownText } from './values.ts';
 
 type ChangesToRead = Reading & { readonly place: Place; readonly manifest: Manifest };
 
@@ -38,7 +38,8 @@ export async function readChanges(options: ChangesToRead): Promise<ChangesFacts 
       listed.push(shown);
     }
   } catch (error) {
-    addFault(`${place}: ${damageIn(error)}; ${listed.length} of its changes are in the report`);
+    const left = `${listed.length} of its changes are in the report`;
+    unlessDamaged((fault) => addFault(`${place}: ${fault}; ${left}`))(error);
   }
   return facts;
 }

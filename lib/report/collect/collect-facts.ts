@@ -2,7 +2,7 @@ import { freeMemory } from '../../base/index.ts';
 import { openModel } from '../../model/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
-import type { Store } from '../../store/index.ts';
+import { type Store, unlessDamaged } from '../../store/index.ts';
 import type { ReportFacts } from '../facts.ts';
 import { readBatches } from './batches.ts';
 import { readFormulas } from './formulas.ts';
@@ -11,7 +11,7 @@ import { type ListLimits, listLimits } from './listed.ts';
 import { readDataFiles, readFiles } from './records.ts';
 import { readSnapshots } from './snapshots.ts';
 import { graphOf, listDatasets, listOwners, readCalculations, readCards } from './things.ts';
-import { damageIn, type Reading } from './values.ts';
+import type { Reading } from './values.ts';
 
 export type FactsToCollect = {
   readonly store: Store;
@@ -92,7 +92,7 @@ async function readThings(
     freeMemory(model.graph.user);
     return facts;
   } catch (error) {
-    addFault(damageIn(error));
+    unlessDamaged(addFault)(error);
     const none = { calculations: undefined, cards: undefined, datasets: undefined, owners: undefined };
     const graph = { others: [], user: [], used: [], relation: [], invalid: [] };
     const model = { asOfMs: now(), runs: {} };

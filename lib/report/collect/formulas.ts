@@ -1,8 +1,8 @@
 import { findFormula, formulaKeys } from '../../jobs/types/update-formula/formula-log.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
-import type { Store } from '../../store/index.ts';
+import { type Store, unlessDamaged } from '../../store/index.ts';
 import type { FormulaUpdate } from '../facts.ts';
-import { addOdd, damageIn, type Members, type Reading, shownText, textIn } from './values.ts';
+import { addOdd, type Members, type Reading, shownText, textIn } from './values.ts';
 
 type FormulasToRead = Reading & {
   /** The most updates. Default: 1,000. */
@@ -60,10 +60,9 @@ export async function readFormulas(options: FormulasToRead): Promise<readonly Fo
 
 /** No members if it is something else. */
 async function calculationOf(store: Store, key: string | undefined): Promise<Members | undefined> {
-  if (key === undefined) return undefined;
-  const found = await findFormula(store, key).catch((error: unknown) => {
-    damageIn(error);
-    return { calculation: {} };
-  });
-  return found?.calculation;
+  try {
+    return key === undefined ? undefined : (await findFormula(store, key))?.calculation;
+  } catch (error) {
+    return unlessDamaged()(error) ?? {};
+  }
 }

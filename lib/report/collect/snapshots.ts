@@ -1,48 +1,38 @@
-import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
+import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
 import { placesIn } from '../../snapshot/history/places.ts';
 import { allRuns } from '../../snapshot/history/unpublished-runs.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
-import { type Latest, type Manifest, manifestOf, readLatest } from '../../snapshot/manifest.ts';
+import { type Manifest, manifestOf, readLatest } from '../../snapshot/manifest.ts';
+import { unlessDamaged } from '../../store/index.ts';
 import { MOST_LISTED, type RunFacts, type SnapshotFacts } from '../facts.ts';
 import { readChanges } from './changes.ts';
-import { damageIn, type Reading, timeIn } from './values.ts';
+import { type Reading, timeIn } from './values.ts';
 
 /** How many runs of a place the history holds. */
 const RUNS = 30;
 
 /** Every place with a published run, in the order of the sources. What is damaged of one becomes a fault. */
 export async function readSnapshots(options: Reading) {
-  const { store, addFault, signal } = options;
   const found: { readonly manifest: Manifest; readonly facts: SnapshotFacts }[] = [];
-  for (const place of await placesIn(store)) {
-    signal.throwIfAborted();
-    const snapshot = await orFault(() => readSnapshot(place, options), place, addFault);
+  for (const place of await placesIn(options.store)) {
+    options.signal.throwIfAborted();
+    const orFault = unlessDamaged((fault) => options.addFault(`${place}: ${fault}`));
+    const snapshot = await readSnapshot(place, { ...options, orFault }).catch(orFault);
     if (snapshot !== undefined) found.push(snapshot);
   }
   return found;
 }
 
-/** Undefined if something is missing or damaged, which becomes a fault. */
-async function orFault<T>(
-  read: () => Promise<T>,
-  place: Place,
-  addFault: Reading['addFault'],
-): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    addFault(`${place}: ${damageIn(error)}`);
-    return undefined;
-  }
-}
+type ReadingPlace = Reading & { readonly orFault: (error: unknown) => undefined };
 
-async function readSnapshot(place: Place, options: Reading) {
-  const { store, addFault } = options;
+async function readSnapshot(place: Place, options: ReadingPlace) {
+  const { store, signal, orFault } = options;
   const latest = await readLatest(store, place);
   if (latest === undefined) return undefined;
   const manifest = await manifestOf(store, latest.manifest, { place, run: latest.run });
+  const published = (await publishedRuns(store, place, { signal }).catch(orFault)) ?? [];
+  const newest = await allRuns({ store, place, latest, published, signal }).catch(orFault);
   const { run, records, totals, consistency, forced, missing } = manifest;
-  const { history, published } = await readHistory(place, manifest, options);
   const facts: SnapshotFacts = {
     place,
     source: sourceOf(place),
@@ -50,24 +40,26 @@ async function readSnapshot(place: Place, options: Reading) {
     ...{ run, records, totals, consistency, forced },
     missing: missing.slice(0, MOST_LISTED),
     missingTotal: missing.length,
-    refused: await orFault(() => refusedAfter(place, { latest, published }, options), place, addFault),
-    history,
+    refused: refusedIn(newest?.[0]),
+    history: await readHistory(place, published, options),
     changes: await readChanges({ ...options, place, manifest }),
   };
   return { manifest, facts };
 }
 
-/** The last published runs, oldest first, and where all are. */
-async function readHistory(place: Place, last: Manifest, { store, addFault, signal }: Reading) {
-  const published = (await orFault(() => publishedRuns(store, place, { signal }), place, addFault)) ?? [];
+/** The last published runs, oldest first. */
+async function readHistory(
+  place: Place,
+  published: readonly PublishedRun[],
+  { store, signal, orFault }: ReadingPlace,
+): Promise<readonly RunFacts[]> {
   const history: RunFacts[] = [];
   for (const { run, manifest: key } of published.slice(0, RUNS)) {
     signal.throwIfAborted();
-    const manifest =
-      run === last.run ? last : await orFault(() => manifestOf(store, key, { place, run }), place, addFault);
+    const manifest = await manifestOf(store, key, { place, run }).catch(orFault);
     if (manifest !== undefined) history.push(runFacts(manifest));
   }
-  return { history: history.reverse(), published };
+  return history.reverse();
 }
 
 const timesOf = ({ startedAt, finishedAt }: Manifest) => ({
@@ -82,12 +74,7 @@ function runFacts(manifest: Manifest): RunFacts {
 }
 
 /** The newest run, if it was refused. */
-async function refusedAfter(
-  place: Place,
-  found: { readonly latest: Latest; readonly published: Awaited<ReturnType<typeof publishedRuns>> },
-  { store, signal }: Reading,
-): Promise<SnapshotFacts['refused']> {
-  const [newest] = await allRuns({ store, place, ...found, signal });
-  if (newest === undefined || !('state' in newest) || newest.state !== 'refused') return undefined;
-  return { run: newest.run, reasons: newest.manifest.refused };
-}
+const refusedIn = (newest: Awaited<ReturnType<typeof allRuns>>[number] | undefined) =>
+  newest !== undefined && 'state' in newest && newest.state === 'refused'
+    ? { run: newest.run, reasons: newest.manifest.refused }
+    : undefined;

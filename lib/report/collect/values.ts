@@ -1,4 +1,4 @@
-import { type Store, StoredObjectError, StoreError } from '../../store/index.ts';
+import type { Store } from '../../store/index.ts';
 
 /** What everything is read with that the report shows. */
 export type Reading = {
@@ -79,16 +79,6 @@ function parseIso(text: string): number {
 
 /** The members of a list; none if it is something else. */
 export const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-/** What of a store's failures lies with the object, or its name, and not with the store. */
-const OF_THE_OBJECT: readonly string[] = ['bad-key', 'key-conflict', 'too-large'];
-
-/** What is wrong with an object that is missing or damaged, in words. Throws any other error. */
-export function damageIn(error: unknown): string {
-  if (error instanceof StoredObjectError) return error.message;
-  if (error instanceof StoreError && OF_THE_OBJECT.includes(error.failure.kind)) return error.message;
-  throw error;
-}
 
 /** Reports objects that are not what they should be, if any, by the first. */
 export function addOdd(addFault: Reading['addFault'], odd: readonly string[], expected: string): void {
