@@ -1,4 +1,4 @@
-import { asText, groupsOf, type ModelColumns, type RowGroup } from '../../model/index.ts';
+import { asText, type ModelColumns, type RowGroup } from '../../model/index.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import { type Counts, MOST_LISTED, MOST_WHOLE } from '../facts.ts';
 import { NOT_STATED, shownText } from './values.ts';
@@ -19,30 +19,19 @@ export type RecordsToShow = {
 export const recordsOf = ({ columns }: RecordsToShow, source: Source): number =>
   (columns[source]?.parts ?? []).reduce((sum, { count }) => sum + count, 0);
 
-/** A row group, and the rows of it that count. */
-type Rows = { readonly group: RowGroup; readonly rows: Uint32Array };
-
-/** All records of a source. */
-export async function* allRows({ columns, signal }: RecordsToShow, source: Source): AsyncGenerator<Rows> {
-  for await (const { group } of groupsOf(columns[source])) {
-    signal.throwIfAborted();
-    yield { group, rows: Uint32Array.from({ length: group.rows }, (_, row) => row) };
-  }
-}
-
 /**
- * The rows that `see` returns something for (it gets their places among the rows too), with what `read` makes of them. `read` is called once for a group with any
- * such row: so columns that are only listed are not read of others.
+ * The rows that `see` returns something for (it gets their places among the rows too), with what `read` makes of them. `read`
+ * is called once for a group with any such row: so columns that are only listed are not read of others. Default: all rows.
  */
 export async function chosenRows<Seen extends object, Said extends object>(
-  { group, rows }: Rows,
+  { group, rows }: { readonly group: RowGroup; readonly rows?: Uint32Array },
   see: (row: number, place: number) => Seen | undefined,
   read: (group: RowGroup) => Promise<(row: number) => Said>,
 ): Promise<readonly (Seen & Said)[]> {
   const chosen: { readonly row: number; readonly seen: Seen }[] = [];
   // Not by its entries: each would be an object, a million of them.
-  for (let place = 0; place < rows.length; place += 1) {
-    const row = rows[place] ?? 0;
+  for (let place = 0; place < (rows?.length ?? group.rows); place += 1) {
+    const row = rows?.[place] ?? place;
     const seen = see(row, place);
     if (seen !== undefined) chosen.push({ row, seen });
   }
@@ -58,41 +47,36 @@ export const columnsOf = <R extends object, N extends keyof R>(rows: readonly R[
   };
 
 /**
- * Says of one thing after another whether it is listed: all are if there are at most `whole`, or else the first `top`,
- * and the first `top` with each bit of its flags among `bits`.
+ * Counts things by their flags, and says of one after another whether it is listed: all are if there are at most `whole`,
+ * or else the first `top`, and the first `top` with each of the flags `wanted`.
  */
-export function createChoice(total: number, bits: readonly number[], { whole, top }: ListLimits) {
-  let left = top;
-  // Those of which not enough are listed yet.
-  let wanted = bits.reduce((all, bit) => all | bit, 0);
-  const lefts = bits.map((bit) => ({ bit, left: top }));
-  return (flags: number): boolean => {
-    const isListed = total <= whole || left > 0 || (flags & wanted) !== 0;
-    left -= 1;
-    if ((flags & wanted) === 0) return isListed;
-    for (const each of lefts)
-      if ((flags & wanted & each.bit) !== 0) {
-        each.left -= 1;
-        if (each.left === 0) wanted &= ~each.bit;
-      }
-    return isListed;
-  };
-}
-
-/** Counts how often each key comes. */
-export function createCounts<K>() {
-  const counts = new Map<K, number>();
-  return { counts, add: (key: K): void => void counts.set(key, (counts.get(key) ?? 0) + 1) };
-}
-
-/** How many things have each flag, by how many have the same bits. */
-export function flagCounts<F extends string>(
-  known: Iterable<readonly [number, number]>,
-  bits: Record<F, number>,
+export function createFlags<F extends string>(
+  bits: Readonly<Record<F, number>>,
+  wanted: readonly NoInfer<F>[],
+  { total, whole, top }: ListLimits & { readonly total: number },
 ) {
-  const having = (bit: number) => [...known].reduce((sum, [flags, n]) => sum + (flags & bit ? n : 0), 0);
-  const names = Object.keys(bits) as F[];
-  return Object.fromEntries(names.map((name) => [name, having(bits[name])])) as Record<F, number>;
+  const byBits = new Map<number, number>();
+  const left = new Map(wanted.map((flag) => [bits[flag], top]));
+  let listed = 0;
+  return {
+    see(flags: number): boolean {
+      byBits.set(flags, (byBits.get(flags) ?? 0) + 1);
+      let isListed = total <= whole || listed < top;
+      listed += 1;
+      for (const [bit, more] of left)
+        if ((flags & bit) !== 0) {
+          isListed = true;
+          if (more > 1) left.set(bit, more - 1);
+          else left.delete(bit);
+        }
+      return isListed;
+    },
+    counts(): Record<F, number> {
+      const having = (bit: number) => [...byBits].reduce((sum, [flags, n]) => sum + (flags & bit ? n : 0), 0);
+      const names = Object.keys(bits) as F[];
+      return Object.fromEntries(names.map((name) => [name, having(bits[name])])) as Record<F, number>;
+    },
+  };
 }
 
 /** How many values are listed. */
@@ -106,9 +90,10 @@ export const countedEnum = (utf8: Uint8Array): string => shownText(asText(utf8).
 
 /** Counts how often each value occurs; none, as `NOT_STATED`. */
 export function createCountedValues() {
-  const { counts: counted, add } = createCounts<string>();
+  const counted = new Map<string, number>();
   return {
-    add: (value: string | null | undefined): void => add(value ?? NOT_STATED),
+    add: (value: string | null = NOT_STATED, count = 1): void =>
+      void counted.set(value ?? NOT_STATED, (counted.get(value ?? NOT_STATED) ?? 0) + count),
     /** Most frequent first; of those that are not listed how many there are. */
     counts(): Counts {
       const sorted = [...counted].sort(([, a], [, b]) => b - a);

@@ -1,7 +1,6 @@
-import { asText, type RowGroup } from '../../model/index.ts';
+import { asText, groupsOf, type RowGroup } from '../../model/index.ts';
 import type { DataFileFacts, FileFacts } from '../facts.ts';
 import {
-  allRows,
   chosenRows,
   columnsOf,
   countedText,
@@ -22,8 +21,8 @@ export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
   // A whole list takes all, whatever their sizes.
   const rankOf = ({ size }: Pick<FileRow, 'size'>) => (isWhole ? 0 : (size ?? -1));
   let [total, bytes] = [0, 0];
-  for await (const all of allRows(options, 'files')) {
-    const { group } = all;
+  for await (const { group } of groupsOf(options.columns.files)) {
+    options.signal.throwIfAborted();
     const filesetOf = await group.texts('_filesetid', countedText);
     const types = await group.texts('filetype', countedText);
     const states = await group.texts('indexstatus', countedText);
@@ -41,7 +40,7 @@ export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
       bytes += size ?? 0;
       return listed.mayAdd(rankOf({ size })) ? { fileset: id, size } : undefined;
     };
-    for (const file of await chosenRows(all, see, readFile)) listed.add(rankOf(file), file);
+    for (const file of await chosenRows({ group }, see, readFile)) listed.add(rankOf(file), file);
   }
   const columns = columnsOf(listed.values(), ['path', 'fileset', 'type', 'size', 'created']);
   return {
@@ -87,10 +86,11 @@ export async function readDataFiles(options: RecordsToShow, nowMs: number): Prom
   );
   const rows: { id: string; name: string; scan: string; size: number | null; created: number | null }[] = [];
   let total = 0;
-  for await (const all of allRows(options, 'data-files')) {
-    const current = await all.group.values('currentrevision');
-    const revisions = await all.group.values('revisions');
-    const times = await all.group.values('datetimecreated');
+  for await (const { group } of groupsOf(options.columns['data-files'])) {
+    options.signal.throwIfAborted();
+    const current = await group.values('currentrevision');
+    const revisions = await group.values('revisions');
+    const times = await group.values('datetimecreated');
     const see = (row: number) => {
       const revision = newestRevision(current(row), revisions(row));
       const state = enumIn(revision['scanstate']);
@@ -106,7 +106,7 @@ export async function readDataFiles(options: RecordsToShow, nowMs: number): Prom
         created: created ?? null,
       };
     };
-    rows.push(...(await chosenRows(all, see, readDataFile)));
+    rows.push(...(await chosenRows({ group }, see, readDataFile)));
   }
   const columns = columnsOf(rows, ['id', 'name', 'scan', 'size', 'created']);
   const list = { total, isWhole: total === rows.length, columns };

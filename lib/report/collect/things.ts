@@ -11,6 +11,7 @@ import { canonicalId, relations } from '../../model/rules.ts';
 import {
   type CalculationFacts,
   type CardFacts,
+  type CardFlag,
   calculationFlags,
   cardFlags,
   type DatasetFacts,
@@ -23,11 +24,9 @@ import {
   columnsOf,
   countedEnum,
   countedText,
-  createChoice,
   createCountedValues,
-  createCounts,
+  createFlags,
   createLargest,
-  flagCounts,
   type ListLimits,
   type RecordsToShow,
 } from './listed.ts';
@@ -51,13 +50,14 @@ const OLDEST = 100;
 
 /** So many calculations are global or hidden that nobody looks for those that are. */
 const { global: _, hidden: __, oldest: OLD, ...listedFlags } = calculationFlags;
+const wantedFlags = Object.keys(listedFlags) as (keyof typeof listedFlags)[];
 
 /** Counts the calculations of the model, and lists them. */
 export async function readCalculations(options: ThingsToShow): Promise<Shown<CalculationFacts>> {
   const { model, columns: of, limits, signal } = options;
   const total = model.calculations.nodes.length;
-  const [statuses, days, bits] = [createCountedValues(), createCounts<number>(), createCounts<number>()];
-  const isListed = createChoice(total, Object.values(listedFlags), limits);
+  const [statuses, days] = [createCountedValues(), new Map<number, number>()];
+  const flagged = createFlags(calculationFlags, wantedFlags, { total, ...limits });
   const oldest = createLargest<Calculation>(OLDEST);
   const listed: Calculation[] = [];
   for await (const { nodes, first, ...held } of heldRows(model, of, 'calculations')) {
@@ -71,9 +71,9 @@ export async function readCalculations(options: ThingsToShow): Promise<Shown<Cal
       const time = modified(row);
       const ms = typeof time === 'number' ? time : null;
       statuses.add(status(row));
-      bits.add(flags);
-      if (ms !== null) days.add(Math.floor(ms / DAY_MS));
-      const isChosen = isListed(flags);
+      const day = Math.floor((ms ?? 0) / DAY_MS);
+      if (ms !== null) days.set(day, (days.get(day) ?? 0) + 1);
+      const isChosen = flagged.see(flags);
       if (!isChosen && (ms === null || !oldest.mayAdd(-ms))) return undefined;
       return { node, place: first + at, flags, modified: ms, isChosen };
     };
@@ -88,8 +88,8 @@ export async function readCalculations(options: ThingsToShow): Promise<Shown<Cal
     .map((row) => ({ ...row, id: idAt(model, row.node), flags: row.flags | (old.has(row) ? OLD : 0) }));
   const columns = columnsOf(rows, ['id', 'name', 'owner', 'status', 'modified', 'flags']);
   const list = { total, isWhole: rows.length === total, columns };
-  const flags = { ...flagCounts(bits.counts, calculationFlags), oldest: old.size };
-  const said = { status: statuses.counts(), flags, lastModified: byMonth(days.counts) };
+  const flags = { ...flagged.counts(), oldest: old.size };
+  const said = { status: statuses.counts(), flags, lastModified: byMonth(days) };
   return { facts: { total, ...said, ...linksIn(model.graph), list }, nodes: rows.map(({ node }) => node) };
 }
 
@@ -154,8 +154,8 @@ export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>
   const { model, columns: of, limits, signal } = options;
   const total = model.cards.nodes.length;
   const [types, chartTypes] = [createCountedValues(), createCountedValues()];
-  const bits = createCounts<number>();
-  const isListed = createChoice(total, Object.values(cardFlags), limits);
+  const wanted = Object.keys(cardFlags) as CardFlag[];
+  const flagged = createFlags(cardFlags, wanted, { total, ...limits });
   const rows: (Awaited<ReturnType<Awaited<ReturnType<typeof readCard>>>> & CardSeen)[] = [];
   for await (const { nodes, ...held } of heldRows(model, of, 'cards')) {
     signal.throwIfAborted();
@@ -168,8 +168,7 @@ export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>
       const flags = ((model.flags[node] ?? 0) & CARD_BITS) | own;
       types.add(type(row));
       chartTypes.add(chartType(row));
-      bits.add(flags);
-      return isListed(flags) ? { node, id: idAt(model, node), flags } : undefined;
+      return flagged.see(flags) ? { node, id: idAt(model, node), flags } : undefined;
     };
     rows.push(...(await chosenRows(held, see, readCard)));
   }
@@ -178,7 +177,7 @@ export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>
   const said = {
     type: types.counts(),
     chartType: chartTypes.counts(),
-    flags: flagCounts(bits.counts, cardFlags),
+    flags: flagged.counts(),
   };
   return { facts: { total, ...said, list }, nodes: rows.map(({ node }) => node) };
 }
