@@ -1,7 +1,14 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { DuckDb } from './load-duckdb.ts';
+import { loadPeer } from '../../base/index.ts';
 import { literals } from './quoted.ts';
+
+/** DuckDB's module, as it is loaded. */
+export type DuckDb = typeof import('@duckdb/node-api');
+
+/** Loads DuckDB: 70 MB that only SQL needs. Throws `PeerMissingError`. */
+export const loadDuckDb = (load: () => Promise<DuckDb> = () => import('@duckdb/node-api')): Promise<DuckDb> =>
+  loadPeer('@duckdb/node-api', load);
 
 /** What a query may use of this machine. */
 export type Limits = {

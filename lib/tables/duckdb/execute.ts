@@ -1,4 +1,4 @@
-import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 import { QueryError, queryErrorOf } from './query-error.ts';
 import { PIECES } from './schema.ts';
 
@@ -9,6 +9,7 @@ export type ResultColumn = { readonly name: string; readonly type: string };
 export type Executed = {
   readonly columns: readonly ResultColumn[];
   readonly rows: number;
+  /** Throws `QueryError` if they end too early. */
   readonly chunks: () => AsyncGenerator<DuckDBDataChunk>;
 };
 
@@ -21,29 +22,23 @@ export const RESULT = `${PIECES}.result`;
  */
 export async function execute(connection: DuckDBConnection, sql: string): Promise<Executed> {
   try {
-    await connection.run(`CREATE TABLE ${RESULT} AS\n${asTable(sql)}`);
+    // These make no table by themselves.
+    const isShown = /^(?:describe|desc|summarize|show)\b/i.test(sql);
+    await connection.run(`CREATE TABLE ${RESULT} AS\n${isShown ? `FROM (\n${sql}\n)` : sql}`);
     const counted = await connection.runAndReadAll(`SELECT count(*) FROM ${RESULT}`);
     const rows = Number(counted.getRowsJson()[0]?.[0]);
     const none = await connection.run(`FROM ${RESULT} LIMIT 0`);
     const columns = none
       .columnNames()
       .map((name, at): ResultColumn => ({ name, type: String(none.columnType(at)) }));
-    return { columns, rows, chunks: () => streamTable(connection, rows) };
+    return { columns, rows, chunks: () => chunksOf(connection, rows) };
   } catch (cause) {
     throw queryErrorOf(cause, 1);
   }
 }
 
-/** These make no table by themselves. */
-const asTable = (sql: string): string =>
-  /^(?:describe|desc|summarize|show)\b/i.test(sql) ? `FROM (\n${sql}\n)` : sql;
-
-async function* streamTable(connection: DuckDBConnection, rows: number): AsyncGenerator<DuckDBDataChunk> {
-  yield* chunksOf(await connection.stream(`FROM ${RESULT}`), rows);
-}
-
-/** The chunks of a result. Throws `QueryError` if it ends too early. */
-async function* chunksOf(result: DuckDBResult, rows: number): AsyncGenerator<DuckDBDataChunk> {
+async function* chunksOf(connection: DuckDBConnection, rows: number): AsyncGenerator<DuckDBDataChunk> {
+  const result = await connection.stream(`FROM ${RESULT}`);
   let left = rows;
   for (;;) {
     const chunk = await result.fetchChunk();

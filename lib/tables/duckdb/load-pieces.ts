@@ -13,7 +13,7 @@ export type LoadOptions = {
   readonly onReading?: ((words: string) => void) | undefined;
 };
 
-/** How many pieces are read at once. */
+/** How many pieces are looked for, and then how many files are fetched or made, at once. */
 const AT_ONCE = 4;
 
 /** So much is read in a second or two. */
@@ -25,27 +25,32 @@ export async function loadPieces(
   { copies, diskBytes, signal, onReading }: LoadOptions,
 ): Promise<readonly LoadedTable[]> {
   const queue = new PQueue({ concurrency: AT_ONCE });
-  const each = needed.flatMap(({ table, pieces }) => pieces.map((piece) => ({ table, piece })));
-  const prepared = await queue.addAll(
-    each.map(({ table, piece: { values, prepare } }) => async () => {
-      signal.throwIfAborted();
-      return { table, values, ready: await prepare() };
-    }),
-  );
-  const found = prepared.flatMap(({ ready }) => ready ?? []);
-  const sum = (name: 'bytes' | 'copiedBytes') => found.reduce((total, ready) => total + ready[name], 0);
-  if (sum('bytes') >= MUCH_BYTES)
-    onReading?.(
-      `reads ${size(sum('bytes'))} of ${found.length} ${found.length === 1 ? 'run or day' : 'runs or days'}`,
+  const all = <T>(work: readonly (() => Promise<T>)[]) =>
+    queue.addAll(
+      work.map((each) => async () => {
+        signal.throwIfAborted();
+        return await each();
+      }),
     );
-  await makeRoom(copies, sum('copiedBytes'), diskBytes);
-  const loaded = await queue.addAll(
-    prepared.map(({ table, values, ready }) => async () => {
-      signal.throwIfAborted();
-      return { table, values, files: (await ready?.load()) ?? [] };
-    }),
+  const each = needed.flatMap(({ table, pieces }) => pieces.map((piece) => ({ table, piece })));
+  const found = await all(
+    each.map(({ table, piece: { values, files } }) => async () => ({ table, values, files: await files() })),
   );
-  return needed.map(({ table }) => ({ table, pieces: loaded.filter((piece) => piece.table === table) }));
+  const files = found.flatMap((piece) => piece.files.map((file) => ({ ...piece, file })));
+  const sum = (name: 'bytes' | 'copiedBytes') => files.reduce((total, { file }) => total + file[name], 0);
+  const runs = found.filter((piece) => piece.files.length > 0).length;
+  if (sum('bytes') >= MUCH_BYTES)
+    onReading?.(`reads ${size(sum('bytes'))} of ${runs} ${runs === 1 ? 'run or day' : 'runs or days'}`);
+  await makeRoom(copies, sum('copiedBytes'), diskBytes);
+  const opened = await all(
+    files.map(({ table, values, file }) => async () => ({ table, values, path: (await file.open())?.path })),
+  );
+  return needed.map(({ table }) => ({
+    table,
+    files: opened.flatMap(({ table: of, values, path }) =>
+      of === table && path !== undefined ? [{ path, values }] : [],
+    ),
+  }));
 }
 
 /** Deletes the copies of earlier queries if there is too little room beside them. */

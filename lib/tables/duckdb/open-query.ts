@@ -3,17 +3,16 @@ import { readAgain } from '../../snapshot/read-again.ts';
 import type { Store } from '../../store/index.ts';
 import { NEEDS_MODEL, type View } from '../catalog/view.ts';
 import { viewsOver } from '../catalog/views.ts';
-import { checkReads, onlyStatement } from './check-statement.ts';
-import { type Database, openDatabase, withInterrupt } from './database.ts';
+import { type Database, type DuckDb, openDatabase, withInterrupt } from './database.ts';
 import { createExactValue, type ExactValue } from './exact-value.ts';
 import { type Executed, execute, RESULT, type ResultColumn } from './execute.ts';
-import type { DuckDb } from './load-duckdb.ts';
 import { loadPieces } from './load-pieces.ts';
 import type { LocalCopies } from './local-copies.ts';
 import { type NeededPieces, neededPieces } from './needed-pieces.ts';
 import { QueryError } from './query-error.ts';
 import { literal } from './quoted.ts';
 import { createSchema, type LoadedTable } from './schema.ts';
+import { onlyQuery } from './split-statements.ts';
 import type { Table } from './table.ts';
 import { placesWithTables, tablesOf } from './tables/tables.ts';
 
@@ -49,7 +48,7 @@ export type QueryResult = AsyncDisposable & {
 
 /** Runs one SELECT to its end. Dispose of the result. Throws what `Tables.query` throws. */
 export async function openQuery(text: string, context: QueryContext): Promise<QueryResult> {
-  const sql = onlyStatement(text);
+  const sql = onlyQuery(text);
   let found: QueryResult | undefined;
   const read = async () => {
     await found?.[Symbol.asyncDispose]();
@@ -61,13 +60,11 @@ export async function openQuery(text: string, context: QueryContext): Promise<Qu
 
 async function attemptQueries(sql: string, context: QueryContext): Promise<QueryResult> {
   const attempt = { verifies: false, hasModel: false };
-  let stale = 0;
   for (;;) {
     try {
       return await attemptQuery(sql, context, attempt);
     } catch (error) {
-      if (error instanceof StaleError && stale < MOST_STALE) stale += 1;
-      else if (!attempt.hasModel && error instanceof QueryError && error.message.includes(NEEDS_MODEL))
+      if (!attempt.hasModel && error instanceof QueryError && error.message.includes(NEEDS_MODEL))
         attempt.hasModel = true;
       // A file that is read in place may be damaged: those that are, are replaced.
       else if (!attempt.verifies && isDamage(error) && context.store.fileOf !== undefined)
@@ -76,9 +73,6 @@ async function attemptQueries(sql: string, context: QueryContext): Promise<Query
     }
   }
 }
-
-/** How often a query is tried again since it needs something else by then. */
-const MOST_STALE = 5;
 
 /** How a query is tried. */
 type Attempt = {
@@ -112,15 +106,11 @@ async function attemptQuery(
     ...view,
     sql: hasModel ? view.sql : (withoutModel ?? view.sql),
   }));
-  const plan = () => planned(sql, { tables, views }, context);
-  const needed = await plan();
-  const loaded = await loadPieces(needed, context);
+  const loaded = await loadPieces(await planned(sql, { tables, views }, context), context);
   signal.throwIfAborted();
   const database = await openDatabase(context.duckDb, context);
   try {
     const executed = await executeOn(database, { sql, tables, views, loaded, context });
-    // At another time it may need what was left out.
-    if (OF_TIME.test(sql) && namesOf(await plan()) !== namesOf(needed)) throw new StaleError();
     const { faults, notes } = reported;
     return { ...resultOf(executed, database, context), faults: [...faults], notes: [...notes] };
   } catch (error) {
@@ -129,7 +119,7 @@ async function attemptQuery(
   }
 }
 
-/** Checks a statement and finds out what it reads, on a database of its own that can read no file. */
+/** Finds out what a query reads, on a database of its own that can read no file. */
 async function planned(
   sql: string,
   { tables, views }: Pick<ToExecute, 'tables' | 'views'>,
@@ -143,21 +133,11 @@ async function planned(
     await connection.run("SET disabled_optimizers = 'statistics_propagation'");
     await connection.run("SET explain_output = 'optimized_only'");
     await database.lock([]);
-    await checkReads(context.duckDb, connection, sql).catch((error: unknown) =>
+    return await neededPieces(connection, tables, sql).catch((error: unknown) =>
       failNearest(error, sql, views),
     );
-    return await neededPieces(connection, tables, sql);
   });
 }
-
-/** Functions whose value is another one later. */
-const OF_TIME = /\b(?:now|today|current_\w+|\w*timestamp|localtime)\b/i;
-
-const namesOf = (needed: readonly NeededPieces[]): string =>
-  JSON.stringify(needed.map(({ table, pieces }) => [table.name, pieces.map(({ values }) => values)]));
-
-/** What a query needs has changed since it was planned. */
-class StaleError extends Error {}
 
 const NO_COLUMN = /(?:does not have a column named|Cannot extract field) ["']([^"']+)["']/;
 
@@ -192,7 +172,7 @@ const executeOn = (
         { cause },
       );
     });
-    const files = loaded.flatMap(({ pieces }) => pieces.flatMap((piece) => piece.files));
+    const files = loaded.flatMap((table) => table.files);
     await database.lock([...files.map(({ path }) => path), outputIn(context)]);
     return await execute(database.connection, sql);
   });

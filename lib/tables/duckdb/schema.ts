@@ -3,7 +3,6 @@ import { compareKeys } from '../../store/index.ts';
 import type { View } from '../catalog/view.ts';
 import { duckDbMacros, duckDbSql } from '../duckdb-dialect.ts';
 import { duckDbType } from '../parquet/hive-type.ts';
-import type { DataFile } from './local-copies.ts';
 import { type Macro, macros } from './macros.ts';
 import { identifier, literal, literals } from './quoted.ts';
 import type { Piece, Table } from './table.ts';
@@ -11,10 +10,10 @@ import type { Piece, Table } from './table.ts';
 /** The schema of what is stored, so that `SHOW TABLES` lists what people see alone. */
 export const PIECES = 'pieces';
 
-/** A table with the files of the pieces that a query needs. */
+/** A table with the files that a query needs, each with the values of its piece. */
 export type LoadedTable = {
   readonly table: Table;
-  readonly pieces: readonly (Pick<Piece, 'values'> & { readonly files: readonly DataFile[] })[];
+  readonly files: readonly (Pick<Piece, 'values'> & { readonly path: string })[];
 };
 
 /**
@@ -60,12 +59,10 @@ const createEmpty = (name: string, columns: readonly (readonly [name: string, ty
  * are. `loaded` has both, if it has files.
  */
 function createOver(table: Table, values: string, loaded?: LoadedTable): string {
-  const files = (loaded?.pieces ?? []).flatMap((piece) =>
-    piece.files.map(({ path }) => [path, ...piece.values]),
-  );
+  const files = loaded?.files ?? [];
   const names = valueColumns(table).map(([name]) => identifier(name));
-  const paths = literals(files.map(([path = '']) => path));
-  const given = files.map((each) => `(${each.map(literal).join(', ')})`).join(', ');
+  const paths = literals(files.map(({ path }) => path));
+  const given = files.map((each) => `(${[each.path, ...each.values].map(literal).join(', ')})`).join(', ');
   const [rows, ofFiles] =
     files.length === 0
       ? [inPieces(rowsName(table)), values]

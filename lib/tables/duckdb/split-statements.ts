@@ -1,3 +1,5 @@
+import { QueryError } from './query-error.ts';
+
 /** SQL cut at the semicolons that end statements. */
 export type Statements = {
   /** Statements that a semicolon ended, without it; those of nothing but space and comments are left out. */
@@ -45,4 +47,26 @@ function isCut(token: string, tag: string | undefined): boolean {
   // Doubled quotes are within; one that is left over ends it.
   const last = quote.at(-1) ?? '';
   return (plain.split(last).length - 1) % 2 === 0;
+}
+
+/** The words that a query begins with, after comments and parentheses. */
+const BEGINS =
+  /^(?:\s|\(|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|from|values|table|describe|desc|summarize|show|pivot|unpivot)\b/i;
+
+/**
+ * The one statement that a text consists of, without a semicolon at its end. Throws `QueryError` unless it begins as one that
+ * only reads. What does not read all the same is no query by DuckDB's grammar: it becomes a table, and is planned before.
+ */
+export function onlyQuery(text: string): string {
+  const failed = (message: string) => new QueryError(message, { kind: 'sql' });
+  // DuckDB would read up to it.
+  if (text.includes('\0')) throw failed('expected SQL without the character U+0000, got one');
+  const { ended, rest, hasRest } = splitStatements(text);
+  const all = [...ended, ...(hasRest ? [rest.trimEnd()] : [])];
+  const [first] = all;
+  if (first === undefined) throw failed('expected a query, got none');
+  if (all.length > 1) throw failed(`expected one query, got ${all.length} statements`);
+  if (BEGINS.test(first)) return first;
+  const got = /\w+/.exec(first)?.[0].toUpperCase() ?? 'another statement';
+  throw failed(`expected a query that only reads (SELECT …), got ${got}`);
 }

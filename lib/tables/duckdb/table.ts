@@ -1,25 +1,19 @@
 import type { Columns } from '../../snapshot/sources/source-definition.ts';
-import type { DataFile } from './local-copies.ts';
+import type { Store } from '../../store/index.ts';
+import type { DataFile, LocalCopies } from './local-copies.ts';
 
-/**
- * Rows of a table that are read together or not at all: a run, the jobs of a day. All of them have the same values in
- * the table's last columns, so that a query can leave out pieces without reading them.
- */
-export type Piece = {
-  /** The values of `Table.pieceColumns`. */
-  readonly values: readonly string[];
-  /** Finds out what there is to read; undefined if it is missing or damaged, which is reported. */
-  readonly prepare: () => Promise<PreparedPiece | undefined>;
-};
-
-/** A piece whose size is known. */
-export type PreparedPiece = {
-  /** What is read for it at most, in bytes; of a file that lies on this machine, DuckDB may read less. */
-  readonly bytes: number;
-  /** How much of it needs room in the temporary folder, in bytes, as far as that is known before. */
-  readonly copiedBytes: number;
-  /** Its rows as files of Parquet on this machine. What is missing or damaged is reported and left out. */
-  readonly load: () => Promise<readonly DataFile[]>;
+/** What the tables of one query work with. */
+export type Session = {
+  readonly store: Store;
+  readonly copies: LocalCopies;
+  /** Reports something that is missing or damaged and was left out, in words. */
+  readonly report: (fault: string) => void;
+  /** Reports something that is damaged but was found elsewhere, in words. */
+  readonly note: (words: string) => void;
+  /** True if files that are read in place are checked as a whole before. */
+  readonly verifies: boolean;
+  /** Aborted when the query is to stop. */
+  readonly signal: AbortSignal;
 };
 
 /** What is stored, as a table that the views are over. */
@@ -32,4 +26,22 @@ export type Table = {
   readonly pieceColumns: readonly string[];
   /** Its pieces now; `reads` is true if the query reads a table with such a name. */
   readonly pieces: (reads: (name: RegExp) => boolean) => Promise<readonly Piece[]>;
+};
+
+/** Rows of a table that are read together or not at all, since conditions on its last columns say so: a run, the jobs of a day. */
+export type Piece = {
+  /** The values of `Table.pieceColumns`. */
+  readonly values: readonly string[];
+  /** What there is to read. What is missing or damaged is reported. */
+  readonly files: () => Promise<readonly FileToRead[]>;
+};
+
+/** A file of Parquet to read. */
+export type FileToRead = {
+  /** What is read of it at most, in bytes; of a file that lies on this machine, DuckDB may read less. */
+  readonly bytes: number;
+  /** How much of that needs room in the temporary folder, as far as it is known before. */
+  readonly copiedBytes: number;
+  /** The file on this machine; undefined if it is missing or damaged, which is reported. */
+  readonly open: () => Promise<DataFile | undefined>;
 };

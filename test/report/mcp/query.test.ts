@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MOST_RESULT_BYTES } from '../../../lib/report/mcp/pages.ts';
-import { loadDuckDb } from '../../../lib/tables/duckdb/load-duckdb.ts';
+import { loadDuckDb } from '../../../lib/tables/duckdb/database.ts';
 import { openTables, type Tables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';

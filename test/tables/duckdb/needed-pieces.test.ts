@@ -102,7 +102,7 @@ describe('of hundreds of runs', () => {
     columns: { id: 'string' },
     pieceColumns: ['dt', 'run'],
     pieces: async () =>
-      days.map((dt) => ({ values: [dt, `run of ${dt}`], prepare: () => Promise.reject(new Error('read')) })),
+      days.map((dt) => ({ values: [dt, `run of ${dt}`], files: () => Promise.reject(new Error('read')) })),
   };
 
   test.each([
@@ -136,31 +136,6 @@ describe('of hundreds of runs', () => {
 
     expect((found?.pieces ?? []).map(({ values }) => values[0])).toEqual(days.filter(isNeeded));
   });
-});
-
-test('a query that depends on the time is planned again, and sees what it needs by then', async () => {
-  const store = createMemoryStore();
-  const [first, second] = [runOn('2026-10', 1), runOn('2026-10', 2)];
-  await publishLines(store, { run: first, lines: [calculation(1, 'a')] });
-  let isFirst = true;
-  const slow: Store = {
-    ...store,
-    async stream(key, options) {
-      if (isFirst) {
-        isFirst = false;
-        await publishLines(store, { run: second, lines: [calculation(2, 'b')] });
-      }
-      return await store.stream(key, options);
-    },
-  };
-  await using fresh = await openTables(slow);
-
-  const rows = await rowsOf(
-    fresh,
-    'SELECT run FROM all_calculations WHERE dt < CAST(now() AS VARCHAR) ORDER BY run',
-  );
-
-  expect(rows.flat()).toEqual([first.id, second.id]);
 });
 
 test('of the runs of other days nothing is read, not even their manifests', async () => {

@@ -71,6 +71,13 @@ describe('a query only reads', () => {
   });
 });
 
+test.each([
+  'WITH x AS (SELECT 1 AS id) INSERT INTO calculations (id) SELECT id FROM x',
+  "FROM calculations; COPY (SELECT 1) TO 'x.csv'",
+])('what begins as a query and writes is none: %s', async (sql) => {
+  expect((await errorOf(sql)).failure?.kind).toBe('sql');
+});
+
 describe('a wrong query', () => {
   test('is shown with its place', async () => {
     const { message, failure } = await errorOf('SELECT nam\nFROM calculations\nWHERE nam = 1');

@@ -2,9 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { type CurrentModel, type ModelTable, modelColumns, renewModel } from '../../../model/index.ts';
 import { unlessDamaged } from '../../../store/index.ts';
 import type { DataFile } from '../local-copies.ts';
-import type { Session } from '../session.ts';
 import { storedFile } from '../stored-files.ts';
-import type { Table } from '../table.ts';
+import type { Session, Table } from '../table.ts';
 
 /** The model that a query reads: the same one in all of its tables. */
 export type QueryModel = {
@@ -56,9 +55,9 @@ export const modelTables = (model: QueryModel): readonly Table[] =>
     pieces: async () => [
       {
         values: [],
-        async prepare() {
+        async files() {
           const file = await model.file(table);
-          return file && { bytes: file.sizeBytes, copiedBytes: 0, load: async () => [file] };
+          return file ? [{ bytes: file.sizeBytes, copiedBytes: 0, open: async () => file }] : [];
         },
       },
     ],

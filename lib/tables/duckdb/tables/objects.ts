@@ -6,9 +6,8 @@ import { readAhead } from '../../../snapshot/sources/read-ahead.ts';
 import { idOfSegment, type ListedObject, missingObject, unlessDamaged } from '../../../store/index.ts';
 import { type PlacedLine, parquetOfLines } from '../../made/make-parquet.ts';
 import { storedTables, withOther } from '../../stored-tables.ts';
-import type { Session } from '../session.ts';
-import { preparedFiles } from '../stored-files.ts';
-import type { Piece, PreparedPiece, Table } from '../table.ts';
+import { fileOf } from '../stored-files.ts';
+import type { FileToRead, Piece, Session, Table } from '../table.ts';
 
 /** A table over objects of JSON, and how one of them is read: its lines, each a row. */
 type ObjectTable = {
@@ -71,26 +70,26 @@ export const objectTables = (session: Session): readonly Table[] =>
     pieces: async () => {
       const folders = await Array.fromAsync(table.folders(session));
       return folders.map(
-        ({ values, prefix }): Piece => ({ values, prepare: () => prepared(session, table, prefix) }),
+        ({ values, prefix }): Piece => ({ values, files: () => filesBelow(session, table, prefix) }),
       );
     },
   }));
 
-async function prepared(session: Session, table: ObjectTable, prefix: string): Promise<PreparedPiece> {
+async function filesBelow(
+  session: Session,
+  table: ObjectTable,
+  prefix: string,
+): Promise<readonly FileToRead[]> {
   const { store, signal } = session;
-  const objects = (await Array.fromAsync(store.list(prefix, { signal }))).filter(({ key }) =>
-    /\.json$|\/part-/.test(key),
-  );
+  const listed = await Array.fromAsync(store.list(prefix, { signal }));
+  const objects = listed.filter(({ key }) => /\.json$|\/part-/.test(key));
   const columns = withOther(storedTables[table.name].columns);
-  return preparedFiles(
-    session,
-    [...groupsOf(objects)].map((group) => ({
-      parquet: undefined,
+  return [...groupsOf(objects)].map((group) =>
+    fileOf(session, {
       name: hash('sha256', group.map(({ key, mark }) => `${key} ${mark}\n`).join('')),
-      from: prefix,
-      bytes: bytesOf(group),
+      bytes: group.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
       make: (report) => parquetOfLines(linesOf({ ...session, report }, table, group), columns, report),
-    })),
+    }),
   );
 }
 
@@ -110,9 +109,6 @@ function* groupsOf(objects: readonly ListedObject[]): Generator<readonly ListedO
   }
   if (group.length > 0) yield group;
 }
-
-const bytesOf = (objects: readonly ListedObject[]) =>
-  objects.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 
 /** A read takes tens of milliseconds, and most objects are small. */
 const CONCURRENCY = 32;

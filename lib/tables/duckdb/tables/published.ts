@@ -1,7 +1,8 @@
+import { once } from '../../../base/index.ts';
 import { type CurrentModel, lastRuns } from '../../../model/index.ts';
 import { publishedRuns } from '../../../snapshot/changes/published-runs.ts';
 import { type Place, parsePlace, sourceOf } from '../../../snapshot/keys.ts';
-import { type Manifest, manifestOf, readLatest } from '../../../snapshot/manifest.ts';
+import { manifestOf, readLatest } from '../../../snapshot/manifest.ts';
 import { isSource, sourceDefinitions } from '../../../snapshot/sources/sources.ts';
 import { StoredObjectError, StoreError, unlessDamaged } from '../../../store/index.ts';
 import { gluePartitionKeys } from '../../catalog/glue-tables.ts';
@@ -10,9 +11,8 @@ import { makeParquet, parquetOfLines } from '../../made/make-parquet.ts';
 import { makeRun } from '../../make/make-run.ts';
 import { rowsOfRuns } from '../../make/make-runs.ts';
 import { changesColumns, runColumns, storedTables } from '../../stored-tables.ts';
-import type { Session } from '../session.ts';
-import { type FileToRead, loadFiles, preparedFiles } from '../stored-files.ts';
-import type { Piece, PreparedPiece, Table } from '../table.ts';
+import { fileOf } from '../stored-files.ts';
+import type { FileToRead, Piece, Session, Table } from '../table.ts';
 import type { QueryModel } from './model.ts';
 
 /** A published run, by the key of its manifest. */
@@ -26,7 +26,7 @@ export function runTables(session: Session, model: QueryModel, place: Place, nam
   };
   const pieceOf = (of: Place, at: RunAt): Piece => ({
     values: [dayOf(at), at.run],
-    prepare: () => prepareRun(session, of, at),
+    files: () => filesOfRun(session, of, at),
   });
   return [
     {
@@ -85,35 +85,27 @@ const dayOf = ({ manifest }: RunAt): string => /\/dt=([^/]+)\//.exec(manifest)?.
 const manifestAt = ({ store, report }: Session, place: Place, { run, manifest }: RunAt) =>
   manifestOf(store, manifest, { place, run }).catch(unlessDamaged(report));
 
-/**
- * A run's parts as files of Parquet. Parquet that is not made yet is made, or if the store takes nothing, made for this
- * query. Undefined, and reported, if the manifest is missing or damaged.
- */
-async function prepareRun(session: Session, place: Place, at: RunAt): Promise<PreparedPiece | undefined> {
+/** A run's parts as files of Parquet. Parquet that is not made yet is made, or if the store takes nothing, made for this query. */
+async function filesOfRun(session: Session, place: Place, at: RunAt): Promise<readonly FileToRead[]> {
+  const { store, signal } = session;
   const manifest = await manifestAt(session, place, at);
-  if (manifest === undefined) return undefined;
-  const found = await filesOfRun(session, place, manifest);
-  return preparedFiles(session, found, async () => {
-    if (found.every(({ parquet }) => parquet !== undefined)) return await loadFiles(session, found);
+  if (manifest === undefined) return [];
+  const stored = () => parquetOfRun(store, place, manifest);
+  const made = once(async () => {
     await makeParquetOf(session, place, at);
-    return await loadFiles(session, await filesOfRun(session, place, manifest));
+    return await stored();
   });
-}
-
-async function filesOfRun(
-  { store, signal }: Session,
-  place: Place,
-  manifest: Manifest,
-): Promise<readonly FileToRead[]> {
   const { columns } = sourceDefinitions[sourceOf(place)];
-  const parquet = await parquetOfRun(store, place, manifest);
-  return manifest.parts.map((part, at) => ({
-    parquet: parquet[at],
-    name: part.key,
-    from: part.key,
-    bytes: part.bytes,
-    make: async () => (await makeParquet({ store, part, signal }, columns)).body,
-  }));
+  const found = await stored();
+  return manifest.parts.map((part, index) =>
+    fileOf(session, {
+      parquet: found[index],
+      store: async () => (await made())[index],
+      name: part.key,
+      bytes: part.bytes,
+      make: async () => (await makeParquet({ store, part, signal }, columns)).body,
+    }),
+  );
 }
 
 /** Makes the Parquet that a run lacks, as far as that can be stored. */
@@ -146,7 +138,7 @@ export const changesTable = (session: Session, places: readonly Place[]): Table 
     const ofPlaces = places.map(async (place) =>
       (await runsOf(session, place)).map((at) => ({
         values: [place, dayOf(at), at.run],
-        prepare: () => prepareChanges(session, place, at),
+        files: () => filesOfChanges(session, place, at),
       })),
     );
     return (await Promise.all(ofPlaces)).flat();
@@ -154,16 +146,14 @@ export const changesTable = (session: Session, places: readonly Place[]): Table 
 });
 
 /** That changes which a manifest names are gone is reported: no rows would be a wrong answer. */
-async function prepareChanges(session: Session, place: Place, at: RunAt): Promise<PreparedPiece | undefined> {
+async function filesOfChanges(session: Session, place: Place, at: RunAt): Promise<readonly FileToRead[]> {
   const { store, signal } = session;
   const changes = (await manifestAt(session, place, at))?.changes;
-  if (!changes) return undefined;
+  if (!changes) return [];
   const { key } = changes;
   const { value: object } = await store.list(key).next();
   const make = async () => (await makeParquet({ store, part: { key }, signal }, changesColumns)).body;
-  return preparedFiles(session, [
-    { parquet: undefined, name: key, from: key, bytes: object?.sizeBytes ?? 0, make },
-  ]);
+  return [fileOf(session, { name: key, bytes: object?.sizeBytes ?? 0, make })];
 }
 
 /** The published runs of all places. */
@@ -174,11 +164,10 @@ export const runsTable = (session: Session, places: readonly Place[]): Table => 
   pieces: async () => [
     {
       values: [],
-      prepare: async () => {
+      files: async () => {
         const make = (report: Session['report']) =>
           parquetOfLines(linesOfRuns({ ...session, report }, places), runColumns, report);
-        const name = `runs ${Date.now()}`;
-        return preparedFiles(session, [{ parquet: undefined, name, from: 'manifests', bytes: 0, make }]);
+        return [fileOf(session, { name: `runs ${Date.now()}`, bytes: 0, make })];
       },
     },
   ],
