@@ -1,4 +1,4 @@
-import { jobId } from './message/fields.ts';
+import { jobId } from './message/check-message.ts';
 
 /** The batch of a chunk's job; undefined for any other job. */
 export const batchOfJob = (id: string): string | undefined => /^(.+)\.chunk-\d+$/.exec(id)?.[1];

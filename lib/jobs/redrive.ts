@@ -3,11 +3,18 @@ import { getBounded, idOfSegment, keySegment, type Store } from '../store/index.
 import { type EndedJobRow, isCancelled, type JobRow } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { ReopenOptions } from './ledger/person-steps.ts';
+import { withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
-import { withId } from './message/with-id.ts';
-import { createEmptyCheck, LONG_POLLS, total } from './queue/empty-queue.ts';
-import { MOST_MESSAGE_BYTES, type Polls, type Queue, type QueueMessage } from './queue/queue.ts';
-import { unsentOf } from './queue/unsent-error.ts';
+import {
+  createEmptyCheck,
+  LONG_POLLS,
+  MOST_MESSAGE_BYTES,
+  type Polls,
+  type Queue,
+  type QueueMessage,
+  total,
+  unsentOf,
+} from './queue/queue.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
 import { definitionOf } from './types/job-types.ts';
 

@@ -2,8 +2,7 @@ import { sleep } from '../base/index.ts';
 import type { Worker } from './handle-message.ts';
 import { type HandledOnce, handleOnce } from './handle-once.ts';
 import type { Lease } from './held.ts';
-import { createEmptyCheck, LONG_POLLS } from './queue/empty-queue.ts';
-import type { Polls, Queue, QueueMessage } from './queue/queue.ts';
+import { createEmptyCheck, LONG_POLLS, type Polls, type Queue, type QueueMessage } from './queue/queue.ts';
 import { isServiceAway, queueWaitMs } from './service-away.ts';
 
 export type WorkOptions = {

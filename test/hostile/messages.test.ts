@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
+import { checkJobFile } from '../../lib/jobs/file/job-file.ts';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
-import { createLineCheck } from '../../lib/jobs/message/job-lines.ts';
 import { splitInbox } from '../../lib/jobs/split-inbox.ts';
 import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
 import type { RunJob } from '../../lib/jobs/turn.ts';
@@ -96,15 +96,18 @@ describe('a message is refused and acknowledged', () => {
   });
 });
 
-test('of many faulty lines 50 faults are listed, and the others counted', () => {
+test('of many faulty lines 50 faults are listed, and the others counted', async () => {
   const count = scaled(10_000, 100_000);
+  const lines = Array.from(
+    { length: count },
+    (_, line) => `{"version":2,"type":"data-files","ids":[${line}]}`,
+  );
 
-  const check = createLineCheck({});
-  for (let line = 0; line < count; line += 1)
-    check.check({ line, text: `{"version":2,"type":"data-files","ids":[${line}]}` });
+  const found = await checkJobFile({ file: 'jobs.ndjson', text: lines.join('\n'), allow: {} });
 
-  expect(check.faults()).toHaveLength(51);
-  expect(check.faults().at(-1)).toBe(`and ${count - 50} more`);
+  const faults = 'faults' in found ? found.faults : [];
+  expect(faults).toHaveLength(51);
+  expect(faults.at(-1)).toBe(`and ${count - 50} more`);
 });
 
 describe('the metadata of a data file', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import type { Outcome } from '../../lib/jobs/ledger/job-row.ts';
-import { UnsentError } from '../../lib/jobs/queue/unsent-error.ts';
+import { UnsentError } from '../../lib/jobs/queue/queue.ts';
 import { moveDeadLetters, redriveFailed } from '../../lib/jobs/redrive.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 import { forgetfulQueue } from './forgetful-queue.ts';

@@ -1,7 +1,5 @@
 import { AwsError, sleep as realSleep } from '../../base/index.ts';
-import { batchesOf } from '../../jobs/queue/message-batches.ts';
-import type { Queue } from '../../jobs/queue/queue.ts';
-import { UnsentError, type UnsentMessage } from '../../jobs/queue/unsent-error.ts';
+import { batchesOf, type Queue, UnsentError, type UnsentMessage } from '../../jobs/queue/queue.ts';
 import { isServiceAway, queueWaitMs } from '../../jobs/service-away.ts';
 
 export type SendOptions = {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { shortened, utcTime } from '../../base/index.ts';
-import { jobId } from '../../jobs/message/fields.ts';
+import { jobId } from '../../jobs/message/check-message.ts';
 import { idDigits } from '../../platform/index.ts';
 import { type Place, parsePlace } from '../../snapshot/keys.ts';
 import { sources } from '../../snapshot/sources/sources.ts';

@@ -1,7 +1,11 @@
 import { type Command, Option } from 'commander';
 import { faultsOf } from '../../base/index.ts';
-import { checkMessage, type FieldNames, type MessageChecks } from '../../jobs/message/check-message.ts';
-import type { GivenMessage } from '../../jobs/message/fields.ts';
+import {
+  checkMessage,
+  type FieldNames,
+  type GivenMessage,
+  type MessageChecks,
+} from '../../jobs/message/check-message.ts';
 import {
   placeName,
   requestRules,

@@ -1,17 +1,17 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { Readable } from 'node:stream';
+import { canonicalJson, createNumbersByText, printJson } from '../../base/index.ts';
 import { analyzeFormula } from '../../formula/index.ts';
 import type { Allow } from '../allow.ts';
-import { createLineCheck, type JobLine } from '../message/job-lines.ts';
+import { isObject, readMessageJson, withId } from '../message/check-message.ts';
 import { parseMessage } from '../message/message.ts';
-import { readMessageJson } from '../message/message-json.ts';
-import { withId } from '../message/with-id.ts';
 import { openTableFile } from '../texts/rows/csv.ts';
+import { compareIds } from '../texts/rows/repeated-ids.ts';
 import { openText } from '../texts/rows/source-text.ts';
-import { definitionOf } from '../types/job-types.ts';
-import { rowJobs, stableIds, textOf } from './row-jobs.ts';
+import { definitionOf, type Job } from '../types/job-types.ts';
 import { readTemplate } from './template.ts';
 
 /** A file with a job on each line; or a CSV with one for each row, by a template. */
@@ -56,49 +56,76 @@ export type JobFile = {
   readonly rows: () => AsyncGenerator<FileRow>;
 };
 
-/** What is wrong with a template, or with the rows. */
+/** What is wrong with a template, or with the rows: of more than 50 faults, the last text says how many others there are. */
 export type JobFaults = { readonly in: 'template' | 'rows'; readonly faults: readonly string[] };
 
 const SHOWN = 3;
+
+/** A file of other data has a fault in each line. */
+const MOST_FAULTS = 50;
 
 /** How much of a file is read at once: what V8 has seen in two collections stays until it collects all. */
 const READ_BYTES = 4_096;
 
 /**
- * Checks all jobs of a file, which is read again for its rows: memory holds 50 bytes of each. Throws `RowsError`, and what
- * the file system throws.
+ * Checks all jobs of a file, which is read again for its rows: memory holds 50 bytes of each. An id that is used twice is a
+ * fault, even with the same content. Throws `RowsError`, and what the file system throws.
  */
 export async function checkJobFile(options: JobFileOptions): Promise<JobFile | JobFaults> {
-  const { allow, signal, leavesFormulas = false } = options;
   const stamp = await stampOf(options);
-  const check = createLineCheck(allow);
+  const faultsOf = createFaultsOf(options);
   const first: string[] = [];
-  let [count, columns]: [number, readonly string[] | undefined] = [0, undefined];
-  for await (const line of jobLines(options)) {
-    if ('columns' in line) {
-      ({ columns } = line);
+  const faults: string[] = [];
+  let [count, faulty, columns]: [number, number, readonly string[] | undefined] = [0, 0, undefined];
+  for await (const read of readJobs(options)) {
+    if ('columns' in read) {
+      ({ columns } = read);
       continue;
     }
-    if ('templateFaults' in line) return { in: 'template', faults: line.templateFaults };
-    signal?.throwIfAborted();
-    const read = check.check(line);
-    if (read === undefined) continue;
-    if (!leavesFormulas)
-      check.add(line.line, definitionOf(read.job).faultsHere?.(read.job, { analyzeFormula }) ?? []);
-    if (options.ids === 'required' && !read.isNamed)
-      check.add(line.line, [`id: expected one, by which a ${read.job.type} runs only once, got nothing`]);
+    if ('templateFaults' in read) return { in: 'template', faults: read.templateFaults };
+    options.signal?.throwIfAborted();
+    const found = 'faults' in read ? read.faults : faultsOf(read);
+    faulty += found.length;
+    for (const fault of found.slice(0, MOST_FAULTS - faults.length))
+      faults.push(`line ${read.line}: ${fault}`);
     count += 1;
-    if (first.length < SHOWN) first.push(read.text);
+    if ('text' in read && first.length < SHOWN) first.push(read.text);
   }
-  if (!check.isFaultless()) return { in: 'rows', faults: check.faults() };
-  if (count === 0) return { in: 'rows', faults: ['expected at least one job, got none'] };
+  if (faulty > faults.length) faults.push(`and ${faulty - faults.length} more`);
+  if (count === 0) faults.push('expected at least one job, got none');
+  if (faults.length > 0) return { in: 'rows', faults };
   return { count, first, columns, rows: () => checkedRows(stamp, options) };
 }
 
+/** What is wrong with a job that may be sent by itself. */
+function createFaultsOf({ ids, leavesFormulas = false }: JobFileOptions) {
+  const seen = compareIds();
+  return ({ line, job, isNamed, isUnique }: JobRow): readonly string[] => {
+    const { id, type } = job;
+    const before = isNamed && !isUnique ? seen.add(id, line) : undefined;
+    return [
+      ...(before === undefined
+        ? []
+        : [`id: expected an id that no other line has, got ${id}, which line ${before} has`]),
+      ...((leavesFormulas ? undefined : definitionOf(job).faultsHere?.(job, { analyzeFormula })) ?? []),
+      ...(ids === 'required' && !isNamed
+        ? [`id: expected one, by which a ${type} runs only once, got nothing`]
+        : []),
+    ];
+  };
+}
+
 async function* checkedRows(stamp: string, options: JobFileOptions): AsyncGenerator<FileRow> {
-  const { file, allow } = options;
-  if ((await stampOf(options)) !== stamp) throw new Error(`${file}: has changed since its rows were checked`);
-  for await (const line of jobLines(options)) if ('text' in line) yield rowOf(line, allow);
+  if ((await stampOf(options)) !== stamp)
+    throw new Error(`${options.file}: has changed since its rows were checked`);
+  for await (const row of readJobs(options)) {
+    if ('faults' in row)
+      throw new Error(`line ${row.line}: was checked, and is refused: ${row.faults.join('; ')}`);
+    if (!('text' in row)) continue;
+    const { line, job, contentHash, isNamed, text, fields } = row;
+    // The queue would give another id to each copy: a send that is repeated would run a function twice.
+    yield { line, id: job.id, contentHash, body: isNamed ? text : withId(text, job.id), fields };
+  }
 }
 
 async function stampOf({ file, text }: JobFileOptions): Promise<string> {
@@ -107,42 +134,88 @@ async function stampOf({ file, text }: JobFileOptions): Promise<string> {
   return `${size} ${mtimeMs} ${ino}`;
 }
 
-type Line = JobLine & { readonly fields?: readonly string[] };
+/** A row, its message as compact JSON, and its job. `isUnique`: its id was made so that no other row has it. */
+type JobRow = Omit<FileRow, 'id' | 'body'> & {
+  readonly text: string;
+  readonly job: Job;
+  readonly isNamed: boolean;
+  readonly isUnique: boolean;
+};
 
-function rowOf({ line, text, fields }: Extract<Line, { readonly text: string }>, allow: Allow): FileRow {
-  const read = parseMessage(text, { messageId: randomUUID(), allow });
-  if (read.kind === 'refused')
-    throw new Error(`line ${line}: was checked, and is refused: ${read.faults.join('; ')}`);
-  const { job, contentHash, isNamed } = read;
-  // The queue would give another id to each copy: a send that is repeated would run a function twice.
-  return { line, id: job.id, contentHash, body: isNamed ? text : withId(text, job.id), fields };
-}
+type Faulty = { readonly line: number; readonly faults: readonly string[] };
+type Read =
+  | JobRow
+  | Faulty
+  | { readonly columns: readonly string[] }
+  | { readonly templateFaults: readonly string[] };
 
-type Read = Line | { readonly columns: readonly string[] } | { readonly templateFaults: readonly string[] };
-
-async function* jobLines(options: JobFileOptions): AsyncGenerator<Read> {
-  const { file, template: json, separator, encoding } = options;
-  if (json === undefined) return yield* linesOfJson(options);
+async function* readJobs(options: JobFileOptions): AsyncGenerator<Read> {
+  const { file, template: json, separator, encoding, ids = 'by-content', allow } = options;
+  const idOf = json !== undefined || ids === 'by-content' ? stableIds(file) : undefined;
+  const read = (line: number, value: unknown, fields?: readonly string[]): JobRow | Faulty => {
+    const isUnique = idOf !== undefined && isObject(value) && !('id' in value);
+    const text = printJson(isUnique ? { ...value, id: idOf(value) } : value);
+    const parsed = parseMessage(text, { messageId: randomUUID(), allow });
+    return parsed.kind === 'refused'
+      ? { line, faults: parsed.faults }
+      : { ...parsed, line, text, isUnique, ...(fields === undefined ? {} : { fields }) };
+  };
+  if (json === undefined) {
+    for await (const { number: line, text, fault } of linesOfJson(options)) {
+      const json = fault === undefined ? readMessageJson(text.trim()) : { kind: 'fault' as const, fault };
+      yield json.kind === 'fault' ? { line, faults: [json.fault] } : read(line, json.value);
+    }
+    return;
+  }
   const given = { name: file, requested: [], separator, encoding };
   await using table = await openTableFile(createReadStream(file, { highWaterMark: READ_BYTES }), given);
   const template = readTemplate(json, table.names);
   if ('faults' in template) return yield { templateFaults: template.faults };
   yield { columns: table.names };
-  yield* rowJobs(table.rows(), { file, names: table.names, template });
+  const indexes = new Map(table.names.map((name, index) => [name, index]));
+  for await (const row of table.rows()) {
+    const { line } = row;
+    if ('fault' in row) {
+      yield { line, faults: [row.fault] };
+      continue;
+    }
+    const filled = template.fill((column) => row.fields[indexes.get(column) ?? -1] ?? '');
+    if ('faults' in filled) yield { line, ...filled };
+    // A version is the same for all of them.
+    else
+      yield read(line, isObject(filled.value) ? { version: 1, ...filled.value } : filled.value, row.fields);
+  }
 }
 
-async function* linesOfJson({ file, text: given, encoding, ids }: JobFileOptions): AsyncGenerator<Line> {
-  const idOf = ids === undefined || ids === 'by-content' ? stableIds(file) : undefined;
+async function* linesOfJson({ file, text: given, encoding }: JobFileOptions) {
   const bytes =
     given === undefined
       ? createReadStream(file, { highWaterMark: READ_BYTES })
       : Readable.from([Buffer.from(given)]);
   await using source = await openText(bytes, encoding);
   for await (const lines of source.lines())
-    for (const { number: line, text, fault } of lines) {
-      if (fault === undefined && text.trim() === '') continue;
-      const json = fault === undefined ? readMessageJson(text.trim()) : { kind: 'fault' as const, fault };
-      if (json.kind === 'fault') yield { line, faults: [json.fault] };
-      else yield { line, ...textOf(json.value, idOf) };
-    }
+    for (const line of lines) if (line.fault !== undefined || line.text.trim() !== '') yield line;
+}
+
+/** The most characters of a file's name in an id, which has at most 128. */
+const MOST_OF_FILE = 80;
+
+/**
+ * Gives messages ids that depend on the file's name, on what they say, and on how many equal ones come before, but neither
+ * on the file's folder nor on other rows: submitting the file again, with rows added, removed or sorted, gives each row
+ * that is as it was the id that it had.
+ */
+function stableIds(file: string): (message: object) => string {
+  const name = basename(file);
+  const stem = name.replace(/\.(csv|tsv|ndjson|jsonl)(\.gz)?$/i, '').replaceAll(/[^A-Za-z0-9._-]+/g, '-');
+  const seen = createNumbersByText();
+  return (message) => {
+    const content = createHash('sha256')
+      .update(canonicalJson([name, message]))
+      .digest('hex')
+      .slice(0, 32);
+    const before = seen.get(content) ?? 0;
+    seen.set(content, before + 1);
+    return `${stem.slice(0, MOST_OF_FILE)}.${content}${before === 0 ? '' : `.${before + 1}`}`;
+  };
 }

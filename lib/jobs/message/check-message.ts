@@ -1,6 +1,70 @@
-import type * as z from 'zod/mini';
-import { checkedBy, faultsOf, own, preview } from '../../base/index.ts';
-import { type FieldRule, type GivenMessage, isObject } from './fields.ts';
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
+import {
+  canonicalJson,
+  checkedBy,
+  faultsOf,
+  isDeeperThan,
+  JsonLimitError,
+  own,
+  parseJson,
+  preview,
+  utcTime,
+} from '../../base/index.ts';
+import { MOST_MESSAGE_BYTES, sentBytes } from '../queue/queue.ts';
+
+/*
+ * Fields that several messages share. An error message says what was expected; `faultsOf` adds what was received.
+ */
+
+/** A job's id: it names a row of the ledger and an object of the store. */
+export const jobId = z
+  .string({ error: 'text' })
+  .check(z.regex(/^[A-Za-z0-9._:-]{1,128}$/, { error: '1 to 128 of A-Z a-z 0-9 . _ : -' }));
+
+/** The fields of every message, apart from its type. */
+export const common = {
+  version: z.literal(1, { error: '1, the version of the message format' }),
+  id: z.optional(jobId),
+  /** The job is not done before this time. */
+  notBefore: z.optional(utcTime),
+  /** Whether its calls leave before those of other jobs. */
+  priority: z.optional(z.enum(['high', 'normal'], { error: 'high or normal' })),
+} as const;
+
+/** The fields that say which job it is, and when it is done, but not what it does: equal jobs may differ in them. */
+export const NOT_CONTENT: ReadonlySet<string> = new Set(['id', 'notBefore', 'priority']);
+
+export const isObject = (value: unknown): value is GivenMessage =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A message as received: an object, not checked yet. */
+export type GivenMessage = Readonly<Record<string, unknown>>;
+
+/**
+ * A rule on several fields of a message, reported at the field `at`. It is checked on the message as received, and not
+ * by zod, which skips such a rule if any field has a fault of its own.
+ */
+export type FieldRule = {
+  readonly at: string;
+  /** What is expected there. `nameOf`: what a field is called where the message came from. */
+  readonly expected: string | ((nameOf: (field: string) => string) => string);
+  readonly holds: (message: GivenMessage) => boolean;
+};
+
+/** Two fields that must be given together or not at all. */
+export const together = (a: string, b: string): readonly FieldRule[] => [
+  {
+    at: a,
+    expected: (nameOf) => `a value, since ${nameOf(b)} is given`,
+    holds: (message) => message[a] !== undefined || message[b] === undefined,
+  },
+  {
+    at: b,
+    expected: (nameOf) => `a value, since ${nameOf(a)} is given`,
+    holds: (message) => message[b] !== undefined || message[a] === undefined,
+  },
+];
 
 /** How a message of one type is checked, and how a job gets its id if the message names none. */
 export type MessageChecks<Message, Input = unknown> = {
@@ -57,3 +121,91 @@ function textsIn(texts: unknown): ReadonlySet<string> {
   );
   return new Set(found.filter((each) => typeof each === 'string' && each.trim() !== ''));
 }
+
+/** The job that a message asks for: the checked message, with its id. */
+export type JobBy<Message> = Message & { readonly id: string };
+
+/**
+ * A job read from its message. `contentHash`: SHA-256 (hex) of the canonical message without `NOT_CONTENT`. `isNamed`: false
+ * if the job got the queue's id of the message, which a copy of the message does not have: such a message must be given
+ * its id before anything else is done with it.
+ */
+export type ReadJob<Job> = {
+  readonly kind: 'job';
+  readonly job: Job;
+  readonly contentHash: string;
+  readonly isNamed: boolean;
+};
+
+/** Why a message cannot become a job, with every fault; `id` is the id in the message, if that is a valid one. */
+export type RefusedMessage = {
+  readonly kind: 'refused';
+  readonly faults: readonly string[];
+  readonly id?: string;
+};
+
+/** `messageId`: the queue's id of the message. `faults`: those that were found before; none by default. */
+export type ReadOptions = { readonly messageId: string; readonly faults?: readonly string[] };
+
+/** The job that a message of a known type asks for. */
+export function readJob<Message extends { readonly id?: string | undefined }>(
+  checks: MessageChecks<Message>,
+  given: GivenMessage,
+  { messageId, faults = [] }: ReadOptions,
+): ReadJob<JobBy<Message>> | RefusedMessage {
+  const checked = checkMessage(checks, given);
+  if (checked.kind === 'faults') return refused(given, [...faults, ...checked.faults]);
+  if (faults.length > 0) return refused(given, faults);
+  const { message } = checked;
+  const contentHash = hashOf(given);
+  const isByQueue = checks.defaultId === 'message-id';
+  const id = message.id ?? (isByQueue ? messageId : contentHash);
+  return {
+    kind: 'job',
+    job: { ...message, id },
+    contentHash,
+    isNamed: message.id !== undefined || !isByQueue,
+  };
+}
+
+/** A message that cannot become a job, with its id if it names one. */
+export function refused(given: GivenMessage, faults: readonly string[]): RefusedMessage {
+  const { data: id } = jobId.safeParse(given['id']);
+  return id === undefined ? { kind: 'refused', faults } : { kind: 'refused', faults, id };
+}
+
+function hashOf(given: GivenMessage): string {
+  const content = Object.fromEntries(Object.entries(given).filter(([name]) => !NOT_CONTENT.has(name)));
+  return createHash('sha256').update(canonicalJson(content)).digest('hex');
+}
+
+/** How deeply lists and objects may be nested: later steps walk a message by recursion. */
+const DEEPEST = 100;
+
+export type MessageJson =
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'fault'; readonly fault: string };
+
+const fault = (text: string): MessageJson => ({ kind: 'fault', fault: `message: ${text}` });
+
+/** The value of a message's JSON text. A fault never quotes it: it may contain a text to score. */
+export function readMessageJson(text: string): MessageJson {
+  const bytes = sentBytes(text);
+  if (bytes > MOST_MESSAGE_BYTES)
+    return fault(`expected at most ${MOST_MESSAGE_BYTES} bytes of UTF-8, got ${bytes}`);
+  if (isDeeperThan(text, DEEPEST))
+    return fault(`expected at most ${DEEPEST} levels of nested lists and objects, got more`);
+  try {
+    return { kind: 'json', value: parseJson(text) };
+  } catch (error) {
+    if (error instanceof JsonLimitError) return fault(error.message);
+    // V8 quotes a piece of the text in its message; only the position is taken from that.
+    const [position] = /at position \d+( \(line \d+ column \d+\))?/.exec(String(error)) ?? [];
+    return fault(
+      `expected JSON, got ${text.length} characters that are not JSON${position ? `, invalid ${position}` : ''}`,
+    );
+  }
+}
+
+/** The body of a message that has no id, which is a JSON object, with this id; everything else stays byte for byte. */
+export const withId = (body: string, id: string): string => body.replace('{', `{"id":${JSON.stringify(id)},`);

@@ -2,10 +2,17 @@ import * as z from 'zod/mini';
 import { preview } from '../../base/index.ts';
 import { type Allow, allowFault } from '../allow.ts';
 import { definitionOf, type Job, type JobType, jobType } from '../types/job-types.ts';
-import { checkMessage } from './check-message.ts';
-import { common, type GivenMessage, isObject } from './fields.ts';
-import { readMessageJson } from './message-json.ts';
-import { type ReadJob, type RefusedMessage, readJob, refused } from './read-job.ts';
+import {
+  checkMessage,
+  common,
+  type GivenMessage,
+  isObject,
+  type ReadJob,
+  type RefusedMessage,
+  readJob,
+  readMessageJson,
+  refused,
+} from './check-message.ts';
 
 /** A parsed message: the job that it asks for, or why it cannot become one. */
 export type ParsedMessage = ReadJob<Job> | RefusedMessage;

@@ -1,3 +1,5 @@
+import { AwsError } from '../../base/index.ts';
+
 /** The most bytes of UTF-8 in a message, and in a batch of messages: SQS's limit. */
 export const MOST_MESSAGE_BYTES = 256 * 1024;
 
@@ -50,3 +52,131 @@ export type Queue = {
   /** How whoever wants to empty it polls. Default: `LONG_POLLS`. */
   readonly polls?: Polls;
 };
+
+/** A message that was not sent, or of which it is not known that it was. */
+export type UnsentMessage = {
+  /** Its place among those that were to be sent; 0 is the first. */
+  readonly index: number;
+  readonly cause: unknown;
+  /** Its request got no usable response, so it may be on the queue all the same. */
+  readonly mayBeSent: boolean;
+};
+
+/** Some messages were not sent; all the others were. The failure is that of the first message that was refused. */
+export class UnsentError extends AwsError {
+  override readonly name = 'UnsentError';
+  readonly queue: string;
+  readonly unsent: readonly UnsentMessage[];
+
+  constructor(queue: string, messages: number, unsent: readonly [UnsentMessage, ...UnsentMessage[]]) {
+    const isExact = unsent.every(({ mayBeSent }) => !mayBeSent);
+    const { cause } = unsent.find(({ mayBeSent }) => !mayBeSent) ?? unsent[0];
+    const sent = `sent ${isExact ? '' : 'at least '}${messages - unsent.length} of ${messages} messages`;
+    super(`${queue}: ${sent}, ${isExact ? '' : 'perhaps '}not number ${numbers(unsent)}`, cause);
+    this.queue = queue;
+    this.unsent = unsent;
+  }
+
+  /** The queue cannot be used at all, so no other message can be sent either. */
+  get isOfQueue(): boolean {
+    return QUEUE_KINDS.includes(this.failure.kind) || QUEUE_CODE.test(this.failure.code);
+  }
+}
+
+const QUEUE_KINDS: readonly string[] = ['denied', 'missing', 'unreachable', 'unconfigured'];
+
+// The key that encrypts the queue; a URL or a protocol that SQS does not take; a FIFO queue, which needs a group.
+const QUEUE_CODE =
+  /^(KMS\.|Kms)|(^|\.)(InvalidAddress|InvalidSecurity|UnsupportedOperation|MissingParameter)$/;
+
+/**
+ * Sends messages, and returns those that could not be sent though others can. Throws what else went wrong, such as that
+ * the queue cannot be used at all.
+ */
+export async function unsentOf(send: () => Promise<void>): Promise<readonly UnsentMessage[]> {
+  try {
+    await send();
+    return [];
+  } catch (error) {
+    if (!(error instanceof UnsentError) || error.isOfQueue) throw error;
+    return error.unsent;
+  }
+}
+
+/** How many messages an error names. */
+const MOST_NAMED = 20;
+
+/** Messages as a person counts them: the first is number 1. */
+function numbers(unsent: readonly UnsentMessage[]): string {
+  const named = unsent.slice(0, MOST_NAMED).map(({ index }) => index + 1);
+  const rest = unsent.length - named.length;
+  return `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
+/**
+ * The body of a message in characters that SQS accepts: #x9, #xA, #xD, #x20 to #xD7FF, #xE000 to #xFFFD and #x10000 to
+ * #x10FFFF. It is JSON, in which the others can only occur within a string, so their escapes are the same value.
+ * Source: SendMessage in the SQS API reference.
+ */
+export const sendable = (body: string): string =>
+  body.replaceAll(REFUSED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** How many bytes of UTF-8 the body takes once it is sent, which is what SQS limits. Each escape takes six. */
+export function sentBytes(body: string): number {
+  // Measured without the escapes: to insert millions of them takes seconds.
+  const accepted = body.replaceAll(REFUSED, '');
+  return Buffer.byteLength(accepted) + 6 * (body.length - accepted.length);
+}
+
+// With the flag `u`, a lone surrogate is a character of its own; a pair is the character that it stands for.
+const REFUSED = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
+
+/**
+ * Long polls, 20 s of them. A short poll asks only some of SQS's servers, so it may return nothing while messages wait;
+ * a long one asks all of them. Each is short enough for Ctrl-C, which waits for its end: aborting one would hide the
+ * messages that it was about to return for their visibility timeout.
+ * Source: "Amazon SQS short and long polling", Amazon SQS Developer Guide.
+ */
+export const LONG_POLLS: Polls = { waitSeconds: 2, quiet: 10 };
+
+/** For a queue of this host, which knows what it holds. */
+export const EXACT_POLLS: Polls = { waitSeconds: 2, quiet: 1, areCountsExact: true };
+
+/**
+ * Says after each poll whether the queue is empty. The counts are approximate and may be a minute old, so they alone
+ * prove nothing: enough polls in a row must have been quiet, then the counts empty, and then one more poll quiet.
+ */
+export function createEmptyCheck(queue: Pick<Queue, 'counts'>, polls: Polls) {
+  let quiet = 0;
+  let isConfirming = false;
+  /** `isQuiet`: the poll returned nothing, and nothing is known to come. `staying`: messages that are to stay there. */
+  return async ({ isQuiet, staying = 0 }: { readonly isQuiet: boolean; readonly staying?: number }) => {
+    quiet = isQuiet ? quiet + 1 : 0;
+    if (quiet >= polls.quiet && isConfirming) return true;
+    isConfirming = quiet >= polls.quiet && total(await queue.counts()) <= staying;
+    return false;
+  };
+}
+
+/** All messages that a queue counts. */
+export const total = ({ waiting, inFlight, delayed }: Awaited<ReturnType<Queue['counts']>>) =>
+  waiting + inFlight + delayed;
+
+/** The most messages that SQS accepts at once. */
+const MOST_IN_BATCH = 10;
+
+/** The messages, in order, in batches that SQS accepts: each of at most 10 messages and 256 KB of UTF-8. */
+export function* batchesOf(messages: Iterable<string>): Generator<readonly string[]> {
+  let batch: string[] = [];
+  let batchBytes = 0;
+  for (const message of messages) {
+    const bytes = Buffer.byteLength(message);
+    if (batch.length === MOST_IN_BATCH || (batch.length > 0 && batchBytes + bytes > MOST_MESSAGE_BYTES)) {
+      yield batch;
+      [batch, batchBytes] = [[], 0];
+    }
+    batch.push(message);
+    batchBytes += bytes;
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -3,10 +3,16 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AwsError, entryError } from '../../base/index.ts';
 import { type SqliteFile, TableError } from '../../table/index.ts';
-import { EXACT_POLLS } from './empty-queue.ts';
-import { MOST_MESSAGE_BYTES, type Queue, type QueueCounts, type QueueMessage } from './queue.ts';
-import { sendable } from './sendable.ts';
-import { UnsentError, type UnsentMessage } from './unsent-error.ts';
+import {
+  EXACT_POLLS,
+  MOST_MESSAGE_BYTES,
+  type Queue,
+  type QueueCounts,
+  type QueueMessage,
+  sendable,
+  UnsentError,
+  type UnsentMessage,
+} from './queue.ts';
 
 export type SqliteQueueOptions = {
   /** Several queues may lie in one file. */

@@ -1,16 +1,30 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  type BatchResultErrorEntry,
   ChangeMessageVisibilityCommand,
   DeleteMessageCommand,
   GetQueueAttributesCommand,
   type Message,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
+  type SendMessageBatchRequestEntry,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { type AwsEnvironment, asAwsError, awsClientConfig, queueEndpoint } from '../../base/index.ts';
-import type { Queue, QueueMessage } from './queue.ts';
-import { sendMessages } from './send-messages.ts';
+import {
+  type AwsEnvironment,
+  asAwsError,
+  awsClientConfig,
+  entryError,
+  queueEndpoint,
+} from '../../base/index.ts';
+import {
+  batchesOf,
+  type Queue,
+  type QueueMessage,
+  sendable,
+  UnsentError,
+  type UnsentMessage,
+} from './queue.ts';
 
 /** Longer than the longest poll. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -32,8 +46,6 @@ export function createSqsClient(queueUrl: string, environment: AwsEnvironment): 
   });
 }
 
-export type SqsQueueOptions = { readonly sleep?: (ms: number) => Promise<unknown> };
-
 /**
  * A queue in SQS. The client has a time-out and tries three times, or `AWS_MAX_ATTEMPTS` times: a batch whose response
  * was lost is on the queue twice. Messages of a batch that SQS failed to accept are sent three times as well.
@@ -41,13 +53,12 @@ export type SqsQueueOptions = { readonly sleep?: (ms: number) => Promise<unknown
 export function createSqsQueue(
   queueUrl: string,
   client: SQSClient,
-  { sleep = delay }: SqsQueueOptions = {},
+  { sleep = delay }: { readonly sleep?: (ms: number) => Promise<unknown> } = {},
 ): Queue {
   const QueueUrl = queueUrl;
   return {
     send: (bodies, { delayMs = 0 } = {}) =>
-      sendMessages(bodies, {
-        queue: queueUrl,
+      sendMessages(queueUrl, bodies, {
         send: (entries) => {
           const DelaySeconds = Math.ceil(delayMs / 1000);
           const Entries = delayMs === 0 ? entries : entries.map((entry) => ({ ...entry, DelaySeconds }));
@@ -107,3 +118,58 @@ function toMessage({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message)
  * deployed worker may have held it for Lambda's limit of 15 minutes; 5 more are slack.
  */
 const MOST_DELAY_SECONDS = 43_200 - 900 - 300;
+
+/** How often a message is sent if SQS fails to accept it, and how long the first pause is. */
+const MOST_ROUNDS = 3;
+const PAUSE_MS = 200;
+
+type Numbered = { readonly index: number; readonly body: string };
+type Failed = Numbered & UnsentMessage & { readonly mayPass: boolean };
+type SendBatch = (
+  entries: SendMessageBatchRequestEntry[],
+) => Promise<{ readonly Failed?: BatchResultErrorEntry[] | undefined }>;
+
+/**
+ * Sends messages in batches, and those again that SQS failed to accept through no fault of theirs: three rounds in
+ * all. Every message is tried, whatever happens to the others; then throws `UnsentError` if any was not sent.
+ */
+async function sendMessages(
+  queue: string,
+  bodies: readonly string[],
+  { send, sleep }: { readonly send: SendBatch; readonly sleep: (ms: number) => Promise<unknown> },
+): Promise<void> {
+  const unsent: UnsentMessage[] = [];
+  let index = 0;
+  for (const batch of batchesOf(bodies.map(sendable))) {
+    let left: readonly Numbered[] = batch.map((body, place) => ({ index: index + place, body }));
+    index += batch.length;
+    for (let round = 1; left.length > 0; round += 1) {
+      if (round > 1) await sleep(PAUSE_MS * (round - 1));
+      const failed = await sendBatch(left, send);
+      left = round < MOST_ROUNDS ? failed.filter(({ mayPass }) => mayPass) : [];
+      unsent.push(...failed.filter((each) => !left.includes(each)));
+    }
+  }
+  const [first, ...others] = unsent
+    .map(({ index, cause, mayBeSent }) => ({ index, cause, mayBeSent }))
+    .toSorted((one, other) => one.index - other.index);
+  if (first !== undefined) throw new UnsentError(queue, bodies.length, [first, ...others]);
+}
+
+/** Makes one request, and returns what it did not send. `mayPass`: SQS does not blame the message. */
+async function sendBatch(messages: readonly Numbered[], send: SendBatch): Promise<readonly Failed[]> {
+  try {
+    const { Failed = [] } = await send(
+      messages.map(({ body }, place) => ({ Id: `${place}`, MessageBody: body })),
+    );
+    return Failed.flatMap(({ Id, Code, Message, SenderFault }) => {
+      const message = messages[Number(Id)];
+      const cause = entryError(Code, Message);
+      return message === undefined
+        ? []
+        : [{ ...message, cause, mayBeSent: false, mayPass: SenderFault !== true }];
+    });
+  } catch (cause) {
+    return messages.map((message) => ({ ...message, cause, mayBeSent: true, mayPass: false }));
+  }
+}

@@ -1,6 +1,6 @@
 import { parseJson } from '../../base/index.ts';
 import type { Store } from '../../store/index.ts';
-import { isObject } from '../message/fields.ts';
+import { isObject } from '../message/check-message.ts';
 import { type ResultOf, resultKey, WHOLE } from '../result.ts';
 import { readListed } from './read-listed.ts';
 

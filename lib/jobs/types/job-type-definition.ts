@@ -5,8 +5,7 @@ import type { Store } from '../../store/index.ts';
 import type { AllowLists } from '../allow-lists.ts';
 import type { JobStorage } from '../job-storage.ts';
 import type { EndedJobRow } from '../ledger/job-row.ts';
-import type { MessageChecks } from '../message/check-message.ts';
-import type { JobBy } from '../message/read-job.ts';
+import type { JobBy, MessageChecks } from '../message/check-message.ts';
 import type { BatchStorage } from '../texts/batch/batch.ts';
 import type { RunJob } from '../turn.ts';
 

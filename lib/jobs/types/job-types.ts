@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import type { Share } from '../../pace/fair-order.ts';
 import type { Outcome } from '../ledger/job-row.ts';
-import type { MessageChecks } from '../message/check-message.ts';
-import type { JobBy } from '../message/read-job.ts';
+import type { JobBy, MessageChecks } from '../message/check-message.ts';
 import type { RunJob, Turn } from '../turn.ts';
 import { dataFiles } from './data-files/definition.ts';
 import type { JobTypeDefinition, RunnerParts, SampleRecords } from './job-type-definition.ts';

@@ -1,8 +1,7 @@
 import type { Lease } from '../../../lib/jobs/held.ts';
 import type { Claim, JobRow } from '../../../lib/jobs/ledger/job-row.ts';
-import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
-import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
-import { withId } from '../../../lib/jobs/message/with-id.ts';
+import { createLedger, type Ledger } from '../../../lib/jobs/ledger/ledger.ts';
+import { withId } from '../../../lib/jobs/message/check-message.ts';
 import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import type { Row, StoredRow, Table } from '../../../lib/table/table.ts';

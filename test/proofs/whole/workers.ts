@@ -1,7 +1,6 @@
 import { jobTimes } from '../../../lib/jobs/job-times.ts';
 import { leaseUntil } from '../../../lib/jobs/open-worker.ts';
-import { LONG_POLLS } from '../../../lib/jobs/queue/empty-queue.ts';
-import type { Queue } from '../../../lib/jobs/queue/queue.ts';
+import { LONG_POLLS, type Queue } from '../../../lib/jobs/queue/queue.ts';
 import { runBatch } from '../../../lib/jobs/run-batch.ts';
 import { work } from '../../../lib/jobs/work.ts';
 import { leaseOver } from '../../jobs/lease-over.ts';

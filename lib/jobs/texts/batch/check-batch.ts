@@ -1,5 +1,5 @@
 import { createSeenTexts, preview, printJson } from '../../../base/index.ts';
-import { sentBytes } from '../../queue/sendable.ts';
+import { sentBytes } from '../../queue/queue.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';
 import { isBatchName, LONGEST_BATCH_NAME } from './batch.ts';
 import { type BatchRequest, checkedRows, isBad } from './chunks.ts';

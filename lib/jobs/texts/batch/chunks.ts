@@ -1,4 +1,4 @@
-import { sentBytes } from '../../queue/sendable.ts';
+import { sentBytes } from '../../queue/queue.ts';
 import { MOST_TEXT_BYTES, MOST_TEXTS } from '../../types/score/message.ts';
 import type { InputFound } from '../rows/read-rows.ts';
 import type { BadRow, Row } from '../rows/row.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { checkedBy, faultsOf, filledText, wholeNumber } from '../../../base/index.ts';
 import { isKey, keySegment, printStored, type Store } from '../../../store/index.ts';
-import { readMessageJson } from '../../message/message-json.ts';
+import { readMessageJson } from '../../message/check-message.ts';
 import { scoringFields } from '../../types/score/message.ts';
 import { isBatchName, LONGEST_BATCH_NAME, type ScoreRequest } from './batch.ts';
 

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
+import { each } from '../../../base/index.ts';
 import { type Call, idDigits, idSchema, PlatformError } from '../../../platform/index.ts';
 import { expandNames, getDataFile } from '../../../platform/operations/get-data-file.ts';
-import { common, each, isObject } from '../../message/fields.ts';
-import type { JobBy } from '../../message/read-job.ts';
+import { common, isObject, type JobBy } from '../../message/check-message.ts';
 import type { RunJob } from '../../turn.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
 

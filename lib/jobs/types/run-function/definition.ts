@@ -1,12 +1,19 @@
 import * as z from 'zod/mini';
-import { anyRecord, checkedBy, printJson, shortened, slashlessSegment, uuid } from '../../../base/index.ts';
+import {
+  anyRecord,
+  checkedBy,
+  printJson,
+  shortened,
+  slashlessSegment,
+  uuid,
+  yesOrNo,
+} from '../../../base/index.ts';
 import type { Call } from '../../../platform/index.ts';
 import { runFunction as endpoint } from '../../../platform/operations/run-function.ts';
 import { executionSchema, type FunctionExecution } from '../../../platform/records.ts';
 import { type AllowLists, notAllowed } from '../../allow-lists.ts';
 import type { Outcome } from '../../ledger/job-row.ts';
-import { common, yesOrNo } from '../../message/fields.ts';
-import type { JobBy } from '../../message/read-job.ts';
+import { common, type JobBy } from '../../message/check-message.ts';
 import type { RunJob } from '../../turn.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
 import { fromEvent } from './from-event.ts';

@@ -1,5 +1,5 @@
 import { listed, own, shortened } from '../../../base/index.ts';
-import { isObject } from '../../message/fields.ts';
+import { isObject } from '../../message/check-message.ts';
 
 /** What a path leads to: the field's value, or how far it leads, and the value that has no such field. */
 export type FoundField =

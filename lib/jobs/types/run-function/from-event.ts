@@ -1,6 +1,5 @@
 import { own, preview, printJson, shortened } from '../../../base/index.ts';
-import type { ExpandedMessage } from '../../message/check-message.ts';
-import { type GivenMessage, isObject } from '../../message/fields.ts';
+import { type ExpandedMessage, type GivenMessage, isObject } from '../../message/check-message.ts';
 import { MOST_MESSAGE_BYTES } from '../../queue/queue.ts';
 import { type FoundField, fieldAt, whatIsThere } from './event-path.ts';
 import { replaced, type ValuePath, valueFaults } from './event-values.ts';

@@ -1,9 +1,7 @@
 import * as z from 'zod/mini';
-import { anyText, checkedBy, wholeNumber } from '../../../base/index.ts';
+import { anyText, checkedBy, whole, wholeNumber } from '../../../base/index.ts';
 import { analyzeSentiment, type SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
-import type { MessageChecks } from '../../message/check-message.ts';
-import { common, isObject, together, whole } from '../../message/fields.ts';
-import type { JobBy } from '../../message/read-job.ts';
+import { common, isObject, type JobBy, type MessageChecks, together } from '../../message/check-message.ts';
 
 /** The most texts in a job, and the most bytes of UTF-8 that they may take together. */
 export const MOST_TEXTS = 100;

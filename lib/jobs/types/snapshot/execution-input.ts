@@ -2,8 +2,7 @@ import { messageOf, parseJson, printJson } from '../../../base/index.ts';
 import type { SnapshotAndFollowers } from '../../../snapshot/durable/durable-snapshot.ts';
 import { linkedSource } from '../../../snapshot/sources/request.ts';
 import { sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
-import { isObject } from '../../message/fields.ts';
-import { readJob } from '../../message/read-job.ts';
+import { isObject, readJob } from '../../message/check-message.ts';
 import { type SnapshotJob, snapshotChecks } from './message.ts';
 
 /** The input of a durable execution is invalid; every fault is listed. */

@@ -2,9 +2,7 @@ import * as z from 'zod/mini';
 import { checkedBy } from '../../../base/index.ts';
 import { commonFields, requestRules, requestSchemasWith } from '../../../snapshot/sources/request.ts';
 import { isSource, type Source, sources } from '../../../snapshot/sources/sources.ts';
-import type { MessageChecks } from '../../message/check-message.ts';
-import { common, isObject } from '../../message/fields.ts';
-import type { JobBy } from '../../message/read-job.ts';
+import { common, isObject, type JobBy, type MessageChecks } from '../../message/check-message.ts';
 
 const fields = { ...common, type: z.literal('snapshot', { error: 'snapshot' }) } as const;
 

@@ -1,10 +1,9 @@
 import * as z from 'zod/mini';
-import { checkedBy, filledText, wholeNumber } from '../../../base/index.ts';
+import { checkedBy, filledText, wholeNumber, yesOrNo } from '../../../base/index.ts';
 import { idSchema, type Platform } from '../../../platform/index.ts';
 import { updateFormula as endpoint } from '../../../platform/operations/update-formula.ts';
 import { type Calculation, calculationSchema } from '../../../platform/records.ts';
-import { common, together, yesOrNo } from '../../message/fields.ts';
-import type { JobBy } from '../../message/read-job.ts';
+import { common, type JobBy, together } from '../../message/check-message.ts';
 import { responseOf } from '../../result.ts';
 import type { RunJob } from '../../turn.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';

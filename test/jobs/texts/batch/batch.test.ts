@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MOST_MESSAGE_BYTES } from '../../../../lib/jobs/queue/queue.ts';
-import { sentBytes } from '../../../../lib/jobs/queue/sendable.ts';
+import { MOST_MESSAGE_BYTES, sentBytes } from '../../../../lib/jobs/queue/queue.ts';
 import { endChunk, failChunk, scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
 import { scoreChecks } from '../../../../lib/jobs/types/score/message.ts';

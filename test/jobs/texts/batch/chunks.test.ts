@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { sentBytes } from '../../../../lib/jobs/queue/sendable.ts';
+import { sentBytes } from '../../../../lib/jobs/queue/queue.ts';
 import { type Chunk, cutChunks, isBad, type SourceRow } from '../../../../lib/jobs/texts/batch/chunks.ts';
 import { anyCodePoint } from '../../../any-text.ts';
 import { scaled } from '../../../scale.ts';
