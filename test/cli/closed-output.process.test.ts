@@ -90,7 +90,7 @@ describe('a worker', () => {
 
     expect({ code, signal }).toEqual({ code: 0, signal: null });
     expect(await said).toMatch(
-      /^stopping: waiting for the responses? (?:of \d functions?|of \d functions?), at most 3\d\d s; Ctrl-C again ends at once$/m,
+      /^stopping: waiting for \d response\(s\) of functions, at most 3\d\d s; Ctrl-C again ends at once$/m,
     );
     expect(await executionsIn(jobs)).toBeGreaterThan(0);
   });
@@ -107,7 +107,7 @@ describe('a worker', () => {
 
     expect(signal).toBe('SIGINT');
     expect(await said).toMatch(
-      /^ended at once; lost: the responses? of \d functions?, which may have run: look at what /m,
+      /^ended at once; lost: \d response\(s\) of functions, which may have run: look at what /m,
     );
   });
 });

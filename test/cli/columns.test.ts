@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inColumns } from '../../lib/cli/terminal/columns.ts';
+import { inColumns } from '../../lib/cli/terminal/terminal.ts';
 
 test('each column is as wide as its widest cell', () => {
   const lines = inColumns(

@@ -20,7 +20,7 @@ const asked = {
   bash: (file: string, words: readonly string[]) =>
     `. ${file}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _platform_sync; printf '%s\\n' "\${COMPREPLY[@]}"`,
   zsh: (file: string, words: readonly string[]) =>
-    `_describe() { print -l -- "\${(@P)2}"; }; _files() { print FILES; }; . ${file}; words=(${words.map((word) => `'${word}'`).join(' ')}); CURRENT=${words.length}; _platform_sync`,
+    `autoload -U compinit && compinit -uD; . ${file}; setopt ksharrays shwordsplit; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _platform_sync; print -l -- "\${COMPREPLY[@]}"`,
   fish: (file: string, words: readonly string[]) => `source ${file}; complete -C '${words.join(' ')}'`,
 } as const;
 

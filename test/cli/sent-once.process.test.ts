@@ -73,7 +73,7 @@ describe.each([
     const [code] = await once(child, 'exit');
 
     expect(code).toBe(argv === call ? 0 : 1);
-    expect(await said).toMatch(/^stopping: waiting for the response /);
+    expect(await said).toMatch(/^stopping: waiting for 1 response/);
     expect(await said).toMatch(waitedFor);
     expect(await printed).not.toBe('');
   });
@@ -103,7 +103,7 @@ test('a call ends at once at the second Ctrl-C, and says what may have happened'
   const [, signal] = await once(child, 'exit');
 
   expect(signal).toBe('SIGINT');
-  expect(await said).toMatch(/^ended at once; lost: the response .+, which may .+: look at /m);
+  expect(await said).toMatch(/^ended at once; lost: 1 response.+, which may .+: look at /m);
 });
 
 test('a call that never left says so', async () => {
@@ -142,7 +142,7 @@ test('score says at the first Ctrl-C which paid responses it waits for, and pays
 
   expect(code).toBe(1);
   expect(await said).toMatch(
-    /^stopping: waiting for \d paid responses?, at most (?:60|5\d) s; Ctrl-C again ends at once$/m,
+    /^stopping: waiting for \d paid response\(s\), at most (?:60|5\d) s; Ctrl-C again ends at once$/m,
   );
   expect(ended).toBe(0);
   expect(sandbox.counts().requests).toBe(4);

@@ -10,9 +10,16 @@ import type { Run } from '../commands.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { inColumns } from '../terminal/columns.ts';
-import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { andMore, duration, inJson, number } from '../terminal/words.ts';
+import {
+  andMore,
+  duration,
+  exitCodes,
+  inColumns,
+  inJson,
+  number,
+  shown,
+  type Terminal,
+} from '../terminal/terminal.ts';
 import { type CurrentRate, currentRate } from '../texts/current-rate.ts';
 import { checkedBatch } from '../texts/score-names.ts';
 

@@ -51,16 +51,16 @@ function valuesOf([first]: readonly Argument[]): readonly string[] {
   return first !== undefined && ['source', 'place'].includes(first.name()) ? sources : [];
 }
 
+/** All that may come next. */
+const wordsOf = ({ commands, values, options }: Place): readonly string[] => [
+  ...commands.map(({ word }) => word),
+  ...values,
+  ...options.map(({ word }) => word),
+];
+
 /** One line that no shell reads anything into. */
 const firstSentence = (text: string) =>
   (text.split(/[.;:(]/, 1)[0] ?? '').replaceAll(/['’"`$\\[\]]/g, '').trim();
-
-/** The scripts by their shells. */
-const shells = {
-  bash: bashCompletion,
-  zsh: zshCompletion,
-  fish: fishCompletion,
-} as const satisfies Readonly<Record<string, (places: readonly Place[]) => string>>;
 
 /** The completion of bash: a function that follows the words typed so far from place to place. */
 function bashCompletion(places: readonly Place[]): string {
@@ -79,7 +79,7 @@ ${withValues.map(({ path, takeValues }) => `    ${takeValues.map((option) => `'$
   esac
   if [[ $values != - ]]; then
     case "$at" in
-${places.map((place) => `      '${place.path}') values='${bashWords(place).join(' ')}' ;;`).join('\n')}
+${places.map((place) => `      '${place.path}') values='${wordsOf(place).join(' ')}' ;;`).join('\n')}
     esac
     COMPREPLY=($(compgen -W "$values" -- "$word"))
     [[ \${#COMPREPLY[@]} -gt 0 || $word == -* ]] && return
@@ -89,52 +89,11 @@ ${places.map((place) => `      '${place.path}') values='${bashWords(place).join(
 complete -o filenames -F _platform_sync platform-sync`;
 }
 
-const bashWords = ({ commands, values, options }: Place): readonly string[] => [
-  ...commands.map(({ word }) => word),
-  ...values,
-  ...options.map(({ word }) => word),
-];
-
-/** The completion of zsh: as that of bash, with what each word means. */
-function zshCompletion(places: readonly Place[]): string {
-  const paths = places.map(({ path }) => path).filter((path) => path !== '');
-  return `#compdef platform-sync
+/** The completion of zsh: that of bash, by what zsh has for it. */
+const zshCompletion = (places: readonly Place[]): string => `#compdef platform-sync
 # Completion of platform-sync for zsh. In ~/.zshrc, after compinit: source <(platform-sync completion zsh)
-_platform_sync() {
-  local at='' each
-  local -a found
-  for each in "\${(@)words[2,CURRENT-1]}"; do
-    case "\${at:+$at }$each" in
-      ${paths
-        .map((path) => `'${path}'`)
-        .join(' | ')
-        .replaceAll("'", '"')}) at="\${at:+$at }$each" ;;
-    esac
-  done
-  case "$at:\${words[CURRENT-1]}" in
-${places
-  .filter(({ takeValues }) => takeValues.length > 0)
-  .map(
-    ({ path, takeValues }) =>
-      `    ${takeValues.map((option) => `"${path}:${option}"`).join(' | ')}) _files; return ;;`,
-  )
-  .join('\n')}
-  esac
-  case "$at" in
-${places.map((place) => `    "${place.path}") found=(${zshWords(place).map(described).join(' ')}) ;;`).join('\n')}
-  esac
-  _describe platform-sync found || _files
-}
-(( $+functions[compdef] )) && compdef _platform_sync platform-sync`;
-}
-
-const zshWords = ({ commands, values, options }: Place): readonly Word[] => [
-  ...commands,
-  ...values.map((word) => ({ word, means: '' })),
-  ...options,
-];
-
-const described = ({ word, means }: Word) => `'${word}${means === '' ? '' : `:${means}`}'`;
+autoload -U +X bashcompinit && bashcompinit
+${bashCompletion(places)}`;
 
 /** The completion of fish: one line for each word, with the place that it belongs to. */
 function fishCompletion(places: readonly Place[]): string {
@@ -165,3 +124,6 @@ function fishLines({ path, commands, values, options, takeValues }: Place): read
     ),
   ];
 }
+
+/** The scripts by their shells. */
+const shells = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;

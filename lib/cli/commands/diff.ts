@@ -15,8 +15,7 @@ import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError, withWayOut } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { LISTED, LISTED_JSON } from '../options/options.ts';
-import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { number } from '../terminal/words.ts';
+import { exitCodes, number, shown, type Terminal } from '../terminal/terminal.ts';
 
 type DiffFlags = FlagsOf<'diff'>;
 

@@ -15,8 +15,7 @@ import { type Store, StoredObjectError } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
-import { counted, inJson } from '../terminal/words.ts';
+import { counted, exitCodes, inJson, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
 const DAY_MS = 86_400_000;
 

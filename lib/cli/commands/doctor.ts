@@ -18,8 +18,7 @@ import {
   skipped,
 } from '../doctor/checks.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
-import { exitCodes, shownLines, type Terminal } from '../terminal/terminal.ts';
-import { inJson } from '../terminal/words.ts';
+import { exitCodes, inJson, shownLines, type Terminal } from '../terminal/terminal.ts';
 
 /** A check by its name, and what it found. */
 type Checked = { readonly name: CheckName | 'settings' } & Finding;

@@ -2,8 +2,7 @@ import { CloudFormationClient, DescribeStacksCommand, type Output } from '@aws-s
 import { asAwsError, awsClientConfig } from '../../base/index.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { exitCodes, shown } from '../terminal/terminal.ts';
-import { inJson } from '../terminal/words.ts';
+import { exitCodes, inJson, shown } from '../terminal/terminal.ts';
 
 /** Reads the stack's outputs alone. */
 export default (async (_, { stack, construct = '', json }, { environment, out, signal }) => {

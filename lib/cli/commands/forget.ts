@@ -2,8 +2,7 @@ import { type Erased, eraseOldVersions, forgetBatch, forgetText } from '../../jo
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { eraseDeleted, openJobs } from '../jobs/open-jobs.ts';
-import { exitCodes, shown } from '../terminal/terminal.ts';
-import { inJson } from '../terminal/words.ts';
+import { exitCodes, inJson, shown } from '../terminal/terminal.ts';
 import { checkedBatch, checkedHash } from '../texts/score-names.ts';
 
 /** Erases a text, or a batch, from cache, staged chunks and scores. Does not need the platform. */

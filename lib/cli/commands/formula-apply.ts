@@ -17,9 +17,7 @@ import { checkedJobs } from '../jobs/job-files.ts';
 import { sendJobs } from '../jobs/send-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { openStoreOf } from '../options/from-settings.ts';
-import { inColumns } from '../terminal/columns.ts';
-import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { counted, inJson } from '../terminal/words.ts';
+import { counted, exitCodes, inColumns, inJson, shown, type Terminal } from '../terminal/terminal.ts';
 import { runAll } from './run.ts';
 
 type ApplyFlags = FlagsOf<'formula apply'>;

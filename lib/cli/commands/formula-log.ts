@@ -4,8 +4,7 @@ import type { Store } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { inColumns } from '../terminal/columns.ts';
-import { exitCodes, shown } from '../terminal/terminal.ts';
+import { exitCodes, inColumns, shown } from '../terminal/terminal.ts';
 
 /** The calculation after each of our updates. Needs only the store, not the platform. */
 export default (async ([id], { at, json }, terminal) => {

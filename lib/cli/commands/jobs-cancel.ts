@@ -5,8 +5,7 @@ import { stopsWhenCancelled } from '../../jobs/types/job-types.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
-import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { inJson } from '../terminal/words.ts';
+import { exitCodes, inJson, shown, type Terminal } from '../terminal/terminal.ts';
 
 /** Cancels what has not been sent. Does not need the platform. */
 export default (async ([ids], flags, terminal) => {

@@ -5,8 +5,7 @@ import { readSyncSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
-import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { inJson } from '../terminal/words.ts';
+import { exitCodes, inJson, shown, type Terminal } from '../terminal/terminal.ts';
 
 /** Settles an unknown job by a person's word. Does not need the platform. */
 export default (async ([id, status], { note, json }, terminal) => {

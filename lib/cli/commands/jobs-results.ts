@@ -4,8 +4,7 @@ import { csvCell, type OutputFormat, writeTextFile } from '../../jobs/texts/outp
 import type { Run } from '../commands.ts';
 import { checkedOutputFile } from '../options/files.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { exitCodes, shown } from '../terminal/terminal.ts';
-import { counted, inJson, number } from '../terminal/words.ts';
+import { counted, exitCodes, inJson, number, shown } from '../terminal/terminal.ts';
 
 /** Writes the results that are wanted to a file: exits 3 if one of them cannot be read. Needs the store alone. */
 export default (async (_, { output: file, type, since: sinceMs, json }, terminal) => {

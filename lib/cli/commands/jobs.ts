@@ -7,9 +7,15 @@ import { readSyncSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
-import { inColumns } from '../terminal/columns.ts';
-import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { inJson, notListed, number } from '../terminal/words.ts';
+import {
+  exitCodes,
+  inColumns,
+  inJson,
+  notListed,
+  number,
+  shown,
+  type Terminal,
+} from '../terminal/terminal.ts';
 
 /** What the ledger holds. Does not need the platform. */
 export default (async ([id], flags, terminal) =>

@@ -6,8 +6,7 @@ import { openBudget } from '../../pace/stored-budget.ts';
 import { needed, readPaceSettings } from '../../settings.ts';
 import { NEW_LEDGER, tableCheckOf, warnOfThisHost } from '../../table/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
-import { exitCodes, shown } from '../terminal/terminal.ts';
-import { inJson, number } from '../terminal/words.ts';
+import { exitCodes, inJson, number, shown } from '../terminal/terminal.ts';
 
 type PaceFlags = FlagsOf<'pace'>;
 

@@ -12,8 +12,7 @@ import type { Store } from '../../store/index.ts';
 import { openPartitions } from '../../tables/partitions/open-partitions.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { exitCodes, shown } from '../terminal/terminal.ts';
-import { counted, inJson, size } from '../terminal/words.ts';
+import { counted, exitCodes, inJson, shown, size } from '../terminal/terminal.ts';
 
 /** A run that was needed and stays, with the reason in words. */
 type Kept = StillNeeded & { readonly source: Place };

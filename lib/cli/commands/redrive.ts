@@ -12,8 +12,7 @@ import { needed, readSyncSettings, type SyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
-import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
-import { andMore, inJson } from '../terminal/words.ts';
+import { andMore, exitCodes, inJson, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
 /** Reopens failed jobs and moves dead letters back. Does not need the platform. */
 export default (async ([ids], { batch, json }, terminal) => {

@@ -9,8 +9,7 @@ import { checkWritable } from '../options/files.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { linkToReport } from '../report/link-to-report.ts';
 import { type Opened, openFile } from '../report/open-file.ts';
-import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { counted, duration, inJson } from '../terminal/words.ts';
+import { counted, duration, exitCodes, inJson, shown, type Terminal } from '../terminal/terminal.ts';
 
 /** One HTML file over all that is stored, or a link to the one in the store. Needs only the store, not the platform. */
 export default (async (_, { link, hours, ...flags }, terminal) => {

@@ -10,8 +10,7 @@ import { checkedJobs, fileOfJobs } from '../jobs/job-files.ts';
 import { runJobsHere } from '../jobs/work-here.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { checkedOutput, checkFile } from '../options/files.ts';
-import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { counted, inJson } from '../terminal/words.ts';
+import { counted, exitCodes, inJson, shown, type Terminal } from '../terminal/terminal.ts';
 
 /** `file`: the jobs, or with a template the rows that they are made of. */
 type RunFlags = FlagsOf<'run'> & { readonly file: string };

@@ -1,9 +1,7 @@
 import type { Run } from '../commands.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { type FoundRuns, findRuns, type ListedRun } from '../snapshots/list-runs.ts';
-import { inColumns } from '../terminal/columns.ts';
-import { exitCodes, shown } from '../terminal/terminal.ts';
-import { inJson, notListed } from '../terminal/words.ts';
+import { exitCodes, inColumns, inJson, notListed, shown } from '../terminal/terminal.ts';
 
 /** The published runs, newest first; with `--all` every other one, too. Needs only the store. */
 export default (async ([place], { all = false, limit, json }, terminal) => {

@@ -3,8 +3,7 @@ import { createRequire } from 'node:module';
 import type { SettingName } from '../../contract.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { exitCodes, type Terminal } from '../terminal/terminal.ts';
-import { inJson } from '../terminal/words.ts';
+import { exitCodes, inJson, type Terminal } from '../terminal/terminal.ts';
 
 /** What only the sandbox needs, in the versions that are tested: optional peers of the package. */
 export const sandboxPackages = {

@@ -56,7 +56,7 @@ export default (async (_, given, terminal, command) => {
     now: () => performance.now(),
   });
   const warn = warnOn(terminal);
-  using _held = terminal.awaits?.({ lost: [LOST, LOST] });
+  using _held = terminal.awaits?.({ lost: LOST });
   try {
     const publication = await takeRun(saved, scan, {
       ...optionsOf(session, store),

@@ -6,8 +6,7 @@ import type { FlagsOf, Run } from '../commands.ts';
 import { checkedJobs, fileOfJobs } from '../jobs/job-files.ts';
 import { sendJobs } from '../jobs/send-jobs.ts';
 import { checkFile, readText } from '../options/files.ts';
-import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { counted, inJson } from '../terminal/words.ts';
+import { counted, exitCodes, inJson, shown, type Terminal } from '../terminal/terminal.ts';
 
 type SubmitFlags = FlagsOf<'submit'>;
 

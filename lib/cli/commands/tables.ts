@@ -3,8 +3,7 @@ import { makeTables, type TableOutcome } from '../../tables/make/make-tables.ts'
 import { openPartitions } from '../../tables/partitions/open-partitions.ts';
 import type { Run } from '../commands.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { exitCodes, shown, type Terminal, warnOn } from '../terminal/terminal.ts';
-import { counted, inJson, number } from '../terminal/words.ts';
+import { counted, exitCodes, inJson, number, shown, type Terminal, warnOn } from '../terminal/terminal.ts';
 
 /** Makes the tables that are missing. Needs only the store, not the platform. */
 export default (async ([places], { dryRun, json }, terminal) => {

@@ -5,8 +5,7 @@ import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { LISTED_DEPENDENTS, LISTED_JSON } from '../options/options.ts';
-import { exitCodes, shown } from '../terminal/terminal.ts';
-import { counted, inJson, number } from '../terminal/words.ts';
+import { counted, exitCodes, inJson, number, shown } from '../terminal/terminal.ts';
 
 /** What depends on a thing, by the last published runs. */
 export default (async ([id], { kind, hops, limit, json }, terminal) => {

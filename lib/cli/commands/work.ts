@@ -3,8 +3,7 @@ import { work } from '../../jobs/work.ts';
 import { needed, readSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { runJobsHere } from '../jobs/work-here.ts';
-import { exitCodes, shown } from '../terminal/terminal.ts';
-import { inJson } from '../terminal/words.ts';
+import { exitCodes, inJson, shown } from '../terminal/terminal.ts';
 
 /** How long a received message is hidden from other workers, at a time. */
 const VISIBILITY_SECONDS = 60;

@@ -1,7 +1,6 @@
 import { shortened } from '../../base/index.ts';
 import type { ExactValue } from '../../tables/duckdb/exact-value.ts';
-import { inColumns } from '../terminal/columns.ts';
-import { shown } from '../terminal/terminal.ts';
+import { inColumns, shown } from '../terminal/terminal.ts';
 
 /** The space between two columns. */
 const GAP = 2;

@@ -3,8 +3,7 @@ import { csvCell } from '../../jobs/texts/output/text-file.ts';
 import type { ExactValue } from '../../tables/duckdb/exact-value.ts';
 import type { QueryResult } from '../../tables/duckdb/open-query.ts';
 import { fileError } from '../errors/usage-error.ts';
-import { shownLines, type Terminal } from '../terminal/terminal.ts';
-import { counted } from '../terminal/words.ts';
+import { counted, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { cellOf, type TextTable, textTable } from './as-table.ts';
 
 /** How a result is printed; as a table for people if nothing is set. */

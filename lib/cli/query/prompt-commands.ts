@@ -1,71 +1,76 @@
 import { macros } from '../../tables/duckdb/macros.ts';
 import type { TableInfo } from '../../tables/duckdb/open-tables.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { inColumns } from '../terminal/columns.ts';
+import { inColumns } from '../terminal/terminal.ts';
 import { listSaved, savedSql } from './saved.ts';
 
-/** What a command of the prompt leads to: lines to print, SQL to run, or the end. */
-export type PromptAction =
-  | { readonly kind: 'print'; readonly lines: readonly string[] }
-  | { readonly kind: 'run'; readonly sql: string }
-  | { readonly kind: 'quit' };
+/** What a command of the prompt works with: the tables that there are, the lines to print, and the query to run. */
+type Prompt = {
+  readonly listed: () => readonly TableInfo[];
+  readonly print: (line: string) => void;
+  readonly run: (sql: string) => Promise<void>;
+};
 
 type PromptCommand = {
-  readonly usage: string;
   readonly does: string;
-  readonly run: (argument: string, tables: readonly TableInfo[]) => PromptAction;
+  /** Returns lines to print. */
+  readonly run: (argument: string, prompt: Prompt) => readonly string[] | Promise<readonly string[]>;
 };
-
-const print = (lines: readonly string[]): PromptAction => ({ kind: 'print', lines });
-
-/** The commands of the prompt, by their names. */
-export const promptCommands: Readonly<Record<string, PromptCommand>> = {
-  '.tables': {
-    usage: '.tables',
-    does: 'lists the tables, and the queries that are called like one',
-    run: (_, tables) => print([...tables.map(tableCells), ...macros.map(macroCells)].flatMap(asLines)),
-  },
-  '.columns': {
-    usage: '.columns TABLE',
-    does: 'lists the columns of a table',
-    run: (name, tables) => print(columnLines(name, tables)),
-  },
-  '.saved': {
-    usage: '.saved [NAME]',
-    does: 'runs a saved query; without a name: lists them',
-    run: (name) => (name === '' ? print(listSaved()) : { kind: 'run', sql: savedSql(name) }),
-  },
-  '.help': { usage: '.help', does: 'prints this', run: () => print(helpLines()) },
-  '.quit': { usage: '.quit', does: 'ends, like Ctrl-D', run: () => ({ kind: 'quit' }) },
-};
-
-/** What a line that begins with a dot leads to. Throws `UsageError`. */
-export function promptAction(line: string, tables: readonly TableInfo[]): PromptAction {
-  const [name = '', argument = ''] = line.trim().split(/\s+/);
-  const command = Object.hasOwn(promptCommands, name) ? promptCommands[name] : undefined;
-  if (command === undefined)
-    throw new UsageError(`expected one of ${Object.keys(promptCommands).join(', ')}, got ${name}`);
-  return command.run(argument, tables);
-}
-
-const tableCells = ({ name, about }: TableInfo) => [name, about] as const;
-const macroCells = ({ name, parameters, about }: (typeof macros)[number]) =>
-  [`${name}(${parameters.map((each) => each.replace(/_$/, '')).join(', ')})`, about] as const;
 
 const NAME_WIDTH = 26;
-const asLines = ([name, about]: readonly [string, string]) => [`${name.padEnd(NAME_WIDTH)}${about}`];
 
-function columnLines(name: string, tables: readonly TableInfo[]): readonly string[] {
-  const table = tables.find((each) => each.name === name.toLowerCase());
-  if (table === undefined)
-    throw new UsageError(`expected a table, got ${JSON.stringify(name)}: .tables lists them`);
-  return inColumns(
-    ['COLUMN', 'TYPE'],
-    table.columns.map((column) => [column.name, column.type]),
-  );
+const QUIT = '.quit';
+
+/** The commands of the prompt, by what is typed. */
+const commands: Readonly<Record<string, PromptCommand>> = {
+  '.tables': {
+    does: 'lists the tables, and the queries that are called like one',
+    run: (_, { listed }) => [
+      ...listed().map(({ name, about }) => `${name.padEnd(NAME_WIDTH)}${about}`),
+      ...macros.map(({ name, parameters, about }) => {
+        const called = `${name}(${parameters.map((each) => each.replace(/_$/, '')).join(', ')})`;
+        return `${called.padEnd(NAME_WIDTH)}${about}`;
+      }),
+    ],
+  },
+  '.columns TABLE': {
+    does: 'lists the columns of a table',
+    run(name, { listed }) {
+      const table = listed().find((each) => each.name === name.toLowerCase());
+      if (table === undefined)
+        throw new UsageError(`expected a table, got ${JSON.stringify(name)}: .tables lists them`);
+      const columns = table.columns.map((column) => [column.name, column.type]);
+      return inColumns(['COLUMN', 'TYPE'], columns);
+    },
+  },
+  '.saved [NAME]': {
+    does: 'runs a saved query; without a name: lists them',
+    async run(name, { run }) {
+      if (name === '') return listSaved();
+      await run(savedSql(name));
+      return [];
+    },
+  },
+  '.help': {
+    does: 'prints this',
+    run: () => [
+      'SQL ends with a semicolon, and may have several lines. Tab completes, Ctrl-C stops a query or drops what was typed.',
+      ...Object.entries(commands).map(([usage, { does }]) => `${usage.padEnd(NAME_WIDTH)}${does}`),
+    ],
+  },
+  [QUIT]: { does: 'ends, like Ctrl-D', run: () => [] },
+};
+
+const byName = new Map(Object.entries(commands).map(([usage, each]) => [usage.split(' ')[0] ?? '', each]));
+
+export const promptCommands = [...byName.keys()];
+
+/** Does what a line that begins with a dot asks for; true if the prompt is to end. Throws `UsageError`. */
+export async function runPromptCommand(line: string, prompt: Prompt): Promise<boolean> {
+  const [name = '', argument = ''] = line.trim().split(/\s+/);
+  const command = byName.get(name);
+  if (command === undefined)
+    throw new UsageError(`expected one of ${promptCommands.join(', ')}, got ${name}`);
+  for (const each of await command.run(argument, prompt)) prompt.print(each);
+  return name === QUIT;
 }
-
-const helpLines = (): readonly string[] => [
-  'SQL ends with a semicolon, and may have several lines. Tab completes, Ctrl-C stops a query or drops what was typed.',
-  ...Object.values(promptCommands).map(({ usage, does }) => `${usage.padEnd(NAME_WIDTH)}${does}`),
-];

@@ -1,16 +1,15 @@
-import { createInterface, type Interface } from 'node:readline';
+import { createInterface } from 'node:readline';
 import { StoreError } from '../../store/index.ts';
 import type { FirstRows, Tables } from '../../tables/duckdb/open-tables.ts';
 import { QueryError } from '../../tables/duckdb/query-error.ts';
 import { splitStatements } from '../../tables/duckdb/split-statements.ts';
 import { savedQueries } from '../../tables/saved-queries.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { type Dialog, exitCodes, shown, shownLines } from '../terminal/terminal.ts';
-import { counted, number } from '../terminal/words.ts';
+import { counted, type Dialog, exitCodes, number, shown, shownLines } from '../terminal/terminal.ts';
 import { textTable } from './as-table.ts';
 import { complete } from './completion.ts';
 import { hiddenColumns } from './print-result.ts';
-import { promptAction, promptCommands } from './prompt-commands.ts';
+import { promptCommands, runPromptCommand } from './prompt-commands.ts';
 
 export type PromptOptions = {
   readonly tables: Tables;
@@ -21,14 +20,11 @@ export type PromptOptions = {
   readonly signal: AbortSignal;
 };
 
-const FIRST = 'sql> ';
-const NEXT = '  -> ';
-
 /** Reads SQL line by line and prints what it finds, until Ctrl-D. Returns the exit code. */
 export async function runPrompt(options: PromptOptions): Promise<number> {
   const { dialog, signal } = options;
   const runner = await createRunner(options);
-  const known = { saved: savedQueries().map(({ name }) => name), commands: Object.keys(promptCommands) };
+  const known = { saved: savedQueries().map(({ name }) => name), commands: promptCommands };
   const state = { typed: '', isOver: false };
   const lines = createInterface({
     ...dialog,
@@ -37,7 +33,16 @@ export async function runPrompt(options: PromptOptions): Promise<number> {
     removeHistoryDuplicates: true,
     completer: (line: string) => complete(`${state.typed}${line}`, { ...known, tables: runner.listed() }),
   });
-  const ask = createAsk(lines, () => state.typed === '');
+  let isClosed = false;
+  lines.once('close', () => {
+    isClosed = true;
+  });
+  // Once there are no more lines, what was typed before is still run.
+  const ask = () => {
+    if (isClosed) return;
+    lines.setPrompt(state.typed === '' ? 'sql> ' : '  -> ');
+    lines.prompt();
+  };
   const end = () => {
     state.isOver = true;
     runner.stop();
@@ -89,28 +94,12 @@ async function take(line: string, state: PromptState, runner: Runner): Promise<v
 /** Runs a command of the prompt; true if it is to end. */
 async function takeCommand(line: string, runner: Runner): Promise<boolean> {
   try {
-    const action = promptAction(line, runner.listed());
-    if (action.kind === 'print') for (const each of action.lines) runner.print(shown(each));
-    if (action.kind === 'run') await runner.run(action.sql);
-    return action.kind === 'quit';
+    return await runPromptCommand(line, { ...runner, print: (text) => runner.print(shown(text)) });
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     runner.print(shown(error.message));
     return false;
   }
-}
-
-/** Asks for the next line, unless there are no more: what was typed before is still run. */
-function createAsk(lines: Interface, isFirst: () => boolean): () => void {
-  let isClosed = false;
-  lines.once('close', () => {
-    isClosed = true;
-  });
-  return () => {
-    if (isClosed) return;
-    lines.setPrompt(isFirst() ? FIRST : NEXT);
-    lines.prompt();
-  };
 }
 
 /** The most rows of a result that are printed. */

@@ -2,7 +2,7 @@ import { nearestName, shortened } from '../../base/index.ts';
 import { duckDbSql } from '../../tables/duckdb-dialect.ts';
 import { savedQueries } from '../../tables/saved-queries.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { inColumns } from '../terminal/columns.ts';
+import { inColumns } from '../terminal/terminal.ts';
 
 /** The SQL of a saved query for DuckDB. Throws `UsageError` if there is none of this name. */
 export function savedSql(name: string): string {

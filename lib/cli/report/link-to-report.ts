@@ -2,8 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { findReport, REPORT_PAGE_KEY, type StoredReport } from '../../report/stored-report.ts';
 import { missingObject, parseLocation, type Store } from '../../store/index.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
-import { duration, inJson } from '../terminal/words.ts';
+import { duration, exitCodes, inJson, shown, type Terminal } from '../terminal/terminal.ts';
 
 /** A link to the report that is stored. */
 type ReportLink = {

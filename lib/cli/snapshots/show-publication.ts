@@ -7,8 +7,15 @@ import { type Store, StoreError } from '../../store/index.ts';
 import { openPartitions } from '../../tables/partitions/open-partitions.ts';
 import { PartitionsError } from '../../tables/partitions/partitions.ts';
 import { publishCommand } from '../options/command-lines.ts';
-import { exitCodes, shownLines, type Terminal } from '../terminal/terminal.ts';
-import { andMore, counted, inJson, size } from '../terminal/words.ts';
+import {
+  andMore,
+  counted,
+  exitCodes,
+  inJson,
+  shownLines,
+  size,
+  type Terminal,
+} from '../terminal/terminal.ts';
 
 /** How a finished run is shown, and which ids may be missing of it. */
 export type ShowFlags = {

@@ -1,11 +1,9 @@
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
-import type { HoldLeft } from '../../platform/index.ts';
-import { type Awaited, type Awaits, createAwaits } from './awaits.ts';
 import { createOutput, OutputError, type OutputFault } from './process-output.ts';
 import { createScreen } from './screen.ts';
-import type { Dialog, Terminal } from './terminal.ts';
+import type { Awaited, Dialog, Terminal } from './terminal.ts';
 
 /** npm forwards a Ctrl-C that the terminal has already sent to this process: a repeat this soon is the same one. */
 const REPEAT_MS = 250;
@@ -26,7 +24,7 @@ export type ProcessTerminal = Required<Omit<Terminal, 'polls' | 'log' | 'width' 
  */
 export function processTerminal({ isQuiet = false }: { readonly isQuiet?: boolean } = {}): ProcessTerminal {
   const stop = new AbortController();
-  const awaits = createAwaits(() => performance.now());
+  const awaits = createAwaits();
   let fault: OutputFault | undefined;
   const err = createOutput(process.stderr, (found) => {
     // Work goes on without a log that a full disk cannot take.
@@ -62,7 +60,11 @@ export function processTerminal({ isQuiet = false }: { readonly isQuiet?: boolea
     pipes: { input: process.stdin, output: process.stdout },
     outputFault: () => fault,
     awaits: awaits.hold,
-    holdLeft: leftCalls(awaits.hold, () => performance.now()),
+    holdLeft({ operation, timeoutMs }) {
+      const left = LEFT[operation];
+      const untilMs = performance.now() + timeoutMs;
+      return left === undefined ? { [Symbol.dispose]: () => undefined } : awaits.hold({ ...left, untilMs });
+    },
   };
 }
 
@@ -133,37 +135,45 @@ async function readInput(signal: AbortSignal): Promise<string> {
   }
 }
 
+/** Remembers what is waited for, and what an end at once would lose. */
+function createAwaits() {
+  const held = new Set<Awaited>();
+  const listed = (of: 'what' | 'lost') => {
+    const groups = Map.groupBy(held, (each) => each[of]);
+    return [...groups].flatMap(([words, { length }]) => words?.replace('#', `${length}`) ?? []);
+  };
+  return {
+    hold(awaited: Awaited): Disposable {
+      // One of its own, even if the same is held twice.
+      const one = { ...awaited };
+      held.add(one);
+      return { [Symbol.dispose]: () => void held.delete(one) };
+    },
+    /** `2 paid response(s), at most 50 s`; undefined if nothing is waited for. */
+    waitedFor() {
+      const untilMs = Math.max(...[...held].map((each) => each.untilMs ?? 0));
+      const seconds = Math.max(1, Math.ceil((untilMs - performance.now()) / 1_000));
+      return listed('what').length === 0
+        ? undefined
+        : `${listed('what').join(' and ')}, at most ${seconds} s`;
+    },
+    /** What an end at once loses; undefined if that is nothing. */
+    lost: () => (held.size === 0 ? undefined : listed('lost').join('; ')),
+  };
+}
+
 /** What is waited for, and what is lost without it, by the operation; every other one can be sent again. */
-const LEFT_WORDS: Readonly<Record<string, Pick<Awaited, 'nouns' | 'lost'>>> = {
+const LEFT: Readonly<Record<string, Awaited>> = {
   analyzeSentiment: {
-    nouns: ['# paid response', '# paid responses'],
-    lost: [
-      '# paid response, whose text is paid for again when it is scored',
-      '# paid responses, whose texts are paid for again when they are scored',
-    ],
+    what: '# paid response(s)',
+    lost: '# paid response(s), whose texts are paid for again when they are scored',
   },
   runFunction: {
-    nouns: ['the response of # function', 'the responses of # functions'],
-    lost: [
-      'the response of # function, which may have run: look at what it changes before it is run again',
-      'the responses of # functions, which may have run: look at what they change before they are run again',
-    ],
+    what: '# response(s) of functions',
+    lost: '# response(s) of functions, which may have run: look at what they change before they are run again',
   },
   updateFormula: {
-    nouns: ['the response to # update of a formula', 'the responses to # updates of formulas'],
-    lost: [
-      'the response to # update of a formula, which may be set: look at the calculation',
-      'the responses to # updates of formulas, which may be set: look at the calculations',
-    ],
+    what: '# response(s) to updates of formulas',
+    lost: '# response(s) to updates of formulas, which may be set: look at the calculations',
   },
 };
-
-/** Holds calls that have left and are not given up by a stop. `now` in milliseconds. */
-const leftCalls =
-  (hold: Awaits['hold'], now: () => number): HoldLeft =>
-  ({ operation, timeoutMs }) => {
-    const words = LEFT_WORDS[operation];
-    return words === undefined
-      ? { [Symbol.dispose]: () => undefined }
-      : hold({ ...words, untilMs: now() + timeoutMs });
-  };

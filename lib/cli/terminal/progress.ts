@@ -1,7 +1,6 @@
 import type { CallCounts } from '../../platform/index.ts';
 import type { SnapshotProgress } from '../../snapshot/run/take-slice.ts';
-import type { Terminal } from './terminal.ts';
-import { duration, number } from './words.ts';
+import { duration, number, type Terminal } from './terminal.ts';
 
 /** Without a terminal, a line of progress is printed this often, in milliseconds. */
 export const LINE_EVERY_MS = 30_000;

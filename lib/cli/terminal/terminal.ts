@@ -1,15 +1,24 @@
 import type { Readable, Writable } from 'node:stream';
-import { shownText } from '../../base/index.ts';
+import { shortened, shownText } from '../../base/index.ts';
 import type { Polls } from '../../jobs/queue/queue.ts';
 import type { HoldLeft } from '../../platform/index.ts';
 import type { Environment } from '../../settings.ts';
 import type { openStore } from '../../store/index.ts';
-import type { Awaits } from './awaits.ts';
 import type { OutputFault } from './process-output.ts';
 import type { Screen } from './screen.ts';
 
 /** Somebody who types. */
 export type Dialog = { readonly input: Readable; readonly output: Writable };
+
+/** What a stop waits for, or what an end at once would lose. */
+export type Awaited = {
+  /** What is waited for, with `#` for how many: `# paid response(s)`. Absent: nothing is. */
+  readonly what?: string;
+  /** When it has ended at the latest, by `performance.now()`. */
+  readonly untilMs?: number;
+  /** What happens to it if the process ends at once, in words that follow a colon. */
+  readonly lost: string;
+};
 
 /** What a command may use of the process that it runs in. */
 export type Terminal = {
@@ -36,7 +45,7 @@ export type Terminal = {
   /** Why nobody can have all of the results; undefined if they were written. Absent: they always are. */
   readonly outputFault?: () => OutputFault | undefined;
   /** Holds what a stop waits for, or an end at once would lose. Absent: nothing does. */
-  readonly awaits?: Awaits['hold'];
+  readonly awaits?: (awaited: Awaited) => Disposable;
   /** The same for calls that have left. */
   readonly holdLeft?: HoldLeft;
   /** How queues are polled; long polls if absent. */
@@ -71,3 +80,55 @@ export const shown = (text: string): string => shownText(text, LONGEST_LINE);
 
 /** The same for several lines; line breaks stay. */
 export const shownLines = (text: string): string => text.split('\n').map(shown).join('\n');
+
+/** `20,000`. */
+export const number = (value: number): string => value.toLocaleString('en');
+
+/** `1 row`, `20,000 rows`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${number(count)} ${count === 1 ? one : many}`;
+
+/** `and 12 more` of what is listed, with what it is; nothing if all is. */
+export const andMore = (left: number, what = ''): readonly string[] =>
+  left > 0 ? [`and ${number(left)} more${what}`] : [];
+
+/** Says that there is more than `--limit` lets a command list; nothing if there is not. */
+export const notListed = (left: number, noun: string): readonly string[] =>
+  left > 0 ? [`${left} earlier ${left === 1 ? noun : `${noun}s`} not listed; use --limit to list more`] : [];
+
+/** `4.0 kB`, `2.1 MB`. */
+export const size = (bytes: number): string =>
+  bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+
+/** A time that something takes, rounded up: `90 s`, `12 min`, `3.5 h`. */
+export function duration(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7_200 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`;
+}
+
+/** What `--json` prints. */
+export const inJson = (value: unknown): string => JSON.stringify(value, undefined, 2);
+
+/** Cells are padded to the widest of their column, so one long cell would lengthen every row. */
+const LONGEST_CELL = 200;
+
+/**
+ * Prints rows as lines, with each column as wide as its widest cell. A row may have more cells than the header. Cells
+ * other than a row's last are shortened.
+ */
+export function inColumns(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): readonly string[] {
+  const all = [header, ...rows].map((row) =>
+    row.map((cell, at) => (at === row.length - 1 ? cell : shortened(cell, LONGEST_CELL))),
+  );
+  // Not as arguments of one call: rows may be more than a stack has room for.
+  const widths = header.map((_, at) => all.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0));
+  return all.map((row) =>
+    row
+      .map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  );
+}

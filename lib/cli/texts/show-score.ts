@@ -5,8 +5,17 @@ import type { Summary } from '../../jobs/texts/batch/finish-batch.ts';
 import type { InputFound } from '../../jobs/texts/rows/read-rows.ts';
 import type { Store } from '../../store/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
-import { andMore, counted, duration, inJson, number } from '../terminal/words.ts';
+import {
+  andMore,
+  counted,
+  duration,
+  exitCodes,
+  inJson,
+  number,
+  shown,
+  shownLines,
+  type Terminal,
+} from '../terminal/terminal.ts';
 import type { WrittenOutput } from './score-files.ts';
 
 type Flags = { readonly json?: true };

@@ -1,7 +1,6 @@
 import type { Analyze } from '../../jobs/texts/scoring/run.ts';
 import { isUnreached, PlatformError } from '../../platform/index.ts';
-import type { Terminal } from '../terminal/terminal.ts';
-import { number } from '../terminal/words.ts';
+import { number, type Terminal } from '../terminal/terminal.ts';
 
 export type WatchCallsOptions = Pick<Terminal, 'screen' | 'signal'> & {
   readonly analyze: Analyze;
