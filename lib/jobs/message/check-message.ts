@@ -33,7 +33,7 @@ export const common = {
 } as const;
 
 /** The fields that say which job it is, and when it is done, but not what it does: equal jobs may differ in them. */
-export const NOT_CONTENT: ReadonlySet<string> = new Set(['id', 'notBefore', 'priority']);
+const NOT_CONTENT: ReadonlySet<string> = new Set(['id', 'notBefore', 'priority']);
 
 export const isObject = (value: unknown): value is GivenMessage =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -31,7 +31,7 @@ export function parseMessage(text: string, options: MessageOptions): ParsedMessa
 }
 
 /** The same for the value of a message's JSON. */
-export function parseValue(given: unknown, options: MessageOptions): ParsedMessage {
+function parseValue(given: unknown, options: MessageOptions): ParsedMessage {
   if (!isObject(given))
     return { kind: 'refused', faults: [`message: expected an object, got ${kindOf(given)}`] };
   const { data: type } = jobType.safeParse(given['type']);

@@ -18,7 +18,7 @@ type CsvHeader = { readonly separator: string; readonly names: readonly string[]
  * A row of a CSV file and the line where it starts; or the line of a broken row, and what is wrong with it, with the
  * fields of a row that has too many or too few.
  */
-export type CsvRow =
+type CsvRow =
   | { readonly line: number; readonly fields: readonly string[] }
   | { readonly line: number; readonly fault: string; readonly fields?: readonly string[] };
 

@@ -15,8 +15,6 @@ const LONGEST_NAMED = 100;
 /** The most ids that are held: they take up to 100 MB. Those after them are compared with these only. */
 const MOST_IDS = 2_000_000;
 
-export type IdComparison = ReturnType<typeof compareIds>;
-
 /** Compares ids by their hashes. */
 export function compareIds(mostIds = MOST_IDS) {
   const lines = createNumbersByText();
