@@ -1,42 +1,62 @@
 import { StoreError, type StoreFailure } from './error.ts';
 
-/** One call to a store: what it tries, for the error's message, and the caller's signal. */
-type Attempt = { readonly tried: string; readonly signal: AbortSignal | undefined };
-
 export type Boundary = {
-  /** `work` is given what is tried, for failures that it finds itself. */
-  run<T>(attempt: Attempt, work: (tried: string) => Promise<T>): Promise<T>;
-  each<T>(attempt: Attempt, source: () => AsyncIterable<T>): AsyncGenerator<T>;
+  /** `doing` is the action and its object, `get latest.json`. `work` is given it with the location, for failures of its own. */
+  run<T>(doing: string, signal: AbortSignal | undefined, work: (tried: string) => Promise<T>): Promise<T>;
+  each<T>(doing: string, signal: AbortSignal | undefined, source: () => AsyncIterable<T>): AsyncGenerator<T>;
 };
 
 /**
  * Runs an adapter's work so that it throws only two things: the caller's own abort, as its signal gives it, and
  * `StoreError`, whose failure `explain` derives from what the file system or the service threw.
  */
-export function createBoundary(explain: (error: unknown) => StoreFailure): Boundary {
-  const translate = ({ tried, signal }: Attempt, error: unknown): unknown => {
+export function createBoundary(location: string, explain: (error: unknown) => StoreFailure): Boundary {
+  const triedOf = (doing: string) => `${doing} in ${location}`;
+  const translate = (doing: string, signal: AbortSignal | undefined, error: unknown): unknown => {
     if (signal?.aborted) return signal.reason;
-    return error instanceof StoreError ? error : new StoreError(tried, explain(error), { cause: error });
+    if (error instanceof StoreError) return error;
+    return new StoreError(triedOf(doing), explain(error), { cause: error });
   };
   return {
-    async run(attempt, work) {
+    async run(doing, signal, work) {
       try {
-        attempt.signal?.throwIfAborted();
-        return await work(attempt.tried);
+        signal?.throwIfAborted();
+        return await work(triedOf(doing));
       } catch (error) {
-        throw translate(attempt, error);
+        throw translate(doing, signal, error);
       }
     },
-    async *each(attempt, source) {
+    async *each(doing, signal, source) {
       try {
-        attempt.signal?.throwIfAborted();
+        signal?.throwIfAborted();
         for await (const item of source()) {
           yield item;
-          attempt.signal?.throwIfAborted();
+          signal?.throwIfAborted();
         }
       } catch (error) {
-        throw translate(attempt, error);
+        throw translate(doing, signal, error);
       }
     },
   };
+}
+
+/** Runs what stores a caller's pieces. If they throw, it throws the same: the boundary would take that for its own failure. */
+export async function withPieces<T>(
+  pieces: AsyncIterable<Uint8Array>,
+  store: (watched: AsyncIterable<Uint8Array>) => Promise<T>,
+): Promise<T> {
+  let thrown: { readonly error: unknown } | undefined;
+  async function* watched(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* pieces;
+    } catch (error) {
+      thrown = { error };
+      throw error;
+    }
+  }
+  try {
+    return await store(watched());
+  } catch (error) {
+    throw thrown === undefined ? error : thrown.error;
+  }
 }

@@ -3,7 +3,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findOccupant } from './directory-occupant.ts';
 import { unlessCode } from './error-code.ts';
-import { compareKeys, isKey } from './key.ts';
+import { checkPrefix, compareKeys, isKey } from './key.ts';
 import type { ListedObject } from './store.ts';
 
 /**
@@ -12,44 +12,45 @@ import type { ListedObject } from './store.ts';
  * be keys are left out.
  */
 export async function* listDirectory(root: string, prefix: string): AsyncGenerator<ListedObject> {
-  const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
-  const place = folder === '' ? undefined : await findOccupant(root, folder.slice(0, -1));
-  if (place === undefined || place.kind === 'folder') yield* walk(root, folder, prefix);
+  if (await mayHold(root, prefix)) yield* walk(root, prefix);
 }
 
 /** The folders under `root` whose keys start with `prefix`, without those within them. */
 export async function* listFolders(root: string, prefix: string): AsyncGenerator<string> {
-  const parent = prefix.slice(0, prefix.lastIndexOf('/') + 1);
-  const place = parent === '' ? undefined : await findOccupant(root, parent.slice(0, -1));
-  if (place !== undefined && place.kind !== 'folder') return;
-  for (const { name, isFolder } of await readFolder(join(root, parent))) {
-    const key = parent + name;
-    if (isFolder && key.startsWith(prefix) && isKey(key)) yield key;
-  }
+  if (!(await mayHold(root, prefix))) return;
+  for (const { key, isFolder } of await entriesOf(root, prefix)) if (isFolder) yield key;
 }
 
-async function* walk(root: string, folder: string, prefix: string): AsyncGenerator<ListedObject> {
-  for (const { name, isFolder } of await readFolder(join(root, folder))) {
-    const key = folder + name;
-    if (!key.startsWith(prefix) && !(isFolder && `${key}/`.startsWith(prefix))) continue;
-    if (!isKey(key)) continue;
-    if (isFolder) yield* walk(root, `${key}/`, prefix);
+/** False if the folder of a prefix is none, or lies behind a link. */
+async function mayHold(root: string, prefix: string): Promise<boolean> {
+  checkPrefix(prefix);
+  const folder = folderOf(prefix);
+  return folder === '' || (await findOccupant(root, folder.slice(0, -1))).kind === 'folder';
+}
+
+const folderOf = (prefix: string) => prefix.slice(0, prefix.lastIndexOf('/') + 1);
+
+async function* walk(root: string, prefix: string): AsyncGenerator<ListedObject> {
+  for (const { key, isFolder } of await entriesOf(root, prefix))
+    if (isFolder) yield* walk(root, `${key}/`);
     else yield* listOne(root, key);
-  }
 }
 
-type Entry = { readonly name: string; readonly isFolder: boolean };
-
-async function readFolder(path: string): Promise<readonly Entry[]> {
-  const entries = await readdir(path, { withFileTypes: true }).catch(unlessCode<Dirent[]>(['ENOENT'], []));
+async function entriesOf(root: string, prefix: string) {
+  const folder = folderOf(prefix);
+  const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(
+    unlessCode<Dirent[]>(['ENOENT'], []),
+  );
   return entries
     .filter((entry) => entry.isFile() || entry.isDirectory())
-    .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))
-    .sort((a, b) => compareKeys(sortName(a), sortName(b)));
+    .map((entry) => ({ key: folder + entry.name, isFolder: entry.isDirectory() }))
+    .filter(({ key }) => key.startsWith(prefix) && isKey(key))
+    .sort((a, b) => compareKeys(sortKey(a), sortKey(b)));
 }
 
 // The keys in a folder continue with a slash, so "a-b" sorts before the folder "a", and "a0" after it.
-const sortName = ({ name, isFolder }: Entry): string => (isFolder ? `${name}/` : name);
+const sortKey = ({ key, isFolder }: { readonly key: string; readonly isFolder: boolean }): string =>
+  isFolder ? `${key}/` : key;
 
 async function* listOne(root: string, key: string): AsyncGenerator<ListedObject> {
   const stats = await lstat(join(root, key), { bigint: true }).catch(

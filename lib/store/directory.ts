@@ -2,16 +2,14 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { createBoundary } from './boundary.ts';
-import { explainFileError } from './directory-failure.ts';
+import { createBoundary, withPieces } from './boundary.ts';
 import { listDirectory, listFolders } from './directory-list.ts';
 import { findOccupant } from './directory-occupant.ts';
 import { createDirectoryWriter } from './directory-writer.ts';
-import { StoreError } from './error.ts';
-import { unlessCode } from './error-code.ts';
-import { checkKey, checkPrefix } from './key.ts';
+import { StoreError, type StoreFailure } from './error.ts';
+import { errorCode, unlessCode } from './error-code.ts';
+import { checkKey } from './key.ts';
 import { MOST_OBJECT_BYTES, type Store } from './store.ts';
-import { withPieces } from './watched-pieces.ts';
 
 /**
  * Objects as files under `directory`, which is created with the first one. An object's etag is the SHA-256 of its
@@ -20,42 +18,26 @@ import { withPieces } from './watched-pieces.ts';
  */
 export function createDirectoryStore(directory: string): Store {
   const root = resolve(directory);
-  const { run, each } = createBoundary(explainFileError);
+  const { run, each } = createBoundary(root, explainFileError);
   const write = createDirectoryWriter(root);
-  const attempt = (act: string, key: string, signal?: AbortSignal) => ({
-    tried: `${act} ${key} in ${root}`,
-    signal,
-  });
   return {
     location: root,
     get: (key, { mostBytes = MOST_OBJECT_BYTES, signal } = {}) =>
-      run(attempt('get', key, signal), (tried) => readObject(root, key, { tried, mostBytes, signal })),
+      run(`get ${key}`, signal, (tried) => readObject(root, key, { tried, mostBytes, signal })),
     stream: (key, { signal } = {}) =>
-      run(attempt('stream', key, signal), async () =>
-        (await hasObject(root, key))
-          ? each(attempt('stream', key, signal), () => readChunks(root, key))
-          : undefined,
+      run(`stream ${key}`, signal, async () =>
+        (await hasObject(root, key)) ? each(`stream ${key}`, signal, () => readChunks(root, key)) : undefined,
       ),
-    put: (key, body, options = {}) =>
-      run(attempt('put', key, options.signal), () => write.put(key, body, options)),
+    put: (key, body, options = {}) => run(`put ${key}`, options.signal, () => write.put(key, body, options)),
     putStream: (key, pieces, { signal } = {}) =>
-      withPieces(pieces, (watched) =>
-        run(attempt('put', key, signal), () => write.putStream(key, watched, signal)),
-      ),
+      withPieces(pieces, (watched) => run(`put ${key}`, signal, () => write.putStream(key, watched, signal))),
     copy: (from, to, { signal } = {}) =>
-      run(attempt(`copy ${from} to`, to, signal), () => write.copy(from, to, signal)),
-    list: (prefix, { signal } = {}) =>
-      each(attempt('list', `${prefix}*`, signal), () => {
-        checkPrefix(prefix);
-        return listDirectory(root, prefix);
-      }),
+      run(`copy ${from} to ${to}`, signal, () => write.copy(from, to, signal)),
+    list: (prefix, { signal } = {}) => each(`list ${prefix}*`, signal, () => listDirectory(root, prefix)),
     folders: (prefix, { signal } = {}) =>
-      each(attempt('list folders', `${prefix}*`, signal), () => {
-        checkPrefix(prefix);
-        return listFolders(root, prefix);
-      }),
-    fileOf: (key) => run(attempt('find', key), () => findFile(root, key)),
-    delete: (key, { signal } = {}) => run(attempt('delete', key, signal), () => write.delete(key, signal)),
+      each(`list folders ${prefix}*`, signal, () => listFolders(root, prefix)),
+    fileOf: (key) => run(`find ${key}`, undefined, () => findFile(root, key)),
+    delete: (key, { signal } = {}) => run(`delete ${key}`, signal, () => write.delete(key, signal)),
   };
 }
 
@@ -99,3 +81,31 @@ const CHUNK_BYTES = 256 * 1024;
 // One open file is one version of the object, whatever is renamed over its name in the meantime.
 const openObject = (root: string, key: string) =>
   open(join(root, key), constants.O_RDONLY | constants.O_NOFOLLOW);
+
+/** Converts an error of the file system to a failure. */
+export function explainFileError(error: unknown): StoreFailure {
+  const code = errorCode(error) ?? 'unknown';
+  switch (code) {
+    case 'ENOENT':
+      // Where nothing can be made, nothing is missing.
+      return isOfMkdir(error) ? { kind: 'denied', code } : { kind: 'missing', what: 'object' };
+    case 'EACCES':
+    case 'EPERM':
+      return { kind: 'denied', code };
+    case 'EROFS':
+      return { kind: 'read-only', code };
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return { kind: 'full', code };
+    case 'ENOTDIR':
+    case 'EISDIR':
+    case 'EEXIST':
+    case 'ENOTEMPTY':
+      return { kind: 'key-conflict', occupant: 'an object or a folder of the same name' };
+    default:
+      return { kind: 'other', code };
+  }
+}
+
+const isOfMkdir = (error: unknown): boolean =>
+  error instanceof Error && 'syscall' in error && error.syscall === 'mkdir';

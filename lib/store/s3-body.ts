@@ -24,27 +24,15 @@ export async function* bytesOf(body: Readable, mostPauseMs: number): AsyncGenera
   }
 }
 
-export type WholeBody = {
-  readonly body: Readable;
-  /** As S3 reports it; undefined if it does not. */
-  readonly sizeBytes: number | undefined;
-};
-
-export type WholeBodyOptions = {
-  /** What is tried, for the error. */
-  readonly tried: string;
-  readonly mostBytes: number;
-  readonly mostPauseMs: number;
-};
-
 /**
  * All bytes of a body. Throws a `too-large` StoreError if there are more than `mostBytes`: before any is read if S3
- * reports the size, else as soon as they are.
+ * reports the size, else as soon as they are. `tried` is for the error.
  */
 export async function wholeBody(
-  { body, sizeBytes }: WholeBody,
-  { tried, mostBytes, mostPauseMs }: WholeBodyOptions,
+  { body, sizeBytes }: { readonly body: Readable; readonly sizeBytes: number | undefined },
+  limits: { readonly tried: string; readonly mostBytes: number; readonly mostPauseMs: number },
 ): Promise<Buffer> {
+  const { tried, mostBytes, mostPauseMs } = limits;
   function refuseMore(bytes: number): void {
     if (bytes <= mostBytes) return;
     body.destroy();

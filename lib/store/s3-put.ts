@@ -12,25 +12,27 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { readAwsFault } from '../base/index.ts';
 import type { PutCondition, PutOptions, PutResult } from './store.ts';
 
-/** Where an object is: `key` is the full key, with the store's prefix. */
-export type S3Object = { readonly client: S3Client; readonly bucket: string; readonly key: string };
+/** What is stored, and where. */
+type S3Object = Pick<PutObjectCommandInput, 'Bucket' | 'Key'> & { readonly Body: Uint8Array | Readable };
+
+/** Undefined rather than empty: without options the client uses the middleware that it has put together before. */
+export const abortedBy = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : undefined);
 
 /**
  * Stores one object, in parts if it is larger than 8 MiB or a stream, under a condition if one is given. S3 checks the
  * condition when the object appears: with the last part. A stream must have no condition: it can be sent only once.
  */
 export async function putS3Object(
-  place: S3Object,
-  body: Uint8Array | Readable,
+  client: S3Client,
+  { Body, ...place }: S3Object,
   { condition, contentType, tag, signal }: PutOptions,
 ): Promise<PutResult> {
   const write = randomUUID();
-  const sizeBytes = body instanceof Uint8Array ? body.byteLength : Number.POSITIVE_INFINITY;
+  const sizeBytes = Body instanceof Uint8Array ? Body.byteLength : Number.POSITIVE_INFINITY;
   const mayLookForIt = condition !== undefined || sizeBytes > PART_BYTES;
   const input = {
-    Bucket: place.bucket,
-    Key: place.key,
-    Body: body,
+    ...place,
+    Body,
     ...(contentType === undefined ? {} : { ContentType: contentType }),
     ...(tag === undefined ? {} : { Tagging: new URLSearchParams({ [tag.name]: tag.value }).toString() }),
     ...(condition === undefined ? {} : conditionHeaders(condition)),
@@ -38,14 +40,14 @@ export async function putS3Object(
   };
   for (let round = 1; ; round += 1) {
     try {
-      return { kind: 'stored', etag: await send(place, input, sizeBytes, signal) };
+      return { kind: 'stored', etag: await send(client, input, sizeBytes > PART_BYTES, signal) };
     } catch (error) {
       if (signal?.aborted) throw error;
       const verdict = judge(error, condition, round);
       if (verdict === 'throw') throw error;
       if (verdict === 'condition-failed') return { kind: 'condition-failed' };
       if (verdict === 'perhaps-ours') {
-        const found = await findOwn(place, write, signal);
+        const found = await findOwn(client, place, write, signal);
         // A put without a condition cannot fail one.
         if (found.kind === 'condition-failed' && condition === undefined) throw error;
         return found;
@@ -84,13 +86,13 @@ function judge(error: unknown, condition: PutCondition | undefined, round: numbe
 }
 
 async function findOwn(
-  { client, bucket, key }: S3Object,
+  client: S3Client,
+  place: Omit<S3Object, 'Body'>,
   write: string,
   signal: AbortSignal | undefined,
 ): Promise<PutResult> {
-  const command = new HeadObjectCommand({ Bucket: bucket, Key: key });
   try {
-    const { Metadata, ETag } = await client.send(command, signal ? { abortSignal: signal } : undefined);
+    const { Metadata, ETag } = await client.send(new HeadObjectCommand(place), abortedBy(signal));
     return Metadata?.[WRITE_NAME] === write && ETag
       ? { kind: 'stored', etag: ETag }
       : { kind: 'condition-failed' };
@@ -101,26 +103,25 @@ async function findOwn(
 }
 
 async function send(
-  place: S3Object,
+  client: S3Client,
   input: PutObjectCommandInput,
-  sizeBytes: number,
+  isInParts: boolean,
   signal: AbortSignal | undefined,
 ): Promise<string> {
-  const response =
-    sizeBytes > PART_BYTES
-      ? await sendParts(place, input, signal)
-      : await place.client.send(new PutObjectCommand(input), signal ? { abortSignal: signal } : undefined);
-  if (response.ETag === undefined) throw new Error('S3 responded without an ETag');
-  return response.ETag;
+  const { ETag } = isInParts
+    ? await sendParts(client, input, signal)
+    : await client.send(new PutObjectCommand(input), abortedBy(signal));
+  if (ETag === undefined) throw new Error('S3 responded without an ETag');
+  return ETag;
 }
 
-async function sendParts(place: S3Object, input: PutObjectCommandInput, signal: AbortSignal | undefined) {
+async function sendParts(client: S3Client, input: PutObjectCommandInput, signal: AbortSignal | undefined) {
   // Upload takes a controller, where everything else takes a signal.
   const abortController = new AbortController();
   const abort = () => abortController.abort(signal?.reason);
   signal?.addEventListener('abort', abort, { once: true });
   const upload = new Upload({
-    client: place.client,
+    client,
     params: input,
     partSize: PART_BYTES,
     abortController,
@@ -130,15 +131,13 @@ async function sendParts(place: S3Object, input: PutObjectCommandInput, signal: 
   try {
     return await upload.done();
   } catch (error) {
-    if (upload.uploadId !== undefined) await discardParts(place, upload.uploadId);
+    // Parts that are left cost money. No error here may hide the first one.
+    const { Bucket, Key } = input;
+    const parts = { Bucket, Key, UploadId: upload.uploadId };
+    if (upload.uploadId !== undefined)
+      await client.send(new AbortMultipartUploadCommand(parts)).catch(() => undefined);
     throw error;
   } finally {
     signal?.removeEventListener('abort', abort);
   }
 }
-
-// Parts that are left cost money. No error here may hide the first one.
-const discardParts = ({ client, bucket, key }: S3Object, uploadId: string): Promise<unknown> =>
-  client
-    .send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId: uploadId }))
-    .catch(() => undefined);

@@ -1,16 +1,27 @@
 import { Readable } from 'node:stream';
-import { CopyObjectCommand, DeleteObjectCommand, GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import {
+  CopyObjectCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  ListObjectVersionsCommand,
+  PutObjectTaggingCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 import { kindOfFault, readAwsFault } from '../base/index.ts';
-import { type Boundary, createBoundary } from './boundary.ts';
+import { type Boundary, createBoundary, withPieces } from './boundary.ts';
 import type { StoreFailure } from './error.ts';
-import { checkKey } from './key.ts';
-import { bytesOf, MOST_PAUSE_MS, type WholeBodyOptions, wholeBody } from './s3-body.ts';
-import { listOldVersions } from './s3-history.ts';
-import { listFolders, listObjects, type OwnFolder } from './s3-list.ts';
-import { putS3Object, type S3Object } from './s3-put.ts';
-import { readTag, tagObjects } from './s3-tags.ts';
-import { type ListedObject, MOST_OBJECT_BYTES, type Store, type StoredObject } from './store.ts';
-import { withPieces } from './watched-pieces.ts';
+import { checkKey, checkPrefix, isKey } from './key.ts';
+import { bytesOf, MOST_PAUSE_MS, wholeBody } from './s3-body.ts';
+import { abortedBy, putS3Object } from './s3-put.ts';
+import {
+  type ListedObject,
+  MOST_OBJECT_BYTES,
+  type OldVersion,
+  type Store,
+  type StoredObject,
+  type Tag,
+} from './store.ts';
 
 /** `prefix` is a folder of the bucket, without a trailing slash; absent or empty: the whole bucket. */
 export type S3StoreOptions = {
@@ -21,142 +32,212 @@ export type S3StoreOptions = {
   readonly mostPauseMs?: number;
 };
 
+type Signal = AbortSignal | undefined;
+
+/** A folder of a bucket, with a trailing slash, or the whole bucket if it is empty: all in it is the store's. */
+type OwnFolder = { readonly client: S3Client; readonly bucket: string; readonly folder: string };
+
 /**
  * Objects in an S3 bucket; an object's etag is S3's ETag. The client has time-outs, makes three attempts (or
  * `AWS_MAX_ATTEMPTS`), and verifies the checksums of what it sends and receives. Throws a `bad-key` StoreError for a
  * prefix that is not a valid key.
  */
-export function createS3Store({
-  client,
-  bucket,
-  prefix = '',
-  mostPauseMs = MOST_PAUSE_MS,
-}: S3StoreOptions): Store {
+export function createS3Store(options: S3StoreOptions): Store {
+  const { client, bucket, prefix = '', mostPauseMs = MOST_PAUSE_MS } = options;
   if (prefix !== '') checkKey(prefix);
-  const folder = prefix === '' ? '' : `${prefix}/`;
+  const own = { client, bucket, folder: prefix === '' ? '' : `${prefix}/` };
   const location = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`;
-  const { run, each } = createBoundary(explainS3Error);
-  const attempt = attemptsIn(location);
-  const place = (key: string): S3Object => {
-    checkKey(key);
-    return { client, bucket, key: folder + key };
-  };
-  const own = { client, bucket, folder };
+  const { run, each } = createBoundary(location, explainS3Error);
   return {
     location,
     get: (key, { mostBytes = MOST_OBJECT_BYTES, signal } = {}) =>
-      run(attempt('get', key, signal), (tried) =>
-        readObject(place(key), { tried, mostBytes, mostPauseMs, signal }),
+      run(`get ${key}`, signal, async (tried) =>
+        getObject(client, placeOf(own, key), { tried, mostBytes, mostPauseMs, signal }),
       ),
     stream: (key, { signal } = {}) =>
-      run(attempt('stream', key, signal), async () => {
-        const found = await getObject(place(key), signal);
-        return found && each(attempt('stream', key, signal), () => bytesOf(found.body, mostPauseMs));
+      run(`stream ${key}`, signal, async () => {
+        const found = await openBody(client, placeOf(own, key), signal);
+        return found && each(`stream ${key}`, signal, () => bytesOf(found.body, mostPauseMs));
       }),
-    put: (key, body, options = {}) =>
-      run(attempt('put', key, options.signal), () => putS3Object(place(key), body, options)),
-    putStream: (key, pieces, { signal } = {}) =>
+    put: (key, Body, given = {}) =>
+      run(`put ${key}`, given.signal, async () => putS3Object(client, { ...placeOf(own, key), Body }, given)),
+    putStream: (key, pieces, given = {}) =>
       withPieces(pieces, (watched) =>
-        run(attempt('put', key, signal), () => putPieces(place(key), watched, signal)),
-      ),
-    copy: (from, to, { signal } = {}) =>
-      run(attempt(`copy ${from} to`, to, signal), () => copyObject(place(from), place(to), signal)),
-    list: (under, { signal } = {}) =>
-      each(attempt('list', `${under}*`, signal), () => listObjects({ ...own, under, signal })),
-    folders: (under, { signal } = {}) =>
-      each(attempt('list folders', `${under}*`, signal), () => listFolders({ ...own, under, signal })),
-    delete: (key, { signal } = {}) =>
-      run(attempt('delete', key, signal), () => deleteObject(place(key), signal)),
-    ...besideObjects(own, { location, run, each, mostPauseMs }),
-  };
-}
-
-/** What S3 holds besides the current objects: their old versions and their tags. */
-function besideObjects(
-  own: OwnFolder,
-  { location, run, each, mostPauseMs }: Boundary & Pick<Store, 'location'> & { readonly mostPauseMs: number },
-): Pick<Store, 'oldVersions' | 'tagAll' | 'tagOf'> {
-  const attempt = attemptsIn(location);
-  return {
-    oldVersions: (under, { signal } = {}) =>
-      each(attempt('list old versions of', `${under}*`, signal), () =>
-        listOldVersions(own, under, {
-          signal,
-          mostPauseMs,
-          run: (act, key, work) => run(attempt(`${act} an old version of`, key, signal), work),
+        run(`put ${key}`, given.signal, async () => {
+          await putS3Object(client, { ...placeOf(own, key), Body: Readable.from(watched) }, given);
         }),
       ),
-    tagOf: (key, name, { signal } = {}) =>
-      run(attempt('read the tags of', key, signal), () => {
-        checkKey(key);
-        return readTag(own, key, name, signal);
-      }),
-    tagAll: (under, tag, { signal } = {}) =>
-      run(attempt('tag', `${under}*`, signal), () =>
-        tagObjects(own, keysOf(listObjects({ ...own, under, signal })), tag, signal),
+    copy: (from, to, { signal } = {}) =>
+      run(`copy ${from} to ${to}`, signal, () => copyObject(own, from, to, signal)),
+    list: (under, { signal } = {}) => each(`list ${under}*`, signal, () => listObjects(own, under, signal)),
+    folders: (under, { signal } = {}) =>
+      each(`list folders ${under}*`, signal, () => listFolders(own, under, signal)),
+    delete: (key, { signal } = {}) =>
+      run(`delete ${key}`, signal, async () => deleteObject(client, placeOf(own, key), signal)),
+    oldVersions: (under, { signal } = {}) =>
+      each(`list old versions of ${under}*`, signal, () =>
+        listOldVersions(own, under, { run, mostPauseMs, signal }),
       ),
+    tagAll: (under, tag, { signal } = {}) =>
+      run(`tag ${under}*`, signal, () => tagObjects(own, under, tag, signal)),
   };
 }
 
-const attemptsIn = (location: string) => (act: string, key: string, signal?: AbortSignal) => ({
-  tried: `${act} ${key} in ${location}`,
-  signal,
-});
+/** An object, or one of its versions. */
+type Place = { readonly Bucket: string; readonly Key: string; readonly VersionId?: string };
 
-async function putPieces(
-  at: S3Object,
-  pieces: AsyncIterable<Uint8Array>,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  await putS3Object(at, Readable.from(pieces), signal === undefined ? {} : { signal });
+function placeOf({ bucket, folder }: OwnFolder, key: string): Place {
+  checkKey(key);
+  return { Bucket: bucket, Key: folder + key };
 }
 
-async function getObject({ client, bucket, key }: S3Object, signal: AbortSignal | undefined) {
+/** What lies under a place, its body unread; undefined if nothing does. */
+async function openBody(client: S3Client, place: Place, signal: Signal) {
   try {
-    const { Body, ETag, ContentLength } = await client.send(
-      new GetObjectCommand({ Bucket: bucket, Key: key }),
-      abortedBy(signal),
-    );
-    if (!(Body instanceof Readable) || ETag === undefined)
+    const found = await client.send(new GetObjectCommand(place), abortedBy(signal));
+    const { Body: body, ETag: etag, ContentLength: sizeBytes } = found;
+    if (!(body instanceof Readable) || etag === undefined)
       throw new Error('S3 responded without a body or an ETag');
-    return { body: Body, etag: ETag, sizeBytes: ContentLength };
+    return { body, etag, sizeBytes };
   } catch (error) {
-    if (readAwsFault(error).code === 'NoSuchKey') return undefined;
-    throw error;
+    return unlessGone(error);
   }
 }
 
-async function readObject(
-  place: S3Object,
-  options: WholeBodyOptions & { readonly signal: AbortSignal | undefined },
+type Reading = {
+  /** What is tried, for the error. */
+  readonly tried: string;
+  readonly mostBytes: number;
+  readonly mostPauseMs: number;
+  readonly signal: Signal;
+};
+
+async function getObject(
+  client: S3Client,
+  place: Place,
+  reading: Reading,
 ): Promise<StoredObject | undefined> {
-  const found = await getObject(place, options.signal);
-  return found && { body: await wholeBody(found, options), etag: found.etag };
+  const found = await openBody(client, place, reading.signal);
+  return found && { body: await wholeBody(found, reading), etag: found.etag };
 }
 
-async function copyObject(from: S3Object, to: S3Object, signal: AbortSignal | undefined): Promise<void> {
-  const source = from.key.split('/').map(encodeURIComponent).join('/');
-  const command = new CopyObjectCommand({
-    Bucket: to.bucket,
-    Key: to.key,
-    CopySource: `${from.bucket}/${source}`,
-  });
-  await to.client.send(command, abortedBy(signal));
+async function copyObject(own: OwnFolder, from: string, to: string, signal: Signal): Promise<void> {
+  const { Bucket, Key } = placeOf(own, from);
+  const CopySource = `${Bucket}/${Key.split('/').map(encodeURIComponent).join('/')}`;
+  await own.client.send(new CopyObjectCommand({ ...placeOf(own, to), CopySource }), abortedBy(signal));
 }
 
-async function deleteObject(
-  { client, bucket, key }: S3Object,
-  signal: AbortSignal | undefined,
+async function deleteObject(client: S3Client, place: Place, signal: Signal): Promise<void> {
+  await client.send(new DeleteObjectCommand(place), abortedBy(signal));
+}
+
+/** The pages of a listing of the keys that start with `under`; a `Delimiter` groups them. */
+async function* pagesOf(
+  { client, bucket, folder }: OwnFolder,
+  under: string,
+  signal: Signal,
+  grouping: { readonly Delimiter?: string } = {},
+) {
+  checkPrefix(under);
+  let next = {};
+  for (;;) {
+    const command = new ListObjectsV2Command({
+      Bucket: bucket,
+      Prefix: folder + under,
+      ...grouping,
+      ...next,
+    });
+    const page = await client.send(command, abortedBy(signal));
+    yield page;
+    if (page.NextContinuationToken === undefined) return;
+    next = { ContinuationToken: page.NextContinuationToken };
+  }
+}
+
+/** Keys that no store could have written, such as the console's folder markers, are left out. */
+async function* listObjects(own: OwnFolder, under: string, signal: Signal): AsyncGenerator<ListedObject> {
+  for await (const { Contents = [] } of pagesOf(own, under, signal))
+    for (const { Key = '', Size = 0, ETag = '' } of Contents) {
+      const key = Key.slice(own.folder.length);
+      if (isKey(key)) yield { key, sizeBytes: Size, mark: ETag };
+    }
+}
+
+/** The folders whose keys start with `under`, without those within them. */
+async function* listFolders(own: OwnFolder, under: string, signal: Signal): AsyncGenerator<string> {
+  for await (const { CommonPrefixes = [] } of pagesOf(own, under, signal, { Delimiter: '/' }))
+    for (const { Prefix = '' } of CommonPrefixes) {
+      const key = Prefix.slice(own.folder.length, -1);
+      if (isKey(key)) yield key;
+    }
+}
+
+/**
+ * The versions under `under` that are no longer current, of deleted objects too. None in a bucket without versions. Markers
+ * of deletions are left out: they hold nothing, and without them an older version would come back.
+ */
+async function* listOldVersions(
+  { client, bucket, folder }: OwnFolder,
+  under: string,
+  { run, ...given }: Pick<Boundary, 'run'> & Pick<Reading, 'mostPauseMs' | 'signal'>,
+): AsyncGenerator<OldVersion> {
+  checkPrefix(under);
+  const { signal } = given;
+  let next = {};
+  for (;;) {
+    const command = new ListObjectVersionsCommand({ Bucket: bucket, Prefix: folder + under, ...next });
+    const page = await client.send(command, abortedBy(signal)).catch(unlessUnknown);
+    for (const { Key = '', VersionId, IsLatest } of page?.Versions ?? []) {
+      const key = Key.slice(folder.length);
+      if (IsLatest !== false || VersionId === undefined || !isKey(key)) continue;
+      const place = { Bucket: bucket, Key, VersionId };
+      yield {
+        key,
+        read: () =>
+          run(`get an old version of ${key}`, signal, async (tried) => {
+            const found = await getObject(client, place, { ...given, tried, mostBytes: MOST_OBJECT_BYTES });
+            if (found === undefined) throw new Error('it is gone');
+            return found.body;
+          }),
+        erase: () => run(`erase an old version of ${key}`, signal, () => deleteObject(client, place, signal)),
+      };
+    }
+    const { NextKeyMarker: KeyMarker, NextVersionIdMarker: VersionIdMarker } = page ?? {};
+    if (!KeyMarker) return;
+    next = { KeyMarker, VersionIdMarker };
+  }
+}
+
+/** How many objects are tagged at the same time. */
+const TAGGED_AT_ONCE = 8;
+
+/** Gives objects of the folder this tag in place of all others. One that is gone is left out. */
+async function tagObjects(
+  own: OwnFolder,
+  under: string,
+  { name, value }: Tag,
+  signal: Signal,
 ): Promise<void> {
-  await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }), abortedBy(signal));
+  const Tagging = { TagSet: [{ Key: name, Value: value }] };
+  let tagging: Promise<unknown>[] = [];
+  for await (const { key } of listObjects(own, under, signal)) {
+    const command = new PutObjectTaggingCommand({ ...placeOf(own, key), Tagging });
+    tagging.push(own.client.send(command, abortedBy(signal)).catch(unlessGone));
+    if (tagging.length < TAGGED_AT_ONCE) continue;
+    await Promise.all(tagging);
+    tagging = [];
+  }
+  await Promise.all(tagging);
 }
 
-async function* keysOf(listed: AsyncIterable<ListedObject>): AsyncGenerator<string> {
-  for await (const { key } of listed) yield key;
+function unlessGone(error: unknown): undefined {
+  if (readAwsFault(error).code !== 'NoSuchKey') throw error;
 }
 
-/** Undefined rather than empty: without options the client uses the middleware that it has put together before. */
-const abortedBy = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : undefined);
+/** A store that speaks S3 and has no versions may not know the request. */
+function unlessUnknown(error: unknown): undefined {
+  if (readAwsFault(error).code !== 'NotImplemented') throw error;
+}
 
 /** Converts an error of the SDK to the failure that the store throws. */
 function explainS3Error(error: unknown): StoreFailure {

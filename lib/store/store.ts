@@ -4,23 +4,24 @@ export type StoredObject = { readonly body: Buffer; readonly etag: string };
 /** A condition on the object now under the key: there must be none, or it must still have this etag. */
 export type PutCondition = { readonly ifAbsent: true } | { readonly ifMatch: string };
 
-export type PutOptions = {
+/** Ends the call once it is aborted. */
+type Abortable = { readonly signal?: AbortSignal | undefined };
+
+export type PutOptions = Abortable & {
   readonly condition?: PutCondition;
   readonly contentType?: string;
   /** The SHA-256 of the body in hex, where the caller knows it: a directory need not compute it again, for the etag. */
   readonly sha256?: string;
   /** The tag that the object has from the start, if objects of the store have tags. Default: none. */
   readonly tag?: Tag | undefined;
-  readonly signal?: AbortSignal;
 };
 
 /** The most bytes of an object that is read whole, unless the caller says otherwise. */
 export const MOST_OBJECT_BYTES = 256 * 1024 * 1024;
 
-type GetOptions = {
+type GetOptions = Abortable & {
   /** A larger object is a `too-large` failure, and its bytes are not read. Default: `MOST_OBJECT_BYTES`. */
   readonly mostBytes?: number;
-  readonly signal?: AbortSignal;
 };
 
 export type ListedObject = {
@@ -44,10 +45,7 @@ export type Store = {
   /** The whole object, or undefined if there is none. For small objects: manifests, `latest.json`. */
   get(key: string, options?: GetOptions): Promise<StoredObject | undefined>;
   /** The object's bytes as they arrive, or undefined if there is none. For parts. Read the stream to its end, or abort it. */
-  stream(
-    key: string,
-    options?: { readonly signal?: AbortSignal },
-  ): Promise<AsyncIterable<Uint8Array> | undefined>;
+  stream(key: string, options?: Abortable): Promise<AsyncIterable<Uint8Array> | undefined>;
   /**
    * `stored` with the new etag, or `condition-failed`: somebody else's object is there and was left alone. `body`
    * belongs to the caller again once this has resolved.
@@ -57,22 +55,18 @@ export type Store = {
    * Stores an object whose bytes arrive piece by piece, and replaces any other. Memory holds a few pieces, in S3 a few
    * of 8 MiB, whatever its size. If `pieces` throws, that is thrown as it is, and nothing was stored.
    */
-  putStream(
-    key: string,
-    pieces: AsyncIterable<Uint8Array>,
-    options?: { readonly signal?: AbortSignal },
-  ): Promise<void>;
+  putStream(key: string, pieces: AsyncIterable<Uint8Array>, options?: Abortable): Promise<void>;
   /** Copies one object within the store, overwriting any other. If there is no source, the failure is `missing`. */
-  copy(from: string, to: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
+  copy(from: string, to: string, options?: Abortable): Promise<void>;
   /** Every object whose key starts with `prefix`, ordered by the keys' UTF-8 bytes. Names that are not keys are left out. */
-  list(prefix: string, options?: { readonly signal?: AbortSignal | undefined }): AsyncGenerator<ListedObject>;
+  list(prefix: string, options?: Abortable): AsyncGenerator<ListedObject>;
   /**
    * Every folder with objects whose key starts with `prefix`, without those within it, in no order: `a/run` if there
    * is an object `a/run/1/x`, for the prefix `a/r`. However many objects they hold, only the folders are read.
    */
-  folders(prefix: string, options?: { readonly signal?: AbortSignal }): AsyncGenerator<string>;
+  folders(prefix: string, options?: Abortable): AsyncGenerator<string>;
   /** Deletes the object; it is not an error if there is none. */
-  delete(key: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
+  delete(key: string, options?: Abortable): Promise<void>;
   /**
    * The file that an object is, for readers that need one: it must not be changed. Undefined if there is no such object.
    * Absent if the store's objects are no files.
@@ -82,14 +76,12 @@ export type Store = {
    * What was under the keys that start with `prefix` before it was overwritten or deleted, as far as it can still be
    * read: in a bucket with versions. Absent if the store never holds such a thing.
    */
-  oldVersions?(prefix: string, options?: { readonly signal?: AbortSignal }): AsyncGenerator<OldVersion>;
+  oldVersions?(prefix: string, options?: Abortable): AsyncGenerator<OldVersion>;
   /**
    * Gives every object whose key starts with `prefix` this tag in place of all others, a few objects at a time. If it
    * throws, some may have it. Absent if the store's objects have no tags.
    */
-  tagAll?(prefix: string, tag: Tag, options?: { readonly signal?: AbortSignal }): Promise<void>;
-  /** The value of an object's tag; undefined if it has none of this name, or if there is no object. Absent without tags. */
-  tagOf?(key: string, name: string, options?: { readonly signal?: AbortSignal }): Promise<string | undefined>;
+  tagAll?(prefix: string, tag: Tag, options?: Abortable): Promise<void>;
 };
 
 /** A tag of an object, beside its content. */

@@ -6,7 +6,7 @@ export function storeUntil(store: Store, until: AbortSignal): Store {
     ...options,
     signal: options?.signal === undefined ? until : AbortSignal.any([until, options.signal]),
   });
-  const { oldVersions, tagAll, tagOf } = store;
+  const { oldVersions, tagAll } = store;
   return {
     location: store.location,
     get: (key, options) => store.get(key, both(options)),
@@ -18,7 +18,6 @@ export function storeUntil(store: Store, until: AbortSignal): Store {
     folders: (prefix, options) => store.folders(prefix, both(options)),
     delete: (key, options) => store.delete(key, both(options)),
     ...(oldVersions && { oldVersions: (prefix, options) => oldVersions(prefix, both(options)) }),
-    ...(tagOf && { tagOf: (key, name, options) => tagOf(key, name, both(options)) }),
     ...(tagAll && { tagAll: (prefix, tag, options) => tagAll(prefix, tag, both(options)) }),
   };
 }

@@ -1,8 +1,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createDirectoryStore } from '../../lib/store/directory.ts';
-import { explainFileError } from '../../lib/store/directory-failure.ts';
+import { createDirectoryStore, explainFileError } from '../../lib/store/directory.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import { makeFolder } from '../../lib/store/make-folder.ts';
 import { folderOfEach } from '../folder-of-each.ts';

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createBoundary } from '../../lib/store/boundary.ts';
+import { createBoundary, withPieces } from '../../lib/store/boundary.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import { checkKey, checkPrefix, compareKeys } from '../../lib/store/key.ts';
 import { MOST_OBJECT_BYTES, type PutOptions, type PutResult, type Store } from '../../lib/store/store.ts';
-import { withPieces } from '../../lib/store/watched-pieces.ts';
 import { foldersIn } from './folders-in.ts';
 
 /** A store in this process's memory, and its objects by their keys. */
@@ -17,8 +16,7 @@ export type MemoryStore = Store & { readonly objects: Map<string, Buffer> };
  */
 export function createMemoryStore({ chunkBytes = CHUNK_BYTES } = {}): MemoryStore {
   const objects = new Map<string, Buffer>();
-  const { run, each } = createBoundary((error) => ({ kind: 'other', code: String(error) }));
-  const attempt = (tried: string, signal?: AbortSignal) => ({ tried: `${tried} in memory`, signal });
+  const { run, each } = createBoundary('memory', (error) => ({ kind: 'other', code: String(error) }));
   const bodyOf = (key: string): Buffer | undefined => {
     checkKey(key);
     return objects.get(key);
@@ -27,7 +25,7 @@ export function createMemoryStore({ chunkBytes = CHUNK_BYTES } = {}): MemoryStor
     objects,
     location: 'memory',
     get: (key, { signal, mostBytes = MOST_OBJECT_BYTES } = {}) =>
-      run(attempt(`get ${key}`, signal), async (tried) => {
+      run(`get ${key}`, signal, async (tried) => {
         const body = bodyOf(key);
         const sizeBytes = body?.byteLength ?? 0;
         if (sizeBytes > mostBytes) throw new StoreError(tried, { kind: 'too-large', mostBytes, sizeBytes });
@@ -35,15 +33,15 @@ export function createMemoryStore({ chunkBytes = CHUNK_BYTES } = {}): MemoryStor
         return body && { body: Buffer.from(body), etag: etagOf(body) };
       }),
     stream: (key, { signal } = {}) =>
-      run(attempt(`stream ${key}`, signal), async () => {
+      run(`stream ${key}`, signal, async () => {
         const body = bodyOf(key);
-        return body && each(attempt(`stream ${key}`, signal), () => chunksOf(body, chunkBytes));
+        return body && each(`stream ${key}`, signal, () => chunksOf(body, chunkBytes));
       }),
     put: (key, body, options = {}) =>
-      run(attempt(`put ${key}`, options.signal), () => put(objects, key, body, options)),
+      run(`put ${key}`, options.signal, () => put(objects, key, body, options)),
     putStream: (key, pieces, { signal } = {}) =>
       withPieces(pieces, (watched) =>
-        run(attempt(`put ${key}`, signal), async () => {
+        run(`put ${key}`, signal, async () => {
           checkKey(key);
           const body = Buffer.concat(await Array.fromAsync(watched));
           signal?.throwIfAborted();
@@ -51,14 +49,14 @@ export function createMemoryStore({ chunkBytes = CHUNK_BYTES } = {}): MemoryStor
         }),
       ),
     copy: (from, to, { signal } = {}) =>
-      run(attempt(`copy ${from} to ${to}`, signal), async (tried) => {
+      run(`copy ${from} to ${to}`, signal, async (tried) => {
         checkKey(to);
         const body = bodyOf(from);
         if (body === undefined) throw new StoreError(tried, { kind: 'missing', what: 'object' });
         objects.set(to, body);
       }),
     list: (prefix, { signal } = {}) =>
-      each(attempt(`list ${prefix}*`, signal), async function* () {
+      each(`list ${prefix}*`, signal, async function* () {
         checkPrefix(prefix);
         const keys = [...objects.keys()].filter((key) => key.startsWith(prefix)).sort(compareKeys);
         for (const key of keys) {
@@ -67,12 +65,12 @@ export function createMemoryStore({ chunkBytes = CHUNK_BYTES } = {}): MemoryStor
         }
       }),
     folders: (prefix, { signal } = {}) =>
-      each(attempt(`list ${prefix}*`, signal), async function* () {
+      each(`list ${prefix}*`, signal, async function* () {
         checkPrefix(prefix);
         yield* foldersIn(objects.keys(), prefix);
       }),
     delete: (key, { signal } = {}) =>
-      run(attempt(`delete ${key}`, signal), async () => {
+      run(`delete ${key}`, signal, async () => {
         checkKey(key);
         objects.delete(key);
       }),
