@@ -35,6 +35,7 @@ const PARSERS = [
   'lib/model/columns/packed.ts',
   'lib/report/mcp/bounded-lines.ts',
   'lib/report/mcp/pages.ts',
+  'lib/tables/made/make-parquet.ts',
   'lib/tables/parquet/fit-lines.ts',
   'lib/tables/parquet/names.ts',
   'lib/tables/parquet/read-node.ts',
