@@ -171,7 +171,7 @@ export const commands = {
     options: [
       ['--saved [name]', 'run a saved query; without a name: list them'],
       ['--json', 'print the rows as one JSON value'],
-      ['--csv', 'print the rows as CSV'],
+      ['--csv [file]', 'print the rows as CSV, or write them to a file; .gz at its end compresses it'],
       ['--parquet <file>', 'write the rows to a file of Parquet'],
       ['--seconds <n>', 'stop the query after so long', numberOption(1, 1e6)],
       ['--memory <mb>', 'megabytes of memory for DuckDB', numberOption(100, 1e6), 1_000],
@@ -179,7 +179,7 @@ export const commands = {
     ],
     examples: [
       'query "SELECT status, count(*) FROM calculations GROUP BY status"',
-      'query --saved what-changed-this-week --csv',
+      'query --saved cleanup-by-owner --csv cleanup.csv',
       'query --saved',
     ],
   },

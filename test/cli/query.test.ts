@@ -1,5 +1,6 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Terminal } from '../../lib/cli/terminal/terminal.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
@@ -70,13 +71,26 @@ describe('rows are printed', () => {
     expect(`${out}\n`).toBe('"x,y",empty,none,list,lines\r\n"a""b,c","",,"[1,2]","d\r\ne"\r\n');
   });
 
+  test('into a file with --csv FILE, compressed by its name', async () => {
+    const file = join(folder, 'out.csv.gz');
+
+    const { code, out } = await query(["SELECT 'a,b' AS x, 1 AS y", '--csv', file]);
+
+    expect({ code, out }).toEqual({ code: 0, out: `${file}: 1 row` });
+    expect(gunzipSync(await readFile(file)).toString()).toBe('x,y\r\n"a,b",1\r\n');
+  });
+
+  test('on standard output where --csv comes before the SQL', async () => {
+    expect((await query(['--csv', 'SELECT 1 AS x'])).out).toBe('x\r\n1\r');
+  });
+
   test('into a file with --parquet', async () => {
     const file = join(folder, 'out.parquet');
 
     const { code, out } = await query([IDS, '--parquet', file]);
 
     expect({ code, out }).toEqual({ code: 0, out: `${file}: 3 rows` });
-    expect((await readdir(folder)).sort()).toEqual(['out.parquet', 'store']);
+    expect((await readdir(folder)).sort()).toEqual(['out.csv.gz', 'out.parquet', 'store']);
   });
 
   test('of standard input with -', async () => {

@@ -169,6 +169,15 @@ const bySavedQueries: Door = (store) => {
   ];
   return bySelects(store, [
     saved('calculations unused', "'calculation ' || calculation_id", 'unused-calculations'),
+    ...(['missing_target', 'affected'] as const).flatMap((flag) =>
+      (['calculation', 'card'] as const).map(
+        (kind): Query => [
+          `${kind}s ${flag}`,
+          "kind || ' ' || id",
+          `(${savedSql('cleanup-by-owner')}) WHERE kind = '${kind}' AND ${flag}`,
+        ],
+      ),
+    ),
     saved('calculations that are broken', "'calculation ' || calculation_id", 'broken-references'),
     saved(
       'uses of datasets',

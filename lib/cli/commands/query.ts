@@ -11,7 +11,10 @@ import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 type QueryFlags = FlagsOf<'query'>;
 
 /** Runs SQL over what is stored, or the prompt if there is none. Needs only the store, not the platform. */
-export default (async ([given], flags, terminal) => {
+export default (async ([words], typed, terminal) => {
+  // `--csv` takes the SQL that follows it for a file, which without SQL nobody wants.
+  const isSql = words === undefined && typed.saved === undefined && typeof typed.csv === 'string';
+  const [given, flags] = isSql ? [String(typed.csv), { ...typed, csv: true as const }] : [words, typed];
   checkFlags(given, flags);
   if (flags.saved === true) {
     for (const line of flags.json ? [JSON.stringify(savedQueries())] : listSaved()) terminal.out(line);

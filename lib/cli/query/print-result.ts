@@ -1,5 +1,5 @@
 import { copyFile, rename, rm } from 'node:fs/promises';
-import { csvCell } from '../../jobs/texts/output/text-file.ts';
+import { csvCell, writeTextFile } from '../../jobs/texts/output/text-file.ts';
 import type { ExactValue } from '../../tables/duckdb/exact-value.ts';
 import type { QueryResult } from '../../tables/duckdb/open-query.ts';
 import { fileError } from '../errors/usage-error.ts';
@@ -9,7 +9,8 @@ import { cellOf, type TextTable, textTable } from './as-table.ts';
 /** How a result is printed; as a table for people if nothing is set. */
 export type ResultFormat = {
   readonly json?: true | undefined;
-  readonly csv?: true | undefined;
+  /** True: on standard output; or a file. */
+  readonly csv?: true | string | undefined;
   readonly parquet?: string | undefined;
 };
 
@@ -20,6 +21,7 @@ export async function printResult(
   terminal: Terminal,
 ): Promise<void> {
   if (format.parquet !== undefined) await writeFile(result, format.parquet, terminal);
+  else if (typeof format.csv === 'string') await writeCsv(result, format.csv, terminal);
   else if (format.json) await printJson(result, terminal);
   else if (format.csv) await printCsv(result, terminal);
   else await printTable(result, terminal);
@@ -53,6 +55,16 @@ async function printCsv({ columns, batches }: QueryResult, terminal: Terminal): 
     terminal.out(`${safe(batch.map(csvLine).join('\r\n'))}\r`);
     if (!(await hasReader(terminal))) return;
   }
+}
+
+/** The file appears complete, or not at all. */
+async function writeCsv({ columns, batches, rows }: QueryResult, file: string, { out, signal }: Terminal) {
+  const lines = async function* () {
+    yield `${csvLine(columns.map(({ name }) => name))}\r\n`;
+    for await (const batch of batches()) yield batch.map((row) => `${csvLine(row)}\r\n`).join('');
+  };
+  await writeTextFile(file, lines(), { isGzipped: /\.gz$/i.test(file), signal });
+  out(`${file}: ${counted(rows, 'row')}`);
 }
 
 async function printTable({ columns, batches }: QueryResult, terminal: Terminal): Promise<void> {
