@@ -23,25 +23,32 @@ export function docOf(file: string, name: string): string {
   return joined(comment);
 }
 
-/** A member of a group in an exported type, such as `calculations.search` of `Platform`. Throws if there is none. */
-export function memberOf(file: string, type: string, path: string): Documented {
+/** A method in a group of an object that a function makes, such as `calculations.search` of `operations`. Throws if there is none. */
+export function methodOf(file: string, maker: string, path: string): Documented {
   const source = readFileSync(file, 'utf8');
   const [group = '', name = ''] = path.split('.');
-  const [, body = ''] = new RegExp(`export type ${type} = \\{\\n([\\s\\S]*?)\\n\\};`).exec(source) ?? [];
-  const [, members = ''] = new RegExp(`readonly ${group}: \\{\\n([\\s\\S]*?)\\n {2}\\};`).exec(body) ?? [];
-  const found = new RegExp(
-    `(?:/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\s*)?^ {4}(${name}\\([\\s\\S]*?);$`,
+  const [, body = ''] =
+    new RegExp(`const ${maker} = [^\\n]*=> \\(\\{\\n([\\s\\S]*?)\\n\\}\\);`).exec(source) ?? [];
+  const [, methods = ''] = new RegExp(`^ {2}${group}: \\{\\n([\\s\\S]*?)\\n {2}\\},`, 'm').exec(body) ?? [];
+  const method = new RegExp(
+    `(?:/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\s*)?^ {4}${name}: (\\([\\s\\S]*?\\)) =>`,
     'm',
-  ).exec(members);
-  if (found === null) throw new Error(`${file}: expected ${path} in ${type}, got none`);
-  const [, comment = '', signature = ''] = found;
-  return {
-    doc: joined(comment),
-    signature: signature
-      .replaceAll(/\s*\n\s*/g, ' ')
-      .replaceAll('( ', '(')
-      .replaceAll(', )', ')'),
-  };
+  );
+  const found = method.exec(methods);
+  if (found === null) throw new Error(`${file}: expected ${path} in ${maker}, got none`);
+  const [, comment = '', parameters = ''] = found;
+  const oneLine = parameters
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .replaceAll('( ', '(')
+    .replaceAll(/,? \)/g, ')');
+  // What is taken apart has the name of its rest, or of its type.
+  const named = oneLine
+    .replaceAll(/\{[^{}]*\.\.\.(\w+) \}: ((?:[^{}=]|\{[^{}]*\})*?) = \{\}/g, '$1?: $2')
+    .replaceAll(
+      /\{[^{}]*\}: (\w)(\w*)/g,
+      (_, first: string, rest: string) => `${first.toLowerCase()}${rest}: ${first}${rest}`,
+    );
+  return { doc: joined(comment), signature: `${name}${named}` };
 }
 
 /** The docstrings of the members of an object that a constant is made of, of those inside too, by their names. */

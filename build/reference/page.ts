@@ -10,7 +10,7 @@ import {
   fileSchema,
   sentimentSchema,
 } from '../../lib/platform/records.ts';
-import { docOf, memberOf } from './docstrings.ts';
+import { docOf, methodOf } from './docstrings.ts';
 import { type Field, fieldsOf } from './fields.ts';
 
 /** Of each operation: its file, the methods of the client that send it, and the object that it returns. */
@@ -94,7 +94,7 @@ function operationText(name: EndpointName): string {
 }
 
 function methodText(path: string): string {
-  const { doc, signature } = memberOf('lib/platform/client.ts', 'Platform', path);
+  const { doc, signature } = methodOf('lib/platform/client.ts', 'operations', path);
   const [group] = path.split('.');
   return `\`platform.${group}.${signature}\`${doc === '' ? '' : `: ${doc}`}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { memberOf } from '../../build/reference/docstrings.ts';
+import { methodOf } from '../../build/reference/docstrings.ts';
 import { pages } from '../../build/reference/pages.ts';
 import { textOf } from './blocks.ts';
 
@@ -8,5 +8,5 @@ test.each(Object.entries(pages))('%s is what `npm run reference` makes of the de
 });
 
 test('a method that is gone is found', () => {
-  expect(() => memberOf('lib/platform/client.ts', 'Platform', 'files.gone')).toThrow('expected files.gone');
+  expect(() => methodOf('lib/platform/client.ts', 'operations', 'files.gone')).toThrow('expected files.gone');
 });
