@@ -79,7 +79,7 @@ export async function readJobs({ store, nowMs, addFault, signal, most = MOST_RES
   const jobs: JobFacts = {
     ...{ sinceMs, isCut },
     types: [...types].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, counts]) => ({ type, ...counts })),
-    attention: attention.values().toSorted((a, b) => rankOf(b) - rankOf(a)),
+    attention: attention.values(),
   };
   return { jobs, batchEnds };
 }

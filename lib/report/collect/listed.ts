@@ -121,10 +121,10 @@ export function createLargest<T>(most: number) {
       // Sorted now and then, so that an entry costs little.
       if (held.length >= 2 * most + 16) trim();
     },
-    /** The largest, in the order in which they came. */
+    /** The largest first. */
     values(): readonly T[] {
       trim();
-      return held.toSorted((a, b) => a.at - b.at).map(({ value }) => value);
+      return held.map(({ value }) => value);
     },
   };
 }

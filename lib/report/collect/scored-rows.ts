@@ -6,7 +6,7 @@ const MOST_NAMED = 100;
 
 /** What the rows of a batch say beyond its summary. */
 export function createScoredRows() {
-  const negative = createLargest<BatchFacts['mostNegative'][number] & { readonly count: number }>(MOST_NAMED);
+  const negative = createLargest<BatchFacts['mostNegative'][number]>(MOST_NAMED);
   const failures: BatchFacts['failures'][number][] = [];
   const days = createDays();
   return {
@@ -16,40 +16,26 @@ export function createScoredRows() {
       if (error !== undefined && failures.length < MOST_NAMED)
         failures.push({ id, reason: shownText(error) });
       const sentiments = sentimentsIn(row);
-      days.add(
-        row,
-        sentiments.map(([, sentiment]) => sentiment),
-      );
-      const topics = sentiments.filter(([, sentiment]) => sentimentName(sentiment) === 'negative');
-      if (topics.length > 0 && negative.mayAdd(topics.length))
-        negative.add(topics.length, {
-          id,
-          topics: topics.slice(0, MOST_NAMED).map(([topic]) => shownText(topic)),
-          count: topics.length,
-        });
+      days.add(row, Object.values(sentiments));
+      const topics = Object.keys(sentiments).filter((topic) => sentiments[topic] === 'negative');
+      if (topics.length > 0 && negative.mayAdd(topics.length)) {
+        const shown = topics.slice(0, MOST_NAMED).map((topic) => shownText(topic));
+        negative.add(topics.length, { id, topics: shown });
+      }
     },
     facts: (): Pick<BatchFacts, 'overTime' | 'mostNegative' | 'failures'> => ({
       overTime: days.facts(),
-      mostNegative: negative
-        .values()
-        .toSorted((a, b) => b.count - a.count)
-        .map(({ id, topics }) => ({ id, topics })),
+      mostNegative: negative.values(),
       failures,
     }),
   };
 }
 
 /** The sentiments of a row by topic; that of the text as a whole, if it has no topics, by ''. */
-function sentimentsIn({
-  topicSentiments,
-  sentiment,
-}: Members): readonly (readonly [topic: string, sentiment: string])[] {
-  const named = Object.entries(membersOf(topicSentiments)).flatMap(([topic, value]) => {
-    const text = textIn(value);
-    return text === undefined ? [] : [[topic, text] as const];
-  });
-  const whole = textIn(sentiment);
-  return named.length > 0 || whole === undefined ? named : [['', whole]];
+function sentimentsIn({ topicSentiments, sentiment }: Members): Readonly<Record<string, Name>> {
+  const named = Object.entries(membersOf(topicSentiments)).filter(([, value]) => textIn(value) !== undefined);
+  const all = named.length > 0 || textIn(sentiment) === undefined ? named : [['', sentiment] as const];
+  return Object.fromEntries(all.map(([topic, value]) => [topic, sentimentName(String(value))]));
 }
 
 const MOST_COLUMNS = 50;
@@ -63,20 +49,18 @@ type Column = { dates: number; readonly days: Map<string, SentimentCounts> };
 function createDays() {
   const columns = new Map<string, Column>();
   let rows = 0;
-  const addTo = (name: string, cell: unknown, sentiments: readonly string[]) => {
+  const addTo = (name: string, cell: unknown, sentiments: readonly Name[]) => {
     const day = typeof cell === 'string' ? dayIn(cell) : undefined;
-    if (day === undefined) return;
-    if (!columns.has(name) && columns.size >= MOST_COLUMNS) return;
     const column = columns.get(name) ?? { dates: 0, days: new Map() };
+    if (day === undefined || (column.dates === 0 && columns.size >= MOST_COLUMNS)) return;
     columns.set(name, column);
     column.dates += 1;
-    if (!column.days.has(day) && column.days.size >= MOST_DAYS) return;
     const counts = column.days.get(day) ?? noSentiments();
-    column.days.set(day, counts);
-    for (const sentiment of sentiments) counts[sentimentName(sentiment)] += 1;
+    if (column.days.size < MOST_DAYS) column.days.set(day, counts);
+    for (const sentiment of sentiments) counts[sentiment] += 1;
   };
   return {
-    add({ columns: cells }: Members, sentiments: readonly string[]) {
+    add({ columns: cells }: Members, sentiments: readonly Name[]) {
       rows += 1;
       for (const [name, cell] of Object.entries(membersOf(cells))) addTo(name, cell, sentiments);
     },

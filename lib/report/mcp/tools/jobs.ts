@@ -70,10 +70,7 @@ async function listJobs(call: ToolCall, { state, sinceMs, at, most }: Wanted) {
   const note = 'SYNC_TABLE is not set: jobs that have not ended are not listed';
   return {
     head: ledger === undefined ? { from: 'results', note, counts } : { from: 'ledger', counts },
-    items: first
-      .values()
-      .toSorted((a, b) => rankOf(b) - rankOf(a))
-      .slice(at),
+    items: first.values().slice(at),
   };
 }
 
