@@ -1,7 +1,6 @@
 export { asText, type RowGroup } from './columns/read-columns.ts';
 export { computeModel, type Dataset, type Model, modelOf } from './compute/compute-model.ts';
 export type { Owner } from './compute/owners.ts';
-export { ownersOfCards } from './compute/read-records.ts';
 export { type BrokenFlag, brokenFlags, type Flag, flagBits, flagsOf, HELD } from './flags.ts';
 export { adjacencyOf, reach } from './graph/closure.ts';
 export type { UsesGraph } from './graph/uses-graph.ts';

@@ -42,6 +42,8 @@ export type PackedModel = {
   /** In the order in which they are first used. */
   readonly datasets: readonly Dataset[];
   readonly owners: readonly Owner[];
+  /** Who owns cards: of each card in turn its node, and the place of each owner in `owners`. */
+  readonly cardOwners: Readonly<Record<'node' | 'owner', Uint32Array>>;
 };
 
 /** The same, to be asked. */
@@ -89,6 +91,7 @@ export async function computeModel(columns: ModelColumns): Promise<PackedModel> 
     whole,
     datasets: countDatasets(things, graph),
     owners: owners.counted(flags),
+    cardOwners: owners.ofCards(),
   };
 }
 

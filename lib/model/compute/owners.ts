@@ -19,7 +19,8 @@ export type Owners = ReturnType<typeof createOwners>;
 /** Counts what users own. A user is an id as `canonicalId` writes it. */
 export function createOwners() {
   const owners = new Map<string, { readonly place: number; readonly counts: Counting }>();
-  const [nodes, places] = [growing(Uint32Array), growing(Uint32Array)];
+  const pairs = () => ({ node: growing(Uint32Array), owner: growing(Uint32Array) });
+  const owned = { calculations: pairs(), cards: pairs() };
 
   function ownerOf(user: string) {
     const known = owners.get(user);
@@ -32,23 +33,26 @@ export function createOwners() {
   return {
     of: (user: string): Counting => ownerOf(user).counts,
     /** Counts a calculation or card. */
-    add(user: string, what: 'calculations' | 'cards', node: number): Counting {
+    add(user: string, what: keyof typeof owned, node: number): Counting {
       const { place, counts } = ownerOf(user);
       counts[what] += 1;
-      nodes.push(node);
-      places.push(place);
+      owned[what].node.push(node);
+      owned[what].owner.push(place);
       return counts;
     },
     /** All users, in the order in which they came, once the flags of all nodes are known. */
     counted(flags: Uint8Array): readonly Owner[] {
       const found = Array.from(owners.values(), ({ counts }) => counts);
-      for (let at = 0; at < nodes.length(); at += 1) {
-        const [bits, owner] = [flags[nodes.at(at)] ?? 0, found[places.at(at)]];
-        if (owner !== undefined)
-          for (const flag of wrongFlags) if ((bits & flagBits[flag]) !== 0) owner[flag] += 1;
-      }
+      for (const { node, owner } of Object.values(owned))
+        for (let at = 0; at < node.length(); at += 1) {
+          const [bits, of] = [flags[node.at(at)] ?? 0, found[owner.at(at)]];
+          if (of !== undefined)
+            for (const flag of wrongFlags) if ((bits & flagBits[flag]) !== 0) of[flag] += 1;
+        }
       return found;
     },
+    /** The node of each card, and the place of each of its owners. */
+    ofCards: () => ({ node: owned.cards.node.values(), owner: owned.cards.owner.values() }),
   };
 }
 

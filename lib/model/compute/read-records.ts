@@ -66,36 +66,28 @@ export function readCards(
 ): Promise<HeldThings> {
   let count = 0;
   return readHeld(source, uses, async (group) => {
-    const ownersAt = await ownersOfCards(group);
+    const owner = await group.texts('ownerid', userOf);
+    const people = await group.values('owners');
     return (row, place, node) => {
       if (place < count) return;
       count += 1;
-      for (const [user, name] of ownersAt(row)) owners.add(user, 'cards', node).name ??= name;
+      const named = peopleIn(people(row)).flatMap(({ id, displayname: name }) => {
+        const user = canonicalId(id);
+        if (user !== undefined && typeof name === 'string' && name !== '') owners.of(user).name ??= name;
+        return user ?? [];
+      });
+      for (const user of new Set([owner(row) ?? [], named].flat())) owners.add(user, 'cards', node);
     };
   });
 }
 
-/** Whoever owns the card in a row, but for groups: users with the names that the card gives them, null if it gives none. */
-export async function ownersOfCards(group: RowGroup) {
-  const owner = await group.texts('ownerid', userOf);
-  const people = await group.values('owners');
-  return (row: number): ReadonlyMap<string, string | null> => {
-    const found = new Map<string, string | null>();
-    const user = owner(row) ?? undefined;
-    if (user !== undefined) found.set(user, null);
-    for (const { id, displayname: name, type } of peopleIn(people(row))) {
-      const each = canonicalId(id);
-      if (each === undefined || String(type).toUpperCase() === 'GROUP') continue;
-      found.set(each, found.get(each) ?? (typeof name === 'string' && name !== '' ? name : null));
-    }
-    return found;
-  };
-}
-
 type Person = Readonly<Partial<Record<'id' | 'displayname' | 'type', unknown>>>;
 
+/** The owners of a card that are no groups. */
 const peopleIn = (value: unknown): readonly Person[] =>
-  (Array.isArray(value) ? value : []).filter((each) => typeof each === 'object' && each !== null);
+  (Array.isArray(value) ? value : []).filter(
+    (each) => typeof each === 'object' && each !== null && String(each.type).toUpperCase() !== 'GROUP',
+  );
 
 /** Counts the records of a source by the user in a column. */
 export async function readOwned(

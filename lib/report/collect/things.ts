@@ -1,12 +1,4 @@
-import {
-  asText,
-  HELD,
-  heldRows,
-  type Model,
-  ownersOfCards,
-  type RowGroup,
-  type UsesGraph,
-} from '../../model/index.ts';
+import { asText, HELD, heldRows, type Model, type RowGroup, type UsesGraph } from '../../model/index.ts';
 import { canonicalId, relations } from '../../model/rules.ts';
 import {
   type CalculationFacts,
@@ -172,7 +164,11 @@ export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>
     };
     rows.push(...(await chosenRows(held, see, readCard)));
   }
-  const columns = columnsOf(rows, ['id', 'title', 'type', 'owner', 'dataset', 'flags']);
+  const ownersOf = new Map(rows.map(({ node }) => [node, [] as string[]]));
+  for (const [at, node] of model.cardOwners.node.entries())
+    ownersOf.get(node)?.push(shownText(model.owners[model.cardOwners.owner[at] ?? 0]?.user_id ?? ''));
+  const owned = rows.map((row) => ({ ...row, owner: ownersOf.get(row.node) ?? [] }));
+  const columns = columnsOf(owned, ['id', 'title', 'type', 'owner', 'dataset', 'flags']);
   const list = { total, isWhole: rows.length === total, columns };
   const said = {
     type: types.counts(),
@@ -189,9 +185,7 @@ async function readCard(group: RowGroup) {
   const type = await group.texts('type', countedText);
   const datasource = await group.texts('datasourceid', (utf8) => canonicalId(asText(utf8)));
   const dataset = await group.texts('_datasetid', (utf8) => canonicalId(asText(utf8)));
-  const owners = await ownersOfCards(group);
   return (row: number) => ({
-    owner: Array.from(owners(row).keys(), (id) => shownText(id)),
     title: shownText(title(row) ?? ''),
     type: type(row) ?? NOT_STATED,
     dataset: shownText(datasource(row) ?? dataset(row) ?? ''),
