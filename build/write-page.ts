@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PAGE_FILE } from '../lib/report/page-code.ts';
+import { PAGE_FILE } from '../lib/report/html.ts';
 import { bundlePage } from './bundle-page.ts';
 
 /* Writes the report's script and style into the folder whose path it is given. A process of its own, since esbuild uses

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { deflateRaw } from 'node:zlib';
+import * as z from 'zod/mini';
+import { once, parseOwnJson } from '../base/index.ts';
 import type { ReportFacts } from './facts.ts';
-import { pageCode } from './page-code.ts';
 
 /**
  * The report as one HTML file in UTF-8, which needs nothing besides. Its policy lets nothing in from outside: the one
@@ -50,3 +54,24 @@ const policyFor = (script: string, style: string): string =>
   ].join('; ');
 
 const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
+
+const codeSchema = z.object({ script: z.string(), style: z.string() });
+
+/** What the browser runs, and how the page looks. */
+export type PageCode = z.infer<typeof codeSchema>;
+
+/** The file that holds it in the package and beside a deployed function; `build/write-page.ts` writes it. */
+export const PAGE_FILE = 'report-page.json';
+
+/** The page's code: read once in a process where it was built, bundled from its sources in a checkout. */
+const pageCode: () => Promise<PageCode> = once(async () => {
+  const built = join(import.meta.dirname, PAGE_FILE);
+  if (existsSync(built)) return z.parse(codeSchema, parseOwnJson(await readFile(built, 'utf8')));
+  const { bundlePage }: Bundler = await import(BUNDLER);
+  return await bundlePage();
+});
+
+/** Only in a checkout: as a text, so that neither the package nor a function's bundle takes it along. */
+const BUNDLER = '../../build/bundle-page.ts';
+
+type Bundler = { readonly bundlePage: () => Promise<PageCode> };

@@ -22,7 +22,7 @@ export async function printReport(options: ReportToWrite): Promise<PrintedReport
 
 /**
  * Writes the report into the store, the page and then what it shows, and returns its faults. Whoever calls it is the only
- * one to do so (`keepReport`): one that is killed between leaves a page that is newer than what is said of it, and the next
+ * one to do so (`afterPublishing`): one that is killed between leaves a page that is newer than what is said of it, and the next
  * writes both again.
  */
 export async function writeReport(options: ReportToWrite): Promise<readonly string[]> {

@@ -11,7 +11,7 @@ import {
   reach,
 } from '../../lib/model/index.ts';
 import { collectFacts } from '../../lib/report/collect/collect-facts.ts';
-import { brokenThings } from '../../lib/report/digest/broken-things.ts';
+import { brokenThings } from '../../lib/report/digest/digest.ts';
 import { calculationFlags, cardFlags, ownedCounts } from '../../lib/report/facts.ts';
 import { figuresOf } from '../../lib/report/figures.ts';
 import { whereUsed } from '../../lib/report/graph/where-used.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keepReport } from '../../lib/report/keep-report.ts';
+import { keepReport } from '../../lib/report/after-publishing.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
 import { createMemoryStore, type MemoryStore } from '../store/memory-store.ts';
 

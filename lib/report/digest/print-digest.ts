@@ -3,8 +3,7 @@ import { type BrokenFlag, brokenFlags } from '../../model/index.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import { flagWords } from '../flag-words.ts';
 import { REPORT_PAGE_KEY } from '../stored-report.ts';
-import type { BrokenThings, First } from './broken-things.ts';
-import type { Digest } from './digest.ts';
+import type { BrokenThings, Digest, First } from './digest.ts';
 
 /** A message as people read it: a subject in ASCII of fewer than 100 characters, and lines of text. */
 export type PrintedDigest = { readonly subject: string; readonly text: string };
