@@ -1,8 +1,7 @@
 import type { Place } from '../../snapshot/keys.ts';
 import { tableNames } from './glue-tables.ts';
-import { modelViews } from './model-views.ts';
 import { recordViews } from './record-views.ts';
-import { epochMoment, type Made, momentOf, type View, viewOf } from './view.ts';
+import { AS_OF, epochMoment, latestModel, type Made, momentOf, type View, viewOf } from './view.ts';
 
 /** All tables of SQL over a store with these places, in the order in which they are listed. */
 export const viewsOver = (places: readonly Place[]): readonly View[] => [
@@ -200,9 +199,65 @@ const cardDataset: Columns = {
   dataset_id: text('used_id', 'a dataset that it uses'),
 };
 
-/** The tables that are no place's. */
+const use: Columns = {
+  user_kind: text('user_kind', 'calculation, card or other: what uses'),
+  user_id: text('user_id', 'its id, as in calculation_id and card_id'),
+  used_kind: text(
+    'used_kind',
+    'calculation, card, dataset or other: what is used, and breaks its users if it goes',
+  ),
+  used_id: text('used_id', 'its id; of another kind, TYPE:ID'),
+  relation: text(
+    'relation',
+    'how, read as user relation used: saved on, used on, refers to, uses, built on, drills from, links to',
+  ),
+  validity: text('validity', 'what the link says of itself; null if it says nothing'),
+  broken: ['boolean', 'broken', 'whether that makes it a broken link'],
+  stated_by: text('stated_by', 'the field that states it first'),
+  stater_kind: text('stater_kind', 'the kind of the thing whose record states it'),
+  stater_id: text('stater_id', 'the id of that thing'),
+  as_of: AS_OF,
+};
+
+const dataset: Columns = {
+  dataset_id: text('dataset_id', 'the id of the dataset'),
+  cards: number('cards', 'how many cards use it'),
+  calculations: number('calculations', 'how many calculations use it'),
+  broken_links: number('broken_links', 'how many of both do so by a link that is broken'),
+  as_of: AS_OF,
+};
+
+const owner: Columns = {
+  user_id: text('user_id', 'the id of the user, as in owner_id'),
+  name: text('name', 'the name, if a card gives it'),
+  calculations: number('calculations', 'how many calculations are theirs'),
+  cards: number('cards', 'how many cards are'),
+  files: number('files', 'how many files are'),
+  data_files: number('data_files', 'how many data files are'),
+  locked: number('locked', 'how many of the calculations are locked'),
+  oldest_modified_at: [
+    'timestamp',
+    epochMoment('oldest_modified'),
+    'when the calculation that was not touched for longest was last changed, in UTC',
+  ],
+  broken_links: number('broken_links', 'how many of the calculations and cards have broken links'),
+  invalid: number('invalid', 'how many are invalid'),
+  missing_target: number('missing_target', 'how many use what does not exist'),
+  affected: number('affected', 'how many depend on such a thing'),
+  unused: number('unused', 'how many of the calculations nothing uses'),
+  as_of: AS_OF,
+};
+
+const USES = 'what uses what, each pair once, as the latest published runs state it';
+const OWNERS = 'a user who owns something, with what is wrong with it';
+
+/** The tables that are no place's. What the model says comes first: SQL holds no rule of it. */
 export const otherViews: readonly View[] = [
-  ...modelViews,
+  viewOf('uses', USES, use, `FROM ${latestModel('uses')} AS model`),
+  viewOf('links', `${USES}: the same as uses`, use, `FROM ${latestModel('uses')} AS model`),
+  viewOf('datasets', 'a dataset that something uses', dataset, `FROM ${latestModel('datasets')} AS model`),
+  viewOf('owners', OWNERS, owner, `FROM ${latestModel('owners')} AS model`),
+  viewOf('users', `${OWNERS}: the same as owners`, owner, `FROM ${latestModel('owners')} AS model`),
   viewOf(
     'card_datasets',
     'a dataset that a card uses',

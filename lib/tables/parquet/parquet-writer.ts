@@ -11,10 +11,7 @@ import { type LeafMemory, writeLeaf } from './write-leaf.ts';
 const MOST_ROWS = 20_000;
 const MOST_BYTES = 16_000_000;
 
-/** Parquet, compressed, in memory. */
-export type MadeRows = { readonly body: Buffer<ArrayBuffer>; readonly records: number };
-
-/** The same of lines. `other`: how many of their members are in `_other`. */
+/** Parquet of lines, compressed, in memory. `other`: how many of their members are in `_other`. */
 export type MadeParquet = { readonly body: Buffer; readonly records: number; readonly other: number };
 
 /** Begins a Parquet file with the columns of a table: zstd, in row groups of bounded size. Memory holds it and one of these. */
@@ -47,7 +44,7 @@ export function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) 
   const out = new ByteWriter();
   const memory = { page: new ByteWriter(), levels: new ByteWriter() };
   let gathered = gatherBytes();
-  let groups: RowGroup[] = [];
+  let groups: ReturnType<typeof writeRowGroup>[] = [];
   let [records, rows, bytes] = [0, 0, 0];
 
   function gather(): void {
@@ -82,7 +79,7 @@ export function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) 
       if (rows >= MOST_ROWS || bytes >= MOST_BYTES) write();
     },
     /** The file, and the next one begins. */
-    end(): MadeRows {
+    end() {
       write();
       const about = { version: 2, created_by: CREATED_BY, num_rows: BigInt(records), metadata_length: 0 };
       writeMetadata(out, { ...about, schema: parquetSchema(columns), row_groups: groups });
@@ -95,9 +92,7 @@ export function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) 
   };
 }
 
-/** What the footer says of a row group. */
-type RowGroup = ReturnType<typeof writeRowGroup>;
-
+/** Returns what the footer says of a row group. */
 function writeRowGroup(out: ByteWriter, leaves: readonly Leaf[], rows: number, memory: LeafMemory) {
   const start = out.offset;
   const columns = leaves.map((leaf) => writeLeaf(out, leaf, rows, memory));

@@ -4,7 +4,7 @@ import type { writeColumn } from 'hyparquet-writer/src/column.js';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
 import { freeMemory } from '../../base/index.ts';
-import { bitsOf, type EncodedValues, type Leaf, levelsOf, type SHIFTS } from './leaf.ts';
+import { bitsOf, type Leaf, levelsOf, type SHIFTS } from './leaf.ts';
 
 /** What the footer says of a leaf in a row group. */
 type ColumnChunk = ReturnType<typeof writeColumn>['chunk'];
@@ -17,12 +17,32 @@ export type LeafMemory = { readonly page: ByteWriter; readonly levels: ByteWrite
  */
 export function writeLeaf(out: ByteWriter, leaf: Leaf, rows: number, memory: LeafMemory): ColumnChunk {
   const start = out.offset;
-  const encoded = leaf.encoded(emptied(memory.page));
-  const { dictionary } = encoded;
-  const dictionaryBytes = dictionary === undefined ? 0 : writeDictionary(out, dictionary);
-  const dataStart = out.offset;
-  const dataBytes = writeData(out, leaf, { encoded, rows, levels: emptied(memory.levels) });
+  const { page, dictionary, count } = leaf.encoded(emptied(memory.page));
   const encoding = dictionary === undefined ? 'PLAIN' : 'RLE_DICTIONARY';
+  const dictionaryBytes =
+    dictionary === undefined
+      ? 0
+      : writePage(out, dictionary.page, {
+          type: 'DICTIONARY_PAGE',
+          dictionary_page_header: { num_values: dictionary.count, encoding: 'PLAIN' },
+        });
+  const dataStart = out.offset;
+  const levels = emptied(memory.levels);
+  const repetitionBytes = writeLevels(levels, leaf, 'repetition');
+  const definitionBytes = writeLevels(levels, leaf, 'definition');
+  const about = {
+    type: 'DATA_PAGE_V2',
+    data_page_header_v2: {
+      num_values: leaf.levels.count,
+      num_nulls: leaf.levels.count - count,
+      num_rows: rows,
+      encoding,
+      definition_levels_byte_length: definitionBytes,
+      repetition_levels_byte_length: repetitionBytes,
+      is_compressed: true,
+    },
+  } as const;
+  const dataBytes = writePage(out, page, about, levels.getBytes());
   return {
     file_offset: BigInt(start),
     meta_data: {
@@ -35,30 +55,8 @@ export function writeLeaf(out: ByteWriter, leaf: Leaf, rows: number, memory: Lea
       total_uncompressed_size: BigInt(dictionaryBytes + dataBytes),
       data_page_offset: BigInt(dataStart),
       ...(dictionary === undefined ? {} : { dictionary_page_offset: BigInt(start) }),
-      encoding_stats: [
-        ...(dictionary === undefined
-          ? []
-          : [{ page_type: 'DICTIONARY_PAGE', encoding: 'PLAIN', count: 1 } as const]),
-        { page_type: 'DATA_PAGE_V2', encoding, count: 1 },
-      ],
     },
   };
-}
-
-/** Returns the bytes of the page, uncompressed, with its header. */
-function writeDictionary(out: ByteWriter, { page, count }: NonNullable<EncodedValues['dictionary']>): number {
-  const packed = pack(page);
-  const start = out.offset;
-  writePageHeader(out, {
-    type: 'DICTIONARY_PAGE',
-    uncompressed_page_size: page.byteLength,
-    compressed_page_size: packed.byteLength,
-    dictionary_page_header: { num_values: count, encoding: 'PLAIN' },
-  });
-  const headerBytes = out.offset - start;
-  out.appendBytes(packed);
-  freeMemory(packed);
-  return headerBytes + page.byteLength;
 }
 
 function emptied(writer: ByteWriter): ByteWriter {
@@ -67,35 +65,29 @@ function emptied(writer: ByteWriter): ByteWriter {
   return writer;
 }
 
-type PageToWrite = { readonly encoded: EncodedValues; readonly rows: number; readonly levels: ByteWriter };
+type PageHeader = Parameters<typeof writePageHeader>[1];
 
-/** The same for the page of the values and their places. */
-function writeData(out: ByteWriter, leaf: Leaf, { encoded, rows, levels }: PageToWrite): number {
-  const { page, dictionary } = encoded;
-  const { count } = leaf.levels;
-  const repetitionBytes = writeLevels(levels, leaf, 'repetition');
-  const definitionBytes = writeLevels(levels, leaf, 'definition');
+const NO_LEVELS = new Uint8Array(0);
+
+/** Writes a page: its header, its levels as they are, and its values compressed. Returns its bytes, uncompressed. */
+function writePage(
+  out: ByteWriter,
+  page: Uint8Array,
+  about: Omit<PageHeader, 'uncompressed_page_size' | 'compressed_page_size'>,
+  levels = NO_LEVELS,
+): number {
   const packed = pack(page);
   const start = out.offset;
   writePageHeader(out, {
-    type: 'DATA_PAGE_V2',
-    uncompressed_page_size: levels.offset + page.byteLength,
-    compressed_page_size: levels.offset + packed.byteLength,
-    data_page_header_v2: {
-      num_values: count,
-      num_nulls: count - encoded.count,
-      num_rows: rows,
-      encoding: dictionary === undefined ? 'PLAIN' : 'RLE_DICTIONARY',
-      definition_levels_byte_length: definitionBytes,
-      repetition_levels_byte_length: repetitionBytes,
-      is_compressed: true,
-    },
+    ...about,
+    uncompressed_page_size: levels.length + page.byteLength,
+    compressed_page_size: levels.length + packed.byteLength,
   });
   const headerBytes = out.offset - start;
-  out.appendBytes(levels.getBytes());
+  out.appendBytes(levels);
   out.appendBytes(packed);
   freeMemory(packed);
-  return headerBytes + levels.offset + page.byteLength;
+  return headerBytes + levels.length + page.byteLength;
 }
 
 /** Nothing if there is but one level. */

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   CreatePartitionCommand,
   DeletePartitionCommand,
@@ -22,20 +21,10 @@ export type GluePartitionsOptions = {
   readonly location: string;
   /** Where region, endpoint, credentials and a proxy are looked up; what is absent is left to the SDK. */
   readonly environment: AwsEnvironment;
-  readonly sleep?: (ms: number) => Promise<unknown>;
 };
 
-/** Enough, since at most one other process adds, removes or changes the same partition at the same time. */
-const MOST_ROUNDS = 3;
-const PAUSE_MS = 200;
-
 /** The partitions of a database's Glue tables. The client times out and tries three times, or `AWS_MAX_ATTEMPTS`. */
-export function gluePartitions({
-  database,
-  location,
-  environment,
-  sleep = delay,
-}: GluePartitionsOptions): Partitions {
+export function gluePartitions({ database, location, environment }: GluePartitionsOptions): Partitions {
   const client = new GlueClient(
     awsClientConfig(environment, {
       service: 'GLUE',
@@ -44,7 +33,6 @@ export function gluePartitions({
     }),
   );
   const named = (TableName: string) => ({ DatabaseName: database, TableName });
-  const retried = <T>(work: () => Promise<T>) => retryingConflicts(work, sleep);
 
   /** How a table describes its parts. Athena reads a partition by its own description, so it gets a copy of this one. */
   async function describeTable(Name: string): Promise<StorageDescriptor> {
@@ -68,15 +56,14 @@ export function gluePartitions({
     const values = [...partition.values];
     const Location = `${location}/${partition.folder}`;
     const PartitionInput = { Values: values, StorageDescriptor: { ...table.description, Location } };
-    const create = new CreatePartitionCommand({ ...named(table.name), PartitionInput });
-    // It may point elsewhere. Updating it needs one permission fewer than looking first.
-    const about = { ...named(table.name), PartitionValueList: values, PartitionInput };
-    const update = new UpdatePartitionCommand(about);
-    for (let round = 1; ; round += 1) {
-      const unless = (name: string) => unlessSaid(round < MOST_ROUNDS ? name : undefined);
-      if (await retried(() => client.send(create)).catch(unless('AlreadyExistsException'))) return;
-      if (await retried(() => client.send(update)).catch(unless('EntityNotFoundException'))) return;
-    }
+    const about = { ...named(table.name), PartitionInput };
+    const isNew = async () => {
+      await client.send(new CreatePartitionCommand(about));
+      return true;
+    };
+    // One that is there may point elsewhere. Updating it needs one permission fewer than looking first.
+    if (await isNew().catch(unlessSaid('AlreadyExistsException'))) return;
+    await client.send(new UpdatePartitionCommand({ ...about, PartitionValueList: values }));
   }
 
   async function drop(partition: PartitionOfRun): Promise<void> {
@@ -85,7 +72,7 @@ export function gluePartitions({
     const name = narrowed === undefined ? table : (await findTable(partition))?.name;
     if (name === undefined) return;
     const remove = new DeletePartitionCommand({ ...named(name), PartitionValues: [...values] });
-    await retried(() => client.send(remove)).catch(unlessSaid('EntityNotFoundException'));
+    await client.send(remove).catch(unlessSaid('EntityNotFoundException'));
   }
 
   const orFail =
@@ -111,26 +98,10 @@ export function gluePartitions({
 
 /** Undefined for an error of Glue that has this name; throws all others. */
 const unlessSaid =
-  (name: string | undefined) =>
+  (name: string) =>
   (error: unknown): undefined => {
     if (!(error instanceof Error) || error.name !== name) throw error;
   };
-
-/** Retries, after a pause, what failed because of a concurrent change of the table. The SDK does not. */
-async function retryingConflicts<T>(
-  work: () => Promise<T>,
-  sleep: (ms: number) => Promise<unknown>,
-): Promise<T> {
-  for (let round = 1; ; round += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (round === MOST_ROUNDS || readAwsFault(error).code !== 'ConcurrentModificationException')
-        throw error;
-      await sleep(PAUSE_MS * round);
-    }
-  }
-}
 
 function failureOf(error: unknown): PartitionsError['failure'] {
   const fault = readAwsFault(error);

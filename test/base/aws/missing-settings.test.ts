@@ -68,11 +68,9 @@ const calls: readonly (readonly [string, string, (environment: Environment) => P
     'Glue',
     'add the partition 2026-11-16/20261116T090000Z-aaaaaa in sync.stored_calculations',
     (environment) =>
-      gluePartitions({ database: 'sync', location: 's3://bucket', environment, sleep }).add(
-        'calculations',
-        run,
-        { changes: null },
-      ),
+      gluePartitions({ database: 'sync', location: 's3://bucket', environment }).add('calculations', run, {
+        changes: null,
+      }),
   ],
   [
     'Lambda',
