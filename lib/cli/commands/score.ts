@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { sleep } from '../../base/index.ts';
 import { previewBatch, refusals } from '../../jobs/texts/batch/check-batch.ts';
-import { type BadRow, type BatchRequest, checkedRows, isBad } from '../../jobs/texts/batch/chunks.ts';
+import type { BatchRequest } from '../../jobs/texts/batch/chunks.ts';
 import { scoreFile } from '../../jobs/texts/batch/score-file.ts';
 import { BatchConflictError } from '../../jobs/texts/batch/split-batch.ts';
 import { createScoreCache } from '../../jobs/texts/cache/score-cache.ts';
@@ -20,7 +20,7 @@ import { createProgress } from '../terminal/progress.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
 import { resumeCommandOf, rowsOptions, type ScoreFlags, writeOutput } from '../texts/score-files.ts';
 import { batchNameOf, checkedBatch } from '../texts/score-names.ts';
-import { describeInput, NAMED_BAD_ROWS, showPreview, showRefusal, showSummary } from '../texts/show-score.ts';
+import { describeInput, showPreview, showRefusal, showSummary } from '../texts/show-score.ts';
 import { watchCalls } from '../texts/watch-calls.ts';
 
 /** Scores every text of a file, or reports what that would take. Each text is paid for once. */
@@ -78,17 +78,9 @@ async function preview(
   flags: ScoreFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const badRows = new Map<number, BadRow>();
-  async function* rows() {
-    for await (const row of checkedRows(request.rows())) {
-      if (isBad(row) && badRows.size < NAMED_BAD_ROWS) badRows.set(row.line, row);
-      yield row;
-    }
-  }
-  const found = await previewBatch({ ...request, rows }, { cache, rate, signal });
+  const found = await previewBatch(request, { cache, rate, signal });
   const reasons = refusals(found, { rate, maxCalls: flags.maxCalls });
-  const input = request.input?.();
-  return showPreview({ ...found, bad: [...badRows.values()], reasons, rate, input }, flags, terminal);
+  return showPreview({ ...found, reasons, rate, input: request.input?.() }, flags, terminal);
 }
 
 type ScoredFlags = ScoreFlags & { readonly file: string; readonly outputFormat: OutputFormat | undefined };

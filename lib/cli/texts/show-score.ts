@@ -1,5 +1,5 @@
 import { scoresFolder, summaryKey } from '../../jobs/texts/batch/batch.ts';
-import type { Preview, Refusal } from '../../jobs/texts/batch/check-batch.ts';
+import { NAMED_BAD_ROWS, type Preview, type Refusal } from '../../jobs/texts/batch/check-batch.ts';
 import type { BadRow } from '../../jobs/texts/batch/chunks.ts';
 import type { Summary } from '../../jobs/texts/batch/finish-batch.ts';
 import type { InputFound } from '../../jobs/texts/rows/read-rows.ts';
@@ -61,9 +61,6 @@ const sentimentLines = (topics: Summary['sentiments']['topics']) =>
       return `${shown(topic)}: ${counted.join(', ')}`;
     });
 
-/** The most bad rows that are named. */
-export const NAMED_BAD_ROWS = 20;
-
 const badLines = (bad: readonly BadRow[], all: number) => [
   ...bad
     .slice(0, NAMED_BAD_ROWS)
@@ -83,9 +80,8 @@ export function showRefusal({ reasons, preview }: Refusal, { json }: Flags, { ou
   return exitCodes.incomplete;
 }
 
-/** What a batch would take. `bad`: its bad rows. `input`: what its source was found to be. */
+/** What a batch would take. `input`: what its source was found to be. */
 export type Previewed = Preview & {
-  readonly bad: readonly BadRow[];
   readonly input: InputFound | undefined;
   /** Why it would be refused. */
   readonly reasons: readonly string[];
@@ -95,12 +91,12 @@ export type Previewed = Preview & {
 
 /** Shows what a batch would take, and returns the exit code. */
 export function showPreview(
-  { bad, reasons, input, ...preview }: Previewed,
+  { reasons, input, ...preview }: Previewed,
   { json }: Flags,
   { out }: Output,
 ): number {
-  const { rows, badRows, texts, cached, calls, seconds, rate } = preview;
-  const named = bad.slice(0, NAMED_BAD_ROWS).map(({ isEmpty: _, ...row }) => row);
+  const { rows, badRows, bad, texts, cached, calls, seconds, rate } = preview;
+  const named = bad.map(({ isEmpty: _, ...row }) => row);
   const words = [
     `${number(rows)} rows, ${number(badRows)} of them bad`,
     ...badLines(bad, badRows),

@@ -1,29 +1,24 @@
 import { idOfSegment, type Store } from '../../../store/index.ts';
 import { findSummary } from '../../results/summary.ts';
 import { type BatchStorage, SCORES_FOLDER, STAGED_FOLDER, stagedFolder, summaryKey } from './batch.ts';
-import { sumOf } from './chunk-counts.ts';
+import { type ChunkCounts, sumOf } from './chunk-counts.ts';
 import { parsePart } from './chunk-objects.ts';
 import { chunkRows, hasPart, isEnded, readHeader } from './chunk-row.ts';
 
-/** How far a batch is. Counts of rows are those of chunks that have ended. */
-export type BatchStatus = {
+type Counted = Pick<ChunkCounts, 'rows' | 'scored' | 'failed' | 'cancelled' | 'bad' | 'erased'>;
+
+/** How far a batch is. Counts of rows are those of chunks that have ended; the failed ones include the cancelled ones. */
+export type BatchStatus = Omit<Counted, 'rows'> & {
   readonly batch: string;
   /**
    * `done`: all chunks have ended. `open`: all are known, and some have not. `unfinished`: the source is still being split,
-   * or `score` was stopped; the rest is not known.
+   * or `score` was stopped; the rest is not known, and null.
    */
   readonly status: 'done' | 'open' | 'unfinished';
-  /** Null as long as it is not known. */
   readonly chunks: number | null;
   readonly chunksEnded: number;
   readonly rows: number | null;
   readonly rowsLeft: number | null;
-  readonly scored: number;
-  /** The cancelled ones included. */
-  readonly failed: number;
-  readonly cancelled: number;
-  readonly bad: number;
-  readonly erased: number;
 };
 
 /** A row that has no score although it could have one. */
@@ -36,7 +31,6 @@ export async function batchNames(store: Pick<Store, 'folders'>): Promise<readonl
   const names = new Set<string>();
   for (const parent of [SCORES_FOLDER, STAGED_FOLDER])
     for await (const folder of store.folders(parent)) {
-      // The cache's folder has no batch's name.
       const name = idOfSegment(folder.slice(parent.length).replace(/\/.*$/, ''));
       if (name !== undefined && name !== '') names.add(name);
     }
@@ -51,21 +45,15 @@ export async function readBatchStatus(batch: string, storage: Storage): Promise<
   const all = await Array.fromAsync(chunkRows(batch, storage), ({ row }) => isEnded(row) && row.counts);
   const ended = all.filter((counts) => counts !== false);
   const header = await readHeader(batch, storage);
-  if (header !== undefined) return statusOf(batch, header, ended.length, sumOf(ended));
-  const unfinished = statusOf(batch, undefined, ended.length, sumOf(ended));
-  if (all.length > 0) return unfinished;
-  const summary = await findSummary(storage.store, summaryKey(batch));
-  if (summary !== undefined)
-    return statusOf(batch, summary, summary.chunks, {
-      ...summary,
-      cancelled: summary.cancelled ?? 0,
-    });
-  return (await isStaged(batch, storage)) ? unfinished : undefined;
+  if (header === undefined && all.length === 0) {
+    const summary = await findSummary(storage.store, summaryKey(batch));
+    if (summary !== undefined)
+      return statusOf(batch, summary, summary.chunks, { ...summary, cancelled: summary.cancelled ?? 0 });
+    const staged = await storage.store.list(stagedFolder(batch)).next();
+    if (staged.done) return undefined;
+  }
+  return statusOf(batch, header, ended.length, sumOf(ended));
 }
-
-type Counted = Pick<BatchStatus, 'scored' | 'failed' | 'cancelled' | 'bad' | 'erased'> & {
-  readonly rows: number;
-};
 
 /** `whole`: the size of the batch, if it is known. */
 function statusOf(
@@ -82,11 +70,6 @@ function statusOf(
   return { batch, status, chunks, rows, rowsLeft: Math.max(0, rows - rowsEnded), ...counts };
 }
 
-async function isStaged(batch: string, { store }: Storage): Promise<boolean> {
-  for await (const _ of store.list(stagedFolder(batch))) return true;
-  return false;
-}
-
 /** The first rows of a batch that failed, in the order of its chunks. */
 export async function failedRows(
   batch: string,
@@ -98,11 +81,9 @@ export async function failedRows(
     if (found.length >= most) break;
     if (!hasPart(row) || row.counts.failed === 0) continue;
     const stored = await storage.store.get(row.part);
-    if (stored === undefined) continue;
-    const bad = new Set(row.badRows.map(({ line }) => line));
-    for (const { line, id, error } of parsePart(row.part, stored.body))
-      if (error !== undefined && !bad.has(line))
-        found.push({ line, ...(id === undefined ? {} : { id }), error });
+    // A bad row has no text.
+    for (const { line, id, error, textHash } of stored ? parsePart(row.part, stored.body) : [])
+      if (error !== undefined && textHash !== undefined) found.push({ line, ...(id && { id }), error });
   }
   return found.slice(0, most);
 }

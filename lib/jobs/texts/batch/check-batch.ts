@@ -2,7 +2,7 @@ import { createSeenTexts, preview, printJson } from '../../../base/index.ts';
 import { sentBytes } from '../../queue/queue.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';
 import { isBatchName, LONGEST_BATCH_NAME } from './batch.ts';
-import { type BatchRequest, checkedRows, isBad } from './chunks.ts';
+import { type BadRow, type BatchRequest, isBad, measured } from './chunks.ts';
 
 const MOST_DAYS = 10;
 const DAY_SECONDS = 24 * 3_600;
@@ -88,6 +88,8 @@ export type Preview = {
   /** All rows of the source, including bad ones. */
   readonly rows: number;
   readonly badRows: number;
+  /** The first bad rows. */
+  readonly bad: readonly BadRow[];
   /** Distinct texts. */
   readonly texts: number;
   /** Those of them whose result is in the cache. */
@@ -98,6 +100,9 @@ export type Preview = {
   readonly seconds: number;
 };
 
+/** The most bad rows that are named. */
+export const NAMED_BAD_ROWS = 20;
+
 /** How many texts are looked up at once. */
 const LOOKED_UP = 100;
 
@@ -107,6 +112,7 @@ export async function previewBatch(
   { cache, rate, signal }: CheckOptions,
 ): Promise<Preview> {
   const seen = createSeenTexts();
+  const bad: BadRow[] = [];
   let [rows, badRows, cached] = [0, 0, 0];
   let unknown: string[] = [];
   const lookUp = async () => {
@@ -114,16 +120,19 @@ export async function previewBatch(
     cached += looked.filter(({ kind }) => kind === 'scored').length;
     unknown = [];
   };
-  for await (const row of checkedRows(given.rows())) {
+  for await (const read of given.rows()) {
     signal?.throwIfAborted();
+    const { row } = measured(read);
     rows += 1;
-    if (isBad(row)) badRows += 1;
-    // As JSON, which keeps lone surrogates apart; UTF-8 does not.
-    else if (seen.add(JSON.stringify(row.text))) unknown.push(row.text);
+    if (isBad(row)) {
+      badRows += 1;
+      if (bad.length < NAMED_BAD_ROWS) bad.push(row);
+      // As JSON, which keeps lone surrogates apart; UTF-8 does not.
+    } else if (seen.add(JSON.stringify(row.text))) unknown.push(row.text);
     if (unknown.length === LOOKED_UP) await lookUp();
   }
   await lookUp();
   const texts = seen.size();
   const calls = texts - cached;
-  return { rows, badRows, texts, cached, calls, seconds: Math.ceil(calls / rate) };
+  return { rows, badRows, bad, texts, cached, calls, seconds: Math.ceil(calls / rate) };
 }

@@ -27,9 +27,8 @@ export type Chunk = { readonly index: number; readonly rows: readonly SourceRow[
 export const isBad = (row: SourceRow): row is BadRow => 'fault' in row;
 
 /**
- * Cuts rows into chunks of at most 100 rows and 200 KB. The size is that of the texts as they are sent: as JSON, with the
- * characters escaped that SQS refuses. It is never less than their UTF-8, and a chunk fits in a message. A text that is larger than that on its own, or blank, becomes a bad
- * row. The boundaries depend on the rows alone, and one chunk is held at a time.
+ * Cuts rows into chunks of at most 100 rows and 200 KB of texts as they are sent: as JSON, with the characters escaped that
+ * SQS refuses. A text that is larger on its own, or blank, becomes a bad row. The boundaries depend on the rows alone.
  */
 export async function* cutChunks(rows: AsyncIterable<SourceRow>): AsyncGenerator<Chunk> {
   let index = 0;
@@ -47,12 +46,8 @@ export async function* cutChunks(rows: AsyncIterable<SourceRow>): AsyncGenerator
   if (held.length > 0) yield { index, rows: held };
 }
 
-/** The rows as chunks contain them: those that no chunk can score are bad rows. */
-export async function* checkedRows(rows: AsyncIterable<SourceRow>): AsyncGenerator<SourceRow> {
-  for await (const row of rows) yield measured(row).row;
-}
-
-function measured(row: SourceRow): { readonly row: SourceRow; readonly sizeBytes: number } {
+/** A row as chunks contain it, and the bytes of its text there: one that no chunk can score is a bad row. */
+export function measured(row: SourceRow): { readonly row: SourceRow; readonly sizeBytes: number } {
   if (isBad(row)) return { row, sizeBytes: 0 };
   const { line, id, text, columns } = row;
   const bad = (fault: string) => {

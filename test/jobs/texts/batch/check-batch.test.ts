@@ -20,6 +20,7 @@ const TEN_DAYS = 864_000;
 const previewOf = (calls: number): Preview => ({
   rows: calls + 5,
   badRows: 0,
+  bad: [],
   texts: calls + 1,
   cached: 1,
   calls,
@@ -117,6 +118,7 @@ describe('a preview', () => {
     expect(await previewBatch({ request: {}, rows: rowsOf(mixedRows) }, split)).toEqual({
       rows: 230,
       badRows: 4,
+      bad: [50, 100, 150, 200].map((line) => ({ line, fault: 'no text' })),
       texts: distinct.size,
       cached: 1,
       calls: distinct.size - 1,
