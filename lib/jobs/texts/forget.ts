@@ -42,9 +42,9 @@ export type Erased = {
 };
 
 /**
- * Erases a text by its SHA-256 (hex, of its UTF-8) wherever it is stored: its results in the cache, in staged chunks,
- * and in the parts of all batches, where its rows remain as lines without results. Reads every batch. It does not touch
- * the file that the text came from, messages on the queue, or the results of jobs.
+ * Erases a text by its SHA-256 (hex, of its UTF-8) from the cache, from staged chunks, and from the parts of all batches,
+ * where its rows remain as lines without results. Reads every batch. The file that the text came from, messages on the queue
+ * and results of jobs stay.
  */
 export async function forgetText(textHash: string, options: BatchStorage): Promise<Erased> {
   const batches = new Set<string>();
@@ -70,9 +70,8 @@ export async function forgetText(textHash: string, options: BatchStorage): Promi
 }
 
 /**
- * Erases a batch: its rows in the table, its staged chunks, parts and summary, and the cached results of its texts,
- * even if other batches share them. Jobs of the batch that still run end without a trace, except in the cache. Throws
- * `RangeError` for an invalid batch name.
+ * Erases a batch: its rows in the table, its objects, and the cached results of its texts, even if other batches share them.
+ * Jobs of the batch that still run end without a trace, except in the cache. Throws `RangeError` for an invalid name.
  */
 export async function forgetBatch(batch: string, options: BatchStorage): Promise<Erased> {
   const { store, table } = options;
@@ -145,20 +144,18 @@ async function eraseFromStaged(
 
 function withoutText(row: StagedRow, textHash: string): StagedRow {
   if (!('text' in row) || textHashOf(row.text) !== textHash) return row;
-  const { line, id } = row;
-  return { line, id, erased: true };
+  return { line: row.line, id: row.id, erased: true };
 }
 
 /** Rewrites an open row, so that a worker that read the chunk with the text fails to end it, and reads it again. */
 async function touchOpenRow(chunkId: ChunkId, options: BatchStorage): Promise<void> {
   const stored = await readChunkRow(chunkId, options);
-  if (stored === undefined || isEnded(stored.row)) return;
   // If another write comes first, the worker fails because of that one.
-  await writeChunkRow(chunkId, stored.row, stored.token, options);
+  if (stored && !isEnded(stored.row)) await writeChunkRow(chunkId, stored.row, stored.token, options);
 }
 
 /**
- * Erases a text from the part that a chunk's row names, and from those that no row names; returns how many rows each of
+ * Erases a text from the part that a chunk's row names, and deletes those that no row names; returns how many rows each of
  * them had of it. If there is no row, the parts are all that is left of the batch.
  */
 async function eraseFromParts(
@@ -182,7 +179,9 @@ async function eraseFromParts(
     let hasChanged = false;
     for (const [key, rows] of holding) {
       if (stored !== undefined && stored.row.part !== key) continue;
-      const left = rows.map((row) => withoutResult(row, textHash));
+      const left = rows.map(
+        (row): ScoredRow => (row.textHash === textHash ? { id: row.id, line: row.line, erased: true } : row),
+      );
       hasChanged ||= !(await replacePart(chunkId, stored, left, options));
     }
     if (hasChanged) continue;
@@ -192,9 +191,6 @@ async function eraseFromParts(
   }
 }
 
-const withoutResult = (row: ScoredRow, textHash: string): ScoredRow =>
-  row.textHash === textHash ? { id: row.id, line: row.line, erased: true } : row;
-
 /** Writes a new part and makes the chunk's row, if there is one, name it; false if the row changed meanwhile. */
 async function replacePart(
   chunkId: ChunkId,
@@ -202,17 +198,16 @@ async function replacePart(
   rows: readonly ScoredRow[],
   options: BatchStorage,
 ): Promise<boolean> {
-  const part = printPart(chunkId, rows);
-  await options.store.put(part.key, part.body);
+  const { key: part, body } = printPart(chunkId, rows);
+  await options.store.put(part, body);
   if (stored === undefined || !hasPart(stored.row)) return true;
   const { row, token } = stored;
-  const counts = { ...row.counts, ...countRowsOf(rows, row.counts.bad) };
-  const next = { ...row, part: part.key, counts };
+  const next = { ...row, part, counts: { ...row.counts, ...countRowsOf(rows, row.counts.bad) } };
   const now = await writeChunkRow(chunkId, next, token, options);
   if (now?.row === next) return true;
   // As long as the row names the old part, another run that forgets this text may be about to name the same new one.
-  const isDead = now !== undefined && now.row.part !== row.part && now.row.part !== part.key;
-  if (isDead) await options.store.delete(part.key);
+  if (now !== undefined && now.row.part !== row.part && now.row.part !== part)
+    await options.store.delete(part);
   return false;
 }
 
@@ -225,15 +220,14 @@ async function readPart(key: string, { store }: BatchStorage): Promise<readonly 
 const keysOf = (prefix: string, { store }: BatchStorage): Promise<string[]> =>
   Array.fromAsync(store.list(prefix), ({ key }) => key);
 
-/** What was forgotten. */
-export type Forgotten = { readonly textHash: string } | { readonly batch: string };
-
 /**
- * Erases what a bucket with versions still has of a text or a batch that was forgotten: otherwise it could be read until
- * its lifetime ends. Call it last, when nothing current holds it; it also finds what an earlier, interrupted call left.
- * Returns how many versions it erased.
+ * Erases what a bucket with versions still has of a text or a batch, once nothing current holds it. Returns how many versions
+ * it erased; a call that was interrupted is made up for by the next one.
  */
-export async function eraseOldVersions(forgotten: Forgotten, store: Store): Promise<number> {
+export async function eraseOldVersions(
+  forgotten: { readonly textHash: string } | { readonly batch: string },
+  store: Store,
+): Promise<number> {
   const prefixes =
     'batch' in forgotten
       ? [stagedFolder(forgotten.batch), scoresFolder(forgotten.batch)]

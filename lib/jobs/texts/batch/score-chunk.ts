@@ -1,7 +1,7 @@
 import type { ScoreJob } from '../../types/score/message.ts';
 import { createScoreCache, type Looked } from '../cache/score-cache.ts';
 import type { ScoreTextsOptions } from '../scoring/run.ts';
-import { type TextOutcome, withResult } from '../scoring/score-text.ts';
+import type { TextOutcome } from '../scoring/score-text.ts';
 import { type Scored, scoreTexts, settled, type TextResult } from '../scoring/score-texts.ts';
 import { type BatchStorage, type ChunkId, partPrefix, type ScoreRequest } from './batch.ts';
 import { openCallLimit } from './call-limit.ts';
@@ -155,7 +155,7 @@ export async function failChunk(
 }
 
 function recordedOutcome(looked: Looked, error: string): TextOutcome {
-  if (looked.kind === 'scored') return withResult(looked);
+  if (looked.kind === 'scored') return looked;
   // Whoever holds the text will count its calls.
   if (looked.kind === 'held') return { kind: 'failed', error, calls: 0 };
   return { kind: 'failed', error, calls: looked.claim.sends(), claim: looked.claim };

@@ -36,12 +36,11 @@ export type ScoreCache = {
   look(requests: readonly SentimentRequest[], payer?: string): Promise<readonly Looked[]>;
 };
 
-/** A text that this worker need not, or must not, send. */
-export type Taken =
-  /** `calls`: those that this payer spent on it; 0 if another job paid. */
-  | { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number }
-  /** Another worker is scoring it, and holds it until then: epoch milliseconds. */
-  | { readonly kind: 'held'; readonly untilMs: number };
+/** A text with its result. `calls`: those that this payer spent on it; 0 if another job paid. */
+export type ScoredText = { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number };
+
+/** A text that this worker need not, or must not, send: if held, another worker has it until then (epoch milliseconds). */
+export type Taken = ScoredText | { readonly kind: 'held'; readonly untilMs: number };
 
 export type Looked = Taken | { readonly kind: 'open'; readonly claim: TextClaim };
 
@@ -63,10 +62,10 @@ export type TextClaim = {
   isHeld(): boolean;
   /**
    * Stores the result over any row that has none, even if another worker has taken the text over since: that saves their
-   * call. Returns the one in the cache afterwards, and the calls that it took: 0 if another worker was faster, since that
-   * worker counts them. A row that is gone was erased, and stays erased.
+   * call. Returns the one in the cache afterwards; if another worker was faster, that one counts the calls. A row that is
+   * gone was erased, and stays erased.
    */
-  finish(result: Sentiment): Promise<{ readonly result: Sentiment; readonly calls: number }>;
+  finish(result: Sentiment): Promise<ScoredText>;
   /** Frees the text, with the number of sends without a result: the next holder counts them. */
   release(): Promise<void>;
   /** Deletes what a release left: its sends have been counted. */
@@ -140,7 +139,7 @@ function createTextClaim(seen: Seen, options: ScoreCacheOptions): TextClaim {
     async finish(result) {
       for (;;) {
         await write({ state: 'SCORED', result: printJson(result) }, resultToken);
-        if (own.isOwn || own.token === null) return { result, calls: own.row.sends };
+        if (own.isOwn || own.token === null) return { kind: 'scored', result, calls: own.row.sends };
         const taken = takenBy(own.row, undefined, now());
         if (taken?.kind === 'scored') return taken;
       }

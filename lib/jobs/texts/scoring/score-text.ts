@@ -1,32 +1,21 @@
 import { PlatformError, type Sentiment, type SentimentRequest } from '../../../platform/index.ts';
 import { decideRetry, defaultRetryLimits } from '../../../platform/retry.ts';
-import type { Taken, TextClaim } from '../cache/score-cache.ts';
+import type { ScoredText, Taken, TextClaim } from '../cache/score-cache.ts';
 import { isOfText, wasRefused } from './failures.ts';
 import type { Run } from './run.ts';
 
-/** The outcome of a text, which several ids may share. `calls`: those that may have been executed. */
+/** The outcome of a text, which several ids may share. `calls`: those of this job that may have been executed. */
 export type TextOutcome =
-  | { readonly kind: 'cached'; readonly result: Sentiment }
-  | { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number }
+  | ScoredText
   /** `claim` is to forget it once the failure is recorded: until then the cache counts its calls. */
   | { readonly kind: 'failed'; readonly error: string; readonly calls: number; readonly claim?: TextClaim }
   /** It failed in a way that says nothing about the text. The cache counts its calls until somebody scores it. */
   | { readonly kind: 'unsettled'; readonly error: unknown; readonly calls: number };
 
-/** A text that this worker leaves alone until then, since another one has it or time is up. */
-type HeldText = Extract<Taken, { readonly kind: 'held' }>;
+/** It may also be held, by another worker or since time is up. */
+type Outcome = TextOutcome | Taken;
 
-type Outcome = TextOutcome | HeldText;
-
-const heldNow = ({ now }: Run): HeldText => ({ kind: 'held', untilMs: now() });
-
-type Found = { readonly result: Sentiment; readonly calls: number };
-
-/** The outcome of a text with a result; `calls`: those of this job, 0 if another one paid. */
-export const withResult = ({ result, calls }: Found): TextOutcome =>
-  calls === 0 ? { kind: 'cached', result } : { kind: 'scored', result, calls };
-
-export const outcomeOf = (taken: Taken): Outcome => (taken.kind === 'held' ? taken : withResult(taken));
+const heldNow = ({ now }: Run): Outcome => ({ kind: 'held', untilMs: now() });
 
 /**
  * Scores a text that is not in the cache by calls, and stops the run if it shows that no other text would fare better.
@@ -144,7 +133,7 @@ async function sendText({ request, claim, leave }: Turn, run: Run): Promise<Trie
     const sent = await claim.send();
     if (sent.kind !== 'sent') {
       await limit?.giveBack();
-      return end(outcomeOf(sent));
+      return end(sent);
     }
     recorded = true;
   };
@@ -209,7 +198,7 @@ const STORE_DELAYS_MS: readonly number[] = [500, 1_000, 2_000];
 async function store(result: Sentiment, claim: TextClaim, run: Run): Promise<TextOutcome> {
   for (const delayMs of [...STORE_DELAYS_MS, undefined]) {
     try {
-      return withResult(await claim.finish(result));
+      return await claim.finish(result);
     } catch {
       if (delayMs !== undefined) await run.sleep(delayMs);
     }

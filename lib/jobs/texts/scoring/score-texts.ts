@@ -1,7 +1,7 @@
 import type { Sentiment } from '../../../platform/index.ts';
 import type { ScoreRequest } from '../batch/batch.ts';
-import { type Run, type ScoreTextsOptions, type Stop, startRun } from './run.ts';
-import { outcomeOf, scoreText, type TextOutcome } from './score-text.ts';
+import { type Run, type ScoreTextsOptions, startRun } from './run.ts';
+import { scoreText, type TextOutcome } from './score-text.ts';
 
 /** The result of one text: its sentiment, or why there is none. */
 export type TextResult = {
@@ -69,23 +69,30 @@ export async function scoreTexts(
   const outcomes = new Map<string, TextOutcome>();
   let open = [...new Set(texts.map(({ text }) => text))];
   let endMs: number | undefined;
+  const laterBy = (delayMs: number): Scored => ({
+    kind: 'later',
+    waiting: open.length,
+    delayMs: Math.max(SHORTEST_DELAY_MS, delayMs),
+  });
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(2 * pollMs, LONGEST_POLL_MS)) {
     const heldUntilMs = await scoreEach(open, request, outcomes, run);
     open = open.filter((text) => !outcomes.has(text));
-    const stopped = run.stopped();
-    if (stopped !== undefined) return endOf(stopped, texts, outcomes, run);
-    if (open.length === 0) {
-      const undecided = outcomes.values().find(({ kind }) => kind === 'unsettled');
-      if (undecided?.kind !== 'unsettled') return settled(texts, outcomes);
-      return endOf({ kind: 'error', error: undecided.error, alike: false }, texts, outcomes, run);
+    const undecided = outcomes.values().find((outcome) => outcome.kind === 'unsettled');
+    if (open.length === 0 && undecided !== undefined)
+      run.stop({ kind: 'error', error: undecided.error, alike: false });
+    const stop = run.stopped();
+    if (stop?.kind === 'error') {
+      const { error, alike } = stop;
+      const progress = run.counts.successes;
+      return { kind: 'stopped', error, alike, progress, results: resultsOf(texts, outcomes, error) };
     }
+    if (stop !== undefined) return laterBy(stop.delayMs);
+    if (open.length === 0) return settled(texts, outcomes);
     endMs ??= Math.min(run.deadlineMs, run.now() + MAX_WAIT_MS);
-    if (run.now() + pollMs > endMs) return laterBy(heldUntilMs - run.now(), open.length);
-    try {
-      await run.sleep(pollMs, run.signal);
-    } catch (error) {
-      return endOf({ kind: 'error', error, alike: false }, texts, outcomes, run);
-    }
+    if (run.now() + pollMs > endMs) return laterBy(heldUntilMs - run.now());
+    await run
+      .sleep(pollMs, run.signal)
+      .catch((error: unknown) => run.stop({ kind: 'error', error, alike: false }));
   }
 }
 
@@ -100,8 +107,8 @@ async function scoreEach(
   let heldUntilMs = Number.POSITIVE_INFINITY;
   const lane = async () => {
     for await (const [text, looked] of rest) {
-      const isOpen = looked.kind === 'open';
-      const outcome = isOpen ? await scoreText({ ...request, text }, looked.claim, run) : outcomeOf(looked);
+      const outcome =
+        looked.kind === 'open' ? await scoreText({ ...request, text }, looked.claim, run) : looked;
       // The request is right, whatever else is wrong now.
       if (looked.kind === 'scored') run.failures.hasScored();
       if (outcome.kind === 'held') heldUntilMs = Math.min(heldUntilMs, outcome.untilMs);
@@ -140,45 +147,26 @@ export function settled(texts: readonly TextOfJob[], outcomes: Outcomes): Settle
   return { kind: 'scored', results: resultsOf(texts, outcomes), settle };
 }
 
-function endOf(stop: Stop, texts: readonly TextOfJob[], outcomes: Outcomes, run: Run): Scored {
-  if (stop.kind === 'error')
-    return {
-      ...stop,
-      kind: 'stopped',
-      progress: run.counts.successes,
-      results: resultsOf(texts, outcomes, stop.error),
-    };
-  return laterBy(stop.delayMs, new Set(texts.map(({ text }) => text)).size - outcomes.size);
-}
-
-const laterBy = (delayMs: number, waiting: number) =>
-  ({ kind: 'later', waiting, delayMs: Math.max(SHORTEST_DELAY_MS, delayMs) }) as const;
-
 /** `why`: what stopped the texts that have no outcome. */
 function resultsOf(texts: readonly TextOfJob[], outcomes: Outcomes, why?: unknown): readonly TextResult[] {
   const seen = new Set<string>();
-  return texts.map(({ id, text }) => {
-    const isFirst = !seen.has(text);
+  return texts.map(({ id, text }): TextResult => {
+    const outcome = outcomes.get(text) ?? { kind: 'unsettled', error: why, calls: 0 };
+    // Calls are counted for the first of equal texts only; the others found the result.
+    const calls = seen.has(text) ? 0 : outcome.calls;
     seen.add(text);
-    return resultOf(id, outcomes.get(text) ?? { kind: 'unsettled', error: why, calls: 0 }, isFirst);
+    const counted = { calls, paidAgain: Math.max(0, calls - 1) };
+    switch (outcome.kind) {
+      case 'failed':
+        return { id, error: outcome.error, cached: false, ...counted };
+      case 'unsettled':
+        return { id, error: `not scored: ${messageOf(outcome.error)}`, cached: false, ...counted };
+      case 'scored':
+        return { id, result: outcome.result, cached: calls === 0, ...counted };
+      default:
+        return outcome satisfies never;
+    }
   });
-}
-
-/** Calls are counted for the first of equal texts only; the others found the result. */
-function resultOf(id: string, outcome: TextOutcome, isFirst: boolean): TextResult {
-  const calls = isFirst && outcome.kind !== 'cached' ? outcome.calls : 0;
-  const counted = { calls, paidAgain: Math.max(0, calls - 1) };
-  switch (outcome.kind) {
-    case 'failed':
-      return { id, error: outcome.error, cached: false, ...counted };
-    case 'unsettled':
-      return { id, error: `not scored: ${messageOf(outcome.error)}`, cached: false, ...counted };
-    case 'cached':
-    case 'scored':
-      return { id, result: outcome.result, cached: outcome.kind === 'cached' || !isFirst, ...counted };
-    default:
-      return outcome satisfies never;
-  }
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

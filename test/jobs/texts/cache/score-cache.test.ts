@@ -200,7 +200,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
       const claim = await sentBy(one, 'good');
       await erase(one.table);
 
-      expect(await claim.finish(mine)).toEqual({ result: mine, calls: 1 });
+      expect(await claim.finish(mine)).toEqual({ kind: 'scored', result: mine, calls: 1 });
       expect(await one.table.get(KEY)).toBeUndefined();
     });
   });
