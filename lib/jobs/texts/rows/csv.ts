@@ -29,9 +29,9 @@ export type CsvTable = CsvHeader & {
 };
 
 /**
- * Reads the header of a CSV. The separator is the given one, or that of a line such as `sep=;` before the header, or the
- * one found most often outside quotes that yields all requested columns. Throws `RowsError` for a header that is missing
- * or broken, that names a column twice, or that lacks one.
+ * Reads the header of a CSV. The separator is the given one, or that of a line such as `sep=;`, or the one found most often
+ * outside quotes that yields all requested columns. Throws `RowsError` for a header that is missing or broken, that names a
+ * column twice, or that lacks one.
  */
 export async function openTable(
   lines: SourceLines,
@@ -132,9 +132,9 @@ function faultOf(fields: readonly string[] | Fault, names: readonly string[]): s
 }
 
 /**
- * Whether to skip only the first line of a broken row, and not everything up to the quote that seems to close. True if
- * the first quote is a stray one that opens nothing, if the other one is not at the end of a field, or if all other
- * lines are rows of their own, the last of them with that quote opening a field.
+ * Whether to skip only the first line of a broken row, not everything up to the quote that seems to close. True if the first
+ * quote opens nothing, if the other one is not at the end of a field, or if all other lines are rows of their own, the last
+ * of them with that quote opening a field.
  */
 function endsWithFirstLine(lines: readonly SourceLine[], { separator, names }: CsvHeader): boolean {
   const [first = '', ...others] = lines.map(({ text }) => text);

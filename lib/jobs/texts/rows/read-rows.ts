@@ -38,9 +38,8 @@ type OpenRows = AsyncDisposable & {
 
 /**
  * Opens a CSV (RFC 4180, with a header), NDJSON, or a JSON array of objects, gzipped or not. A bad row is reported and
- * does not stop the rest; blank lines are skipped. Memory holds the sample for detecting the encoding, and one row.
- * Throws `RowsError` for invalid options, a header that is broken or lacks a column, a file of another kind, and broken
- * gzip or JSON arrays.
+ * does not stop the rest; blank lines are skipped. Throws `RowsError` for invalid options, a header that is broken or lacks
+ * a column, a file of another kind, and broken gzip or JSON arrays.
  */
 export async function openRows(bytes: AsyncIterable<Uint8Array>, options: RowsOptions): Promise<OpenRows> {
   const { separator } = options;
@@ -50,19 +49,15 @@ export async function openRows(bytes: AsyncIterable<Uint8Array>, options: RowsOp
       `separator: expected one character, not a quote or line ending, got ${JSON.stringify(separator)}`,
     );
   const source = await openText(bytes, options.encoding);
-  const close = { [Symbol.asyncDispose]: () => source[Symbol.asyncDispose]() };
+  const { encoding, isMarked, [Symbol.asyncDispose]: close } = source;
   try {
-    const { encoding, isMarked } = source;
-    const found = { encoding, isMarked };
     const format = formatOf(source.head, options);
-    if (format === 'csv') {
-      const csv = await openCsv(source.lines(), options);
-      return { ...csv, format: { format, ...found, ...csv.format }, ...close };
-    }
     const lines = source.lines(format === 'json' ? 'element' : 'line');
-    return { format: { format, ...found }, rows: () => jsonRows(lines, format, options), ...close };
+    const { rows, ...header } =
+      format === 'csv' ? await openCsv(lines, options) : { rows: () => jsonRows(lines, format, options) };
+    return { format: { format, encoding, isMarked, ...header }, rows, [Symbol.asyncDispose]: close };
   } catch (error) {
-    await source[Symbol.asyncDispose]();
+    await close();
     throw error;
   }
 }
@@ -102,7 +97,7 @@ async function openCsv(lines: SourceLines, options: RowsOptions) {
       yield { row, record: fields };
     }
   }
-  return { format: { separator, names }, rows };
+  return { separator, names, rows };
 }
 
 function formatOf(head: Uint8Array, { format, name = '' }: RowsOptions): SourceFormat['format'] {

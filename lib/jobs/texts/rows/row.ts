@@ -33,23 +33,16 @@ export type BadRow = {
 export const requestedColumns = ({ text, id, columns = [] }: RowColumns): readonly string[] =>
   id === undefined ? [text, ...columns] : [text, id, ...columns];
 
+type FieldOf = (column: string) => unknown;
+
 /** Makes a row from its values, undefined for a field that is not there. */
-export function rowFrom(
-  line: number,
-  requested: RowColumns,
-  fieldOf: (column: string) => unknown,
-): Row | BadRow {
+export function rowFrom(line: number, requested: RowColumns, fieldOf: FieldOf): Row | BadRow {
   const { text, id, columns = [] } = requested;
-  const faults: string[] = [];
-  for (const name of requestedColumns(requested)) {
-    const fault = faultOf(name, fieldOf(name), requested);
-    if (fault !== undefined) faults.push(fault);
-  }
+  const faults = requestedColumns(requested).flatMap((name) => faultOf(name, fieldOf(name), requested) ?? []);
   if (faults.length > 0) {
     const value = fieldOf(text);
-    const isEmpty = value === null || (typeof value === 'string' && isBlank(value));
     const bad = badRow({ line, fault: [...new Set(faults)].join('; ') }, requested, fieldOf);
-    return isEmpty ? { ...bad, isEmpty } : bad;
+    return value === null || (typeof value === 'string' && isBlank(value)) ? { ...bad, isEmpty: true } : bad;
   }
   return {
     line,
@@ -60,21 +53,16 @@ export function rowFrom(
 }
 
 /** A bad row with what can be read of it; absent values are left out. */
-export function badRow(
-  { line, fault }: BadRow,
-  requested: RowColumns,
-  fieldOf: (column: string) => unknown,
-): BadRow {
+export function badRow({ line, fault }: BadRow, requested: RowColumns, fieldOf: FieldOf): BadRow {
   const { id, columns = [] } = requested;
-  const own = id === undefined ? undefined : fieldOf(id);
-  const read = columns.flatMap((column) => {
-    const value = fieldOf(column);
-    return value === undefined ? [] : [[column, printed(value)] as const];
-  });
+  const hasId = id !== undefined && faultOf(id, fieldOf(id), { text: '', id }) === undefined;
+  const read = columns
+    .filter((column) => fieldOf(column) !== undefined)
+    .map((column) => [column, printed(fieldOf(column))] as const);
   return {
     line,
     fault,
-    ...(id === undefined || faultOf(id, own, { text: '', id }) !== undefined ? {} : { id: printed(own) }),
+    ...(hasId ? { id: printed(fieldOf(id)) } : {}),
     ...(read.length === 0 ? {} : { columns: Object.fromEntries(read) }),
   };
 }

@@ -12,28 +12,27 @@ import { textHashOf } from '../cache/cache-row.ts';
 const MOST_ALIKE = 3;
 
 /**
- * The same of texts that the platform refuses. Before any text has succeeded, the request itself may be wrong (a model,
- * instructions), so few are tried. Afterwards it is known to be right, and files are often sorted: a hundred refusals in a
- * row are more likely something that all texts share, such as credits that have run out.
+ * The same of texts that the platform refuses. Before any text has succeeded, the request itself may be wrong, so few are
+ * tried. Afterwards a hundred refusals in a row, since files are often sorted, are more likely something that all texts
+ * share, such as credits that have run out.
  */
 const MOST_REFUSED = { beforeSuccess: 10, afterSuccess: 100 };
 
 /** The failures of texts by one request since the last success: over all chunks that share it. */
-export type Failures = {
-  /** Records a text that failed. True if it was one too many; then they count anew, as before any success. */
-  readonly failed: (text: string, failure: PlatformFailure) => boolean;
-  /** Records that a text was scored. */
-  readonly succeeded: () => void;
-  /** Records that the request has scored a text before: a result of it is in the cache, or in a part. */
-  readonly hasScored: () => void;
-};
+export type Failures = ReturnType<typeof createFailures>;
 
-export function createFailures(): Failures {
+export function createFailures() {
   /** The hashes of texts by how they failed: the same text in many chunks is one text. */
   const failed = new Map<string, Set<string>>();
   let mostRefused = MOST_REFUSED.beforeSuccess;
+  /** Records that the request has scored a text before: a result of it is in the cache, or in a part. */
+  const hasScored = () => {
+    mostRefused = MOST_REFUSED.afterSuccess;
+  };
   return {
-    failed(text, failure) {
+    hasScored,
+    /** Records a text that failed. True if it was one too many; then they count anew, as before any success. */
+    failed(text: string, failure: PlatformFailure): boolean {
       const name = likenessOf(failure);
       const alike = (failed.get(name) ?? new Set()).add(textHashOf(text));
       failed.set(name, alike);
@@ -42,12 +41,10 @@ export function createFailures(): Failures {
       mostRefused = MOST_REFUSED.beforeSuccess;
       return true;
     },
+    /** Records that a text was scored. */
     succeeded() {
       failed.clear();
-      mostRefused = MOST_REFUSED.afterSuccess;
-    },
-    hasScored() {
-      mostRefused = MOST_REFUSED.afterSuccess;
+      hasScored();
     },
   };
 }
@@ -94,10 +91,7 @@ function likenessOf(failure: PlatformFailure): string {
   }
 }
 
-/**
- * True if a text that failed like this, after its tries, fails alone: its row ends with this error. Any other failure
- * leaves the text to a later try of its job.
- */
+/** Whether a text that failed like this, after its tries, fails alone. Any other failure leaves it to a later try of its job. */
 export function isOfText({ failure, attempts }: Pick<PlatformError, 'failure' | 'attempts'>): boolean {
   switch (failure.kind) {
     case 'status':

@@ -1,8 +1,8 @@
+import PQueue from 'p-queue';
 import type { CallOptions, RetryLimits, Sentiment, SentimentRequest } from '../../../platform/index.ts';
 import type { CallLimit } from '../batch/call-limit.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';
 import { createFailures, type Failures } from './failures.ts';
-import { createTextGate, type TextGate } from './text-gate.ts';
 
 /** Calls the platform: `platform.sentiment.analyze`. */
 export type Analyze = (request: SentimentRequest, options?: CallOptions) => Promise<Sentiment>;
@@ -34,7 +34,7 @@ export type ScoreTextsOptions = {
 };
 
 /** Why a run stopped before all of its texts were tried. */
-export type Stop =
+type Stop =
   /** `alike`: different texts failed alike, so the remaining ones would most likely fail too. */
   | { readonly kind: 'error'; readonly error: unknown; readonly alike: boolean }
   /** The pace has no turn for them soon. */
@@ -47,8 +47,6 @@ export function startRun(options: ScoreTextsOptions) {
   const { gate = createTextGate(), failures = createFailures(), signal: caller, now } = options;
   const { deadlineMs = Number.POSITIVE_INFINITY } = options;
   const stopping = new AbortController();
-  const signal: AbortSignal =
-    caller === undefined ? stopping.signal : AbortSignal.any([caller, stopping.signal]);
   let stopped: Stop | undefined;
   return {
     ...options,
@@ -56,11 +54,11 @@ export function startRun(options: ScoreTextsOptions) {
     failures,
     enter: gate.enter(),
     /** Aborted once no further text may be begun. */
-    signal,
+    signal: AbortSignal.any([...(caller === undefined ? [] : [caller]), stopping.signal]),
     /** The first reason counts. */
     stop: (why: Stop) => {
       stopped ??= why;
-      stopping.abort(new StoppedError());
+      stopping.abort(new Error('the run has stopped'));
     },
     stopped: () => stopped,
     /** How many calls have left, and how many of them have scored a text. */
@@ -70,7 +68,40 @@ export function startRun(options: ScoreTextsOptions) {
   };
 }
 
-/** Ends the texts in work once the run has stopped. */
-class StoppedError extends Error {
-  override readonly name = 'StoppedError';
+/**
+ * Bounds how many texts of one process wait for their slot at the pace: all of them waiting there at once would make each
+ * other's waits too long. The chunk that came first goes first: few chunks are half done at any time.
+ */
+export type TextGate = ReturnType<typeof createTextGate>;
+
+/** Two: while one call takes its slot, the next one is there to reserve another. */
+const MOST_WAITING = 2;
+
+export function createTextGate(mostWaiting = MOST_WAITING) {
+  const waiting = new PQueue({ concurrency: mostWaiting });
+  let chunks = 0;
+  return {
+    /**
+     * A chunk's way through the gate. It makes an attempt when there is room, which is free again once the attempt has called
+     * `leave`, or ends. Throws what the attempt throws, and the reason of a signal that is aborted before it starts.
+     */
+    enter() {
+      chunks += 1;
+      const priority = -chunks;
+      return <T>(attempt: (leave: () => void) => Promise<T>, signal: AbortSignal) =>
+        new Promise<T>((resolve, reject) => {
+          let hasStarted = false;
+          const start = () => {
+            hasStarted = true;
+            return new Promise<void>((leave) => {
+              attempt(leave).then(resolve, reject).finally(leave);
+            });
+          };
+          waiting.add(start, { priority, signal }).catch((error: unknown) => {
+            // An attempt that has started ends by itself: its call may have left.
+            if (!hasStarted) reject(error);
+          });
+        });
+    },
+  };
 }

@@ -6,8 +6,8 @@ import { requestOf, scoreChunk } from '../../texts/batch/score-chunk.ts';
 import type { ScoreCache } from '../../texts/cache/score-cache.ts';
 import { createFailuresOf } from '../../texts/scoring/failures.ts';
 import type { Analyze, ScoreTextsOptions } from '../../texts/scoring/run.ts';
+import { createTextGate } from '../../texts/scoring/run.ts';
 import type { StoppedTexts } from '../../texts/scoring/score-texts.ts';
-import { createTextGate } from '../../texts/scoring/text-gate.ts';
 import { HandBackError, type RunJob, UnfinishedError } from '../../turn.ts';
 import type { ScoreJob } from './message.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { cacheKey } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import type { Analyze } from '../../../../lib/jobs/texts/scoring/run.ts';
+import { createTextGate } from '../../../../lib/jobs/texts/scoring/run.ts';
 import { type Scored, scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
-import { createTextGate } from '../../../../lib/jobs/texts/scoring/text-gate.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';
 import type { Table } from '../../../../lib/table/table.ts';
