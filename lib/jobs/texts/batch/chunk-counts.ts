@@ -1,9 +1,11 @@
 import * as z from 'zod/mini';
+import { recordOf } from '../../../base/index.ts';
 import { CANCELLED } from '../../ledger/job-row.ts';
 import type { TextResult } from '../scoring/score-texts.ts';
 import type { ScoredRow } from './chunk-objects.ts';
 
 const count = z.number();
+const counts = recordOf(count);
 
 export const countsSchema = z.object({
   /** All rows of the chunk: scored, failed, bad and erased. */
@@ -21,11 +23,8 @@ export const countsSchema = z.object({
   paidAgain: count,
   /** Those of the calls; cached results cost nothing. */
   tokens: z.object({ input: count, output: count, total: count, reasoning: count }),
-  /**
-   * How often each sentiment occurs, in lower case: [topic, sentiment, rows], the topic null for a text as a whole.
-   * A list, since a topic may have any name.
-   */
-  sentiments: z.array(z.tuple([z.nullable(z.string()), z.string(), count])),
+  /** How often each sentiment occurs, in lower case: for texts as a whole, and by topic. */
+  sentiments: z.object({ overall: counts, topics: recordOf(counts) }),
 });
 
 /** The outcome of a chunk, in numbers. */
@@ -34,9 +33,6 @@ export type ChunkCounts = z.infer<typeof countsSchema>;
 /** What texts cost. */
 export type Costs = Pick<ChunkCounts, 'cached' | 'calls' | 'paidAgain' | 'tokens'>;
 
-/** What a chunk, or a batch, is counted as, but for its sentiments. */
-type Totals = Omit<ChunkCounts, 'sentiments'>;
-
 const NO_COSTS: Costs = {
   cached: 0,
   calls: 0,
@@ -44,19 +40,34 @@ const NO_COSTS: Costs = {
   tokens: { input: 0, output: 0, total: 0, reasoning: 0 },
 };
 
-const NO_TOTALS: Totals = { rows: 0, scored: 0, failed: 0, cancelled: 0, bad: 0, erased: 0, ...NO_COSTS };
+const NO_SENTIMENTS: ChunkCounts['sentiments'] = { overall: {}, topics: {} };
 
-/** Adds the numbers of two objects, at any depth, by the names of the first. */
+const NOTHING: ChunkCounts = {
+  ...{ rows: 0, scored: 0, failed: 0, cancelled: 0, bad: 0, erased: 0 },
+  ...NO_COSTS,
+  sentiments: NO_SENTIMENTS,
+};
+
+/** Adds the numbers of two objects by their names, at any depth. */
 function added<Counts extends object>(one: Counts, other: Counts): Counts {
-  const sums = Object.entries(one).map(([name, value]) => {
-    const more = other[name as keyof Counts];
-    return [name, typeof value === 'number' ? value + Number(more) : added(value, more as object)];
-  });
+  const sums = new Map<string, unknown>(Object.entries(one));
+  for (const [name, more] of Object.entries(other)) {
+    const sum = sums.get(name);
+    sums.set(name, typeof more === 'number' ? more + Number(sum ?? 0) : added(Object(sum ?? {}), more));
+  }
   return Object.fromEntries(sums) as Counts;
 }
 
 /** The sum of the counts of chunks. */
-export const sumOf = (chunks: readonly Totals[]): Totals => chunks.reduce(added, NO_TOTALS);
+export const sumOf = (chunks: readonly ChunkCounts[]): ChunkCounts => chunks.reduce(added, NOTHING);
+
+/** What a chunk has cost. */
+export const costsIn = ({ cached, calls, paidAgain, tokens }: ChunkCounts): Costs => ({
+  cached,
+  calls,
+  paidAgain,
+  tokens,
+});
 
 /**
  * Counts a chunk: its rows from its part, its costs from the results, and what it cost before it was reopened. `chunk`: as
@@ -67,7 +78,8 @@ export function countChunk(
   results: readonly TextResult[],
   chunk: { readonly badRows: readonly unknown[]; readonly counts?: ChunkCounts | undefined },
 ): ChunkCounts {
-  return { ...countRowsOf(rows, chunk.badRows.length), ...added(costsOf(results), chunk.counts ?? NO_COSTS) };
+  const costs = added(costsOf(results), chunk.counts === undefined ? NO_COSTS : costsIn(chunk.counts));
+  return { ...countRowsOf(rows, chunk.badRows.length), ...costs };
 }
 
 export const costsOf = (results: readonly TextResult[]): Costs => results.map(costOf).reduce(added, NO_COSTS);
@@ -89,24 +101,19 @@ export function countRowsOf(rows: readonly ScoredRow[], bad: number): Omit<Chunk
   const failed = rows.filter(({ error }) => error !== undefined).length - bad;
   const cancelled = rows.filter(({ error }) => error?.startsWith(CANCELLED)).length;
   const scored = rows.length - bad - erased - failed;
-  const sentiments = addSentiments(rows.flatMap(sentimentsOf));
+  const sentiments = rows.map(sentimentsOf).reduce(added, NO_SENTIMENTS);
   return { rows: rows.length, scored, failed, cancelled, bad, erased, sentiments };
 }
 
-/** The table accepts only well-formed text. */
 function sentimentsOf({ topicSentiments, sentiment }: ScoredRow): ChunkCounts['sentiments'] {
   const named = typeof topicSentiments === 'object' ? Object.entries(topicSentiments ?? {}) : [];
-  return [...named, [null, sentiment] as const].flatMap(([topic, value]) =>
-    typeof value === 'string' ? [[topic?.toWellFormed() ?? null, value.toLowerCase().toWellFormed(), 1]] : [],
-  );
+  const topics = named.filter(([, value]) => typeof value === 'string');
+  return {
+    overall: once(sentiment),
+    topics: Object.fromEntries(topics.map(([topic, value]) => [topic.toWellFormed(), once(value)])),
+  };
 }
 
-/** Each topic and sentiment once, with the sum of its rows, in a fixed order. */
-export function addSentiments(all: ChunkCounts['sentiments']): ChunkCounts['sentiments'] {
-  const sums = new Map<string, ChunkCounts['sentiments'][number]>();
-  for (const [topic, sentiment, rows] of all) {
-    const name = JSON.stringify([topic, sentiment]);
-    sums.set(name, [topic, sentiment, rows + (sums.get(name)?.[2] ?? 0)]);
-  }
-  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
-}
+/** The table accepts only well-formed text. */
+const once = (sentiment: unknown) =>
+  typeof sentiment === 'string' ? { [sentiment.toLowerCase().toWellFormed()]: 1 } : {};

@@ -1,7 +1,7 @@
 import { printStored } from '../../../store/index.ts';
 import type { InputFound } from '../rows/read-rows.ts';
 import { type BatchStorage, type ChunkId, summaryKey } from './batch.ts';
-import { addSentiments, type ChunkCounts, sumOf } from './chunk-counts.ts';
+import { type ChunkCounts, sumOf } from './chunk-counts.ts';
 import {
   type ChunkRow,
   chunkRows,
@@ -22,14 +22,9 @@ export type Summary = {
   readonly version: 1;
   readonly batch: string;
   readonly chunks: number;
-} & Omit<ChunkCounts, 'sentiments' | 'cancelled'> & {
+} & Omit<ChunkCounts, 'cancelled'> & {
     /** Absent if none was. */
     readonly cancelled?: number;
-    /** How often each sentiment occurs, in lower case: for texts as a whole, and by topic. */
-    readonly sentiments: {
-      readonly overall: Readonly<Record<string, number>>;
-      readonly topics: Readonly<Record<string, Readonly<Record<string, number>>>>;
-    };
     /** The first 1,000, in source order. Of a row with long values, the part alone has its id and columns. */
     readonly badRows: ChunkRow['badRows'];
     readonly parts: readonly { readonly key: string; readonly rows: number }[];
@@ -86,21 +81,12 @@ async function readEnded(batch: string, options: BatchStorage): Promise<Ended | 
 
 function summarize(batch: string, { chunks, badRows }: Ended, input: InputFound | undefined): Summary {
   const { cancelled, ...counts } = sumOf(chunks.map((chunk) => chunk.counts));
-  const sentiments = addSentiments(chunks.flatMap((chunk) => chunk.counts.sentiments));
-  const byTopic = Map.groupBy(sentiments, ([topic]) => topic);
-  const countsOf = (topic: string | null) =>
-    Object.fromEntries((byTopic.get(topic) ?? []).map(([, sentiment, rows]) => [sentiment, rows]));
-  const topics = [...byTopic.keys()].filter((topic) => topic !== null);
   return {
     version: 1,
     batch,
     chunks: chunks.length,
     ...counts,
     ...(cancelled === 0 ? {} : { cancelled }),
-    sentiments: {
-      overall: countsOf(null),
-      topics: Object.fromEntries(topics.map((topic) => [topic, countsOf(topic)])),
-    },
     badRows,
     parts: chunks.map(({ part, counts: { rows } }) => ({ key: part, rows })),
     ...(input === undefined ? {} : { input }),

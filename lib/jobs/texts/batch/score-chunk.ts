@@ -5,7 +5,7 @@ import type { TextOutcome } from '../scoring/score-text.ts';
 import { type Scored, scoreTexts, settled, type TextResult } from '../scoring/score-texts.ts';
 import { type BatchStorage, type ChunkId, partPrefix, type ScoreRequest } from './batch.ts';
 import { openCallLimit } from './call-limit.ts';
-import { type Costs, countChunk } from './chunk-counts.ts';
+import { type Costs, costsIn, countChunk } from './chunk-counts.ts';
 import { printPart, readOpenChunk, type Score, scoredRow } from './chunk-objects.ts';
 import { type EndedChunkRow, isEnded, readChunkRow, type StoredChunk, writeChunkRow } from './chunk-row.ts';
 import { finishBatch, type Summary } from './finish-batch.ts';
@@ -116,12 +116,12 @@ async function findChunk(
 const conclude = async (
   kind: 'ended' | 'was-ended',
   { batch }: ChunkId,
-  { part, counts: { cached, calls, paidAgain, tokens } }: EndedChunkRow,
+  { part, counts }: EndedChunkRow,
   options: BatchStorage,
 ): Promise<EndedChunk> => ({
   kind,
   part,
-  costs: { cached, calls, paidAgain, tokens },
+  costs: costsIn(counts),
   summary: await finishBatch(batch, options),
 });
 

@@ -65,14 +65,11 @@ describe('the rows of a part', () => {
       cancelled: 1,
       bad: 1,
       erased: 1,
-      sentiments: [
-        [null, 'negative', 1],
-        [null, 'positive', 1],
-      ],
+      sentiments: { overall: { positive: 1, negative: 1 }, topics: {} },
     });
   });
 
-  test('count each sentiment by its topic, in lower case, in the order of their names', () => {
+  test('count each sentiment by its topic, in lower case', () => {
     const counted = countRowsOf(
       [
         { line: 1, topicSentiments: { Service: 'Bad', Price: 'GOOD' } },
@@ -83,12 +80,15 @@ describe('the rows of a part', () => {
       0,
     );
 
-    expect(counted.sentiments).toEqual([
-      ['Lone', 'a\uFFFD', 1],
-      ['Price', 'good', 2],
-      ['Service', 'bad', 1],
-      ['\uFFFD', 'b', 1],
-    ]);
+    expect(counted.sentiments).toEqual({
+      overall: {},
+      topics: {
+        Service: { bad: 1 },
+        Price: { good: 2 },
+        Lone: { 'a\uFFFD': 1 },
+        '\uFFFD': { b: 1 },
+      },
+    });
   });
 });
 

@@ -21,10 +21,7 @@ const counts: ChunkCounts = {
   calls: 4,
   paidAgain: 1,
   tokens: { input: 1, output: 2, total: 3, reasoning: 4 },
-  sentiments: [
-    [null, 'good', 4],
-    ['Price', 'bad', 1],
-  ],
+  sentiments: { overall: { good: 4 }, topics: { Price: { bad: 1 } } },
 };
 
 type Row = Parameters<typeof writeChunkRow>[1];
@@ -104,13 +101,10 @@ describe('the summary of a batch', () => {
       calls: 0,
       paidAgain: 0,
       tokens: { input: 10, output: 20, total: 30, reasoning: 40 },
-      sentiments: [
-        [null, 'good', 1],
-        [null, 'bad', 2],
-        ['Price', 'bad', 3],
-        ['Price', 'average', 1],
-        ['Care', 'good', 1],
-      ] as ChunkCounts['sentiments'],
+      sentiments: {
+        overall: { good: 1, bad: 2 },
+        topics: { Price: { bad: 3, average: 1 }, Care: { good: 1 } },
+      },
     };
     const batch = await batchWith({}, [ended(0), ended(1, second)]);
 
@@ -140,8 +134,7 @@ describe('the summary of a batch', () => {
       ],
     });
     expect(summaryOf(batch.store)).toEqual(summary);
-    expect(Object.keys(summary?.sentiments.topics ?? {})).toEqual(['Care', 'Price']);
-    expect(Object.keys(summary?.sentiments.topics['Price'] ?? {})).toEqual(['average', 'bad']);
+    expect(Object.keys(summary?.sentiments.topics ?? {})).toEqual(['Price', 'Care']);
   });
 
   test('counts cancelled rows if there are any', async () => {
