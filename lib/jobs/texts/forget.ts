@@ -3,7 +3,6 @@ import type { OldVersion, Store } from '../../store/index.ts';
 import type { Table } from '../../table/index.ts';
 import {
   type BatchStorage,
-  batchPartition,
   type ChunkId,
   chunkOfPart,
   chunkOfStaged,
@@ -14,7 +13,6 @@ import {
   scoresFolder,
   stagedFolder,
 } from './batch/batch.ts';
-import { limitKey } from './batch/call-limit.ts';
 import { countRowsOf } from './batch/chunk-counts.ts';
 import {
   parsePart,
@@ -24,7 +22,14 @@ import {
   type ScoredRow,
   type StagedRow,
 } from './batch/chunk-objects.ts';
-import { hasPart, isEnded, readChunkRow, type StoredChunk, writeChunkRow } from './batch/chunk-row.ts';
+import {
+  batchPartition,
+  hasPart,
+  isEnded,
+  readChunkRow,
+  type StoredChunk,
+  writeChunkRow,
+} from './batch/chunk-row.ts';
 import { finishBatch } from './batch/finish-batch.ts';
 import { CACHE_PREFIX, parseCacheRow, textHashOf } from './cache/cache-row.ts';
 
@@ -78,7 +83,6 @@ export async function forgetBatch(batch: string, options: BatchStorage): Promise
   if (!isBatchName(batch)) throw new RangeError(`expected a batch name, got ${preview(batch)}`);
   // The rows first: without its row, a chunk that ends writes nothing.
   for await (const { key } of table.list(batchPartition(batch))) await deleteRow(key, table);
-  await deleteRow(limitKey(batch), table);
   const staged = await keysOf(stagedFolder(batch), options);
   const results = await keysOf(scoresFolder(batch), options);
   const hashes = new Set<string>();

@@ -25,12 +25,11 @@ export type ChunkId = { readonly batch: string; readonly chunk: number };
 /** The longest batch name: a chunk's job id is the name and `.chunk-9999999`, at most 128 characters in all. */
 export const LONGEST_BATCH_NAME = 114;
 
-/** Whether a batch may have this name. */
 export const isBatchName = (name: string): boolean =>
   batchName.safeParse(name).success && name.length <= LONGEST_BATCH_NAME;
 
 /** The number of a chunk as it appears in names: five digits, or more if needed. */
-const numbered = (chunk: number) => String(chunk).padStart(5, '0');
+export const numbered = (chunk: number) => String(chunk).padStart(5, '0');
 
 /** The job that scores a chunk. */
 export const chunkJobId = ({ batch, chunk }: ChunkId) => `${batch}.chunk-${numbered(chunk)}`;
@@ -52,11 +51,6 @@ const SUMMARY_NAME = '_summary.json';
 
 /** The start of the key of each part of a chunk; the rest is the start of its SHA-256 and the suffix. */
 export const partPrefix = ({ batch, chunk }: ChunkId) => `${scoresFolder(batch)}part-${numbered(chunk)}-`;
-
-/** The partition of a batch in the table: one row per chunk, and the header. */
-export const batchPartition = (batch: string) => `batch#${batch}`;
-export const chunkSort = (chunk: number) => `chunk-${numbered(chunk)}`;
-export const HEADER_SORT = '_header';
 
 function chunkOfKey(key: string, pattern: RegExp): ChunkId | undefined {
   const [, segment, chunk] = pattern.exec(key) ?? [];

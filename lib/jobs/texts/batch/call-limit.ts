@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
 import { type BatchStorage, RETENTION_MS } from './batch.ts';
-
-const limitSchema = z.object({ most: z.number(), calls: z.number() });
+import { batchPartition, CALLS_SORT } from './chunk-row.ts';
 
 /** The most calls of a batch, and how many have left, or are about to. */
+const limitSchema = z.object({ most: z.number(), calls: z.number() });
+
 type Limit = z.infer<typeof limitSchema>;
 
 /** Bounds the calls of a batch over all processes that score it. */
@@ -17,8 +18,7 @@ export type CallLimit = {
 
 type LimitStorage = Pick<BatchStorage, 'table' | 'newToken' | 'now'>;
 
-/** Where the calls of a batch are counted. */
-export const limitKey = (batch: string) => ({ partition: `batch-calls#${batch}`, sort: '-' });
+const limitKey = (batch: string) => ({ partition: batchPartition(batch), sort: CALLS_SORT });
 
 /** Sets the most calls of a batch; those that were counted before stay counted. */
 export async function setCallLimit(batch: string, most: number, storage: LimitStorage): Promise<void> {
@@ -27,10 +27,10 @@ export async function setCallLimit(batch: string, most: number, storage: LimitSt
 
 /** The bound of a batch; undefined if none was set. */
 export async function openCallLimit(batch: string, storage: LimitStorage): Promise<CallLimit | undefined> {
-  const found = await read(batch, storage);
-  if (found === undefined) return undefined;
+  const stored = await storage.table.get(limitKey(batch));
+  if (stored === undefined) return undefined;
   return {
-    most: found.limit.most,
+    most: limitSchema.parse(stored.row).most,
     take: () =>
       change(batch, storage, ({ most, calls }) => (calls < most ? { most, calls: calls + 1 } : undefined)),
     giveBack: async () =>
@@ -38,23 +38,19 @@ export async function openCallLimit(batch: string, storage: LimitStorage): Promi
   };
 }
 
-async function read(batch: string, { table }: Pick<LimitStorage, 'table'>) {
-  const stored = await table.get(limitKey(batch));
-  return stored && { limit: limitSchema.parse(stored.row), token: stored.token };
-}
-
 /** Writes what `next` makes of the stored limit, however many processes do so at once; false if that is nothing. */
 async function change(
   batch: string,
-  storage: LimitStorage,
+  { table, newToken, now }: LimitStorage,
   next: (limit: Limit) => Limit | undefined,
 ): Promise<boolean> {
-  const { table, newToken, now } = storage;
-  for (;;) {
-    const found = await read(batch, storage);
-    const limit = next(found?.limit ?? { most: 0, calls: 0 });
+  const key = limitKey(batch);
+  for (let stored = await table.get(key); ; ) {
+    const limit = next(stored === undefined ? { most: 0, calls: 0 } : limitSchema.parse(stored.row));
     if (limit === undefined) return false;
-    const options = { expected: found?.token ?? null, token: newToken(), expiresAtMs: now() + RETENTION_MS };
-    if ((await table.put(limitKey(batch), limit, options)).kind === 'stored') return true;
+    const options = { expected: stored?.token ?? null, token: newToken(), expiresAtMs: now() + RETENTION_MS };
+    const put = await table.put(key, limit, options);
+    if (put.kind === 'stored') return true;
+    stored = put.current;
   }
 }

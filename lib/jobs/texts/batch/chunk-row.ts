@@ -2,14 +2,7 @@ import * as z from 'zod/mini';
 import { canonicalJson } from '../../../base/index.ts';
 import type { StoredRow } from '../../../table/index.ts';
 import type { InputFound } from '../rows/read-rows.ts';
-import {
-  type BatchStorage,
-  batchPartition,
-  type ChunkId,
-  chunkSort,
-  HEADER_SORT,
-  RETENTION_MS,
-} from './batch.ts';
+import { type BatchStorage, type ChunkId, numbered, RETENTION_MS } from './batch.ts';
 import { type ChunkCounts, countsSchema } from './chunk-counts.ts';
 import { badRowSchema } from './chunk-objects.ts';
 
@@ -48,10 +41,17 @@ export const hasPart = (row: ChunkRow): row is ChunkRow & Pick<EndedChunkRow, 'p
 
 export type StoredChunk = { readonly row: ChunkRow; readonly token: string };
 
+/** The partition of a batch in the table. */
+export const batchPartition = (batch: string) => `batch#${batch}`;
+
 const chunkRowKey = ({ batch, chunk }: ChunkId) => ({
   partition: batchPartition(batch),
-  sort: chunkSort(chunk),
+  sort: `chunk-${numbered(chunk)}`,
 });
+
+/** Beside the rows of chunks. */
+const HEADER_SORT = '_header';
+export const CALLS_SORT = '_calls';
 
 const parsedChunk = (stored: StoredRow | undefined): StoredChunk | undefined =>
   stored && { row: chunkRowSchema.parse(stored.row), token: stored.token };
@@ -69,7 +69,7 @@ export async function* chunkRows(
   { table }: Pick<BatchStorage, 'table'>,
 ): AsyncGenerator<StoredChunk & { readonly chunkId: ChunkId }> {
   for await (const stored of table.list(batchPartition(batch))) {
-    if (stored.key.sort === HEADER_SORT) continue;
+    if (stored.key.sort === HEADER_SORT || stored.key.sort === CALLS_SORT) continue;
     const chunkId = { batch, chunk: Number(stored.key.sort.replace('chunk-', '')) };
     yield { chunkId, row: chunkRowSchema.parse(stored.row), token: stored.token };
   }
@@ -90,16 +90,13 @@ export async function writeChunkRow(
 }
 
 /**
- * What happened to a chunk: it is open again for the rows that have no score, it was open, all of its rows are scored
- * (or were bad or forgotten), or the batch was erased.
+ * Opens an ended chunk again if some of its rows failed: its job scores only those, and then replaces the part and the
+ * summary. `complete`: no row failed. `gone`: the batch was erased.
  */
-export type ReopenedChunk = 'reopened' | 'was-open' | 'complete' | 'gone';
-
-/**
- * Opens an ended chunk again if some of its rows failed. Its row still names the part, whose scores stay: its job scores
- * only the others, and then replaces the part and the summary. Until then both are as they were.
- */
-export async function reopenChunk(chunkId: ChunkId, options: BatchStorage): Promise<ReopenedChunk> {
+export async function reopenChunk(
+  chunkId: ChunkId,
+  options: BatchStorage,
+): Promise<'reopened' | 'was-open' | 'complete' | 'gone'> {
   for (;;) {
     const stored = await readChunkRow(chunkId, options);
     if (stored === undefined) return 'gone';
@@ -116,7 +113,7 @@ const headerSchema = z.object({
   chunks: z.number(),
   rows: z.number(),
   badRows: z.number(),
-  /** Passed on to the summary. Absent if nothing was said of the source. */
+  /** Passed on to the summary. */
   input: z.optional(z.custom<InputFound>((value) => typeof value === 'object' && value !== null)),
 });
 

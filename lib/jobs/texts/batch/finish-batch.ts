@@ -33,9 +33,9 @@ export type Summary = {
   };
 
 /**
- * Writes the summary of a batch once its header exists and all of its chunks have ended; undefined until then. It is
- * called after each end of a chunk and after the header is written, so the last of these calls sees everything. It looks
- * again after it wrote: if a text was forgotten meanwhile, its summary may have replaced the one without the text.
+ * Writes the summary of a batch once its header exists and all of its chunks have ended; undefined until then. The last call
+ * after an end of a chunk, or after the header was written, sees everything. It looks again after it wrote: if a text was
+ * forgotten meanwhile, its summary may have replaced the one without the text.
  */
 export async function finishBatch(batch: string, options: BatchStorage): Promise<Summary | undefined> {
   for (let written: Buffer | undefined; ; ) {

@@ -29,10 +29,7 @@ export type ScoreCacheOptions = Pick<BatchStorage, 'table' | 'newToken' | 'now'>
 
 /** The results of all texts and requests, shared by all workers: the first to claim a text pays for it. */
 export type ScoreCache = {
-  /**
-   * What is known of at most 100 texts, by one read that claims nothing. `payer` names the job that they belong to: what
-   * the same job paid for in an earlier try is counted as its own.
-   */
+  /** What is known of at most 100 texts, by one read that claims nothing. `payer`: the job that they belong to. */
   look(requests: readonly SentimentRequest[], payer?: string): Promise<readonly Looked[]>;
 };
 
@@ -44,26 +41,19 @@ export type Taken = ScoredText | { readonly kind: 'held'; readonly untilMs: numb
 
 export type Looked = Taken | { readonly kind: 'open'; readonly claim: TextClaim };
 
-/**
- * The right to score a text. It is taken by the write that records the first send, shortly before the call's slot: a text
- * that waits for its turn has cost no write. Failures of the table are thrown as `TableError`.
- */
+/** The right to score a text, taken by the write that records the first send, shortly before the call's slot. */
 export type TextClaim = {
   /** Sends that may have been executed without a result, and that this payer is the one to count. */
   readonly sends: () => number;
-  /**
-   * Takes the text, or renews the lease, and records that a send is about to leave: one write. If it returns anything
-   * but `sent`, nothing may be sent.
-   */
+  /** Takes the text, or renews the lease, and records that a send is about to leave. Nothing may be sent unless `sent`. */
   send(): Promise<Taken | { readonly kind: 'sent' }>;
   /** Records that the last send was certainly not executed, and frees the text; `send` may take it again. */
   takeBack(): Promise<void>;
-  /** Whether the lease outlasts an attempt: otherwise another worker may take the text over, and nothing may be sent. */
+  /** Whether the lease outlasts an attempt: otherwise another worker may take the text over. */
   isHeld(): boolean;
   /**
-   * Stores the result over any row that has none, even if another worker has taken the text over since: that saves their
-   * call. Returns the one in the cache afterwards; if another worker was faster, that one counts the calls. A row that is
-   * gone was erased, and stays erased.
+   * Stores the result over any row that has none, also that of a worker that has taken the text over, which saves its call.
+   * Returns the one in the cache afterwards. A row that is gone was erased, and stays erased.
    */
   finish(result: Sentiment): Promise<ScoredText>;
   /** Frees the text, with the number of sends without a result: the next holder counts them. */

@@ -20,8 +20,8 @@ export type ScoredFileOptions = {
 };
 
 /**
- * Writes the rows of a source with their scores, once their batch has ended; returns how many. The file appears complete
- * or not at all. Memory does not grow with the rows. Throws `SourceChangedError`, and what the file system throws.
+ * Writes the rows of a source with their scores, once their batch has ended; returns how many. Throws `SourceChangedError`,
+ * and as `writeTextFile` does.
  */
 export async function writeScoredFile(summary: Summary, options: ScoredFileOptions): Promise<number> {
   const { file, format, signal } = options;
@@ -150,7 +150,7 @@ function errorOf(score: ScoredRow | undefined): string {
   return why === undefined ? '' : `line ${score?.line}: ${why}`;
 }
 
-/** More names than any table has columns: objects whose names are values, such as ids, would be a column each. */
+/** Objects whose names are values, such as ids, would be a column each. */
 const MOST_NAMES = 2_000;
 
 /**

@@ -4,7 +4,6 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { errorCode } from '../../../store/index.ts';
 
-/** The formats of a file of rows, by its ending. */
 export type OutputFormat = {
   readonly format: 'csv' | 'ndjson';
   readonly isTabbed: boolean;

@@ -11,7 +11,6 @@ export type TableOptions = {
   readonly encoding?: string | undefined;
 };
 
-/** The header of a CSV file: its separator, and its column names in order. */
 type CsvHeader = { readonly separator: string; readonly names: readonly string[] };
 
 /**

@@ -31,7 +31,7 @@ export type Scored =
   | { readonly kind: 'later'; readonly waiting: number; readonly delayMs: number }
   | StoppedTexts;
 
-/** The texts cannot all be scored now. Those that were are in the cache; running the same again pays for the rest. */
+/** The texts cannot all be scored now; running the same again pays for the rest. */
 export type StoppedTexts = {
   readonly kind: 'stopped';
   /** A `PlatformError`, a `TableError`, or the caller's abort. */
@@ -40,7 +40,7 @@ export type StoppedTexts = {
   readonly alike: boolean;
   /** Texts that a call of this run scored. */
   readonly progress: number;
-  /** One for each id: those that were not scored have an error, and the calls that were made for them. */
+  /** One for each id. */
   readonly results: readonly TextResult[];
 };
 
