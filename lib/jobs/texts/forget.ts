@@ -3,6 +3,7 @@ import type { OldVersion, Store } from '../../store/index.ts';
 import type { Table } from '../../table/index.ts';
 import {
   type BatchStorage,
+  batchPartition,
   type ChunkId,
   chunkOfPart,
   chunkOfStaged,
@@ -22,14 +23,7 @@ import {
   type ScoredRow,
   type StagedRow,
 } from './batch/chunk-objects.ts';
-import {
-  batchPartition,
-  hasPart,
-  isEnded,
-  readChunkRow,
-  type StoredChunk,
-  writeChunkRow,
-} from './batch/chunk-row.ts';
+import { hasPart, isEnded, readChunkRow, type StoredChunk, writeChunkRow } from './batch/chunk-row.ts';
 import { finishBatch } from './batch/finish-batch.ts';
 import { CACHE_PREFIX, parseCacheRow, textHashOf } from './cache/cache-row.ts';
 

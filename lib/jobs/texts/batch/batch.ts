@@ -52,6 +52,11 @@ const SUMMARY_NAME = '_summary.json';
 /** The start of the key of each part of a chunk; the rest is the start of its SHA-256 and the suffix. */
 export const partPrefix = ({ batch, chunk }: ChunkId) => `${scoresFolder(batch)}part-${numbered(chunk)}-`;
 
+/** The partition of a batch in the table: a row a chunk, the header, and how many calls it may make. */
+export const batchPartition = (batch: string) => `batch#${batch}`;
+export const HEADER_SORT = '_header';
+export const CALLS_SORT = '_calls';
+
 function chunkOfKey(key: string, pattern: RegExp): ChunkId | undefined {
   const [, segment, chunk] = pattern.exec(key) ?? [];
   const batch = segment === undefined ? undefined : idOfSegment(segment);

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { type BatchStorage, RETENTION_MS } from './batch.ts';
-import { batchPartition, CALLS_SORT } from './chunk-row.ts';
+import { type BatchStorage, batchPartition, CALLS_SORT, RETENTION_MS } from './batch.ts';
 
 /** The most calls of a batch, and how many have left, or are about to. */
 const limitSchema = z.object({ most: z.number(), calls: z.number() });

@@ -2,7 +2,15 @@ import * as z from 'zod/mini';
 import { canonicalJson } from '../../../base/index.ts';
 import type { StoredRow } from '../../../table/index.ts';
 import type { InputFound } from '../rows/read-rows.ts';
-import { type BatchStorage, type ChunkId, numbered, RETENTION_MS } from './batch.ts';
+import {
+  type BatchStorage,
+  batchPartition,
+  CALLS_SORT,
+  type ChunkId,
+  HEADER_SORT,
+  numbered,
+  RETENTION_MS,
+} from './batch.ts';
 import { type ChunkCounts, countsSchema } from './chunk-counts.ts';
 import { badRowSchema } from './chunk-objects.ts';
 
@@ -41,17 +49,10 @@ export const hasPart = (row: ChunkRow): row is ChunkRow & Pick<EndedChunkRow, 'p
 
 export type StoredChunk = { readonly row: ChunkRow; readonly token: string };
 
-/** The partition of a batch in the table. */
-export const batchPartition = (batch: string) => `batch#${batch}`;
-
 const chunkRowKey = ({ batch, chunk }: ChunkId) => ({
   partition: batchPartition(batch),
   sort: `chunk-${numbered(chunk)}`,
 });
-
-/** Beside the rows of chunks. */
-const HEADER_SORT = '_header';
-export const CALLS_SORT = '_calls';
 
 const parsedChunk = (stored: StoredRow | undefined): StoredChunk | undefined =>
   stored && { row: chunkRowSchema.parse(stored.row), token: stored.token };

@@ -72,7 +72,7 @@ export function startRun(options: ScoreTextsOptions) {
  * Bounds how many texts of one process wait for their slot at the pace: all of them waiting there at once would make each
  * other's waits too long. The chunk that came first goes first: few chunks are half done at any time.
  */
-export type TextGate = ReturnType<typeof createTextGate>;
+type TextGate = ReturnType<typeof createTextGate>;
 
 /** Two: while one call takes its slot, the next one is there to reserve another. */
 const MOST_WAITING = 2;
