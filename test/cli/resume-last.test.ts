@@ -48,7 +48,7 @@ test('the run is named before anything is requested', async () => {
 
 test('--resume last resumes the run that was started last, and says which', async () => {
   const first = await begin(MONDAY);
-  const last = await begin(TUESDAY + 1);
+  const last = await begin(TUESDAY + 1_000);
   await begin(TUESDAY);
   await begin(TUESDAY + 2, 'mine');
 
