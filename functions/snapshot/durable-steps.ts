@@ -1,7 +1,7 @@
 import type { DurableContext } from '@aws/durable-execution-sdk-js';
 import type { InHand } from '../../lib/base/index.ts';
 import { afterStepFailure } from '../../lib/snapshot/durable/after-step-failure.ts';
-import type { DurableSteps } from '../../lib/snapshot/durable/durable-steps.ts';
+import type { DurableSteps } from '../../lib/snapshot/durable/durable-snapshot.ts';
 
 export type StepsOptions = {
   /** From 0 up to 1. Default: `Math.random`. */

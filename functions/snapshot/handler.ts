@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { once, sleep } from '../../lib/base/index.ts';
 import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-input.ts';
 import { openSession } from '../../lib/session.ts';
-import type { DurableRunOptions, RunEnd } from '../../lib/snapshot/durable/durable-run.ts';
+import type { DurableRunOptions, RunEnd } from '../../lib/snapshot/durable/durable-snapshot.ts';
 import { takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot.ts';
 import { createInvocations } from '../invocations.ts';
 import { createMetrics } from '../metrics.ts';

@@ -3,9 +3,9 @@ import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { countCalls } from '../../lib/platform/events.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
-import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
-import { scanOfRun } from '../../lib/snapshot/run/scan-of-run.ts';
-import { publishTaken, resumeRun } from '../../lib/snapshot/run/take-run.ts';
+import { beginRun, scanOfRun } from '../../lib/snapshot/run/begin-run.ts';
+import { readCheckpoint } from '../../lib/snapshot/run/checkpoint.ts';
+import { publishTaken } from '../../lib/snapshot/run/take-run.ts';
 import { takeSlice } from '../../lib/snapshot/run/take-slice.ts';
 import type { SnapshotRequest } from '../../lib/snapshot/sources/request.ts';
 import { openStore } from '../../lib/store/open.ts';
@@ -41,7 +41,7 @@ if (half === 'scan') {
   const { checkpoint } = await takeSlice(saved, { store, scan, callCounts: counts });
   report({ run: checkpoint.run, records: checkpoint.records });
 } else {
-  const { checkpoint } = await resumeRun(store, request.source, argument);
+  const { checkpoint } = await readCheckpoint(store, request.source, argument);
   const { kind, manifest } = await publishTaken(checkpoint, {
     store,
     now: Date.now,

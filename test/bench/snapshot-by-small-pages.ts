@@ -1,6 +1,6 @@
 import { sleep } from '../../lib/base/time/sleep.ts';
 import { openSession } from '../../lib/session.ts';
-import { scanOfRun } from '../../lib/snapshot/run/scan-of-run.ts';
+import { scanOfRun } from '../../lib/snapshot/run/begin-run.ts';
 import { startRun, takeRun } from '../../lib/snapshot/run/take-run.ts';
 
 /*

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { durableSteps } from '../../functions/snapshot/durable-steps.ts';
 import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-input.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import type { DurableRunOptions } from '../../lib/snapshot/durable/durable-run.ts';
+import type { DurableRunOptions } from '../../lib/snapshot/durable/durable-snapshot.ts';
 import { takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { StoreError } from '../../lib/store/error.ts';

@@ -3,8 +3,9 @@ import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { countCalls } from '../../lib/platform/events.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
-import { scanOfRun } from '../../lib/snapshot/run/scan-of-run.ts';
-import { resumeRun, startRun, takeRun } from '../../lib/snapshot/run/take-run.ts';
+import { scanOfRun } from '../../lib/snapshot/run/begin-run.ts';
+import { readCheckpoint } from '../../lib/snapshot/run/checkpoint.ts';
+import { startRun, takeRun } from '../../lib/snapshot/run/take-run.ts';
 import { openStore } from '../../lib/store/open.ts';
 
 /*
@@ -26,7 +27,7 @@ const platform = new URL(url).host;
 const saved =
   run === undefined
     ? await startRun({ source: 'calculations', compression: 'gzip', platform, selection: {} }, clock)
-    : await resumeRun(store, 'calculations', run);
+    : await readCheckpoint(store, 'calculations', run);
 // This loads the code of the scan, so that a kill after the name is printed hits the process while it scans.
 const scan = await scanOfRun(saved.checkpoint, { ...clock, call, sleep, pageRows: 100 });
 console.log(saved.checkpoint.run);

@@ -7,12 +7,11 @@ import { findPublished } from '../../snapshot/history/find-published.ts';
 import { lastStopped } from '../../snapshot/history/unpublished-runs.ts';
 import { type Place, placeOf } from '../../snapshot/keys.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
-import { beginRun } from '../../snapshot/run/begin-run.ts';
-import { hasCheckpoint } from '../../snapshot/run/checkpoint.ts';
-import { scanOfRun } from '../../snapshot/run/scan-of-run.ts';
+import { beginRun, scanOfRun } from '../../snapshot/run/begin-run.ts';
+import { hasCheckpoint, readCheckpoint } from '../../snapshot/run/checkpoint.ts';
 import type { Saved } from '../../snapshot/run/slice-progress.ts';
 import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.ts';
-import { resumeRun, takeRun } from '../../snapshot/run/take-run.ts';
+import { takeRun } from '../../snapshot/run/take-run.ts';
 import { checkPlatform, OtherPlatformError } from '../../snapshot/same-platform.ts';
 import type { SnapshotRequest } from '../../snapshot/sources/request.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
@@ -144,7 +143,7 @@ async function canResume(store: Store, { cause, source, run }: SnapshotStoppedEr
   if (failure?.kind === 'input') return false;
   if (failure?.kind !== 'status' || failure.status !== 400) return true;
   // If the checkpoint cannot be read, nobody knows, so the command is shown.
-  const records = await resumeRun(store, source, run).then(
+  const records = await readCheckpoint(store, source, run).then(
     ({ checkpoint }) => checkpoint.records,
     () => undefined,
   );
@@ -187,7 +186,7 @@ async function alreadyPublished(store: Store, { place, run }: ResumedRun): Promi
 async function resume(store: Store, { place, run }: ResumedRun, platform: string): Promise<Saved> {
   const newRun = `to take a new run: ${snapshotCommand(place)} …`;
   try {
-    const saved = await withWayOut(newRun, resumeRun(store, place, run));
+    const saved = await withWayOut(newRun, readCheckpoint(store, place, run));
     checkPlatform(saved.checkpoint, platform);
     return saved;
   } catch (error) {

@@ -63,27 +63,11 @@ function retriesFor(error: unknown): number {
   // Another process moved the checkpoint: the next attempt reads it again.
   if (error instanceof CheckpointConflictError) return LIMITS.maxRetries;
   if (PERMANENT.some((permanent) => error instanceof permanent)) return 0;
-  if (!(error instanceof StoreError)) return isUnconfigured(error) ? 0 : MOST_UNNAMED;
-  switch (error.failure.kind) {
-    case 'busy':
-    case 'unreachable':
-    case 'other':
-      return LIMITS.maxRetries;
-    case 'bad-location':
-    case 'bad-key':
-    case 'key-conflict':
-    case 'too-large':
-    case 'missing':
-    case 'denied':
-    case 'read-only':
-    case 'full':
-    case 'unconfigured':
-      return 0;
-    default:
-      return error.failure satisfies never;
-  }
+  if (error instanceof StoreError) return TEMPORARY.has(error.failure.kind) ? LIMITS.maxRetries : 0;
+  // No time brings a setting that is missing.
+  const isAws = error instanceof AwsError || error instanceof TableError;
+  return isAws && error.failure.kind === 'unconfigured' ? 0 : MOST_UNNAMED;
 }
 
-/** No time brings a setting that is missing. */
-const isUnconfigured = (error: unknown): boolean =>
-  (error instanceof AwsError || error instanceof TableError) && error.failure.kind === 'unconfigured';
+/** What a store gets over. */
+const TEMPORARY: ReadonlySet<StoreError['failure']['kind']> = new Set(['busy', 'unreachable', 'other']);

@@ -1,6 +1,107 @@
+import type { PaceCounts } from '../../pace/pace.ts';
+import type { Call, CallCounts } from '../../platform/index.ts';
+import type { Store } from '../../store/index.ts';
+import { type Compression, type Place, placeOf } from '../keys.ts';
+import type { Manifest } from '../manifest.ts';
+import type { Publication } from '../publish/publish.ts';
+import { beginRun, scanOfRun } from '../run/begin-run.ts';
+import { type Checkpoint, readCheckpoint } from '../run/checkpoint.ts';
+import { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
+import { publishTaken } from '../run/take-run.ts';
+import { takeSlice } from '../run/take-slice.ts';
+import { checkPlatform } from '../same-platform.ts';
 import type { SnapshotRequest } from '../sources/request.ts';
-import { type DurableRunOptions, type EndedRun, takeDurableRun } from './durable-run.ts';
-import type { DurableSteps } from './durable-steps.ts';
+
+/**
+ * What a durable execution offers. The code that uses it runs again from its beginning in each invocation, and must
+ * reach the same steps and waits in the same order each time: it may branch on the results of steps, but on nothing
+ * else that differs from one invocation to the next.
+ */
+export type DurableSteps = {
+  /**
+   * Does something and stores the result, plain JSON; later invocations get the result without doing it again. It may
+   * still be done more than once, if its result was not stored. Failures are retried according to `afterStepFailure`.
+   */
+  readonly step: <T>(name: string, act: () => Promise<T>) => Promise<T>;
+  /** Ends the invocation; a new one continues after this time. */
+  readonly wait: (ms: number) => Promise<void>;
+  /** What is left of the invocation, in milliseconds. Call it only within a step. */
+  readonly remainingMs: () => number;
+};
+
+/** What a durable run needs. Times in milliseconds. */
+export type DurableRunOptions = {
+  /** Its waits are short: longer ones take place between steps. */
+  readonly call: Call;
+  readonly store: Store;
+  readonly compression: Compression;
+  /** The platform's host, as written in manifests. */
+  readonly host: string;
+  readonly callCounts: () => CallCounts;
+  /** What the pace has granted this process so far. Default: not in the manifests. */
+  readonly paceCounts?: () => PaceCounts;
+  /** Called with each run that ended, at least once: published or not, or stopped by an error. */
+  readonly onEnded?: (ended: RunEnd) => void;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** How long a slice runs; it ends after the current page. Default 3 minutes. */
+  readonly sliceMs?: number;
+  /** The time that the current page, its part and the checkpoint may take after that. Default 3 minutes. */
+  readonly marginMs?: number;
+  /** See `SliceOptions`. */
+  readonly partBytes?: number;
+  /** How long a part stays open at most, in milliseconds. Default 30 s. */
+  readonly partMs?: number | undefined;
+  /** How many rows each page of calculations requests. */
+  readonly pageRows?: number;
+};
+
+/** How a durable run ended. Small, however large the run. */
+export type EndedRun = {
+  readonly kind: Publication['kind'];
+  readonly place: Place;
+  readonly run: string;
+  readonly records: number;
+  readonly refused: readonly string[];
+};
+
+/** What is reported of a run that ended. */
+export type RunEnd =
+  | (EndedRun & {
+      readonly parts: number;
+      /** How many records could not be read. */
+      readonly missing: number;
+      readonly changes: Manifest['changes'];
+      /** What is missing or damaged of the last published run, in words. */
+      readonly broken?: string | undefined;
+    })
+  | {
+      readonly kind: 'failed';
+      readonly place: Place;
+      /** Empty if it was not begun. */
+      readonly run: string;
+      readonly err: SnapshotStoppedError;
+    };
+
+/** How far a run has progressed, as returned by a step. */
+type Stage = {
+  readonly run: string;
+  readonly records: number;
+  readonly parts: number;
+  readonly hasEnded: boolean;
+};
+
+/** Default times in milliseconds. A slice and its margin fit twice into an invocation of 15 minutes. */
+const TIMES = { sliceMs: 180_000, marginMs: 180_000 } as const;
+
+/** The shortest wait there is: its only purpose is a new invocation, with enough time for the next step. */
+const PAUSE_MS = 1_000;
+
+/** The time left of an invocation when a hanging slice is aborted, to store its part and the checkpoint. */
+const TO_SAVE_MS = 15_000;
 
 /** A snapshot, and those taken once it is published: cards, whose datasets come from the calculations. */
 export type SnapshotAndFollowers = {
@@ -35,4 +136,108 @@ export async function takeDurableSnapshot(
   if (stopped.length === 0) return { ...ended, followers: endedAfter };
   const reasons = stopped.map((error) => (error instanceof Error ? error.message : String(error))).join('; ');
   throw new AggregateError(stopped, `run ${ended.run} of ${ended.place} was published, but ${reasons}`);
+}
+
+/**
+ * Takes a run as a durable execution: its beginning, each slice of the scan, and the publication are one step. The run's
+ * progress is the checkpoint in the store; a step's result only reports it. A step is repeated if it failed, ran out of
+ * time or its result was lost, and then resumes from the last durable part. Nothing is taken twice: a checkpoint only
+ * ever replaces the one it was made from, and holds the position after its parts; a part that no checkpoint names is in
+ * no manifest. A repeated beginning leaves behind a run that nobody resumes.
+ *
+ * Throws `SnapshotStoppedError` for permanent failures. The run is not deleted, and `--resume` can resume it.
+ */
+export async function takeDurableRun(
+  request: SnapshotRequest,
+  steps: DurableSteps,
+  options: DurableRunOptions,
+): Promise<EndedRun> {
+  const place = placeOf(request.source, request.as);
+  const { sliceMs = TIMES.sliceMs, marginMs = TIMES.marginMs } = options;
+  /** Whether it waits is part of a step's result: on a replay there is enough time, and the wait must be reached. */
+  const step = async <T extends object>(name: string, act: () => Promise<T>): Promise<T> => {
+    const { result, mustPause } = await steps.step(`${name}-${place}`, async () => ({
+      result: await act(),
+      mustPause: steps.remainingMs() < sliceMs + marginMs,
+    }));
+    if (mustPause) await steps.wait(PAUSE_MS);
+    return result;
+  };
+  let run = '';
+  try {
+    ({ run } = await step('begin', async () => {
+      const { checkpoint } = await beginRun(request, { ...options, platform: options.host });
+      return { place, run: checkpoint.run };
+    }));
+    for (let slice = 1, hasEnded = false; !hasEnded; slice += 1)
+      ({ hasEnded } = await step(`slice-${slice}`, () => takeNextSlice(place, run, steps, options)));
+    return await step('publish', () => publish(request, run, options));
+  } catch (error) {
+    const what = run === '' ? `${place} was not started` : `run ${run} of ${place} was stopped`;
+    const why = error instanceof Error ? error.message : String(error);
+    const err = new SnapshotStoppedError(place, run, new Error(`${what}: ${why}`, { cause: error }));
+    // A step, so that a replay does not report it again: others may follow.
+    await steps.step(`failed-${place}`, async () => {
+      options.onEnded?.({ kind: 'failed', place, run, err });
+      return {};
+    });
+    throw err;
+  }
+}
+
+/** Takes one slice from the run's checkpoint in the store, and returns how far the run has progressed. */
+async function takeNextSlice(
+  place: Place,
+  run: string,
+  { remainingMs }: DurableSteps,
+  options: DurableRunOptions,
+): Promise<Stage> {
+  const { store, now, sliceMs = TIMES.sliceMs } = options;
+  const saved = await readCheckpoint(store, place, run);
+  checkPlatform(saved.checkpoint, options.host);
+  // The scan has already ended if the result of the step that ended it was lost.
+  if (saved.checkpoint.outcome !== null) return stageOf(saved.checkpoint);
+  const overAtMs = now() + sliceMs;
+  const cut = AbortSignal.timeout(Math.max(1, remainingMs() - TO_SAVE_MS));
+  const taken = await takeSlice(saved, {
+    ...options,
+    scan: await scanOfRun(saved.checkpoint, options),
+    isOver: () => now() >= overAtMs,
+    signal: cut,
+  }).catch(async (error: unknown) => {
+    if (!cut.aborted) throw error;
+    const current = await readCheckpoint(store, place, run);
+    // Not a single page in all that time means that the platform hangs: that is a failure, with a longer wait.
+    if (current.etag === saved.etag) throw error;
+    return current;
+  });
+  return stageOf(taken.checkpoint);
+}
+
+const stageOf = ({ run, records, parts, outcome }: Checkpoint): Stage => ({
+  run,
+  records,
+  parts,
+  hasEnded: outcome !== null,
+});
+
+async function publish(
+  { source, as, accept }: SnapshotRequest,
+  run: string,
+  options: DurableRunOptions,
+): Promise<EndedRun> {
+  const place = placeOf(source, as);
+  const { checkpoint } = await readCheckpoint(options.store, place, run);
+  const publication = await publishTaken(checkpoint, { ...options, force: false, accept });
+  const { kind, manifest } = publication;
+  const { records, refused } = manifest;
+  const ended = { kind, place, run, records, refused };
+  options.onEnded?.({
+    ...ended,
+    parts: manifest.parts.length,
+    missing: manifest.missing.length,
+    changes: manifest.changes,
+    ...(publication.kind === 'refused' ? { broken: publication.broken } : {}),
+  });
+  return ended;
 }

@@ -1,10 +1,13 @@
-import type { Store } from '../../store/index.ts';
-import { type Compression, placeOf } from '../keys.ts';
-import { givenIds } from '../sources/given-ids.ts';
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { MOST_LIST_BYTES, printBounded, readStored, type Store } from '../../store/index.ts';
+import { type Compression, placeOf, sourceOf, workFolder } from '../keys.ts';
+import type { Scan } from '../scan.ts';
 import { type SnapshotRequest, selectionOf } from '../sources/request.ts';
+import type { RunToScan } from '../sources/source-definition.ts';
 import { sourceDefinitions } from '../sources/sources.ts';
+import type { Checkpoint } from './checkpoint.ts';
 import { linkedIds } from './linked-ids.ts';
-import { storeIds } from './scan-of-run.ts';
 import type { Saved } from './slice-progress.ts';
 import { type NewRun, startRun } from './take-run.ts';
 
@@ -55,4 +58,44 @@ async function idsOf(
     selection: { ...selection, [field]: linked.from },
     idsFrom: `${linked.from}, run ${run}`,
   };
+}
+
+/** The most ids that a manifest lists in full. */
+const MOST_LISTED = 1_000;
+
+/**
+ * Ids as a selection has them, the same for the same ids: a sorted list if they are few, otherwise their number and the
+ * sha256 of their lines.
+ */
+export function givenIds(ids: readonly string[]) {
+  const sorted = [...new Set(ids)].sort();
+  if (sorted.length <= MOST_LISTED) return sorted;
+  return { count: sorted.length, sha256: createHash('sha256').update(sorted.join('\n')).digest('hex') };
+}
+
+/** The scan of a run according to its checkpoint: the same for a new run and for one that is resumed. */
+export async function scanOfRun(
+  checkpoint: Checkpoint,
+  { store, ...parts }: Omit<RunToScan, 'ids'> & { readonly store: Store },
+): Promise<Scan<unknown>> {
+  const { ids: idsOf, openScan } = sourceDefinitions[sourceOf(checkpoint.source)];
+  const ids = idsOf === undefined ? [] : await readIds(store, checkpoint);
+  return openScan(checkpoint.selection, { ...parts, ids });
+}
+
+const idsSchema = z.object({ ids: z.array(z.string()) });
+
+type RunWithIds = Pick<Checkpoint, 'source' | 'run'>;
+
+const idsKey = ({ source, run }: RunWithIds) => `${workFolder(source, { id: run })}_ids.json`;
+
+/** Stores the ids of a run, so that it can be resumed even if the file or run they came from has changed. */
+export async function storeIds(store: Store, run: RunWithIds, ids: readonly string[]): Promise<void> {
+  await store.put(idsKey(run), printBounded(idsKey(run), { ids }, MOST_LIST_BYTES));
+}
+
+/** The stored ids of a run. Throws `StoredObjectError` if they are missing or damaged. */
+export async function readIds(store: Store, run: RunWithIds): Promise<readonly string[]> {
+  const expected = { what: "the run's ids", schema: idsSchema, mostBytes: MOST_LIST_BYTES };
+  return (await readStored(store, idsKey(run), expected)).value.ids;
 }

@@ -28,19 +28,19 @@ export type LinkedIds = { readonly run: string; readonly ids: readonly string[] 
  */
 export async function linkedIds(options: LinkedIdsOptions): Promise<LinkedIds> {
   const { store, from, field, platform } = options;
-  const latest = await replaceable(options, () => readLatest(store, from));
-  if (latest === undefined)
-    throw new StoredObjectError(
-      'missing',
-      `${store.location}: expected a published snapshot of ${from} to take ${field} from, got none`,
-    );
-  const { run } = latest;
-  const manifest = await replaceable(options, () => manifestOf(store, latest.manifest, { place: from, run }));
-  if (isSamePlatform(manifest.platform, platform))
-    return { run, ids: await replaceable(options, () => idsInParts(manifest.parts, options)) };
+  const found = await replaceable(options, async () => {
+    const latest = await readLatest(store, from);
+    if (latest === undefined) return { kind: 'missing', got: 'none', of: '' } as const;
+    const { run } = latest;
+    const manifest = await manifestOf(store, latest.manifest, { place: from, run });
+    if (isSamePlatform(manifest.platform, platform))
+      return { run, ids: await idsInParts(manifest.parts, options) };
+    return { kind: 'invalid', got: `run ${run} of ${manifest.platform}`, of: ` of ${platform}` } as const;
+  });
+  if ('ids' in found) return found;
   throw new StoredObjectError(
-    'invalid',
-    `${store.location}: expected a published snapshot of ${from} of ${platform} to take ${field} from, got run ${run} of ${manifest.platform}`,
+    found.kind,
+    `${store.location}: expected a published snapshot of ${from}${found.of} to take ${field} from, got ${found.got}`,
   );
 }
 

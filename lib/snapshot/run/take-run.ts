@@ -1,13 +1,12 @@
 import type { PaceCounts } from '../../pace/pace.ts';
 import type { CallCounts } from '../../platform/index.ts';
 import type { Store } from '../../store/index.ts';
-import type { Place } from '../keys.ts';
 import { readLastPublication } from '../publish/last-publication.ts';
 import { type FinishedRun, type Publication, publishRun } from '../publish/publish.ts';
 import { createRun } from '../run-id.ts';
 import { checkPlatform } from '../same-platform.ts';
 import type { GateName, Scan } from '../scan.ts';
-import { type Checkpoint, readCheckpoint, readParts, saveCheckpoint } from './checkpoint.ts';
+import { type Checkpoint, readParts, saveCheckpoint } from './checkpoint.ts';
 import type { Saved } from './slice-progress.ts';
 import { SnapshotStoppedError } from './snapshot-stopped-error.ts';
 import { type SnapshotProgress, takeSlice } from './take-slice.ts';
@@ -114,10 +113,6 @@ export async function publishTaken(
   const finished = await finishedRun(checkpoint, options);
   return publishRun({ store, source, run, finished, force, accept, now, signal });
 }
-
-/** The checkpoint of a run that was stopped. Throws `StoredObjectError` if there is none. */
-export const resumeRun = (store: Store, source: Place, run: string): Promise<Saved> =>
-  readCheckpoint(store, source, run);
 
 /** What a run found, before the gates have decided. */
 async function finishedRun(

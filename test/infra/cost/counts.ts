@@ -17,7 +17,7 @@ export const counts = {
   putsInPart: 3,
   /** Estimated, of each run besides its parts: manifests, changes, tags of the run before, latest.json. */
   putsInRun: 10,
-  /** By rule (lib/snapshot/durable/durable-run.ts); operations and lines of a run besides its slices are estimated. */
+  /** By rule (lib/snapshot/durable/durable-snapshot.ts); operations and lines of a run besides its slices are estimated. */
   sliceSeconds: 180,
   operationsInRun: 8,
   logBytesInRun: 10_000,

@@ -4,16 +4,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Call, CallOptions } from '../../../lib/platform/call.ts';
 import { PlatformError } from '../../../lib/platform/platform-error.ts';
 import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
+import type { DurableSteps } from '../../../lib/snapshot/durable/durable-snapshot.ts';
 import {
   type DurableRunOptions,
   type RunEnd,
   takeDurableRun,
-} from '../../../lib/snapshot/durable/durable-run.ts';
-import { takeDurableSnapshot } from '../../../lib/snapshot/durable/durable-snapshot.ts';
-import type { DurableSteps } from '../../../lib/snapshot/durable/durable-steps.ts';
+  takeDurableSnapshot,
+} from '../../../lib/snapshot/durable/durable-snapshot.ts';
 import { type Manifest, readLatest, readManifest } from '../../../lib/snapshot/manifest.ts';
+import { scanOfRun } from '../../../lib/snapshot/run/begin-run.ts';
 import { readCheckpoint } from '../../../lib/snapshot/run/checkpoint.ts';
-import { scanOfRun } from '../../../lib/snapshot/run/scan-of-run.ts';
 import type { Saved } from '../../../lib/snapshot/run/slice-progress.ts';
 import { SnapshotStoppedError } from '../../../lib/snapshot/run/snapshot-stopped-error.ts';
 import { takeSlice } from '../../../lib/snapshot/run/take-slice.ts';

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import { readIds, storeIds } from '../../../lib/snapshot/run/begin-run.ts';
 import {
   type Checkpoint,
   readCheckpoint,
@@ -6,7 +7,6 @@ import {
   recordPart,
   saveCheckpoint,
 } from '../../../lib/snapshot/run/checkpoint.ts';
-import { readIds, storeIds } from '../../../lib/snapshot/run/scan-of-run.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { folderOfEach } from '../../folder-of-each.ts';

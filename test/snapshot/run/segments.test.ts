@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
 import { runKeys } from '../../../lib/snapshot/changes/run-keys.ts';
 import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
-import { readParts } from '../../../lib/snapshot/run/checkpoint.ts';
+import { readCheckpoint, readParts } from '../../../lib/snapshot/run/checkpoint.ts';
 import type { Saved } from '../../../lib/snapshot/run/slice-progress.ts';
-import { resumeRun, startRun } from '../../../lib/snapshot/run/take-run.ts';
+import { startRun } from '../../../lib/snapshot/run/take-run.ts';
 import { type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
 import { provedIf, type Scan, type ScanStep } from '../../../lib/snapshot/scan.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -56,7 +56,7 @@ const slice = (saved: Saved, scan: Scan<unknown>, differences: Partial<SliceOpti
     ...differences,
   });
 
-const again = ({ checkpoint }: Saved) => resumeRun(store, 'calculations', checkpoint.run);
+const again = ({ checkpoint }: Saved) => readCheckpoint(store, 'calculations', checkpoint.run);
 
 async function storedIds({ checkpoint }: Saved): Promise<string[]> {
   const parts = await readParts(store, checkpoint.lastPart);

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { CheckpointConflictError, readParts } from '../../../lib/snapshot/run/checkpoint.ts';
-import { resumeRun, startRun } from '../../../lib/snapshot/run/take-run.ts';
+import { CheckpointConflictError, readCheckpoint, readParts } from '../../../lib/snapshot/run/checkpoint.ts';
+import { startRun } from '../../../lib/snapshot/run/take-run.ts';
 import { type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
 import { provedIf, type Scan, type ScanStart } from '../../../lib/snapshot/scan.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -52,7 +52,7 @@ const all =
 test('a scan that fails leaves a checkpoint after what it has read, and the rest is taken from there', async () => {
   const failed = takeSlice(await begin(), slice({ scan: countingScan(7) }));
   await expect(failed).rejects.toThrow('failed at 7');
-  const saved = await resumeRun(store, 'calculations', '20261118T090000Z-800000');
+  const saved = await readCheckpoint(store, 'calculations', '20261118T090000Z-800000');
 
   const { checkpoint } = await takeSlice(saved, slice());
 
@@ -70,7 +70,7 @@ test('a record that is too long ends the slice; what was taken since the last ch
     };
   const long = takeSlice(await begin(), slice({ scan: scanOf(1_000), mostLineBytes: 10 }));
   await expect(long).rejects.toThrow('record 1000: expected at most 10 bytes, got 12');
-  const saved = await resumeRun(store, 'calculations', '20261118T090000Z-800000');
+  const saved = await readCheckpoint(store, 'calculations', '20261118T090000Z-800000');
 
   const { checkpoint } = await takeSlice(saved, slice({ scan: scanOf(4), mostLineBytes: 10 }));
 
@@ -86,7 +86,7 @@ test('of two processes that resume the same run, one stops', async () => {
   const both = await Promise.allSettled([takeSlice(saved, slice()), takeSlice(saved, slice())]);
 
   const reasons = both.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
-  const { checkpoint } = await resumeRun(store, 'calculations', saved.checkpoint.run);
+  const { checkpoint } = await readCheckpoint(store, 'calculations', saved.checkpoint.run);
   expect(reasons).toHaveLength(1);
   expect(reasons[0]).toSatisfy(
     (error) => error instanceof AggregateError || error instanceof CheckpointConflictError,
@@ -103,7 +103,7 @@ test('the calls of all processes of a run are summed', async () => {
   };
 
   await takeSlice(await begin(), slice({ scan: counting, callCounts })).catch(() => undefined);
-  const saved = await resumeRun(store, 'calculations', '20261118T090000Z-800000');
+  const saved = await readCheckpoint(store, 'calculations', '20261118T090000Z-800000');
   const { checkpoint } = await takeSlice(saved, slice({ scan: counting, callCounts }));
 
   expect(checkpoint.calls).toEqual({ requests: 6, retries: 0, throttled: 0, waitedMs: 0 });
@@ -141,7 +141,7 @@ test('a part that is stored but could not be recorded is recorded before the che
   const begun = await begin();
 
   await expect(takeSlice(begun, slice({ store: { ...store, put } }))).rejects.toThrow('the store was busy');
-  const saved = await resumeRun(store, 'calculations', begun.checkpoint.run);
+  const saved = await readCheckpoint(store, 'calculations', begun.checkpoint.run);
   const { checkpoint } = await takeSlice(saved, slice());
 
   expect(checkpoint).toMatchObject({ records: 10, outcome: { consistency: 'proved' } });
@@ -160,7 +160,7 @@ describe('what has been read for its time', () => {
   /** Resolves once the scan and the open part are both waiting. */
   const bothWait = () => until(() => vi.getTimerCount() === 2);
 
-  const checkpointOf = async (run: string) => (await resumeRun(store, 'calculations', run)).checkpoint;
+  const checkpointOf = async (run: string) => (await readCheckpoint(store, 'calculations', run)).checkpoint;
 
   /** Takes ten records; each of these waits (milliseconds) comes before the record with that number. */
   const waitingScan = (waits: Readonly<Record<number, number>>): Scan<unknown> =>

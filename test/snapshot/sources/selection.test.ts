@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { givenIds } from '../../../lib/snapshot/sources/given-ids.ts';
+import { givenIds } from '../../../lib/snapshot/run/begin-run.ts';
 import { sourceDefinitions } from '../../../lib/snapshot/sources/sources.ts';
 import { respondingCall } from '../responding-call.ts';
 

@@ -6,11 +6,11 @@ import type { Warn } from '../../../snapshot/history/clear-work.ts';
 import { clearAfter } from '../../../snapshot/history/clear-work.ts';
 import { type Compression, type Place, placeOf } from '../../../snapshot/keys.ts';
 import type { Publication } from '../../../snapshot/publish/publish.ts';
-import { beginRun } from '../../../snapshot/run/begin-run.ts';
-import { scanOfRun } from '../../../snapshot/run/scan-of-run.ts';
+import { beginRun, scanOfRun } from '../../../snapshot/run/begin-run.ts';
+import { readCheckpoint } from '../../../snapshot/run/checkpoint.ts';
 import type { Saved } from '../../../snapshot/run/slice-progress.ts';
 import { SnapshotStoppedError } from '../../../snapshot/run/snapshot-stopped-error.ts';
-import { resumeRun, takeRun } from '../../../snapshot/run/take-run.ts';
+import { takeRun } from '../../../snapshot/run/take-run.ts';
 import { findStored, keySegment, printStored, type Store, StoredObjectError } from '../../../store/index.ts';
 import type { Outcome } from '../../ledger/job-row.ts';
 import { isServiceError } from '../../service-away.ts';
@@ -82,7 +82,7 @@ async function resumable(store: Store, id: string, place: Place): Promise<Saved 
   const run = (await findStored(store, keyOf(id), runSchema))?.value.run;
   if (run === undefined || run === null) return undefined;
   try {
-    return await resumeRun(store, place, run);
+    return await readCheckpoint(store, place, run);
   } catch (error) {
     if (error instanceof StoredObjectError) return undefined;
     throw error;

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { printJson } from '../../../../lib/base/json/json.ts';
 import { runKeys } from '../../../../lib/snapshot/changes/run-keys.ts';
-import { readParts } from '../../../../lib/snapshot/run/checkpoint.ts';
+import { readCheckpoint, readParts } from '../../../../lib/snapshot/run/checkpoint.ts';
 import type { Saved } from '../../../../lib/snapshot/run/slice-progress.ts';
-import { resumeRun, startRun } from '../../../../lib/snapshot/run/take-run.ts';
+import { startRun } from '../../../../lib/snapshot/run/take-run.ts';
 import { type SliceOptions, takeSlice } from '../../../../lib/snapshot/run/take-slice.ts';
 import type { Scan } from '../../../../lib/snapshot/scan.ts';
 import { calculationScan } from '../../../../lib/snapshot/sources/calculations/scan.ts';
@@ -66,7 +66,7 @@ async function afterTwoParts(scan: Scan<unknown>, rest: Partial<SliceOptions> = 
   return slice(await slice(first, scan, ofOnePart), scan, rest);
 }
 
-const again = ({ checkpoint }: Saved) => resumeRun(store, 'calculations', checkpoint.run);
+const again = ({ checkpoint }: Saved) => readCheckpoint(store, 'calculations', checkpoint.run);
 
 /** What a run has stored at its end, with the ids of each of its parts. */
 async function storedBy({ checkpoint }: Saved) {
