@@ -37,7 +37,7 @@ export async function linkedIds(options: LinkedIdsOptions): Promise<LinkedIds> {
       return { run, ids: await idsInParts(manifest.parts, options) };
     return { kind: 'invalid', got: `run ${run} of ${manifest.platform}`, of: ` of ${platform}` } as const;
   });
-  if ('ids' in found) return found;
+  if (found.ids !== undefined) return found;
   throw new StoredObjectError(
     found.kind,
     `${store.location}: expected a published snapshot of ${from}${found.of} to take ${field} from, got ${found.got}`,
