@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { emptyBatch } from '../page/record-batch.ts';
 import type { ScanStart, ScanStep } from '../scan.ts';
-import { mappedSteps } from './mapped-steps.ts';
 
 /** Reads something once, from the beginning or from a position. */
 type Read<Position, Result> = (
@@ -48,8 +47,6 @@ const MOST_READS = 3;
 type RereadingOptions<Position, Result, Outcome, Memo> = {
   readonly read: Read<Position, Result>;
   readonly judge: (end: ReadEnd<Result, Memo>) => Judgement<Outcome, Memo>;
-  /** Failures after which everything is read again; the last read throws them. Default: none. */
-  readonly isWorthRereading?: (error: unknown) => boolean;
 };
 
 /** All reads of something, from the beginning or from a position, and how many there were. */
@@ -81,20 +78,31 @@ const START = { read: 1, records: 0, at: null, memo: null };
 type Judged<Outcome, Memo> = Judgement<Outcome, Memo> & { readonly records: number };
 
 async function* readOnce<Position, Result, Outcome, Memo>(
-  { read, judge, isWorthRereading = () => false }: RereadingOptions<Position, Result, Outcome, Memo>,
+  { read, judge }: RereadingOptions<Position, Result, Outcome, Memo>,
   start: ScanStart<RereadPosition<Position, Memo>> & { readonly from: RereadPosition<Position, Memo> },
 ): AsyncGenerator<ScanStep<RereadPosition<Position, Memo>>, Judged<Outcome, Memo>, undefined> {
   const { from } = start;
   const isLast = from.read >= MOST_READS;
   let { records } = from;
+  const result = yield* mappedSteps(read({ ...start, from: from.at ?? undefined }, isLast), (step) => {
+    records += step.batch.records;
+    return { ...step, position: { ...from, records, at: step.position } };
+  });
+  return { ...judge({ result, records, isLast, memo: from.memo }), records };
+}
+
+/** The steps, each changed; and what they return. A caller that stops early also ends them. */
+export async function* mappedSteps<Step, Changed, Result>(
+  steps: AsyncGenerator<Step, Result, undefined>,
+  change: (step: Step) => Changed,
+): AsyncGenerator<Changed, Result, undefined> {
   try {
-    const result = yield* mappedSteps(read({ ...start, from: from.at ?? undefined }, isLast), (step) => {
-      records += step.batch.records;
-      return { ...step, position: { ...from, records, at: step.position } };
-    });
-    return { ...judge({ result, records, isLast, memo: from.memo }), records };
-  } catch (error) {
-    if (isLast || !isWorthRereading(error)) throw error;
-    return { kind: 'again', memo: null, records };
+    for (;;) {
+      const { done, value } = await steps.next();
+      if (done) return value;
+      yield change(value);
+    }
+  } finally {
+    await steps.return(undefined as never);
   }
 }

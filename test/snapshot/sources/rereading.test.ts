@@ -15,14 +15,13 @@ type Script = readonly (readonly (number | Error)[])[];
 
 type Options = {
   readonly judge?: (end: ReadEnd<string, string>) => Judgement<{ found: string }, string>;
-  readonly isWorthRereading?: (error: unknown) => boolean;
 };
 
 const ended: Judgement<{ found: string }, string> = { kind: 'ended', outcome: { found: 'done' } };
 const again = (memo: string | null): Judgement<{ found: string }, string> => ({ kind: 'again', memo });
 
 /** The reads of a script, and what they and the judge were given. */
-function scripted(script: Script, { judge = () => ended, isWorthRereading }: Options = {}) {
+function scripted(script: Script, { judge = () => ended }: Options = {}) {
   const starts: unknown[] = [];
   const ends: ReadEnd<string, string>[] = [];
   let stopped = 0;
@@ -44,7 +43,6 @@ function scripted(script: Script, { judge = () => ended, isWorthRereading }: Opt
       ends.push(end);
       return judge(end);
     },
-    ...(isWorthRereading === undefined ? {} : { isWorthRereading }),
   });
   return { starts, ends, scan, stopped: () => stopped };
 }
@@ -113,18 +111,10 @@ test('it is resumed within a read, and before one', async () => {
   expect(before.starts).toEqual([[undefined, true]]);
 });
 
-test('a failure is thrown, unless it is worth another read', async () => {
+test('a failure is thrown', async () => {
   const fault = new Error('fault');
-  const worth = { isWorthRereading: (error: unknown) => error === fault };
 
-  const repeated = scripted([[2, fault], [3]], worth);
-  const { steps } = await run(repeated);
-
-  expect(repeated.ends).toEqual([{ result: 'result 2', records: 3, isLast: false, memo: null }]);
-  expect(steps[1]).toEqual({ batch: 0, total: null, position: at(2, 0, null), segment: 'restarts' });
-  await expect(run(scripted([[fault], []]))).rejects.toThrow(fault);
-  await expect(run(scripted([[new Error('another')], []], worth))).rejects.toThrow('another');
-  await expect(run(scripted([[fault], [fault], [fault]], worth))).rejects.toThrow(fault);
+  await expect(run(scripted([[2, fault], []]))).rejects.toThrow(fault);
 });
 
 test('no further read begins once the scan is aborted', async () => {

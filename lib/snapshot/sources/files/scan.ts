@@ -12,16 +12,16 @@ import {
   type ScanStep,
   totalsSchema,
 } from '../../scan.ts';
-import { mappedSteps } from '../mapped-steps.ts';
 import { missingId, refusedForMissing } from '../refused-calls.ts';
-import { rereading, rereadPosition } from '../rereading.ts';
+import { mappedSteps, rereading, rereadPosition } from '../rereading.ts';
 import {
+  type FilesetOutcome,
   type FilesetPosition,
   type FilesetReadOptions,
   filesetPosition,
+  judgeRead,
   readFileset,
 } from './fileset-read.ts';
-import { type FilesetOutcome, judgeRead } from './judge-read.ts';
 import { filePageReader } from './pages.ts';
 
 export type FilesScanOptions = {
@@ -61,7 +61,7 @@ const LIMIT = 1000;
 
 /**
  * Scans the files of FileSets by cursor, the oldest first. Key: `FILESETID/FILEID`. What that order does not prove is
- * read again until two reads found the same files, at most three times in all (see `judge-read.ts`). A FileSet for which
+ * read again until two reads found the same files, at most three times in all (see `judgeRead`). A FileSet for which
  * the platform responds 404 or 403 is missing. The run is refused as `incomplete` if all FileSets are missing, or if one
  * went missing when it was half read.
  */
