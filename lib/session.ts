@@ -1,15 +1,15 @@
 import type { Logger } from 'pino';
-import { type InHand, once } from './base/index.ts';
+import { type InHand, once, sleep } from './base/index.ts';
 import { createLogger } from './logger.ts';
-import type { Breaker } from './pace/breaker.ts';
-import type { Budget, BudgetItem, OpenBreaker } from './pace/budget.ts';
+import { type Breaker, createFleetBreaker } from './pace/breaker.ts';
+import { type Budget, type BudgetItem, createMemoryBudget, type OpenBreaker } from './pace/budget.ts';
 import { openedLater } from './pace/opened-later.ts';
 import type { Pace, PaceCounts } from './pace/pace.ts';
 import { createPlatform, type Platform } from './platform/client.ts';
 import { countCalls, notifyAll, type Observe } from './platform/events.ts';
 import { createBodyBudget } from './platform/http/body-budget.ts';
 import type { HoldLeft, RetryLimits } from './platform/index.ts';
-import { callOutcome, openBreaker } from './platform/outage.ts';
+import { callOutcome, probePlatform } from './platform/outage.ts';
 import { fixedToken, type TokenSource } from './platform/token.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';
 import { openStore, type Store } from './store/index.ts';
@@ -139,16 +139,23 @@ type BreakerParts = {
   readonly onAway: SessionOptions['onAway'];
 };
 
+/** The breaker of the fleet, or of this process. Reads nothing, and loads no SDK, until a job is about to be taken. */
 const breakerOf = ({ host, budget, call, logger, onAway }: BreakerParts): Breaker =>
-  openBreaker({
-    item: budget,
-    call,
+  createFleetBreaker({
+    item: budget === undefined ? createMemoryBudget() : budgetLater(budget),
+    probe: () => probePlatform(call),
+    clock: { now: Date.now, sleep },
     onOpen(open) {
       logger.warn({ host, open }, 'the platform is away: no jobs are taken');
       onAway?.(open);
     },
     onClosed: (open) => logger.info({ host, open }, 'the platform is back'),
   });
+
+const budgetLater = (open: () => Promise<BudgetItem>): BudgetItem => ({
+  read: async () => (await open()).read(),
+  change: async (...given) => (await open()).change(...given),
+});
 
 type PaceParts = {
   readonly host: string;

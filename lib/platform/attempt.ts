@@ -1,8 +1,7 @@
 import type { Share } from '../pace/fair-order.ts';
-import type { Pace, Slot } from '../pace/pace.ts';
-import { PaceWaitError } from '../pace/pace.ts';
+import { type Pace, PaceWaitError, type Slot } from '../pace/pace.ts';
 import type { Observe } from './events.ts';
-import { isStatus, type PlatformFailure } from './failure.ts';
+import { isStatus } from './failure.ts';
 import type { AttemptResult, PlatformRequest, Send } from './http/transport.ts';
 
 export type AttemptOptions = {
@@ -24,11 +23,8 @@ export type AttemptOptions = {
   readonly onLeave?: (() => void) | undefined;
 };
 
-/** A call that has left, and that a stop does not give up; it ends within `timeoutMs`. */
-type LeftCall = { readonly operation: string; readonly timeoutMs: number };
-
-/** Holds such a call from the moment it leaves until it has ended. */
-export type HoldLeft = (call: LeftCall) => Disposable;
+/** Holds a call that a stop does not give up from the moment it leaves until it has ended, within `timeoutMs`. */
+export type HoldLeft = (call: { readonly operation: string; readonly timeoutMs: number }) => Disposable;
 
 /** What an attempt needs; whatever leaves the process or is not deterministic is passed in. */
 export type AttemptParts = {
@@ -49,34 +45,23 @@ export type Attempt = {
   readonly attempt: number;
 };
 
-/** How an attempt ended. */
-export type Attempted =
-  | { readonly kind: 'response'; readonly response: unknown }
-  | { readonly kind: 'failure'; readonly failure: PlatformFailure; readonly cause?: unknown };
-
 /** Waits for the attempt's turn and sends it once. Throws the caller's abort, and what the two hooks throw. */
 export async function makeAttempt(
   attempt: Attempt,
   parts: AttemptParts,
   options: AttemptOptions,
-): Promise<Attempted> {
-  const { signal, beforeSend: prepare, finishes = false, share } = options;
-  const waiting = new AbortController();
-  const stop = () => waiting.abort(signal?.reason);
-  const leave = () => signal?.removeEventListener('abort', stop);
-  signal?.throwIfAborted();
-  signal?.addEventListener('abort', stop);
-  const ends = finishes ? { signal: waiting.signal, leave } : { signal, leave: () => undefined };
+): Promise<AttemptResult> {
+  const { signal, beforeSend: prepare, share } = options;
   try {
-    const send = (slot: Slot) => sendIn(slot, attempt, parts, { ...options, ...ends });
-    return await parts.pace.run(send, { signal: ends.signal, isAccepted, prepare, share });
+    // The pace looks at the signal until the call leaves.
+    const send = (slot: Slot) => sendIn(slot, attempt, parts, options);
+    return await parts.pace.run(send, { signal, isAccepted, prepare, share });
   } catch (error) {
     if (!(error instanceof PaceWaitError)) throw error;
     const { waitMs, maxWaitMs, isPaused } = error;
     const paused = isPaused ? { isPaused } : {};
-    return { kind: 'failure', failure: { kind: 'wait', waitMs, maxWaitMs, ...paused } };
-  } finally {
-    leave();
+    const failure = { kind: 'wait', waitMs, maxWaitMs, ...paused } as const;
+    return { kind: 'failure', status: undefined, sizeBytes: 0, failure };
   }
 }
 
@@ -91,15 +76,14 @@ async function sendIn(
   slot: Slot,
   { request, token, operation, attempt }: Attempt,
   { send, pace, observe, now, holdLeft }: AttemptParts,
-  { signal, leave, onLeave, finishes }: AttemptOptions & { readonly leave: () => void },
+  { signal, onLeave, finishes = false }: AttemptOptions,
 ): Promise<AttemptResult> {
   if (slot.waitedMs > 0) observe({ kind: 'waited', operation, attempt, waitedMs: slot.waitedMs });
   onLeave?.();
   signal?.throwIfAborted();
-  leave();
   const startedMs = now();
   using _ = finishes ? holdLeft?.({ operation, timeoutMs: request.timeoutMs }) : undefined;
-  const result = await send(request, token, signal);
+  const result = await send(request, token, finishes ? undefined : signal);
   const { status, sizeBytes } = result;
   const durationMs = now() - startedMs;
   const failure = result.kind === 'failure' ? { failure: result.failure } : {};

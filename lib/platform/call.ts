@@ -1,8 +1,8 @@
-import { checkedBy, faultsOf, type InHand, preview, printJson } from '../base/index.ts';
-import { type Attempted, type AttemptOptions, type AttemptParts, makeAttempt } from './attempt.ts';
+import { checkedBy, faultsOf, type InHand, printJson } from '../base/index.ts';
+import { type AttemptOptions, type AttemptParts, makeAttempt } from './attempt.ts';
 import { type Endpoint, type EndpointInput, targetOf } from './endpoint.ts';
 import { notifyAll } from './events.ts';
-import { isStatus, isUnreached, wasSent } from './failure.ts';
+import { isStatus, isUnreached, type PlatformFailure, wasSent } from './failure.ts';
 import {
   type JsonResponse,
   type PlatformRequest,
@@ -109,16 +109,16 @@ function prepareCall<Input extends EndpointInput>(
   input: EndpointInput,
   { timeoutMs, read }: Pick<PlatformRequest, 'timeoutMs' | 'read'>,
 ): PreparedCall {
+  const { name: operation } = endpoint;
   const checked = checkedBy(endpoint.input, input);
   if (!checked.success) {
     const place = (path: readonly PropertyKey[]) => path.slice(1).join('.') || String(path[0]);
-    throw notSent(endpoint, faultsOf(checked.error, input, { place }));
+    const faults = faultsOf(checked.error, input, { place });
+    throw new PlatformError({ kind: 'input', faults }, { operation, about: 'not sent', attempts: 0 });
   }
   const { data } = checked;
-  const faults = brokenTexts({ ...data.path, ...data.query });
-  if (faults.length > 0) throw notSent(endpoint, faults);
   return {
-    context: { operation: endpoint.name, about: endpoint.about(data) },
+    context: { operation, about: endpoint.about(data) },
     request: {
       method: endpoint.method,
       target: targetOf(endpoint, data),
@@ -130,15 +130,6 @@ function prepareCall<Input extends EndpointInput>(
     },
   };
 }
-
-const notSent = ({ name: operation }: Pick<Endpoint, 'name'>, faults: readonly string[]): PlatformError =>
-  new PlatformError({ kind: 'input', faults }, { operation, about: 'not sent', attempts: 0 });
-
-/** The values that no URL can hold: half a surrogate pair has no percent-encoding. */
-const brokenTexts = (values: Readonly<Record<string, unknown>>): readonly string[] =>
-  Object.entries(values).flatMap(([name, value]) =>
-    String(value).isWellFormed() ? [] : [`${name}: expected well-formed Unicode, got ${preview(value)}`],
-  );
 
 /** What ran cannot be fetched again, so that its response is read however many values it holds. */
 const jsonReader = ({ mayRepeat }: { readonly mayRepeat: boolean }): ReadResponse<JsonResponse> =>
@@ -167,7 +158,7 @@ async function sendUntilDone(
     // Read before the turn: a slow secret store must not waste a slot.
     const token = await readToken(client.token, context);
     const result = await makeAttempt({ request, token, operation: call.operation, attempt }, client, options);
-    client.wasReached ||= showsContact(result);
+    client.wasReached ||= result.kind === 'response' || showsContact(result.failure);
     if (result.kind === 'response') return { response: result.response, token, context };
     const { failure, cause } = result;
     sent ||= wasSent(failure);
@@ -187,8 +178,7 @@ async function sendUntilDone(
   }
 }
 
-const showsContact = (result: Attempted): boolean =>
-  result.kind === 'response' || (result.failure.kind !== 'wait' && !isUnreached(result.failure));
+const showsContact = (failure: PlatformFailure): boolean => failure.kind !== 'wait' && !isUnreached(failure);
 
 async function readToken(source: TokenSource, context: CallContext): Promise<string> {
   const token = await source.read();

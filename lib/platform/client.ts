@@ -56,7 +56,7 @@ export function createPlatform(options: PlatformOptions): Platform {
       tokenHeader: options.tokenHeader ?? 'X-SERVICE-Developer-Token',
       maxResponseBytes: options.maxResponseBytes ?? 104_857_600,
       bodies: options.bodies ?? createBodyBudget(),
-      exchange: createExchange(options.proxyEnv === undefined ? {} : { proxyEnv: options.proxyEnv }),
+      exchange: createExchange(options.proxyEnv),
       now: Date.now,
     }),
     token: options.token,

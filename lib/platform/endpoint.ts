@@ -31,10 +31,13 @@ export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unkno
   readonly timeoutMs?: number;
 };
 
-/** The path and query of a call, with every value percent-encoded; absent query values are left out. */
+/**
+ * The path and query of a call, with every value percent-encoded; absent query values are left out. Half a surrogate
+ * pair has no encoding: U+FFFD is put in its place, as in every URL.
+ */
 export function targetOf(endpoint: Pick<Endpoint, 'path'>, input: EndpointInput): string {
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(String(input.path?.[name])),
+    encodeURIComponent(String(input.path?.[name]).toWellFormed()),
   );
   const query = new URLSearchParams(
     Object.entries(input.query ?? {}).flatMap(([name, value]) =>

@@ -1,11 +1,13 @@
 import type { PlatformFailure } from './failure.ts';
 
 /** What happened to a call, reported as it happens: the source of logs, progress and metrics. */
-export type PlatformEvent =
+export type PlatformEvent = {
+  readonly operation: string;
+  /** 1 is the first; of a retry, the one that failed. */
+  readonly attempt: number;
+} & (
   | {
       readonly kind: 'request';
-      readonly operation: string;
-      readonly attempt: number;
       /** The HTTP status, or undefined if there was no response. */
       readonly status: number | undefined;
       /** Absent if the response was complete and not an error. */
@@ -14,26 +16,10 @@ export type PlatformEvent =
       /** The size of the decoded body. */
       readonly sizeBytes: number;
     }
-  | {
-      readonly kind: 'waited';
-      readonly operation: string;
-      readonly attempt: number;
-      readonly waitedMs: number;
-    }
-  | {
-      readonly kind: 'throttled';
-      readonly operation: string;
-      readonly attempt: number;
-      readonly retryAfterMs: number | undefined;
-    }
-  | {
-      readonly kind: 'retry';
-      readonly operation: string;
-      /** The attempt that failed; 1 is the first. */
-      readonly attempt: number;
-      readonly delayMs: number;
-      readonly failure: PlatformFailure;
-    };
+  | { readonly kind: 'waited'; readonly waitedMs: number }
+  | { readonly kind: 'throttled'; readonly retryAfterMs: number | undefined }
+  | { readonly kind: 'retry'; readonly delayMs: number; readonly failure: PlatformFailure }
+);
 
 export type Observe = (event: PlatformEvent) => void;
 

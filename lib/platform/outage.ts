@@ -1,6 +1,4 @@
-import { sleep } from '../base/index.ts';
-import { type Breaker, type CallOutcome, createFleetBreaker } from '../pace/breaker.ts';
-import { type BudgetItem, createMemoryBudget, type OpenBreaker } from '../pace/budget.ts';
+import type { CallOutcome } from '../pace/breaker.ts';
 import type { Call } from './call.ts';
 import type { PlatformFailure } from './failure.ts';
 import { searchCalculations } from './operations/search-calculations.ts';
@@ -50,27 +48,3 @@ export async function probePlatform(call: Call): Promise<CallOutcome> {
     return error instanceof PlatformError ? callOutcome(error.failure) : 'neither';
   }
 }
-
-export type OpenBreakerOptions = {
-  /** Opens the one that the fleet shares; without it the breaker is this process's own. */
-  readonly item: (() => Promise<BudgetItem>) | undefined;
-  /** Makes the probes. */
-  readonly call: Call;
-  readonly onOpen: (breaker: OpenBreaker) => void;
-  readonly onClosed: (breaker: OpenBreaker) => void;
-};
-
-/** The breaker of a process. Reads nothing, and loads no SDK, until a job is about to be taken. */
-export const openBreaker = (options: OpenBreakerOptions): Breaker =>
-  createFleetBreaker({
-    item: options.item === undefined ? createMemoryBudget() : loadedLater(options.item),
-    probe: () => probePlatform(options.call),
-    clock: { now: Date.now, sleep },
-    onOpen: options.onOpen,
-    onClosed: options.onClosed,
-  });
-
-const loadedLater = (open: () => Promise<BudgetItem>): BudgetItem => ({
-  read: async () => (await open()).read(),
-  change: async (...given) => (await open()).change(...given),
-});

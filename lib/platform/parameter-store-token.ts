@@ -23,9 +23,8 @@ export function parameterStoreToken({ parameter, environment }: ParameterStoreOp
       );
       if (type !== 'SecureString')
         throw new Error(`parameter ${parameter}: expected a SecureString, got ${type ?? 'nothing'}`);
-      if (text.trim() === '')
-        throw new Error(`parameter ${parameter}: expected the token as text, got nothing`);
-      return text;
+      if (text.trim() !== '') return text;
+      throw new Error(`parameter ${parameter}: expected the token as text, got nothing`);
     },
   });
 }

@@ -22,12 +22,9 @@ export function secretsManagerToken({ secretId, environment }: SecretsManagerOpt
       const { SecretString: text } = await asAwsError(`read secret ${secretId}`, () =>
         client.send(new GetSecretValueCommand({ SecretId: secretId })),
       );
-      if (text === undefined || text.trim() === '') {
-        throw new Error(
-          `secret ${secretId}: expected the token as text, got ${text === undefined ? 'binary' : 'nothing'}`,
-        );
-      }
-      return text;
+      if (text?.trim()) return text;
+      const got = text === undefined ? 'binary' : 'nothing';
+      throw new Error(`secret ${secretId}: expected the token as text, got ${got}`);
     },
   });
 }

@@ -31,7 +31,7 @@ export async function sendOnce(baseUrl: string, options: SendOptions = {}) {
     tokenHeader: 'X-SERVICE-Developer-Token',
     maxResponseBytes,
     bodies,
-    exchange: createExchange(proxyEnv === undefined ? {} : { proxyEnv }),
+    exchange: createExchange(proxyEnv),
     now,
   });
   const result = await send(

@@ -88,7 +88,7 @@ const HOST_MS = 10_000;
 
 /** The head of what the origin responds, whatever that is: no token is sent. */
 async function headOf({ settings, environment, signal }: Examined) {
-  const exchange = createExchange({ proxyEnv: environment });
+  const exchange = createExchange(environment);
   const request = {
     url: new URL(settings.PLATFORM_BASE_URL),
     method: 'HEAD',

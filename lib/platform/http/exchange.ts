@@ -35,8 +35,8 @@ export type Exchange = (
  * connection got before it broke, which is the evidence for `sent`; it has no time limit of its own, whereas fetch
  * gives up after 300 s, as long as a code function may run; and an agent takes its proxy as an argument.
  */
-export function createExchange(options: { readonly proxyEnv?: ProxyEnvironment } = {}): Exchange {
-  const agents = createAgents(options.proxyEnv);
+export function createExchange(proxyEnv?: ProxyEnvironment): Exchange {
+  const agents = createAgents(proxyEnv);
   return async (request, signal, onPhase) => {
     const { promise, resolve, reject } = Promise.withResolvers<ExchangeResponse>();
     // Node reports an abort only once there is a socket, never while it waits for a proxy to open one.

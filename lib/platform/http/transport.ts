@@ -10,7 +10,7 @@ import {
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
 import { redact } from '../redact.ts';
 import type { BodyBudget } from './body-budget.ts';
-import { type ErrorBody, pageTitle, readErrorBody } from './error-body.ts';
+import { pageTitle, readErrorBody } from './error-body.ts';
 import type { Exchange, ExchangeResponse } from './exchange.ts';
 import { type MakeRoom, readBody } from './read-body.ts';
 import { parseRetryAfter } from './retry-after.ts';
@@ -87,16 +87,16 @@ const MAX_ERROR_BYTES = 65_536;
 export function createTransport(options: TransportOptions): Send {
   return async (request, token, signal) => {
     signal?.throwIfAborted();
-    const deadline = createDeadline(request.timeoutMs);
-    const connecting = request.connectMs === undefined ? undefined : createDeadline(request.connectMs);
-    const stops = [deadline.signal, signal, connecting?.signal].filter((each) => each !== undefined);
-    const stop = stops.length === 1 ? deadline.signal : AbortSignal.any(stops);
+    const limit = createLimit();
+    const stop = signal === undefined ? limit.signal : AbortSignal.any([limit.signal, signal]);
+    const whole = limit.startMs(request.timeoutMs);
+    const connecting = limit.startMs(request.connectMs);
     const share = options.bodies.open();
     const reached: { phase: ConnectionPhase; status?: number } = { phase: 'connect' };
     try {
       const onPhase = (phase: ConnectionPhase) => {
         reached.phase = phase;
-        if (phase === 'exchange') connecting?.clear();
+        if (phase === 'exchange') clearTimeout(connecting);
       };
       const head = await options.exchange(toExchange(request, token, options), stop, onPhase);
       reached.status = head.status;
@@ -111,36 +111,35 @@ export function createTransport(options: TransportOptions): Send {
       return result;
     } catch (error) {
       signal?.throwIfAborted();
-      const timeoutMs = timedOut(request, { deadline, connecting });
+      const timeoutMs = limit.reachedMs();
       const failure: PlatformFailure =
         timeoutMs === undefined
           ? brokenConnection(error, reached.phase)
           : { kind: 'timeout', timeoutMs, phase: reached.phase };
       return { kind: 'failure', status: reached.status, sizeBytes: 0, failure, cause: withoutPacket(error) };
     } finally {
-      deadline.clear();
-      connecting?.clear();
+      clearTimeout(whole);
+      clearTimeout(connecting);
       share.close();
     }
   };
 }
 
-/** A limit of time, in milliseconds from now. */
-function createDeadline(limitMs: number) {
+/** Limits of time: the first one that is over aborts the signal. */
+function createLimit() {
   const over = new AbortController();
-  const timer = setTimeout(() => over.abort(), limitMs);
-  return { signal: over.signal, clear: () => clearTimeout(timer) };
-}
-
-type Deadline = ReturnType<typeof createDeadline>;
-
-/** The limit that an attempt has reached; undefined if it has reached none. */
-function timedOut(
-  { timeoutMs, connectMs }: PlatformRequest,
-  { deadline, connecting }: { readonly deadline: Deadline; readonly connecting: Deadline | undefined },
-): number | undefined {
-  if (connecting?.signal.aborted) return connectMs;
-  return deadline.signal.aborted ? timeoutMs : undefined;
+  let reachedMs: number | undefined;
+  return {
+    signal: over.signal,
+    startMs(limitMs: number | undefined): NodeJS.Timeout | undefined {
+      if (limitMs === undefined) return undefined;
+      return setTimeout(() => {
+        reachedMs ??= limitMs;
+        over.abort();
+      }, limitMs);
+    },
+    reachedMs: () => reachedMs,
+  };
 }
 
 function toExchange(request: PlatformRequest, token: string, { baseUrl, tokenHeader }: TransportOptions) {
@@ -190,24 +189,16 @@ async function readResponse(head: ExchangeResponse, options: ReadOptions): Promi
   if (status < 200 || status >= 400) {
     const body = await readErrorBytes(head);
     const words = readErrorBody(body.toString('utf8'), { hide, hideToken });
-    return failed(statusFailure(status, words, head.headers, options.now()), body.byteLength);
+    const retryAfterMs = parseRetryAfter(head.headers['retry-after'], options.now());
+    const asked = retryAfterMs === undefined ? {} : { retryAfterMs };
+    return failed({ kind: 'status', status, ...words, ...asked }, body.byteLength);
   }
   const maxBytes = options.maxResponseBytes;
   const read = await readBody(head, maxBytes, options.makeRoom);
-  switch (read.kind) {
-    case 'too-large':
-      return failed({ kind: 'too-large', maxBytes }, read.readBytes);
-    case 'unknown-encoding':
-      return failed({
-        kind: 'not-json',
-        status,
-        contentType: `content encoded as ${shortened(hideToken(read.encoding), LONGEST_HEADER)}`,
-      });
-    case 'whole':
-      return readJson(head, read.body, options);
-    default:
-      return read satisfies never;
-  }
+  if (read.kind === 'whole') return readJson(head, read.body, options);
+  if (read.kind === 'too-large') return failed({ kind: 'too-large', maxBytes }, read.readBytes);
+  const encoding = shortened(hideToken(read.encoding), LONGEST_HEADER);
+  return failed({ kind: 'not-json', status, contentType: `content encoded as ${encoding}` });
 }
 
 /** A part of a response is not a response, even if it happens to be valid JSON: no range was requested. */
@@ -215,12 +206,8 @@ const PARTIAL_CONTENT = 206;
 
 /** The body of an error, as far as it can be read: the status is known already, and says more than a broken body. */
 async function readErrorBytes(head: ExchangeResponse): Promise<Buffer> {
-  try {
-    const read = await readBody(head, MAX_ERROR_BYTES);
-    return read.kind === 'whole' ? read.body : Buffer.alloc(0);
-  } catch {
-    return Buffer.alloc(0);
-  }
+  const read = await readBody(head, MAX_ERROR_BYTES).catch(() => undefined);
+  return read?.kind === 'whole' ? read.body : Buffer.alloc(0);
 }
 
 function readJson(
@@ -233,30 +220,24 @@ function readJson(
   if (!/^application\/([\w.-]+\+)?json\b/i.test(given)) {
     const contentType = shortened(hideToken(given), LONGEST_HEADER);
     const title = pageTitle(body.toString('utf8', 0, MAX_ERROR_BYTES), hide);
-    const failure = {
-      kind: 'not-json',
-      status: head.status,
-      contentType,
-      ...(title === undefined ? {} : { title }),
-    } as const;
-    return { kind: 'failure', ...seen, failure };
+    const titled = title === undefined ? {} : { title };
+    return {
+      ...{ kind: 'failure', ...seen },
+      failure: { kind: 'not-json', status: head.status, contentType, ...titled },
+    };
   }
   try {
     return { kind: 'response', ...seen, response: read(body) };
   } catch (error) {
     // The parser's own message quotes the text, which may be private; its length is enough.
+    const words = error instanceof Error ? error.message : String(error);
     const failure: PlatformFailure =
       error instanceof SyntaxError
         ? { kind: 'cut', detail: `${seen.sizeBytes} bytes received` }
-        : { kind: 'shape', faults: [wordsOf(error, hide)] };
+        : // A limit's message does not quote the body.
+          { kind: 'shape', faults: [error instanceof JsonLimitError ? words : hide(words)] };
     return { kind: 'failure', ...seen, failure };
   }
-}
-
-/** What is wrong with a body. A limit's message does not quote it. */
-function wordsOf(error: unknown, hide: Hide): string {
-  if (error instanceof JsonLimitError) return error.message;
-  return hide(error instanceof Error ? error.message : String(error));
 }
 
 /** The text of a body. Throws `SyntaxError` if it is not UTF-8: then it is not JSON either. */
@@ -266,16 +247,6 @@ function decodeText(body: Buffer): string {
   } catch (cause) {
     throw new SyntaxError('the body is not UTF-8', { cause });
   }
-}
-
-function statusFailure(
-  status: number,
-  body: ErrorBody,
-  headers: IncomingHttpHeaders,
-  nowMs: number,
-): PlatformFailure {
-  const retryAfterMs = parseRetryAfter(headers['retry-after'] ?? null, nowMs);
-  return { kind: 'status', status, ...body, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
 /** Where a redirect points, without its query, which may contain a session. */

@@ -19,7 +19,7 @@ describe('Retry-After', () => {
   });
 
   test.for([
-    null,
+    undefined,
     '',
     'soon',
     '-1',
