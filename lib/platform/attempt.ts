@@ -8,15 +8,11 @@ export type AttemptOptions = {
   readonly signal?: AbortSignal | undefined;
   /** Whose call it is: urgent ones leave before the calls of large batches. Default: `normal`. */
   readonly share?: Share | undefined;
-  /**
-   * An abort stops the call only as long as its request has not left; then it ends by itself, within its time limit:
-   * for callers that pay for a response or must know it, even if they have been told to stop. Default: false.
-   */
+  /** An abort stops the call only until its request has left: for callers that must know the response. Default: false. */
   readonly finishes?: boolean | undefined;
   /**
-   * Awaited shortly before each attempt's turn: for callers that must record that it is about to be sent. If it throws,
-   * the call ends with that error and this attempt sends nothing. The attempt may still not leave: its turn may turn
-   * out to be too far off, or the caller may abort. `onLeave` shows whether it has left.
+   * Awaited shortly before each attempt's turn, to record that it is about to be sent. If it throws, the call ends with
+   * that error. The attempt may still not leave, if its turn is too far off or the caller aborts: `onLeave` shows that.
    */
   readonly beforeSend?: (() => Promise<void>) | undefined;
   /** Called in the attempt's turn, at the moment it leaves. If it throws, it does not, and the call ends with that error. */

@@ -1,4 +1,5 @@
-import { checkedBy, faultsOf, type InHand, printJson } from '../base/index.ts';
+import type * as z from 'zod/mini';
+import { checkedBy, faultsOf, type Hide, type InHand, preview, printJson, shortened } from '../base/index.ts';
 import { type AttemptOptions, type AttemptParts, makeAttempt } from './attempt.ts';
 import { type Endpoint, type EndpointInput, targetOf } from './endpoint.ts';
 import { notifyAll } from './events.ts';
@@ -13,7 +14,6 @@ import {
 import { type CallContext, PlatformError } from './platform-error.ts';
 import { redact } from './redact.ts';
 import { decideRetry, type RetryLimits } from './retry.ts';
-import { shapeFaults } from './shape-faults.ts';
 import { type TokenSource, tokenFault } from './token.ts';
 
 export type CallOptions = AttemptOptions & {
@@ -29,7 +29,7 @@ export type Call = {
     input: EndpointInput,
     options?: CallOptions,
   ): Promise<Output>;
-  /** The response as received: complete, valid JSON of any shape, and its text. For callers that store records unchanged. */
+  /** The response as received, complete, valid JSON of any shape: for callers that store records unchanged. */
   raw<Input extends EndpointInput>(
     endpoint: Endpoint<Input, unknown>,
     input: EndpointInput,
@@ -84,10 +84,8 @@ export function createCall(given: CallParts): Call {
     const parsed = checkedBy(endpoint.output, response.json);
     if (parsed.success) return parsed.data;
     // Faults quote the response, which may echo the token.
-    const faults = shapeFaults(parsed.error, response.json, {
-      hide: (text) => redact(text, token),
-      isPrivate: endpoint.isPrivate ?? false,
-    });
+    const hide = (text: string) => redact(text, token);
+    const faults = shapeFaults(parsed.error, response.json, { hide, isPrivate: endpoint.isPrivate });
     throw new PlatformError({ kind: 'shape', faults }, context);
   };
   return Object.assign(call, {
@@ -186,3 +184,38 @@ async function readToken(source: TokenSource, context: CallContext): Promise<str
   if (fault !== undefined) throw new PlatformError({ kind: 'input', faults: [fault] }, context);
   return token;
 }
+
+type Shown = { readonly hide: Hide; readonly isPrivate?: boolean | undefined };
+
+/**
+ * What is wrong with a response according to its endpoint's schema: the first faults, each with its record. If
+ * `isPrivate`, a fault says what kind of value it found, and does not quote it.
+ */
+export const shapeFaults = (error: z.core.$ZodError, json: unknown, { hide, isPrivate }: Shown) =>
+  faultsOf(error, json, {
+    ...{ place: placeIn(json), hide, most: MOST_FAULTS },
+    ...(isPrivate ? { show: kindOf } : {}),
+  }).map((fault) => shortened(fault, LONGEST_FAULT));
+
+/** Describes a path into a response, and names the record that it is in: `results.3.name (id 17)`. */
+function placeIn(json: unknown): (path: readonly PropertyKey[]) => string {
+  return (path) => {
+    let at: unknown = json;
+    let id: unknown;
+    for (const key of path) {
+      at = typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined;
+      // The outermost id is the record's; objects inside it may have ids of their own.
+      if (typeof at === 'object' && at !== null)
+        id ??= Reflect.get(at, 'id') ?? Reflect.get(at, 'dataFileId');
+    }
+    const place = path.join('.') || 'the response';
+    return typeof id === 'object' || id === undefined ? place : `${place} (id ${String(id)})`;
+  };
+}
+
+const MOST_FAULTS = 10;
+/** A fault names keys and ids from the response, which may be of any length. */
+const LONGEST_FAULT = 300;
+
+const kindOf = (value: unknown): string =>
+  typeof value === 'string' ? `text of ${value.length} characters (not shown)` : preview(value);

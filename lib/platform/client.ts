@@ -28,10 +28,7 @@ export type PlatformOptions = {
   readonly pace: Pace;
   /** The limit for one attempt; code functions have their own limit of 330,000. Default 60,000. */
   readonly timeoutMs?: number;
-  /**
-   * The limit for a decompressed body, in bytes as they were sent. Default 100 MiB. A response that is parsed must also
-   * have at most 1,000,000 values, unless it cannot be fetched again.
-   */
+  /** Bytes of a decompressed body. Default 100 MiB; what is parsed and can be fetched again has at most a million values. */
   readonly maxResponseBytes?: number;
   /** Bounds the memory of bodies that are being received; share one among all clients of a process. Default: its own. */
   readonly bodies?: BodyBudget;

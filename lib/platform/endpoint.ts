@@ -31,10 +31,7 @@ export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unkno
   readonly timeoutMs?: number;
 };
 
-/**
- * The path and query of a call, with every value percent-encoded; absent query values are left out. Half a surrogate
- * pair has no encoding: U+FFFD is put in its place, as in every URL.
- */
+/** The path and query of a call, percent-encoded (U+FFFD for half a surrogate pair), without absent query values. */
 export function targetOf(endpoint: Pick<Endpoint, 'path'>, input: EndpointInput): string {
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(input.path?.[name]).toWellFormed()),

@@ -33,10 +33,7 @@ export type PlatformFailure =
   | { readonly kind: 'too-large'; readonly maxBytes: number }
   /** One attempt took too long; `phase` says how far it got. */
   | { readonly kind: 'timeout'; readonly timeoutMs: number; readonly phase: ConnectionPhase }
-  /**
-   * No connection, or it broke. `phase` says how far it got; only in `exchange` may the platform have acted.
-   * `proxyStatus` is what a proxy responded that would not connect.
-   */
+  /** No connection, or it broke; only in `exchange` may the platform have acted. `proxyStatus`: a proxy refused. */
   | {
       readonly kind: 'connection';
       readonly phase: ConnectionPhase;

@@ -21,9 +21,8 @@ export type PagesOptions = CallOptions & {
 const MAX_PAGES = 100_000;
 
 /**
- * Pages of calculations by offset, which advances by the number of rows received. Ends at a page that is empty or
- * has no list, at one that repeats the page before, and at one that is short and says that no more follow. Rows can be
- * missed while others are deleted: a snapshot's scan notices that, this list does not.
+ * Pages of calculations by offset. Ends at a page that is empty or repeats the one before, and at a short one that says
+ * that no more follow. Rows can be missed while others are deleted: a snapshot's scan notices that, this list does not.
  */
 export async function* calculationPages(
   call: Call,

@@ -9,10 +9,7 @@ export type RetryLimits = BackoffLimits & {
   readonly maxMisdirectedRetries: number;
   /** All attempts and waits of one call together, in milliseconds. */
   readonly budgetMs: number;
-  /**
-   * The same of a platform that cannot be connected to and never could be by this client, most likely since its address
-   * is wrong: for callers that somebody waits for. No attempt takes longer to connect either. Default: `budgetMs`.
-   */
+  /** The same, and the limit to connect, while this client has never reached the platform. Default: `budgetMs`. */
   readonly unreachedMs?: number | undefined;
 };
 
@@ -24,7 +21,7 @@ export const defaultRetryLimits: RetryLimits = {
   budgetMs: 300_000,
 };
 
-/** The facts that a decision rests on, and nothing else. */
+/** What a decision rests on. */
 export type RetryFacts = {
   readonly failure: PlatformFailure;
   readonly mayRepeat: boolean;

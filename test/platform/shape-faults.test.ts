@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { shapeFaults } from '../../lib/platform/shape-faults.ts';
+import { shapeFaults } from '../../lib/platform/call.ts';
 
 const row = z.object({ id: z.number(), name: z.string() });
 const page = z.object({ results: z.array(row) });

@@ -1,10 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 
 /**
- * Bounds the memory of the bodies that are being received, over all calls that share it. A body takes bytes as it
- * arrives. Once they are used up it waits, and so does the sender, until another body has been read; but one body at a
- * time may take more than there is, so that there is always one that gets on. Memory holds the budget, and beyond it at
- * most one body of the largest size. What becomes of a body after it was read is up to whoever called.
+ * Bounds the memory of the bodies that are being received, over all calls that share it. Once it is used up a body
+ * waits, and so does its sender, until another one has been read; but one at a time may take more than there is, so
+ * that one always gets on. Memory holds the budget, and at most one body of the largest size.
  */
 export type BodyBudget = {
   /** A share for one body. */

@@ -48,7 +48,7 @@ export function createExchange(proxyEnv?: ProxyEnvironment): Exchange {
       const outgoing = send(request.url, {
         method: request.method,
         headers: request.headers,
-        agent: agents[secure ? 'https' : 'http'][request.fresh ? 'fresh' : 'reused'],
+        agent: agents[request.fresh ? 'fresh' : 'reused'][secure ? 'https' : 'http'],
         signal,
         timeout: request.timeoutMs,
       });
@@ -73,15 +73,12 @@ const closedWithoutResponse = () =>
   Object.assign(new Error('the connection was closed without a response'), { code: 'ECONNRESET' });
 
 function createAgents(proxyEnv: ProxyEnvironment | undefined) {
-  const reused = {
-    keepAlive: true,
-    ...(proxyEnv === undefined ? {} : { proxyEnv: proxyEnvironment(proxyEnv) }),
-  };
-  const fresh = { ...reused, keepAlive: false };
-  return {
-    http: { reused: new HttpAgent(reused), fresh: new HttpAgent(fresh) },
-    https: { reused: new HttpsAgent(reused), fresh: new HttpsAgent(fresh) },
-  };
+  const options = proxyEnv === undefined ? {} : { proxyEnv: proxyEnvironment(proxyEnv) };
+  const of = (keepAlive: boolean) => ({
+    http: new HttpAgent({ ...options, keepAlive }),
+    https: new HttpsAgent({ ...options, keepAlive }),
+  });
+  return { reused: of(true), fresh: of(false) };
 }
 
 /** Follows a socket to the point where the platform may act; a phase is earlier only if the socket is known not to be there. */

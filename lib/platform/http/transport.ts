@@ -10,10 +10,9 @@ import {
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
 import { redact } from '../redact.ts';
 import type { BodyBudget } from './body-budget.ts';
-import { pageTitle, readErrorBody } from './error-body.ts';
+import { pageTitle, parseRetryAfter, readErrorBody } from './error-body.ts';
 import type { Exchange, ExchangeResponse } from './exchange.ts';
 import { type MakeRoom, readBody } from './read-body.ts';
-import { parseRetryAfter } from './retry-after.ts';
 
 /** One attempt at a call, as the transport needs it. */
 export type PlatformRequest = {

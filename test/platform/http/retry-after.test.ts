@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseRetryAfter } from '../../../lib/platform/http/retry-after.ts';
+import { parseRetryAfter } from '../../../lib/platform/http/error-body.ts';
 
 const nowMs = Date.UTC(2026, 9, 21, 7, 28, 0);
 

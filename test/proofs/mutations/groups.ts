@@ -58,7 +58,7 @@ export const groups = {
     mutate: [
       'lib/jobs/after-failure.ts',
       'lib/platform/{retry,call,outage}.ts',
-      'lib/platform/http/retry-after.ts',
+      'lib/platform/http/error-body.ts',
       'lib/base/time/backoff.ts',
     ],
     tests: [
