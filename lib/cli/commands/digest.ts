@@ -149,7 +149,7 @@ async function post(
   const headers = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
   const limit = AbortSignal.any([signal, AbortSignal.timeout(POST_MS)]);
   const request = { url, method: 'POST', headers, body, timeoutMs: POST_MS, fresh: true };
-  const exchange = createExchange({ proxyEnv: environment });
+  const exchange = createExchange(environment);
   const { status, body: response } = await exchange(request, limit, () => undefined).catch(
     (error: unknown) => {
       signal.throwIfAborted();
