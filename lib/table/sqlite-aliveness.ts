@@ -8,19 +8,11 @@ import { DatabaseSync } from 'node:sqlite';
  * transaction on a file of its own. Ids of processes would not do: containers share them, and they are used again.
  */
 
-/** Which of the processes that share a file are running. */
-export type Aliveness = {
-  /** The name of this process. From the first call on, others see it running. */
-  self(): string;
-  isAlive(name: string): boolean;
-  end(): void;
-};
-
 /** How long a process that was seen running counts as running. */
 const SEEN_MS = 500;
 
-/** The processes whose files are in a folder. */
-export function createAliveness(folder: string): Aliveness {
+/** Which of the processes whose files are in a folder are running. */
+export function createAliveness(folder: string) {
   let own: { readonly name: string; readonly lock: DatabaseSync } | undefined;
   const seenMs = new Map<string, number>();
   const pathOf = (name: string) => join(folder, name);
@@ -57,7 +49,8 @@ export function createAliveness(folder: string): Aliveness {
   };
 
   return {
-    self() {
+    /** The name of this process. From the first call on, others see it running. */
+    self(): string {
       own ??= begin();
       return own.name;
     },

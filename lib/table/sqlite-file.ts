@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { once } from '../base/index.ts';
 import { networkOf } from './network-disk.ts';
-import { type Aliveness, createAliveness } from './sqlite-aliveness.ts';
+import { createAliveness } from './sqlite-aliveness.ts';
 import { TableError, type TableFailure } from './table-error.ts';
 
 /*
@@ -71,36 +71,29 @@ function closeAll(): void {
   for (const file of files.values()) file.close();
 }
 
-/** How often a process that keeps the file open deletes the rows whose lifetime is over. */
-const SWEEP_EVERY_MS = 3_600_000;
-
-type Opened = { readonly db: DatabaseSync; readonly aliveness: Aliveness };
-
 type Waiting = {
   readonly tried: string;
-  readonly make: (opened: Opened) => () => void;
+  readonly make: (db: DatabaseSync) => () => void;
   readonly fail: (error: TableError) => void;
 };
 
 function createFile(path: string): SqliteFile {
   const aliveness = createAliveness(`${path}-processes`);
-  let opened: Opened | undefined;
+  let opened: DatabaseSync | undefined;
   const connected = once(async () => {
-    opened = { db: await connect(path), aliveness };
+    opened = await connect(path);
     return opened;
   });
   let waiting: Waiting[] = [];
-  const sweep = createSweep();
 
   const flush = async () => {
     const given = waiting;
     waiting = [];
     try {
-      const ready = await connected();
+      const db = await connected();
       // A process is known to live before anything says that it holds it.
       aliveness.self();
-      await sweep(ready.db);
-      for (const settle of await patiently(() => commit(ready, given))) settle();
+      for (const settle of await patiently(() => commit(db, given))) settle();
     } catch (error) {
       for (const { tried, fail } of given) fail(asTableError(`${tried} in ${path}`, path, error));
     }
@@ -111,7 +104,7 @@ function createFile(path: string): SqliteFile {
     async read(tried, look) {
       try {
         if (opened === undefined && !statSync(path, { throwIfNoEntry: false })?.size) return undefined;
-        const { db } = await connected();
+        const db = await connected();
         return await patiently(() => look(db));
       } catch (error) {
         throw asTableError(`${tried} in ${path}`, path, error);
@@ -120,7 +113,7 @@ function createFile(path: string): SqliteFile {
     write: (tried, change) =>
       new Promise((settle, fail) => {
         if (waiting.length === 0) setImmediate(flush);
-        const make = ({ db }: Opened) => {
+        const make = (db: DatabaseSync) => {
           const made = change(db, aliveness.self());
           return () => settle(made);
         };
@@ -133,7 +126,7 @@ function createFile(path: string): SqliteFile {
     close() {
       files.delete(path);
       if (files.size === 0) process.off('exit', closeAll);
-      if (opened?.db.isOpen) opened.db.close();
+      if (opened?.isOpen) opened.close();
       aliveness.end();
     },
   };
@@ -145,23 +138,12 @@ function emptyLog(db: DatabaseSync): void {
   if (busy !== 0) throw Object.assign(new Error('another process reads it'), { errcode: BUSY });
 }
 
-/** Deletes old rows before the first change after an hour; it is done when the file is opened, too. */
-function createSweep(): (db: DatabaseSync) => Promise<void> {
-  let sweptAtMs = performance.now();
-  return async (db) => {
-    if (performance.now() - sweptAtMs < SWEEP_EVERY_MS) return;
-    await patiently(() => deleteExpired(db));
-    sweptAtMs = performance.now();
-  };
-}
-
 /** All changes in one transaction, or none; returns what tells their callers. */
-function commit(ready: Opened, given: readonly Waiting[]): readonly (() => void)[] {
-  const { db } = ready;
+function commit(db: DatabaseSync, given: readonly Waiting[]): readonly (() => void)[] {
   // From here to the end in one turn: the next one may bring other changes.
   db.exec('BEGIN IMMEDIATE');
   try {
-    const settled = given.map(({ make }) => make(ready));
+    const settled = given.map(({ make }) => make(db));
     db.exec('COMMIT');
     return settled;
   } catch (error) {
@@ -213,12 +195,9 @@ function prepare(db: DatabaseSync, path: string): void {
   const isNew = number('schema_version') === 0;
   if (!isNew && number('application_id') !== APPLICATION_ID)
     throw refused(path, 'a file that platform-sync made', 'one of another program');
-  if (!isNew && number('user_version') > VERSION)
-    throw refused(
-      path,
-      `version ${VERSION} of the file`,
-      `${number('user_version')}: a newer platform-sync made it`,
-    );
+  const version = number('user_version');
+  if (!isNew && version > VERSION)
+    throw refused(path, `version ${VERSION} of the file`, `${version}: a newer platform-sync made it`);
   // The switch ignores any timeout, and fails while another process makes it.
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
@@ -226,12 +205,8 @@ function prepare(db: DatabaseSync, path: string): void {
   try {
     if (number('schema_version') === 0) begin(db);
     const host = factOf(db, 'host');
-    if (host !== hostname())
-      throw refused(
-        path,
-        `this host, ${hostname()}`,
-        `a file of ${host}: set SYNC_TABLE=sqlite:FILE to a file of this one`,
-      );
+    const own = 'set SYNC_TABLE=sqlite:FILE to a file of this one';
+    if (host !== hostname()) throw refused(path, `this host, ${hostname()}`, `a file of ${host}: ${own}`);
     deleteExpired(db);
     db.exec('COMMIT');
   } catch (error) {
@@ -250,13 +225,8 @@ function begin(db: DatabaseSync): void {
 }
 
 /** What tells a file from another one in its place; undefined if there is none, unless it is to be created. */
-export function idOf(
-  file: SqliteFile,
-  { create }: { readonly create: boolean },
-): Promise<string | undefined> {
-  const look = (db: DatabaseSync) => factOf(db, 'id');
-  return create ? file.write('look at', look) : file.read('look at', look);
-}
+export const idOf = (file: SqliteFile, { create }: { readonly create: boolean }) =>
+  file[create ? 'write' : 'read']('look at', (db) => factOf(db, 'id'));
 
 const factOf = (db: DatabaseSync, name: string): string | undefined =>
   db.prepare('SELECT value FROM facts WHERE name = ?').get(name)?.['value'] as string | undefined;
@@ -264,12 +234,7 @@ const factOf = (db: DatabaseSync, name: string): string | undefined =>
 /** Throws a `bad-table` TableError for a version of SQLite that may lose writes. */
 export function refuseOldSqlite(here = process.versions.sqlite ?? ''): void {
   if (here.localeCompare(LEAST_SQLITE, 'en', { numeric: true }) < 0)
-    throw new TableError('open SQLite', {
-      kind: 'bad-table',
-      table: 'SQLite',
-      expected: `SQLite ${LEAST_SQLITE} or later, which a newer Node brings`,
-      got: here,
-    });
+    throw refused('SQLite', `SQLite ${LEAST_SQLITE} or later, which a newer Node brings`, here);
 }
 
 const refused = (table: string, expected: string, got: string): TableError =>
@@ -277,9 +242,19 @@ const refused = (table: string, expected: string, got: string): TableError =>
 
 // Result codes of SQLite: https://sqlite.org/rescode.html
 const BUSY = 5;
-const BUSY_CODES = { 5: 'SQLITE_BUSY', 10: 'SQLITE_IOERR', 13: 'SQLITE_FULL' } as const;
-const DENIED_CODES = { 3: 'SQLITE_PERM', 8: 'SQLITE_READONLY', 14: 'SQLITE_CANTOPEN' } as const;
-const DAMAGED_CODES = { 11: 'a damaged one', 26: 'one that is not SQLite’s' } as const;
+
+/** What they and Node's codes mean; others have no meaning of their own. */
+const BUSY_CODES = { 5: 'SQLITE_BUSY', 10: 'SQLITE_IOERR', 13: 'SQLITE_FULL', ENOSPC: 'ENOSPC' };
+const DENIED_CODES = {
+  ...{ 3: 'SQLITE_PERM', 8: 'SQLITE_READONLY', 14: 'SQLITE_CANTOPEN' },
+  ...{ EACCES: 'EACCES', EPERM: 'EPERM', EROFS: 'EROFS' },
+};
+const BAD_CODES = {
+  11: 'a damaged one',
+  26: 'one that is not SQLite’s',
+  ENOTDIR: 'ENOTDIR',
+  EEXIST: 'EEXIST',
+};
 
 /** The primary code of SQLite; undefined for any other error. */
 const codeOf = (error: unknown): number | undefined =>
@@ -291,18 +266,13 @@ function asTableError(tried: string, path: string, error: unknown): TableError {
 }
 
 function failureOf(table: string, error: unknown): TableFailure {
-  const code = codeOf(error);
-  const nameIn = (names: Readonly<Record<number, string>>) => names[code ?? -1];
-  const [busy, denied, damaged] = [nameIn(BUSY_CODES), nameIn(DENIED_CODES), nameIn(DAMAGED_CODES)];
+  const sqlite = codeOf(error);
+  const code = sqlite ?? (error instanceof Error && 'code' in error ? String(error.code) : 'unknown');
+  const nameIn = (names: Readonly<Record<string, string>>) => names[code];
+  const [busy, denied, got] = [nameIn(BUSY_CODES), nameIn(DENIED_CODES), nameIn(BAD_CODES)];
   if (busy !== undefined) return { kind: 'busy', code: busy };
   if (denied !== undefined) return { kind: 'denied', code: denied };
-  if (damaged !== undefined)
-    return { kind: 'bad-table', table, expected: 'a whole SQLite file', got: damaged };
-  const other = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-  if (other === 'ENOSPC') return { kind: 'busy', code: other };
-  if (['ENOTDIR', 'EEXIST'].includes(other))
-    return { kind: 'bad-table', table, expected: 'a file in a folder', got: other };
-  return ['EACCES', 'EPERM', 'EROFS'].includes(other)
-    ? { kind: 'denied', code: other }
-    : { kind: 'other', code: code === undefined ? other : `SQLite ${code}` };
+  if (got !== undefined)
+    return { kind: 'bad-table', table, expected: 'a whole SQLite file in a folder', got };
+  return { kind: 'other', code: sqlite === undefined ? String(code) : `SQLite ${sqlite}` };
 }

@@ -57,21 +57,6 @@ test('old rows are deleted when the file is opened', async () => {
   expect(await createSqliteTable(sqliteFile(path)).get(key)).toBeUndefined();
 });
 
-test('a process that keeps the file open deletes old rows each hour', async () => {
-  const table = createSqliteTable(sqliteFile(path));
-  await table.put(key, {}, { expected: null, token: 't1', expiresAtMs: Date.now() - 1 });
-  const later = { partition: 'job#b', sort: '-' };
-  const hourMs = 3_600_000;
-  const atMs = performance.now();
-  using _ = vi.spyOn(performance, 'now').mockReturnValue(atMs + hourMs);
-
-  expect(await table.get(key)).toBeDefined();
-  await table.put(later, {}, { expected: null, token: 't2' });
-
-  expect(await table.get(key)).toBeUndefined();
-  expect(await table.get(later)).toBeDefined();
-});
-
 test.skipIf(process.platform === 'win32')('nobody else may read the file, its log or its index', async () => {
   await put('t1');
 
