@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HOSTILE, makeFacts } from '../report/make-facts.ts';
@@ -53,6 +54,27 @@ test('the counts on the page are those of the facts', async () => {
   await page.getByRole('link', { name: 'cards without access' }).click();
 
   expect(await found(page)).toBe(`${cards?.flags.without_access} cards of 3,000`);
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+test('a list that is searched and sorted is saved as CSV, all pages of it', async () => {
+  const { page, misdeeds } = await openReport(browser, `${report.url}#owners?sort=-cards`);
+  const shown = await page.locator('table.list tbody th').first().textContent();
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Save as CSV' }).click(),
+  ]);
+
+  const csv = await text(await download.createReadStream());
+  const lines = csv.trimEnd().split('\r\n');
+  expect(download.suggestedFilename()).toBe('owners.csv');
+  expect(lines[0]).toBe(
+    'Owner,Id,Calculations,Cards,Files,Data files,Locked,Broken links,Invalid,Missing target,Affected,Unused,Oldest change',
+  );
+  expect(lines.length - 1).toBe(facts.owners?.list.columns.id.length);
+  expect(lines[1]?.startsWith(shown ?? '-')).toBe(true);
   expect(misdeeds).toEqual([]);
   await page.context().close();
 });

@@ -35,6 +35,12 @@ export function sorted(
   });
 }
 
+/** The rows in the order in which they are shown: `sort` is the name of a column, after `-` for descending. */
+export function inShownOrder(columns: readonly Sortable[], rows: readonly number[], sort: string) {
+  const column = columns.find(({ name }) => name === sort.replace(/^-/, ''));
+  return column === undefined ? rows : sorted(rows, column, sort.startsWith('-'));
+}
+
 const inOrder = <T>(rows: readonly number[], of: (row: number) => T, compare: (a: T, b: T) => number) =>
   rows
     .map((row) => [row, of(row)] as const)

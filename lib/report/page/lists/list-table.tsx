@@ -3,8 +3,9 @@ import { Chips, SearchBox } from '../parts/parts.tsx';
 import { type Params, show, type View } from '../state/hash.ts';
 import { count, counted } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
-import { matching } from './find.ts';
+import { inShownOrder, matching } from './find.ts';
 import type { List } from './lists.tsx';
+import { csvOf, saveFile } from './save-csv.ts';
 import { type Column, Table } from './table.tsx';
 
 type Props = { readonly view: View; readonly list: List; readonly params: Params };
@@ -33,6 +34,15 @@ export function ListTable({ view, list, params }: Props) {
       <p class="found" role="status">
         {foundWords(list, rows.length)}
       </p>
+      {rows.length > 0 && (
+        <button
+          type="button"
+          class="more"
+          onClick={() => saveFile(`${view}.csv`, csvOf(list.columns, inShownOrder(list.columns, rows, sort)))}
+        >
+          Save as CSV
+        </button>
+      )}
       <Table
         label={`${list.one}s`}
         {...{ columns: list.columns, rows, sort }}

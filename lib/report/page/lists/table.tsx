@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { Scrolled } from '../parts/parts.tsx';
 import { count } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
-import { type Sortable, sorted } from './find.ts';
+import { inShownOrder, type Sortable } from './find.ts';
 
 /** A column of a list: what its cells show, and whether rows can be selected by its value. */
 export type Column = Sortable & {
@@ -39,10 +39,7 @@ type Props = {
 
 /** Rows in the order of a column, a page of them at a time. */
 export function Table({ label, caption, columns, rows, sort, onSort, page, onPage }: Props) {
-  const ordered = useMemo(() => {
-    const column = columns.find(({ name }) => name === sort.replace(/^-/, ''));
-    return column === undefined ? rows : sorted(rows, column, sort.startsWith('-'));
-  }, [rows, columns, sort]);
+  const ordered = useMemo(() => inShownOrder(columns, rows, sort), [rows, columns, sort]);
   const pages = Math.max(1, Math.ceil(rows.length / PAGE));
   const number = Math.min(pages, Math.max(1, page));
   return (
