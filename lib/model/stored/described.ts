@@ -44,59 +44,36 @@ export async function* describedRecords(columns: ModelColumns): AsyncGenerator<r
   }
 }
 
-/** The first records of calculations or cards, by row groups, with their nodes in the same order. */
-export type HeldRows = {
-  readonly group: RowGroup;
-  readonly rows: Uint32Array;
-  readonly nodes: Uint32Array;
-  /** How many things come before. */
-  readonly first: number;
-};
-
-/** The records by which a model knows calculations or cards: of those parts that have any that `isWanted` says, by its place. */
+/** The records by which a model knows calculations or cards, the first of each, by row groups. */
 export async function* heldRows(
   model: Pick<Model, 'calculations' | 'cards'>,
   columns: ModelColumns,
   source: 'calculations' | 'cards',
-  isWanted?: (first: number, end: number) => boolean,
-): AsyncGenerator<HeldRows> {
+) {
   const { rows: firsts, nodes } = model[source];
-  const placeOf = (row: number) => lowerBound(firsts, row);
-  const groups = groupsOf(
-    columns[source],
-    isWanted && ((start, end) => isWanted(placeOf(start), placeOf(end))),
-  );
-  for await (const { group, start } of groups) {
-    const [first, end] = [placeOf(start), placeOf(start + group.rows)];
-    const rows = firsts.slice(first, end).map((row) => row - start);
-    yield { group, rows, nodes: nodes.subarray(first, end), first };
+  let next = 0;
+  for await (const { group, start } of groupsOf(columns[source])) {
+    const first = next;
+    while ((firsts[next] ?? Number.POSITIVE_INFINITY) < start + group.rows) next += 1;
+    const rows = firsts.slice(first, next).map((row) => row - start);
+    // `first`: how many things come before; the nodes are in the order of the rows.
+    yield { group, rows, nodes: nodes.subarray(first, next), first };
   }
 }
 
-/** The place of the first of sorted numbers that is not below one. */
-function lowerBound(sorted: Uint32Array, least: number): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle] ?? 0) < least) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** What the first records of some calculations and cards say of them, by their nodes. Only the parts that hold these are read. */
+/** What the first records of some calculations and cards say of them, by their nodes. */
 export async function describeNodes(
   model: Pick<Model, 'calculations' | 'cards'>,
   columns: ModelColumns,
   wanted: ReadonlySet<number>,
 ): Promise<ReadonlyMap<number, Description>> {
   const found = new Map<number, Description>();
-  for (const source of ['calculations', 'cards'] as const) {
-    const { nodes: all } = model[source];
-    const placesIn = (nodes: Uint32Array) => nodes.keys().filter((place) => wanted.has(nodes[place] ?? -1));
-    const isWanted = (first: number, end: number) => placesIn(all.subarray(first, end)).some(() => true);
-    for await (const { group, rows, nodes } of heldRows(model, columns, source, isWanted)) {
-      const places = placesIn(nodes).toArray();
+  for (const source of ['calculations', 'cards'] as const)
+    for await (const { group, rows, nodes } of heldRows(model, columns, source)) {
+      const places = nodes
+        .keys()
+        .filter((place) => wanted.has(nodes[place] ?? -1))
+        .toArray();
       if (places.length === 0) continue;
       const describe = await readSaid(group, source);
       for (const place of places) {
@@ -104,7 +81,6 @@ export async function describeNodes(
         found.set(nodes[place] ?? 0, said);
       }
     }
-  }
   return found;
 }
 

@@ -107,25 +107,14 @@ function partsOf({ place, source, manifest }: LastRun, { store, signal }: RunsTo
   }));
 }
 
-/** Some rows of a source, and how many of its records come before them. */
-type SourceRows = { readonly group: RowGroup; readonly start: number };
-
-/**
- * The row groups of a source, one after another: memory holds one file and its columns. Default: of all parts, otherwise of
- * those with records that `isWanted` says.
- */
+/** The row groups of a source, and how many of its records come before each: memory holds one file and its columns. */
 export async function* groupsOf(
   source: SourceColumns | undefined,
-  isWanted: (start: number, end: number) => boolean = () => true,
-): AsyncGenerator<SourceRows> {
+): AsyncGenerator<{ readonly group: RowGroup; readonly start: number }> {
   let start = 0;
-  for (const { key, count, records } of source?.parts ?? []) {
-    let row = start;
-    if (isWanted(start, start + count))
-      for await (const group of rowGroupsOf(key, await records())) {
-        yield { group, start: row };
-        row += group.rows;
-      }
-    start += count;
-  }
+  for (const { key, records } of source?.parts ?? [])
+    for await (const group of rowGroupsOf(key, await records())) {
+      yield { group, start };
+      start += group.rows;
+    }
 }

@@ -34,47 +34,38 @@ export type Search = {
   readonly most: number;
 };
 
+/** A thing. Of a calculation its name, of a card its title. */
+export type Named = { readonly kind: FindableKind; readonly id: string; readonly name: string | null };
+
 /** How a dependent was reached: `RELATION` the thing named, over a link that says `valid` if that is not VALID. */
-export type Way = {
-  readonly kind: FindableKind;
-  readonly id: string;
-  /** Of a calculation its name, of a card its title. */
-  readonly name: string | null;
-  readonly relation: Relation | 'lies in';
-  readonly valid: string | null;
-};
+export type Way = Named & { readonly relation: Relation | 'lies in'; readonly valid: string | null };
 
 /** Something that would break if the thing were deleted. */
-export type Dependent = Description & {
-  /** How many uses away: 1 uses the thing itself. */
-  readonly hop: number;
-  readonly kind: FindableKind;
-  readonly id: string;
-  /** The first of `waysTotal`, all from one hop nearer. */
-  readonly ways: readonly Way[];
-  readonly waysTotal: number;
-};
+export type Dependent = Description &
+  Named & {
+    /** How many uses away: 1 uses the thing itself. */
+    readonly hop: number;
+    /** The first of `waysTotal`, all from one hop nearer. */
+    readonly ways: readonly Way[];
+    readonly waysTotal: number;
+  };
 
 /** A thing with the id, and what depends on it. */
-export type UsedThing = Description & {
-  readonly kind: FindableKind;
-  readonly id: string;
-  /** False if no record of it was found, and only links name it. No snapshot has records of datasets and FileSets. */
-  readonly inSnapshot: boolean;
-  /** How many records of other things name it, and how many of these do so by a link that is not VALID. */
-  readonly links: number;
-  readonly broken: number;
-  /** What a file or directory lies in. */
-  readonly fileset: string | null;
-  /** How many things depend on it, by how many uses away they are, and by kind. */
-  readonly total: number;
-  readonly hops: readonly number[];
-  readonly kinds: Readonly<Record<string, number>>;
-  /** True if more of them are further away than `hops` allowed. */
-  readonly isCut: boolean;
-  /** Nearest first: those that fit into the limit. */
-  readonly dependents: readonly Dependent[];
-};
-
-/** A thing that may have been meant. */
-export type Hint = { readonly kind: FindableKind; readonly id: string; readonly name: string | null };
+export type UsedThing = Description &
+  Named & {
+    /** False if no record of it was found, and only links name it. No snapshot has records of datasets and FileSets. */
+    readonly inSnapshot: boolean;
+    /** How many records of other things name it, and how many of these do so by a link that is not VALID. */
+    readonly links: number;
+    readonly broken: number;
+    /** What a file or directory lies in. */
+    readonly fileset: string | null;
+    /** How many things depend on it, by how many uses away they are, and by kind. */
+    readonly total: number;
+    readonly hops: readonly number[];
+    readonly kinds: Readonly<Record<string, number>>;
+    /** True if more of them are further away than `hops` allowed. */
+    readonly isCut: boolean;
+    /** Nearest first: those that fit into the limit. */
+    readonly dependents: readonly Dependent[];
+  };

@@ -1,7 +1,7 @@
 import {
+  type Adjacency,
   adjacencyOf,
   columnsOfRuns,
-  type Description,
   describedRecords,
   describeNodes,
   HELD,
@@ -18,8 +18,8 @@ import type { Store } from '../../store/index.ts';
 import {
   type FindableKind,
   findableKinds,
-  type Hint,
   kindOf,
+  type Named,
   notDescribed,
   type Search,
   type UsedThing,
@@ -55,7 +55,7 @@ export type WhereUsed = {
   /** Everything that has the id: none if it is not known. */
   readonly found: readonly UsedThing[];
   /** What may have been meant, if nothing was found. */
-  readonly hints: readonly Hint[];
+  readonly hints: readonly Named[];
 };
 
 /**
@@ -93,48 +93,54 @@ async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
 /** The kinds of things that use one another. */
 const kindsById = ['dataset', 'calculation', 'card'] as const;
 
-/**
- * The datasets, calculations and cards with an id, and what depends on each. What is listed is then described by the columns
- * of its record.
- */
+/** The datasets, calculations and cards with an id, and what depends on each. */
 async function whereUsedInGraph(model: Model, search: Search): Promise<readonly UsedThing[]> {
-  const { id, kind, hops, most, columns } = search;
+  const { id, kind } = search;
   const { things, graph } = model;
   const asked = kindsById
     .filter((each) => kind === undefined || kind === each)
     .flatMap((each) => (each === 'card' ? namedCard(id).card : thing(each, id)) ?? [])
     .flatMap((own) => things.find(own) ?? []);
   const users = adjacencyOf({ nodes: things.count, from: graph.used, to: graph.user });
-  const found = asked.map((node) => {
-    const kinds: Record<string, number> = {};
-    const see = (each: number) => {
-      const name = things.kindAt(each);
-      kinds[name] = (kinds[name] ?? 0) + 1;
-    };
-    return {
-      node,
-      kinds,
-      ...namings(graph, node),
-      reached: reach(users, [node], { hops, most, see }),
-    };
-  });
-  const listed = found.flatMap(({ node, reached }) => [node, ...reached.nodes]);
-  const said = await describeNodes(model, columns, new Set(listed));
-  const shown = (node: number): Shown => ({
-    ...(said.get(node) ?? notDescribed),
+  const found: UsedThing[] = [];
+  for (const node of asked) found.push(await usedNode(node, users, model, search));
+  return found;
+}
+
+/** A thing, and what depends on it. What is listed is described by the columns of its record. */
+async function usedNode(
+  node: number,
+  users: Adjacency,
+  model: Model,
+  { hops, most, columns }: Search,
+): Promise<UsedThing> {
+  const { things, graph, flags } = model;
+  const kinds: Record<string, number> = {};
+  const see = (each: number) => {
+    const name = things.kindAt(each);
+    kinds[name] = (kinds[name] ?? 0) + 1;
+  };
+  const { counts, isCut, nodes, edges, hops: away } = reach(users, [node], { hops, most, see });
+  const said = await describeNodes(model, columns, new Set([node, ...nodes]));
+  const shown = (each: number) => ({
+    ...(said.get(each) ?? notDescribed),
     // What was asked for, and what uses it: no other kinds.
-    ...(things.thingAt(node) as Pick<Shown, 'kind' | 'id'>),
-    inSnapshot: ((model.flags[node] ?? 0) & HELD) !== 0,
+    ...(things.thingAt(each) as Pick<UsedThing, 'kind' | 'id'>),
   });
-  return found.map(({ node, kinds, links, broken, reached: { counts, isCut, nodes, edges, hops: away } }) => {
-    const ways = waysTo(edges, graph, shown);
-    const total = counts.reduce((sum, count) => sum + count, 0);
-    const dependents = Array.from(nodes, (each, place) => {
-      const { inSnapshot: _, ...dependent } = shown(each);
-      return { hop: away[place] ?? 0, ...dependent, ...(ways.get(each) ?? { ways: [], waysTotal: 0 }) };
-    });
-    return { ...shown(node), links, broken, fileset: null, total, hops: counts, kinds, isCut, dependents };
-  });
+  const ways = waysTo(edges, graph, shown);
+  const noWay = { ways: [], waysTotal: 0 };
+  return {
+    ...shown(node),
+    ...namings(graph, node),
+    inSnapshot: ((flags[node] ?? 0) & HELD) !== 0,
+    fileset: null,
+    total: counts.reduce((sum, count) => sum + count, 0),
+    hops: counts,
+    ...{ kinds, isCut },
+    dependents: Array.from(nodes, (each, place) => ({
+      ...{ hop: away[place] ?? 0, ...shown(each), ...(ways.get(each) ?? noWay) },
+    })),
+  };
 }
 
 /** How many other things' records name a thing, also by a link that is broken. */
@@ -149,17 +155,11 @@ function namings({ user, used, staterAt, isBrokenAt }: UsesGraph, node: number) 
   return { links, broken };
 }
 
-type Shown = Description & {
-  readonly kind: FindableKind;
-  readonly id: string;
-  readonly inSnapshot: boolean;
-};
-
 /** The most ways to a dependent that are named. */
 const MOST_WAYS = 5;
 
 /** How each thing was reached, by its node. */
-function waysTo(edges: Uint32Array, graph: UsesGraph, shown: (node: number) => Shown) {
+function waysTo(edges: Uint32Array, graph: UsesGraph, shown: (node: number) => Named) {
   const ways = new Map<number, { ways: Way[]; waysTotal: number }>();
   for (const edge of edges) {
     const user = graph.user[edge] ?? 0;
@@ -179,10 +179,10 @@ const MOST_HINTS = 5;
 const LEAST_START = 3;
 
 /** Things that have the id as their name, whatever its case, or as the start of theirs; at most five. */
-async function hintsFor(search: Search): Promise<readonly Hint[]> {
+async function hintsFor(search: Search): Promise<readonly Named[]> {
   const wanted = search.id.toLowerCase();
   const isStart = (id: string) => wanted.length >= LEAST_START && id.toLowerCase().startsWith(wanted);
-  const found = new Map<string, Hint>();
+  const found = new Map<string, Named>();
   const hint = (kind: FindableKind, id: string, name: string | null) => {
     if (isStart(id) || name?.trim().toLowerCase() === wanted) found.set(`${kind} ${id}`, { kind, id, name });
   };
