@@ -174,16 +174,9 @@ function columnsOf(source: Source): Readonly<Record<string, Made>> {
   return { ...made, ...Object.fromEntries(platforms), _other: OTHER, ...RUN };
 }
 
-function flaggedView(
-  source: keyof typeof flagged,
-  {
-    name,
-    about,
-    columns,
-  }: Pick<View, 'name' | 'about'> & { readonly columns: Readonly<Record<string, Made>> },
-): View {
+function flaggedView(source: keyof typeof flagged, { name, about }: Pick<View, 'name' | 'about'>): View {
   const stored = `stored_latest_${name}`;
-  const all = { ...columns, ...flagged[source] };
+  const all = { ...columnsOf(source), ...flagged[source] };
   const needed = Object.entries(modelColumns[source]).map(([column, type]) => {
     const isGiven =
       column === 'thing_id' ? `WHEN regexp_matches(id, '${CANONICAL_DIGITS.source}') THEN id ` : '';
@@ -207,7 +200,7 @@ export function recordViews(place: Place, name: string): readonly View[] {
   const latest = `a ${row}, in the latest published run of ${place}${instead}`;
   return [
     isFlagged(source)
-      ? flaggedView(source, { name, about: latest, columns })
+      ? flaggedView(source, { name, about: latest })
       : of(name, latest, `stored_latest_${name}`),
     of(`all_${name}`, `a ${row}, in any published run of ${place}`, `stored_${name}`),
   ];

@@ -9,9 +9,9 @@ import { type Executed, execute, RESULT, type ResultColumn } from './execute.ts'
 import { loadPieces } from './load-pieces.ts';
 import type { LocalCopies } from './local-copies.ts';
 import { type NeededPieces, neededPieces } from './needed-pieces.ts';
-import { QueryError } from './query-error.ts';
+import { QueryError, queryErrorOf } from './query-error.ts';
 import { literal } from './quoted.ts';
-import { createSchema, type LoadedTable } from './schema.ts';
+import { createSchema } from './schema.ts';
 import { onlyQuery } from './split-statements.ts';
 import type { Table } from './table.ts';
 import { placesWithTables, tablesOf } from './tables/tables.ts';
@@ -59,6 +59,7 @@ export async function openQuery(text: string, context: QueryContext): Promise<Qu
 }
 
 async function attemptQueries(sql: string, context: QueryContext): Promise<QueryResult> {
+  // First it is tried whether it does without the model, and without checking files as a whole.
   const attempt = { verifies: false, hasModel: false };
   for (;;) {
     try {
@@ -74,14 +75,6 @@ async function attemptQueries(sql: string, context: QueryContext): Promise<Query
   }
 }
 
-/** How a query is tried. */
-type Attempt = {
-  /** True if files that are read in place are checked as a whole before. */
-  readonly verifies: boolean;
-  /** False if it is tried whether it does without the model. */
-  readonly hasModel: boolean;
-};
-
 /** What DuckDB says of damaged files, among other things. */
 const isDamage = (error: unknown): boolean =>
   error instanceof QueryError &&
@@ -90,7 +83,7 @@ const isDamage = (error: unknown): boolean =>
 async function attemptQuery(
   sql: string,
   context: QueryContext,
-  { verifies, hasModel }: Attempt,
+  { verifies, hasModel }: { readonly verifies: boolean; readonly hasModel: boolean },
 ): Promise<QueryResult> {
   const { store, signal } = context;
   const reported = { faults: new Set<string>(), notes: new Set<string>() };
@@ -106,11 +99,19 @@ async function attemptQuery(
     ...view,
     sql: hasModel ? view.sql : (withoutModel ?? view.sql),
   }));
-  const loaded = await loadPieces(await planned(sql, { tables, views }, context), context);
+  const needed = await planned(sql, { tables, views }, context);
+  const loaded = await loadPieces(needed, context);
   signal.throwIfAborted();
   const database = await openDatabase(context.duckDb, context);
   try {
-    const executed = await executeOn(database, { sql, tables, views, loaded, context });
+    const executed = await withInterrupt(database.connection, signal, async () => {
+      await createSchema(database.connection, tables, views, loaded).catch((cause: unknown) => {
+        throw queryErrorOf(cause);
+      });
+      const files = loaded.flatMap((table) => table.files);
+      await database.lock([...files.map(({ path }) => path), outputIn(context)]);
+      return await execute(database.connection, sql);
+    });
     const { faults, notes } = reported;
     return { ...resultOf(executed, database, context), faults: [...faults], notes: [...notes] };
   } catch (error) {
@@ -122,7 +123,7 @@ async function attemptQuery(
 /** Finds out what a query reads, on a database of its own that can read no file. */
 async function planned(
   sql: string,
-  { tables, views }: Pick<ToExecute, 'tables' | 'views'>,
+  { tables, views }: { readonly tables: readonly Table[]; readonly views: readonly View[] },
   context: QueryContext,
 ): Promise<readonly NeededPieces[]> {
   using database = await openDatabase(context.duckDb, context);
@@ -151,31 +152,6 @@ function failNearest(error: unknown, sql: string, views: readonly View[]): never
   if (meant === undefined) throw error;
   throw new QueryError(`${error.message}\nDid you mean "${meant}"?`, error.failure, { cause: error });
 }
-
-type ToExecute = {
-  readonly sql: string;
-  readonly tables: readonly Table[];
-  readonly views: readonly View[];
-  readonly loaded: readonly LoadedTable[];
-  readonly context: QueryContext;
-};
-
-const executeOn = (
-  database: Database,
-  { sql, tables, views, loaded, context }: ToExecute,
-): Promise<Executed> =>
-  withInterrupt(database.connection, context.signal, async () => {
-    await createSchema(database.connection, tables, views, loaded).catch((cause: unknown) => {
-      throw new QueryError(
-        cause instanceof Error ? cause.message : String(cause),
-        { kind: 'other' },
-        { cause },
-      );
-    });
-    const files = loaded.flatMap((table) => table.files);
-    await database.lock([...files.map(({ path }) => path), outputIn(context)]);
-    return await execute(database.connection, sql);
-  });
 
 const outputIn = ({ folder }: QueryContext) => `${folder}/result.parquet`;
 

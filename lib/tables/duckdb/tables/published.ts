@@ -20,29 +20,21 @@ type RunAt = { readonly run: string; readonly manifest: string };
 
 /** What is stored of a place, by the name of its table: its latest run, and all of its published runs. */
 export function runTables(session: Session, model: QueryModel, place: Place, name: string): readonly Table[] {
-  const shared = {
-    columns: sourceDefinitions[sourceOf(place)].columns,
-    pieceColumns: gluePartitionKeys,
-  };
+  const { columns } = sourceDefinitions[sourceOf(place)];
+  const pieceColumns = gluePartitionKeys;
   const pieceOf = (of: Place, at: RunAt): Piece => ({
     values: [dayOf(at), at.run],
     files: () => filesOfRun(session, of, at),
   });
+  const latest: Table['pieces'] = async (reads) => {
+    const ofModel = reads(/^stored_model_/) ? ((await model.current())?.runs ?? {}) : {};
+    const runs = await latestRuns(session, place, ofModel);
+    return runs.map((run) => pieceOf(run.place, run));
+  };
+  const all = async () => (await runsOf(session, place)).map((at) => pieceOf(place, at));
   return [
-    {
-      ...shared,
-      name: `stored_latest_${name}`,
-      pieces: async (reads) => {
-        const ofModel = reads(/^stored_model_/) ? ((await model.current())?.runs ?? {}) : {};
-        const runs = await latestRuns(session, place, ofModel);
-        return runs.map((run) => pieceOf(run.place, run));
-      },
-    },
-    {
-      ...shared,
-      name: `stored_${name}`,
-      pieces: async () => (await runsOf(session, place)).map((at) => pieceOf(place, at)),
-    },
+    { name: `stored_latest_${name}`, columns, pieceColumns, pieces: latest },
+    { name: `stored_${name}`, columns, pieceColumns, pieces: all },
   ];
 }
 
