@@ -1,10 +1,10 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { once } from '../../lib/base/index.ts';
+import { runBatch } from '../../lib/jobs/handle-once.ts';
 import { openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { jobTimes } from '../../lib/jobs/job-times.ts';
 import { leaseUntil, openWorker } from '../../lib/jobs/open-worker.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
-import { runBatch } from '../../lib/jobs/run-batch.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
 import { createInvocations } from '../invocations.ts';

@@ -13,7 +13,7 @@ import {
   type Queue,
   type QueueMessage,
   total,
-  unsentOf,
+  UnsentError,
 } from './queue/queue.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
 import { definitionOf } from './types/job-types.ts';
@@ -134,8 +134,13 @@ async function sendAll(
   queue: Pick<Queue, 'send'>,
   bodies: readonly string[],
 ): Promise<ReadonlyMap<number, string>> {
-  const unsent = await unsentOf(() => queue.send(bodies));
-  return new Map(unsent.map(({ index, cause }) => [index, new AwsError('send', cause).message]));
+  try {
+    await queue.send(bodies);
+    return new Map();
+  } catch (error) {
+    if (!(error instanceof UnsentError) || error.isOfQueue) throw error;
+    return new Map(error.unsent.map(({ index, cause }) => [index, new AwsError('send', cause).message]));
+  }
 }
 
 async function failedIds(store: Store): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 import type { Lease } from '../../lib/jobs/held.ts';
-import { renewLease } from '../../lib/jobs/ledger/lease-renewal.ts';
+import { renewLease } from '../../lib/jobs/open-worker.ts';
 
 type LeaseParts = Omit<Parameters<typeof renewLease>[0], 'claim' | 'leaseMs'>;
 

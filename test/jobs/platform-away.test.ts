@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { runBatch } from '../../lib/jobs/handle-once.ts';
 import type { Lease } from '../../lib/jobs/held.ts';
 import { jobTimes } from '../../lib/jobs/job-times.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import { leaseUntil } from '../../lib/jobs/open-worker.ts';
 import type { Queue, QueueMessage } from '../../lib/jobs/queue/queue.ts';
-import { runBatch } from '../../lib/jobs/run-batch.ts';
 import type { RunJob } from '../../lib/jobs/turn.ts';
 import type { Job } from '../../lib/jobs/types/job-types.ts';
 import { createFleetBreaker } from '../../lib/pace/breaker.ts';

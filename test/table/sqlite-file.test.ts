@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { LEASES } from '../../lib/jobs/timed-table.ts';
+import { LEASES } from '../../lib/jobs/job-storage.ts';
 import { networkIn, networkOf } from '../../lib/table/network-disk.ts';
 import { createAliveness } from '../../lib/table/sqlite-aliveness.ts';
 import { refuseOldSqlite, sqliteFile } from '../../lib/table/sqlite-file.ts';

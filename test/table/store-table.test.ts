@@ -2,7 +2,7 @@ import { readdir, rm, truncate } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openTimedTable } from '../../lib/jobs/timed-table.ts';
+import { openTimedTable } from '../../lib/jobs/job-storage.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { sqliteFile } from '../../lib/table/sqlite-file.ts';

@@ -1,6 +1,6 @@
 import { once } from '../../base/index.ts';
+import { openTimedTable } from '../../jobs/job-storage.ts';
 import { createLedger } from '../../jobs/ledger/ledger.ts';
-import { openTimedTable } from '../../jobs/timed-table.ts';
 import type { McpContext } from '../../report/mcp/context.ts';
 import { loadMcpSdk, serve } from '../../report/mcp/serve.ts';
 import { readingTools, submittingTools } from '../../report/mcp/tools/index.ts';

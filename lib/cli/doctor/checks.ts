@@ -72,7 +72,7 @@ const ROW_MS = 3_600_000;
 export const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environment, now }) => {
   if (tableName === undefined)
     return skipped('SYNC_TABLE is not set, and the queue is in SQS: `work` needs its table');
-  const { openTimedTable } = await import('../../jobs/timed-table.ts');
+  const { openTimedTable } = await import('../../jobs/job-storage.ts');
   const { table } = await openTimedTable(tableName, environment);
   const key = { partition: `doctor#${randomUUID()}`, sort: 'doctor' };
   const token = randomUUID();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { openTimedTable } from '../../jobs/job-storage.ts';
 import { createLedger } from '../../jobs/ledger/ledger.ts';
-import { openTimedTable } from '../../jobs/timed-table.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 import { sqlitePath, warnOfThisHost } from '../../table/index.ts';
 import { openStoreOf } from '../options/from-settings.ts';

@@ -89,20 +89,6 @@ const QUEUE_KINDS: readonly string[] = ['denied', 'missing', 'unreachable', 'unc
 const QUEUE_CODE =
   /^(KMS\.|Kms)|(^|\.)(InvalidAddress|InvalidSecurity|UnsupportedOperation|MissingParameter)$/;
 
-/**
- * Sends messages, and returns those that could not be sent though others can. Throws what else went wrong, such as that
- * the queue cannot be used at all.
- */
-export async function unsentOf(send: () => Promise<void>): Promise<readonly UnsentMessage[]> {
-  try {
-    await send();
-    return [];
-  } catch (error) {
-    if (!(error instanceof UnsentError) || error.isOfQueue) throw error;
-    return error.unsent;
-  }
-}
-
 /** How many messages an error names. */
 const MOST_NAMED = 20;
 

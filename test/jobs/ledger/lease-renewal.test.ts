@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Claim } from '../../../lib/jobs/ledger/job-row.ts';
-import { LeaseLostError, renewLease } from '../../../lib/jobs/ledger/lease-renewal.ts';
-import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
-import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
+import { createLedger, type Ledger } from '../../../lib/jobs/ledger/ledger.ts';
+import { LeaseLostError, renewLease } from '../../../lib/jobs/open-worker.ts';
 import { createVirtualClock } from '../../pace/virtual-clock.ts';
 import { createMemoryTable } from '../../table/memory-table.ts';
 

@@ -1,13 +1,11 @@
 import type { Worker } from '../../../lib/jobs/handle-message.ts';
-import { handleOnce } from '../../../lib/jobs/handle-once.ts';
+import { handleOnce, runBatch } from '../../../lib/jobs/handle-once.ts';
 import type { Lease } from '../../../lib/jobs/held.ts';
 import { jobTimes } from '../../../lib/jobs/job-times.ts';
-import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
-import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
+import { createLedger, type Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import { leaseUntil } from '../../../lib/jobs/open-worker.ts';
 import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import { redriveFailed } from '../../../lib/jobs/redrive.ts';
-import { runBatch } from '../../../lib/jobs/run-batch.ts';
 import { stopsWhenCancelled } from '../../../lib/jobs/types/job-types.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { settleWrite } from '../../../lib/table/settle-write.ts';

@@ -1,4 +1,4 @@
-import { LEASES } from '../../../lib/jobs/timed-table.ts';
+import { LEASES } from '../../../lib/jobs/job-storage.ts';
 import type { BudgetItem, OpenBreaker } from '../../../lib/pace/budget.ts';
 import { createTableBudget } from '../../../lib/pace/stored-budget.ts';
 import type { DateSeen } from '../../../lib/table/index.ts';

@@ -1,7 +1,7 @@
+import { runBatch } from '../../../lib/jobs/handle-once.ts';
 import { jobTimes } from '../../../lib/jobs/job-times.ts';
 import { leaseUntil } from '../../../lib/jobs/open-worker.ts';
 import { LONG_POLLS, type Queue } from '../../../lib/jobs/queue/queue.ts';
-import { runBatch } from '../../../lib/jobs/run-batch.ts';
 import { work } from '../../../lib/jobs/work.ts';
 import { leaseOver } from '../../jobs/lease-over.ts';
 import type { Scene } from './scene.ts';
