@@ -1,8 +1,7 @@
 import { printJson } from '../base/index.ts';
-import { StoredObjectError } from '../store/index.ts';
 import { type Redriven, type RedriveParts, type Reopened, sendReopened } from './redrive.ts';
 import { type ChunkId, chunkJobId } from './texts/batch/batch.ts';
-import { chunkMessage, readStaged } from './texts/batch/chunk-objects.ts';
+import { chunkMessage, findStaged } from './texts/batch/chunk-objects.ts';
 import { type ChunkRow, chunkRows, isEnded, reopenChunk } from './texts/batch/chunk-row.ts';
 
 /** What happened to a batch: `chunks` counts all of its chunks; the ids are those of the jobs that score them. */
@@ -36,25 +35,13 @@ async function openChunk(
   if (isEnded(row) && row.counts.failed === 0) return undefined;
   const id = chunkJobId(chunkId);
   if (row.part === undefined) return { kind: 'left', id, state: 'not ended yet' };
-  const body = await readMessage(chunkId, batches);
+  const staged = await findStaged(chunkId, batches.store);
   // Without its texts, a reopened chunk would stay open forever.
-  if (body === undefined) return { kind: 'left', id, state: 'its texts have expired' };
+  if (staged === undefined) return { kind: 'left', id, state: 'its texts have expired' };
   const reopened = await reopenChunk(chunkId, batches);
   if (reopened === 'gone' || reopened === 'complete') return undefined;
   // A job that another redrive has just opened, or whose row has expired, only needs its message.
   await ledger.reopen(id, { anyEnd: true });
-  return { kind: 'open', id, body };
-}
-
-/** The message of the job that scores a chunk, made again: that of a job that is done is not stored. */
-async function readMessage(
-  chunkId: ChunkId,
-  { store }: RedriveParts['batches'],
-): Promise<string | undefined> {
-  try {
-    return printJson(chunkMessage(chunkId, await readStaged(chunkId, store)));
-  } catch (error) {
-    if (error instanceof StoredObjectError && error.kind === 'missing') return undefined;
-    throw error;
-  }
+  // Made again: the message of a job that is done is not stored.
+  return { kind: 'open', id, body: printJson(chunkMessage(chunkId, staged)) };
 }

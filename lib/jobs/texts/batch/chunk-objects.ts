@@ -50,13 +50,9 @@ const sha256 = (body: Buffer) => createHash('sha256').update(body).digest('hex')
 export const parseStaged = (key: string, body: Buffer): StagedChunk =>
   parseStored(key, body, stagedSchema, MOST_LIST_BYTES);
 
-/** The staged chunk. Throws `StoredObjectError` if it is missing or invalid. */
-export async function readStaged(chunkId: ChunkId, store: Store): Promise<StagedChunk> {
-  const key = stagedKey(chunkId);
-  const found = await findStored(store, key, stagedSchema, MOST_LIST_BYTES);
-  if (found === undefined) throw missingObject(store, key, 'a chunk');
-  return found.value;
-}
+/** The staged chunk; undefined if it has expired. Throws `StoredObjectError` if it is invalid. */
+export const findStaged = async (chunkId: ChunkId, store: Store): Promise<StagedChunk | undefined> =>
+  (await findStored(store, stagedKey(chunkId), stagedSchema, MOST_LIST_BYTES))?.value;
 
 /** The message of the job that scores a staged chunk. */
 export const chunkMessage = (chunkId: ChunkId, { request, rows }: StagedChunk): ChunkJob => ({
@@ -150,13 +146,17 @@ export type OpenChunk = StagedChunk & {
   readonly prior: ReadonlyMap<number, Score>;
 };
 
-/** Reads an open chunk. `part`: as its row names it; if it is gone, all its texts are scored again. Throws as `readStaged`. */
+/**
+ * Reads an open chunk. `part`: as its row names it; if it is gone, all its texts are scored again. Throws
+ * `StoredObjectError` if the staged chunk is missing or invalid.
+ */
 export async function readOpenChunk(
   chunkId: ChunkId,
   part: string | undefined,
   store: Store,
 ): Promise<OpenChunk> {
-  const staged = await readStaged(chunkId, store);
+  const staged = await findStaged(chunkId, store);
+  if (staged === undefined) throw missingObject(store, stagedKey(chunkId), 'a chunk');
   const stored = part === undefined ? undefined : await store.get(part);
   const rows = part === undefined || stored === undefined ? [] : parsePart(part, stored.body);
   const scored = rows.filter(({ error, erased }) => error === undefined && erased !== true);

@@ -24,12 +24,12 @@ export type Summary = {
   readonly chunks: number;
 } & Omit<ChunkCounts, 'cancelled'> & {
     /** Absent if none was. */
-    readonly cancelled?: number;
+    readonly cancelled?: number | undefined;
     /** The first 1,000, in source order. Of a row with long values, the part alone has its id and columns. */
     readonly badRows: ChunkRow['badRows'];
     readonly parts: readonly { readonly key: string; readonly rows: number }[];
     /** What the source of the texts was found to be; absent if nothing was said of it. */
-    readonly input?: InputFound;
+    readonly input?: InputFound | undefined;
   };
 
 /**
@@ -86,9 +86,9 @@ function summarize(batch: string, { chunks, badRows }: Ended, input: InputFound 
     batch,
     chunks: chunks.length,
     ...counts,
-    ...(cancelled === 0 ? {} : { cancelled }),
+    cancelled: cancelled === 0 ? undefined : cancelled,
     badRows,
     parts: chunks.map(({ part, counts: { rows } }) => ({ key: part, rows })),
-    ...(input === undefined ? {} : { input }),
+    input,
   };
 }

@@ -1,8 +1,7 @@
 import { backoffMs } from '../../../base/index.ts';
 import { PlatformError } from '../../../platform/index.ts';
 import { createFailures } from '../scoring/failures.ts';
-import type { ScoreTextsOptions } from '../scoring/run.ts';
-import { createTextGate } from '../scoring/run.ts';
+import { createTextGate, type ScoreTextsOptions } from '../scoring/run.ts';
 import { checkBatch, type Refusal } from './check-batch.ts';
 import type { ChunkJob } from './chunk-objects.ts';
 import type { BatchRequest } from './chunks.ts';

@@ -20,8 +20,8 @@ export type ScoredFileOptions = {
 };
 
 /**
- * Writes the rows of a source with their scores, once their batch has ended; returns how many. Throws `SourceChangedError`,
- * and as `writeTextFile` does.
+ * Writes the rows of a source with their scores, once their batch has ended; returns how many. Throws an
+ * error if the source has changed since, and as `writeTextFile` does.
  */
 export async function writeScoredFile(summary: Summary, options: ScoredFileOptions): Promise<number> {
   const { file, format, signal } = options;
@@ -55,14 +55,8 @@ async function* linesOf(
   yield* csvLines(rows(), { names, added, separator, isMarked: source.format.isMarked });
 }
 
-/** The rows of a source are not those that were scored: the source has changed. */
-class SourceChangedError extends Error {
-  override readonly name = 'SourceChangedError';
-
-  constructor(line: number, got: string) {
-    super(`line ${line}: expected the row that was scored, got ${got}: the file has changed since then`);
-  }
-}
+const changed = (line: number, got: string) =>
+  new Error(`line ${line}: expected the row that was scored, got ${got}: the file has changed since then`);
 
 /**
  * The rows of a source with their scores, which the parts of its batch have in the same order; undefined for one that was
@@ -79,20 +73,19 @@ async function* joinedRows(
       continue;
     }
     const { value: score, done } = await scores.next();
-    if (done) throw new SourceChangedError(row.line, 'a row after the last one');
+    if (done) throw changed(row.line, 'a row after the last one');
     checkPair(row, score);
     yield { record, score };
   }
   const more = await scores.next();
-  if (!more.done) throw new SourceChangedError(more.value.line, 'no such row');
+  if (!more.done) throw changed(more.value.line, 'no such row');
 }
 
 function checkPair(row: RowOfSource['row'], { line, id, textHash }: ScoredRow): void {
-  if (row.line !== line) throw new SourceChangedError(line, `one on line ${row.line}`);
-  if (row.id !== undefined && id !== undefined && row.id !== id)
-    throw new SourceChangedError(line, 'another id');
+  if (row.line !== line) throw changed(line, `one on line ${row.line}`);
+  if (row.id !== undefined && id !== undefined && row.id !== id) throw changed(line, 'another id');
   if ('text' in row && textHash !== undefined && textHashOf(row.text) !== textHash)
-    throw new SourceChangedError(line, 'another text');
+    throw changed(line, 'another text');
 }
 
 /** How many parts are read ahead. */

@@ -152,13 +152,7 @@ export function createInput(open: () => AsyncIterable<Uint8Array>, options: Inpu
         yield row;
       }
       const { format, encoding, separator } = source.format;
-      latest = {
-        format,
-        encoding,
-        ...(separator === undefined ? {} : { separator }),
-        skipped,
-        ...(ids === undefined ? {} : { repeatedIds: ids.found() }),
-      };
+      latest = { format, encoding, separator, skipped, repeatedIds: ids?.found() };
     },
     found: () => latest,
   };
