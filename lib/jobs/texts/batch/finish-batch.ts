@@ -1,3 +1,4 @@
+import { canonicalJson, parseOwnJson } from '../../../base/index.ts';
 import { printStored } from '../../../store/index.ts';
 import type { InputFound } from '../rows/read-rows.ts';
 import { type BatchStorage, type ChunkId, summaryKey } from './batch.ts';
@@ -80,12 +81,14 @@ async function readEnded(batch: string, options: BatchStorage): Promise<Ended | 
 }
 
 function summarize(batch: string, { chunks, badRows }: Ended, input: InputFound | undefined): Summary {
-  const { cancelled, ...counts } = sumOf(chunks.map((chunk) => chunk.counts));
+  const { cancelled, sentiments, ...counts } = sumOf(chunks.map((chunk) => chunk.counts));
   return {
     version: 1,
     batch,
     chunks: chunks.length,
     ...counts,
+    // With their names in order.
+    sentiments: parseOwnJson(canonicalJson(sentiments)) as Summary['sentiments'],
     cancelled: cancelled === 0 ? undefined : cancelled,
     badRows,
     parts: chunks.map(({ part, counts: { rows } }) => ({ key: part, rows })),

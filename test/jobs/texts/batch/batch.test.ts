@@ -150,9 +150,9 @@ test('counts topics of any name, and sentiments in either case', async () => {
 
   const { topics } = summaryOf(one.store).sentiments;
   expect(Object.entries(topics)).toEqual([
+    ['', { not_applicable: 2 }],
     ['__proto__', { not_applicable: 2 }],
     ['constructor', { not_applicable: 2 }],
-    ['', { not_applicable: 2 }],
   ]);
 });
 

@@ -134,7 +134,8 @@ describe('the summary of a batch', () => {
       ],
     });
     expect(summaryOf(batch.store)).toEqual(summary);
-    expect(Object.keys(summary?.sentiments.topics ?? {})).toEqual(['Price', 'Care']);
+    expect(Object.keys(summary?.sentiments.topics ?? {})).toEqual(['Care', 'Price']);
+    expect(Object.keys(summary?.sentiments.topics['Price'] ?? {})).toEqual(['average', 'bad']);
   });
 
   test('counts cancelled rows if there are any', async () => {
