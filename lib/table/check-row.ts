@@ -1,35 +1,30 @@
 import type { Row, RowKey } from './table.ts';
-import { TableError, type TableFailure } from './table-error.ts';
+import { TableError } from './table-error.ts';
 
-/**
- * The text of a row, as the adapters store it. Throws a `bad-row` TableError for what DynamoDB could not store: all
- * adapters check, so that none accepts what another would refuse.
- */
+// The limits of AWS's page "Constraints in Amazon DynamoDB": 400 KB per item, less what the keys, the token and the
+// expiry may take. All adapters check, so that none accepts what another would refuse.
+const LIMIT_BYTES = 400 * 1_024 - 4_096;
+const KEY_BYTES = { partition: 2_048, sort: 1_024 } as const satisfies Record<keyof RowKey, number>;
+
+/** The text of a row, as the adapters store it. Throws a `bad-row` TableError for what DynamoDB could not store. */
 export function checkedText(tried: string, row: Row): string {
   const text = JSON.stringify(row);
-  const sizeBytes = Buffer.byteLength(text);
-  if (sizeBytes <= LIMIT_BYTES) return text;
-  const failure = {
+  const got = Buffer.byteLength(text);
+  if (got <= LIMIT_BYTES) return text;
+  throw new TableError(tried, {
     kind: 'bad-row',
     expected: `at most ${LIMIT_BYTES} bytes`,
-    got: String(sizeBytes),
-  } as const;
-  throw new TableError(tried, failure);
+    got: String(got),
+  });
 }
 
-// The limits of AWS's page "Constraints in Amazon DynamoDB": keys of 2,048 and 1,024 bytes; 400 KB per item, less what
-// the keys, the token and the expiry may take.
-const LIMIT_BYTES = 400 * 1_024 - 4_096;
-
-export function checkKey(tried: string, { partition, sort }: RowKey): void {
-  checkKeyPart(tried, 'partition', partition, 2_048);
-  checkKeyPart(tried, 'sort', sort, 1_024);
-}
-
-function checkKeyPart(tried: string, part: keyof RowKey, text: string, limitBytes: number): void {
-  const sizeBytes = Buffer.byteLength(text);
-  if (sizeBytes >= 1 && sizeBytes <= limitBytes && text.isWellFormed()) return;
-  const expected = `a ${part} of 1 to ${limitBytes} bytes of well-formed text`;
-  const failure: TableFailure = { kind: 'bad-key', expected, got: `${sizeBytes} bytes` };
-  throw new TableError(tried, failure);
+/** Throws a `bad-key` TableError likewise. */
+export function checkKey(tried: string, key: RowKey): void {
+  for (const part of ['partition', 'sort'] as const) {
+    const [text, most] = [key[part], KEY_BYTES[part]];
+    const sizeBytes = Buffer.byteLength(text);
+    if (sizeBytes >= 1 && sizeBytes <= most && text.isWellFormed()) continue;
+    const expected = `a ${part} of 1 to ${most} bytes of well-formed text`;
+    throw new TableError(tried, { kind: 'bad-key', expected, got: `${sizeBytes} bytes` });
+  }
 }

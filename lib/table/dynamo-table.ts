@@ -48,7 +48,7 @@ export function createDynamoTable({
   const read = async (key: RowKey) => {
     const command = new GetItemCommand({ TableName, Key: toItemKey(key), ConsistentRead: true });
     const { Item } = await client.send(command);
-    return Item && toStored(Item);
+    return toStored(Item);
   };
   const settle = (key: RowKey, write: Pick<SettleWriteOptions, 'write' | 'isMade' | 'expected'>) =>
     settleWrite({ ...write, read: () => read(key), rowOf: rowInTheWay, sleep });
@@ -99,7 +99,7 @@ function readAll(keys: readonly RowKey[], { TableName, client, sleep }: ReadAllP
   const tried = `get ${keys.length} rows in table ${TableName}`;
   return explaining(TableName, tried, async () => {
     for (const key of keys) checkKey(tried, key);
-    const found = new Map<string, StoredRow>();
+    const found = new Map<string, StoredRow | undefined>();
     let Keys = keys.map(toItemKey);
     for (let reads = 1; Keys.length > 0; reads += 1) {
       if (reads > MOST_READS) throw new TableError(tried, { kind: 'busy', code: 'UnprocessedKeys' });
@@ -178,22 +178,14 @@ const toItem = (key: RowKey, text: string, token: string, expiresAtMs: number | 
 });
 
 /** Undefined for an item that was not written as a row: it has no token. */
-function fromItem({ pk, sk, row, token }: Item): ({ readonly key: RowKey } & StoredRow) | undefined {
-  if (token?.S === undefined || row?.S === undefined) return undefined;
-  const key = { partition: pk?.S ?? '', sort: sk?.S ?? '' };
-  return { key, row: parseOwnJson(row.S) as Row, token: token.S };
-}
-
-function toStored(item: Item): StoredRow {
-  const found = fromItem(item);
-  if (found === undefined) throw new Error('expected an item with a token, got one without');
-  return { row: found.row, token: found.token };
-}
+const toStored = ({ row, token }: Item = {}): StoredRow | undefined =>
+  row?.S === undefined || token?.S === undefined
+    ? undefined
+    : { row: parseOwnJson(row.S) as Row, token: token.S };
 
 /** The row that comes with a failed condition; undefined if there was none, or the table does not return it. */
 function rowInTheWay(error: unknown): StoredRow | undefined {
-  const { Item } = error instanceof ConditionalCheckFailedException ? error : {};
-  return Item && toStored(Item);
+  return error instanceof ConditionalCheckFailedException ? toStored(error.Item) : undefined;
 }
 
 type Start = { readonly TableName: string; readonly ConsistentRead: true; readonly ExclusiveStartKey?: Item };
@@ -207,8 +199,8 @@ async function* rowsOf(TableName: string, tried: string, send: (start: Start) =>
     do {
       const page = await send(last === undefined ? place : { ...place, ExclusiveStartKey: last });
       for (const item of page.Items ?? []) {
-        const found = fromItem(item);
-        if (found) yield found;
+        const found = toStored(item);
+        if (found) yield { key: { partition: item['pk']?.S ?? '', sort: item['sk']?.S ?? '' }, ...found };
       }
       last = page.LastEvaluatedKey;
     } while (last !== undefined);

@@ -1,8 +1,8 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { AwsEnvironment } from '../base/index.ts';
 import { sqlitePath } from './default-place.ts';
 import type { ClientLimits } from './dynamo-table.ts';
 import type { Table } from './table.ts';
-import { type OnDate, onDateOf } from './table-dates.ts';
 
 /** A table, and the dates of its responses where it has a clock of its own. */
 export type OpenedTable = { readonly table: Table; readonly onDate?: OnDate };
@@ -30,4 +30,30 @@ export async function openTable(
   const { createDynamoClient, createDynamoTable } = await import('./dynamo-table.ts');
   const client = createDynamoClient(environment, limits);
   return { table: createDynamoTable({ tableName: name, environment, client }), onDate: onDateOf(client) };
+}
+
+/** A response of the table: its `Date`, in whole seconds, and when it was requested and received by the clock here. */
+export type DateSeen = { readonly dateMs: number; readonly sentMs: number; readonly receivedMs: number };
+
+/** Calls the listener with the `Date` of each response from now on; none that has an `Age`. */
+export type OnDate = (listener: (seen: DateSeen) => void) => void;
+
+/** The dates of a client's responses, requested and received by `now`. */
+export function onDateOf({ middlewareStack }: DynamoDBClient, now: () => number = Date.now): OnDate {
+  const listeners: ((seen: DateSeen) => void)[] = [];
+  // At once: the client remembers the middleware of each kind of request from the first one on.
+  middlewareStack.add(
+    (next) => async (args) => {
+      const sentMs = now();
+      const result = await next(args);
+      const { date = '', age } = (result.response as { headers: Record<string, string | undefined> }).headers;
+      const dateMs = Date.parse(date);
+      const seen = { dateMs, sentMs, receivedMs: now() };
+      if (age === undefined && !Number.isNaN(dateMs)) for (const listener of listeners) listener(seen);
+      return result;
+    },
+    // Around the exchange alone, and before a refusal becomes an error.
+    { step: 'deserialize', priority: 'low' },
+  );
+  return (listener) => void listeners.push(listener);
 }

@@ -16,13 +16,11 @@ import { TableError } from './table-error.ts';
 /** The object in which a store names its table. */
 export const TABLE_KEY = 'table.json';
 
+/** The table as SYNC_TABLE names it, the stack of who named it, and of a file its id and its host. */
 const namedSchema = z.object({
   version: z.literal(1),
-  /** As SYNC_TABLE names it. */
   table: z.string(),
-  /** The stack of who named it. */
   stack: z.optional(z.string()),
-  /** Of a file: what tells it from another one in its place, and the host that it is of. */
   id: z.optional(z.string()),
   host: z.optional(z.string()),
 });
@@ -31,8 +29,6 @@ type NamedTable = z.infer<typeof namedSchema>;
 
 /** Passes if the store names this table; otherwise throws a `bad-table` TableError, and nothing is to be sent. */
 export type CheckTable = () => Promise<void>;
-
-type Environment = Readonly<Partial<Record<string, string>>>;
 
 /** Among the settings of whoever begins a new ledger by what is sent: the name of no variable. */
 export const NEW_LEDGER = '--new-ledger';
@@ -44,7 +40,7 @@ export const NEW_LEDGER = '--new-ledger';
  */
 export const tableCheckOf = (
   table: string,
-  environment: Environment,
+  environment: Readonly<Partial<Record<string, string>>>,
   open: () => Promise<Pick<Store, 'get' | 'put' | 'location'>> = () =>
     openStore(environment['SYNC_STORE'] || DEFAULT_STORE, { s3: environment }),
 ): CheckTable =>
@@ -113,7 +109,6 @@ function wordsOf({ table, stack, id, host }: NamedTable): string {
 function asTableError(error: unknown): unknown {
   if (!(error instanceof StoreError)) return error;
   const { failure } = error;
-  return failure.kind === 'busy' || failure.kind === 'unreachable'
-    ? new TableError(`read ${TABLE_KEY}`, failure, { cause: error })
-    : error;
+  const isAway = failure.kind === 'busy' || failure.kind === 'unreachable';
+  return isAway ? new TableError(`read ${TABLE_KEY}`, failure, { cause: error }) : error;
 }

@@ -5,7 +5,7 @@ import { createTableBudget } from '../../lib/pace/stored-budget.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import { createDynamoClient, createDynamoTable } from '../../lib/table/dynamo-table.ts';
-import { onDateOf } from '../../lib/table/table-dates.ts';
+import { onDateOf } from '../../lib/table/open-table.ts';
 import { TICK_MS, type WorkerPlan, type WorkerReport, type WorkerStart } from './pace-fleet.ts';
 
 /*

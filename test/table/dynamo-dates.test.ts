@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { openTable } from '../../lib/table/open-table.ts';
-import type { DateSeen } from '../../lib/table/table-dates.ts';
+import { type DateSeen, openTable } from '../../lib/table/open-table.ts';
 import { environmentOf, jsonError, jsonReply } from '../base/aws/replies.ts';
 import { type Reply, startServer } from '../platform/scripted-server.ts';
 
