@@ -12,27 +12,17 @@ import { UsageError } from './usage-error.ts';
 
 /** An error of a command as `--json` prints it: `{error: …}`. `message` is what people read; all else is for machines. */
 export type ErrorJson = {
-  /** Whose error it is: the command line's, the settings', the platform's, a service's, the SQL's, a file of texts', or our own. */
+  /** Whose error it is. */
   readonly kind:
-    | 'usage'
-    | 'settings'
-    | 'interrupted'
-    | 'platform'
-    | 'store'
-    | 'object'
-    | 'table'
-    | 'aws'
-    | 'query'
-    | 'file'
-    | 'other';
+    | ('usage' | 'settings' | 'interrupted' | 'file' | 'other')
+    | ('platform' | 'store' | 'object' | 'table' | 'aws' | 'query');
   readonly message: string;
   /** What can be done about it, where the message does not say it. */
   readonly advice?: string;
   /** What went wrong, by the kind that `lib` gives it, such as `timeout`, `status`, `unreachable`. */
   readonly failure?: string;
-  /** Of the platform's response. */
+  /** Of the platform's response, with its own reference of its error. */
   readonly status?: number;
-  /** The platform's own reference of its error. */
   readonly reference?: string;
   /** Whether the request may have taken effect: of a call that is never sent twice. */
   readonly mayHaveTakenEffect?: boolean;
@@ -70,27 +60,26 @@ function ownFactsOf(error: Error): Partial<ErrorJson> | undefined {
   if (error instanceof UsageError) return { kind: 'usage' };
   if (error instanceof StoredObjectError) return { kind: 'object', failure: error.kind };
   if (error instanceof PlatformError) return factsOfPlatform(error);
-  const found = BOUNDARIES.find(({ of }) => error instanceof of);
-  return found === undefined ? undefined : { kind: found.kind, failure: kindOf(error) };
+  const kind = BOUNDARIES.find(([of]) => error instanceof of)?.[1];
+  const { failure } = error as Error & { readonly failure?: { readonly kind: string } };
+  return kind === undefined ? undefined : { kind, failure: failure?.kind ?? 'other' };
 }
 
 /** The errors of what a command works with; each says by the kind of its `failure` what went wrong. */
 const BOUNDARIES = [
-  { of: StoreError, kind: 'store' },
-  { of: TableError, kind: 'table' },
-  { of: AwsError, kind: 'aws' },
-  { of: PartitionsError, kind: 'aws' },
-  { of: QueryError, kind: 'query' },
-  { of: RowsError, kind: 'file' },
+  [StoreError, 'store'],
+  [TableError, 'table'],
+  [AwsError, 'aws'],
+  [PartitionsError, 'aws'],
+  [QueryError, 'query'],
+  [RowsError, 'file'],
 ] as const;
 
-const kindOf = (error: Error & { readonly failure?: { readonly kind?: string } }): string =>
-  error.failure?.kind ?? 'other';
-
 function factsOfPlatform({ failure }: PlatformError): Partial<ErrorJson> {
-  if (failure.kind === 'input') return { kind: 'usage', failure: failure.kind };
-  const { kind } = failure;
-  const status = 'status' in failure ? { status: failure.status } : {};
-  const reference = 'reference' in failure ? { reference: failure.reference } : {};
-  return { kind: 'platform', failure: kind, ...status, ...reference };
+  return {
+    kind: failure.kind === 'input' ? 'usage' : 'platform',
+    failure: failure.kind,
+    ...('status' in failure ? { status: failure.status } : {}),
+    ...('reference' in failure ? { reference: failure.reference } : {}),
+  };
 }

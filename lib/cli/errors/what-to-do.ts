@@ -1,4 +1,4 @@
-import { AwsError, type AwsFailure, hideUser } from '../../base/index.ts';
+import { AwsError, hideUser } from '../../base/index.ts';
 import type { SettingName } from '../../contract.ts';
 import { isStatus, isUnreached, PlatformError } from '../../platform/index.ts';
 import type { Environment } from '../../settings.ts';
@@ -77,25 +77,11 @@ const NAMES = Object.keys(NAMING) as readonly (keyof typeof NAMING)[];
 
 function aboutAws({ failure, message }: AwsError, environment: Environment): string | undefined {
   const name = NAMES.find((each) => environment[each] && message.includes(environment[each]));
-  return name === undefined ? undefined : aboutNamed(failure, name, environment);
-}
-
-function aboutNamed(
-  failure: AwsFailure,
-  name: keyof typeof NAMING,
-  environment: Environment,
-): string | undefined {
+  if (name === undefined) return undefined;
   const { noun, service } = NAMING[name];
-  switch (failure.kind) {
-    case 'missing':
-      return missing(noun, name, environment);
-    case 'denied':
-      return denied(name);
-    case 'unreachable':
-      return `check ${name}; ${unreachable(service, environment)}`;
-    default:
-      return undefined;
-  }
+  if (failure.kind === 'missing') return missing(noun, name, environment);
+  if (failure.kind === 'denied') return denied(name);
+  return failure.kind === 'unreachable' ? `check ${name}; ${unreachable(service, environment)}` : undefined;
 }
 
 const missing = (noun: string, setting: SettingName, environment: Environment): string =>

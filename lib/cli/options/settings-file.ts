@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import type { Command } from 'commander';
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { settingNames } from '../../base/index.ts';
 import type { Environment } from '../../settings.ts';
 import { errorCode } from '../../store/index.ts';
@@ -18,31 +17,19 @@ export type SettingsFlags = {
   readonly newLedger?: true;
 };
 
-const ENV_FILE = ['--env-file <file>', 'read settings from a file; what the environment sets wins'] as const;
-
-const PROFILE = [
-  '--profile <name>',
-  'read settings from platform-sync.NAME.env, here or in the user’s configuration folder',
+const OPTIONS = [
+  ['--env-file <file>', 'read settings from a file; what the environment sets wins'],
+  [
+    '--profile <name>',
+    'read settings from platform-sync.NAME.env, here or in the user’s configuration folder',
+  ],
+  ['--new-ledger', `use another table for the store from now on: ${NEW_LEDGER_RISK}`],
 ] as const;
 
-const NEW_LEDGER = [
-  '--new-ledger',
-  `use another table for the store from now on: ${NEW_LEDGER_RISK}`,
-] as const;
-
-/** Adds `--env-file`, `--profile` and `--new-ledger` to the program, and, without a line in help, to every command below it. */
-export function addSettingsOptions(program: Command): void {
-  program
-    .option(...ENV_FILE)
-    .option(...PROFILE)
-    .option(...NEW_LEDGER);
-  for (const command of program.commands) addHidden(command);
-}
-
-function addHidden(command: Command): void {
-  for (const [flags, means] of [ENV_FILE, PROFILE, NEW_LEDGER])
-    command.addOption(new Option(flags, means).hideHelp());
-  for (const below of command.commands) addHidden(below);
+/** Adds these options to the program, and, without a line in help, to every command below it. */
+export function addSettingsOptions(command: Command, isHidden = false): void {
+  for (const [flags, means] of OPTIONS) command.addOption(new Option(flags, means).hideHelp(isHidden));
+  for (const below of command.commands) addSettingsOptions(below, true);
 }
 
 /**

@@ -42,11 +42,10 @@ export type RunsToList = {
   readonly limit: number;
 };
 
+/** `broken`: what is missing or damaged, in words; `left`: how many runs there are above the limit. */
 export type FoundRuns = {
   readonly listed: readonly ListedRun[];
-  /** What is missing or damaged, in words. */
   readonly broken: readonly string[];
-  /** How many runs there are above the limit. */
   readonly left: number;
 };
 

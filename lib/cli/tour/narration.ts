@@ -17,18 +17,15 @@ export type Narration = ReturnType<typeof createNarration>;
 /** Tells the tour: the steps, of which there will be so many, and the commands in them. */
 export function createNarration(terminal: Terminal, steps: number) {
   const { out, signal } = terminal;
-  const unexpected: { readonly command: string; readonly code: number }[] = [];
   let begun = 0;
   return {
-    /** The commands that did not end as expected, with their exit codes. */
-    unexpected,
     say: out,
     /** Begins a step: its title, and in one line why one would want it. */
     step(title: string, why: string) {
       begun += 1;
       out(`\n${'─'.repeat(RULE)}\n${begun}/${steps}  ${title}\n     ${why}`);
     },
-    /** Shows a command as people type it, and runs it. Throws the reason of a stop. */
+    /** Shows a command as people type it, and runs it. Throws the reason of a stop, or if it ends otherwise than expected. */
     async run(
       argv: readonly string[],
       { settings = {}, expected = exitCodes.done, shows = true }: RunOptions = {},
@@ -44,8 +41,8 @@ export function createNarration(terminal: Terminal, steps: number) {
       });
       signal.throwIfAborted();
       if (code === expected) return;
-      unexpected.push({ command, code });
       for (const text of held) out(text);
+      throw new Error(`${command} ended with ${code}, which is not how the story goes`);
     },
   };
 }

@@ -22,7 +22,7 @@ for (const line of [
 try {
   // Loaded only now: the servers and the stack take seconds.
   const { tour } = await import('./tour.ts');
-  process.exitCode = await tour(terminal, STEPS);
+  await tour(terminal, STEPS);
 } catch (error) {
   // Whoever stopped it knows why it ended.
   process.exitCode = terminal.signal.aborted ? STOPPED : 1;
