@@ -14,7 +14,7 @@ const RUN = '20261121T091500Z-3fa9c1';
 const HASH = 'a'.repeat(64);
 const NO_RUN = 'Expected a run such as 20261121T091500Z-3fa9c1, got';
 const NO_DATE = 'expected a date such as 2026-11-21 or 2026-11-21T09:15:00Z, got';
-const NOT_BOTH = 'expected ids of jobs, or --batch, and not both';
+const NOT_BOTH = 'expected ids of jobs or --batch, got';
 const NARROWED =
   '--as: expected a place of its own, since --name or --filter narrow the snapshot, got nothing';
 const SELECTED =
@@ -131,8 +131,8 @@ const REFUSALS: readonly Refusal[] = [
   ['diff --since 2099-01-01', 'Expected a time that has passed, got "2099-'],
   ['diff --since yesterday', 'Expected a time ago such as 12h, 7d or 4w, or'],
   ['diff calculations a --since 1d', '--since: expected no run to compare with, since it names one, got a'],
-  ['prune', 'expected either --keep or --older-than, got none'],
-  ['prune --keep 1 --older-than 1d', 'expected either --keep or --older-than, got both'],
+  ['prune', 'expected --keep or --older-than, got none'],
+  ['prune --keep 1 --older-than 1d', 'expected --keep or --older-than, got --keep and --older-than'],
   ['prune --keep 0', 'Expected a whole number from 1 to 100000'],
 
   ['report --hours 2', '--link'],
@@ -150,8 +150,8 @@ const REFUSALS: readonly Refusal[] = [
   ['query "SELECT nam FROM calculations"', 'Binder Error: Referenced column "nam" not found'],
   ['query "DROP TABLE calculations"', 'expected a query that only reads (SELECT …), got DROP'],
   ['query "SELECT 1; SELECT 2"', 'expected one query, got 2 statements'],
-  ['query "SELECT 1" --json --csv', 'expected one of --json, --csv and --parquet, got 2'],
-  ['query "SELECT 1" --saved x', 'expected SQL or --saved, got both'],
+  ['query "SELECT 1" --json --csv', 'expected --json or --csv or --parquet, got --json and --csv'],
+  ['query "SELECT 1" --saved x', 'expected SQL or --saved, got SQL and --saved'],
   ['query --saved x', 'expected the name of a saved query, got "x"'],
   [
     'query "SELECT 1" --parquet /nowhere/x',
@@ -197,8 +197,8 @@ const REFUSALS: readonly Refusal[] = [
   ['run sums.csv', 'the rows of a CSV need --from-csv and --template', { files: { 'sums.csv': 'n\n1\n' } }],
   ofFile('submit', '\n', 'expected at least one job, got none'),
   ...['run', 'submit'].flatMap((command): readonly Refusal[] => [
-    [command, 'expected a file of jobs, or --from-csv, got neither'],
-    [`${command} a --from-csv b --template c`, 'got both'],
+    [command, 'expected a file of jobs or --from-csv, got none'],
+    [`${command} a --from-csv b --template c`, 'got a file of jobs and --from-csv'],
     [`${command} --from-csv b`, 'expected --from-csv and --template together, got --from-csv alone'],
     [`${command} a --template c`, 'got --template alone'],
     [
@@ -235,7 +235,7 @@ const REFUSALS: readonly Refusal[] = [
   ['jobs resolve a lost --note x', 'Allowed choices are done, failed'],
   ['jobs cancel', NOT_BOTH],
   ['jobs cancel a --batch b1', NOT_BOTH],
-  ['redrive a --batch b1', 'expected ids of jobs or --batch, got both'],
+  ['redrive a --batch b1', 'expected ids of jobs or --batch, got ids of jobs and --batch'],
   ['jobs results', "required option '--output <file>'"],
   ['jobs results --output a.xlsx', 'expected a name that ends in .csv, .tsv, .ndjson or .jsonl'],
   [
@@ -243,8 +243,8 @@ const REFUSALS: readonly Refusal[] = [
     'expected a file in a folder that can be written, got no such file or directory (ENOENT)',
   ],
   ['jobs results --output a.csv --type scores', 'Expected one of'],
-  ['pace --pause --resume', 'expected one of --pause and --resume, got both'],
-  ['pace --reset --rate 5 --pause', 'expected one of --pause and --reset and --rate, got all'],
+  ['pace --pause --resume', 'got --pause and --resume'],
+  ['pace --reset --rate 5 --pause', 'got --pause and --reset and --rate'],
   ...['0', '-1', 'fast', "''"].map(
     (rate): Refusal => [`pace --rate ${rate}`, 'Expected a number from 0.001 to 10000'],
   ),
@@ -255,7 +255,7 @@ const REFUSALS: readonly Refusal[] = [
   ],
   ['runs --profile gamma', 'expected one of these files, got none'],
   ['runs --profile ../beta', 'expected a name of letters'],
-  ['runs --profile a --env-file acme.env', 'expected --env-file or --profile, got both'],
+  ['runs --profile a --env-file acme.env', 'expected --env-file or --profile, got --env-file and --profile'],
   [
     'runs --env-file wrong.env',
     'got PLATFORM_TOKN: there are none of these names',

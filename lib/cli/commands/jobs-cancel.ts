@@ -3,14 +3,13 @@ import { isCancelled } from '../../jobs/ledger/job-row.ts';
 import type { CancelAnswer } from '../../jobs/ledger/person-steps.ts';
 import { stopsWhenCancelled } from '../../jobs/types/job-types.ts';
 import type { FlagsOf, Run } from '../commands.ts';
-import { UsageError } from '../errors/usage-error.ts';
+import { oneGiven } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { exitCodes, inJson, shown, type Terminal } from '../terminal/terminal.ts';
 
 /** Cancels what has not been sent. Does not need the platform. */
 export default (async ([ids], flags, terminal) => {
-  if ((flags.batch === undefined) === (ids.length === 0))
-    throw new UsageError('jobs cancel: expected ids of jobs, or --batch, and not both');
+  oneGiven({ 'ids of jobs': ids[0], '--batch': flags.batch }, 'needed');
   return flags.batch === undefined
     ? cancelJobs(ids, flags, terminal)
     : cancelOneBatch(flags.batch, flags, terminal);

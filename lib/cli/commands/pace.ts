@@ -6,21 +6,15 @@ import { openBudget } from '../../pace/stored-budget.ts';
 import { needed, readPaceSettings } from '../../settings.ts';
 import { NEW_LEDGER, tableCheckOf, warnOfThisHost } from '../../table/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
+import { oneGiven } from '../errors/usage-error.ts';
 import { exitCodes, inJson, number, shown } from '../terminal/terminal.ts';
 
 type PaceFlags = FlagsOf<'pace'>;
 
-/** What changes the budget: at most one at a time. */
-const CHANGES = ['pause', 'resume', 'reset', 'rate'] as const satisfies readonly (keyof PaceFlags)[];
-
 /** The fleet's budget and what it has used. Reads the table, not the platform. */
-export default (async (_, flags, terminal, command) => {
-  const given = CHANGES.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
-  if (given.length > 1)
-    command.error(
-      `error: expected one of ${given.join(' and ')}, got ${given.length === 2 ? 'both' : 'all'}`,
-      { exitCode: exitCodes.usage },
-    );
+export default (async (_, flags, terminal) => {
+  const { pause, resume, reset, rate } = flags;
+  const change = oneGiven({ '--pause': pause, '--resume': resume, '--reset': reset, '--rate': rate });
   const settings = readPaceSettings(terminal.environment);
   const { PLATFORM_BASE_URL, PLATFORM_RATE } = settings;
   const tableName = needed(settings, 'SYNC_TABLE');
@@ -30,7 +24,7 @@ export default (async (_, flags, terminal, command) => {
   const item = await openBudget({ table: tableName, host, environment, attempts: ATTEMPTS });
   // A pause of a file that nobody sends by would stop nobody.
   const isAsked = !environment['SYNC_TABLE'] || environment[NEW_LEDGER];
-  if (given.length > 0 && isAsked) await tableCheckOf(tableName, environment)();
+  if (change !== undefined && isAsked) await tableCheckOf(tableName, environment)();
   const budget = await changed(flags, item);
   const report = reportOf(budget, { host, rate: PLATFORM_RATE, nowMs: Date.now() });
   if (flags.json) terminal.out(inJson(report));

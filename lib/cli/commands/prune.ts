@@ -11,6 +11,7 @@ import type { Place } from '../../snapshot/keys.ts';
 import type { Store } from '../../store/index.ts';
 import { openPartitions } from '../../tables/partitions/partitions.ts';
 import type { FlagsOf, Run } from '../commands.ts';
+import { oneGiven } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { counted, exitCodes, inJson, shown, size } from '../terminal/terminal.ts';
 
@@ -21,12 +22,8 @@ type Kept = StillNeeded & { readonly source: Place };
  * Removes old runs, or lists those that would be removed: exits 3 if something of a place is missing or damaged, so that
  * nothing of it was removed. Needs only the store, and Glue where partitions are.
  */
-export default (async ([place], flags, terminal, command) => {
-  if ((flags.keep === undefined) === (flags.olderThan === undefined))
-    command.error(
-      `error: expected either --keep or --older-than, got ${flags.keep === undefined ? 'none' : 'both'}`,
-      { exitCode: exitCodes.usage },
-    );
+export default (async ([place], flags, terminal) => {
+  oneGiven({ '--keep': flags.keep, '--older-than': flags.olderThan }, 'needed');
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(terminal.environment);
   const { signal, environment } = terminal;
   const store = await openStoreToRead(terminal);

@@ -1,7 +1,7 @@
 import { openTables, type Tables } from '../../tables/duckdb/open-tables.ts';
 import { savedQueries } from '../../tables/saved-queries.ts';
 import type { FlagsOf, Run } from '../commands.ts';
-import { UsageError } from '../errors/usage-error.ts';
+import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { printResult } from '../query/print-result.ts';
 import { runPrompt } from '../query/prompt.ts';
@@ -48,10 +48,8 @@ async function sqlOf(
 const noQuery = () => new UsageError('SQL: expected a query, or --saved NAME, got none');
 
 function checkFlags(given: string | undefined, { saved, json, csv, parquet }: QueryFlags): void {
-  const formats = Object.entries({ json, csv, parquet }).filter(([, value]) => value !== undefined);
-  if (formats.length > 1)
-    throw new UsageError(`expected one of --json, --csv and --parquet, got ${formats.length}`);
-  if (given !== undefined && saved !== undefined) throw new UsageError('expected SQL or --saved, got both');
+  oneGiven({ '--json': json, '--csv': csv, '--parquet': parquet });
+  oneGiven({ SQL: given, '--saved': saved });
 }
 
 async function runOne(

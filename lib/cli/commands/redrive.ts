@@ -10,7 +10,7 @@ import {
 import { redriveBatch } from '../../jobs/redrive-batch.ts';
 import { needed, readSyncSettings, type SyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
-import { UsageError } from '../errors/usage-error.ts';
+import { oneGiven } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { andMore, exitCodes, inJson, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
@@ -19,8 +19,7 @@ export default (async ([ids], { batch, json }, terminal) => {
   const { environment, signal } = terminal;
   const settings = readSyncSettings(environment);
   const queueUrl = needed(settings, 'SYNC_QUEUE_URL');
-  if (batch !== undefined && ids.length > 0)
-    throw new UsageError('redrive: expected ids of jobs or --batch, got both');
+  oneGiven({ 'ids of jobs': ids[0], '--batch': batch });
   const { ledger, batches } = await openJobs(terminal);
   const queue = await openQueue(queueUrl, environment);
   const parts = { store: batches.store, ledger, batches, queue, signal };

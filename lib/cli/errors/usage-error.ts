@@ -6,6 +6,14 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** The name of what was given, of several of which at most one may be. Throws `UsageError`, for none too if one is `needed`. */
+export function oneGiven(values: Readonly<Record<string, unknown>>, need?: 'needed'): string | undefined {
+  const all = Object.keys(values);
+  const given = all.filter((name) => values[name] !== undefined);
+  if (given.length === 1 || (given.length === 0 && need === undefined)) return given[0];
+  throw new UsageError(`expected ${all.join(' or ')}, got ${given.join(' and ') || 'none'}`);
+}
+
 /** A file is not as expected: `got` in words, or the error of the system that says so. */
 export const fileError = (place: string, expected: string, got: unknown): UsageError =>
   new UsageError(`${place}: expected ${expected}, got ${systemReason(got)}`, { cause: got });

@@ -2,7 +2,7 @@ import { readAllow } from '../../jobs/allow.ts';
 import { checkJobFile, type JobFile, type JobFileOptions } from '../../jobs/file/job-file.ts';
 import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
 import { readSyncSettings } from '../../settings.ts';
-import { UsageError } from '../errors/usage-error.ts';
+import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { jsonOf, readText } from '../options/files.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -57,10 +57,7 @@ export function fileOfJobs(
   file: string | undefined,
   { fromCsv, template }: { readonly [name in 'fromCsv' | 'template']?: string | undefined },
 ): string {
-  if ((file === undefined) === (fromCsv === undefined))
-    throw new UsageError(
-      `${command}: expected a file of jobs, or --from-csv, got ${file === undefined ? 'neither' : 'both'}`,
-    );
+  oneGiven({ 'a file of jobs': file, '--from-csv': fromCsv }, 'needed');
   if ((fromCsv === undefined) !== (template === undefined))
     throw new UsageError(
       `${command}: expected --from-csv and --template together, got ${fromCsv === undefined ? '--template' : '--from-csv'} alone`,

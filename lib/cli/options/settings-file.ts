@@ -7,7 +7,7 @@ import { settingNames } from '../../base/index.ts';
 import type { Environment } from '../../settings.ts';
 import { errorCode } from '../../store/index.ts';
 import { NEW_LEDGER_RISK } from '../../table/index.ts';
-import { fileError, UsageError } from '../errors/usage-error.ts';
+import { fileError, oneGiven, UsageError } from '../errors/usage-error.ts';
 
 /** Where settings come from besides the environment. */
 export type SettingsFlags = {
@@ -40,8 +40,7 @@ export async function withSettingsFile(
   { envFile, profile }: SettingsFlags,
   environment: Environment,
 ): Promise<Environment> {
-  if (envFile !== undefined && profile !== undefined)
-    throw new UsageError('expected --env-file or --profile, got both');
+  oneGiven({ '--env-file': envFile, '--profile': profile });
   const given =
     envFile !== undefined
       ? await settingsIn([resolve(envFile)], '--env-file')
