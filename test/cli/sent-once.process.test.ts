@@ -52,14 +52,14 @@ describe.each([
   [
     'call',
     call,
-    /of 1 function, at most 3\d\d s/,
+    /1 response\(s\) of functions, at most 3\d\d s/,
     'the function may have run, or may still be running',
     /what the function changes/,
   ],
   [
     'formula set',
     set,
-    /to 1 update of a formula, at most \d\d s/,
+    /1 response\(s\) to updates of formulas, at most \d\d s/,
     'the formula may be set',
     /calculation \d+ on the platform/,
   ],
