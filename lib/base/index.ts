@@ -1,4 +1,4 @@
-export { AwsError, type AwsFailure, asAwsError, entryError } from './aws/aws-error.ts';
+export { AwsError, asAwsError, entryError } from './aws/aws-error.ts';
 export { type AwsEnvironment, awsClientConfig } from './aws/client-config.ts';
 export { kindOfFault, readAwsFault, UNSENT_CODES } from './aws/fault.ts';
 export { type ProxyEnvironment, proxyEnvironment, proxyFaults } from './aws/proxy-environment.ts';
