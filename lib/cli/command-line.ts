@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { AwsError, PeerMissingError, printJson, shortened, shownJson } from '../base/index.ts';
+import { PeerMissingError, printJson, shortened, shownJson } from '../base/index.ts';
 import { PlatformError } from '../platform/index.ts';
 import { SettingsError } from '../settings.ts';
 import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
@@ -213,7 +213,6 @@ function isUsage(error: unknown): boolean {
   if (error instanceof PlatformError) return error.failure.kind === 'input';
   if (error instanceof QueryError) return error.failure.kind === 'sql';
   if (error instanceof TableError) return error.failure.kind === 'bad-table';
-  if (error instanceof AwsError) return error.failure.kind === 'missing';
   if (!(error instanceof StoreError)) return false;
   const { failure } = error;
   return failure.kind === 'bad-location' || (failure.kind === 'missing' && failure.what === 'bucket');

@@ -1,7 +1,9 @@
+import { AwsError } from '../../base/index.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { work } from '../../jobs/work.ts';
 import { needed, readSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
+import { UsageError } from '../errors/usage-error.ts';
 import { runJobsHere } from '../jobs/work-here.ts';
 import { exitCodes, inJson, shown } from '../terminal/terminal.ts';
 
@@ -19,7 +21,9 @@ export default (async (_, { concurrency, drain = false, json }, terminal) => {
     {
       ...{ name: 'work', settings, concurrency, of: queue, isEndless: !drain, endsWithToken: isWatched },
       work: ({ onEnded: _, ...parts }) =>
-        work({ ...parts, queue, drain, isWatched, polls, visibilitySeconds: VISIBILITY_SECONDS }),
+        work({ ...parts, queue, drain, isWatched, polls, visibilitySeconds: VISIBILITY_SECONDS }).catch(
+          refuseMissingQueue,
+        ),
     },
     terminal,
   );
@@ -36,3 +40,9 @@ export default (async (_, { concurrency, drain = false, json }, terminal) => {
   if (tokenRefusal !== undefined) return exitCodes.failed;
   return failed + unknown + refused === 0 ? exitCodes.done : exitCodes.incomplete;
 }) satisfies Run<'work'>;
+
+/** Throws `UsageError` if there is no such queue. */
+function refuseMissingQueue(error: unknown): never {
+  const isMissing = error instanceof AwsError && error.failure.kind === 'missing';
+  throw isMissing ? new UsageError(`SYNC_QUEUE_URL: ${error.message}`, { cause: error }) : error;
+}
