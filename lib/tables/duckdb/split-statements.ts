@@ -67,6 +67,6 @@ export function onlyQuery(text: string): string {
   if (first === undefined) throw failed('expected a query, got none');
   if (all.length > 1) throw failed(`expected one query, got ${all.length} statements`);
   if (BEGINS.test(first)) return first;
-  const got = /\w+/.exec(first)?.[0].toUpperCase() ?? 'another statement';
+  const got = /\w{1,40}/.exec(first)?.[0].toUpperCase() ?? 'another statement';
   throw failed(`expected a query that only reads (SELECT …), got ${got}`);
 }

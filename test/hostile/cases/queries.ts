@@ -16,6 +16,7 @@ export const queryCases: readonly CommandCase[] = [
     ["EXPLAIN ANALYZE COPY (SELECT 1) TO '{folder}/x'"],
     ["ATTACH '{folder}/x.db'"],
     ['SET memory_limit = 1'],
+    [LONG],
     ['SELECT 1; SELECT 2'],
     ...['__proto__', 'constructor', '../x', LONG, CLEAR].map((name) => ['--saved', name]),
   ),
@@ -26,7 +27,6 @@ export const queryCases: readonly CommandCase[] = [
   ),
   ...queries(
     /^platform-sync: (?:Parser|Catalog|Binder|Permission|Missing Extension) Error: /,
-    [LONG],
     ['SELECT \u001b[2J'],
     ['SELECT * FROM __proto__'],
     ["SELECT * FROM '/etc/passwd'"],

@@ -38,7 +38,6 @@ export const usageCases: readonly CommandCase[] = [
     /Expected /,
     ...[...OWN, LONG, CLEAR, '../calculations', 'calculations.', '.', ''].map((place) => ['runs', place]),
     ...[...OWN, LONG, CLEAR, '../calculations', 'results/', '_cache', ''].map((place) => ['tables', place]),
-    ...['-1', '0', '1.5', LONG].map((days) => ['tables', 'results', '--results-days', days]),
     ...[...OWN, LONG, '../../etc/passwd', '..'].map((run) => ['publish', 'calculations', run]),
     ...['-1', '0', '1e9', 'NaN', LONG].map((limit) => ['runs', '--limit', limit]),
     ...['-5', '1.5', '9'.repeat(400), LONG].map((most) => ['score', 'f', '--text', 't', '--max-calls', most]),
