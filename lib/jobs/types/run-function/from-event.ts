@@ -1,8 +1,14 @@
 import { own, preview, printJson, shortened } from '../../../base/index.ts';
 import { type ExpandedMessage, type GivenMessage, isObject } from '../../message/check-message.ts';
 import { MOST_MESSAGE_BYTES } from '../../queue/queue.ts';
-import { type FoundField, fieldAt, whatIsThere } from './event-path.ts';
-import { replaced, type ValuePath, valueFaults } from './event-values.ts';
+import {
+  type FoundField,
+  fieldAt,
+  replaced,
+  type ValueFault,
+  type ValuePath,
+  whatIsThere,
+} from './event-values.ts';
 
 /*
  * The message of an event rule: that of a function, with the whole event in `event` and the rule's name in `rule`. Its
@@ -43,12 +49,7 @@ function withId(given: GivenMessage, rule: string, event: GivenMessage): Expande
 function withVariables(message: GivenMessage, rule: string, event: GivenMessage): ExpandedMessage {
   const { inputVariables, ...given } = message;
   if (inputVariables === undefined) return { given: message, faults: [] };
-  const faults = valueFaults(inputVariables);
-  if (faults.length > 0)
-    return {
-      given,
-      faults: listedFaults(faults, ({ path, expected }) => `${place(path)}: expected ${expected}`),
-    };
+  const faults: ValueFault[] = [];
   const missing: MissingField[] = [];
   // Counted, since paths may repeat a field any number of times.
   let bytesLeft = MOST_MESSAGE_BYTES;
@@ -63,8 +64,13 @@ function withVariables(message: GivenMessage, rule: string, event: GivenMessage)
       bytesLeft -= Buffer.byteLength(printJson(found.value));
       return found.value;
     },
-    fault: () => undefined,
+    fault: (fault) => faults.push(fault),
   });
+  if (faults.length > 0)
+    return {
+      given,
+      faults: listedFaults(faults, ({ path, expected }) => `${place(path)}: expected ${expected}`),
+    };
   if (bytesLeft < 0) {
     const most = `at most ${MOST_MESSAGE_BYTES} bytes of fields of the event of rule ${rule}`;
     return { given, faults: [`inputVariables: expected ${most}, got more`] };
