@@ -3,8 +3,8 @@ import { handleMessage, type Worker } from './handle-message.ts';
 import type { Lease } from './held.ts';
 import { withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
-import { persist } from './persist.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
+import { persist } from './record-end.ts';
 import { isServiceAway } from './service-away.ts';
 
 /**

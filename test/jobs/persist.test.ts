@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type PersistOptions, persist } from '../../lib/jobs/persist.ts';
+import { type PersistOptions, persist } from '../../lib/jobs/record-end.ts';
 
 /** Options over a clock that only sleeps move; `troubles` are the times at which there was trouble. */
 function persisting(untilMs: number) {

@@ -273,7 +273,7 @@ describe('a lease that is lost while the response is on its way', () => {
     const message = { ...messageOf(runFunctionJob), receives: 2 };
     const handled = await handleMessage(message, fake.worker, lossy(fake, new AbortController()));
 
-    expect(handled).toEqual({ kind: 'later', delayMs: 1_000, isLost: true });
+    expect(handled).toEqual({ kind: 'later', delayMs: 1_000 });
     expect(fake.finished).toEqual([]);
     expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'CLAIMED', fence: 2 });
   });
@@ -296,7 +296,7 @@ describe('a lease that is lost while the response is on its way', () => {
     fake.clock.nowMs += 10_000;
     await delivered(fake);
 
-    expect(handled).toEqual({ kind: 'later', delayMs: 1_000, isLost: true });
+    expect(handled).toEqual({ kind: 'later', delayMs: 1_000 });
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', attempts: 1 });
   });
 

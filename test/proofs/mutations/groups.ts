@@ -47,7 +47,7 @@ export const groups = {
     ],
   },
   ledger: {
-    mutate: ['lib/jobs/ledger/*.ts', 'lib/jobs/{handle-message,held,persist,record-end}.ts'],
+    mutate: ['lib/jobs/ledger/*.ts', 'lib/jobs/{handle-message,held,record-end}.ts'],
     tests: [
       'test/jobs/ledger/*.test.ts',
       'test/jobs/{held,lease-until,handle-message,persist,record-end,cancel-under-way}.test.ts',
