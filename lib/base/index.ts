@@ -3,11 +3,9 @@ export { type AwsEnvironment, awsClientConfig } from './aws/client-config.ts';
 export { kindOfFault, readAwsFault, UNSENT_CODES } from './aws/fault.ts';
 export { type ProxyEnvironment, proxyEnvironment, proxyFaults } from './aws/proxy-environment.ts';
 export { queueEndpoint } from './aws/queue-endpoint.ts';
-export { freeMemory } from './bytes/free-memory.ts';
 export { type GatheredBytes, gatherBytes } from './bytes/gathered-bytes.ts';
-export { growing } from './bytes/growing.ts';
+export { freeMemory, growing } from './bytes/growing.ts';
 export { createNumbersByText, createSeenTexts, type SeenTexts } from './bytes/texts-by-hash.ts';
-export { boundedLine } from './json/bounded-line.ts';
 export { checkedBy } from './json/checked-by.ts';
 export { canonicalExact, canonicalJson, ExactNumber, parseExact, printExact } from './json/exact-json.ts';
 export {
@@ -20,7 +18,6 @@ export {
   preview,
   shortened,
 } from './json/faults.ts';
-export { hideUser } from './json/hide-user.ts';
 export {
   anyNumberOf,
   anyText,
@@ -46,11 +43,8 @@ export {
   tooDeep,
 } from './json/json-limits.ts';
 export { nearestName } from './json/nearest-name.ts';
-export { own } from './json/own.ts';
-export { anyRecord, recordOf } from './json/record-schema.ts';
-export { quoted } from './json/shell-words.ts';
-export { shownJson } from './json/shown-json.ts';
-export { shownText } from './json/shown-text.ts';
+export { anyRecord, own, recordOf } from './json/record-schema.ts';
+export { boundedLine, hideUser, quoted, shownJson, shownText } from './json/shown.ts';
 export { METRIC_NAMESPACE, type MeasureName, metricNames } from './metric-names.ts';
 export { once } from './once.ts';
 export { loadPeer, optionalPeers, PeerMissingError } from './optional-peer.ts';

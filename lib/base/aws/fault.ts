@@ -1,5 +1,3 @@
-import { missingSettings } from './missing-settings.ts';
-
 /** The parts of an SDK error that decisions need. */
 export type AwsFault = {
   /** The code that the service or Node gave; `HTTP 502` if something else responded, or the service gave no code. */
@@ -107,3 +105,30 @@ const metadataOf = (error: unknown): Metadata =>
   error.$metadata !== null
     ? error.$metadata
     : {};
+
+/**
+ * The settings that are missing, if that is why the SDK threw. It gives a missing region no name and no code, and uses
+ * one name for all that may go wrong with credentials: only its words differ.
+ */
+function missingSettings(error: unknown): Pick<AwsFault, 'code' | 'message' | 'missing'> | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const found = SETTINGS.find(({ words }) => error.message.startsWith(words));
+  if (found === undefined) return undefined;
+  const { code, missing } = found;
+  return { code, missing, message: `expected ${missing}, got none` };
+}
+
+/** `code` is ours where the SDK has none. */
+const SETTINGS = [
+  {
+    words: 'Region is missing',
+    code: 'MissingRegion',
+    missing: 'an AWS region in AWS_REGION, AWS_DEFAULT_REGION or the profile of AWS_PROFILE',
+  },
+  {
+    words: 'Could not load credentials from any providers',
+    code: 'CredentialsProviderError',
+    missing:
+      'AWS credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the profile of AWS_PROFILE or a role',
+  },
+] as const;

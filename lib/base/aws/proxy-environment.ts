@@ -1,5 +1,5 @@
 import { preview } from '../json/faults.ts';
-import { hideUser } from '../json/hide-user.ts';
+import { hideUser } from '../json/shown.ts';
 
 /** An environment, or the part of one that names proxies. */
 export type ProxyEnvironment = Readonly<Partial<Record<string, string>>>;

@@ -1,4 +1,4 @@
-import { freeMemory } from './free-memory.ts';
+import { freeMemory } from './growing.ts';
 
 const FIRST_BYTES = 64 * 1024;
 

@@ -1,5 +1,3 @@
-import { freeMemory } from './free-memory.ts';
-
 /** Numbers that are appended to; room for them grows by a third whenever it is used up. */
 export type Growing<T> = {
   length(): number;
@@ -51,4 +49,15 @@ export function growing<T extends Numbers>(Numbers: NumbersConstructor<T>): Grow
       length = 0;
     },
   };
+}
+
+/** Smaller buffers are not worth it, and may be in the pool that Node shares among them. */
+const LEAST_BYTES = 96 * 1024;
+
+/**
+ * Frees the memory of a buffer that shares it with no other, immediately: the buffer is empty afterwards. The garbage
+ * collector would free it too, but late: it lets many pages of 5 MB pile up.
+ */
+export function freeMemory({ buffer }: Pick<Uint8Array | Float64Array, 'buffer'>): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength >= LEAST_BYTES) buffer.transfer(0);
 }

@@ -17,3 +17,12 @@ export const recordOf = <Value>(member: z.ZodMiniType<Value, Value>, error = 'an
     (value) => isObject(value) && Object.values(value).every((each) => member.safeParse(each).success),
     { error },
   );
+
+/**
+ * The value of an object's own member; undefined if it has none of that name. For names that came from outside: every
+ * object also has `constructor`, `toString` and `__proto__`, which are not its own.
+ */
+export const own = <Value>(
+  object: Readonly<Partial<Record<string, Value>>>,
+  name: string,
+): Value | undefined => (Object.hasOwn(object, name) ? object[name] : undefined);

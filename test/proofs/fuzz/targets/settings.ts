@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import * as z from 'zod/mini';
-import { own } from '../../../../lib/base/json/own.ts';
+import { own } from '../../../../lib/base/json/record-schema.ts';
 import { settingNames } from '../../../../lib/base/setting-names.ts';
 import { readAllow } from '../../../../lib/jobs/allow.ts';
 import { ExecutionInputError, readFollowers } from '../../../../lib/jobs/types/snapshot/execution-input.ts';
