@@ -1,4 +1,4 @@
-import type { SettingName } from './base/index.ts';
+import type { SettingName } from './settings.ts';
 
 /*
  * All that infra may import from lib: names, tables and times, each re-exported from the file that uses it. In lib,
@@ -12,7 +12,6 @@ export {
   type MetricName,
   metricNames,
 } from './base/metric-names.ts';
-export { type SettingName, settingNames } from './base/setting-names.ts';
 export { type Allow, allowFault } from './jobs/allow.ts';
 export { jobTimes } from './jobs/job-times.ts';
 /** What synth checks in the same way as the functions: what jobs may use, job types, the values of event rules, and the requests of snapshots. */
@@ -21,6 +20,7 @@ export { valueFaults } from './jobs/types/run-function/event-values.ts';
 export { type ModelTable, modelColumns } from './model/model-columns.ts';
 export { tokenHeader } from './platform/http/token-header.ts';
 export { REPORT_PAGE_KEY } from './report/stored-report.ts';
+export { type SettingName, settingNames } from './settings.ts';
 export { latestParquetFolder, type Place, partsOf, placeOf, REPLACED, RUN_TAG } from './snapshot/keys.ts';
 export type { ExpectedSnapshot } from './snapshot/missing-snapshots.ts';
 export { linkedSource, requestFields, requestRules } from './snapshot/sources/request.ts';

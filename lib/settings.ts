@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { hideUser, preview, proxyFaults, type SettingName } from './base/index.ts';
+import { hideUser, preview, proxyFaults } from './base/index.ts';
 import { isOtherHeader, tokenHeader } from './platform/http/token-header.ts';
 import { DEFAULT_STORE, withPlaces } from './table/index.ts';
 
@@ -208,7 +208,13 @@ const settingsSchema = z.object({
     }),
     'info',
   ),
-} satisfies Record<SettingName, unknown>);
+});
+
+/** The environment variables that commands and Lambdas read, and infra sets. */
+export const settingNames = Object.keys(settingsSchema.shape) as readonly SettingName[];
+
+/** One of them. */
+export type SettingName = keyof Settings;
 
 const syncSchema = z.pick(settingsSchema, {
   SYNC_STORE: true,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { createReadStream, rmSync } from 'node:fs';
 import { open, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -16,12 +16,7 @@ import { copyToTemporary, sweepTemporary, type TemporaryFile, writeTemporary } f
 /** The folder of half-written files. */
 const TEMPORARY = `${RESERVED_FOLDER}/temporary`;
 
-export type DirectoryWriter = {
-  put(key: string, body: Uint8Array, options: PutOptions): Promise<PutResult>;
-  putStream(key: string, pieces: AsyncIterable<Uint8Array>, signal: AbortSignal | undefined): Promise<void>;
-  copy(from: string, to: string, signal: AbortSignal | undefined): Promise<void>;
-  delete(key: string, signal: AbortSignal | undefined): Promise<void>;
-};
+type Signal = AbortSignal | undefined;
 
 /**
  * Changes the files under `root`. First the bytes are written to disk in a temporary file; then, under the key's lock,
@@ -30,7 +25,7 @@ export type DirectoryWriter = {
  * lock, which is free. Every change takes the lock; otherwise an unconditional one could happen between another's check
  * and its rename.
  */
-export function createDirectoryWriter(root: string): DirectoryWriter {
+export function createDirectoryWriter(root: string) {
   const temporaryFolder = join(root, TEMPORARY);
   // It only saves space.
   const sweepOnce = once(() => sweepTemporary(temporaryFolder).catch(() => undefined));
@@ -38,23 +33,34 @@ export function createDirectoryWriter(root: string): DirectoryWriter {
     for (const folder of [TEMPORARY, LOCKS]) await checkOwnFolder(root, folder);
     await sweepOnce();
   };
+  const makeRoom = async (key: string) => {
+    checkKey(key);
+    await prepare();
+    await checkRoom(root, key);
+  };
   return {
-    async put(key, body, options) {
-      await prepare();
-      return await putFile(root, temporaryFolder, { key, body, ...options });
+    async put(key: string, body: Uint8Array, { condition, signal, sha256 }: PutOptions): Promise<PutResult> {
+      await makeRoom(key);
+      await using temporary = await writeTemporary(temporaryFolder, body, signal);
+      const etag = sha256 ?? hash('sha256', body);
+      const isStored = await install({ root, key, temporary, condition, signal });
+      return isStored ? { kind: 'stored', etag } : { kind: 'condition-failed' };
     },
-    async putStream(key, pieces, signal) {
-      await prepare();
-      checkKey(key);
-      await checkRoom(root, key);
+    async putStream(key: string, pieces: AsyncIterable<Uint8Array>, signal: Signal): Promise<void> {
+      await makeRoom(key);
       await using temporary = await writeTemporary(temporaryFolder, pieces, signal);
       await install({ root, key, temporary, condition: undefined, signal });
     },
-    async copy(from, to, signal) {
-      await prepare();
-      await copyFile(root, temporaryFolder, { from, to, signal });
+    async copy(from: string, to: string, signal: Signal): Promise<void> {
+      checkKey(from);
+      checkKey(to);
+      if ((await findOccupant(root, from)).kind !== 'object')
+        throw new StoreError(`copy ${from} in ${root}`, { kind: 'missing', what: 'object' });
+      await makeRoom(to);
+      await using temporary = await copyToTemporary(temporaryFolder, join(root, from));
+      await install({ root, key: to, temporary, condition: undefined, signal });
     },
-    async delete(key, signal) {
+    async delete(key: string, signal: Signal): Promise<void> {
       checkKey(key);
       if ((await findOccupant(root, key)).kind !== 'object') return;
       await prepare();
@@ -62,32 +68,6 @@ export function createDirectoryWriter(root: string): DirectoryWriter {
       await deleteFile({ root, key, temporary, signal });
     },
   };
-}
-
-type Put = PutOptions & { readonly key: string; readonly body: Uint8Array };
-
-async function putFile(
-  root: string,
-  folder: string,
-  { key, body, condition, signal, sha256 }: Put,
-): Promise<PutResult> {
-  checkKey(key);
-  await checkRoom(root, key);
-  await using temporary = await writeTemporary(folder, body, signal);
-  const etag = sha256 ?? createHash('sha256').update(body).digest('hex');
-  const isStored = await install({ root, key, temporary, condition, signal });
-  return isStored ? { kind: 'stored', etag } : { kind: 'condition-failed' };
-}
-
-type Copy = { readonly from: string; readonly to: string; readonly signal: AbortSignal | undefined };
-
-async function copyFile(root: string, folder: string, { from, to, signal }: Copy): Promise<void> {
-  checkKey(from);
-  checkKey(to);
-  if ((await findOccupant(root, from)).kind !== 'object') throw noSource(root, from);
-  await checkRoom(root, to);
-  await using temporary = await copyToTemporary(folder, join(root, from));
-  await install({ root, key: to, temporary, condition: undefined, signal });
 }
 
 async function deleteFile({ root, key, temporary, signal }: Omit<Installation, 'condition'>): Promise<void> {
@@ -162,6 +142,3 @@ async function syncFolders(root: string, folder: string): Promise<void> {
   await handle?.sync();
   if (folder !== '.') await syncFolders(root, dirname(folder));
 }
-
-const noSource = (root: string, from: string): StoreError =>
-  new StoreError(`copy ${from} in ${root}`, { kind: 'missing', what: 'object' });

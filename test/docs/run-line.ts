@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { settingNames } from '../../lib/base/setting-names.ts';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { settingNames } from '../../lib/settings.ts';
 import { createFakeTerminal } from '../cli/fake-terminal.ts';
 import { argumentsOf, parseLine, type Stage } from './shell.ts';
 

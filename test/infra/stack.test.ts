@@ -1,9 +1,8 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
-import { settingNames } from '../../lib/base/setting-names.ts';
 import { jobTimes } from '../../lib/contract.ts';
 import { runFunction } from '../../lib/platform/operations/run-function.ts';
-import { readSettings } from '../../lib/settings.ts';
+import { readSettings, settingNames } from '../../lib/settings.ts';
 import { appOf, full, least, propertiesOf, resourcesOf, templateOf } from './instances.ts';
 
 const small = templateOf(least);

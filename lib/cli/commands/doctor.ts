@@ -1,6 +1,6 @@
-import { settingNames, sleep } from '../../base/index.ts';
+import { sleep } from '../../base/index.ts';
 import { openSession } from '../../session.ts';
-import { readSettings, SettingsError } from '../../settings.ts';
+import { readSettings, SettingsError, settingNames } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import {
   type Check,

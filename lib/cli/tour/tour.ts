@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { settingNames } from '../../base/index.ts';
+import { settingNames } from '../../settings.ts';
 import { sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
 import { exitCodes, type Terminal } from '../terminal/terminal.ts';
 import { tellJobs } from './jobs.ts';

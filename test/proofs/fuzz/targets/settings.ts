@@ -1,10 +1,15 @@
 import fc from 'fast-check';
 import * as z from 'zod/mini';
 import { own } from '../../../../lib/base/json/record-schema.ts';
-import { settingNames } from '../../../../lib/base/setting-names.ts';
 import { readAllow } from '../../../../lib/jobs/allow.ts';
 import { ExecutionInputError, readFollowers } from '../../../../lib/jobs/types/snapshot/execution-input.ts';
-import { readPaceSettings, readSettings, readSyncSettings, SettingsError } from '../../../../lib/settings.ts';
+import {
+  readPaceSettings,
+  readSettings,
+  readSyncSettings,
+  SettingsError,
+  settingNames,
+} from '../../../../lib/settings.ts';
 import { defineTarget, Finding, must } from '../target.ts';
 
 /* Environments: each is settings as given, or one error that names every wrong variable and shows no secret. */
