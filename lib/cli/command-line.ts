@@ -6,12 +6,13 @@ import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts'
 import { StoreError } from '../store/index.ts';
 import { NEW_LEDGER, NEW_LEDGER_RISK, TableError } from '../table/index.ts';
 import { QueryError } from '../tables/duckdb/query-error.ts';
-import { addCommand } from './command.ts';
+import { addCommand, pathOf } from './command.ts';
 import { type CommandPath, commands, type Run } from './commands.ts';
 import { type ErrorJson, factsOf } from './errors/error-json.ts';
 import { SentOnceError } from './errors/sent-once.ts';
 import { UsageError } from './errors/usage-error.ts';
 import { whatToDo } from './errors/what-to-do.ts';
+import { pasted } from './options/command-lines.ts';
 import { addSettingsOptions, type SettingsFlags, withSettingsFile } from './options/settings-file.ts';
 import { hideSecrets } from './terminal/hide-secrets.ts';
 import { createLogLines } from './terminal/log-lines.ts';
@@ -30,9 +31,10 @@ export async function runCommandLine(
 ): Promise<number> {
   let { environment } = given;
   let hide = hideSecrets(environment);
+  let toPaste = (hint: string) => hint;
   // A secret at the end must not be cut in two, where nobody would recognize it.
   const err = (text: string) =>
-    given.err(shortened(hide(text.slice(0, 2 * LONGEST_MESSAGE)), LONGEST_MESSAGE));
+    given.err(shortened(hide(toPaste(text.slice(0, 2 * LONGEST_MESSAGE))), LONGEST_MESSAGE));
   const terminal: Terminal = {
     ...given,
     // Once a command begins, that of its file of settings too.
@@ -43,9 +45,10 @@ export async function runCommandLine(
     ...(given.screen === undefined ? {} : { log: createLogLines({ err, now: Date.now }) }),
     out: (text) => {
       hasPrinted = true;
-      given.out(text);
+      given.out(hasHints ? toPaste(text) : text);
     },
   };
+  let hasHints = false;
   let hasPrinted = false;
   let code: number = exitCodes.done;
   const program = createProgram(terminal, (finished) => {
@@ -55,6 +58,8 @@ export async function runCommandLine(
     const flags = command.optsWithGlobals<SettingsFlags>();
     environment = await withSettingsFile(flags, environment);
     hide = hideSecrets(environment);
+    toPaste = pasted(given.environment, flags);
+    hasHints = !argv.includes('--json') && printsHints(pathOf(command));
     if (!flags.newLedger) return;
     environment = { ...environment, [NEW_LEDGER]: 'true' };
     err(`platform-sync: --new-ledger: ${NEW_LEDGER_RISK}`);
@@ -71,6 +76,10 @@ export async function runCommandLine(
   // Whatever the command made of it, not all of its results are where they were to go.
   return terminal.outputFault?.()?.kind === 'lost' ? exitCodes.failed : code;
 }
+
+/** Whether what a command prints is words for people, among them lines to paste: not rows, formulas or files. */
+const printsHints = (path: string): boolean =>
+  /^(run|work|jobs|redrive|publish|prune|score|batches|tables|snapshot|formula (apply|undo))\b/.test(path);
 
 /** A word that is shortened where commander repeats it. */
 const LONG_WORD = /(\S{200})\S{100,}/g;

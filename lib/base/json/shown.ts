@@ -41,6 +41,12 @@ export function boundedLine(line: string): string {
 export const hideUser = (location: string): string =>
   location.replace(/^([a-z][a-z0-9+.-]*:\/+)?.*@/is, '$1***@').replace(/\?.*$/s, '?***');
 
-/** A word as a POSIX shell reads it back: in quotes if it needs them. */
-export const quoted = (word: string): string =>
-  /^[\w./:,=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+/**
+ * A word as a shell reads it back: in quotes if it needs them, where they will do in double ones, which POSIX shells, cmd and
+ * PowerShell take alike. On Windows, what they do not is a placeholder.
+ */
+export function quoted(word: string): string {
+  if (/^[\w./:,=@%+-]+$/.test(word)) return word;
+  if (/^[\w ./:,=@+~#()[\]{}<>|&*?;-]+$/.test(word)) return `"${word}"`;
+  return process.platform === 'win32' ? '"…"' : `'${word.replaceAll("'", "'\\''")}'`;
+}

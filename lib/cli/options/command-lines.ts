@@ -1,5 +1,7 @@
 import { quoted } from '../../base/index.ts';
+import type { Environment } from '../../settings.ts';
 import { type Place, partsOf } from '../../snapshot/keys.ts';
+import type { SettingsFlags } from './settings-file.ts';
 
 /** What an option is set to: a list if it is repeated, true for a switch, undefined if it is not given. */
 type OptionValue = string | number | true | readonly string[] | undefined;
@@ -26,3 +28,21 @@ export function snapshotCommand(place: Place, resume?: string): string {
 /** Publishes a run although it was refused. */
 export const publishCommand = (place: string, run: string): string =>
   commandLine(['publish', place, run], { force: true });
+
+/**
+ * Makes the command lines in hints begin as this one was started: by npx, and with the file of settings, so that they can be
+ * pasted as they are.
+ */
+export function pasted(
+  environment: Environment,
+  { envFile, profile }: SettingsFlags,
+): (hint: string) => string {
+  const program = environment['npm_command'] === 'exec' ? ['npx', 'platform-sync'] : ['platform-sync'];
+  const settings =
+    envFile === undefined ? (profile === undefined ? [] : ['--profile', profile]) : ['--env-file', envFile];
+  const start = [...program, ...settings].map(quoted).join(' ');
+  return (hint) => hint.replaceAll(COMMAND_LINE, `${start.replaceAll('$', '$$$$')} `);
+}
+
+/** A line to paste: a command follows. `platform-sync: ` begins messages, and is none. */
+const COMMAND_LINE = /(?<![\w./-])(?:npx )?platform-sync (?=[a-z]+(?:-[a-z]+)*(?![\w/.:]))/g;
