@@ -27,6 +27,7 @@ export {
   type ListOf,
   pathSegment,
   slashlessSegment,
+  urlText,
   utcTime,
   uuid,
   whole,

@@ -79,7 +79,7 @@ describe('score', () => {
       `summary: ${store()}/scores/mine/_summary.json`,
     ]);
     expect(err).toContain(
-      `to resume it after a stop: platform-sync score ${file} --text review --id id --topic 'support=`,
+      `to resume it after a stop: platform-sync score ${file} --text review --id id --topic "support=`,
     );
     expect(err).toMatch(/ --columns shop --batch mine$/m);
     expect(rows).toMatchObject([
@@ -110,7 +110,7 @@ describe('score', () => {
     const { err } = await run('score', file, '--text', 'text');
 
     expect(err).toMatch(
-      /^batch my-reviews-2-?-\d{8}T\d{6}Z; to resume it after a stop: platform-sync score '/,
+      /^batch my-reviews-2-?-\d{8}T\d{6}Z; to resume it after a stop: platform-sync score "/,
     );
   });
 

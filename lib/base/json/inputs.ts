@@ -21,6 +21,9 @@ export const filledText = z
   .string({ error: 'text' })
   .check(z.regex(/\S/, { error: 'text that is not empty' }), wellFormed);
 
+/** Any text that a URL can hold. */
+export const urlText = z.string({ error: 'text' }).check(wellFormed);
+
 /** Text that becomes a segment of a path: `.` and `..` would be read as steps within it. */
 export const pathSegment = z.string({ error: 'text' }).check(
   z.refine((value) => value !== '' && value !== '.' && value !== '..', {

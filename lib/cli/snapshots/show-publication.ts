@@ -4,7 +4,8 @@ import type { Manifest } from '../../snapshot/manifest.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
 import type { GateName } from '../../snapshot/scan.ts';
 import { type Store, StoreError } from '../../store/index.ts';
-import { openPartitions, PartitionsError } from '../../tables/partitions/partitions.ts';
+import { openPartitions } from '../../tables/partitions/open-partitions.ts';
+import { PartitionsError } from '../../tables/partitions/partitions.ts';
 import { publishCommand } from '../options/command-lines.ts';
 import {
   andMore,

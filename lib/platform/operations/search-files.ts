@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText, isoTime, uuid, wholeNumber } from '../../base/index.ts';
+import { filledText, isoTime, urlText, uuid, wholeNumber } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { fileSchema } from '../records.ts';
 
@@ -30,7 +30,7 @@ const body = z.strictObject({
 });
 
 const query = z.strictObject({
-  directoryPath: z.optional(z.string({ error: 'text' })),
+  directoryPath: z.optional(urlText),
   immediateChildren: z.optional(z.boolean({ error: 'true or false' })),
   limit: z.optional(wholeNumber(1, 5000)),
   next: z.optional(z.string({ error: 'a token' })),

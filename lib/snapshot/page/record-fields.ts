@@ -3,23 +3,23 @@ import { type JsonBytes, skipName } from './json-bytes.ts';
 import type { FieldTypes, JsonType } from './record-batch.ts';
 import { textAt } from './value-at.ts';
 
-/** The most names of fields of a response, which are held as long as it is, and their characters: a name may be of any length. */
+/** The most names of fields of a response or of a run, which are held as long as it is, and their characters. */
 const MOST_NAMES = 10_000;
 const MOST_CHARACTERS = 1_000_000;
 
-/** Counts the names of a response. What it returns throws `JsonLimitError` if there are too many. */
-export function countNames(): (name: string) => void {
+/** Counts the names of a response, or of what `where` says. What it returns throws `JsonLimitError` if there are too many. */
+export function countNames(where = 'a response'): (name: string) => void {
   let [names, characters] = [0, 0];
   return (name) => {
     names += 1;
     characters += name.length;
     if (names > MOST_NAMES)
       throw new JsonLimitError(
-        `expected records with at most ${MOST_NAMES} different field names in a response, got more`,
+        `expected records with at most ${MOST_NAMES} different field names in ${where}, got more`,
       );
     if (characters > MOST_CHARACTERS)
       throw new JsonLimitError(
-        `expected field names of at most ${MOST_CHARACTERS} characters in all in a response, got more`,
+        `expected field names of at most ${MOST_CHARACTERS} characters in all in ${where}, got more`,
       );
   };
 }

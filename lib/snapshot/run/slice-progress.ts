@@ -3,6 +3,7 @@ import type { Store } from '../../store/index.ts';
 import { workFolder } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import type { FieldTypes } from '../page/record-batch.ts';
+import { countNames } from '../page/record-fields.ts';
 import type { ScanOutcome, ScanStep } from '../scan.ts';
 import { type Checkpoint, recordPart, saveCheckpoint } from './checkpoint.ts';
 import { createPartWriter } from './part-writer.ts';
@@ -103,6 +104,7 @@ function withTypes(fields: FieldTypes, more: FieldTypes): FieldTypes {
   const types = new Map(Object.entries(fields));
   for (const [name, seen] of Object.entries(more))
     types.set(name, [...new Set([...(types.get(name) ?? []), ...seen])].sort());
+  types.keys().forEach(countNames('a run'));
   return Object.fromEntries([...types].sort());
 }
 

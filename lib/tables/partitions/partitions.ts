@@ -1,9 +1,8 @@
-import { type AwsEnvironment, firstLine, messageOf, once } from '../../base/index.ts';
+import { firstLine, messageOf } from '../../base/index.ts';
 import { type Place, parquetFolder } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import type { Run } from '../../snapshot/run-id.ts';
 import { isSource } from '../../snapshot/sources/sources.ts';
-import type { Store } from '../../store/index.ts';
 import { glueTableOf, otherGlueTableOf } from '../catalog/glue-tables.ts';
 
 /**
@@ -17,30 +16,6 @@ export type Partitions = {
   /** Removes the run's partitions; a missing one is not an error. Never touches an object. */
   remove(place: Place, run: Run): Promise<void>;
 };
-
-export type OpenPartitionsOptions = {
-  /** `SYNC_GLUE_DATABASE`: none, no partitions. */
-  readonly database: string | undefined;
-  readonly store: Pick<Store, 'location'>;
-  readonly environment: AwsEnvironment;
-};
-
-/** The partitions that the settings say. The SDK is loaded when the first one is added or removed. */
-export function openPartitions({
-  database,
-  store,
-  environment,
-}: OpenPartitionsOptions): Partitions | undefined {
-  if (database === undefined) return undefined;
-  const partitions = once(async () => {
-    const { gluePartitions } = await import('./glue-partitions.ts');
-    return gluePartitions({ database, location: store.location, environment });
-  });
-  return {
-    add: async (place, run, manifest) => (await partitions()).add(place, run, manifest),
-    remove: async (place, run) => (await partitions()).remove(place, run),
-  };
-}
 
 /** Where a run is in the tables. `folder` is a key in the store, and ends in a slash. */
 export type PartitionOfRun = {

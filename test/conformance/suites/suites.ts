@@ -60,7 +60,7 @@ const suites = {
       'test/table/dynamo-table.test.ts',
       'test/table/lost-responses.test.ts',
       'test/jobs/ledger/ledger.test.ts',
-      'test/pace/dynamo-budget.test.ts',
+      'test/pace/stored-budget.test.ts',
       'test/cli/score.test.ts',
     ),
     on(

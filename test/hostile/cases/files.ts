@@ -31,10 +31,13 @@ const CHECK = ['formula', 'check', '{folder}/input'];
 const message = (fields: string) => `{"version":1,"type":"data-files",${fields}}\n`;
 
 export const fileCases: readonly CommandCase[] = [
+  ...given(SUBMIT, 2, /^platform-sync: .*\/input: .*expected CSV, NDJSON or a JSON array of objects, got /, {
+    'bytes that are not text': Buffer.from([0xff, 0xfe, 0x00, 0xd8]),
+    gzip: gzipSync('{}'),
+  }),
   ...given(SUBMIT, 2, /^platform-sync: .*\/input: expected one job per line; nothing was sent:\n {2}/, {
     nothing: '',
     'no JSON': 'x\n',
-    'bytes that are not text': Buffer.from([0xff, 0xfe, 0x00, 0xd8]),
     'half an object': '{"version":1,\n',
     'a list': '[]\n',
     null: 'null\n',
@@ -58,7 +61,6 @@ export const fileCases: readonly CommandCase[] = [
     '20,000 faulty lines': 'x\n'.repeat(20_000),
     'a line of 2 MB': message(`"ids":[1],"expand":"${'x'.repeat(2_000_000)}"`),
     'the same id twice': message('"id":"a","ids":[1]').repeat(2),
-    gzip: gzipSync('{}'),
   }),
   ...given(SCORE, 2, /^platform-sync: .*\/input: /, {
     nothing: '',

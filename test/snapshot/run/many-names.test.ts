@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { readCheckpoint } from '../../../lib/snapshot/run/checkpoint.ts';
+import { startRun } from '../../../lib/snapshot/run/take-run.ts';
+import { takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
+import { provedIf, type Scan } from '../../../lib/snapshot/scan.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+import { batchOfLines } from '../batches.ts';
+
+/** A scan of 5 records, one a step, each with other names of fields. */
+const scanWith = (namesOf: (record: number) => readonly string[]): Scan<unknown> =>
+  async function* scan({ from }) {
+    for (let id = Number(from ?? 0) + 1; id <= 5; id += 1) {
+      const fields = Object.fromEntries(namesOf(id).map((name) => [name, ['number' as const]]));
+      yield {
+        batch: batchOfLines([{ key: `d/${id}`, line: `{"id":${id}}` }], fields),
+        position: id,
+        total: null,
+      };
+    }
+    return { ...provedIf(true, []), totals: { start: null, end: null }, order: 'ids', refused: [] };
+  };
+
+const callCounts = () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 });
+
+test.each([
+  [
+    'more names than a run may have',
+    (record: number) => Array.from({ length: 4_000 }, (_, at) => `name-${record}-${at}`),
+    'expected records with at most 10000 different field names in a run, got more',
+  ],
+  [
+    'longer names than a run may have',
+    (record: number) => [`${record}`.repeat(400_000)],
+    'expected field names of at most 1000000 characters in all in a run, got more',
+  ],
+])('%s, over all pages, end it, and nothing that was taken is lost', async (_, names, fault) => {
+  const store = createMemoryStore({ chunkBytes: 100 });
+  const run = await startRun(
+    { source: 'cards', compression: 'gzip', platform: 'acme.example.com', selection: {} },
+    { store, now: Date.now, random: Math.random },
+  );
+  const { run: id } = run.checkpoint;
+
+  const first = takeSlice(run, { store, scan: scanWith(names), callCounts });
+  await expect(first).rejects.toThrow(fault);
+  const rest = await takeSlice(await readCheckpoint(store, 'cards', id), {
+    store,
+    scan: scanWith(() => ['id']),
+    callCounts,
+  });
+
+  expect(rest.checkpoint).toMatchObject({ records: 5, outcome: { order: 'ids' } });
+});
