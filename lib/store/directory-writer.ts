@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { createReadStream, rmSync } from 'node:fs';
-import { open, rmdir } from 'node:fs/promises';
+import { open, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { once } from '../base/index.ts';
@@ -8,7 +8,7 @@ import { type HeldLock, LOCKS, lockPath, withLock } from './directory-lock.ts';
 import { checkOwnFolder, checkRoom, findOccupant } from './directory-occupant.ts';
 import { StoreError } from './error.ts';
 import { errorCode, unlessCode } from './error-code.ts';
-import { checkKey, RESERVED_FOLDER } from './key.ts';
+import { checkKey, IGNORE_FILE, RESERVED_FOLDER } from './key.ts';
 import { makeFolder } from './make-folder.ts';
 import type { PutCondition, PutOptions, PutResult } from './store.ts';
 import { copyToTemporary, sweepTemporary, type TemporaryFile, writeTemporary } from './temporary-file.ts';
@@ -29,7 +29,9 @@ export function createDirectoryWriter(root: string) {
   const temporaryFolder = join(root, TEMPORARY);
   // It only saves space.
   const sweepOnce = once(() => sweepTemporary(temporaryFolder).catch(() => undefined));
+  const keepOutOfGitOnce = once(() => keepOutOfGit(root));
   const prepare = async () => {
+    await keepOutOfGitOnce();
     for (const folder of [TEMPORARY, LOCKS]) await checkOwnFolder(root, folder);
     await sweepOnce();
   };
@@ -68,6 +70,14 @@ export function createDirectoryWriter(root: string) {
       await deleteFile({ root, key, temporary, signal });
     },
   };
+}
+
+/** Has git ignore a store that is begun here. A folder that holds anything else is somebody's, and stays as it is. */
+async function keepOutOfGit(root: string): Promise<void> {
+  const found = await readdir(root).catch(unlessCode(['ENOENT'], [RESERVED_FOLDER]));
+  if (found.length !== 1 || found[0] !== RESERVED_FOLDER) return;
+  await makeFolder(root);
+  await writeFile(join(root, IGNORE_FILE), '*\n', { flag: 'wx' }).catch(unlessCode(['EEXIST'], undefined));
 }
 
 async function deleteFile({ root, key, temporary, signal }: Omit<Installation, 'condition'>): Promise<void> {

@@ -3,6 +3,9 @@ import { StoreError } from './error.ts';
 /** The folder for a directory store's locks and half-written files; no key begins with it. */
 export const RESERVED_FOLDER = '.store';
 
+/** The file that keeps a directory store out of git; no key is this. */
+export const IGNORE_FILE = '.gitignore';
+
 /** Throws a `bad-key` StoreError unless every store can hold an object under `key`. */
 export const checkKey = (key: string): void => refuse('use a key', key, whatKeyMustBe(key));
 
@@ -30,9 +33,8 @@ function whatKeyMustBe(key: string): string | undefined {
   if (segments.includes('')) return 'names with single slashes between them and none at either end';
   if (segments.includes('.') || segments.includes('..')) return 'no segment "." or ".."';
   // A file system may ignore case, so the folder is refused in upper and lower case.
-  if (segments[0]?.toLowerCase() === RESERVED_FOLDER)
-    return `a first segment other than "${RESERVED_FOLDER}"`;
-  return undefined;
+  const reserved = [RESERVED_FOLDER, IGNORE_FILE].find((name) => name === segments[0]?.toLowerCase());
+  return reserved === undefined ? undefined : `a first segment other than "${reserved}"`;
 }
 
 function refuse(tried: string, got: string, expected: string | undefined): void {

@@ -50,6 +50,7 @@ describe('digest', () => {
     expect(code).toBe(0);
     expect(out).toContain('0 added, 1 removed, 1 changed');
     expect(out).toContain('Hello <!channel> *all*');
+    expect(out).toMatch(/New with a missing target: 1\..*\n {2}calculation .* \(\d+\), of \S/);
     expect(out).toContain('failed: run-function fails: ');
     expect(out).toContain('it went wrong on purpose');
   });

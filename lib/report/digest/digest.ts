@@ -3,6 +3,7 @@ import {
   brokenFlags,
   columnsOfRuns,
   computeModel,
+  type Description,
   describeNodes,
   flagBits,
   isStating,
@@ -11,6 +12,7 @@ import {
   type Model,
   modelOf,
 } from '../../model/index.ts';
+import { canonicalId } from '../../model/rules.ts';
 import type { Change } from '../../snapshot/changes/change.ts';
 import { changesBetween, type RunsToCompare } from '../../snapshot/changes/changes-between.ts';
 import { describeChanges } from '../../snapshot/changes/describe-changes.ts';
@@ -192,9 +194,7 @@ async function judge({ store, run, before, signal }: RunsToJudge): Promise<Broke
   const countOf = (broken: readonly Broken[], flag: BrokenFlag) =>
     broken.reduce((count, each) => count + (each.flag === flag ? 1 : 0), 0);
   const described = (flag: BrokenFlag) => {
-    const items = firstOf(flag).map(({ node }) =>
-      linesOf(model, node, flag, said.get(node)?.name ?? undefined),
-    );
+    const items = firstOf(flag).map(({ node }) => linesOf(model, node, flag, said.get(node)));
     return [
       flag,
       { total: countOf(all, flag), newly: known && { total: countOf(newly, flag), items } },
@@ -218,13 +218,19 @@ function brokenIn({ calculations, cards, flags, things }: Model): readonly Broke
   );
 }
 
-/** A thing, and the first of its uses that says why it has the flag. */
-function linesOf(model: Model, node: number, flag: BrokenFlag, name: string | undefined): readonly string[] {
+/** A thing with its owner, and the first of its uses that says why it has the flag. */
+function linesOf(
+  model: Model,
+  node: number,
+  flag: BrokenFlag,
+  { name, owner }: Pick<Description, 'name' | 'owner'> = { name: null, owner: null },
+): readonly string[] {
   const { things, graph, isMissing } = model;
   const { user, used, relationAt, validityAt, isBrokenAt, staterAt } = graph;
   const named = (of = node) => Object.values(things.thingAt(of)).join(' ');
   const { kind, id } = things.thingAt(node);
-  const first = `${kind} ${name === undefined ? '' : `${name} `}(${id})`;
+  const known = model.owners.find(({ user_id }) => user_id === canonicalId(owner))?.name ?? owner;
+  const first = `${kind} ${name === null ? '' : `${name} `}(${id})${known === null ? '' : `, of ${known}`}`;
   for (let edge = 0; edge < user.length; edge += 1) {
     const [by, of] = [user[edge], used[edge]];
     if (by !== node && of !== node) continue;

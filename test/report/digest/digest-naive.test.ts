@@ -65,7 +65,7 @@ async function expectNaive(source: Source, given: NaiveStore, later: NaiveStore)
 }
 
 /** `calculation 7` of `calculation Name (7)`. */
-const thingIn = (line: string): string => line.replace(/^(\S+) .*\((.*)\)$/, '$1 $2');
+const thingIn = (line: string): string => line.replace(/^(\S+) .*\(([^()]*)\)(?:, of .*)?$/, '$1 $2');
 
 test('what is newly broken is what models of both runs differ in, whatever shape links have', async () => {
   const without = (id: unknown) => ({

