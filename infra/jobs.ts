@@ -149,7 +149,6 @@ const grantRows = ({ table }: Storage, role: IRole) =>
     'dynamodb:GetItem',
     'dynamodb:BatchGetItem',
     'dynamodb:PutItem',
-    'dynamodb:UpdateItem',
     'dynamodb:DeleteItem',
     'dynamodb:Query',
   );

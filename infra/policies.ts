@@ -92,7 +92,6 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
     'dynamodb:GetItem',
     'dynamodb:BatchGetItem',
     'dynamodb:PutItem',
-    'dynamodb:UpdateItem',
     'dynamodb:DeleteItem',
     'dynamodb:Query',
     'dynamodb:Scan',

@@ -50,7 +50,7 @@ export class Snapshots extends Construct {
     const { role } = this.snapshot;
     secret.grantRead(role);
     grantObjects(storage, role);
-    storage.table.grant(role, 'dynamodb:GetItem', 'dynamodb:UpdateItem');
+    storage.table.grant(role, 'dynamodb:GetItem', 'dynamodb:PutItem');
     this.grantCheckpoints();
     const version = this.snapshot.function.currentVersion;
     // Runs in progress continue on the version that they began on. That of an update that fails is deleted: Lambda would

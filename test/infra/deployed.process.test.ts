@@ -409,8 +409,8 @@ test('a missing grant is noticed', () => {
   const refusals = (action: string) =>
     refusalsOf(stack.requests, { template: without(deployed.template, action), resolve: stack.resolve });
 
-  expect(refusals('dynamodb:UpdateItem')).toContain(
-    `${idOf('SnapshotsSnapshotFunction')} requested dynamodb:UpdateItem on ${stack.resolve({
+  expect(refusals('dynamodb:PutItem')).toContain(
+    `${idOf('SnapshotsSnapshotFunction')} requested dynamodb:PutItem on ${stack.resolve({
       'Fn::GetAtt': [idOf('StorageTable'), 'Arn'],
     })}, which no statement of its role allows`,
   );

@@ -34,12 +34,14 @@ const NEEDS: Readonly<Record<string, (request: ServiceRequest) => readonly Found
       { action: `sqs:${operationOf(request).replace(/Batch$/, '')}`, resource: arn('sqs', `${queue}`) },
     ];
   },
-  dynamodb: (request) => [
-    {
+  dynamodb(request) {
+    const { TableName, RequestItems } = bodyOf(request);
+    const tables = RequestItems === undefined ? [TableName] : Object.keys(RequestItems as object);
+    return tables.map((table) => ({
       action: `dynamodb:${operationOf(request)}`,
-      resource: arn('dynamodb', `table/${bodyOf(request)['TableName']}`),
-    },
-  ],
+      resource: arn('dynamodb', `table/${table}`),
+    }));
+  },
   secretsmanager: (request) => [
     { action: `secretsmanager:${operationOf(request)}`, resource: String(bodyOf(request)['SecretId']) },
   ],

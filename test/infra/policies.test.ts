@@ -49,7 +49,7 @@ describe('people may do no more than their commands', () => {
   test('who are on call', () => {
     expect(linesOf('Operator')).toMatchInlineSnapshot(`
       [
-        "dynamodb:BatchGetItem, dynamodb:DeleteItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:Scan, dynamodb:UpdateItem on StorageTable",
+        "dynamodb:BatchGetItem, dynamodb:DeleteItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:Scan on StorageTable",
         "events:PutEvents on arn:Partition:events:Region:AccountId:event-bus/default if {"StringEquals":{"events:source":"platform-sync"}}",
         "glue:CreatePartition, glue:DeletePartition, glue:GetTable, glue:UpdatePartition on arn:Partition:glue:Region:AccountId:catalog, arn:Partition:glue:Region:AccountId:database/platformsyncleast_catalog_ba9d4e91, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/*",
         "s3:AbortMultipartUpload, s3:GetObject, s3:PutObject on StorageBucket/results/*, StorageBucket/scores/*, StorageBucket/table.json, StorageBucket/work/*",
