@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -210,10 +210,7 @@ function stableIds(file: string): (message: object) => string {
   const stem = name.replace(/\.(csv|tsv|ndjson|jsonl)(\.gz)?$/i, '').replaceAll(/[^A-Za-z0-9._-]+/g, '-');
   const seen = createNumbersByText();
   return (message) => {
-    const content = createHash('sha256')
-      .update(canonicalJson([name, message]))
-      .digest('hex')
-      .slice(0, 32);
+    const content = hash('sha256', canonicalJson([name, message])).slice(0, 32);
     const before = seen.get(content) ?? 0;
     seen.set(content, before + 1);
     return `${stem.slice(0, MOST_OF_FILE)}.${content}${before === 0 ? '' : `.${before + 1}`}`;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import {
   canonicalJson,
@@ -176,7 +176,7 @@ export function refused(given: GivenMessage, faults: readonly string[]): Refused
 
 function hashOf(given: GivenMessage): string {
   const content = Object.fromEntries(Object.entries(given).filter(([name]) => !NOT_CONTENT.has(name)));
-  return createHash('sha256').update(canonicalJson(content)).digest('hex');
+  return hash('sha256', canonicalJson(content));
 }
 
 /** How deeply lists and objects may be nested: later steps walk a message by recursion. */

@@ -64,8 +64,8 @@ export const groups = {
     tests: [
       'test/jobs/after-failure.test.ts',
       'test/base/time/backoff.test.ts',
-      'test/platform/http/retry-after.test.ts',
-      'test/platform/{retry,outage}.test.ts',
+      'test/platform/http/{retry-after,transport}.test.ts',
+      'test/platform/{retry,outage,shape-faults,private-texts}.test.ts',
       'test/platform/call.test.ts',
     ],
   },
