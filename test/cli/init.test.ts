@@ -8,6 +8,7 @@ import { init } from '../../lib/cli/commands/init.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
+import { beginCommand, runCommand } from './run-command.ts';
 
 const folder = folderOfEach();
 let sandbox: Sandbox;
@@ -141,14 +142,18 @@ describe('init', () => {
   });
 });
 
-test('init --sandbox writes a free port, and the token that the reference platform accepts', async () => {
+test('init --sandbox, and then the commands that it names, need nothing else', async () => {
   const { settings } = await answering([], true).then(() => written('sandbox'));
+  const flags = ['--env-file', join(folder.path, 'platform-sync.sandbox.env')];
+  const store = { SYNC_STORE: join(folder.path, 'store') };
 
-  await using started = await startPlatform({
-    calculations: 5,
-    port: Number(new URL(settings['PLATFORM_BASE_URL'] ?? '').port),
-  });
+  const platform = beginCommand(['sandbox', ...flags, '--calculations', '7']);
+  await expect.poll(() => platform.err()).toContain('Running until Ctrl-C');
+  const taken = await runCommand(['snapshot', 'calculations', ...flags], store);
+  const again = await runCommand(['sandbox', ...flags]);
+  platform.interrupt();
 
-  expect(started.url).toBe(settings['PLATFORM_BASE_URL']);
-  expect(started.token).toBe(settings['PLATFORM_TOKEN']);
+  expect(taken).toMatchObject({ code: 0, out: expect.stringMatching(/^calculations: 7 records/) });
+  expect(again).toMatchObject({ code: 2, err: expect.stringContaining('expected a port that is free') });
+  expect((await platform.ended).out).toContain(`PLATFORM_BASE_URL=${settings['PLATFORM_BASE_URL']}`);
 });

@@ -41,6 +41,10 @@ function placeOf({ PLATFORM_BASE_URL: url = '', PLATFORM_TOKEN: token }: Termina
   return port === undefined ? {} : { port: Number(port), ...(token ? { token } : {}) };
 }
 
+/** The options that are given: others have their defaults. */
+const definedIn = (options: Readonly<Record<string, number | undefined>>) =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+
 /** The place is taken, most likely by a sandbox that is running already. */
 function asUsage(error: unknown): never {
   if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
@@ -50,12 +54,12 @@ function asUsage(error: unknown): never {
 }
 
 /** The reference platform, until Ctrl-C. */
-export default (async (_, { latency, json, ...options }, { environment, out, err, signal }) => {
+export default (async (_, flags, { environment, out, err, signal }) => {
+  const { seed, calculations, latency, rate, faults, churn, json } = flags;
   requireSandboxPackages();
   const { startPlatform } = await import('../../sandbox/platform/start-platform.ts');
   await using platform = await startPlatform({
-    ...options,
-    ...(latency === undefined ? {} : { latencyMs: latency }),
+    ...definedIn({ seed, calculations, latencyMs: latency, rate, faults, churn }),
     ...placeOf(environment),
   }).catch(asUsage);
   const settings = {
