@@ -290,7 +290,7 @@ const byDigest: Door = async (store) => {
       // What was wrong without any calculation is not new, and of many only the first are named.
       if (total === broken?.[flag].total && total === items.length)
         answers[`things ${flag}`] = items.map(([line = '']) =>
-          line.replace(/^(\S+) .*?\(([^()]*)\)$/, '$1 $2'),
+          line.replace(/^(\S+) .*?\(([^()]*)\)(?:, of .*)?$/, '$1 $2'),
         );
     }
   }

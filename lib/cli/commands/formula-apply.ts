@@ -110,7 +110,7 @@ function showDryRun(
   const total =
     affected === undefined
       ? 'What depends on them is not known: no calculations are published.'
-      : `${counted(affected.total, 'other thing')} depend on them.`;
+      : `${counted(affected.total, 'other thing')} ${affected.total === 1 ? 'depends' : 'depend'} on them.`;
   const cells = all.map(({ id, name: called, status, dataType, cards, calculations, owners, isSame }) => [
     ...[id, called ?? '', isSame ? 'as it is' : `${status}, ${dataType}`],
     ...[String(cards ?? '?'), String(calculations ?? '?'), owners.join(', ')],
