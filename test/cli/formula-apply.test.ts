@@ -191,6 +191,18 @@ describe('formula undo', () => {
     expect(again).toMatchObject({ code: 3, err: expect.stringContaining('is set back already') });
   });
 
+  test('and the set is not applied again under its name, whose jobs are done', async () => {
+    const { file } = await firstTwo();
+    await run('formula', 'apply', file, '--name', 'may');
+    await run('formula', 'undo', 'may');
+
+    const again = await run('formula', 'apply', file, '--name', 'may');
+    const other = await run('formula', 'apply', file, '--name', 'may-again');
+
+    expect(again).toMatchObject({ code: 2, err: expect.stringContaining('Give the set another name') });
+    expect(other.code).toBe(0);
+  });
+
   test('leaves alone and lists what somebody has changed since, unless it is named', async () => {
     const { file, ids } = await firstTwo();
     await run('formula', 'apply', file, '--name', 'may');

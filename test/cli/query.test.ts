@@ -80,6 +80,15 @@ describe('rows are printed', () => {
     expect(gunzipSync(await readFile(file)).toString()).toBe('x,y\r\n"a,b",1\r\n');
   });
 
+  test('but not into a folder that is not there', async () => {
+    const { code, err } = await query(['SELECT 1', '--csv', join(folder, 'gone', 'x.csv')]);
+
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringMatching(/--csv .*x\.csv: expected a file that can be written/),
+    });
+  });
+
   test('on standard output where --csv comes before the SQL', async () => {
     expect((await query(['--csv', 'SELECT 1 AS x'])).out).toBe('x\r\n1\r');
   });

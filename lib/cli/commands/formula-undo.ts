@@ -1,9 +1,8 @@
 import { printJson } from '../../base/index.ts';
-import { readFormulaLog } from '../../jobs/types/update-formula/formula-log.ts';
 import type { Store } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { findChangeSet, type SetRow } from '../formula/change-set.ts';
+import { findChangeSet, ourUpdates, type SetRow } from '../formula/change-set.ts';
 import { checkedJobs } from '../jobs/job-files.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
@@ -51,12 +50,7 @@ type Plan =
 
 async function planOf(store: Store, row: SetRow): Promise<Plan> {
   if (row.was === null) return { row, why: 'nobody knows what its formula was' };
-  let last: Readonly<Record<string, unknown>> | undefined;
-  let isApplied = false;
-  for await (const { calculation } of readFormulaLog(store, row.id)) {
-    last = calculation;
-    isApplied ||= calculation['expression'] === row.expression;
-  }
+  const { last, isApplied } = await ourUpdates(store, row);
   if (!isApplied || last === undefined) return { row, why: 'its formula was not set: it is as it was' };
   if (last['expression'] === row.was) return { row, why: 'is set back already' };
   if (last['expression'] !== row.expression) return { row, why: 'we have set another formula since' };

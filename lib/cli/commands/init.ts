@@ -50,7 +50,7 @@ async function askPlatform(questions: Questions, folder: string, terminal: Termi
   for (;;) {
     address = await questions.ask('Address of the platform, such as https://acme.example.com', address);
     if (address === undefined) return undefined;
-    const profile = URL.canParse(address) ? (new URL(address).hostname.split('.')[0] ?? '') : '';
+    const profile = URL.canParse(address) ? new URL(address).hostname.replace(/^\W+|[.:\]].*$/g, '') : '';
     if (profile !== '') await refuseIfThere(profile, folder);
     const token = await questions.ask('Developer token (not shown)', undefined, { isHidden: true });
     if (token === undefined) return undefined;

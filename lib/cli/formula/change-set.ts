@@ -110,23 +110,42 @@ export async function withFormulasBefore(
 }
 
 async function lastSet(store: Store, id: string): Promise<string | null> {
-  let last: unknown;
-  for await (const { calculation } of readFormulaLog(store, id)) last = calculation['expression'];
-  return typeof last === 'string' ? last : null;
+  const expression = (await ourUpdates(store, { id, expression: '' })).last?.['expression'];
+  return typeof expression === 'string' ? expression : null;
+}
+
+/** The calculation as our last update returned it, and whether any of them set the formula of a row. */
+export async function ourUpdates(store: Store, { id, expression }: Pick<SetRow, 'id' | 'expression'>) {
+  let last: Readonly<Record<string, unknown>> | undefined;
+  let isApplied = false;
+  for await (const { calculation } of readFormulaLog(store, id)) {
+    last = calculation;
+    isApplied ||= calculation['expression'] === expression;
+  }
+  return { last, isApplied };
 }
 
 const keyOf = (name: string) => `formulas/sets/${name}/set.json`;
 
 /**
- * Stores a set before it is sent, once: what its formulas were is known only now. Returns it as it is stored. Throws
- * `UsageError` if another set has its name.
+ * Stores a set before it is sent, once: what its formulas were is known only now. Throws `UsageError` if another set has its
+ * name, or if it was applied and another formula was set by us since: its jobs are done and would set nothing.
  */
-export async function storeChangeSet(store: Store, set: ChangeSet): Promise<ChangeSet> {
-  const put = await store.put(keyOf(set.name), printStored(set), { condition: { ifAbsent: true } });
-  const stored = put.kind === 'stored' ? set : ((await findChangeSet(store, set.name)) ?? set);
-  const changes = ({ rows }: ChangeSet) => JSON.stringify(rows.map(({ id, expression }) => [id, expression]));
-  if (changes(stored) === changes(set)) return stored;
-  throw new UsageError(`--name ${set.name}: expected a name that no other set has, got one with other rows`);
+export async function storeChangeSet(store: Store, set: ChangeSet): Promise<void> {
+  const { name, rows } = set;
+  const put = await store.put(keyOf(name), printStored(set), { condition: { ifAbsent: true } });
+  if (put.kind === 'stored') return;
+  const stored = await findChangeSet(store, name);
+  const changes = (of: readonly SetRow[]) => JSON.stringify(of.map(({ id, expression }) => [id, expression]));
+  if (stored !== undefined && changes(stored.rows) !== changes(rows))
+    throw new UsageError(`--name ${name}: expected a name that no other set has, got one with other rows`);
+  for (const row of rows) {
+    const { last, isApplied } = await ourUpdates(store, row);
+    if (isApplied && last?.['expression'] !== row.expression)
+      throw new UsageError(
+        `--name ${name}: expected a set that is not applied yet, or is as we left it, got one of which calculation ${row.id} has another formula since, as after formula undo; nothing was sent. Give the set another name`,
+      );
+  }
 }
 
 /** The set that was applied under a name; undefined if none was. Throws `StoredObjectError` for a damaged one. */

@@ -2,7 +2,7 @@ import { copyFile, rename, rm } from 'node:fs/promises';
 import { csvCell, writeTextFile } from '../../jobs/texts/output/text-file.ts';
 import type { ExactValue } from '../../tables/duckdb/exact-value.ts';
 import type { QueryResult } from '../../tables/duckdb/open-query.ts';
-import { fileError } from '../errors/usage-error.ts';
+import { fileError, UsageError } from '../errors/usage-error.ts';
 import { counted, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { cellOf, type TextTable, textTable } from './as-table.ts';
 
@@ -63,7 +63,10 @@ async function writeCsv({ columns, batches, rows }: QueryResult, file: string, {
     yield `${csvLine(columns.map(({ name }) => name))}\r\n`;
     for await (const batch of batches()) yield batch.map((row) => `${csvLine(row)}\r\n`).join('');
   };
-  await writeTextFile(file, lines(), { isGzipped: /\.gz$/i.test(file), signal });
+  await writeTextFile(file, lines(), { isGzipped: /\.gz$/i.test(file), signal }).catch((error: unknown) => {
+    if (!(error instanceof Error && error.message.startsWith(`${file}: `))) throw error;
+    throw new UsageError(`--csv ${error.message}`, { cause: error });
+  });
   out(`${file}: ${counted(rows, 'row')}`);
 }
 
