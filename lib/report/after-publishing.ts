@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
-import { recordOf } from '../base/index.ts';
 import { placesIn } from '../snapshot/history/places.ts';
 import { type Place, placeSchema } from '../snapshot/keys.ts';
 import { readLatest } from '../snapshot/manifest.ts';
 import { sources } from '../snapshot/sources/sources.ts';
-import { findStored, printStored, type Store, storeUntil, unlessDamaged } from '../store/index.ts';
+import { type Store, storeUntil, unlessDamaged } from '../store/index.ts';
 import { type SendDigest, type SentDigest, sendDigests } from './digest/send-digests.ts';
+import { findReport, type StoredReport } from './stored-report.ts';
 
 /** What the function is started with: the places of the schedules, and which of them have a digest that goes where. */
 export const afterPublishingEvent = z.object({
@@ -16,8 +16,8 @@ export const afterPublishingEvent = z.object({
 
 export type AfterPublishingOptions = z.infer<typeof afterPublishingEvent> & {
   readonly store: Store;
-  /** Writes the report into the store. */
-  readonly write: (options: WriteOptions) => Promise<unknown>;
+  /** Writes the report into the store, which is said to show these runs. */
+  readonly write: (options: WriteOptions & Pick<StoredReport, 'runs'>) => Promise<unknown>;
   /** Renews what SQL in the account reads, if it is still behind: whoever writes the report has renewed it. Throws nothing. */
   readonly renew: (options: WriteOptions) => Promise<void>;
   /** Opens the sender to topics, once there is something to send. */
@@ -31,7 +31,7 @@ export type AfterPublishingOptions = z.infer<typeof afterPublishingEvent> & {
 type WriteOptions = { readonly store: Store; readonly now: () => number; readonly signal: AbortSignal };
 
 export type AfterPublishing = {
-  readonly report: KeptReport['kind'];
+  readonly report: Awaited<ReturnType<typeof keepReport>>;
   readonly digests: readonly SentDigest[];
 };
 
@@ -45,7 +45,7 @@ export async function afterPublishing(options: AfterPublishingOptions): Promise<
   const [report] = await Promise.allSettled([
     keepReport({
       store,
-      write: () => write({ store: inTime, now, signal }),
+      write: (runs) => write({ store: inTime, now, signal, runs }),
       places: [...places, ...(digests?.places ?? [])],
       now,
       warn: (fault) => warn('damaged object', new Error(fault)),
@@ -66,73 +66,37 @@ export async function afterPublishing(options: AfterPublishingOptions): Promise<
   if (sent.status === 'rejected') warn('digests not sent', sent.reason);
   if (report.status === 'rejected') throw report.reason;
   if (sent.status === 'rejected') throw sent.reason;
-  return { report: report.value.kind, digests: sent.value };
+  return { report: report.value, digests: sent.value };
 }
 
 type KeepReportOptions = {
   readonly store: Store;
-  /** Writes the report. */
-  readonly write: () => Promise<unknown>;
-  /** Places to look at besides those of the sources, and of the last turn: narrowed ones. */
+  /** Writes a report that is said to show these runs, by place. */
+  readonly write: (runs: StoredReport['runs']) => Promise<unknown>;
+  /** Places to look at besides those of the sources, and of the last report: narrowed ones. */
   readonly places: readonly Place[];
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Called with what is damaged of a place: it counts as none. */
+  /** Called with what is damaged: it counts as none. */
   readonly warn: (fault: string) => void;
 };
 
-/** `current`: it shows what is published. `in-hand`: another process writes it, or was killed a moment ago. */
-type KeptReport = { readonly kind: 'written' | 'current' | 'in-hand' };
-
 /**
- * Writes the report if another run is published than when it was last written. It compares names of runs, not times: whatever
- * is published while it is written differs from those at its beginning, so the next call writes it again, and a call too
- * many does nothing. Only one process writes at a time; one that was killed is given up after `LONGEST_MS`. Throws what
- * `write` does, and the next call tries again.
+ * Writes the report if another run is published than the last one is said to show, and returns whether. It compares names
+ * of runs, not times, and a report is said to show those at its beginning: so what is published while it is written is
+ * written the next time, and what a killed writer left, too. Throws what `write` does, and the next call tries again.
  */
-export async function keepReport(options: KeepReportOptions): Promise<KeptReport> {
-  const { store, write, now } = options;
-  const found = await findStored(store, TURN_KEY, turnSchema);
-  const turn = found?.value ?? NO_TURN;
-  const runs = await runsNow(turn.runs, options);
-  if (turn.sinceMs === null && isDeepStrictEqual({ ...turn.runs }, runs)) return { kind: 'current' };
-  if (turn.sinceMs !== null && now() - turn.sinceMs < LONGEST_MS) return { kind: 'in-hand' };
-  const put = (next: Turn, more: Parameters<Store['put']>[2] = {}) =>
-    store.put(TURN_KEY, printStored(next), more);
-  const condition = found === undefined ? ({ ifAbsent: true } as const) : { ifMatch: found.etag };
-  const claimed = await put({ version: 1, runs, sinceMs: now() }, { condition });
-  if (claimed.kind === 'condition-failed') return { kind: 'in-hand' };
-  try {
-    await write();
-  } catch (error) {
-    // If this fails too, the turn is over after `LONGEST_MS`. The first error says more.
-    await put(NO_TURN).catch(() => undefined);
-    throw error;
-  }
-  await put({ version: 1, runs, sinceMs: null });
-  return { kind: 'written' };
+export async function keepReport(options: KeepReportOptions): Promise<'written' | 'current'> {
+  const { store, write, warn } = options;
+  const shown = (await findReport(store).catch(unlessDamaged(warn)))?.value.runs ?? {};
+  const runs = await runsNow(shown, options);
+  if (isDeepStrictEqual({ ...shown }, runs)) return 'current';
+  await write(runs);
+  return 'written';
 }
 
-/** What the report shows, and who is writing it. Below `work/`: that it expires costs one report. */
-const TURN_KEY = 'work/report.json';
-
-const turnSchema = z.object({
-  version: z.literal(1),
-  /** What was published at the beginning, by place. */
-  runs: recordOf(z.string()),
-  /** Since when it is written; null if nobody does. */
-  sinceMs: z.nullable(z.number()),
-});
-
-type Turn = z.infer<typeof turnSchema>;
-
-const NO_TURN: Turn = { version: 1, runs: {}, sinceMs: null };
-
-/** The time limit of a function, and a minute: nobody is still writing after that. */
-const LONGEST_MS = 16 * 60_000;
-
 /** The run that is published of each place. */
-async function runsNow(before: Turn['runs'], { store, places, now, warn }: KeepReportOptions) {
+async function runsNow(before: StoredReport['runs'], { store, places, now, warn }: KeepReportOptions) {
   const runs: Record<string, string> = {};
   const shown = Object.keys(before).flatMap((name) => placeSchema.safeParse(name).data ?? []);
   // Listing costs ten times as much as reading: a narrowed place that nobody has named is found within the hour.

@@ -20,15 +20,13 @@ export async function printReport(options: ReportToWrite): Promise<PrintedReport
   return { page: await printPage(facts), facts };
 }
 
-/**
- * Writes the report into the store, the page and then what it shows, and returns its faults. Whoever calls it is the only
- * one to do so (`afterPublishing`): one that is killed between leaves a page that is newer than what is said of it, and the next
- * writes both again.
- */
-export async function writeReport(options: ReportToWrite): Promise<readonly string[]> {
+/** Writes the report into the store, the page and then which runs it is said to show, and returns its faults. */
+export async function writeReport({
+  runs,
+  ...options
+}: ReportToWrite & Pick<StoredReport, 'runs'>): Promise<readonly string[]> {
   const { store, signal } = options;
   const { page, facts } = await printReport(options);
-  const runs = Object.fromEntries(facts.snapshots.map(({ place, run }) => [place, run]));
   const report: StoredReport = { version: 1, writtenAt: facts.writtenAt, runs };
   await store.put(REPORT_PAGE_KEY, page, { contentType: 'text/html; charset=utf-8', signal });
   await store.put(REPORT_KEY, printStored(report), { contentType: 'application/json', signal });

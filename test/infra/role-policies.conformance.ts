@@ -171,7 +171,6 @@ const cases = {
       ['get', 'scores/b/old.json'],
       ['get', 'formulas/1/old.json'],
       ['get', 'work/runs/none.json'],
-      ['put if absent', 'work/report.json'],
       ['put in parts', 'report/latest.html'],
       ['put if absent', 'report/digests/calculations.json'],
     ],

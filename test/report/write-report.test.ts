@@ -6,8 +6,8 @@ import type { Store } from '../../lib/store/store.ts';
 import { monday, publishLines, tuesday } from '../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 
-const write = (store: Store, startedAt: number) =>
-  writeReport({ store, now: () => startedAt, signal: new AbortController().signal });
+const write = (store: Store, startedAt: number, runs = { calculations: monday.id }) =>
+  writeReport({ store, now: () => startedAt, signal: new AbortController().signal, runs });
 
 async function published() {
   const store = createMemoryStore();
@@ -60,7 +60,7 @@ test('what a killed writer left of its page, and what somebody else put there, t
   // What is said of a page never names runs that no page shows.
   expect(String(store.objects.get(REPORT_PAGE_KEY))).toMatch(/^<!doctype html>/);
   await publishLines(store, { run: tuesday });
-  await write(store, 2_000);
+  await write(store, 2_000, { calculations: tuesday.id });
 
   expect((await findReport(store))?.value).toEqual({
     version: 1,
