@@ -63,7 +63,7 @@ describe('the terminal of this process, at a terminal', () => {
 
 describe('room for output', () => {
   test('there is some at once, and somebody who reads it', async () => {
-    expect(await processTerminal().drained()).toBe(true);
+    expect(await processTerminal().drained?.()).toBe(true);
   });
 
   test('a full stream is waited for', async () => {
@@ -71,7 +71,7 @@ describe('room for output', () => {
     let isDrained = false;
 
     const drained = processTerminal()
-      .drained()
+      .drained?.()
       .then(() => {
         isDrained = true;
       });

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { createOutput, OutputError, type OutputFault } from './process-output.ts';
 import { createScreen } from './screen.ts';
-import type { Awaited, Dialog, Terminal } from './terminal.ts';
+import type { Awaited, Terminal } from './terminal.ts';
 
 /** npm forwards a Ctrl-C that the terminal has already sent to this process: a repeat this soon is the same one. */
 const REPEAT_MS = 250;
@@ -11,18 +11,11 @@ const REPEAT_MS = 250;
 /** A stop that takes longer than this, without anything that is known to be waited for, is said. */
 const SILENT_MS = 1_000;
 
-/** With nothing left out: what is absent from a `Terminal` is done without, so that nothing else would show its loss. */
-export type ProcessTerminal = Required<Omit<Terminal, 'polls' | 'log' | 'width' | 'dialog' | 'openStore'>> & {
-  readonly width: number | undefined;
-  readonly dialog: Dialog | undefined;
-};
-
 /**
  * The terminal of this process. The first Ctrl-C asks the command to stop, and says what is waited for; the second says
- * what is lost, and ends the process at once. Output that nobody can have asks the command to stop, too. `isQuiet`: nothing
- * is said of a stop, where nothing of value can be lost.
+ * what is lost, and ends the process at once. Output that nobody can have asks the command to stop, too.
  */
-export function processTerminal({ isQuiet = false }: { readonly isQuiet?: boolean } = {}): ProcessTerminal {
+export function processTerminal(): Terminal {
   const stop = new AbortController();
   const awaits = createAwaits();
   let fault: OutputFault | undefined;
@@ -39,8 +32,7 @@ export function processTerminal({ isQuiet = false }: { readonly isQuiet?: boolea
     stop.abort(new OutputError(found));
   });
   const { screen, say } = createScreen(process.stderr, err);
-  const sayOfStop = isQuiet ? () => undefined : say;
-  stopOnSignals({ stop, say: sayOfStop, waitedFor: awaits.waitedFor, lost: awaits.lost });
+  stopOnSignals(stop, say, awaits);
   return {
     environment: process.env,
     out: (line) => out(`${line}\n`),
@@ -73,22 +65,17 @@ async function untilDrained(stream: NodeJS.WriteStream, stop: AbortSignal): Prom
   // The error of a write comes later.
   await setImmediate();
   if (!stream.writableNeedDrain || stop.aborted) return;
-  const ended = new AbortController();
-  const signal = AbortSignal.any([stop, ended.signal]);
-  await Promise.race([once(stream, 'drain', { signal }), once(stream, 'close', { signal })]).catch(
-    () => undefined,
-  );
-  ended.abort();
+  // Of one that was closed an error comes, which stops the command.
+  await once(stream, 'drain', { signal: stop }).catch(() => undefined);
 }
 
-type Stopping = {
-  readonly stop: AbortController;
-  readonly say: (line: string) => void;
-  readonly waitedFor: () => string | undefined;
-  readonly lost: () => string | undefined;
-};
+type Awaits = ReturnType<typeof createAwaits>;
 
-function stopOnSignals({ stop, say, waitedFor, lost }: Stopping): void {
+function stopOnSignals(
+  stop: AbortController,
+  say: (line: string) => void,
+  { waitedFor, lost }: Pick<Awaits, 'waitedFor' | 'lost'>,
+): void {
   let stoppedMs: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     // Stays until the second one: libraries that end the process when they find no other listener must find this one.
@@ -114,7 +101,7 @@ function stopOnSignals({ stop, say, waitedFor, lost }: Stopping): void {
 }
 
 /** Says what a stop waits for: at once if that is known, otherwise if it takes a while. */
-function sayWhy(say: Stopping['say'], waitedFor: Stopping['waitedFor']): void {
+function sayWhy(say: (line: string) => void, waitedFor: Awaits['waitedFor']): void {
   const words = waitedFor();
   if (words !== undefined) say(`stopping: waiting for ${words}; Ctrl-C again ends at once`);
   else

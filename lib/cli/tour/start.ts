@@ -1,17 +1,15 @@
 import { processTerminal } from '../terminal/process-terminal.ts';
+import { exitCodes } from '../terminal/terminal.ts';
 
 /** How long the servers of a tour that is stopped may take to end: what is left of them ends with this process. */
 const LONGEST_END_MS = 1_000;
 
-/** As of a process that SIGINT has ended. */
-const STOPPED = 130;
-
 const STEPS = 8;
 
 // What `npm start` runs.
-const terminal = processTerminal({ isQuiet: true });
+const terminal = processTerminal();
 terminal.signal.addEventListener('abort', () =>
-  setTimeout(() => process.exit(STOPPED), LONGEST_END_MS).unref(),
+  setTimeout(() => process.exit(exitCodes.stopped), LONGEST_END_MS).unref(),
 );
 for (const line of [
   `platform-sync, the tour: ${STEPS} steps in half a minute, on this machine alone.`,
@@ -25,7 +23,7 @@ try {
   await tour(terminal, STEPS);
 } catch (error) {
   // Whoever stopped it knows why it ended.
-  process.exitCode = terminal.signal.aborted ? STOPPED : 1;
+  process.exitCode = terminal.signal.aborted ? exitCodes.stopped : exitCodes.failed;
   if (!terminal.signal.aborted)
     terminal.err(`the tour failed: ${error instanceof Error ? error.message : String(error)}`);
 }

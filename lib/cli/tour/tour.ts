@@ -1,13 +1,17 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { sampleMessages } from '../../jobs/types/job-types.ts';
+import { codePackages } from '../../sandbox/platform/functions/packages.ts';
+import type { Sandbox } from '../../sandbox/platform/start-platform.ts';
 import { settingNames } from '../../settings.ts';
+import { unpublishedRuns } from '../../snapshot/history/unpublished-runs.ts';
 import { sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
-import { exitCodes, type Terminal } from '../terminal/terminal.ts';
-import { tellJobs } from './jobs.ts';
-import { killRun } from './killed.ts';
+import { openStore } from '../../store/index.ts';
+import { openJobs } from '../jobs/open-jobs.ts';
+import { counted, exitCodes, number, type Terminal } from '../terminal/terminal.ts';
+import { formulaFor, type Instance, sampleRecords, startInstance } from './instance.ts';
 import { createNarration, type Narration } from './narration.ts';
-import { type Instance, sampleRecords, startInstance } from './samples.ts';
 
 /** Not the store that commands use by default, so that a tour never touches a user's own runs. */
 const FOLDER = './platform-sync-data/tour';
@@ -20,7 +24,7 @@ const CHANGES = 300;
 
 /**
  * The main job on real input, as a story: all sources copied, a run killed and resumed, what changed, a run refused, a 429
- * obeyed, jobs of every type run by two workers, texts scored. Throws if a command ends otherwise than the story says, and
+ * obeyed, jobs of every type run although a worker is killed, texts scored. Throws if a command ends otherwise than the story says, and
  * the reason of a stop.
  */
 export async function tour(given: Terminal, steps: number): Promise<void> {
@@ -34,11 +38,11 @@ export async function tour(given: Terminal, steps: number): Promise<void> {
   const inTour = { ...terminal, environment: environmentOf(terminal, instance) };
   const narration = createNarration(inTour, steps);
   await tellCopy(narration, instance);
-  await tellCrash(narration, instance, inTour);
+  await tellCrash(narration, instance);
   await tellChanges(narration);
   await tellRefusal(narration, instance);
   await tellLimit(narration, instance);
-  await tellWork(narration, instance, inTour);
+  await tellJobs(narration, instance, inTour);
   await tellScores(narration);
   await tellReport(narration);
   for (const line of ending()) out(line);
@@ -77,19 +81,29 @@ async function tellCopy({ step, run }: Narration, { platform }: Instance): Promi
   await run(['runs']);
 }
 
-async function tellCrash(
-  { step, run, say }: Narration,
-  { platform }: Instance,
-  terminal: Terminal,
-): Promise<void> {
+/** Slow enough to be killed in the middle, with a part of the run stored each second. */
+const SLOWLY = { PLATFORM_RATE: '2', SYNC_PART_SECONDS: '1' } as const;
+
+async function tellCrash({ step, run, runKilled, say }: Narration, { platform }: Instance): Promise<void> {
   step(
     'Survive a crash',
     `Meanwhile people changed ${CHANGES} records. The next run is killed in the middle, and continues from its last stored part.`,
   );
   platform.churn(CHANGES);
-  say('\n$ platform-sync snapshot calculations');
-  const records = await killRun(terminal, FOLDER);
-  say(`Killed (kill -9) with ${records.toLocaleString('en')} records stored.`);
+  const store = await openStore(FOLDER);
+  let records = 0;
+  const isStored = async () => {
+    for await (const each of unpublishedRuns({
+      store,
+      place: 'calculations',
+      published: [],
+      latest: undefined,
+    }))
+      if (each.state === 'unfinished') ({ records } = each);
+    return records > 0;
+  };
+  await runKilled(['snapshot', 'calculations'], isStored, SLOWLY);
+  say(`Killed (kill -9) with ${number(records)} records stored.`);
   await run(['snapshot', 'calculations', '--resume', 'last']);
 }
 
@@ -107,7 +121,7 @@ async function tellRefusal({ step, run }: Narration, instance: Instance): Promis
     'The token has lost its rights to most calculations: the run is not published, and the last one stays.',
   );
   await instance.restart({ calculations: FEW_CALCULATIONS });
-  await run(['snapshot', 'calculations'], { expected: exitCodes.incomplete });
+  await run(['snapshot', 'calculations'], { expected: [exitCodes.incomplete] });
 }
 
 /** Requests a second that the platform allows, and those that the settings claim it does. */
@@ -127,12 +141,70 @@ async function tellLimit({ step, run }: Narration, instance: Instance): Promise<
   await instance.restart();
 }
 
-async function tellWork(narration: Narration, instance: Instance, terminal: Terminal): Promise<void> {
-  narration.step(
+/** The most characters of a job that are shown. */
+const SHOWN = 96;
+
+/** Long enough for a worker to be killed while it waits for a response. */
+const LATENCY_MS = 600;
+
+/** Functions that are run besides one job of every type. */
+const SUMS = 7;
+
+/** Runs jobs of every type from the queue in the store's folder, although a worker is killed in the middle of one. */
+async function tellJobs(
+  { step, run, runKilled, say }: Narration,
+  instance: Instance,
+  terminal: Terminal,
+): Promise<void> {
+  step(
     'Run jobs from a queue',
-    'The queue is a file in the folder. Two workers share it; one dies; each job has one outcome, and none is sent twice.',
+    'The queue is a file in the folder. A worker dies in the middle of a job; each job has one outcome, and none is sent twice.',
   );
-  await tellJobs(narration, instance, terminal, FOLDER);
+  await instance.restart({ latencyMs: LATENCY_MS });
+  const { platform } = instance;
+  const packageId = codePackages[0]?.id ?? '';
+  const sums = Array.from({ length: SUMS }, (_, index) => sumOf(packageId, index + 1));
+  const samples = sampleMessages({ ...sampleRecords(platform), packageId, ...formulaFor(platform) });
+  const file = join(FOLDER, 'jobs.ndjson');
+  const lines = [...sums, ...samples].map((message) => JSON.stringify(message));
+  await writeFile(file, lines.map((line) => `${line}\n`).join(''));
+  say(`\n${file} has ${SUMS} more functions, and one job of each type:`);
+  for (const line of lines.slice(SUMS)) say(`  ${line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line}`);
+  await run(['submit', file], { shows: false });
+  const { ledger } = await openJobs(terminal);
+  const isSent = async () => (await Array.fromAsync(ledger.list())).some(({ state }) => state === 'SENT');
+  await runKilled(['work', '--drain', '--concurrency', '1'], isSent);
+  say('The worker was killed (kill -9) in the middle of a job. Another one does the rest:');
+  // What the killed one had sent ends as unknown.
+  await run(['work', '--drain'], { expected: [exitCodes.done, exitCodes.incomplete] });
+  await run(['jobs']);
+  const sent = sentTo(platform);
+  say(`\nThe platform ran ${sent.words}: ${sent.twice || 'nothing'} twice.`);
+  for await (const { id, state } of ledger.list()) {
+    if (state !== 'UNKNOWN') continue;
+    const word = sent.has(sums.find((sum) => sum.id === id)?.inputVariables) ? 'done' : 'failed';
+    await run(['jobs', 'resolve', id, word, '--note', 'I looked on the platform']);
+  }
+  await instance.restart();
+}
+
+const sumOf = (packageId: string, first: number) => ({
+  ...{ version: 1, type: 'run-function', id: `sum-${first}` },
+  ...{ packageId, packageVersion: '1.0.0', functionName: 'addNumbers' },
+  inputVariables: { first, second: 100 },
+});
+
+/** What arrived at the platform, in words, and how much of it did so more than once. */
+function sentTo(platform: Sandbox) {
+  const { executions, formulaUpdates, sentimentCalls } = platform.counts();
+  const inputs = executions.map(({ inputVariables }) => JSON.stringify(inputVariables));
+  const [formulas, texts] = [Object.values(formulaUpdates), Object.values(sentimentCalls)];
+  const repeats = [...formulas, ...texts].filter((times) => times > 1).length;
+  return {
+    words: `${counted(inputs.length, 'function')}, set ${counted(formulas.length, 'formula')} and scored ${counted(texts.length, 'text')}`,
+    twice: repeats + inputs.length - new Set(inputs).size,
+    has: (input: unknown) => inputs.includes(JSON.stringify(input)),
+  };
 }
 
 const REVIEWS = [

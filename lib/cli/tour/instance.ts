@@ -1,6 +1,5 @@
 import { quoteColumn } from '../../formula/index.ts';
 import type { PlatformOptions } from '../../sandbox/platform/options.ts';
-import type { Dataset } from '../../sandbox/platform/records/datasets.ts';
 import { type Sandbox, startPlatform } from '../../sandbox/platform/start-platform.ts';
 
 /** Ids of the platform's records, for samples of sources and jobs. */
@@ -15,15 +14,11 @@ export function formulaFor(platform: Sandbox) {
   const [row = ''] = platform.calculations();
   const [, calculationId = ''] = /"id":(\d+)/.exec(row) ?? [];
   const dataset = platform.state.datasets.find((each) => row.includes(each.id));
-  const column = columnOf(dataset);
-  return {
-    calculationId,
-    expression: `SUM(CASE WHEN ${column('STRING')} IS NULL THEN 0 ELSE ${column('DECIMAL')} END) / COUNT(*)`,
-  };
+  const column = (type: string) =>
+    quoteColumn(dataset?.columns.find((each) => each.type === type)?.name ?? type);
+  const expression = `SUM(CASE WHEN ${column('STRING')} IS NULL THEN 0 ELSE ${column('DECIMAL')} END) / COUNT(*)`;
+  return { calculationId, expression };
 }
-
-const columnOf = (dataset: Dataset | undefined) => (type: string) =>
-  quoteColumn(dataset?.columns.find((each) => each.type === type)?.name ?? type);
 
 export type Instance = Awaited<ReturnType<typeof startInstance>>;
 
