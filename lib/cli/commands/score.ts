@@ -99,7 +99,6 @@ async function score(
     err: terminal.err,
     callCounts: session.callCounts,
     nouns: ['rows', 'calls'],
-    now: () => performance.now(),
   });
   const { analyze, signal, paid } = watchCalls({
     ...terminal,

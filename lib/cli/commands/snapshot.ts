@@ -52,7 +52,6 @@ export default (async (_, given, terminal, command) => {
     err: terminal.err,
     callCounts: session.callCounts,
     recordsBefore: saved.checkpoint.records,
-    now: () => performance.now(),
   });
   const warn = warnOn(terminal);
   using _held = terminal.awaits?.({ lost: LOST });

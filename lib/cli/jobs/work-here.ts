@@ -97,8 +97,7 @@ function createView(
 ) {
   const queue = typeof of === 'number' ? undefined : of;
   const nouns = [queue === undefined ? 'rows' : 'jobs', 'calls'] as const;
-  const now = () => performance.now();
-  const progress = createProgress(name, { screen, err, callCounts, nouns, isEndless, now });
+  const progress = createProgress(name, { screen, err, callCounts, nouns, isEndless });
   let known = typeof of === 'number' ? of : undefined;
   const show = () => {
     const { counts, ended } = tally;
