@@ -18,9 +18,8 @@ export function createSubmission({ environment, err }: Terminal): Submission {
       const allow = readAllow(settings().SYNC_ALLOW);
       // If a response is lost, nobody could send a job again whose id was made here.
       const checked = await checkJobFile({ file: 'lines', text, ids: 'required', allow });
-      if ('faults' in checked) return { kind: 'faults', faults: checked.faults };
-      const jobs = await Array.fromAsync(checked.rows(), ({ id, body }) => ({ id, text: body }));
-      return { kind: 'jobs', jobs };
+      if ('faults' in checked) return { faults: checked.faults };
+      return await Array.fromAsync(checked.rows(), ({ id, body }) => ({ id, text: body }));
     },
     refuseIfNone: () => void queueUrl(),
     send: async (jobs, signal) =>

@@ -46,7 +46,7 @@ export type RunsFound = {
 /** How jobs come onto the queue. */
 export type Submission = {
   /** The jobs of a text with one job a line, each with its id, or everything that is wrong with them. */
-  readonly check: (lines: string) => Promise<CheckedJobs>;
+  readonly check: (lines: string) => Promise<readonly CheckedJob[] | { readonly faults: readonly string[] }>;
   /** Throws what it lacks to send anything, such as a queue that is not set. */
   readonly refuseIfNone: () => void;
   /** `error` is undefined if all are certainly on the queue. */
@@ -56,10 +56,6 @@ export type Submission = {
 };
 
 export type CheckedJob = { readonly id: string; readonly text: string };
-
-type CheckedJobs =
-  | { readonly kind: 'jobs'; readonly jobs: readonly CheckedJob[] }
-  | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
 export type SentJobs = {
   readonly ids: readonly string[];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { storedResults } from '../../../lib/jobs/results/stored-results.ts';
-import { costOf, createRoom, MOST_COST, MOST_RESULT_BYTES } from '../../../lib/report/mcp/pages.ts';
+import { MOST_RESULT_BYTES, printAnswer } from '../../../lib/report/mcp/answer.ts';
 import type { Tables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { anyCodePoint } from '../../any-text.ts';
 import { scaled } from '../../scale.ts';
@@ -20,13 +20,15 @@ const hostile = fc
   )
   .map(([text, times]) => text.repeat(times).slice(0, 60_000));
 
-test('what fits into the room is never larger than the bound, however it is escaped', () => {
+test('an answer is never larger than the bound, however it is escaped, and is cut between items of its lists', () => {
   fc.assert(
     fc.property(fc.array(hostile, { maxLength: 30 }), (texts) => {
-      const { takes } = createRoom({ items: [], isCut: true }, 1_000);
-      const items = texts.filter(takes);
+      const text = printAnswer({ data: { texts } });
+      const { status, data } = JSON.parse(text) as { status: string; data: { texts: string[] } };
 
-      expect(costOf({ items, isCut: true })).toBeLessThanOrEqual(MOST_COST);
+      expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThanOrEqual(MOST_RESULT_BYTES);
+      expect(data.texts).toEqual(texts.slice(0, data.texts.length));
+      expect(status).toBe(data.texts.length < texts.length ? 'cut' : 'complete');
     }),
     { numRuns: scaled(15, 200) },
   );
@@ -78,10 +80,9 @@ test('no tool returns more than the bound, whatever the platform, a query or a j
         ['get', { source: texts[0] ?? '', id: texts[0] ?? '' }],
       ];
       for (const [name, args] of calls) {
-        const { bytes, isError, text, value } = await server.call(name, args);
+        const { bytes, isError, value } = await server.call(name, args);
         expect({ name, isBounded: bytes <= MOST_RESULT_BYTES }).toEqual({ name, isBounded: true });
         if (isError) continue;
-        expect(JSON.parse(text)).toEqual(value);
         // A cursor leads on: something came before it.
         const { data, nextCursor } = value as { data: Record<string, unknown[]>; nextCursor?: string };
         const items =
@@ -203,7 +204,7 @@ test('jobs come with what to do, the unknown ones first', async () => {
         { id: 'c', whatToDo: { command: 'redrive', id: 'c' } },
       ],
     },
-    isCut: true,
+    status: 'more',
   });
   const stored = await Array.fromAsync(storedResults(store, {}));
   expect(one).toMatchObject({ data: { result: stored[0] && 'text' in stored[0] ? stored[0].text : '' } });

@@ -42,12 +42,13 @@ export async function connect(context: McpContext, tools: Readonly<Record<string
     signal?: AbortSignal,
   ): Promise<Returned> {
     const result = await client.callTool({ name, arguments: args }, signal === undefined ? {} : { signal });
-    const { content, structuredContent = {}, isError = false } = result;
+    const { content, isError = false } = result;
     const [first] = content;
+    const text = first?.type === 'text' ? first.text : '';
     return {
       isError,
-      text: first?.type === 'text' ? first.text : '',
-      value: structuredContent as Record<string, unknown>,
+      text,
+      value: isError ? {} : (JSON.parse(text) as Record<string, unknown>),
       bytes: Buffer.byteLength(JSON.stringify(result)),
     };
   }

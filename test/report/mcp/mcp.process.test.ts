@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MOST_RESULT_BYTES } from '../../../lib/report/mcp/pages.ts';
+import { MOST_RESULT_BYTES } from '../../../lib/report/mcp/answer.ts';
 import { readingTools, submittingTools } from '../../../lib/report/mcp/tools/index.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import { monday, publishLines, tuesday } from '../../snapshot/changes/publish-lines.ts';

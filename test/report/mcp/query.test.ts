@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MOST_RESULT_BYTES } from '../../../lib/report/mcp/pages.ts';
+import { MOST_RESULT_BYTES } from '../../../lib/report/mcp/answer.ts';
 import { loadDuckDb } from '../../../lib/tables/duckdb/database.ts';
 import { openTables, type Tables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
@@ -29,7 +29,7 @@ test('rows come as data, with ids of any length', async () => {
   expect(value).toMatchObject({
     rows: 1,
     data: { rows: [['123456789012345678901', 'Revenue']] },
-    isCut: false,
+    status: 'complete',
   });
 });
 
@@ -41,10 +41,10 @@ test('rows are bounded by their number and their bytes', async () => {
   });
   const oversize = await server.call('query', { sql: "SELECT repeat('x', 500000)" });
 
-  expect(many.value).toMatchObject({ rows: 5000, isCut: true });
+  expect(many.value).toMatchObject({ rows: 5000, status: 'cut' });
   expect((many.value as { data: { rows: unknown[] } }).data.rows).toHaveLength(7);
   expect(large.bytes).toBeLessThanOrEqual(MOST_RESULT_BYTES);
-  expect(large.value).toMatchObject({ rows: 500, isCut: true });
+  expect(large.value).toMatchObject({ rows: 500, status: 'cut' });
   expect(oversize.text).toContain('select fewer columns');
 });
 

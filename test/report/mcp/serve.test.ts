@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { optionalPeers } from '../../../lib/base/index.ts';
 import { loadMcpSdk } from '../../../lib/report/mcp/serve.ts';
 import { READS, type Tool } from '../../../lib/report/mcp/tool.ts';
@@ -18,7 +18,9 @@ test('lines that are no messages, unknown methods and unknown tools stop nothing
   expect(await response(1)).toMatchObject({ error: { code: -32601 } });
   expect(await response(2)).toMatchObject({ error: { message: 'Tool no_such_tool not found' } });
   expect(await response(3)).toMatchObject({ error: { code: -32602 } });
-  expect(await response(4)).toMatchObject({ result: { structuredContent: { data: { status: 'VALID' } } } });
+  expect(await response(4)).toMatchObject({
+    result: { content: [{ text: expect.stringContaining('VALID') }] },
+  });
   input.end();
   await ended;
 });
@@ -80,6 +82,41 @@ test('other calls are carried out meanwhile, and a call that the client cancels 
   write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
 
   await stopped;
+  input.end();
+  await ended;
+});
+
+test('a client that asks for progress gets it all along, and what a query reads at once', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { tools, begun } = endless();
+  const reading: Tool = {
+    ...tools.endless,
+    async call(_, { say }) {
+      say('reads 1.2 GB');
+      return { data: {} };
+    },
+  };
+  const { input, write, response, lines, ended } = await servePipes(context, { ...tools, reading });
+  const asking = (id: number, name: string) =>
+    request(id, 'tools/call', { name, arguments: {}, _meta: { progressToken: `token ${id}` } });
+  const shown = () =>
+    lines.map((line) => JSON.parse(line)).filter(({ method }) => method === 'notifications/progress');
+
+  write(HELLO, asking(1, 'reading'), asking(2, 'endless'), call(3, 'endless'));
+  await response(1);
+  await begun;
+  vi.advanceTimersByTime(19_000);
+  await new Promise((resolve) => setImmediate(resolve));
+
+  expect(shown().map(({ params }) => [params.progressToken, params.message])).toEqual([
+    ['token 1', 'reads 1.2 GB'],
+    ['token 2', 'Endless'],
+    ['token 2', 'Endless'],
+    ['token 2', 'Endless'],
+  ]);
+  const progress = shown().map(({ params }) => params.progress);
+  expect(progress.slice(1)).toEqual(progress.slice(1).sort((a, b) => a - b));
   input.end();
   await ended;
 });

@@ -37,6 +37,15 @@ test('without --allow-submit there are no tools that send, and calling one by na
   await expect(server.call('submit', { jobs: FUNCTION })).rejects.toThrow('submit not found');
 });
 
+test('all tools together are described in less than 12 KB', async () => {
+  await using server = await start();
+
+  const { tools } = await server.client.listTools();
+
+  expect(tools).toHaveLength(10);
+  expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThan(12_000);
+});
+
 test('tools that send say so', async () => {
   await using server = await start();
 
@@ -57,7 +66,7 @@ describe('submit', () => {
     const { value: planned } = await server.call('submit', { jobs: FUNCTION });
     expect(server.sent).toEqual([]);
     expect(planned).toMatchObject({
-      isSent: false,
+      status: 'planned',
       jobs: 1,
       calls: 1,
       seconds: 1,
@@ -66,7 +75,7 @@ describe('submit', () => {
 
     const { value: done } = await server.call('submit', { jobs: FUNCTION, confirm: planned['confirm'] });
     expect(server.sent).toEqual([FUNCTION]);
-    expect(done).toMatchObject({ isSent: true, sentIds: ['report-1'], notSentIds: [] });
+    expect(done).toMatchObject({ status: 'sent', sentIds: ['report-1'], notSentIds: [] });
   });
 
   test('a confirmed call that is repeated, even at the same time, sends nothing again', async () => {
@@ -131,7 +140,7 @@ describe('submit', () => {
 
     const { value: done } = await server.call('submit', { jobs: FUNCTION, confirm: value['confirm'] });
 
-    expect(done).toMatchObject({ isSent: false, notSentIds: ['report-1'] });
+    expect(done).toMatchObject({ status: 'incomplete', notSentIds: ['report-1'] });
     expect(done['note']).toContain('the queue is away');
   });
 

@@ -26,13 +26,12 @@ beforeAll(async () => {
 
 afterAll(() => server[Symbol.asyncDispose]());
 
-test('every tool says truly that it only reads, and has schemas for what it takes and returns', async () => {
+test('every tool says truly that it only reads, and what it does', async () => {
   const { tools } = await server.client.listTools();
 
   expect(tools.map(({ name }) => name)).toEqual(Object.keys(readingTools));
-  for (const { annotations, outputSchema, description } of tools) {
+  for (const { annotations, description } of tools) {
     expect(annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false, openWorldHint: false });
-    expect(outputSchema?.type).toBe('object');
     expect(description?.length).toBeGreaterThan(50);
   }
 });
@@ -41,7 +40,7 @@ describe('search', () => {
   test('finds by words of the name in any case, by id, and by title', async () => {
     expect((await server.call('search', { text: 'REVENUE net' })).value).toMatchObject({
       data: { matches: [{ source: 'calculations', key: '1036', label: 'Net Revenue' }] },
-      isCut: false,
+      status: 'complete',
     });
     expect((await server.call('search', { text: '2000' })).value).toMatchObject({
       data: { matches: [{ key: '2000' }] },
@@ -69,7 +68,7 @@ describe('search', () => {
     expect(refused.isError).toBe(true);
     expect(refused.text).toContain('ask again without it');
     expect((await other.call('search', { text: 'revenue' })).value).toMatchObject({
-      searched: [{ run: tuesday.id }],
+      data: { searched: [{ run: tuesday.id }] },
     });
   });
 });
@@ -79,6 +78,7 @@ describe('get', () => {
     const { value } = await server.call('get', { source: 'calculations', id: '1036' });
 
     expect(value).toEqual({
+      status: 'complete',
       data: {
         records: [
           {
@@ -91,7 +91,6 @@ describe('get', () => {
           },
         ],
       },
-      isCut: false,
     });
   });
 
@@ -121,9 +120,9 @@ describe('where_used', () => {
 
     expect(value).toMatchObject({
       data: { found: [{ kind: 'dataset', id: 'set-1', total: 2 }], dependents: [{ of: 0, hop: 1 }] },
-      isCut: true,
+      status: 'more',
     });
-    expect(next).toMatchObject({ isCut: false });
+    expect(next).toMatchObject({ status: 'complete' });
     const ids = [value, next].flatMap(
       (each) => (each as { data: { dependents: { id: string; ways: string[] }[] } }).data.dependents,
     );
@@ -159,7 +158,7 @@ describe('changes', () => {
           },
         ],
       },
-      isCut: false,
+      status: 'complete',
     });
   });
 
@@ -197,7 +196,6 @@ test('a formula is checked with the place of each fault', async () => {
 test('text of the platform is a text within data, escaped in the JSON that is shown', async () => {
   const { text, value } = await server.call('get', { source: 'calculations', id: '2000' });
 
-  expect(JSON.parse(text)).toEqual(value);
   const found = await server.call('search', { text: 'ignore all' });
   expect(found.value).toMatchObject({ data: { matches: [{ label: expect.stringContaining('\u202e') }] } });
   expect(found.text).toContain('\\u202e');
@@ -222,9 +220,11 @@ test('search finds every record with a key, and get finds each by it', async () 
 
   for (const source of ['calculations', 'cards', 'files', 'data-files'] as const) {
     const { value } = await other.call('search', { text: '', source, limit: 100 });
-    const { matches } = value['data'] as { readonly matches: readonly { readonly key: string }[] };
-    const { records } = (value['searched'] as readonly { readonly records: number }[])[0] ?? {};
-    expect({ source, found: matches.length }).toEqual({ source, found: records });
+    const { matches, searched } = value['data'] as {
+      readonly matches: readonly { readonly key: string }[];
+      readonly searched: readonly { readonly records: number }[];
+    };
+    expect({ source, found: matches.length }).toEqual({ source, found: searched[0]?.records });
     for (const { key } of matches) {
       const { value: got, text } = await other.call('get', { source, id: key });
       expect({ key, text }).toMatchObject({

@@ -5,11 +5,12 @@ import { describeChanges } from '../../../snapshot/changes/describe-changes.ts';
 import { type Place, placeSchema, sourceOf } from '../../../snapshot/keys.ts';
 import { sources } from '../../../snapshot/sources/sources.ts';
 import { shownChange } from '../../collect/changes.ts';
-import { defineList } from '../pages.ts';
 import { nothingPublished } from '../published.ts';
-import { described, type ToolCall, ToolError, textInput } from '../tool.ts';
+import { defineList, described, type ToolCall, ToolError, textInput } from '../tool.ts';
 
 const LIMITS = { fields: 20, value: 1_000 };
+/** The record, and a line a field. */
+const MOST_WORDS = 1 + LIMITS.fields;
 /** For records that are not in order. */
 const MEMORY_BYTES = 128_000_000;
 
@@ -29,11 +30,6 @@ export const changes = defineList({
     new: runInput,
   },
   list: 'changes',
-  longest: LIMITS.value,
-  tooLarge: (of: ReturnType<typeof shown>) => ({
-    ...of,
-    ...{ words: [`${of.change}: too large to show; see platform-sync diff`], fields: [] },
-  }),
   instead: 'run: platform-sync diff PLACE',
   async run({ place = 'calculations', ...pair }, { at, most }, call) {
     const { old, steps, isStored, after } = await openChanges(place, pair, call);
@@ -57,7 +53,7 @@ export const changes = defineList({
 
 const shown = (source: ReturnType<typeof sourceOf>, change: Change) => ({
   ...shownChange(source, change, LIMITS),
-  words: describeChanges(source, [change]),
+  words: describeChanges(source, [change]).slice(0, MOST_WORDS),
 });
 
 type Pair = { readonly old?: string | undefined; readonly new?: string | undefined };

@@ -8,20 +8,15 @@ import { readLines } from '../../../snapshot/changes/line-reader.ts';
 import { compareRecordKeys } from '../../../snapshot/changes/record-key.ts';
 import type { Part } from '../../../snapshot/manifest.ts';
 import { type Source, sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
-import { createRoom } from '../pages.ts';
+import { bytesOf, MOST_RESULT_BYTES } from '../answer.ts';
 import { publishedOf } from '../published.ts';
 import { defineTool, described, oneOf, type ToolCall, ToolError, textInput } from '../tool.ts';
 
 /** A card is listed once for each dataset that it uses, a file id once for each FileSet: more are not returned. */
 const MOST_RECORDS = 20;
 
-type Found = Readonly<Record<'place' | 'run' | 'key', string>> & {
-  readonly bytes: number;
-  /** As the platform sent it; null if it is too large, or if only fields are asked for. */
-  readonly record: string | null;
-  readonly fields?: Readonly<Record<string, string | null>>;
-  readonly tooLarge?: string;
-};
+/** Of a larger record, `tooLarge` says how to see it. */
+const MOST_BYTES = MOST_RESULT_BYTES - 5_000;
 
 /** `get`: one record as it is stored. */
 export const get = defineTool({
@@ -43,18 +38,16 @@ export const get = defineTool({
   instead: 'use the tool query',
   async run({ source, id, fields }, call) {
     const runs = await publishedOf(await call.store(), [source]);
-    const records: Found[] = [];
-    const room = createRoom({ data: { records: [] }, isCut: true }, MOST_RECORDS);
+    const records: object[] = [];
     const flagsAt = await flagsIn(source, call);
-    let isCut = false;
     for await (const line of linesIn(runs, id, call)) {
-      const whole = { ...describeRecord(line, fields), ...flagsAt(line.key) };
-      const found = room.couldTake(whole) ? whole : { ...tooLarge(line), ...flagsAt(line.key) };
-      isCut = !room.takes(found);
-      if (isCut) break;
-      records.push(found);
+      const whole = describeRecord(line, fields);
+      const shown = bytesOf(whole) < MOST_BYTES ? whole : tooLarge(line);
+      // More are left out.
+      if (records.push({ ...shown, ...flagsAt(line.key) }) > MOST_RECORDS) break;
     }
-    if (records.length > 0) return { data: { records }, isCut };
+    if (records.length > 0)
+      return { data: { records: records.slice(0, MOST_RECORDS) }, isCut: records.length > MOST_RECORDS };
     const searched = runs.map(({ place, manifest }) => `run ${manifest.run} of ${place}`).join(', ');
     throw new ToolError(
       `${source}: no record with the id ${JSON.stringify(id)} in ${searched}: use search to find its key`,
@@ -114,7 +107,7 @@ const endsInDigits = (key: string): boolean => /^\d+$/.test(key.slice(key.lastIn
 const fieldTexts = (text: string): ReadonlyMap<string, string> =>
   new Map([...fieldsOf(text)].map(([name, value]) => [name, printExact(value)]));
 
-function describeRecord({ run, key, text }: Line, fields?: readonly string[]): Found {
+function describeRecord({ run, key, text }: Line, fields?: readonly string[]) {
   const { place, manifest } = run;
   const common = { place, run: manifest.run, key, bytes: Buffer.byteLength(text) };
   if (fields === undefined) return { ...common, record: text };
@@ -127,7 +120,7 @@ const LONGEST_KEY = 1_000;
 const MOST_NAMES = 100;
 
 /** What is said of a record that does not fit. */
-function tooLarge({ run, key, text }: Line): Found {
+function tooLarge({ run, key, text }: Line) {
   const names = [...fieldTexts(text)]
     .toSorted(([, a], [, b]) => b.length - a.length)
     .slice(0, MOST_NAMES)

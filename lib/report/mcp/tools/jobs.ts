@@ -3,17 +3,15 @@ import { adviceFor } from '../../../jobs/job-advice.ts';
 import type { JobRow } from '../../../jobs/ledger/job-row.ts';
 import { findResult, storedResults } from '../../../jobs/results/stored-results.ts';
 import { createLargest } from '../../collect/listed.ts';
-import { createRoom, defineList, withShortTexts } from '../pages.ts';
-import { described, oneOf, type ToolCall, ToolError, textInput } from '../tool.ts';
+import { defineList, described, oneOf, type ToolCall, ToolError, textInput } from '../tool.ts';
 
 /** Those first that somebody must look at. */
 const STATES = ['unknown', 'failed', 'sent', 'claimed', 'done'] as const;
 
-type State = (typeof STATES)[number];
-
-const LONGEST = 400;
-
 const DAYS = 'a number of days from 1 to 400';
+
+/** The most jobs that can be paged through. */
+const MOST_JOBS = 5_000;
 
 /** `jobs`: how jobs ended, those first that somebody must look at. */
 export const jobs = defineList({
@@ -34,44 +32,51 @@ export const jobs = defineList({
   list: 'jobs',
   instead: 'run: platform-sync jobs',
   async run({ id, state, days }, { at, most }, call) {
-    const sinceMs = call.now() - days * 24 * 3_600_000;
-    if (id === undefined)
-      return await listJobs(call, { state, sinceMs, at, most: Math.min(MOST_JOBS, most) });
-    const { from, one, result = null } = await findOneJob(id, call, sinceMs);
-    if (one === undefined)
+    const counts = { unknown: 0, failed: 0, sent: 0, claimed: 0, done: 0 };
+    const first = createLargest<ShownJob>(Math.min(MOST_JOBS, most));
+    let result: string | undefined;
+    const ledger = await call.ledger();
+    const wanted = { id, sinceMs: call.now() - days * 24 * 3_600_000 };
+    for await (const { job, text } of ledger ? jobsOf(ledger, wanted, call) : resultsOf(wanted, call)) {
+      call.signal.throwIfAborted();
+      counts[job.state] += 1;
+      if (state === undefined || job.state === state) first.add(rankOf(job), job);
+      result = text;
+    }
+    const items = first.values();
+    if (id !== undefined && items.length === 0)
       throw new ToolError(`job ${id}: neither in the ledger nor among the results of ${days} days`);
-    const head = { from, counts: { ...NONE, [one.state]: 1 } };
-    const fits = createRoom({ ...head, data: { jobs: [withShortTexts(one, LONGEST)] } }, 1).couldTake(result);
-    return { head, data: { result: fits ? result : null }, items: [one], isCut: !fits };
+    const note = 'SYNC_TABLE is not set: jobs that have not ended are not listed';
+    return {
+      head: ledger ? { from: 'ledger', counts } : { from: 'results', note, counts },
+      items: items.slice(at),
+      data: id === undefined ? {} : { result },
+    };
   },
 });
 
-const NONE = { unknown: 0, failed: 0, sent: 0, claimed: 0, done: 0 };
+type Wanted = { readonly id: string | undefined; readonly sinceMs: number };
+type Found = { readonly job: ShownJob; readonly text?: string | undefined };
+type Ledger = NonNullable<Awaited<ReturnType<ToolCall['ledger']>>>;
 
-/** The most jobs that can be paged through. */
-const MOST_JOBS = 5_000;
+/** The jobs of the ledger, or one with its stored result. */
+async function* jobsOf(ledger: Ledger, { id }: Wanted, call: ToolCall): AsyncGenerator<Found> {
+  if (id === undefined) for await (const row of ledger.list()) yield { job: jobOfRow(row) };
+  const row = id === undefined ? undefined : await ledger.read(id);
+  if (id === undefined || row === undefined) return;
+  const { type, dt, outcome } = row;
+  const hasResult = type !== undefined && outcome !== undefined;
+  const stored = hasResult ? await findResult(await call.store(), { id, type, dt }) : undefined;
+  yield { job: jobOfRow(row), text: stored?.text };
+}
 
-type Wanted = Readonly<Record<'sinceMs' | 'at' | 'most', number>> & { readonly state: State | undefined };
-
-/** Counts the jobs of the ledger, or of the results if there is none, and lists the unknown, then the failed ones, newest first. */
-async function listJobs(call: ToolCall, { state, sinceMs, at, most }: Wanted) {
-  const { signal } = call;
-  const ledger = await call.ledger();
-  const found = ledger === undefined ? storedResults(await call.store(), { sinceMs, signal }) : ledger.list();
-  const counts = { ...NONE };
-  const first = createLargest<ShownJob>(most);
-  for await (const each of found) {
-    signal.throwIfAborted();
-    const job = 'value' in each ? jobOfResult(each) : jobOfRow(each);
-    if (job === undefined) continue;
-    counts[job.state] += 1;
-    if (state === undefined || job.state === state) first.add(rankOf(job), job);
+/** The jobs of the stored results, or one of them. */
+async function* resultsOf({ id, sinceMs }: Wanted, { store, signal }: ToolCall): AsyncGenerator<Found> {
+  for await (const each of storedResults(await store(), { sinceMs, signal })) {
+    if (each.value === undefined || (id !== undefined && each.value['id'] !== id)) continue;
+    yield { job: shownJob({ state: each.value['status'], ...each.value }), text: each.text };
+    if (id !== undefined) return;
   }
-  const note = 'SYNC_TABLE is not set: jobs that have not ended are not listed';
-  return {
-    head: ledger === undefined ? { from: 'results', note, counts } : { from: 'ledger', counts },
-    items: first.values().slice(at),
-  };
 }
 
 /** By state, and then by time: no time has so many milliseconds. */
@@ -81,8 +86,7 @@ const rankOf = ({ state, finishedAt, startedAt }: ShownJob): number =>
 const jobOfRow = ({ outcome, state, ...row }: JobRow) =>
   shownJob({ ...row, state: state.toLowerCase(), error: outcome?.error });
 
-const jobOfResult = ({ value }: { readonly value?: object | undefined }): ShownJob | undefined =>
-  value && shownJob({ state: 'status' in value ? value.status : undefined, ...value });
+type ShownJob = ReturnType<typeof shownJob>;
 
 /** A job as the ledger or a stored result has it: whatever that holds. */
 function shownJob({ id, type, state, attempts, startedAt, finishedAt, error }: Record<string, unknown>) {
@@ -101,25 +105,7 @@ function shownJob({ id, type, state, attempts, startedAt, finishedAt, error }: R
   };
 }
 
-type ShownJob = ReturnType<typeof shownJob>;
-
 const textIn = (value: unknown): string | null => {
   if (typeof value === 'number') return new Date(value).toISOString();
   return typeof value === 'string' ? value : null;
 };
-
-/** A job by its id, with its stored result. */
-async function findOneJob(id: string, call: ToolCall, sinceMs: number) {
-  const store = await call.store();
-  const row = await (await call.ledger())?.read(id);
-  if (row !== undefined) {
-    const { type, dt, outcome } = row;
-    const hasResult = type !== undefined && outcome !== undefined;
-    const result = hasResult ? await findResult(store, { id, type, dt }) : undefined;
-    return { from: 'ledger', one: jobOfRow(row), result: result?.text };
-  }
-  for await (const stored of storedResults(store, { sinceMs, signal: call.signal }))
-    if ('text' in stored && stored.value['id'] === id)
-      return { from: 'results', one: jobOfResult(stored), result: stored.text };
-  return { from: 'results' };
-}

@@ -3,8 +3,16 @@ import { shortened } from '../../../base/index.ts';
 import type { Tables } from '../../../tables/duckdb/open-tables.ts';
 import { duckDbSql } from '../../../tables/duckdb-dialect.ts';
 import { savedQueries } from '../../../tables/saved-queries.ts';
-import { createRoom } from '../pages.ts';
-import { defineTool, described, MOST_SECONDS, ToolError, textInput, wholeInput } from '../tool.ts';
+import { bytesOf, MOST_RESULT_BYTES } from '../answer.ts';
+import {
+  defineTool,
+  described,
+  MOST_SECONDS,
+  type ToolCall,
+  ToolError,
+  textInput,
+  wholeInput,
+} from '../tool.ts';
 
 const MOST_ROWS = 1_000;
 const MOST_SQL = 50_000;
@@ -22,11 +30,12 @@ export const query = defineTool({
     maxRows: z._default(wholeInput(1, MOST_ROWS), 100),
     seconds: z._default(wholeInput(1, MOST_SECONDS), MOST_SECONDS),
   }),
-  async run({ sql: given, saved, ...bounds }, { signal, ...call }) {
+  instead: 'read fewer runs, or run: platform-sync query',
+  async run({ sql: given, saved, ...bounds }, call) {
     if (given !== undefined && saved !== undefined) throw new ToolError('expected sql or saved, got both');
     const sql = saved === undefined ? given : savedSql(saved);
     const tables = await call.tables();
-    return sql === undefined ? await listTables(tables) : await rowsOf(tables, { sql, ...bounds, signal });
+    return sql === undefined ? await listTables(tables) : await rowsOf(tables, { sql, ...bounds }, call);
   },
 });
 
@@ -38,47 +47,38 @@ function savedSql(name: string): string {
   throw new ToolError(`saved: expected one of ${names}, got ${JSON.stringify(shortened(name, 100))}`);
 }
 
-type Asked = Readonly<Record<'maxRows' | 'seconds', number>> & {
-  readonly sql: string;
-  readonly signal: AbortSignal;
-};
+type Asked = Readonly<Record<'maxRows' | 'seconds', number>> & { readonly sql: string };
 
-/** Names of columns and faults are part of every result: of more there is no room for rows. */
-const MOST_HEAD = 200;
-const LONGEST_FAULT = 300;
-
-async function rowsOf(tables: Tables, { sql, ...bounds }: Asked) {
-  const rows: (readonly unknown[])[] = [];
-  // The columns are known only with the rows: what they cost is taken off in the end.
-  const room = createRoom({}, bounds.maxRows);
+async function rowsOf(tables: Tables, { sql, ...bounds }: Asked, { signal, say }: ToolCall) {
+  let left = MOST_RESULT_BYTES;
   const found = await tables.run(sql, {
     ...bounds,
+    signal,
+    onReading: say,
+    // Memory holds no more of them than a result.
     wants(row) {
-      const isWanted = room.takes(row);
-      if (isWanted) rows.push(row);
-      return isWanted;
+      left -= bytesOf(row);
+      return left >= 0;
     },
   });
-  const columns = found.columns.map(({ name, type }) => ({ name, type }));
-  const faults = [...found.faults, ...found.notes]
-    .slice(0, MOST_HEAD)
-    .map((each) => each.slice(0, LONGEST_FAULT));
-  const { takes } = createRoom({ rows: found.rows, data: { columns, rows: [] }, faults }, rows.length);
-  const fitting = rows.filter(takes).map((row) => [...row]);
-  if (fitting.length === 0 && found.rows > 0)
+  const { rows, columns, first, faults, notes } = found;
+  if (first.length === 0 && rows > 0)
     throw new ToolError(
       `the first row alone is larger than a result: select fewer columns, or parts of long texts (substr), or run: platform-sync query --json '…'`,
     );
-  return { rows: found.rows, data: { columns, rows: fitting }, faults, isCut: fitting.length < found.rows };
+  const data = { columns: columns.map(({ name, type }) => ({ name, type })), rows: first };
+  return {
+    head: { rows },
+    data: { ...data, faults: [...faults, ...notes].map((fault) => shortened(fault, 300)) },
+    isCut: first.length < rows,
+  };
 }
 
 async function listTables(tables: Tables) {
-  const { takes } = createRoom({ data: { tables: [], savedQueries: [] }, faults: [] }, 1_000);
-  const listed = (await tables.list()).map(({ columns, ...table }) => ({
-    ...{ name: table.name, about: table.about },
+  const listed = (await tables.list()).map(({ name, about, columns }) => ({
+    ...{ name, about },
     columns: columns.map((column) => `${column.name} ${column.type}`).join(', '),
   }));
   const saved = savedQueries().map(({ name, description }) => ({ name, description }));
-  const data = { tables: listed.filter(takes), savedQueries: saved.filter(takes) };
-  return { data, faults: [], isCut: false };
+  return { data: { tables: listed, savedQueries: saved } };
 }

@@ -1,12 +1,10 @@
 import * as z from 'zod/mini';
-import { shortened } from '../../../base/index.ts';
 import { placesIn } from '../../../snapshot/history/places.ts';
 import { placeSchema, sourceOf } from '../../../snapshot/keys.ts';
 import { sources } from '../../../snapshot/sources/sources.ts';
 import type { RunsFound } from '../context.ts';
-import { defineList } from '../pages.ts';
-import { nothingPublished, shownFaults } from '../published.ts';
-import { described } from '../tool.ts';
+import { nothingPublished } from '../published.ts';
+import { defineList, described } from '../tool.ts';
 
 /** Without a place, so many of each. */
 const NEWEST = 3;
@@ -30,26 +28,21 @@ export const runs = defineList({
     const store = await call.store();
     const limit = place === undefined ? NEWEST : Math.min(MOST_RUNS, most);
     const listed: RunsFound['listed'][number][] = [];
-    const broken: string[] = [];
+    const faults: string[] = [];
     for (const one of place === undefined ? await placesIn(store) : [place]) {
       const found = await call.runs({ store, place: one, all, limit, signal });
       listed.push(...found.listed);
-      broken.push(...found.broken);
+      faults.push(...found.broken);
     }
-    if (listed.length === 0 && broken.length === 0)
+    if (listed.length + faults.length === 0)
       throw place === undefined
         ? nothingPublished(store, 'nothing')
         : nothingPublished(store, `${place}: nothing`, sourceOf(place));
-    return {
-      head: { store: shortened(store.location, 300) },
-      data: { faults: shownFaults(broken) },
-      items: listed.slice(at).map((each) => showRun(each, call.now())),
-    };
+    const items = listed.slice(at).map(({ source, ...run }) => ({
+      ...{ place: source, ...run },
+      // With one digit.
+      ageHours: Math.round((call.now() - Date.parse(run.startedAt)) / 360_000) / 10 || 0,
+    }));
+    return { items, data: { faults } };
   },
 });
-
-function showRun({ source, refused, ...listed }: RunsFound['listed'][number], nowMs: number) {
-  // In hours, with one digit.
-  const ageHours = Math.round((nowMs - Date.parse(listed.startedAt)) / 360_000) / 10 || 0;
-  return { place: source, ...listed, ageHours, refused: shownFaults(refused) };
-}

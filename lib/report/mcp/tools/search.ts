@@ -8,9 +8,8 @@ import {
   openModel,
 } from '../../../model/index.ts';
 import { sources } from '../../../snapshot/sources/sources.ts';
-import { defineList } from '../pages.ts';
-import { publishedOf, shownRuns } from '../published.ts';
-import { described, oneOf, type ToolCall, textInput } from '../tool.ts';
+import { publishedOf } from '../published.ts';
+import { defineList, described, oneOf, type ToolCall, textInput } from '../tool.ts';
 
 /** What the model finds in records, since the platform lists none. */
 const MODELLED = ['datasets', 'owners'] as const;
@@ -18,15 +17,6 @@ const MODELLED = ['datasets', 'owners'] as const;
 const SEARCHED = [...sources, ...MODELLED] as const;
 
 const isModelled = (source: string | undefined): boolean => MODELLED.some((table) => table === source);
-
-type Match = {
-  readonly source: (typeof SEARCHED)[number];
-  readonly place: string;
-  readonly key: string;
-  readonly label: string;
-  /** Of a dataset or an owner. */
-  readonly counts?: Readonly<Record<string, number>>;
-};
 
 /** `search`: records by the text that people know them by. */
 export const search = defineList({
@@ -45,14 +35,12 @@ export const search = defineList({
   async run({ text, source }, { at, most }, call) {
     const wanted = sources.filter((each) => isModelled(source) || each === (source ?? each));
     const runs = await publishedOf(await call.store(), wanted);
-    const found: Match[] = [];
-    for await (const each of matchesOf({ text, runs: isModelled(source) ? [] : runs, source }, call)) {
-      found.push(each);
-      if (found.length >= most) break;
-    }
+    const matches = matchesOf({ text, source, runs: isModelled(source) ? [] : runs }, call);
+    const found: unknown[] = [];
+    for await (const each of matches) if (found.push(each) >= most) break;
     return {
-      head: { searched: shownRuns(runs.map(({ place, manifest }) => ({ ...manifest, place }))) },
       items: found.slice(at),
+      data: { searched: runs.map(({ place, manifest: { run, records } }) => ({ place, run, records })) },
       over: runs.map(({ place, manifest }) => `${place} ${manifest.run}`).join('\n'),
     };
   },
@@ -61,13 +49,13 @@ export const search = defineList({
 type Search = {
   readonly text: string;
   readonly runs: readonly LastRun[];
-  readonly source: Match['source'] | undefined;
+  readonly source: (typeof SEARCHED)[number] | undefined;
 };
 
 /** What matches, run by run and in the order of the parts, and then the datasets and owners by their ids. */
-async function* matchesOf({ text, runs, source }: Search, call: ToolCall): AsyncGenerator<Match> {
+async function* matchesOf({ text, runs, source }: Search, call: ToolCall) {
   const words = plain(text).split(/\s+/).filter(Boolean);
-  const isFound = ({ key, label }: Pick<Match, 'key' | 'label'>) => {
+  const isFound = (key: string, label: string) => {
     const searched = words.length === 0 ? '' : plain(`${key} ${label}`);
     return words.every((word) => searched.includes(word));
   };
@@ -75,13 +63,13 @@ async function* matchesOf({ text, runs, source }: Search, call: ToolCall): Async
   for (const run of runs)
     for await (const records of describedRecords(columnsOfRuns({ ...call, store, runs: [run] })))
       for (const { source: of, key, name } of records)
-        if (key !== undefined && isFound({ key, label: name ?? '' }))
+        if (key !== undefined && isFound(key, name ?? ''))
           yield { source: of, place: run.place, key, label: name ?? '' };
   for (const table of MODELLED.filter((each) => source === undefined || source === each)) {
     const { model } = await openModel({ ...call, store });
     const rows: readonly (Dataset | Owner)[] = table === 'datasets' ? model.datasets : model.owners;
     for (const each of rows.map(rowOf).toSorted((a, b) => (a.key < b.key ? -1 : 1)))
-      if (isFound(each)) yield { source: table, place: table, ...each };
+      if (isFound(each.key, each.label)) yield { source: table, place: table, ...each };
   }
 }
 

@@ -4,18 +4,9 @@ import { printJson, shortened } from '../../../base/index.ts';
 import { parseMessage } from '../../../jobs/message/message.ts';
 import { definitionOf } from '../../../jobs/types/job-types.ts';
 import { scoringFields } from '../../../jobs/types/score/message.ts';
+import type { ToolResult } from '../answer.ts';
 import type { CheckedJob, SentJobs, Submission } from '../context.ts';
-import { createRoom } from '../pages.ts';
-import {
-  defineTool,
-  described,
-  SENDS,
-  type ToolCall,
-  ToolError,
-  type ToolResult,
-  textInput,
-  wholeInput,
-} from '../tool.ts';
+import { defineTool, described, SENDS, type ToolCall, ToolError, textInput, wholeInput } from '../tool.ts';
 
 /** The most jobs of one call. */
 const MOST_JOBS = 500;
@@ -75,16 +66,18 @@ export const score = defineTool({
 });
 
 type Plan = {
+  /** The tool and every byte of its arguments. */
+  readonly content: string;
   readonly jobs: readonly CheckedJob[];
   /** Null if that is not known. */
   readonly calls: number | null;
+  readonly untilMs: number;
+  /** What came of it, once it was sent: it is sent once. */
+  outcome?: Promise<SentJobs>;
 };
 
-/** What was shown, by its token; and what came of it, once it was sent: it is sent once. */
-const plans = new Map<
-  string,
-  Plan & { readonly content: string; readonly untilMs: number; outcome?: Promise<SentJobs> }
->();
+/** What was shown, by its token. */
+const plans = new Map<string, Plan>();
 
 type ToSubmit = {
   /** The tool. */
@@ -103,29 +96,15 @@ async function submitJobs({ name, lines, confirm, maxCalls }: ToSubmit, call: To
   submission.refuseIfNone();
   const content = JSON.stringify([name, lines, maxCalls ?? null]);
   for (const [token, { untilMs }] of plans) if (untilMs < now()) plans.delete(token);
-  if (confirm !== undefined) return await sendPlan(confirm, content, { ...call, submission });
-  const { jobs, calls } = await planOf(lines, maxCalls, submission);
-  const { rate = 0, isPaused = false } = (await submission.rate()) ?? {};
-  const token = randomUUID();
-  const untilMs = now() + CONFIRM_MINUTES * 60_000;
-  plans.set(token, { jobs, calls, content, untilMs });
-  return {
-    isSent: false,
-    note: `Nothing was sent. To send exactly this, show it to the person who asked, and call ${name} again within ${CONFIRM_MINUTES} minutes with the same arguments and this confirm${isPaused ? '; the fleet is paused, so that jobs wait until it is resumed' : ''}`,
-    jobs: jobs.length,
-    calls,
-    seconds: calls === null || rate === 0 ? null : Math.ceil(calls / rate),
-    confirm: token,
-    expiresAt: new Date(untilMs).toISOString(),
-    data: { first: jobs.slice(0, SHOWN_JOBS).map((job) => shortened(job.text, LONGEST_JOB)) },
-    isCut: jobs.length > SHOWN_JOBS,
-  };
-}
-
-async function planOf(lines: string, maxCalls: number | undefined, submission: Submission): Promise<Plan> {
-  const read = await submission.check(lines);
-  if (read.kind === 'faults') throw refused(read.faults);
-  const { jobs } = read;
+  if (confirm !== undefined) {
+    const plan = plans.get(confirm);
+    if (plan?.content === content) return await sendPlan(plan, submission, call);
+    throw new ToolError(
+      `confirm: expected that of a result of the last ${CONFIRM_MINUTES} minutes for exactly these arguments, got another; nothing was sent: call again without confirm to see what these arguments would send, and look with jobs whether an earlier call sent it`,
+    );
+  }
+  const jobs = await submission.check(lines);
+  if ('faults' in jobs) throw refused(jobs.faults);
   if (jobs.length > MOST_JOBS) throw refused([`expected at most ${MOST_JOBS} jobs, got ${jobs.length}`]);
   const sum = jobs.map(callsOf).reduce((all, each) => all + each, 0);
   const calls = Number.isNaN(sum) ? null : sum;
@@ -133,7 +112,22 @@ async function planOf(lines: string, maxCalls: number | undefined, submission: S
     throw refused([
       `maxCalls: ${calls ?? 'an unknown number of'} calls may be needed, over the limit of ${maxCalls}`,
     ]);
-  return { jobs, calls };
+  const { rate = 0, isPaused = false } = (await submission.rate()) ?? {};
+  const token = randomUUID();
+  const untilMs = now() + CONFIRM_MINUTES * 60_000;
+  plans.set(token, { content, jobs, calls, untilMs });
+  return {
+    status: 'planned',
+    head: {
+      note: `Nothing was sent. To send exactly this, show it to the person who asked, and call ${name} again within ${CONFIRM_MINUTES} minutes with the same arguments and this confirm${isPaused ? '; the fleet is paused, so that jobs wait until it is resumed' : ''}`,
+      jobs: jobs.length,
+      calls,
+      seconds: calls === null || rate === 0 ? null : Math.ceil(calls / rate),
+      confirm: token,
+      expiresAt: new Date(untilMs).toISOString(),
+    },
+    data: { first: jobs.slice(0, SHOWN_JOBS).map((job) => shortened(job.text, LONGEST_JOB)) },
+  };
 }
 
 const refused = (faults: readonly string[]) =>
@@ -145,37 +139,20 @@ function callsOf({ id, text: message }: CheckedJob): number {
   return (read.kind === 'job' ? definitionOf(read.job).mostCalls(read.job) : undefined) ?? Number.NaN;
 }
 
-type Sending = ToolCall & { readonly submission: Submission };
-
-async function sendPlan(token: string, content: string, call: Sending): Promise<ToolResult> {
-  const plan = plans.get(token);
-  if (plan?.content !== content)
-    throw new ToolError(
-      `confirm: expected that of a result of the last ${CONFIRM_MINUTES} minutes for exactly these arguments, got another; nothing was sent: call again without confirm to see what these arguments would send, and look with jobs whether an earlier call sent it`,
-    );
+async function sendPlan(plan: Plan, { send }: Submission, { signal, hide }: ToolCall): Promise<ToolResult> {
   const { jobs, calls, outcome: before } = plan;
   // Set before anything is awaited: a second call at the same time must not send.
-  plan.outcome ??= call.submission.send(
-    jobs,
-    AbortSignal.any([call.signal, AbortSignal.timeout(SEND_SECONDS * 1_000)]),
-  );
+  plan.outcome ??= send(jobs, AbortSignal.any([signal, AbortSignal.timeout(SEND_SECONDS * 1_000)]));
   const { ids, notSent, error } = await plan.outcome;
   const message = error instanceof Error ? error.message : String(error);
-  const head = {
-    isSent: ids.length > 0,
-    note: before
-      ? 'An earlier call with this token sent them; this one sent nothing. The tool jobs shows how they end'
-      : error === undefined
-        ? 'All are on the queue. The tool jobs shows how they end'
-        : `Not all are certainly on the queue (${shortened(call.hide(message), LONGEST_JOB)}). To send the others, call again without confirm: a job of the same id still runs only once`,
-    jobs: ids.length + notSent.length,
-    calls,
-    seconds: null,
-    data: { first: [] },
+  const note = before
+    ? 'An earlier call with this token sent them; this one sent nothing. The tool jobs shows how they end'
+    : error === undefined
+      ? 'All are on the queue. The tool jobs shows how they end'
+      : `Not all are certainly on the queue (${shortened(hide(message), LONGEST_JOB)}). To send the others, call again without confirm: a job of the same id still runs only once`;
+  return {
+    status: notSent.length === 0 ? 'sent' : 'incomplete',
+    head: { note, jobs: jobs.length, calls, sentIds: ids, notSentIds: notSent },
+    data: {},
   };
-  const { takes } = createRoom({ ...head, sentIds: [], notSentIds: [], isCut: true }, 2 * MOST_JOBS);
-  const notSentIds = notSent.filter(takes);
-  const sentIds = ids.filter(takes);
-  const isCut = sentIds.length + notSentIds.length < head.jobs;
-  return { ...head, sentIds, notSentIds, isCut };
 }

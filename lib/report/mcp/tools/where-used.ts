@@ -2,9 +2,9 @@ import * as z from 'zod/mini';
 import { shortened } from '../../../base/index.ts';
 import { type Dependent, type FindableKind, findableKinds } from '../../graph/used-thing.ts';
 import { whereUsed as findWhereUsed, type WhereUsed } from '../../graph/where-used.ts';
-import { defineList, withShortTexts } from '../pages.ts';
-import { nothingPublished, shownRuns } from '../published.ts';
-import { described, oneOf, ToolError, textInput, wholeInput } from '../tool.ts';
+import { withShortTexts } from '../answer.ts';
+import { nothingPublished } from '../published.ts';
+import { defineList, described, oneOf, ToolError, textInput, wholeInput } from '../tool.ts';
 
 const KINDS = Object.keys(findableKinds) as readonly FindableKind[];
 
@@ -31,7 +31,6 @@ export const whereUsed = defineList({
     hops: described(z.optional(wholeInput(1)), 'how many uses away, at most; default: any number'),
   },
   list: 'dependents',
-  longest: LONGEST,
   instead: 'run: platform-sync where-used ID',
   async run(asked, { at, most }, call) {
     const store = await call.store();
@@ -45,14 +44,12 @@ export const whereUsed = defineList({
       ...each,
       hops: hops.slice(0, MOST_HOPS_SHOWN),
     }));
+    const dependents = things.flatMap(({ dependents: listed }, of) =>
+      listed.map(({ waysTotal: _, ways, ...one }) => ({ of, ...one, ways: waysIn(ways) })),
+    );
     return {
-      head: { searched: shownRuns([...searched]), unpublished },
-      data: { found: withShortTexts(shown, LONGEST) },
-      items: things
-        .flatMap(({ dependents }, of) =>
-          dependents.map(({ waysTotal: _, ways, ...one }) => ({ of, ...one, ways: waysIn(ways) })),
-        )
-        .slice(at),
+      items: dependents.slice(at).map((each) => withShortTexts(each, LONGEST)),
+      data: { found: withShortTexts(shown, LONGEST), searched, unpublished },
       isCut: things.length < found.length,
     };
   },
