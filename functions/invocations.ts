@@ -1,5 +1,6 @@
 import type { Context } from 'aws-lambda';
-import { createInHand, type InHand } from '../lib/base/index.ts';
+import pino from 'pino';
+import { createInHand, type InHand, traced } from '../lib/base/index.ts';
 import { createLogger } from '../lib/logger.ts';
 import { writeLine } from './write-line.ts';
 
@@ -9,12 +10,13 @@ export type Invocations = {
   readonly inHand: InHand;
   /**
    * Runs the work of one invocation. Shortly before the time limit, at which Lambda kills the process without a word, it
-   * writes a line that says what is in hand, and aborts the signal. An error is logged and thrown.
+   * writes a line that says what is in hand, and aborts the signal. An error is logged and thrown. Lines say that it begins
+   * and that it has ended, and each line between has the id of its `request`.
    */
-  readonly run: <T>(limit: TimeLimit, act: (nearEnd: AbortSignal) => Promise<T>) => Promise<T>;
+  readonly run: <T>(invocation: Invocation, act: (nearEnd: AbortSignal) => Promise<T>) => Promise<T>;
 };
 
-type TimeLimit = Pick<Context, 'getRemainingTimeInMillis'>;
+type Invocation = Pick<Context, 'getRemainingTimeInMillis'> & Partial<Pick<Context, 'awsRequestId'>>;
 
 /** The invocation is about to be killed. */
 class TimeUpError extends Error {
@@ -35,29 +37,35 @@ const MOST_NAMED = 20;
 /** One for a process: Lambda gives it one invocation at a time. */
 export function createInvocations(write: (line: string) => void = writeLine): Invocations {
   // Before the settings are read, which may be what fails.
-  const logger = createLogger('info', write);
+  const { LOG_LEVEL = '' } = process.env;
+  const logger = createLogger(LOG_LEVEL in pino.levels.values ? LOG_LEVEL : 'info', write);
   const inHand = createInHand();
-  const facts = () => ({ inHand: inHand.list(MOST_NAMED), count: inHand.size() });
   return {
     inHand,
-    async run({ getRemainingTimeInMillis }, act) {
-      const limitMs = getRemainingTimeInMillis();
-      const nearEnd = new AbortController();
-      const timer = setTimeout(
-        () => {
-          logger.warn({ leftMs: getRemainingTimeInMillis(), ...facts() }, 'time is nearly up');
-          nearEnd.abort(new TimeUpError(limitMs));
-        },
-        limitMs - Math.min(BEFORE_END_MS, limitMs * MOST_SHARE),
-      );
-      try {
-        return await act(nearEnd.signal);
-      } catch (err) {
-        logger.error({ err, ...facts() }, 'invocation failed');
-        throw err;
-      } finally {
-        clearTimeout(timer);
-      }
-    },
+    run: ({ getRemainingTimeInMillis, awsRequestId: request }, act) =>
+      traced('invocation', { request }, async () => {
+        const limitMs = getRemainingTimeInMillis();
+        const facts = () => ({ inHand: inHand.list(MOST_NAMED), count: inHand.size() });
+        const tookMs = () => limitMs - getRemainingTimeInMillis();
+        const nearEnd = new AbortController();
+        const timer = setTimeout(
+          () => {
+            logger.warn({ leftMs: getRemainingTimeInMillis(), ...facts() }, 'time is nearly up');
+            nearEnd.abort(new TimeUpError(limitMs));
+          },
+          limitMs - Math.min(BEFORE_END_MS, limitMs * MOST_SHARE),
+        );
+        logger.info({ leftMs: limitMs }, 'invocation started');
+        try {
+          const result = await act(nearEnd.signal);
+          logger.info({ tookMs: tookMs() }, 'invocation ended');
+          return result;
+        } catch (err) {
+          logger.error({ tookMs: tookMs(), err, ...facts() }, 'invocation failed');
+          throw err;
+        } finally {
+          clearTimeout(timer);
+        }
+      }),
   };
 }

@@ -4,8 +4,8 @@ import type { MeasureName } from '../lib/contract.ts';
 export type SavedLogQuery = {
   /** Its name in CloudWatch, below the stack's, and its heading on the dashboard. */
   readonly title: string;
-  /** A table of figures, or lines over time. */
-  readonly as: 'table' | 'lines';
+  /** On the dashboard: a table of figures, or lines over time. Absent: it is not there. */
+  readonly as?: 'table' | 'lines';
   readonly lines: readonly string[];
 };
 
@@ -81,6 +81,16 @@ export const logQueries = {
       'filter level in ["warn", "error", "fatal", "WARN", "ERROR", "FATAL"]',
       'sort @timestamp desc',
       'limit 100',
+    ],
+  },
+  job: {
+    title: 'What happened to a job, message, batch, run or request: put its id in the place of ID',
+    // Wherever it is in a line: also in what was in hand when time was up.
+    lines: [
+      'fields @timestamp, msg, job, type, status, attempts, tookMs, run, kind, err.message, request, @log',
+      'filter @message like /"(job|messageId|batch|run|request)":"ID"/',
+      'sort @timestamp asc',
+      'limit 1000',
     ],
   },
 } as const satisfies Record<string, SavedLogQuery>;

@@ -1,9 +1,10 @@
 import pino, { type Logger } from 'pino';
-import { boundedLine } from './base/index.ts';
+import { boundedLine, currentIds } from './base/index.ts';
 
 /**
  * A logger that writes each line as one JSON object of bounded size, without a line feed. `level` is a name and
- * `timestamp` is of RFC 3339: so Lambda takes both from the line and adds nothing to it.
+ * `timestamp` is of RFC 3339: so Lambda takes both from the line and adds nothing to it. Each has the ids of what is being
+ * done (`traced`), unless it says otherwise.
  */
 export const createLogger = (level: string, write: (line: string) => void): Logger =>
   pino(
@@ -12,6 +13,7 @@ export const createLogger = (level: string, write: (line: string) => void): Logg
       base: null,
       timestamp: () => `,"timestamp":"${new Date().toISOString()}"`,
       formatters: { level: (name) => ({ level: name }) },
+      mixin: currentIds,
       serializers: { err: describeError },
     },
     { write: (line: string) => write(boundedLine(line.trimEnd())) },

@@ -1,5 +1,5 @@
 import type { DurableContext } from '@aws/durable-execution-sdk-js';
-import type { InHand } from '../../lib/base/index.ts';
+import { type InHand, traced } from '../../lib/base/index.ts';
 import { afterStepFailure } from '../../lib/snapshot/durable/after-step-failure.ts';
 import type { DurableSteps } from '../../lib/snapshot/durable/durable-snapshot.ts';
 
@@ -30,7 +30,7 @@ export const durableSteps = (
       name,
       async () => {
         using _ = inHand?.hold({ step: name });
-        return await act();
+        return await traced('step', { step: name }, act);
       },
       {
         retryStrategy: (err, attempt) => {

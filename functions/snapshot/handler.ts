@@ -1,6 +1,6 @@
 import { type DurableLambdaHandler, withDurableExecution } from '@aws/durable-execution-sdk-js';
 import type { Logger } from 'pino';
-import { once, sleep } from '../../lib/base/index.ts';
+import { once, sleep, withIds } from '../../lib/base/index.ts';
 import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-input.ts';
 import { openSession } from '../../lib/session.ts';
 import type { DurableRunOptions, RunEnd } from '../../lib/snapshot/durable/durable-snapshot.ts';
@@ -29,7 +29,7 @@ const takeOver = withDurableExecution(async (input: unknown, context) => {
     inHand: invocations.inHand,
     onFailed: (failed) => logger.warn(failed, 'step failed'),
   });
-  return takeDurableSnapshot(parsed(input, logger), steps, options);
+  return withIds({ job: Object(input).id }, () => takeDurableSnapshot(parsed(input, logger), steps, options));
 });
 
 /** The input of the execution, of which this is the end if it has a fault: nothing before it is ever replayed. */
@@ -37,15 +37,10 @@ function parsed(input: unknown, logger: Logger) {
   try {
     return parseExecutionInput(input);
   } catch (err) {
-    logger.error({ ...namesIn(input), kind: 'failed', err }, SNAPSHOT_ENDED);
+    const { source, as } = Object(input);
+    logger.error({ source, as, kind: 'failed', err }, SNAPSHOT_ENDED);
     throw err;
   }
-}
-
-/** What names the job of an input that is none. */
-function namesIn(input: unknown): Readonly<Record<string, unknown>> {
-  const { id, source, as } = Object(input);
-  return { job: id, source, as };
 }
 
 const SNAPSHOT_ENDED = 'snapshot ended';
@@ -87,6 +82,7 @@ async function open() {
     host: new URL(settings.PLATFORM_BASE_URL).host,
     callCounts,
     paceCounts,
+    onBegun: (begun) => logger.info(begun, 'snapshot started'),
     onEnded: (ended) => {
       const { place, kind } = ended;
       logEnd(logger, ended);

@@ -52,3 +52,4 @@ export { loadPeer, optionalPeers, PeerMissingError } from './optional-peer.ts';
 export { type BackoffLimits, backoffMs } from './time/backoff.ts';
 export { createInHand, type InHand } from './time/in-hand.ts';
 export { sleep } from './time/sleep.ts';
+export { currentIds, traced, withIds } from './traced.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { InHand } from '../base/index.ts';
+import { type InHand, traced } from '../base/index.ts';
 import type { Breaker } from '../pace/breaker.ts';
 import { PlatformError } from '../platform/index.ts';
 import type { Store } from '../store/index.ts';
@@ -9,7 +9,7 @@ import { createHeld, type Held, type Lease, NotClaimedError } from './held.ts';
 import type { Claim, EndedJobRow, JobError, Outcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { type JobRequest, neverSent, type ReleaseOptions, runsAgain } from './ledger/transitions.ts';
-import { withId } from './message/check-message.ts';
+import { type ReadJob, withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
 import { MOST_MESSAGE_BYTES, type QueueMessage, sentBytes } from './queue/queue.ts';
 import { persist, recordEnd, stageLateOutcome } from './record-end.ts';
@@ -90,13 +90,25 @@ const LONGEST_HOLD_MS = 300_000;
 export async function handleMessage(message: QueueMessage, worker: Worker, lease: Lease): Promise<Handled> {
   const parsed = parseMessage(message.body, { messageId: message.messageId, allow: worker.allow });
   if (parsed.kind === 'refused') return refuse(message, worker, parsed.faults);
-  const { job, contentHash } = parsed;
+  const { id: job, type } = parsed.job;
+  const batch = 'batch' in parsed.job ? parsed.job.batch : undefined;
+  return await traced('job', { job, type, ...(batch && { batch }) }, () =>
+    handleJob(message, parsed, worker, lease),
+  );
+}
+
+async function handleJob(
+  message: QueueMessage,
+  { job, contentHash, isNamed }: ReadJob<Job>,
+  worker: Worker,
+  lease: Lease,
+): Promise<Handled> {
   const { id, type } = job;
   if (lease.stop?.aborted) return { kind: 'later', delayMs: 0 };
   // A worker whose clock is ahead would hold its first jobs for that much longer, whatever happens to it.
   await worker.ledger.setTime();
   const request = { id, type, contentHash, sender: message.sender };
-  if (!parsed.isNamed) return nameMessage(message, request, worker);
+  if (!isNamed) return nameMessage(message, request, worker);
   const earlyMs = Date.parse(job.notBefore ?? '') - worker.now();
   if (earlyMs > 0) return { kind: 'later', delayMs: earlyMs };
   if (!(await mayBegin(job, worker, lease))) return { kind: 'later', delayMs: 0 };
@@ -199,6 +211,7 @@ async function run(given: Given & { readonly held: Held }, worker: Worker, lease
   const { job, held } = given;
   const { now } = worker;
   const sinceMs = now();
+  worker.logger.info({ receives: given.message.receives }, 'job started');
   let outcome: Outcome;
   try {
     outcome = await runBy(worker.runners, job, held.turn);
@@ -223,7 +236,7 @@ async function run(given: Given & { readonly held: Held }, worker: Worker, lease
       isAway: worker.breaker?.knownBlockedMs() !== undefined,
       random: worker.random(),
     });
-    worker.logger.warn({ job: job.id, type: job.type, after: after.kind, err: error }, 'job not done');
+    worker.logger.warn({ after: after.kind, tookMs: now() - sinceMs, err: error }, 'job not done');
     if (after.kind !== 'end') return await handBack(given, after, worker, lease);
     outcome = after.outcome;
   }
@@ -321,8 +334,8 @@ async function settle(
   await storeFailedMessage(store, ended, message);
   await definitionOf(job).afterEnd?.(job, ended, worker);
   await worker.reportFinished({ id: ended.id, type: job.type, status, result });
-  logger.info({ job: ended.id, type: job.type, status, attempts: ended.attempts }, 'job ended');
   const tookMs = sinceMs === undefined ? undefined : worker.now() - sinceMs;
+  logger.info({ status, attempts: ended.attempts, tookMs, result }, 'job ended');
   worker.onEnded?.({ id: ended.id, type: job.type, status, tookMs, error });
   // Another delivery may have deleted the message meanwhile.
   return runsAgain(ended) ? sendAgain(message) : DONE;

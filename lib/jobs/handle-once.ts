@@ -1,4 +1,5 @@
 import PQueue from 'p-queue';
+import { withIds } from '../base/index.ts';
 import { handleMessage, type Worker } from './handle-message.ts';
 import type { Lease } from './held.ts';
 import { withId } from './message/check-message.ts';
@@ -31,7 +32,10 @@ const AWAY_MS = 10_000;
 const AWAY_SPREAD_MS = 20_000;
 
 /** Handles one delivery of a message, and sees to it that the message comes back if it has to. Never throws. */
-export async function handleOnce(message: QueueMessage, parts: HandleOnceParts): Promise<HandledOnce> {
+export const handleOnce = (message: QueueMessage, parts: HandleOnceParts): Promise<HandledOnce> =>
+  withIds({ messageId: message.messageId }, () => handleNamed(message, parts));
+
+async function handleNamed(message: QueueMessage, parts: HandleOnceParts): Promise<HandledOnce> {
   const { worker, queue, lease, stopHiding } = parts;
   using _ = worker.inHand?.hold({ messageId: message.messageId });
   try {
@@ -43,7 +47,7 @@ export async function handleOnce(message: QueueMessage, parts: HandleOnceParts):
     await (handled.isLast ? persist(replace, { ...worker, untilMs: lease.writeUntilMs }) : replace());
     return { kind: 'replaced', delayMs: 0 };
   } catch (err) {
-    worker.logger.error({ messageId: message.messageId, err }, 'message not handled');
+    worker.logger.error({ job: parsedJob(message, worker)?.job.id, err }, 'message not handled');
     await stopHiding?.();
     // A fault that is not an outage counts towards the dead letters.
     if (!isServiceAway(err)) return { kind: 'failed' };
@@ -105,12 +109,11 @@ async function putBack(
 }
 
 /** The body of a copy; undefined if the message is not a job's, so nothing is known that a copy could keep the same. */
-async function copyOf(
-  { body, messageId, sender }: QueueMessage,
-  { ledger, allow }: Worker,
-): Promise<string | undefined> {
-  const parsed = parseMessage(body, { messageId, allow });
-  if (parsed.kind === 'refused') return undefined;
+async function copyOf(message: QueueMessage, worker: Worker): Promise<string | undefined> {
+  const { body, sender } = message;
+  const { ledger } = worker;
+  const parsed = parsedJob(message, worker);
+  if (parsed === undefined) return undefined;
   const { job, contentHash, isNamed } = parsed;
   // A copy is sent by the worker: the ledger remembers who sent the message.
   await ledger.announce({ id: job.id, type: job.type, contentHash, sender }).catch((error: unknown) => {
@@ -118,6 +121,11 @@ async function copyOf(
     if (!isServiceAway(error)) throw error;
   });
   return isNamed ? body : withId(body, job.id);
+}
+
+function parsedJob({ body, messageId }: QueueMessage, { allow }: Worker) {
+  const parsed = parseMessage(body, { messageId, allow });
+  return parsed.kind === 'refused' ? undefined : parsed;
 }
 
 /**

@@ -1,5 +1,14 @@
 import type * as z from 'zod/mini';
-import { checkedBy, faultsOf, type Hide, type InHand, preview, printJson, shortened } from '../base/index.ts';
+import {
+  checkedBy,
+  faultsOf,
+  type Hide,
+  type InHand,
+  preview,
+  printJson,
+  shortened,
+  traced,
+} from '../base/index.ts';
 import { type AttemptOptions, type AttemptParts, makeAttempt } from './attempt.ts';
 import { type Endpoint, type EndpointInput, targetOf } from './endpoint.ts';
 import { notifyAll } from './events.ts';
@@ -73,7 +82,8 @@ export function createCall(given: CallParts): Call {
     const prepared = prepareCall(endpoint, input, { timeoutMs: client.timeoutMs, read });
     using _ = client.inHand?.hold(prepared.context);
     // What `read` returned comes back untouched: the one place where its type is asserted.
-    return (await sendUntilDone(prepared, client, options)) as Done<T>;
+    const { operation } = prepared.context;
+    return (await traced('call', { operation }, () => sendUntilDone(prepared, client, options))) as Done<T>;
   };
   const call = async <Input extends EndpointInput, Output>(
     endpoint: Endpoint<Input, Output>,

@@ -1,16 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createInvocations } from '../../functions/invocations.ts';
+import { createLogger } from '../../lib/logger.ts';
 
 function started() {
   const lines: string[] = [];
   return {
     ...createInvocations((line) => lines.push(line)),
-    logged: () => lines.map((line) => JSON.parse(line)),
+    logged: () => lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg !== 'invocation started'),
   };
 }
 
-const limitOf = (ms: number) => ({ getRemainingTimeInMillis: () => ms });
+const limitOf = (ms: number) => ({ awsRequestId: 'r-1', getRemainingTimeInMillis: () => ms });
 
 test('before the time limit a line says what is in hand, and the signal is aborted', async () => {
   const { run, inHand, logged } = started();
@@ -29,6 +30,7 @@ test('before the time limit a line says what is in hand, and the signal is abort
     expect.objectContaining({
       level: 'warn',
       msg: 'time is nearly up',
+      request: 'r-1',
       leftMs: 30,
       inHand: [
         { job: 'a', type: 'score', forMs: expect.any(Number) },
@@ -36,6 +38,7 @@ test('before the time limit a line says what is in hand, and the signal is abort
       ],
       count: 2,
     }),
+    expect.objectContaining({ msg: 'invocation ended', request: 'r-1' }),
   ]);
 });
 
@@ -46,18 +49,41 @@ test('of many things in hand the oldest twenty are named', async () => {
   await run(limitOf(15), () => delay(30));
   for (const each of held) each[Symbol.dispose]();
 
-  expect(logged()).toMatchObject([{ count: 50 }]);
+  expect(logged()).toMatchObject([{ count: 50 }, { msg: 'invocation ended' }]);
   expect(logged()[0].inHand).toHaveLength(20);
   expect(inHand.size()).toBe(0);
 });
 
-test('an invocation that is done in time leaves no line, also not in the next one', async () => {
+test('a line says that an invocation begins, another one that it has ended, and those between whose they are', async () => {
+  const lines: string[] = [];
+  const { run } = createInvocations((line) => lines.push(line));
+  const logger = createLogger('info', (line) => lines.push(line));
+  let leftMs = 60_000;
+  const invocation = { awsRequestId: 'r-1', getRemainingTimeInMillis: () => leftMs };
+
+  await run(invocation, async () => {
+    leftMs = 48_000;
+    logger.info('within');
+  });
+  logger.info('after');
+
+  expect(lines.map((line) => JSON.parse(line))).toEqual(
+    [
+      { request: 'r-1', leftMs: 60_000, msg: 'invocation started' },
+      { request: 'r-1', msg: 'within' },
+      { request: 'r-1', tookMs: 12_000, msg: 'invocation ended' },
+      { msg: 'after' },
+    ].map((line) => ({ level: 'info', timestamp: expect.any(String), ...line })),
+  );
+});
+
+test('an invocation that is done in time does not say in the next one that time is up', async () => {
   const { run, logged } = started();
 
   expect(await run(limitOf(15), async () => 'done')).toBe('done');
   await delay(30);
 
-  expect(logged()).toEqual([]);
+  expect(logged()).toMatchObject([{ msg: 'invocation ended' }]);
 });
 
 test('what an invocation throws is logged with its type, and thrown', async () => {

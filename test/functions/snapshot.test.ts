@@ -98,8 +98,10 @@ test('the deployed function takes the snapshot of a job, and the cards that foll
   expect(written.ended()).toMatchObject([
     {
       level: 'info',
+      job: 'nightly-1',
       place: 'calculations',
       run: expect.any(String),
+      tookMs: expect.any(Number),
       kind: 'published',
       records: 600,
       missing: 0,

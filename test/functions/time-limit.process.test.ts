@@ -46,6 +46,7 @@ test('a request whose storage never responds ends before the time limit, and the
   await expect(split).rejects.toThrow('expected to be done within the time limit');
   const inHand = [{ key: 'nightly/inbox/may.json', forMs: expect.any(Number) }];
   expect(splitTexts.logged()).toMatchObject([
+    { level: 'info', msg: 'invocation started', request: expect.any(String) },
     { level: 'warn', msg: 'time is nearly up', inHand },
     { level: 'error', msg: 'invocation failed', err: { type: 'TimeUpError' } },
   ]);

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { logQueries } from '../../infra/log-queries.ts';
 import { glueTableOf, jobTypes, settingNames, sources } from '../../lib/contract.ts';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
@@ -45,7 +46,6 @@ const instance = {
       inputVariables: { start: '$.detail.placed-at', end: '2026-12-01', holidays: '$.detail.holidays' },
     },
   ],
-  logLevel: 'warn',
 };
 
 const running = new AsyncDisposableStack();
@@ -301,6 +301,36 @@ test('each published run has a partition in the table of the template, and parts
     });
     expect(parts[0].key).toMatch(/\.ndjson\.zst$/);
   }
+});
+
+/** The messages of the lines that the saved query finds for an id, with what else they say. */
+function foundFor(id: string) {
+  const [, text = ''] = /^filter @message like \/(.+)\/$/.exec(logQueries.job.lines[1]) ?? [];
+  const found = new RegExp(text.replace('ID', id));
+  return logs.filter((line) => found.test(line)).map((line) => JSON.parse(line));
+}
+
+test('the saved query finds what happened to a job, from the queue to what it started', async () => {
+  const { run } = await stored(async () => 'files/latest.json');
+  const ofJob = foundFor('files');
+  const ofRun = foundFor(run);
+
+  expect(ofJob).toMatchObject([
+    { msg: 'job started', messageId: expect.any(String), request: expect.any(String) },
+    { msg: 'job ended', type: 'snapshot', status: 'done', tookMs: expect.any(Number) },
+    { msg: 'snapshot started', place: 'files', run },
+    { msg: 'snapshot ended', kind: 'published', run, tookMs: expect.any(Number) },
+  ]);
+  expect(ofRun).toContainEqual(ofJob.at(-1));
+  // The worker's invocation, and the one that took the snapshot.
+  for (const { request } of [ofJob[0], ofJob[3]])
+    expect(foundFor(request)).toMatchObject([
+      { msg: 'invocation started' },
+      ...foundFor(request)
+        .slice(1, -1)
+        .map(() => expect.anything()),
+      { msg: 'invocation ended', tookMs: expect.any(Number) },
+    ]);
 });
 
 test('every job that ended was announced on the event bus', async () => {

@@ -1,9 +1,9 @@
-import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { createInHand } from '../../lib/base/time/in-hand.ts';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { HandBackError, type RunJob } from '../../lib/jobs/turn.ts';
 import type { RunFunctionJob } from '../../lib/jobs/types/run-function/definition.ts';
+import { createLogger } from '../../lib/logger.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 
@@ -480,7 +480,7 @@ test('what ended is reported with how long it took, but not again when it is del
 
 test('the log names the job and the message that a line is about', async () => {
   const lines: Record<string, unknown>[] = [];
-  const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const logger = createLogger('info', (line) => void lines.push(JSON.parse(line)));
   let isRefused = true;
   await using fake = await fakeWorker({
     'run-function': (job, turn) => (isRefused ? refuses() : succeeds(job, turn)),
@@ -500,7 +500,9 @@ test('the log names the job and the message that a line is about', async () => {
       refused: 'refused/m-1.json',
       faults: [expect.any(String), expect.any(String)],
     },
+    { msg: 'job started', ...about, receives: 1 },
     { msg: 'job not done', ...about, after: 'later', err: { message: expect.any(String) } },
-    { msg: 'job ended', ...about, status: 'done', attempts: 1 },
+    { msg: 'job started', ...about },
+    { msg: 'job ended', ...about, status: 'done', attempts: 1, tookMs: 0, result: expect.any(String) },
   ]);
 });

@@ -69,6 +69,7 @@ const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
     const then = after === 'leave' ? 'another worker has it' : 'back on the queue';
     return `${type} ${job}: ${messageOf(err)}; ${then}`;
   },
+  'job started': () => undefined,
   'job ended': () => undefined,
   JobFinished: () => undefined,
   'message refused': ({ refused, faults }) => `a message was refused (${refused}): ${listOf(faults)}`,

@@ -40,6 +40,8 @@ export type DurableRunOptions = {
   readonly callCounts: () => CallCounts;
   /** What the pace has granted this process so far. Default: not in the manifests. */
   readonly paceCounts?: () => PaceCounts;
+  /** Called with each run that begins, at least once. */
+  readonly onBegun?: (begun: { readonly place: Place; readonly run: string }) => void;
   /** Called with each run that ended, at least once: published or not, or stopped by an error. */
   readonly onEnded?: (ended: RunEnd) => void;
   /** Epoch milliseconds. */
@@ -71,6 +73,8 @@ export type EndedRun = {
 /** What is reported of a run that ended. */
 export type RunEnd =
   | (EndedRun & {
+      /** Since it began. */
+      readonly tookMs: number;
       readonly parts: number;
       /** How many records could not be read. */
       readonly missing: number;
@@ -83,6 +87,7 @@ export type RunEnd =
       readonly place: Place;
       /** Empty if it was not begun. */
       readonly run: string;
+      readonly tookMs?: number;
       readonly err: SnapshotStoppedError;
     };
 
@@ -163,11 +168,12 @@ export async function takeDurableRun(
     if (mustPause) await steps.wait(PAUSE_MS);
     return result;
   };
-  let run = '';
+  let [run, startedAt] = ['', ''];
   try {
-    ({ run } = await step('begin', async () => {
+    ({ run, startedAt } = await step('begin', async () => {
       const { checkpoint } = await beginRun(request, { ...options, platform: options.host });
-      return { place, run: checkpoint.run };
+      options.onBegun?.({ place, run: checkpoint.run });
+      return { place, run: checkpoint.run, startedAt: checkpoint.startedAt };
     }));
     for (let slice = 1, hasEnded = false; !hasEnded; slice += 1)
       ({ hasEnded } = await step(`slice-${slice}`, () => takeNextSlice(place, run, steps, options)));
@@ -178,12 +184,14 @@ export async function takeDurableRun(
     const err = new SnapshotStoppedError(place, run, new Error(`${what}: ${why}`, { cause: error }));
     // A step, so that a replay does not report it again: others may follow.
     await steps.step(`failed-${place}`, async () => {
-      options.onEnded?.({ kind: 'failed', place, run, err });
+      options.onEnded?.({ kind: 'failed', place, run, ...(run && tookMs(startedAt, options)), err });
       return {};
     });
     throw err;
   }
 }
+
+const tookMs = (startedAt: string, { now }: DurableRunOptions) => ({ tookMs: now() - Date.parse(startedAt) });
 
 /** Takes one slice from the run's checkpoint in the store, and returns how far the run has progressed. */
 async function takeNextSlice(
@@ -234,6 +242,7 @@ async function publish(
   const ended = { kind, place, run, records, refused };
   options.onEnded?.({
     ...ended,
+    ...tookMs(manifest.startedAt, options),
     parts: manifest.parts.length,
     missing: manifest.missing.length,
     changes: manifest.changes,

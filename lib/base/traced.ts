@@ -1,0 +1,65 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** What names something that is being done: the `request` of an invocation, a `messageId`, `job`, `batch` or `run`. */
+type Ids = Readonly<Record<string, string | undefined>>;
+
+const around = new AsyncLocalStorage<Ids>();
+
+/** The ids of all that is being done around the caller: a new object, which each line of the log has. */
+export const currentIds = (): Record<string, string | undefined> => ({ ...around.getStore() });
+
+/** Does something under ids, besides those around it. */
+export const withIds = <T>(ids: Ids, act: () => T): T => around.run({ ...around.getStore(), ...ids }, act);
+
+/**
+ * The same within a span, if somebody has registered a provider of traces with OpenTelemetry's API, such as the layer of
+ * AWS for Lambda: its attributes are the ids, and `platform_sync.` is before their names.
+ */
+export const traced = <T>(name: string, ids: Ids, act: () => Promise<T>): Promise<T> =>
+  withIds(ids, () => {
+    const tracer = tracerHere();
+    return tracer === undefined ? act() : inSpan(tracer, name, act);
+  });
+
+function inSpan<T>(tracer: Tracer, name: string, act: () => Promise<T>): Promise<T> {
+  const ids = Object.entries(currentIds()).filter(([, id]) => id !== undefined);
+  const attributes = Object.fromEntries(ids.map(([key, id]) => [`platform_sync.${key}`, id]));
+  return tracer.startActiveSpan(`platform-sync ${name}`, { attributes }, async (span) => {
+    try {
+      return await act();
+    } catch (error) {
+      span.recordException(error);
+      span.setStatus({ code: ERROR });
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+}
+
+/** Its `SpanStatusCode.ERROR`. */
+const ERROR = 2;
+
+/** What is used of OpenTelemetry's API. */
+type Tracer = {
+  readonly startActiveSpan: <T>(
+    name: string,
+    options: { readonly attributes: Readonly<Record<string, unknown>> },
+    act: (span: Span) => T,
+  ) => T;
+};
+type Span = {
+  readonly recordException: (error: unknown) => void;
+  readonly setStatus: (status: { readonly code: number }) => unknown;
+  readonly end: () => void;
+};
+
+/** Where `@opentelemetry/api` 1.x registers what a process has: read there, it need not be installed. */
+const REGISTERED = Symbol.for('opentelemetry.js.api.1');
+
+function tracerHere(): Tracer | undefined {
+  const { [REGISTERED]: api } = globalThis as {
+    readonly [REGISTERED]?: { readonly trace?: { readonly getTracer: (name: string) => Tracer } };
+  };
+  return api?.trace?.getTracer('platform-sync');
+}

@@ -1,0 +1,76 @@
+import { afterEach, expect, test } from 'vitest';
+import { currentIds, traced, withIds } from '../../lib/base/traced.ts';
+
+const REGISTERED = Symbol.for('opentelemetry.js.api.1');
+
+/** What a process registers that has a provider of traces: spans as they end, each with what happened in it. */
+function register(): readonly object[] {
+  const ended: object[] = [];
+  const tracer = {
+    startActiveSpan(
+      name: string,
+      { attributes }: { readonly attributes: object },
+      act: (span: object) => unknown,
+    ) {
+      const happened: unknown[] = [];
+      return act({
+        recordException: (error: unknown) => happened.push(String(error)),
+        setStatus: (status: unknown) => happened.push(status),
+        end: () => ended.push({ name, attributes, happened }),
+      });
+    },
+  };
+  Reflect.set(globalThis, REGISTERED, { version: '1.9.0', trace: { getTracer: () => tracer } });
+  return ended;
+}
+
+afterEach(() => void Reflect.deleteProperty(globalThis, REGISTERED));
+
+test('what is done has the ids of all around it, and nothing after it does', async () => {
+  const seen = await withIds({ request: 'r' }, () =>
+    traced('job', { job: 'a', batch: undefined }, async () => {
+      await Promise.resolve();
+      return currentIds();
+    }),
+  );
+
+  expect(seen).toEqual({ request: 'r', job: 'a' });
+  expect(currentIds()).toEqual({});
+});
+
+test('things at the same time have ids of their own', async () => {
+  const ids = await Promise.all(
+    ['a', 'b'].map((job) => traced('job', { job }, async () => Promise.resolve().then(currentIds))),
+  );
+
+  expect(ids).toEqual([{ job: 'a' }, { job: 'b' }]);
+});
+
+test('with a provider of OpenTelemetry’s each is a span, whose attributes are the ids', async () => {
+  const ended = register();
+
+  await traced('job', { job: 'a', batch: undefined }, () =>
+    traced('call', { operation: 'runFunction' }, async () => 'done'),
+  );
+
+  expect(ended).toEqual([
+    {
+      name: 'platform-sync call',
+      attributes: { 'platform_sync.job': 'a', 'platform_sync.operation': 'runFunction' },
+      happened: [],
+    },
+    { name: 'platform-sync job', attributes: { 'platform_sync.job': 'a' }, happened: [] },
+  ]);
+});
+
+test('a span of what failed says so, and the error is thrown', async () => {
+  const ended = register();
+
+  await expect(
+    traced('job', {}, async () => {
+      throw new RangeError('too far');
+    }),
+  ).rejects.toThrow('too far');
+
+  expect(ended).toMatchObject([{ happened: ['RangeError: too far', { code: 2 }] }]);
+});
