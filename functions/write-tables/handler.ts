@@ -4,7 +4,7 @@ import { createLogger } from '../../lib/logger.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { openStore, storeUntil } from '../../lib/store/index.ts';
 import { writeTables, writeTablesEvent } from '../../lib/tables/make/make-tables.ts';
-import { openPartitions } from '../../lib/tables/partitions/open-partitions.ts';
+import { openPartitions } from '../../lib/tables/partitions/partitions.ts';
 import { createInvocations } from '../invocations.ts';
 import { openAtStart } from '../open-at-start.ts';
 import { writeLine } from '../write-line.ts';

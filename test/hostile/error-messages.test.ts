@@ -6,7 +6,6 @@ import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import { StoredObjectError } from '../../lib/store/stored-json.ts';
 import { TableError } from '../../lib/table/table-error.ts';
-import { PartitionsError } from '../../lib/tables/partitions/partitions.ts';
 
 /* Texts of a million characters wherever an error quotes what came from elsewhere. */
 
@@ -25,7 +24,6 @@ test.for<readonly [string, Error]>([
   ['a store', new StoreError(`get ${LONG}`, { kind: 'other', code: LONG }, { cause })],
   ['a table', new TableError(`get ${LONG}`, { kind: 'other', code: LONG }, { cause })],
   ['a service of AWS', new AwsError(`send ${LONG}`, cause)],
-  ['partitions', new PartitionsError('add', { kind: 'other', code: LONG }, { cause })],
   ['a stored object', new StoredObjectError('invalid', `${LONG}: expected something else`)],
 ])('the message of an error about %s has at most 4,001 characters', ([, { message }]) => {
   expect(message).toMatch(/^.{100,4000}…$/);

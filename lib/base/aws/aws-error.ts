@@ -35,6 +35,7 @@ function failureOf(fault: AwsFault): AwsFailure {
 
 const MISSING_CODES: readonly string[] = [
   'AWS.SimpleQueueService.NonExistentQueue',
+  'EntityNotFoundException',
   'ParameterNotFound',
   'ParameterVersionNotFound',
   'QueueDoesNotExist',

@@ -9,7 +9,7 @@ import {
 import { pruneRuns, type StillNeeded } from '../../snapshot/history/prune-runs.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import type { Store } from '../../store/index.ts';
-import { openPartitions } from '../../tables/partitions/open-partitions.ts';
+import { openPartitions } from '../../tables/partitions/partitions.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { oneGiven } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';

@@ -1,6 +1,6 @@
 import { readSyncSettings } from '../../settings.ts';
 import { makeTables, type TableOutcome } from '../../tables/make/make-tables.ts';
-import { openPartitions } from '../../tables/partitions/open-partitions.ts';
+import { openPartitions } from '../../tables/partitions/partitions.ts';
 import type { Run } from '../commands.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { counted, exitCodes, inJson, number, shown, type Terminal, warnOn } from '../terminal/terminal.ts';

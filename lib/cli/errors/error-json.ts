@@ -6,7 +6,6 @@ import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.
 import { StoredObjectError, StoreError } from '../../store/index.ts';
 import { TableError } from '../../table/index.ts';
 import { QueryError } from '../../tables/duckdb/query-error.ts';
-import { PartitionsError } from '../../tables/partitions/partitions.ts';
 import { SentOnceError } from './sent-once.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -70,7 +69,6 @@ const BOUNDARIES = [
   [StoreError, 'store'],
   [TableError, 'table'],
   [AwsError, 'aws'],
-  [PartitionsError, 'aws'],
   [QueryError, 'query'],
   [RowsError, 'file'],
 ] as const;

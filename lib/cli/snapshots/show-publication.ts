@@ -1,11 +1,11 @@
+import { AwsError } from '../../base/index.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
 import type { GateName } from '../../snapshot/scan.ts';
 import { type Store, StoreError } from '../../store/index.ts';
-import { openPartitions } from '../../tables/partitions/open-partitions.ts';
-import { PartitionsError } from '../../tables/partitions/partitions.ts';
+import { openPartitions } from '../../tables/partitions/partitions.ts';
 import { publishCommand } from '../options/command-lines.ts';
 import {
   andMore,
@@ -179,7 +179,7 @@ async function makeTablesAfter(
       if (outcome.kind === 'skipped') warn(`no tables of run ${outcome.name}: ${outcome.why}`);
   } catch (error) {
     if (signal.aborted) return;
-    if (!(error instanceof StoreError || error instanceof PartitionsError)) throw error;
+    if (!(error instanceof StoreError || error instanceof AwsError)) throw error;
     warn(error.message);
   }
 }

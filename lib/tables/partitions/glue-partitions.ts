@@ -6,20 +6,17 @@ import {
   type StorageDescriptor,
   UpdatePartitionCommand,
 } from '@aws-sdk/client-glue';
-import { type AwsEnvironment, awsClientConfig, kindOfFault, readAwsFault } from '../../base/index.ts';
-import {
-  changesPartitionOf,
-  type PartitionOfRun,
-  type Partitions,
-  PartitionsError,
-  partitionOf,
-} from './partitions.ts';
+import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/index.ts';
+import { type Place, parquetFolder } from '../../snapshot/keys.ts';
+import type { Run } from '../../snapshot/run-id.ts';
+import { isSource } from '../../snapshot/sources/sources.ts';
+import { glueTableOf, otherGlueTableOf } from '../catalog/glue-tables.ts';
+import type { Partitions } from './partitions.ts';
 
 export type GluePartitionsOptions = {
   readonly database: string;
   /** The store that contains the runs: `s3://bucket/prefix`, without a slash at its end. */
   readonly location: string;
-  /** Where region, endpoint, credentials and a proxy are looked up; what is absent is left to the SDK. */
   readonly environment: AwsEnvironment;
 };
 
@@ -57,13 +54,12 @@ export function gluePartitions({ database, location, environment }: GluePartitio
     const Location = `${location}/${partition.folder}`;
     const PartitionInput = { Values: values, StorageDescriptor: { ...table.description, Location } };
     const about = { ...named(table.name), PartitionInput };
-    const isNew = async () => {
-      await client.send(new CreatePartitionCommand(about));
-      return true;
-    };
+    const created = await client
+      .send(new CreatePartitionCommand(about))
+      .catch(unlessSaid('AlreadyExistsException'));
     // One that is there may point elsewhere. Updating it needs one permission fewer than looking first.
-    if (await isNew().catch(unlessSaid('AlreadyExistsException'))) return;
-    await client.send(new UpdatePartitionCommand({ ...about, PartitionValueList: values }));
+    if (created === undefined)
+      await client.send(new UpdatePartitionCommand({ ...about, PartitionValueList: values }));
   }
 
   async function drop(partition: PartitionOfRun): Promise<void> {
@@ -75,13 +71,13 @@ export function gluePartitions({ database, location, environment }: GluePartitio
     await client.send(remove).catch(unlessSaid('EntityNotFoundException'));
   }
 
-  const orFail =
+  const explaining =
     (action: string, act: (partition: PartitionOfRun) => Promise<void>) => (partition: PartitionOfRun) =>
-      act(partition).catch((cause: unknown) => {
-        const tried = `${action} the partition ${partition.values.join('/')} in ${database}.${partition.table}`;
-        throw new PartitionsError(tried, failureOf(cause), { cause });
-      });
-  const [add, remove] = [orFail('add', put), orFail('remove', drop)];
+      asAwsError(
+        `${action} the partition ${partition.values.join('/')} in ${database}.${partition.table}`,
+        () => act(partition),
+      );
+  const [add, remove] = [explaining('add', put), explaining('remove', drop)];
 
   return {
     async add(place, run, { changes }) {
@@ -96,20 +92,41 @@ export function gluePartitions({ database, location, environment }: GluePartitio
   };
 }
 
+/** Where a run is in the tables. `folder` is a key in the store, and ends in a slash. */
+type PartitionOfRun = {
+  readonly table: string;
+  /**
+   * Of a narrowed snapshot: it may have no table, or this one, since `table` may be that of another place. Its own is the
+   * one over its Parquet, whose folder is `placeFolder`.
+   */
+  readonly narrowed: { readonly otherTable: string; readonly placeFolder: string } | undefined;
+  /** In the order of the table's keys: `gluePartitionKeys`, after the place in that of changes. */
+  readonly values: readonly string[];
+  readonly folder: string;
+};
+
+const partitionOf = (place: Place, run: Run): PartitionOfRun => ({
+  table: glueTableOf(place),
+  narrowed: isSource(place)
+    ? undefined
+    : { otherTable: otherGlueTableOf(place), placeFolder: `parquet/${place}/` },
+  values: [run.startedAt.slice(0, 10), run.id],
+  folder: parquetFolder(place, run),
+});
+
+/** The partition of a run's changes, which are under this key. */
+function changesPartitionOf(place: Place, run: Run, key = ''): PartitionOfRun {
+  const folder = key.slice(0, key.lastIndexOf('/') + 1);
+  const values = [place, ...partitionOf(place, run).values];
+  return { table: 'stored_changes', narrowed: undefined, values, folder };
+}
+
 /** Undefined for an error of Glue that has this name; throws all others. */
 const unlessSaid =
   (name: string) =>
   (error: unknown): undefined => {
     if (!(error instanceof Error) || error.name !== name) throw error;
   };
-
-function failureOf(error: unknown): PartitionsError['failure'] {
-  const fault = readAwsFault(error);
-  const { code, missing } = fault;
-  if (missing !== undefined) return { kind: 'unconfigured', code, expected: missing };
-  if (code === 'EntityNotFoundException') return { kind: 'no-table', code };
-  return { kind: kindOfFault(fault) === 'denied' ? 'denied' : 'other', code };
-}
 
 const CONNECTION_TIMEOUT_MS = 5_000;
 // Glue responds within a second.

@@ -11,7 +11,7 @@ import { afterAll, expect, test } from 'vitest';
 import { awsClientConfig } from '../../../lib/base/aws/client-config.ts';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { createS3Client } from '../../../lib/store/s3-client.ts';
-import { openPartitions } from '../../../lib/tables/partitions/open-partitions.ts';
+import { openPartitions } from '../../../lib/tables/partitions/partitions.ts';
 import { runCommand, settingsOf } from '../../cli/run-command.ts';
 import { describePartitions } from '../../tables/partitions/partitions-suite.ts';
 import { tablesOver } from '../sql/create-tables.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { otherGlueTableOf, PARQUET_SERDE } from '../../../lib/tables/catalog/glue-tables.ts';
-import { openPartitions } from '../../../lib/tables/partitions/open-partitions.ts';
 import type { Partitions } from '../../../lib/tables/partitions/partitions.ts';
+import { openPartitions } from '../../../lib/tables/partitions/partitions.ts';
 import { type GlueOptions, startGlue } from '../../local-aws/services/start-glue.ts';
 import { describePartitions, monday } from './partitions-suite.ts';
 

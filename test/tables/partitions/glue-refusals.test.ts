@@ -49,7 +49,7 @@ describe('as the client throws it', () => {
   });
 
   test.for([
-    ['EntityNotFoundException', 'no-table'],
+    ['EntityNotFoundException', 'missing'],
     ['AccessDeniedException', 'denied'],
     ['ExpiredTokenException', 'denied'],
     ['UnrecognizedClientException', 'denied'],
@@ -61,8 +61,8 @@ describe('as the client throws it', () => {
     const add = partitions().add('calculations', monday, { changes: null });
 
     await expect(add).rejects.toMatchObject({
-      name: 'PartitionsError',
-      message: `${ADD}: ${kind}, ${name} (so)`,
+      name: 'AwsError',
+      message: `${ADD}: ${name}: so`,
       failure: { kind, code: name },
       cause,
     });
@@ -74,7 +74,7 @@ describe('as the client throws it', () => {
     const add = partitions().add('calculations', monday, { changes: null });
 
     await expect(add).rejects.toMatchObject({
-      message: expect.stringContaining(`${ADD}: expected an AWS region in AWS_REGION`),
+      message: expect.stringContaining(`${ADD}: MissingRegion: expected an AWS region in AWS_REGION`),
       failure: { kind: 'unconfigured', code: 'MissingRegion' },
     });
   });
@@ -102,15 +102,15 @@ describe('over a connection', () => {
   }
 
   test.for([
-    ['throttling', jsonError('ThrottlingException'), 'ThrottlingException (about ThrottlingException)'],
-    ['a failure', jsonError('InternalServiceException', 500), 'InternalServiceException (about Int'],
+    ['throttling', jsonError('ThrottlingException'), 'ThrottlingException: about ThrottlingException'],
+    ['a failure', jsonError('InternalServiceException', 500), 'InternalServiceException: about Int'],
     ['no response', lost, 'ECONNRESET'],
   ] as const)('%s is tried three times', async ([, reply, said]) => {
     await using glue = await glueOver(reply);
 
     const remove = glue.remove('calculations', monday);
 
-    await expect(remove).rejects.toThrow(`${REMOVE}: other, ${said}`);
+    await expect(remove).rejects.toThrow(`${REMOVE}: ${said}`);
     expect(glue.operations()).toHaveLength(3);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { AwsError } from '../../../lib/base/index.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
-import { type Partitions, PartitionsError } from '../../../lib/tables/partitions/partitions.ts';
+import type { Partitions } from '../../../lib/tables/partitions/partitions.ts';
 
 /** A database with the tables `stored_calculations` and `stored_data_files`, and no others. */
 export type GlueUnderTest = {
@@ -80,10 +81,10 @@ export function describePartitions(name: string, open: () => Promise<GlueUnderTe
       const added = glue.partitionsIn('s3://bucket/sync').add('cards', monday, manifest);
 
       const error = await added.catch((thrown: unknown) => thrown);
-      expect(error).toBeInstanceOf(PartitionsError);
-      expect(error).toMatchObject({ failure: { kind: 'no-table', code: 'EntityNotFoundException' } });
+      expect(error).toBeInstanceOf(AwsError);
+      expect(error).toMatchObject({ failure: { kind: 'missing', code: 'EntityNotFoundException' } });
       expect(String(error)).toMatch(
-        /^PartitionsError: add the partition 2026-11-16\/20261116T090000Z-aaaaaa in \w+\.stored_cards: no-table, EntityNotFoundException \(.+\)$/,
+        /^AwsError: add the partition 2026-11-16\/20261116T090000Z-aaaaaa in \w+\.stored_cards: EntityNotFoundException: .+$/,
       );
     });
   });
