@@ -102,7 +102,7 @@ const recordTables: { readonly [S in Source]: RecordTable<FieldOf<S>> } = {
       owner_id: ['string', 'ownerid', 'the id of the user who owns it'],
       owner_name: [
         'string',
-        'element_at(transform(filter(owners, owner -> owner.id = ownerid), owner -> owner.displayname), 1)',
+        'element_at(filter(owners, owner -> owner.id = ownerid), 1).displayname',
         'the name of the owner, if the card gives it',
       ],
       dataset_id: ['string', 'coalesce(_datasetid, datasourceid)', 'the dataset that it was listed for'],
