@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { loadPeer } from '../../base/index.ts';
-import { literals } from './quoted.ts';
 
 /** DuckDB's module, as it is loaded. */
 export type DuckDb = typeof import('@duckdb/node-api');
@@ -88,3 +87,12 @@ export async function withInterrupt<T>(
     clearInterval(repeat);
   }
 }
+
+/** A text as a literal of SQL. */
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** A name as an identifier of SQL, whatever it contains. */
+export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** Texts as a list of SQL. */
+export const literals = (texts: readonly string[]): string => `[${texts.map(literal).join(', ')}]`;

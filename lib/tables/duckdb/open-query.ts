@@ -3,14 +3,11 @@ import { readAgain } from '../../snapshot/read-again.ts';
 import type { Store } from '../../store/index.ts';
 import { NEEDS_MODEL, type View } from '../catalog/view.ts';
 import { viewsOver } from '../catalog/views.ts';
-import { type Database, type DuckDb, openDatabase, withInterrupt } from './database.ts';
-import { createExactValue, type ExactValue } from './exact-value.ts';
-import { type Executed, execute, RESULT, type ResultColumn } from './execute.ts';
-import { loadPieces } from './load-pieces.ts';
-import type { LocalCopies } from './local-copies.ts';
+import { type DuckDb, openDatabase, withInterrupt } from './database.ts';
+import { execute, type ResultRows } from './execute.ts';
+import { type LocalCopies, loadPieces } from './local-copies.ts';
 import { type NeededPieces, neededPieces } from './needed-pieces.ts';
 import { QueryError, queryErrorOf } from './query-error.ts';
-import { literal } from './quoted.ts';
 import { createSchema } from './schema.ts';
 import { onlyQuery } from './split-statements.ts';
 import type { Table } from './table.ts';
@@ -31,19 +28,11 @@ export type QueryContext = {
 };
 
 /** The whole result of a query. */
-export type QueryResult = AsyncDisposable & {
-  readonly columns: readonly ResultColumn[];
-  readonly rows: number;
+export type QueryResult = ResultRows & {
   /** What was missing or damaged in the store and is not in the result, in words. */
   readonly faults: readonly string[];
   /** What was damaged in the store, but found elsewhere. */
   readonly notes: readonly string[];
-  /** The rows in their order, some thousands at a time, each with the values of the columns. */
-  readonly batches: () => AsyncGenerator<readonly (readonly ExactValue[])[]>;
-  /** The same one by one: no row is held in memory before it is asked for. */
-  readonly each: () => AsyncGenerator<readonly ExactValue[]>;
-  /** Writes them to a new file of Parquet in `folder`, and returns its path. */
-  readonly writeParquet: () => Promise<string>;
 };
 
 /** Runs one SELECT to its end. Dispose of the result. Throws what `Tables.query` throws. */
@@ -52,46 +41,24 @@ export async function openQuery(text: string, context: QueryContext): Promise<Qu
   let found: QueryResult | undefined;
   const read = async () => {
     await found?.[Symbol.asyncDispose]();
-    found = await attemptQueries(sql, context);
+    // First it is tried whether it does without the model.
+    found = await runQuery(sql, context, false).catch((error: unknown) => {
+      if (error instanceof QueryError && error.message.includes(NEEDS_MODEL))
+        return runQuery(sql, context, true);
+      throw error;
+    });
     return found;
   };
   return await readAgain(read, ({ faults }) => faults);
 }
 
-async function attemptQueries(sql: string, context: QueryContext): Promise<QueryResult> {
-  // First it is tried whether it does without the model, and without checking files as a whole.
-  const attempt = { verifies: false, hasModel: false };
-  for (;;) {
-    try {
-      return await attemptQuery(sql, context, attempt);
-    } catch (error) {
-      if (!attempt.hasModel && error instanceof QueryError && error.message.includes(NEEDS_MODEL))
-        attempt.hasModel = true;
-      // A file that is read in place may be damaged: those that are, are replaced.
-      else if (!attempt.verifies && isDamage(error) && context.store.fileOf !== undefined)
-        attempt.verifies = true;
-      else throw error;
-    }
-  }
-}
-
-/** What DuckDB says of damaged files, among other things. */
-const isDamage = (error: unknown): boolean =>
-  error instanceof QueryError &&
-  /parquet|zstd|thrift|TProtocol|magic bytes|IO Error|corrupt/i.test(error.message);
-
-async function attemptQuery(
-  sql: string,
-  context: QueryContext,
-  { verifies, hasModel }: { readonly verifies: boolean; readonly hasModel: boolean },
-): Promise<QueryResult> {
+async function runQuery(sql: string, context: QueryContext, hasModel: boolean): Promise<QueryResult> {
   const { store, signal } = context;
-  const reported = { faults: new Set<string>(), notes: new Set<string>() };
+  const [faults, notes] = [new Set<string>(), new Set<string>()];
   const session = {
     ...context,
-    verifies,
-    report: (fault: string) => void reported.faults.add(fault),
-    note: (words: string) => void reported.notes.add(words),
+    report: (fault: string) => void faults.add(fault),
+    note: (words: string) => void notes.add(words),
   };
   const places = await placesWithTables(store);
   const tables = tablesOf(session, places);
@@ -102,18 +69,18 @@ async function attemptQuery(
   const needed = await planned(sql, { tables, views }, context);
   const loaded = await loadPieces(needed, context);
   signal.throwIfAborted();
+  const output = `${context.folder}/result.parquet`;
   const database = await openDatabase(context.duckDb, context);
   try {
-    const executed = await withInterrupt(database.connection, signal, async () => {
+    const result = await withInterrupt(database.connection, signal, async () => {
       await createSchema(database.connection, tables, views, loaded).catch((cause: unknown) => {
         throw queryErrorOf(cause);
       });
       const files = loaded.flatMap((table) => table.files);
-      await database.lock([...files.map(({ path }) => path), outputIn(context)]);
-      return await execute(database.connection, sql);
+      await database.lock([...files.map(({ path }) => path), output]);
+      return await execute(database, sql, { ...context, output });
     });
-    const { faults, notes } = reported;
-    return { ...resultOf(executed, database, context), faults: [...faults], notes: [...notes] };
+    return { ...result, faults: [...faults], notes: [...notes] };
   } catch (error) {
     database[Symbol.dispose]();
     throw error;
@@ -151,43 +118,4 @@ function failNearest(error: unknown, sql: string, views: readonly View[]): never
   const meant = nearestName(missing.toLowerCase(), columns);
   if (meant === undefined) throw error;
   throw new QueryError(`${error.message}\nDid you mean "${meant}"?`, error.failure, { cause: error });
-}
-
-const outputIn = ({ folder }: QueryContext) => `${folder}/result.parquet`;
-
-function resultOf(
-  { columns, rows, chunks }: Executed,
-  database: Database,
-  context: QueryContext,
-): Omit<QueryResult, 'faults' | 'notes'> {
-  const { connection } = database;
-  const exact = createExactValue(context.duckDb);
-  return {
-    columns,
-    rows,
-    async *batches() {
-      for await (const chunk of chunks()) {
-        context.signal.throwIfAborted();
-        yield chunk.getRows().map((row) => row.map(exact));
-      }
-    },
-    async *each() {
-      for await (const chunk of chunks()) {
-        for (let row = 0; row < chunk.rowCount; row += 1) {
-          context.signal.throwIfAborted();
-          yield chunk.getRowValues(row).map(exact);
-        }
-      }
-    },
-    async writeParquet() {
-      const path = outputIn(context);
-      await withInterrupt(connection, context.signal, () =>
-        connection.run(`COPY ${RESULT} TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd)`),
-      );
-      return path;
-    },
-    async [Symbol.asyncDispose]() {
-      database[Symbol.dispose]();
-    },
-  };
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from '../../store/index.ts';
@@ -71,7 +71,8 @@ const MOST_THREADS = 8;
 export async function openTables(store: Store, options: TablesOptions = {}): Promise<Tables> {
   const { memoryMb = DEFAULT_MEMORY_MB, diskBytes = DEFAULT_DISK_BYTES } = options;
   const duckDb = await loadDuckDb(options.load);
-  const { path, [Symbol.asyncDispose]: remove } = await makeTemporaryFolder(options.temporary);
+  // Only this user can read it.
+  const path = await mkdtemp(join(options.temporary ?? tmpdir(), 'platform-sync-query-'));
   const copied = join(path, 'copies');
   await mkdir(copied);
   const threads = Math.min(MOST_THREADS, availableParallelism());
@@ -103,7 +104,7 @@ export async function openTables(store: Store, options: TablesOptions = {}): Pro
       return { columns, rows, faults, notes, first: await firstOf(result, { maxRows, wants }) };
     },
     list: async () => viewsOver(await placesWithTables(store)).map(listed),
-    [Symbol.asyncDispose]: remove,
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
   };
 }
 
@@ -132,33 +133,4 @@ async function firstOf(
     if (first.length >= maxRows) break;
   }
   return first;
-}
-
-const PREFIX = 'platform-sync-query-';
-
-/**
- * Makes a folder for this process under the system's folder of temporary files, and removes those of processes that were
- * killed. Only this user can read it. It is removed when it is disposed of.
- */
-async function makeTemporaryFolder(parent = tmpdir()): Promise<AsyncDisposable & { readonly path: string }> {
-  await removeLeftOvers(parent);
-  const path = await mkdtemp(join(parent, `${PREFIX}${process.pid}-`));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-}
-
-async function removeLeftOvers(parent: string): Promise<void> {
-  for (const name of await readdir(parent)) {
-    const [, pid] = name.startsWith(PREFIX) ? (/^(\d+)-/.exec(name.slice(PREFIX.length)) ?? []) : [];
-    if (pid === undefined || isAlive(Number(pid))) continue;
-    // Those of other users stay.
-    await rm(join(parent, name), { recursive: true, force: true }).catch(() => undefined);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
-  }
 }

@@ -23,6 +23,10 @@ export class QueryError extends Error {
 /** Faults of DuckDB that are not the SQL's. */
 const OTHERS =
   /^(?:IO|INTERNAL|Internal|Fatal|FATAL|Connection|Serialization|Corrupt\w*|Dependency|Invalid Configuration) Error/;
+/** What it says of Parquet whose pages or footer are damaged. */
+const DAMAGED = /TProtocol|thrift|zstd|magic bytes/i;
+const REMEDY =
+  '\nParquet in the store is damaged: what is deleted in its folder parquet/ or model/ is made again.';
 const TOO_LARGE = /^Out of Memory Error|max_temp_directory_size/;
 
 /** The error for what DuckDB throws. `linesBefore`: lines of ours in front of the query, which its message counts too. */
@@ -31,5 +35,6 @@ export function queryErrorOf(cause: unknown, linesBefore = 0): QueryError {
     .replace(/^Failed to extract statements: /, '')
     .replaceAll(/^LINE (\d+):/gm, (_, line: string) => `LINE ${Math.max(1, Number(line) - linesBefore)}:`);
   if (TOO_LARGE.test(message)) return new QueryError(message, { kind: 'too-large' }, { cause });
+  if (DAMAGED.test(message)) return new QueryError(`${message}${REMEDY}`, { kind: 'other' }, { cause });
   return new QueryError(message, { kind: OTHERS.test(message) ? 'other' : 'sql' }, { cause });
 }

@@ -3,8 +3,8 @@ import { compareKeys } from '../../store/index.ts';
 import type { View } from '../catalog/view.ts';
 import { duckDbMacros, duckDbSql } from '../duckdb-dialect.ts';
 import { duckDbType } from '../parquet/hive-type.ts';
+import { identifier, literal, literals } from './database.ts';
 import { type Macro, macros } from './macros.ts';
-import { identifier, literal, literals } from './quoted.ts';
 import type { Piece, Table } from './table.ts';
 
 /** The schema of what is stored, so that `SHOW TABLES` lists what people see alone. */

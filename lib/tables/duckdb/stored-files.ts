@@ -1,9 +1,6 @@
-import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
-import { missingObject, StoredObjectError, unlessDamaged } from '../../store/index.ts';
-import type { ParquetInStore } from '../made/made-files.ts';
+import { unlessDamaged } from '../../store/index.ts';
+import { type ParquetInStore, soundParquet } from '../made/made-files.ts';
 import type { DataFile } from './local-copies.ts';
 import type { FileToRead, Session } from './table.ts';
 
@@ -28,10 +25,12 @@ export function fileOf(session: Session, rows: StoredRows): FileToRead {
 }
 
 async function storedOrMade(session: Session, rows: StoredRows): Promise<DataFile | undefined> {
-  const note = (fault: string) => session.note(`${fault}; its records are read from ${rows.name}`);
   const parquet = rows.parquet ?? (await rows.store?.());
-  const found = parquet && (await storedFile(session, parquet).catch(unlessDamaged(note)));
-  if (found !== undefined) return found;
+  if (parquet !== undefined) {
+    const found = await storedFile(session, parquet);
+    if (found !== undefined) return found;
+    session.note(`${parquet.key} is lost or damaged: its records are read from ${rows.name}`);
+  }
   return await session.copies.get(rows.name, async (path) => {
     let isPartial = false;
     const report = (fault: string) => {
@@ -39,46 +38,27 @@ async function storedOrMade(session: Session, rows: StoredRows): Promise<DataFil
       session.report(fault);
     };
     const body = await rows.make(report).catch(unlessDamaged(report));
-    if (body === undefined) return undefined;
-    await writeFile(path, body);
-    return { path, sizeBytes: body.byteLength, isPartial };
+    return body && { ...(await writeCopy(path, body)), isPartial };
   });
 }
 
-/** A file of the store on this machine. Throws `StoredObjectError` if it is missing or altered. */
-export const storedFile = async (session: Session, file: ParquetInStore): Promise<DataFile | undefined> =>
-  session.store.fileOf === undefined
-    ? await session.copies.get(`${file.key} ${file.sha256}`, (path) => copyFile(session, file, path))
-    : await fileInPlace(session, file);
-
-/** Copies an object to the file `path`. */
-async function copyFile(session: Session, file: ParquetInStore, path: string): Promise<DataFile> {
-  await pipeline(checked(session, file), createWriteStream(path), { signal: session.signal });
-  return { path, sizeBytes: file.bytes };
+/**
+ * A file of the store on this machine; undefined if it is lost or damaged. Of one that is read in place only the size is
+ * checked.
+ */
+export async function storedFile(session: Session, file: ParquetInStore): Promise<DataFile | undefined> {
+  const { store, copies, signal } = session;
+  if (store.fileOf === undefined)
+    return await copies.get(`${file.key} ${file.sha256}`, async (path) => {
+      const body = await soundParquet(store, file, signal);
+      return body && (await writeCopy(path, body));
+    });
+  const there = await store.fileOf(file.key);
+  return there?.sizeBytes === file.bytes ? there : undefined;
 }
 
-/** The file in which an object lies. Only its size is checked, or all of it if the session `verifies`. */
-async function fileInPlace(session: Session, file: ParquetInStore): Promise<DataFile | undefined> {
-  const { store, verifies } = session;
-  const { key, bytes } = file;
-  const there = await store.fileOf?.(key);
-  if (there === undefined) throw missingObject(store, key, 'a part');
-  if (there.sizeBytes !== bytes)
-    throw new StoredObjectError('invalid', `${key}: expected ${bytes} bytes, got ${there.sizeBytes}`);
-  if (verifies) for await (const _ of checked(session, file));
-  return there;
-}
-
-/** The bytes of an object. Throws `StoredObjectError` at their end if they are not those that were recorded. */
-async function* checked({ store, signal }: Session, { key, sha256 }: ParquetInStore) {
-  const hash = createHash('sha256');
-  const bytes = await store.stream(key, { signal });
-  if (bytes === undefined) throw missingObject(store, key, 'a part');
-  for await (const piece of bytes) {
-    hash.update(piece);
-    yield piece;
-  }
-  const got = hash.digest('hex');
-  if (got !== sha256)
-    throw new StoredObjectError('invalid', `${key}: expected the sha256 ${sha256} as recorded, got ${got}`);
+/** Writes a copy for `LocalCopies`. */
+export async function writeCopy(path: string, body: Uint8Array): Promise<DataFile> {
+  await writeFile(path, body);
+  return { path, sizeBytes: body.byteLength };
 }

@@ -10,8 +10,6 @@ export type Session = {
   readonly report: (fault: string) => void;
   /** Reports something that is damaged but was found elsewhere, in words. */
   readonly note: (words: string) => void;
-  /** True if files that are read in place are checked as a whole before. */
-  readonly verifies: boolean;
   /** Aborted when the query is to stop. */
   readonly signal: AbortSignal;
 };

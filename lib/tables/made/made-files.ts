@@ -61,8 +61,9 @@ export async function writeMade(
 export async function soundParquet(
   store: Pick<Store, 'get'>,
   file: ParquetInStore | undefined,
+  signal?: AbortSignal,
 ): Promise<Buffer | undefined> {
-  const body = file && (await store.get(file.key))?.body;
+  const body = file && (await store.get(file.key, { signal }))?.body;
   return body !== undefined && hash('sha256', body) === file?.sha256 ? body : undefined;
 }
 

@@ -35,9 +35,9 @@ function runsOn(day: number): readonly Run[] {
 function recording(store: Store): Store {
   return {
     ...store,
-    stream: (key, options) => {
+    get: (key, options) => {
       if (key.endsWith('.parquet')) read.push(/dt=2026-10-0(\d)/.exec(key)?.[1] ?? key);
-      return store.stream(key, options);
+      return store.get(key, options);
     },
   };
 }
@@ -94,7 +94,6 @@ describe('of hundreds of runs', () => {
     copies: createLocalCopies(tmpdir()),
     report: () => undefined,
     note: () => undefined,
-    verifies: false,
     signal: AbortSignal.timeout(60_000),
   };
   const table: Table = {

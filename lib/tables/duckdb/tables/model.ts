@@ -1,8 +1,7 @@
-import { writeFile } from 'node:fs/promises';
 import { type CurrentModel, type ModelTable, modelColumns, renewModel } from '../../../model/index.ts';
 import { unlessDamaged } from '../../../store/index.ts';
 import type { DataFile } from '../local-copies.ts';
-import { storedFile } from '../stored-files.ts';
+import { storedFile, writeCopy } from '../stored-files.ts';
 import type { Session, Table } from '../table.ts';
 
 /** The model that a query reads: the same one in all of its tables. */
@@ -26,24 +25,21 @@ export function createQueryModel(session: Session): QueryModel {
     current,
     async file(table) {
       const model = await current();
-      if (model === undefined) return undefined;
-      const note = (fault: string) => session.note(`${fault}; it is computed again`);
-      const file = await fileOf(session, model.tables[table]).catch(unlessDamaged(note));
-      if (file !== undefined) return file;
+      const file = model && (await fileOf(session, model.tables[table]));
+      if (model === undefined || file !== undefined) return file;
       // Whichever of its tables is missed first.
       if ((await current()) === model) found = renewed(model);
       const again = await current();
-      return again && (await fileOf(session, again.tables[table]).catch(unlessDamaged(addFault)));
+      const made = again && (await fileOf(session, again.tables[table]));
+      if (again !== undefined && made === undefined) addFault(`the table ${table} of the model is lost`);
+      return made;
     },
   };
 }
 
 async function fileOf(session: Session, table: CurrentModel['tables'][ModelTable]) {
   if (!('body' in table)) return await storedFile(session, table);
-  return await session.copies.get(`model ${table.sha256}`, async (path) => {
-    await writeFile(path, table.body);
-    return { path, sizeBytes: table.bytes };
-  });
+  return await session.copies.get(`model ${table.sha256}`, (path) => writeCopy(path, table.body));
 }
 
 /** The tables of the model, of one piece each. */
