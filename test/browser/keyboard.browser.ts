@@ -77,16 +77,3 @@ test('everything can be reached and used by the keyboard alone', async () => {
   expect(misdeeds).toEqual([]);
   await page.context().close();
 });
-
-test('colours are switched by a button, which the page remembers where it can', async () => {
-  const { page } = await openReport(browser, report.url, { colorScheme: 'light' });
-  const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
-  const light = await ground();
-
-  await page.getByRole('button', { name: 'As the system' }).click();
-  await page.getByRole('button', { name: 'Light' }).click();
-  await page.getByRole('button', { name: 'Dark' }).waitFor();
-
-  expect(await ground()).not.toBe(light);
-  await page.context().close();
-});

@@ -126,24 +126,6 @@ test('each owner has a page of what they own, with as many things as the list of
   await page.context().close();
 });
 
-test('before anything is asked, what most things use is named', async () => {
-  const { page } = await openReport(browser, `${report.url}#where-used`);
-  const { graph } = facts;
-  const usersOf = Map.groupBy(
-    graph.used.map((used, edge) => ({ used, user: graph.user[edge] })),
-    ({ used }) => used,
-  );
-  const counts = Array.from(
-    { length: facts.datasets?.total ?? 0 },
-    (_, dataset) => new Set(usersOf.get(dataset)?.map(({ user }) => user)).size,
-  );
-
-  const first = page.getByRole('region', { name: 'The most used datasets' }).getByRole('listitem').first();
-
-  expect(await first.textContent()).toMatch(new RegExp(` by ${Math.max(...counts).toLocaleString('en')}$`));
-  await page.context().close();
-});
-
 test('where-used leads from a dataset to a known card, in the picture and in the list', async () => {
   const { page, misdeeds } = await openReport(browser, `${report.url}#where-used`);
   const { id = [], title = [], dataset = [] } = facts.cards?.list.columns ?? {};

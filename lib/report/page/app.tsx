@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ReportFacts } from '../facts.ts';
 import { useWidth, WidthContext } from './charts/chart.tsx';
 import { ListTable } from './lists/list-table.tsx';
@@ -102,7 +102,6 @@ function Header({ facts }: { readonly facts: ReportFacts }) {
       <p class="top-written">
         Written <time dateTime={new Date(facts.writtenAt).toISOString()}>{time(facts.writtenAt)}</time>
       </p>
-      <ThemeButton />
     </header>
   );
 }
@@ -130,41 +129,6 @@ function Navigation({ view, facts }: NavigationProps) {
       <ul>{(Object.keys(totals) as View[]).map(link)}</ul>
     </nav>
   );
-}
-
-const themes = { auto: 'As the system', light: 'Light', dark: 'Dark' } as const;
-const THEMES = Object.keys(themes) as (keyof typeof themes)[];
-const THEME_KEY = 'platform-report-theme';
-
-/** Switches between the system's colours, light and dark, and remembers it where the browser lets a file do so. */
-function ThemeButton() {
-  const [theme, setTheme] = useState(() =>
-    ifAllowed(() => THEMES.find((each) => each === localStorage.getItem(THEME_KEY))),
-  );
-  const shown = theme ?? 'auto';
-  useEffect(() => {
-    document.documentElement.dataset['theme'] = shown;
-    ifAllowed(() => localStorage.setItem(THEME_KEY, shown));
-  }, [shown]);
-  return (
-    <button
-      type="button"
-      class="theme"
-      onClick={() => setTheme(THEMES[(THEMES.indexOf(shown) + 1) % THEMES.length])}
-    >
-      <span class="quiet">Colours: </span>
-      {themes[shown]}
-    </button>
-  );
-}
-
-/** A browser may keep a file from its storage. */
-function ifAllowed<T>(use: () => T): T | undefined {
-  try {
-    return use();
-  } catch {
-    return undefined;
-  }
 }
 
 /** Names the window after the view, and takes the focus to it once the reader has chosen another one. */

@@ -8,7 +8,6 @@ import {
   duration,
   share,
   time,
-  timeAmong,
 } from '../../../lib/report/page/text/numbers.ts';
 import { readable, shortened } from '../../../lib/report/page/text/shown.ts';
 
@@ -44,8 +43,6 @@ test.each([
   [bytes(12_345), '12.3 kB'],
   [bytes(734_000_000_000), '734 GB'],
   [time(Date.UTC(2026, 10, 22, 21, 4)), '2026-11-22 21:04 UTC'],
-  [timeAmong([Date.UTC(2026, 10, 22, 21, 4), Date.UTC(2026, 10, 23)], 0), '11-22'],
-  [timeAmong([Date.UTC(2026, 10, 22, 21, 4), Date.UTC(2026, 10, 22, 23)], 0), '21:04'],
   [time(null), '–'],
   [time(9e15), '–'],
   [day(Date.UTC(2026, 10, 22)), '2026-11-22'],

@@ -1,7 +1,8 @@
 import * as Plot from '@observablehq/plot';
-import { createContext, type RefObject } from 'preact';
+import { type ComponentChildren, createContext, type RefObject } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Legend, type Numbers, NumbersTable, Scrolled } from '../parts/parts.tsx';
+import { Legend, NumbersTable, Scrolled } from '../parts/parts.tsx';
+import { count } from '../text/numbers.ts';
 
 /** Of Okabe and Ito, darker or lighter by the theme; `page.css` has them. */
 export const colours = {
@@ -20,46 +21,47 @@ type Props = {
   readonly title: string;
   /** What the picture says, for whoever does not see it. */
   readonly summary: string;
-  readonly legend?: readonly { readonly name: string; readonly colour: string }[];
-  /** What it shows: another one draws it again. */
-  readonly of: unknown;
-  readonly plot: () => Plot.PlotOptions;
-  readonly numbers: Numbers;
-  /** Of the line's width. Default 1. */
-  readonly part?: number;
+  /** What a bar is of: days and months stand on a line of time, runs beside one another. */
+  readonly by: 'run' | 'day' | 'month';
+  /** Of each bar its time, `2026-11-22 21:04 UTC`, `2026-11-22` or `2026-11`: oldest first. */
+  readonly at: readonly string[];
+  /** What each bar is made of, from the line upwards; what is negative, downwards. */
+  readonly parts: readonly {
+    readonly name: string;
+    readonly colour: string;
+    readonly values: readonly number[];
+  }[];
+  /** What the table of numbers has besides. */
+  readonly more?: Readonly<Record<string, readonly ComponentChildren[]>>;
+  /** True for half of the line's width. */
+  readonly isHalf?: boolean;
 };
 
 /** Of a panel, on both sides, in pixels. */
 const PADDING = 44;
 
-/** A picture by Observable Plot, with its legend, and its numbers as a table that can be opened. */
-export function Chart({ title, summary, legend = [], of, plot, numbers, part = 1 }: Props) {
+/** Bars by Observable Plot, with their legend, and their numbers as a table that can be opened. */
+export function BarsChart(props: Props) {
+  const { title, summary, by, at, parts, more = {}, isHalf = false } = props;
   const place = useRef<HTMLDivElement>(null);
   const whole = useContext(WidthContext);
-  const width = Math.max(260, whole < 700 ? whole - PADDING : Math.floor(whole * part) - PADDING);
+  const width = Math.max(260, Math.floor(isHalf && whole >= 700 ? whole / 2 : whole) - PADDING);
   useLayoutEffect(() => {
-    const { marks = [], y, ...options } = plot();
-    const drawn = Plot.plot({
-      ...{ marginTop: 12, marginRight: 2, marginLeft: 52 },
-      ...options,
-      y: { grid: true, label: null, ticks: 4, nice: true, ...y },
-      marks: [...marks, Plot.ruleY([0], { stroke: 'var(--text)' })],
-      width,
-    });
+    const drawn = Plot.plot({ ...plotOf(props), width });
     drawn.setAttribute('role', 'img');
     drawn.setAttribute('aria-label', `${title}. ${summary}`);
     // Names of the parts of a picture, which is one thing to whoever does not see it.
-    for (const part of drawn.querySelectorAll('[aria-label], [aria-description]')) {
-      part.removeAttribute('aria-label');
-      part.removeAttribute('aria-description');
+    for (const named of drawn.querySelectorAll('[aria-label], [aria-description]')) {
+      named.removeAttribute('aria-label');
+      named.removeAttribute('aria-description');
     }
     place.current?.replaceChildren(drawn);
-  }, [of, width]);
+  }, [JSON.stringify([title, at, parts]), width]);
   return (
     <figure class="panel chart">
       <figcaption>
         <h4>{title}</h4>
-        {legend.length > 0 && <Legend of={legend} />}
+        {parts.length > 1 && <Legend of={parts} />}
       </figcaption>
       <div ref={place} class="drawn" />
       <details class="numbers">
@@ -67,11 +69,55 @@ export function Chart({ title, summary, legend = [], of, plot, numbers, part = 1
           The numbers<span class="quiet"> of {title}</span>
         </summary>
         <Scrolled label={`Numbers of ${title}`}>
-          <NumbersTable {...numbers} />
+          <NumbersTable
+            caption={`${title}: numbers`}
+            heads={[by, ...parts.map(({ name }) => name), ...Object.keys(more)]}
+            rows={at.map((when, row) => [
+              when,
+              ...parts.map(({ values }) => Math.abs(values[row] ?? 0)),
+              ...Object.values(more).map((values) => values[row]),
+            ])}
+          />
         </Scrolled>
       </details>
     </figure>
   );
+}
+
+function plotOf({ by, at, parts }: Props): Plot.PlotOptions {
+  const isTime = by !== 'run';
+  const bars = parts.flatMap(({ name, values }) =>
+    values.map((value, place) => ({ name, value, x: isTime ? new Date(at[place] ?? '') : place })),
+  );
+  const upTo = (place: number) => parts.reduce((sum, { values }) => sum + Math.max(0, values[place] ?? 0), 0);
+  const order = parts.map(({ name }) => name);
+  const channels = { x: 'x', y: 'value', fill: 'name', order };
+  return {
+    ...{ height: 200, marginTop: 12, marginRight: 2, marginLeft: 52 },
+    x: isTime ? { type: 'utc', label: null } : { type: 'band', axis: null, paddingInner: 0.25 },
+    y: {
+      ...{ grid: true, label: null, nice: true },
+      ticks: Math.min(4, Math.max(1, ...at.map((_, place) => upTo(place)))),
+      tickFormat: (value: number) => count(Math.abs(value)),
+    },
+    color: { domain: order, range: parts.map(({ colour }) => colour) },
+    marks: [
+      isTime ? Plot.rectY(bars, { ...channels, interval: by, inset: 0.5 }) : Plot.barY(bars, channels),
+      isTime ? null : axisOf(at),
+      Plot.ruleY([0], { stroke: 'var(--text)' }),
+    ],
+  };
+}
+
+/** The axis of runs with some of their times, as short as they can be: `11-22`; `21:04` if all are of one day. */
+function axisOf(at: readonly string[]) {
+  const isOneDay = new Set(at.map((when) => when.slice(0, 10))).size === 1;
+  const last = at.length - 1;
+  return Plot.axisX({
+    ...{ anchor: 'bottom', label: null, tickSize: 0 },
+    ticks: last < 7 ? [...at.keys()] : [0, Math.floor(last / 2), last],
+    tickFormat: (place: number) => (isOneDay ? at[place]?.slice(11, 16) : at[place]?.slice(5, 10)),
+  });
 }
 
 /** The width in pixels that charts have for the whole of a line. */

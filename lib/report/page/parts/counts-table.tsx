@@ -11,21 +11,19 @@ type Props = {
   readonly total: number;
   /** Where a value leads: the list of those that have it. */
   readonly hrefOf?: ((value: string) => string) | undefined;
-  /** What a value is called. Default: itself. */
-  readonly labelOf?: (value: string) => string;
 };
 
 /** How many are shown at first. */
 const MOST = 6;
 
 /** How often each value occurs, as bars that are also a table. */
-export function CountsTable({ title, counts, total, hrefOf, labelOf = (value) => value }: Props) {
+export function CountsTable({ title, counts, total, hrefOf }: Props) {
   const largest = Math.max(1, ...counts.values.map(([, each]) => each));
   const rows = counts.values.map(([value, each]) => {
-    const text = <Text of={labelOf(value)} most={60} />;
+    const text = <Text of={value} most={60} />;
     const name = (
       <>
-        <span title={readable(labelOf(value))}>
+        <span title={readable(value)}>
           {hrefOf === undefined ? text : <a href={hrefOf(value)}>{text}</a>}
         </span>
         <span

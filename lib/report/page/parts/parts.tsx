@@ -133,14 +133,11 @@ export function SearchBox({ label, value, onValue }: SearchProps) {
   );
 }
 
-export type Numbers = {
+type NumbersProps = {
   readonly caption: string;
   readonly heads: readonly string[];
   /** The first of each row names it. */
   readonly rows: readonly (readonly [ComponentChildren, ...ComponentChildren[]])[];
-};
-
-type NumbersProps = Numbers & {
   readonly kind?: string;
   /** False if only whoever does not see it needs the heads. */
   readonly headed?: boolean;

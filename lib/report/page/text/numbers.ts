@@ -27,12 +27,6 @@ export const time = (ms: number | null | undefined): string =>
 export const day = (ms: number | null | undefined): string =>
   isTime(ms) ? (new Date(ms).toISOString().split('T')[0] ?? '') : '–';
 
-/** One of several times, as short as it can be: `11-22`; `21:04` if all are of one day. */
-export function timeAmong(times: readonly number[], at: number): string {
-  const isOneDay = new Set(times.map(day)).size === 1;
-  return isOneDay ? time(times[at]).slice(11, 16) : time(times[at]).slice(5, 10);
-}
-
 const isTime = (ms: number | null | undefined): ms is number =>
   ms !== null && ms !== undefined && Math.abs(ms) <= 8.64e15;
 

@@ -1,6 +1,5 @@
-import type { BatchFacts } from '../../facts.ts';
-import { DaysChart } from '../charts/charts.tsx';
-import { SentimentsBar, sentimentLegend, sentiments, sumOf } from '../charts/sentiments-bar.tsx';
+import type { BatchFacts, Sentiments } from '../../facts.ts';
+import { BarsChart, colours } from '../charts/chart.tsx';
 import { Empty, Legend, NumbersTable, Scrolled } from '../parts/parts.tsx';
 import { useReport } from '../state/report.ts';
 import { count, counted, share, time } from '../text/numbers.ts';
@@ -40,7 +39,7 @@ function Batch({ of }: { readonly of: BatchFacts }) {
         ))}
       </dl>
       {topics.length > 0 && <Topics topics={topics} />}
-      {overTime !== undefined && overTime.days.length > 1 && <DaysChart batch={batch} over={overTime} />}
+      {overTime !== undefined && overTime.days.length > 1 && <Days batch={batch} over={overTime} />}
       {isCut && (
         <p class="notice">
           Very many texts: the counts are of all, days, the most negative and failures of the first.
@@ -54,9 +53,18 @@ function Batch({ of }: { readonly of: BatchFacts }) {
   );
 }
 
+const sentiments = (['positive', 'neutral', 'negative', 'not_applicable', 'other'] as const).map((key) => ({
+  key,
+  name: key.replace('_', ' '),
+  colour: colours[key],
+}));
+
+/** How many have any sentiment. */
+const sumOf = (of: Sentiments): number => sentiments.reduce((sum, { key }) => sum + of[key], 0);
+
 const Topics = ({ topics }: Pick<BatchFacts, 'topics'>) => (
   <div class="panel">
-    <Legend of={sentimentLegend(sentiments)} />
+    <Legend of={sentiments} />
     <Scrolled label="Sentiments by topic">
       <NumbersTable
         kind="counts topics"
@@ -73,6 +81,45 @@ const Topics = ({ topics }: Pick<BatchFacts, 'topics'>) => (
     </Scrolled>
   </div>
 );
+
+/** The shares of the sentiments as one bar of parts. Its numbers stand beside it. */
+function SentimentsBar({ of }: { readonly of: Sentiments }) {
+  const total = sumOf(of);
+  return (
+    <span class="stack" aria-hidden="true">
+      {sentiments
+        .filter(({ key }) => of[key] > 0)
+        .map(({ key, name, colour }) => (
+          <span
+            key={key}
+            title={`${name}: ${count(of[key])}, ${share(of[key], total)}`}
+            style={{ inlineSize: `${(100 * of[key]) / total}%`, background: colour }}
+          />
+        ))}
+    </span>
+  );
+}
+
+type DaysProps = { readonly batch: string; readonly over: NonNullable<BatchFacts['overTime']> };
+
+/** The sentiments of each day. */
+function Days({ batch, over: { column, days } }: DaysProps) {
+  const used = sentiments.filter(({ key }) => days.some(({ sentiments: of }) => of[key] > 0));
+  const negative = days.reduce((sum, { sentiments: of }) => sum + of.negative, 0);
+  const all = days.reduce((sum, { sentiments: of }) => sum + sumOf(of), 0);
+  return (
+    <BarsChart
+      title={`${batch} by ${column}`}
+      summary={`${share(negative, all)} are negative, over ${days.length} days.`}
+      by="day"
+      at={days.map(({ day }) => day)}
+      parts={used.map(({ key, name, colour }) => ({
+        ...{ name, colour },
+        values: days.map(({ sentiments: of }) => of[key]),
+      }))}
+    />
+  );
+}
 
 function MostNegative({ of: { mostNegative } }: { readonly of: BatchFacts }) {
   if (mostNegative.length === 0) return null;

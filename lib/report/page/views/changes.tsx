@@ -1,5 +1,5 @@
 import type { FormulaUpdate, SnapshotFacts } from '../../facts.ts';
-import { HistoryChart } from '../charts/charts.tsx';
+import { BarsChart, colours } from '../charts/chart.tsx';
 import { ChangeList } from '../parts/change-list.tsx';
 import { Empty, NodeLink } from '../parts/parts.tsx';
 import type { Params } from '../state/hash.ts';
@@ -50,7 +50,7 @@ function PlaceChanges({ of, params }: Props & { readonly of: SnapshotFacts }) {
       </h3>
       {history.length > 1 &&
         (history.some(({ added, changed, removed }) => added + changed + removed > 0) ? (
-          <HistoryChart place={place} history={history} />
+          <History of={of} />
         ) : (
           <p>Nothing changed in the last {counted(history.length, 'run')}.</p>
         ))}
@@ -67,6 +67,25 @@ function PlaceChanges({ of, params }: Props & { readonly of: SnapshotFacts }) {
         </>
       )}
     </section>
+  );
+}
+
+/** What changed from run to run: what came and what differs above the line, what went below it. */
+function History({ of: { place, history } }: { readonly of: SnapshotFacts }) {
+  const parts = (['added', 'changed', 'removed'] as const).map((name) => ({
+    ...{ name, colour: colours[name] },
+    values: history.map((run) => (name === 'removed' ? -run[name] : run[name])),
+    sum: history.reduce((sum, run) => sum + run[name], 0),
+  }));
+  return (
+    <BarsChart
+      title={`${place}: the last ${counted(history.length, 'run')}`}
+      summary={`In all ${parts.map(({ name, sum }) => `${count(sum)} ${name}`).join(', ')}.`}
+      by="run"
+      at={history.map(({ startedAt }) => time(startedAt))}
+      parts={parts}
+      more={{ records: history.map(({ records }) => records) }}
+    />
   );
 }
 

@@ -1,7 +1,7 @@
 import { brokenFlags, flagsOf } from '../../../model/flags.ts';
 import type { Counts, ReportFacts } from '../../facts.ts';
 import { flagWords } from '../../flag-words.ts';
-import { MonthsChart } from '../charts/charts.tsx';
+import { BarsChart, colours } from '../charts/chart.tsx';
 import { CountsTable } from '../parts/counts-table.tsx';
 import { Empty, Tile } from '../parts/parts.tsx';
 import { Snapshots } from '../parts/snapshots.tsx';
@@ -153,10 +153,10 @@ function Attention({ facts: { calculations, cards, jobs } }: Props) {
 }
 
 function CalculationPanels({ facts: { calculations, graph } }: Props) {
-  const ownersTable = useOwnersTable();
   if (calculations === undefined) return null;
   const { total, status, links, lastModified } = calculations;
   const sumOfLinks = links.others + links.values.reduce((sum, [, each]) => sum + each, 0);
+  const most = lastModified.reduce((best, each) => (each[1] > best[1] ? each : best), ['', 0] as const);
   const linksOf = (value: string) =>
     value === 'VALID' ? hashOf('calculations') : hashOf('broken', { valid: value });
   return (
@@ -164,11 +164,18 @@ function CalculationPanels({ facts: { calculations, graph } }: Props) {
       <h3>Calculations</h3>
       <div class="panels">
         {table('By status', status, total, (value) => hashOf('calculations', { status: value }))}
-        {ownersTable('By owner', 'calculations', total)}
         {table('Links by validity', links, sumOfLinks, graph.invalid.length > 0 ? linksOf : undefined)}
       </div>
       {lastModified.length > 0 && (
-        <MonthsChart title="Calculations by the month of their last change" months={lastModified} />
+        <BarsChart
+          title="Calculations by the month of their last change"
+          summary={`Most in ${most[0]}: ${count(most[1])}.`}
+          by="month"
+          at={lastModified.map(([month]) => month)}
+          parts={[
+            { name: 'calculations', colour: colours.plain, values: lastModified.map(([, each]) => each) },
+          ]}
+        />
       )}
     </>
   );
@@ -180,45 +187,21 @@ const table = (title: string, counts: Counts, total: number, hrefOf?: (value: st
 
 const whole = (values: Counts['values']): Counts => ({ values, others: 0 });
 
-function CardPanels({ facts: { cards, datasets } }: Props) {
-  const ownersTable = useOwnersTable();
+function CardPanels({ facts: { cards } }: Props) {
   if (cards === undefined) return null;
   const { total, type, chartType } = cards;
-  const { id = [], cards: counts = [] } = datasets?.list.columns ?? {};
-  const first = whole(id.slice(0, 12).map((dataset, row) => [dataset, counts[row] ?? 0]));
   return (
     <>
       <h3>Cards</h3>
       <div class="panels">
         {table('By type', type, total, (value) => hashOf('cards', { type: value }))}
         {table('By chart', chartType, total)}
-        {ownersTable('By owner', 'cards', total)}
-        {datasets && table('Datasets by cards', first, total, (dataset) => hashOf('cards', { dataset }))}
       </div>
     </>
   );
 }
 
-const MOST_OWNERS = 50;
-
-/** Who owns the most of something. A card may have several owners. */
-function useOwnersTable() {
-  const { facts, ownerOf } = useReport();
-  const columns = facts.owners?.list.columns;
-  return (title: string, of: 'calculations' | 'cards' | 'data_files', total: number) => {
-    const all = (columns?.id ?? [])
-      .map((owner, row) => [owner, columns?.[of][row] ?? 0] as const)
-      .filter(([, many]) => many > 0)
-      .toSorted(([, a], [, b]) => b - a);
-    const others = all.slice(MOST_OWNERS).reduce((sum, [, many]) => sum + many, 0);
-    const hrefOf = of === 'data_files' ? undefined : (owner: string) => hashOf(of, { owner });
-    const counts = { values: all.slice(0, MOST_OWNERS), others };
-    return <CountsTable {...{ title, counts, total, hrefOf }} labelOf={ownerOf} />;
-  };
-}
-
 function FilePanels({ facts: { files, dataFiles } }: Props) {
-  const ownersTable = useOwnersTable();
   if (files === undefined && dataFiles === undefined) return null;
   return (
     <>
@@ -242,7 +225,6 @@ function FilePanels({ facts: { files, dataFiles } }: Props) {
               hashOf('data-files', { scan }),
             )}
             {table('Data files by age', whole(dataFiles.age), dataFiles.total)}
-            {ownersTable('Data files by owner', 'data_files', dataFiles.total)}
           </>
         )}
       </div>

@@ -1,8 +1,8 @@
-import type { JobFacts } from '../../facts.ts';
-import { PaceChart } from '../charts/charts.tsx';
+import type { JobFacts, SnapshotFacts } from '../../facts.ts';
+import { BarsChart, colours } from '../charts/chart.tsx';
 import { Empty, NumbersTable, Scrolled } from '../parts/parts.tsx';
 import { useReport } from '../state/report.ts';
-import { count, time } from '../text/numbers.ts';
+import { count, counted, duration, time } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 
 /** Jobs by type and outcome, those that need somebody first, and how the requests of the last runs fared. */
@@ -29,8 +29,8 @@ export function JobsView() {
         <Empty command="platform-sync snapshot calculations">No run was published yet.</Empty>
       ) : (
         <div class="panels panels-charts">
-          {withRequests.map(({ place, history }) => (
-            <PaceChart key={place} place={place} history={history} />
+          {withRequests.map((snapshot) => (
+            <Requests key={snapshot.place} of={snapshot} />
           ))}
         </div>
       )}
@@ -88,5 +88,32 @@ function Types({ jobs: { types, sinceMs, isCut } }: { readonly jobs: JobFacts })
         />
       </Scrolled>
     </>
+  );
+}
+
+/** The requests of each run, those that the platform throttled marked. */
+function Requests({ of: { place, history } }: { readonly of: SnapshotFacts }) {
+  const sum = (name: 'requests' | 'throttled' | 'retries' | 'waitedMs') =>
+    history.reduce((total, run) => total + run[name], 0);
+  return (
+    <BarsChart
+      title={`${place}: requests of the last ${counted(history.length, 'run')}`}
+      summary={`${count(sum('requests'))} requests, ${count(sum('throttled'))} throttled, ${count(sum('retries'))} retries; ${duration(sum('waitedMs'))} waited.`}
+      by="run"
+      at={history.map(({ startedAt }) => time(startedAt))}
+      parts={[
+        {
+          ...{ name: 'let through', colour: colours.plain },
+          values: history.map(({ requests, throttled }) => requests - throttled),
+        },
+        { name: 'throttled', colour: colours.removed, values: history.map(({ throttled }) => throttled) },
+      ]}
+      more={{
+        retries: history.map(({ retries }) => retries),
+        waited: history.map(({ waitedMs }) => duration(waitedMs)),
+        took: history.map(({ startedAt, finishedAt }) => duration(finishedAt - startedAt)),
+      }}
+      isHalf
+    />
   );
 }

@@ -4,16 +4,17 @@ import { matching } from '../lists/find.ts';
 import { type Column, Table } from '../lists/table.tsx';
 import { LayersPicture } from '../parts/layers-picture.tsx';
 import { Chips, Empty, NodeLink, SearchBox } from '../parts/parts.tsx';
-import { type Params, show } from '../state/hash.ts';
+import { hashOf, type Params, show } from '../state/hash.ts';
 import {
   type Direction,
   type Node,
+  nodeKey,
   type Reached,
   type Report,
   reachedFrom,
   useReport,
 } from '../state/report.ts';
-import { count, counted } from '../text/numbers.ts';
+import { counted } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 
 /** What depends on a thing, or what it depends on, over any number of hops. */
@@ -39,7 +40,6 @@ export function WhereUsedView({ params }: { readonly params: Params }) {
             />
           </search>
           <Found q={q} />
-          {q.trim() === '' && id === '' && <MostUsed />}
           {id !== '' && node === undefined && (
             <p class="notice">
               <Text of={id} /> is not in this report.
@@ -54,19 +54,6 @@ export function WhereUsedView({ params }: { readonly params: Params }) {
 
 const MOST_FOUND = 10;
 
-type Match = { readonly node: Node; readonly words: string };
-
-/** Things, each with a word or two. */
-const Matches = ({ of }: { readonly of: readonly Match[] }) => (
-  <ul class="matches">
-    {of.map(({ node, words }) => (
-      <li key={`${node.kind} ${node.id}`}>
-        <NodeLink {...node} /> <span class="quiet-line">{words}</span>
-      </li>
-    ))}
-  </ul>
-);
-
 function Found({ q }: { readonly q: string }) {
   const { nodes } = useReport();
   const texts = useMemo(
@@ -74,54 +61,33 @@ function Found({ q }: { readonly q: string }) {
     [nodes],
   );
   const found = useMemo(() => (q.trim() === '' ? [] : matching(texts, q)), [texts, q]);
-  const of = found.slice(0, MOST_FOUND).flatMap((number) => {
-    const node = nodes[number];
-    return node === undefined ? [] : { node, words: `${node.kind} ${node.id}` };
-  });
+  const first = found.slice(0, MOST_FOUND).flatMap((number) => nodes[number] ?? []);
   return (
     <>
       <p class="found" role="status">
         {q.trim() !== '' &&
           `${found.length === 0 ? 'Nothing matches' : counted(found.length, 'thing matches', 'things match')}${found.length > MOST_FOUND ? `, the first ${MOST_FOUND}` : ''}`}
       </p>
-      {of.length > 0 && <Matches of={of} />}
+      {first.length > 0 && (
+        <ul class="matches">
+          {first.map((node) => (
+            <li key={nodeKey(node)}>
+              <NodeLink {...node} />{' '}
+              <span class="quiet-line">
+                {node.kind} {node.id}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
     </>
-  );
-}
-
-const kinds = ['dataset', 'calculation', 'card'] as const;
-
-function mostUsed(kind: (typeof kinds)[number], { nodes, edges: { users } }: Report): readonly Match[] {
-  const usersOf = (node: number) => (users.starts[node + 1] ?? 0) - (users.starts[node] ?? 0);
-  return nodes
-    .flatMap((node, number) => (node.kind === kind ? [{ node, users: usersOf(number) }] : []))
-    .filter((each) => each.users > 0)
-    .toSorted((a, b) => b.users - a.users)
-    .slice(0, MOST_FOUND)
-    .map((each) => ({ node: each.node, words: `by ${count(each.users)}` }));
-}
-
-/** Where nobody has asked yet: of each kind, what most things use directly. */
-function MostUsed() {
-  const report = useReport();
-  const most = useMemo(() => kinds.map((kind) => ({ kind, found: mostUsed(kind, report) })), [report]);
-  return (
-    <div class="panels">
-      {most
-        .filter(({ found }) => found.length > 0)
-        .map(({ kind, found }) => (
-          <section key={kind} aria-label={`The most used ${kind}s`}>
-            <h3>The most used {kind}s</h3>
-            <Matches of={found} />
-          </section>
-        ))}
-    </div>
   );
 }
 
 type ImpactProps = { readonly number: number; readonly node: Node; readonly params: Params };
 
-function Impact({ number, node: { kind, id, name, isKnown }, params }: ImpactProps) {
+function Impact({ number, node, params }: ImpactProps) {
+  const { kind, id, name, isKnown } = node;
   const { edges, nodes } = useReport();
   const direction: Direction = params['way'] === 'uses' ? 'used' : 'users';
   const reached = useMemo(() => reachedFrom(edges[direction], number), [edges, direction, number]);
@@ -134,7 +100,7 @@ function Impact({ number, node: { kind, id, name, isKnown }, params }: ImpactPro
         {name !== '' && <>Id {id}. </>}
         {!isKnown && 'No snapshot holds it: it was deleted, or the token may not see it.'}
       </p>
-      <BrokenLinks number={number} />
+      <BrokenLinks {...{ number, node }} />
       <Chips
         legend="Show"
         chips={[
@@ -203,35 +169,21 @@ function columnsOf(
   ];
 }
 
-/** The broken links that a node has, or that lead to it. */
-function BrokenLinks({ number }: { readonly number: number }) {
-  const { facts, edgeAt } = useReport();
-  const { invalid, user, used } = facts.graph;
-  const broken = invalid.filter(([edge]) => user[edge] === number || used[edge] === number);
-  if (broken.length === 0) return null;
+/** How many broken links a node has, or lead to it: the list has them. */
+function BrokenLinks({ number, node: { id, name } }: Omit<ImpactProps, 'params'>) {
+  const { invalid, user, used } = useReport().facts.graph;
+  const broken = invalid.filter(([edge]) => user[edge] === number || used[edge] === number).length;
+  if (broken === 0) return null;
   return (
-    <div class="notice">
-      <p>
-        <strong>{counted(broken.length, 'reference is broken', 'references are broken')}</strong>
-      </p>
-      <ul>
-        {broken.slice(0, 20).map(([edge, valid]) => {
-          const { user: from, used: to, relation } = edgeAt(edge);
-          return (
-            from &&
-            to && (
-              <li key={edge}>
-                {from.kind} <NodeLink {...from} /> {relation} {to.kind} <NodeLink {...to} />:{' '}
-                <Text of={valid} />
-              </li>
-            )
-          );
-        })}
-      </ul>
-      {broken.length > 20 && <p>And {count(broken.length - 20)} more.</p>}
-    </div>
+    <p class="notice">
+      <a href={hashOf('broken', { q: `${name} ${id}`.trim() })}>
+        {counted(broken, 'reference is broken', 'references are broken')}
+      </a>
+    </p>
   );
 }
+
+const kinds = ['dataset', 'calculation', 'card'] as const;
 
 /** What would happen if it were deleted, or what it stands on. */
 function impactWords(nodes: readonly (Node | undefined)[], direction: Direction): string {
