@@ -73,8 +73,8 @@ function ListView({ view, params }: Shown) {
       <h2>{viewTitles[view]}</h2>
       {list === undefined ? (
         <Empty command={command}>No snapshot of them was published yet.</Empty>
-      ) : list.length === 0 ? (
-        <Empty>{list.empty}</Empty>
+      ) : list.ids.length === 0 ? (
+        <Empty>{list.empty ?? `The last snapshot holds no ${list.one}.`}</Empty>
       ) : (
         <ListTable key={view} {...{ view, list, params }} />
       )}

@@ -12,18 +12,20 @@ type Props = { readonly view: View; readonly list: List; readonly params: Params
 
 /** A list that is searched, selected from, sorted and paged. What is shown is in the address. */
 export function ListTable({ view, list, params }: Props) {
-  const texts = useMemo(
-    () => Array.from({ length: list.length }, (_, row) => list.textOf(row).toLowerCase()),
-    [list],
-  );
+  const texts = useMemo(() => {
+    const [heading] = list.columns;
+    return list.ids.map((id, row) => `${heading?.text(row)} ${id}`.toLowerCase());
+  }, [list]);
   const { q = '', flag = '', page = '1', sort = list.sort } = params;
-  const facets = list.columns.filter(({ name, isFacet }) => isFacet && params[name] !== undefined);
+  const facets = list.columns.filter(
+    ({ name, values }) => values !== undefined && params[name] !== undefined,
+  );
   const facetKey = facets.map(({ name }) => `${name}=${params[name]}`).join('&');
   const rows = useMemo(() => {
-    const flags = list.flags.filter(({ name }) => flag.split(',').includes(name));
+    const flags = list.flags?.filter(({ name }) => flag.split(',').includes(name)) ?? [];
     const passes = (row: number) =>
       flags.every(({ has }) => has(row)) &&
-      facets.every(({ name, text, values = (of) => [text(of)] }) => values(row).includes(params[name] ?? ''));
+      facets.every(({ name, values }) => values?.(row).includes(params[name] ?? ''));
     return matching(texts, q, passes);
   }, [list, texts, q, flag, facetKey]);
   const set = (changes: Params, replace = false) =>
@@ -54,7 +56,7 @@ export function ListTable({ view, list, params }: Props) {
   );
 }
 
-function foundWords({ one, length, total, isWhole, which = 'first' }: List, found: number): string {
+function foundWords({ one, ids: { length }, total, isWhole, which = 'first' }: List, found: number): string {
   const of = isWhole ? '' : ` of the ${which} ${count(length)} of ${count(total)}`;
   if (found === length)
     return isWhole ? counted(found, one) : `The ${which} ${count(length)} of ${counted(total, one)}`;
@@ -70,7 +72,7 @@ type ToolsProps = {
   readonly set: (changes: Params, replace?: boolean) => void;
 };
 
-function ListTools({ list: { one, flags }, params, facets, set }: ToolsProps) {
+function ListTools({ list: { one, flags = [] }, params, facets, set }: ToolsProps) {
   const selected = (params['flag'] ?? '').split(',').filter(Boolean);
   const toggle = (name: string) =>
     selected.includes(name) ? selected.filter((each) => each !== name) : [...selected, name];

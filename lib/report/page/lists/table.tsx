@@ -11,14 +11,10 @@ export type Column = Sortable & {
   /** Default: the text. */
   readonly cell?: (row: number) => ComponentChildren;
   readonly isNumber?: boolean;
-  /** True if `COLUMN=VALUE` in the address selects rows. */
-  readonly isFacet?: boolean;
-  /** The values of a row by which it is selected. Default: the text. */
+  /** The values of a row, any of which as `COLUMN=VALUE` in the address selects it. Default: no value does. */
   readonly values?: (row: number) => readonly string[];
   /** What a value is called. Default: itself. */
   readonly labelOf?: (value: string) => string;
-  /** True if the cell names the row. One column of each list is. */
-  readonly isHeading?: boolean;
 };
 
 const PAGE = 50;
@@ -27,6 +23,7 @@ type Props = {
   /** What it is a table of. */
   readonly label: string;
   readonly caption?: string;
+  /** The first names the row. */
   readonly columns: readonly Column[];
   readonly rows: readonly number[];
   /** As in the address: the name of a column, after `-` for descending. */
@@ -58,8 +55,8 @@ export function Table({ label, caption, columns, rows, sort, onSort, page, onPag
             <tbody>
               {ordered.slice((number - 1) * PAGE, number * PAGE).map((row) => (
                 <tr key={row}>
-                  {columns.map((column) => (
-                    <Cell key={column.name} {...{ column, row }} />
+                  {columns.map((column, at) => (
+                    <Cell key={column.name} {...{ column, row }} isHeading={at === 0} />
                   ))}
                 </tr>
               ))}
@@ -93,8 +90,9 @@ function Head({ column: { name, label, isNumber }, sort, onSort }: HeadProps) {
   );
 }
 
-function Cell({ column, row }: { readonly column: Column; readonly row: number }) {
-  const { text, cell, isNumber, isHeading } = column;
+type CellProps = { readonly column: Column; readonly row: number; readonly isHeading: boolean };
+
+function Cell({ column: { text, cell, isNumber }, row, isHeading }: CellProps) {
   const content = cell === undefined ? <Text of={text(row)} most={120} /> : cell(row);
   return isHeading ? (
     <th scope="row">{content}</th>

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { columnKinds } from '../lists/columns.tsx';
+import { numbers, texts, things } from '../lists/columns.tsx';
 import { matching } from '../lists/find.ts';
 import { type Column, Table } from '../lists/table.tsx';
 import { LayersPicture } from '../parts/layers-picture.tsx';
@@ -155,16 +155,15 @@ function columnsOf(
   const found = reached.map(({ node }) => nodes[node]);
   const edges = reached.map(({ edge }) => edgeAt(edge));
   const before = edges.map(({ user, used }) => (isUsers ? used : user));
-  const texts = (of: readonly unknown[]) => columnKinds.text(of);
   return [
-    { name: 'name', label: 'Name', ...columnKinds.node(found), isHeading: true },
+    { name: 'name', label: 'Name', ...things((row) => found[row]) },
     { name: 'kind', label: 'Kind', ...texts(found.map((node) => node?.kind)) },
     {
       ...{ name: 'relation', label: isUsers ? 'How' : 'How it is used' },
       ...texts(edges.map(({ relation }) => relation)),
     },
-    { name: 'via', label: isUsers ? 'What' : 'By what', ...columnKinds.node(before) },
-    { name: 'hop', label: 'Hops', ...columnKinds.number(reached.map(({ hop }) => hop)) },
+    { name: 'via', label: isUsers ? 'What' : 'By what', ...things((row) => before[row]) },
+    { name: 'hop', label: 'Hops', ...numbers(reached.map(({ hop }) => hop)) },
     { name: 'id', label: 'Id', ...texts(found.map((node) => node?.id)) },
   ];
 }
