@@ -49,6 +49,7 @@ export { boundedLine, hideUser, quoted, shownJson, shownText } from './json/show
 export { METRIC_NAMESPACE, type MeasureName, metricNames } from './metric-names.ts';
 export { once } from './once.ts';
 export { loadPeer, optionalPeers, PeerMissingError } from './optional-peer.ts';
+export { systemReason } from './system-reason.ts';
 export { type BackoffLimits, backoffMs } from './time/backoff.ts';
 export { createInHand, type InHand } from './time/in-hand.ts';
 export { sleep } from './time/sleep.ts';

@@ -1,4 +1,4 @@
-import { Argument, type Command, type Option } from 'commander';
+import { Argument, type Command, InvalidArgumentError, type Option } from 'commander';
 
 /** Reads what was typed; `before`: what an option that is repeated had before. */
 type Read = (text: string, before: never) => unknown;
@@ -95,10 +95,21 @@ export function addCommand(program: Command, path: string, definition: CommandDe
   for (const each of definition.required ?? []) command.requiredOption(...asCommander(each));
   for (const each of definition.more ?? []) command.addOption(each);
   for (const each of definition.options ?? []) command.option(...asCommander(each));
+  for (const each of command.options) if (each.required) refuseOptions(each, command);
   for (const each of command.options)
     each.conflicts([...(definition.conflicts?.[each.attributeName()] ?? [])]);
   const lines = definition.examples.map((line) => `  platform-sync ${line}`);
   return command.addHelpText('after', ['', 'Examples:', ...lines].join('\n'));
+}
+
+/** Lets no option of the command be the value of another one: that was left out. */
+function refuseOptions(option: Option, command: Command): void {
+  const { parseArg: read } = option;
+  option.argParser((text, before: unknown) => {
+    const isOption = command.options.some(({ long }) => long === text);
+    if (isOption) throw new InvalidArgumentError(`Expected a value, got the option ${text}.`);
+    return read === undefined ? text : read(text, before);
+  });
 }
 
 /** As the types of commander have it. */

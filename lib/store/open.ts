@@ -41,7 +41,7 @@ type Location =
 
 /** What a location names. Throws a `bad-location` StoreError. */
 export function parseLocation(location: string): Location {
-  if (!/^[a-z][a-z0-9+.-]+:/i.test(location)) {
+  if (!/^(?:[a-z][a-z0-9+.-]+:|s3\/)/i.test(location)) {
     if (location.trim() === '' || location.includes('\0'))
       throw badLocation('s3://bucket/prefix or a directory', location);
     return { kind: 'directory' };
@@ -49,7 +49,10 @@ export function parseLocation(location: string): Location {
   const [, bucket, prefix = ''] =
     /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*?)\/?)?$/.exec(location) ?? [];
   if (bucket === undefined)
-    throw badLocation('s3://bucket/prefix or a directory (./name if it has a colon)', location);
+    throw badLocation(
+      's3://bucket/prefix or a directory (./name if it looks like an address), the bucket of 3 to 63 lower-case letters, digits, . and -',
+      location,
+    );
   if (prefix !== '' && !isKey(prefix))
     throw badLocation('s3://bucket/prefix with a prefix that is a valid key', location);
   return { kind: 's3', bucket, prefix };
@@ -57,7 +60,7 @@ export function parseLocation(location: string): Location {
 
 // A location given by mistake may be a URL with a password in it.
 const badLocation = (expected: string, got: string): StoreError =>
-  new StoreError('open the store', {
+  new StoreError('open the store (SYNC_STORE)', {
     kind: 'bad-location',
     expected,
     got: hideUser(got),

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp } from 'node:fs/promises';
+import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
@@ -27,6 +27,32 @@ test('sandbox prints the settings that reach it, a snapshot works with them, and
   expect(manifest).toMatchObject({ records: 300, consistency: 'proved' });
   expect(code).toBe(0);
 });
+
+test.each([
+  ['before', (flags: readonly string[]) => [...flags, 'runs']],
+  ['after', (flags: readonly string[]) => ['runs', ...flags]],
+])(
+  'the file of settings may stand %s the command: Node, which knows the option too, leaves it to us',
+  async (_, argv) => {
+    const file = join(folder.path, 'acme.env');
+    await writeFile(file, `SYNC_STORE="${folder.path}"\n`);
+
+    const found = spawnCommand(argv(['--env-file', file]));
+    const missing = spawnCommand(argv(['--env-file', `${file}.none`]));
+    const [printed, said, [code], [other]] = await Promise.all([
+      text(found.stdout),
+      text(missing.stderr),
+      once(found, 'exit'),
+      once(missing, 'exit'),
+    ]);
+
+    expect(printed).toContain(`nothing has been published in ${folder.path}`);
+    expect(code).toBe(0);
+    // One that is missing ends Node before it begins, with a code of its own.
+    expect(said).toContain('acme.env.none: not found');
+    expect(other).toBe(9);
+  },
+);
 
 test('an older Node exits 2 and says what to do', async () => {
   const script =

@@ -4,6 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { folderOfEach } from '../folder-of-each.ts';
+import { execution } from '../platform/sample-records.ts';
+import { json, startServer } from '../platform/scripted-server.ts';
 import { runCommand, settingsOf } from './run-command.ts';
 
 const SMALL = { calculations: 200, datasets: 5, cards: 20, fileSets: 0, dataFiles: 0 };
@@ -90,6 +92,16 @@ describe('call', () => {
     expect(code).toBe(1);
     expect(err).toContain('the function ended with status FAILED');
     expect(err).toContain('no luck');
+  });
+
+  test('of a function that is still running says so and exits 3: nobody knows how it ends', async () => {
+    await using server = await startServer(json(execution({ status: 'RUNNING', result: null })));
+    const settings = { ...settingsOf(sandbox, folder.path), PLATFORM_BASE_URL: server.url };
+
+    const { code, err } = await runCommand(['call', sums, '1.0.0', 'addNumbers', '--input', INPUT], settings);
+
+    expect(code).toBe(3);
+    expect(err).toContain('the function is still running (execution');
   });
 
   test.each([[[]], [['--json']]])(

@@ -28,8 +28,11 @@ export default (async ([packageId, packageVersion, functionName], { input, logs,
   const execution = await sendOnce((options) => platform.functions.run(request, options), EFFECT, terminal);
   if (json) terminal.out(printJson(execution, 2));
   else show(execution, terminal);
-  return execution.status.toUpperCase() === 'SUCCESS' ? exitCodes.done : exitCodes.failed;
+  return EXITS[execution.status.toUpperCase()] ?? exitCodes.failed;
 }) satisfies Run<'call'>;
+
+/** What is still running may end either way. */
+const EXITS: Readonly<Record<string, number>> = { SUCCESS: exitCodes.done, RUNNING: exitCodes.incomplete };
 
 const EFFECT = {
   mayHave: 'the function may have run, or may still be running',
@@ -51,8 +54,11 @@ function show(execution: FunctionExecution, { out, err }: Terminal): void {
   const { status, result, errorInformation } = execution;
   if (result !== undefined && result !== null) out(shownJson(printJson(result, 2)));
   if (status.toUpperCase() === 'SUCCESS') return;
+  const named = `execution ${shown(execution.executionId)}`;
   err(
-    `platform-sync: the function ended with status ${shown(status)} (execution ${shown(execution.executionId)})`,
+    status.toUpperCase() === 'RUNNING'
+      ? `platform-sync: the function is still running (${named}): how it ends is not known here. Before the command is repeated, look at ${EFFECT.lookAt}`
+      : `platform-sync: the function ended with status ${shown(status)} (${named})`,
   );
   for (const message of errorInformation?.errorMessages ?? []) err(`  ${shown(message)}`);
 }

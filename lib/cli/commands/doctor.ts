@@ -1,4 +1,6 @@
 import { sleep } from '../../base/index.ts';
+import { readAllow } from '../../jobs/allow.ts';
+import { readFollowers } from '../../jobs/types/snapshot/execution-input.ts';
 import { openSession } from '../../session.ts';
 import { readSettings, SettingsError, settingNames } from '../../settings.ts';
 import type { Run } from '../commands.ts';
@@ -97,7 +99,9 @@ export async function examine(
 
 function settingsOf(environment: Terminal['environment']): Finding {
   try {
-    readSettings(environment);
+    const { SYNC_ALLOW, SYNC_FOLLOWERS } = readSettings(environment);
+    readAllow(SYNC_ALLOW);
+    readFollowers(SYNC_FOLLOWERS);
     return ok(`${settingNames.filter((name) => environment[name]).length} set, the others by default`);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;

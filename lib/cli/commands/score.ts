@@ -92,8 +92,7 @@ async function score(
   terminal: Terminal,
 ): Promise<number> {
   const resumeCommand = shown(resumeCommandOf(flags, given.batch));
-  const request = { ...given, rows: describedOnce(given, terminal) };
-  terminal.err(`batch ${request.batch}; to resume it after a stop: ${resumeCommand}`);
+  const request = { ...given, rows: describedOnce(given, resumeCommand, terminal) };
   const progress = createProgress('score', {
     screen: terminal.screen,
     err: terminal.err,
@@ -122,21 +121,26 @@ async function score(
     return showSummary(scored.summary, parts.store, { ...flags, output }, terminal);
   } catch (error) {
     progress.end();
+    if (error instanceof RowsError || error instanceof BatchConflictError) throw error;
     terminal.err(paid());
-    if (!(error instanceof RowsError) && !(error instanceof BatchConflictError))
-      terminal.err(`stopped; to resume: ${resumeCommand}`);
+    terminal.err(`stopped; to resume: ${resumeCommand}`);
     throw error;
   }
 }
 
 /** The rows, which are described when they were read for the first time: before anything is sent. */
-function describedOnce({ rows, input }: BatchRequest, { err }: Terminal): BatchRequest['rows'] {
+function describedOnce(
+  { batch, rows, input }: BatchRequest,
+  resumeCommand: string,
+  { err }: Terminal,
+): BatchRequest['rows'] {
   let isDescribed = false;
   return async function* describedRows() {
     yield* rows();
     const found = input?.();
     if (isDescribed || found === undefined) return;
     isDescribed = true;
+    err(`batch ${batch}; to resume it after a stop: ${resumeCommand}`);
     for (const line of describeInput(found)) err(shown(line));
   };
 }

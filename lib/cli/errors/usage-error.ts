@@ -1,4 +1,4 @@
-import { getSystemErrorMessage } from 'node:util';
+import { systemReason } from '../../base/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
 
 /** A command was given something it cannot use; the message says what was expected and what it got. */
@@ -17,13 +17,6 @@ export function oneGiven(values: Readonly<Record<string, unknown>>, need?: 'need
 /** A file is not as expected: `got` in words, or the error of the system that says so. */
 export const fileError = (place: string, expected: string, got: unknown): UsageError =>
   new UsageError(`${place}: expected ${expected}, got ${systemReason(got)}`, { cause: got });
-
-/** Why the system refused something, in words with its code: `no such file or directory (ENOENT)`. */
-export function systemReason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { errno, code, message } = error as NodeJS.ErrnoException;
-  return errno === undefined ? message : `${getSystemErrorMessage(errno)} (${code})`;
-}
 
 /**
  * Turns a failed read of a run into a `UsageError` if `option` named a run that does not exist; otherwise returns the

@@ -1,4 +1,5 @@
-import { constants } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import { constants, type Stats } from 'node:fs';
 import { access, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parseJson } from '../../base/index.ts';
@@ -11,9 +12,11 @@ type Input = Pick<Terminal, 'readInput'>;
 /** The text of a file, or of standard input for `-`. Throws `UsageError`. */
 export async function readText(file: string, { readInput }: Input): Promise<string> {
   if (file === '-') return readInput();
-  return readFile(file, 'utf8').catch((error: unknown) => {
+  const bytes = await readFile(file).catch((error: unknown) => {
     throw fileError(file, 'a file that can be read, or - for standard input', error);
   });
+  if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString();
+  throw fileError(file, 'text in UTF-8', 'other bytes');
 }
 
 /** The lines of a file, or of standard input for `-`, trimmed and without empty ones. Throws `UsageError` if there are none. */
@@ -54,11 +57,14 @@ export async function readObject(
 /** Throws `UsageError` unless a file can be read more than once, as a pipe cannot. */
 export async function checkFile(file: string): Promise<void> {
   const expected = 'a file that can be read more than once';
+  if (file === '-') throw fileError(file, expected, 'standard input');
   const found = await stat(file).catch((error: unknown) => {
     throw fileError(file, expected, error);
   });
-  if (!found.isFile()) throw fileError(file, expected, 'something else');
+  if (!found.isFile()) throw fileError(file, expected, kindOf(found));
 }
+
+const kindOf = (found: Stats) => (found.isDirectory() ? 'a folder' : 'something else');
 
 /** The format of the file that `--output` names, which is checked before anything else is done. Throws `UsageError`. */
 export async function checkedOutputFile(file: string): Promise<OutputFormat> {
@@ -72,8 +78,10 @@ export async function checkedOutputFile(file: string): Promise<OutputFormat> {
 /** Throws `UsageError` unless `--output` names a file that can be written, whether it is there or not. */
 export async function checkWritable(file: string): Promise<void> {
   const there = await stat(file).catch(() => undefined);
-  if (there?.isFile() === false) throw fileError(`--output ${file}`, 'a file', 'something else');
-  await access(dirname(file), constants.W_OK).catch((error: unknown) => {
+  if (there?.isFile() === false) throw fileError(`--output ${file}`, 'a file', kindOf(there));
+  if (file === '') throw fileError('--output', 'a file', 'nothing');
+  // Of a file that stands in the way of a folder, too.
+  await access(`${dirname(file)}/.`, constants.W_OK).catch((error: unknown) => {
     throw fileError(`--output ${file}`, 'a file in a folder that can be written', error);
   });
 }

@@ -1,13 +1,16 @@
 import { InvalidArgumentError } from 'commander';
-import { shortened, utcTime } from '../../base/index.ts';
+import { nearestName, shortened, utcTime } from '../../base/index.ts';
 import { jobId } from '../../jobs/message/check-message.ts';
-import { idDigits } from '../../platform/index.ts';
+import { idDigits, topicName } from '../../platform/index.ts';
 import { type Place, parsePlace } from '../../snapshot/keys.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 
-/** The error of an option or argument that cannot be read. */
-export const notRead = (expected: string, text: string): InvalidArgumentError =>
-  new InvalidArgumentError(`Expected ${expected}, got ${JSON.stringify(shortened(text, 200))}.`);
+/** The error of an option or argument that cannot be read; `names`: those of which the nearest may be meant. */
+export function notRead(expected: string, text: string, names: readonly string[] = []): InvalidArgumentError {
+  const meant = nearestName(text.toLowerCase(), names);
+  const hint = meant === undefined ? '.' : `; did you mean ${meant}?`;
+  return new InvalidArgumentError(`Expected ${expected}, got ${JSON.stringify(shortened(text, 200))}${hint}`);
+}
 
 /** An option's value as a number between two bounds, both included. */
 export const numberOption =
@@ -25,7 +28,7 @@ export const choiceOption =
   (text: string): Names[number] => {
     const name = names.find((each) => each.toLowerCase() === text.toLowerCase());
     if (name !== undefined) return name;
-    throw notRead(`one of ${names.join(', ')}`, text);
+    throw notRead(`one of ${names.join(', ')}`, text, names);
   };
 
 /** Collects the values of an option or argument that may be repeated, each read by `read`. */
@@ -36,6 +39,12 @@ export const collected =
 /** A topic, as `NAME` or `NAME=DESCRIPTION`. */
 export function topicOption(text: string): { readonly topic: string; readonly description?: string } {
   const [, topic = text, description] = /^(.*?)=(.*)$/s.exec(text) ?? [];
+  const near = topic
+    .trim()
+    .replaceAll(/\W+/g, '_')
+    .replace(/^[^a-z]+/i, '');
+  const { error } = topicName.safeParse(topic.trim());
+  if (error !== undefined) throw notRead(`${error.issues[0]?.message}${near && `, such as ${near}`}`, topic);
   return { topic: topic.trim(), ...(description === undefined ? {} : { description: description.trim() }) };
 }
 
@@ -83,7 +92,7 @@ export function jobArgument(text: string): string {
 export function placeArgument(text: string): Place {
   const place = parsePlace(text);
   if (place !== undefined) return place;
-  throw notRead(`one of ${sources.join(', ')}, or SOURCE.NAME`, text);
+  throw notRead(`one of ${sources.join(', ')}, or SOURCE.NAME`, text, sources);
 }
 
 /** An argument that names a place, or nothing for all of them, which `all` says in words. */

@@ -54,6 +54,10 @@ export async function withSettingsFile(
 const isUnknown = (name: string) =>
   /^(PLATFORM|SYNC)_/.test(name) && !settingNames.some((each) => each === name);
 
+/** A setting of ours whose value ends at a # within a word. */
+const CUT =
+  /^[ \t]*(?:export[ \t]+)?((?:PLATFORM|SYNC)_\w+)[ \t]*=[ \t]*[^\s"'`#][^\n#]*[^\s#]?(?<=[^\s#])#/m;
+
 /** The settings of the first of these files that is there. */
 async function settingsIn(files: readonly string[], flag: string): Promise<Environment> {
   for (const file of files) {
@@ -63,7 +67,16 @@ async function settingsIn(files: readonly string[], flag: string): Promise<Envir
     });
     if (text === undefined) continue;
     const given = parseEnv(text);
-    const unknown = Object.keys(given).filter(isUnknown);
+    const names = Object.keys(given);
+    if (names.length === 0) throw fileError(`${flag}: ${file}`, 'settings, such as PLATFORM_TOKEN=…', 'none');
+    const cut = CUT.exec(text)?.[1] ?? names.find((name) => /^["'`]/.test(given[name] ?? ''));
+    if (cut !== undefined)
+      throw fileError(
+        file,
+        `quotes around the whole value of ${cut}, which has a # or a quote in it`,
+        'none',
+      );
+    const unknown = names.filter(isUnknown);
     if (unknown.length === 0) return given;
     throw new UsageError(
       `${file}: expected settings, got ${unknown.join(', ')}: there are none of these names`,

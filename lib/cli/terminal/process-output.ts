@@ -1,12 +1,12 @@
 import { fstatSync, writeFileSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import { systemReason } from '../errors/usage-error.ts';
+import { systemReason } from '../../base/index.ts';
 
 /** Why what a command prints goes nowhere. */
 export type OutputFault =
   /** Whoever read it is gone: a pipe or a terminal was closed. */
   | { readonly kind: 'closed' }
-  /** It cannot be stored, such as on a full disk; `reason` in words, with the code. */
+  /** It cannot be stored, such as on a full disk; `reason` in words. */
   | { readonly kind: 'lost'; readonly reason: string };
 
 /** The reason of a stop: nobody can have what the command prints. */

@@ -4,9 +4,9 @@ import { UsageError } from '../errors/usage-error.ts';
 
 /** Checks the name of a batch, as typed for `place`. Throws `UsageError`. */
 export function checkedBatch(name: string, place = '--batch'): string {
-  if (isBatchName(name)) return name;
+  if (isBatchName(name) && !name.startsWith('-')) return name;
   throw new UsageError(
-    `${place}: expected 1 to ${LONGEST_BATCH_NAME} of A-Z a-z 0-9 . _ : -, and not "." or "..", got ${JSON.stringify(name)}`,
+    `${place}: expected 1 to ${LONGEST_BATCH_NAME} of A-Z a-z 0-9 . _ : -, not beginning with -, and not "." or "..", got ${JSON.stringify(name)}`,
   );
 }
 

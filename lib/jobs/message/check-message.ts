@@ -96,7 +96,9 @@ export function checkMessage<Message>(
   names: FieldNames = {},
 ): CheckedMessage<Message> {
   const nameOf = (field: string) => own(names, field) ?? field;
-  const place = ([first = '', ...rest]: readonly PropertyKey[]) => [nameOf(String(first)), ...rest].join('.');
+  // An option is repeated for each entry, so that no number of one says more than what was found.
+  const place = ([first = '', ...rest]: readonly PropertyKey[]) =>
+    own(names, String(first)) ?? [first, ...rest].join('.');
   const texts = textsIn(given['texts']);
   const hide = (text: string) => (texts.has(text) ? `${text.length} characters, not shown` : text);
   const { data, error } = checkedBy(schema, given);
@@ -199,11 +201,32 @@ export function readMessageJson(text: string): MessageJson {
     return { kind: 'json', value: parseJson(text) };
   } catch (error) {
     if (error instanceof JsonLimitError) return fault(error.message);
-    // V8 quotes a piece of the text in its message; only the position is taken from that.
-    const [position] = /at position \d+( \(line \d+ column \d+\))?/.exec(String(error)) ?? [];
-    return fault(
-      `expected JSON, got ${text.length} characters that are not JSON${position ? `, invalid ${position}` : ''}`,
-    );
+    return fault(`expected JSON, got ${text.length} characters that are invalid at ${invalidAt(text)}`);
+  }
+}
+
+/** Where a text stops being the beginning of JSON. V8 names the place of some faults only. */
+function invalidAt(text: string): string {
+  let [valid, invalid] = [0, text.length + 1];
+  while (invalid - valid > 1) {
+    const middle = (valid + invalid) >> 1;
+    if (isBeginning(text.slice(0, middle))) valid = middle;
+    else invalid = middle;
+  }
+  const lines = text.slice(0, invalid).split('\n');
+  const column = `column ${lines.at(-1)?.length || 1}`;
+  return lines.length === 1 ? column : `line ${lines.length}, ${column}`;
+}
+
+function isBeginning(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch (error) {
+    const [, position] = /at position (\d+)/.exec(String(error)) ?? [];
+    return position === undefined
+      ? String(error).endsWith('end of JSON input')
+      : Number(position) >= text.length;
   }
 }
 

@@ -54,7 +54,7 @@ test('every fault of every line is reported at once, with the number of the line
   ];
 
   expect((await checked(lines, { types: ['data-files'] })).faults).toEqual([
-    'line 3: message: expected JSON, got 1 characters that are not JSON, invalid at position 1 (line 1 column 2)',
+    'line 3: message: expected JSON, got 1 characters that are invalid at column 1',
     'line 4: version: expected 1, the version of the message format, got 2',
     'line 4: ids: expected a list of 1 to 100, got a list of 0',
     'line 5: id: expected an id that no other line has, got a, which line 1 has',

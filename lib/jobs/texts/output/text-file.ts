@@ -2,7 +2,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { errorCode } from '../../../store/index.ts';
+import { systemReason } from '../../../base/index.ts';
 
 export type OutputFormat = {
   readonly format: 'csv' | 'ndjson';
@@ -43,10 +43,11 @@ export async function writeTextFile(
     await rename(partial, file);
   } catch (error) {
     await rm(partial, { force: true });
-    const code = errorCode(error);
     // Of the file system: its own message may not name the file.
-    if (error instanceof Error && 'syscall' in error && code !== undefined)
-      throw new Error(`${file}: expected a file that can be written, got ${code}`, { cause: error });
+    if (error instanceof Error && 'syscall' in error)
+      throw new Error(`${file}: expected a file that can be written, got ${systemReason(error)}`, {
+        cause: error,
+      });
     throw error;
   }
 }

@@ -99,7 +99,7 @@ function checkedHeader(
   if (missing.length > 0)
     throw new RowsError(
       'columns',
-      `columns: expected ${listed(missing)}, got a header with ${listed(names)}`,
+      `columns: expected ${listed(missing)}, got a header with ${listed(names)}: the first line names the columns`,
     );
   return { separator, names };
 }

@@ -1,4 +1,5 @@
 import { messageOf, parseJson, printJson } from '../../../base/index.ts';
+import { SettingsError } from '../../../settings.ts';
 import type { SnapshotAndFollowers } from '../../../snapshot/durable/durable-snapshot.ts';
 import { linkedSource } from '../../../snapshot/sources/request.ts';
 import { sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
@@ -48,10 +49,17 @@ function snapshotJobOf(name: string, value: unknown): SnapshotJob {
 
 /**
  * Parses the setting SYNC_FOLLOWERS: a JSON list of `snapshot` messages that name no ids, and so take them from the
- * last published run of another source: cards without datasets. Throws `ExecutionInputError` with all faults.
+ * last published run of another source: cards without datasets. Throws `SettingsError` with all faults.
  */
 export function readFollowers(text: string | undefined): readonly SnapshotJob[] {
-  if (text === undefined || text === '') return [];
+  try {
+    return text === undefined || text === '' ? [] : followersIn(text);
+  } catch (error) {
+    throw error instanceof ExecutionInputError ? new SettingsError([error.message]) : error;
+  }
+}
+
+function followersIn(text: string): readonly SnapshotJob[] {
   const followers = snapshotJobsOf('SYNC_FOLLOWERS', jsonOf(text));
   const faults = followers.flatMap((job, index) =>
     linkedSource(job) === undefined ? [`[${index}]: expected ${MAY_FOLLOW}, got ${job.source}`] : [],

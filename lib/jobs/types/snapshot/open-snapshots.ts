@@ -9,7 +9,7 @@ import type { SnapshotJob } from './message.ts';
 
 /**
  * The runner of snapshots: it starts durable executions if there is a function for them, and otherwise takes snapshots
- * in this process. Throws `ExecutionInputError` if SYNC_FOLLOWERS is invalid.
+ * in this process. Throws `SettingsError` if SYNC_FOLLOWERS is invalid.
  */
 export async function openSnapshots(
   session: Session,

@@ -142,7 +142,7 @@ test.each([
 
 test('a file that cannot be written is named', async () => {
   await expect(scored('text\ngood\n', 'none/scored.csv')).rejects.toThrow(
-    /none\/scored\.csv: expected a file that can be written, got ENOENT$/,
+    /none\/scored\.csv: expected a file that can be written, got no such file or directory$/,
   );
 });
 

@@ -1,13 +1,4 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
-import { parseLine } from '../docs/shell.ts';
-import { folderOfEach } from '../folder-of-each.ts';
-import { runCommand } from './run-command.ts';
 import { adds, lines } from './start-jobs.ts';
-
-const folder = folderOfEach();
 
 const FILESET = '0b9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c11';
 const RUN = '20261121T091500Z-3fa9c1';
@@ -20,43 +11,82 @@ const NARROWED =
 const SELECTED =
   '--resume: expected nothing else that selects records, since the run already has its selection, got';
 const NO_SOURCE = 'Expected one of calculations, files, cards, data-files, or SOURCE.NAME, got';
-const SUM = {
-  type: 'run-function',
-  packageId: codePackages[0]?.id,
-  packageVersion: '1.0.0',
-  functionName: 'addNumbers',
-  inputVariables: { first: '{{a:number}}', second: '{{b:number}}' },
-};
-
-type Given = {
+export type Given = {
   readonly input?: string;
-  readonly files?: Readonly<Record<string, string | object>>;
+  /** Their contents; null makes a folder. Objects are written as JSON. */
+  readonly files?: Readonly<Record<string, string | object | null>>;
+  /** In place of the folder, `FOLDER`. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Default: 2. */
+  readonly code?: number;
 };
 
-/** A command line, a line that says what is wrong with it, and what it was given. */
-type Refusal = readonly [line: string, said: string, given?: Given];
+/** A command line, the line that says what is wrong with it, and what it was given. */
+export type WrongUse = readonly [line: string, said: string, given?: Given];
 
 const REVIEWS = { files: { 'reviews.csv': 'id,review,shop\n1,wonderful!,A\n' } };
-const score = (flags: string, said: string): Refusal => [`score reviews.csv ${flags}`, said, REVIEWS];
-const ofFile = (command: string, text: string, said: string): Refusal => [
+const score = (flags: string, said: string): WrongUse => [`score reviews.csv ${flags}`, said, REVIEWS];
+const ofFile = (command: string, text: string, said: string): WrongUse => [
   `${command} jobs.ndjson`,
   said,
   { files: { 'jobs.ndjson': text } },
 ];
-/** The same of `run` and of `submit`. */
-const ofTable = (csv: string, template: string | object, said: string): readonly Refusal[] =>
-  ['run', 'submit --dry-run'].map((command) => [
-    `${command} --from-csv sums.csv --template job.json`,
-    said,
-    { files: { 'sums.csv': csv, 'job.json': template } },
-  ]);
-const files = (flags: string, said: string): Refusal => [
+const files = (flags: string, said: string): WrongUse => [
   `snapshot files --fileset ${FILESET} ${flags}`,
   said,
 ];
 
-const REFUSALS: readonly Refusal[] = [
+export const wrongWords: readonly WrongUse[] = [
+  ['--nonsense', "unknown option '--nonsense'"],
+  ['ruun', '(Did you mean run?)'],
+  ['snapshot calculation', '(Did you mean calculations?)'],
+  ['formula aply x', '(Did you mean apply?)'],
+  ['runs --jsno', '(Did you mean --json?)'],
+  ['report --outputt x', '(Did you mean --output?)'],
+  ['runs calculation', 'did you mean calculations?'],
+  ['jobs results --output a.csv --type run-functions', 'did you mean run-function?'],
+  ['digest --to slak', 'did you mean slack?'],
+  ['where-used 12 --kind crd', 'did you mean card?'],
+  ['query --saved cleanup-by-ownr', 'did you mean cleanup-by-owner?'],
+  ['query "SELECT * FROM calculation"', 'Did you mean "calculations"?'],
+  ['report --output', "option '--output <file>' argument missing"],
+  ['report --output --json', 'Expected a value, got the option --json'],
+  ['report --output --open', 'Expected a value, got the option --open'],
+  ["report --output ''", '--output: expected a file, got nothing'],
+  ['report extra', "too many arguments for 'report'"],
+  ['where-used', "missing required argument 'id'"],
+  ["where-used ''", 'expected an id, got an empty text'],
+  ['digest --since 1y', 'Expected a time ago such as 12h, 7d or 4w, or a date'],
+  ['digest --to slack', '--to: expected SYNC_DIGEST_URL, the address of the webhook, got nothing'],
+  ['runs --limit 1e99', 'Expected a whole number from 1 to 10000, got "1e99"'],
+  ['query "SELEC 1"', 'expected a query that only reads (SELECT …), got SELEC'],
+  ["query ''", 'expected a query, got none'],
+  ['query "SELECT CAST(\'x\' AS INTEGER)"', "Could not convert string 'x' to INT32"],
+  ['formula apply changes.csv', "required option '--name <name>' not specified"],
+  ['formula apply changes.csv --name -may', 'Expected at most 80 letters, digits, _, . and -, got "-may"'],
+  [
+    'formula apply changes.csv --name may --dry-run --submit',
+    "'--dry-run' cannot be used with option '--submit'",
+  ],
+  ['formula undo nosuch', 'nosuch: expected the name of a set that was applied, got none'],
+  ['formula log 7 --at yesterday', '--at: expected the time of an update of calculation 7'],
+  ['tables calculation', 'did you mean calculations?'],
+  ['mcp --allow-submt', '(Did you mean --allow-submit?)'],
+  ['completion', "missing required argument 'shell'"],
+  ['init', 'init: expected a terminal to ask at. Set these instead'],
+  ['work --concurrency many', 'Expected a whole number from 1 to 1000, got "many"'],
+  ['batches nosuch', 'batch nosuch: nothing is known of it', { code: 1 }],
+  ['jobs nosuch', 'job nosuch: not in the ledger', { code: 1 }],
+  score('--text', "option '--text <column>' argument missing"),
+  score(
+    '--text review --batch -may',
+    '--batch: expected 1 to 114 of A-Z a-z 0-9 . _ : -, not beginning with -',
+  ),
+  score('--text review --batch --json', 'Expected a value, got the option --json'),
+  score('--text review --separator abc', 'separator: expected one character, not a quote or line ending'),
+  score('--text review --topic a --topic a', '--topic: expected topics with different names'),
+  ['score - --text review', '-: expected a file that can be read more than once, got standard input'],
+
   ['nonsense', "unknown command 'nonsense'"],
   ['snapshot kalkulations', "unknown command 'kalkulations'"],
   ['completion tcsh', 'bash, zsh, fish'],
@@ -86,7 +116,7 @@ const REFUSALS: readonly Refusal[] = [
 
   files('--where "size>1"', 'Expected FIELD:OPERATOR:VALUE such as size:GREATER_THAN:1000'),
   files('--where size:EQUALS', 'got "size:EQUALS".'),
-  files('--where colour:EQUALS:red', '--where.0.field: expected a field of a file (id, path, name, '),
+  files('--where colour:EQUALS:red', '--where: expected a field of a file (id, path, name, '),
   files('--where filetype:EQUALS:TEXT', 'indexReason), such as fileType, got "filetype"'),
   files('--where size:GRATER_THAN:1', 'LESS_THAN_OR_EQUAL), such as GREATER_THAN, got "GRATER_THAN"'),
   files('--since yesterday', `--since: ${NO_DATE} "yesterday"`),
@@ -100,7 +130,7 @@ const REFUSALS: readonly Refusal[] = [
   files("--as ''", '--as: expected 1 to 64 letters, digits, _ or -, got ""'),
   files('--immediate', '--directory: expected a directory, since --immediate is given, got nothing'),
   ['snapshot files', '--fileset: expected a list of FileSet ids, got nothing'],
-  ['snapshot files --fileset nope', '--fileset.0: expected a UUID (8-4-4-4-12 hex digits), got "nope"'],
+  ['snapshot files --fileset nope', '--fileset: expected a UUID (8-4-4-4-12 hex digits), got "nope"'],
   [`snapshot files --as ../x --resume ${RUN}`, '--as: expected 1 to 64 letters, digits, _ or -'],
   ['snapshot calculations --name x', NARROWED],
   ['snapshot calculations --filter archived', NARROWED],
@@ -112,7 +142,7 @@ const REFUSALS: readonly Refusal[] = [
   [`snapshot data-files --id 1 --resume ${RUN}`, `${SELECTED} id`],
   ['snapshot calculations', 'PLATFORM_BASE_URL: expected', { settings: { PLATFORM_BASE_URL: '' } }],
   ['snapshot data-files', '--id or --ids-from: expected a list of data-file ids, got nothing'],
-  ['snapshot data-files --id 4x', '--id or --ids-from.0: expected an integer'],
+  ['snapshot data-files --id 4x', '--id or --ids-from: expected an integer'],
   ['snapshot data-files --id 4x', ', got "4x"'],
   ['snapshot data-files --id 4 --ids-from -', 'expected them as options or in a file, got both'],
   [
@@ -139,10 +169,10 @@ const REFUSALS: readonly Refusal[] = [
   ['report --link --hours 169', '168'],
   ['report --link --open', '--open'],
   ['report --link --output a.html', '--output'],
-  ['report --output .', 'expected a file, got something else'],
+  ['report --output .', 'expected a file, got a folder'],
   [
     'report --output no/such/x.html',
-    'expected a file in a folder that can be written, got no such file or directory (ENOENT)',
+    'expected a file in a folder that can be written, got no such file or directory',
   ],
   ['report --output - --json', 'expected a file with --json, got standard output'],
 
@@ -155,25 +185,25 @@ const REFUSALS: readonly Refusal[] = [
   ['query --saved x', 'expected the name of a saved query, got "x"'],
   [
     'query "SELECT 1" --parquet /nowhere/x',
-    '--parquet /nowhere/x: expected a file that can be written, got no such file or directory (ENOENT)',
+    '--parquet /nowhere/x: expected a file that can be written, got no such file or directory',
   ],
   ['query "SELECT 1" --seconds 0', 'Expected a whole number from 1'],
 
   score('', "required option '--text <column>' not specified"),
   score('--text words', 'columns: expected "words", got a header with "id", "review", "shop"'),
   score('--text review --batch a/b', '--batch: expected 1 to 114 of A-Z a-z 0-9 . _ : -'),
-  score('--text review --topic 2nd', '--topic.0.topic: expected a topic name'),
+  score('--text review --topic "delivery time"', 'such as delivery_time, got "delivery time"'),
   score('--text review --encoding x', 'encoding: expected an encoding such as utf-8'),
   score('--text review --output scored.xlsx', 'expected a name that ends in .csv, .tsv, .ndjson'),
   score('--text review --output no/such/a.csv', 'expected a file in a folder that can be written'),
   score('--text review --output reviews.csv', 'expected another file than the one that is read'),
   score('--text review --max-calls x', 'Expected a whole number from 0'),
   ...['run', 'submit', 'formula check', 'formula set 7', 'snapshot data-files --ids-from'].map(
-    (command): Refusal => [`${command} none`, 'none: expected a file that can be read'],
+    (command): WrongUse => [`${command} none`, 'none: expected a file that can be read'],
   ),
   [
     'score none.csv --text review',
-    'none.csv: expected a file that can be read more than once, got no such file or directory (ENOENT)',
+    'none.csv: expected a file that can be read more than once, got no such file or directory',
   ],
   ['forget', 'expected exactly one of them, got none'],
   [`forget --batch one --text-hash ${HASH}`, 'expected exactly one of them, got both'],
@@ -196,27 +226,12 @@ const REFUSALS: readonly Refusal[] = [
   ofFile('run --output jobs.ndjson', lines([adds('a')]), '--output'),
   ['run sums.csv', 'the rows of a CSV need --from-csv and --template', { files: { 'sums.csv': 'n\n1\n' } }],
   ofFile('submit', '\n', 'expected at least one job, got none'),
-  ...['run', 'submit'].flatMap((command): readonly Refusal[] => [
+  ...['run', 'submit'].flatMap((command): readonly WrongUse[] => [
     [command, 'expected a file of jobs or --from-csv, got none'],
     [`${command} a --from-csv b --template c`, 'got a file of jobs and --from-csv'],
     [`${command} --from-csv b`, 'expected --from-csv and --template together, got --from-csv alone'],
     [`${command} a --template c`, 'got --template alone'],
-    [
-      `${command} --from-csv no/such --template job.json --dry-run`,
-      'no/such: expected a file that can be read',
-      { files: { 'job.json': SUM } },
-    ],
   ]),
-  ...ofTable('a,b\n1,2\n', { ...SUM, id: '{{bb}}' }, '{{bb}}: expected a column of the CSV'),
-  ...ofTable('number,b\n1,2\n', { ...SUM, id: '{{numbr}}' }, 'did you mean number?'),
-  ...ofTable('a,b\n1,2\n3\n', SUM, 'line 3: the row: expected 2 fields, got 1'),
-  ...ofTable('a,b\n1,2\n\n3,x\n', SUM, 'line 4: column b: expected a number, got "x"'),
-  ...ofTable('a,b\n1,2\n3,4\n', { ...SUM, id: 'same' }, 'line 3: id: expected an id that no other line has'),
-  ...ofTable('a,b\n1,2\n', { ...SUM, packageId: 'none' }, 'line 2: packageId: expected'),
-  ...ofTable('a,b\n', SUM, 'expected at least one job, got none'),
-  ...ofTable('a,a\n', SUM, 'the header line: expected each name once'),
-  ...ofTable('PK\u0003\u0004', SUM, 'got a ZIP archive or an Excel workbook'),
-  ...ofTable('a,b\n1,2\n', '{"type":', 'expected a job as JSON'),
   ['submit -', 'SYNC_QUEUE_URL: required for this, got nothing', { settings: { SYNC_TABLE: 'ledger' } }],
   [
     'submit -',
@@ -240,18 +255,18 @@ const REFUSALS: readonly Refusal[] = [
   ['jobs results --output a.xlsx', 'expected a name that ends in .csv, .tsv, .ndjson or .jsonl'],
   [
     'jobs results --output no/such/a.csv',
-    'expected a file in a folder that can be written, got no such file or directory (ENOENT)',
+    'expected a file in a folder that can be written, got no such file or directory',
   ],
   ['jobs results --output a.csv --type scores', 'Expected one of'],
   ['pace --pause --resume', 'got --pause and --resume'],
   ['pace --reset --rate 5 --pause', 'got --pause and --reset and --rate'],
   ...['0', '-1', 'fast', "''"].map(
-    (rate): Refusal => [`pace --rate ${rate}`, 'Expected a number from 0.001 to 10000'],
+    (rate): WrongUse => [`pace --rate ${rate}`, 'Expected a number from 0.001 to 10000'],
   ),
 
   [
     'runs --env-file /none/at/all',
-    '/none/at/all: expected a file with settings, got no such file or directory (ENOENT)',
+    '/none/at/all: expected a file with settings, got no such file or directory',
   ],
   ['runs --profile gamma', 'expected one of these files, got none'],
   ['runs --profile ../beta', 'expected a name of letters'],
@@ -262,36 +277,10 @@ const REFUSALS: readonly Refusal[] = [
     { files: { 'wrong.env': 'PLATFORM_TOKN=a-token-that-nobody-sees\nOTHER=1\n' } },
   ],
   ...['runs', 'diff calculations', 'formula log 1', 'jobs'].map(
-    (line): Refusal => [
+    (line): WrongUse => [
       line,
       '  HTTPS_PROXY: expected the http or https URL of a proxy, got "127.0.0.1:8080"',
       { settings: { HTTPS_PROXY: '127.0.0.1:8080' } },
     ],
   ),
 ];
-
-/** A file that is named without a folder is in the test's. */
-const inFolder = (word: string) =>
-  /^[\w-]+\.(csv|ndjson|json|env)$/.test(word) ? join(folder.path, word) : word;
-
-test.for(REFUSALS)('%s is refused, exit 2: %s', async ([line, said, given = {}]) => {
-  const { input, files: made = {}, settings } = given;
-  for (const [name, text] of Object.entries(made))
-    await writeFile(join(folder.path, name), typeof text === 'string' ? text : JSON.stringify(text));
-  const [argv = []] = parseLine(line).stages.map(({ words }) => words.map(inFolder));
-  const environment = {
-    // Where nobody listens: what was sent would end otherwise.
-    PLATFORM_BASE_URL: 'http://127.0.0.1:9',
-    PLATFORM_TOKEN: 'a-token-that-nobody-sees',
-    SYNC_STORE: folder.path,
-    XDG_CONFIG_HOME: folder.path,
-    ...settings,
-  };
-
-  const { code, out, err } = await runCommand(argv, environment, input);
-
-  expect(err).toContain(said);
-  expect(err).not.toMatch(/stopped; to resume|nobody-sees|^ {4}at /m);
-  expect(code).toBe(2);
-  expect(out).toEqual(argv.includes('--json') ? expect.stringContaining('"kind": "usage"') : '');
-});

@@ -1,0 +1,56 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { commands } from '../../lib/cli/commands.ts';
+import { parseLine } from '../docs/shell.ts';
+import { folderOfEach } from '../folder-of-each.ts';
+import { runCommand } from './run-command.ts';
+import { wrongInputs } from './wrong-inputs.ts';
+import { type Given, wrongWords } from './wrong-uses.ts';
+
+const folder = folderOfEach();
+
+/** A file that is named without a folder is in the test's. */
+const inFolder = (word: string) =>
+  word.replace(/^@?(?=[\w-]+\.(?:csv|ndjson|json|env|txt)(?:$|\/))/, (at) => `${at}${folder.path}/`);
+
+const asFile = (content: NonNullable<Given['files']>[string]) =>
+  typeof content === 'string' || content instanceof Uint8Array ? content : JSON.stringify(content);
+
+/** The code of an error without words, and what only programmers read. */
+const BARE = /\b(?:ENOENT|EISDIR|ENOTDIR|EACCES|TypeError|SyntaxError|undefined|ZodError)\b|^ {4}at /m;
+
+test.for([...wrongWords, ...wrongInputs])('%s is refused: %s', async ([line, said, given = {}]) => {
+  const { input, files = {}, settings = {}, code: expected = 2 } = given;
+  for (const [name, content] of Object.entries(files))
+    if (content === null) await mkdir(join(folder.path, name));
+    else await writeFile(join(folder.path, name), asFile(content));
+  const [argv = []] = parseLine(line).stages.map(({ words }) => words.map(inFolder));
+  const environment = {
+    // Where nobody listens: what was sent would end otherwise.
+    PLATFORM_BASE_URL: 'http://127.0.0.1:9',
+    PLATFORM_TOKEN: 'a-token-that-nobody-sees',
+    SYNC_STORE: folder.path,
+    XDG_CONFIG_HOME: folder.path,
+    ...Object.fromEntries(
+      Object.entries(settings).map(([name, value]) => [name, value.replace('FOLDER', folder.path)]),
+    ),
+  };
+
+  const { code, out, err } = await runCommand(argv, environment, input);
+
+  expect(`${err}\n${out}`).toContain(said);
+  expect(`${err}\n${out}`).not.toMatch(/stopped; to resume|nobody-sees/);
+  expect(err).not.toMatch(BARE);
+  expect(code).toBe(expected);
+  // What is wrong is the result of some: of doctor, init and `formula check`.
+  if (!out.includes(said))
+    expect(out).toEqual(argv.includes('--json') ? expect.stringContaining('"kind": "usage"') : '');
+});
+
+test('the tables have every command', () => {
+  const uses = [...wrongWords, ...wrongInputs];
+  const isThere = (path: string) => uses.some(([line]) => `${line} `.startsWith(`${path} `));
+
+  expect(Object.keys(commands).filter((path) => !isThere(path))).toEqual([]);
+});
