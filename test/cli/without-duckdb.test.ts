@@ -36,5 +36,5 @@ test('without DuckDB, all but SQL works: report, where-used, the digest and the 
   expect(await codeOf('report', '--output', join(folder.path, 'report.html'))).toBe(0);
   expect(await codeOf('where-used', '1')).toBe(0);
   expect(await server.call('where_used', { id: '1' })).toMatchObject({ isError: false });
-  expect(await collectDigest({ store, place: 'calculations', run })).toMatchObject({ broken: {} });
+  expect(await collectDigest({ store, place: 'calculations', run: run.run })).toMatchObject({ broken: {} });
 });

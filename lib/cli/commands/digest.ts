@@ -71,7 +71,7 @@ async function digestOf(
 ): Promise<Digest | undefined> {
   const [run] = await publishedRuns(store, place, { signal });
   if (run === undefined || Date.parse(runOfId(run.run).startedAt) < sinceMs) return undefined;
-  return collectDigest({ store, place, run, sinceMs, signal });
+  return collectDigest({ store, place, run: run.run, sinceMs, signal });
 }
 
 function isNews({ compared, broken, newlyMissing, manifest }: Digest): boolean {

@@ -14,75 +14,65 @@ import {
 } from '../../model/index.ts';
 import { canonicalId } from '../../model/rules.ts';
 import type { Change } from '../../snapshot/changes/change.ts';
-import { changesBetween, type RunsToCompare } from '../../snapshot/changes/changes-between.ts';
+import { changesBetween } from '../../snapshot/changes/changes-between.ts';
 import { describeChanges } from '../../snapshot/changes/describe-changes.ts';
 import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
-import { storedChanges } from '../../snapshot/changes/stored-changes.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { type Manifest, manifestOf } from '../../snapshot/manifest.ts';
 import { type Source, sources } from '../../snapshot/sources/sources.ts';
-import { compareKeys, type Store, StoredObjectError } from '../../store/index.ts';
+import { compareKeys, type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
 
 /** What is said of one published run. */
 export type Digest = {
   readonly manifest: Manifest;
   /** The run that it is compared with, and how many records differ; null if it is compared with none. */
-  readonly compared: Compared | null;
-  /** Undefined if no changes are stored, as for a first run. */
-  readonly changes: Awaited<ReturnType<typeof firstChanges>> | undefined;
+  readonly compared: ({ readonly against: string } & ReturnType<typeof countsOf>) | null;
+  /** Undefined if it is compared with none. */
+  readonly changes: FirstChanges | undefined;
   /** What is wrong by the model, and was not; null if that is not known, undefined for a source that it does not depend on. */
   readonly broken: BrokenThings | null | undefined;
   /** What could not be read, and could be the time before; undefined if the run before is not known. */
   readonly newlyMissing: First | undefined;
 };
 
-/** A run, and how many records have come, gone and changed since. */
-type Compared = Pick<NonNullable<Manifest['changes']>, 'against' | 'added' | 'removed' | 'changed'>;
-
 export type CollectOptions = {
   readonly store: Store;
   readonly place: Place;
-  readonly run: PublishedRun;
-  /** Compares it with the run that was the last one then, in epoch milliseconds. Default: with the one when it was published. */
+  readonly run: string;
+  /** The run to compare it with, if it is still published. Default: the one that it was compared with. */
+  readonly old?: string | undefined;
+  /** In its place: the run that was the last one then, in epoch milliseconds. */
   readonly sinceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Reads what is said of a run; memory is that of one model. Throws `StoredObjectError` for damaged objects. */
-export async function collectDigest({ store, place, run, sinceMs, signal }: CollectOptions): Promise<Digest> {
-  const manifest = await manifestOf(store, run.manifest, { place, run: run.run });
+/**
+ * Reads what is said of a run; memory is that of one model. What it cannot be compared with is left out. Throws
+ * `StoredObjectError` if the run itself is damaged.
+ */
+export async function collectDigest({ old, sinceMs, run, ...options }: CollectOptions): Promise<Digest> {
+  const { store, place, signal } = options;
   const source = sourceOf(place);
-  const steps =
-    sinceMs === undefined
-      ? {
-          old: manifest.changes?.against,
-          found: await storedChanges({ store, changes: manifest.changes, signal }),
-        }
-      : await stepsSince({ store, place, now: run.run, sinceMs, memoryBytes: COMPARING_BYTES, signal });
-  const changes = steps.found && (await firstChanges(source, steps.found));
-  const before = await runBefore(store, place, steps.old);
-  const last = { place, source, manifest, key: run.manifest };
+  const published = await publishedRuns(store, place, { signal });
+  const find = (name: string | null | undefined) => published.find((each) => each.run === name);
+  const key = find(run)?.manifest;
+  if (key === undefined) throw new StoredObjectError('missing', `${place}: run ${run} was removed`);
+  const manifest = await manifestOf(store, key, { place, run });
+  const wanted = { ...options, old: find(old)?.run, sinceMs, now: run, memoryBytes: COMPARING_BYTES };
+  const found = await changesBetween(wanted).catch(unlessDamaged());
+  const { steps, old: against = null } = found?.kind === 'found' ? found : {};
+  const changes = steps && (await firstChanges(source, steps).catch(unlessDamaged()));
+  const before = await runBefore(store, place, find(against));
   return {
     manifest,
-    compared: sinceMs === undefined ? manifest.changes : comparedWith(steps.old, changes),
+    compared: against !== null && changes ? { against, ...countsOf(changes) } : manifest.changes,
     changes,
-    broken: await brokenThings({ store, run: last, before, signal }),
+    broken: await brokenThings({ store, run: { place, source, manifest, key }, before, signal }),
     newlyMissing: before && newlyMissing(manifest, before.manifest),
   };
 }
 
 const COMPARING_BYTES = 128_000_000;
-
-async function stepsSince(wanted: RunsToCompare) {
-  const found = await changesBetween(wanted);
-  return found.kind === 'found' ? { old: found.old ?? undefined, found: found.steps } : { old: undefined };
-}
-
-function comparedWith(against: string | undefined, changes: Digest['changes']): Compared | null {
-  if (against === undefined || changes === undefined) return null;
-  const { added, removed, changed } = changes;
-  return { against, added: added.total, removed: removed.total, changed: changed.total };
-}
 
 /** Of a record that changed, its name and a field. */
 const MOST_LINES = 2;
@@ -94,6 +84,12 @@ const NOTABLE = new Set(
 
 const kindOf = (fields: readonly string[]) =>
   fields.some((name) => NOTABLE.has(name)) ? 'notable' : 'others';
+
+type FirstChanges = Awaited<ReturnType<typeof firstChanges>>;
+
+const countsOf = ({ added, removed, changed }: FirstChanges) => ({
+  ...{ added: added.total, removed: removed.total, changed: changed.total },
+});
 
 /** The first of each kind; of what changed, those first that people look for. */
 async function firstChanges(source: Source, changes: AsyncIterable<Change>) {
@@ -124,17 +120,12 @@ function newlyMissing({ missing }: Manifest, before: Pick<Manifest, 'missing'>):
   };
 }
 
-/** The run that a run is compared with; undefined if there is none, or it was pruned or damaged. */
-async function runBefore(store: Store, place: Place, name: string | undefined): Promise<LastRun | undefined> {
-  const before = (await publishedRuns(store, place)).find(({ run }) => run === name);
+/** The run that a run is compared with; undefined if there is none, or if it is damaged. */
+async function runBefore(store: Store, place: Place, before: PublishedRun | undefined) {
   if (before === undefined) return undefined;
-  try {
-    const manifest = await manifestOf(store, before.manifest, { place, run: before.run });
-    return { place, source: sourceOf(place), manifest, key: before.manifest };
-  } catch (error) {
-    if (error instanceof StoredObjectError) return undefined;
-    throw error;
-  }
+  const { run, manifest: key } = before;
+  const manifest = await manifestOf(store, key, { place, run }).catch(unlessDamaged());
+  return manifest && { place, source: sourceOf(place), manifest, key };
 }
 
 /** The first of a list, each as its lines, in the platform's own text: whoever shows them makes them safe. */
@@ -162,12 +153,7 @@ const MOST_LISTED = 6;
  */
 export async function brokenThings(options: RunsToJudge): Promise<BrokenThings | null | undefined> {
   if (!isStating(options.run.source)) return undefined;
-  try {
-    return await judge(options);
-  } catch (error) {
-    if (error instanceof StoredObjectError) return null;
-    throw error;
-  }
+  return (await judge(options).catch(unlessDamaged())) ?? null;
 }
 
 async function judge({ store, run, before, signal }: RunsToJudge): Promise<BrokenThings> {

