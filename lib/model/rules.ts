@@ -56,10 +56,13 @@ export function thing(kind: Kind, value: unknown): Thing | undefined {
  * `dr:DRILL:ROOT`.
  */
 export function namedCard(value: unknown): Record<'card' | 'root', Thing | undefined> {
-  const [first = '', second, third] = (idText(value) ?? '').split(':', 3);
-  if (first.toLowerCase() !== 'dr') return { card: thing('card', first), root: undefined };
-  return { card: thing('card', second), root: thing('card', third) };
+  const text = idText(value) ?? '';
+  if (!DRILL.test(text)) return { card: thing('card', text.split(':', 1)[0]), root: undefined };
+  const [, card, root] = text.split(':', 3);
+  return { card: thing('card', card), root: thing('card', root) };
 }
+
+const DRILL = /^dr(?::|$)/i;
 
 /**
  * How one thing uses another, read as USER RELATION USED: a calculation is saved on a dataset, or used on it by a card

@@ -19,12 +19,19 @@ export function createNumberedTexts() {
   const texts = noTexts();
   let scratch = memoryOf(FIRST_SCRATCH);
   return {
-    /** The number of a text in UTF-8, which is a new one if it was not there. `tag`: 0 to 255. */
-    numberOf(utf8: Uint8Array, tag = 0): number {
+    /** The number of a text in UTF-8, which is a new one if it was not there. Its tag is 0. */
+    numberOf(utf8: Uint8Array): number {
       if (utf8.length >= scratch.bytes.length) scratch = memoryOf(2 * utf8.length);
-      scratch.bytes[0] = tag;
+      scratch.bytes[0] = 0;
       scratch.bytes.set(utf8, 1);
       return numberOfText(texts, scratch, 0, utf8.length + 1);
+    },
+    /** The same of a string. `tag`: 0 to 255. */
+    numberOfString(text: string, tag: number): number {
+      const mostBytes = MOST_BYTES_OF_UNIT * text.length;
+      if (mostBytes >= scratch.bytes.length) scratch = memoryOf(2 * mostBytes);
+      scratch.bytes[0] = tag;
+      return numberOfText(texts, scratch, 0, scratch.bytes.write(text, 1) + 1);
     },
     /** The same of a tag and the text behind it. */
     numberIn: (source: JsonBytes, start: number, end: number) => numberOfText(texts, source, start, end),
@@ -41,6 +48,7 @@ export function createNumberedTexts() {
 }
 
 const FIRST_SCRATCH = 1_024;
+const MOST_BYTES_OF_UNIT = 3;
 
 /** A text, without its tag. */
 export const textAt = ({ bytes, starts }: PackedTexts, number: number): string =>

@@ -87,14 +87,7 @@ export function createUsesCollector() {
   const things = createNumberedTexts();
   const [user, used, said] = [growing(Uint32Array), growing(Uint32Array), growing(Uint32Array)];
   const validities = createValidities();
-  let scratch = Buffer.alloc(FIRST_SCRATCH);
-
-  /** The node of a thing, which is a new one if it was not there. */
-  function nodeOf({ kind, id }: Thing): number {
-    if (MOST_BYTES_OF_UNIT * id.length > scratch.length)
-      scratch = Buffer.alloc(MOST_BYTES_OF_UNIT * id.length);
-    return things.numberOf(scratch.subarray(0, scratch.write(id)), kinds.indexOf(kind));
-  }
+  const nodeOf = createNodes(things);
 
   return {
     nodeOf,
@@ -138,8 +131,22 @@ export function createUsesCollector() {
   };
 }
 
-const FIRST_SCRATCH = 1_024;
-const MOST_BYTES_OF_UNIT = 3;
+/** Finds the node of a thing. The two that came last are known: a record's own thing is in each of its uses. */
+function createNodes(texts: ReturnType<typeof createNumberedTexts>) {
+  let [later, earlier] = [NO_THING, NO_THING];
+  /** It is a new one if it was not there. */
+  return function nodeOf(thing: Thing): number {
+    if (later.thing === thing) return later.node;
+    const { kind, id } = thing;
+    const isKnown = earlier.thing === thing;
+    const found = isKnown ? earlier : { thing, node: texts.numberOfString(id, kinds.indexOf(kind)) };
+    earlier = later;
+    later = found;
+    return found.node;
+  };
+}
+
+const NO_THING: { readonly thing: Thing | undefined; readonly node: number } = { thing: undefined, node: 0 };
 
 type AllUses = {
   readonly nodes: number;
