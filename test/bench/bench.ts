@@ -9,6 +9,8 @@ export type Row = {
 /** A measurement that `npm run bench -- NAME` makes. Rows of a generator are printed as they come. */
 export type Bench = {
   readonly name: string;
+  /** What its rows show, how to read them and what was learned: stands above them on the page. */
+  readonly about: string;
   readonly run: () => AsyncIterable<Row> | Promise<readonly Row[]>;
 };
 
@@ -19,5 +21,9 @@ export const bounded = (measured: string, value: string, bound: string, ok: bool
   bound,
   ok,
 });
+
+/** A row whose value is a ratio, such as of CPU times, that may be so large at most. */
+export const atMost = (measured: string, ratio: number, most: number): Row =>
+  bounded(measured, ratio.toFixed(2), `at most ${most}`, ratio <= most);
 
 export const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;

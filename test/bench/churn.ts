@@ -20,6 +20,7 @@ const RATE = 4;
 /** A snapshot of a million records that are being changed: what existed throughout is in it, once. */
 export const churn: Bench = {
   name: 'churn',
+  about: 'A snapshot of a million records that are changed, made and deleted while it reads.',
   async run() {
     const folder = await mkdtemp(join(tmpdir(), 'bench-'));
     try {

@@ -10,6 +10,8 @@ import type { Bench, Row } from './bench.ts';
  */
 export const cost: Bench = {
   name: 'cost',
+  about:
+    'What an instance costs a month in three sizes, by list prices: [cost](cost.md) says what each dollar is.',
   async run() {
     const file = join('test', 'infra', 'cost', 'write-page-process.ts');
     const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: root });

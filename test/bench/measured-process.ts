@@ -5,7 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** What a whole process took, from its start to its end. */
-export type Sample = { readonly seconds: number; readonly peakMb: number; readonly records: number };
+export type Sample = {
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+  readonly peakMb: number;
+  readonly records: number;
+};
 
 export type MeasuredCommand = {
   /** What Node runs; `folder` is empty, and removed at the end. */
@@ -17,7 +22,7 @@ export type MeasuredCommand = {
 export async function measureProcess({ command, environment }: MeasuredCommand): Promise<Sample> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
   const startedMs = performance.now();
-  const child = spawn(process.execPath, ['--import', './test/bench/peak-memory.js', ...command(folder)], {
+  const child = spawn(process.execPath, ['--import', './test/bench/took-at-exit.js', ...command(folder)], {
     env: { ...process.env, ...environment(folder) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -33,9 +38,9 @@ export async function measureProcess({ command, environment }: MeasuredCommand):
   await rm(folder, { recursive: true });
   if (code !== 0)
     throw new Error(`${command('FOLDER').join(' ')} ended with ${code ?? signal}: ${errors.slice(-1_000)}`);
-  const peakMb = Number(/peak-memory-kb (\d+)/.exec(errors)?.[1]) / 1000;
+  const [, kb, cpuMicros] = /peak-kb (\d+) cpu-us (\d+)/.exec(errors) ?? [];
   const { records } = JSON.parse(printed) as { readonly records: number };
-  return { seconds, peakMb, records };
+  return { seconds, cpuSeconds: Number(cpuMicros) / 1e6, peakMb: Number(kb) / 1000, records };
 }
 
 /** The middle value: for an even number, the upper of the two; NaN for none. */

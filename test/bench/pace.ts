@@ -21,6 +21,8 @@ const PRICE = { writes: 0.625, reads: 0.125 };
  */
 export const pace: Bench = {
   name: 'pace',
+  about:
+    'Processes against a stand-in for the platform whose limit is 2 % above the rate. Used leaves out what is down, and the time until half of the rate is back. `PACE_SCENARIO=429` runs the scenarios whose names contain it.',
   run: async () =>
     process.env['PACE_SCENARIO'] === undefined
       ? [...(await comparisons()), ...(await scenarioRows())]

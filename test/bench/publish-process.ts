@@ -10,13 +10,15 @@ import { takeSlice } from '../../lib/snapshot/run/take-slice.ts';
 import type { SnapshotRequest } from '../../lib/snapshot/sources/request.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { makeAllTables } from './report-records.ts';
 
 /*
- * One half of a snapshot in a process of its own: `publish-process.ts scan URL STORE SOURCE COMPRESSION` prints the run,
- * `publish-process.ts publish URL STORE SOURCE RUN` publishes it. Prints what it took as one line of JSON.
+ * A third of a snapshot in a process of its own: `publish-process.ts scan URL STORE SOURCE COMPRESSION` prints the run,
+ * `publish-process.ts publish URL STORE SOURCE RUN` publishes it, and `publish-process.ts tables URL STORE SOURCE` makes
+ * its tables. Prints what it took as one line of JSON.
  */
 
-const [half, url = '', location = '', source, argument = ''] = process.argv.slice(2);
+const [third, url = '', location = '', source, argument = ''] = process.argv.slice(2);
 const FILESET = '00000000-0000-4000-8000-000000000001';
 const request: SnapshotRequest =
   source === 'files' ? { source: 'files', filesets: [FILESET] } : { source: 'calculations' };
@@ -26,7 +28,7 @@ const store = counting(await openStore(location));
 const startedMs = performance.now();
 const startedCpu = process.cpuUsage();
 
-if (half === 'scan') {
+if (third === 'scan') {
   const { call } = createPlatform({
     baseUrl: url,
     token: fixedToken('bench'),
@@ -40,6 +42,9 @@ if (half === 'scan') {
   const scan = await scanOfRun(saved.checkpoint, { ...clock, call, sleep });
   const { checkpoint } = await takeSlice(saved, { store, scan, callCounts: counts });
   report({ run: checkpoint.run, records: checkpoint.records });
+} else if (third === 'tables') {
+  await makeAllTables(store, [request.source]);
+  report({});
 } else {
   const { checkpoint } = await readCheckpoint(store, request.source, argument);
   const { kind, manifest } = await publishTaken(checkpoint, {

@@ -4,18 +4,22 @@ import { gzip } from 'node:zlib';
 import { createPlatformState } from '../../lib/sandbox/platform/state.ts';
 import { latestKey, MANIFEST_NAME, type Place, publishedFolder } from '../../lib/snapshot/keys.ts';
 import type { Part } from '../../lib/snapshot/manifest.ts';
-import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
 import { makeTables } from '../../lib/tables/make/make-tables.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';
 
-/** Stores a published run of so many calculations of the sandbox, and one of the cards that they are on. */
-export async function publishRecords(store: Store, calculations: number): Promise<void> {
+/**
+ * Stores a published run of so many calculations of the sandbox, and one of the cards that they are on. Returns the id of a
+ * calculation.
+ */
+export async function publishRecords(store: Store, calculations: number): Promise<string> {
   const datasets = Math.max(1, Math.round(calculations / 50));
   const state = createPlatformState({ calculations, datasets, cards: Math.round(calculations / 7) });
   await publish(store, 'calculations', rowsOf(state.calculations));
   await publish(store, 'cards', cardsOf(state));
+  const [first = Buffer.from('{}')] = rowsOf(state.calculations);
+  return String(JSON.parse(Buffer.from(first).toString()).id);
 }
 
 type State = ReturnType<typeof createPlatformState>;
@@ -63,10 +67,10 @@ async function publish(store: Store, place: Place, rows: Iterable<Uint8Array>): 
 }
 
 /** As `platform-sync tables` makes them. */
-export async function makeAllTables(folder: string): Promise<void> {
+export async function makeAllTables(store: Store, places: readonly Place[]): Promise<void> {
   const outcomes = makeTables({
-    store: createDirectoryStore(folder),
-    places: ['calculations', 'cards'],
+    store,
+    places,
     isOver: () => false,
     isDry: false,
     warn: (what) => {

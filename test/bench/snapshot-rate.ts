@@ -15,6 +15,8 @@ const RECORDS = (PAGE_ROWS - 1) * RATE * (SECONDS + 5);
 /** A snapshot of a platform that responds slowly: how much of the rate it uses, and how often it is refused. */
 export const snapshotRate: Bench = {
   name: 'snapshot-rate',
+  about:
+    'A snapshot of a platform that responds slowly: how much of the rate it uses, and how often it is refused.',
   async run() {
     const flags = ['--latency', String(LATENCY_MS), '--rate', String(LIMIT)] as const;
     await using sandbox = await startSandboxProcess('--calculations', String(RECORDS), ...flags);

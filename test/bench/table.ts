@@ -24,6 +24,8 @@ type Took = { readonly cpuMs: number; readonly wallMs: number; readonly blockedM
  */
 export const table: Bench = {
   name: 'table',
+  about:
+    'What a function and a text take of a command on SQLite and on DynamoDB, whose stand-in answers from memory in another process; for how long a commit of SQLite blocks the event loop; and how long a command takes that reads one row. The store is a folder in all of them.',
   async *run() {
     await using server = await startRaceServer();
     await using aws = await startAwsInMemory();

@@ -1,2 +1,5 @@
-// Loaded before a measured command: when it exits, the most memory it has held is written to stderr, in kB.
-process.on('exit', () => process.stderr.write(`peak-memory-kb ${process.resourceUsage().maxRSS}\n`));
+// Loaded before a measured command: when it exits, the most memory it has held and its CPU time are written to stderr.
+process.on('exit', () => {
+  const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
+  process.stderr.write(`peak-kb ${maxRSS} cpu-us ${userCPUTime + systemCPUTime}\n`);
+});

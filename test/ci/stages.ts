@@ -29,6 +29,7 @@ export const turns: readonly (readonly (readonly Stage[])[])[] = [
   ],
   [[{ name: 'processes', command: npm('test:processes'), limitMinutes: 12 }]],
   [[{ name: 'browser', command: npm('test:browser'), limitMinutes: 12 }]],
+  [[{ name: 'ratios', command: npm('bench', '--', 'ratios'), limitMinutes: 8 }]],
   [
     [{ name: 'storm', command: npm('test:storm'), limitMinutes: 6 }],
     [{ name: 'explore', command: npm('explore'), limitMinutes: 10 }],

@@ -1,14 +1,17 @@
 import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
 import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
 import { constants, createGzip, createZstdCompress } from 'node:zlib';
 import { PAGE_ROWS } from './fetch-page.ts';
 
 /*
- * What no snapshot can do without, `node floor.ts gzip|zstd RECORDS`: reads the same pages raw, one ahead, and
- * compresses the same bytes, at our level and in our chunks. Nothing is parsed or written.
+ * What no snapshot can do without, `node floor.ts gzip|zstd RECORDS FOLDER`: reads the same pages raw, one ahead,
+ * compresses the same bytes, at our level and in our chunks, and writes them. Nothing is parsed.
  */
 
-const [, , compression, records] = process.argv;
+const [, , compression, records, folder = ''] = process.argv;
 const total = Number(records);
 const CHUNK_BYTES = 1024 * 1024;
 const agent = new Agent({ keepAlive: true });
@@ -31,7 +34,7 @@ const compressor =
   compression === 'gzip'
     ? createGzip({ level: 1, chunkSize: CHUNK_BYTES })
     : createZstdCompress({ chunkSize: CHUNK_BYTES, params: { [constants.ZSTD_c_compressionLevel]: 3 } });
-compressor.resume();
+const written = finished(compressor.pipe(createWriteStream(join(folder, 'all'))));
 let compressed: Promise<unknown> = Promise.resolve();
 for (let offset = 0; offset < total; offset += PAGE_ROWS) {
   const page = await readRaw(offset);
@@ -39,6 +42,6 @@ for (let offset = 0; offset < total; offset += PAGE_ROWS) {
   compressed = new Promise((resolve) => compressor.write(page, resolve));
 }
 compressor.end();
-await once(compressor, 'end');
+await written;
 agent.destroy();
 console.log(JSON.stringify({ records: total }));

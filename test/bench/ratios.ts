@@ -1,0 +1,38 @@
+import { atMost, type Bench } from './bench.ts';
+import { startOf } from './cold.ts';
+import { jobRatios } from './jobs.ts';
+import { publishInTurns, shareOf } from './publish.ts';
+import { scanRatios } from './snapshot.ts';
+
+/** Loose: half again of what is measured where little else runs. */
+const MOST = {
+  scan: 2.7,
+  'scan and tables': 4.5,
+  publish: { 'first run': 0.5, unchanged: 0.5, '1 % changed': 1.2, 'all changed': 2.3 },
+  function: 2,
+  text: 2.5,
+  cold: 2.5,
+} as const;
+
+/** What decides, on small work, for CI: the other benches measure the same on more of it. */
+export const ratios: Bench = {
+  name: 'ratios',
+  about:
+    'The ratios that decide, on small work, with loose bounds: they run in CI, so that a doubling is seen at once. CPU times of whole processes that take turns, but for cold starts.',
+  async *run() {
+    const [without, withTables] = await scanRatios();
+    yield atMost('100,000 calculations, scanned and published ÷ floor', without, MOST.scan);
+    yield atMost('… and their tables ÷ floor', withTables, MOST['scan and tables']);
+    for await (const taken of publishInTurns('calculations', 50_000))
+      yield atMost(
+        `50,000 calculations, ${taken.variant}: publish ÷ scan`,
+        shareOf(taken),
+        MOST.publish[taken.variant],
+      );
+    const [functions, texts] = await jobRatios();
+    yield atMost('a function ÷ Powertools', functions, MOST.function);
+    yield atMost('a text ÷ the careful handler', texts, MOST.text);
+    const { startMs, aloneMs } = await startOf('run-jobs', 7);
+    yield atMost("start of run-jobs ÷ the SDK's clients", startMs / aloneMs, MOST.cold);
+  },
+};
