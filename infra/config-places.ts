@@ -22,6 +22,10 @@ export function homeOf(instance: Home): Home {
   return { account: instance.account ?? first?.account, region: instance.region ?? first?.region };
 }
 
+/** What a region's ARNs begin with: AWS in China and GovCloud are apart from everything else. */
+export const partitionOf = (region: string): string =>
+  /^(cn|us-gov)-/.exec(region)?.[1]?.replace(/^/, 'aws-') ?? 'aws';
+
 /** What an instance names must be in its own account and region: functions and alarms cannot use it elsewhere. */
 export function placeFaults(instance: Given): readonly RuleFault[] {
   const places = placesIn(instance);
@@ -35,6 +39,31 @@ export function placeFaults(instance: Given): readonly RuleFault[] {
       expected: `${what} of account ${account} in ${region}, like the rest of the instance`,
     })),
     ...tokenFaults(instance),
+    ...(region === undefined ? [] : partitionFaults(instance, partitionOf(region))),
+  ];
+}
+
+/** Nothing of one partition can reach what is in another, and not every service is in each. */
+function partitionFaults(instance: Given, partition: string): readonly RuleFault[] {
+  const readers = instance['readers'];
+  const named = [
+    ...NAMED.map(({ path }) => ({ path, arn: textAt(instance, ...path) })),
+    ...(Array.isArray(readers) ? readers.map((arn, index) => ({ path: ['readers', index], arn })) : []),
+  ];
+  return [
+    ...named
+      .filter(
+        ({ arn }) => typeof arn === 'string' && /^arn:/.test(arn) && !arn.startsWith(`arn:${partition}:`),
+      )
+      .map(({ path }) => ({ path, expected: `an ARN of ${partition}, like the region of the instance` })),
+    ...(partition !== 'aws' && at(instance, 'alarms', 'slack') !== undefined
+      ? [
+          {
+            path: ['alarms', 'slack'],
+            expected: `none in ${partition}, which has no Amazon Q Developer in chat applications: configure alarms.email or alarms.topicArn`,
+          },
+        ]
+      : []),
   ];
 }
 

@@ -1,6 +1,13 @@
-import { Stack } from 'aws-cdk-lib';
+import { Stack, Token } from 'aws-cdk-lib';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { partitionOf } from './config-places.ts';
+
+/** Of the console, where it is not the common one. */
+const DOMAINS: Readonly<Record<string, string>> = {
+  'aws-cn': 'amazonaws.cn',
+  'aws-us-gov': 'amazonaws-us-gov.com',
+};
 
 export type LinksProps = {
   /** By what they are called. */
@@ -14,7 +21,8 @@ export type LinksProps = {
 /** Where to go from the dashboard, in the form of its text widgets. */
 export function linksOf(scope: Construct, { deadLetters, workGroupName, runbook }: LinksProps): string {
   const { region, account, urlSuffix } = Stack.of(scope);
-  const console = `https://${region}.console.aws.amazon.com`;
+  const domain = Token.isUnresolved(region) ? undefined : DOMAINS[partitionOf(region)];
+  const console = `https://${region}.console.${domain ?? 'aws.amazon.com'}`;
   // The console expects a queue's URL as a part of its own.
   const queueAt = ({ queueName }: IQueue) =>
     `${console}/sqs/v3/home?region=${region}#/queues/https%3A%2F%2Fsqs.${region}.${urlSuffix}%2F${account}%2F${queueName}`;

@@ -143,8 +143,8 @@ function grantWork(
   grantRows(storage, role);
 }
 
-const grantRows = ({ table }: Storage, role: IRole) =>
-  table.grant(
+const grantRows = (storage: Storage, role: IRole) =>
+  storage.grantRows(
     role,
     'dynamodb:GetItem',
     'dynamodb:BatchGetItem',

@@ -95,7 +95,6 @@ export class PlatformSync extends Construct {
     this.functions = functionsOf(work);
     this.policies = new Policies(this, 'Policies', { storage, catalog, queues: this.queues });
     storage.letRead(instance.readers, PUBLISHED);
-    for (const grantee of usersOf(this)) storage.grantKeys(grantee);
     this.alarms = this.watch(instance, {
       ...work,
       serviceName,
@@ -315,14 +314,6 @@ const functionsOf = ({
   ...(reports && { writeReport: reports.write.function }),
   snapshot: snapshot.snapshot.function,
 });
-
-/** Whoever reads or writes what is stored. */
-const usersOf = ({ functions, policies: { reader, submitter, operator } }: PlatformSync) => [
-  ...Object.values(functions).flatMap(({ role }) => role ?? []),
-  reader,
-  submitter,
-  operator,
-];
 
 /** What alarms watch and the dashboard shows, by the names that it has there. */
 const labelled = ({ jobs, texts, snapshot }: Work) => ({

@@ -87,7 +87,7 @@ const jobQueuesOf = ({ jobs, functions }: PoliciesProps['queues']) =>
   [jobs, ...(functions === undefined ? [] : [functions])].map(({ queueArn }) => queueArn);
 
 function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps): void {
-  storage.table.grant(
+  storage.grantRows(
     policy,
     'dynamodb:GetItem',
     'dynamodb:BatchGetItem',

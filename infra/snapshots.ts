@@ -1,8 +1,9 @@
-import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { Annotations, Duration, RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib';
 import { Grant, type IRole, Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Alias } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type CommonEnvironment, type FunctionEnvironment, sources } from '../lib/contract.ts';
+import { partitionOf } from './config-places.ts';
 import { acknowledgeWildcard, belowArn } from './nag.ts';
 import type { RareDeadLetters } from './queues.ts';
 import type { Storage } from './storage.ts';
@@ -47,10 +48,11 @@ export class Snapshots extends Construct {
       id: 'Annotation::aws-lambda:Function.DurableConfig',
       reason: 'It has been durable since its first deployment.',
     });
+    this.warnOfPartition();
     const { role } = this.snapshot;
     secret.grantRead(role);
     grantObjects(storage, role);
-    storage.table.grant(role, 'dynamodb:GetItem', 'dynamodb:PutItem');
+    storage.grantRows(role, 'dynamodb:GetItem', 'dynamodb:PutItem');
     this.grantCheckpoints();
     const version = this.snapshot.function.currentVersion;
     // Runs in progress continue on the version that they began on. That of an update that fails is deleted: Lambda would
@@ -66,6 +68,16 @@ export class Snapshots extends Construct {
       actions: ['lambda:InvokeFunction'],
       resourceArns: [this.alias.functionArn],
     });
+  }
+
+  /** What AWS starts in its common regions comes to the others later, or never. */
+  private warnOfPartition(): void {
+    const { region } = Stack.of(this);
+    if (Token.isUnresolved(region) || partitionOf(region) === 'aws') return;
+    Annotations.of(this).addWarningV2(
+      'platform-sync:durable-functions',
+      `snapshots are durable executions of Lambda: before the first deployment, see whether ${region} has them. Where it has none, CloudFormation refuses DurableConfig; take snapshots with the commands on a machine there`,
+    );
   }
 
   /** Not in the role's own policy: the function depends on that one, and this one names the function. */

@@ -103,10 +103,29 @@ export class Storage extends Construct {
     });
   }
 
-  /** Using the keys of bucket and table, if they have any: whoever reads or writes there needs them too. */
-  grantKeys(grantee: Grantee): void {
-    const keys = new Set([this.bucket.encryptionKey, keyOf(this.table)]);
-    for (const key of keys) key?.grantEncryptDecrypt(grantee);
+  /** What the table allows to be done with rows, and with its key, if it has one of its own. */
+  grantRows(grantee: Grantee, ...actions: string[]): void {
+    this.table.grant(grantee, ...actions);
+    this.grantKey(grantee, keyOf(this.table), 'dynamodb', [
+      'kms:Decrypt',
+      'kms:DescribeKey',
+      'kms:Encrypt',
+      'kms:GenerateDataKey',
+      'kms:ReEncryptFrom',
+      'kms:ReEncryptTo',
+    ]);
+  }
+
+  /** Using a key, through the service alone whose things are encrypted with it. */
+  private grantKey(grantee: Grantee, key: IKey | undefined, service: 's3' | 'dynamodb', actions: string[]) {
+    if (key === undefined) return;
+    const conditions = this.through(service);
+    Grant.addToPrincipal({ grantee, actions, resourceArns: [key.keyArn], conditions });
+  }
+
+  /** What a key sees of a request that a service makes for somebody; its domain has another end in China. */
+  private through(service: 's3' | 'dynamodb') {
+    return { StringLike: { 'kms:ViaService': `${service}.${Stack.of(this).region}.amazonaws.com*` } };
   }
 
   /** As SYNC_STORE names it. */
@@ -125,6 +144,7 @@ export class Storage extends Construct {
    */
   grantRead(role: Grantee, patterns: readonly string[] = ['*']): void {
     this.grant(role, ['s3:GetObject'], patterns);
+    this.grantKey(role, this.bucket.encryptionKey, 's3', ['kms:Decrypt']);
     Grant.addToPrincipal({
       grantee: role,
       actions: ['s3:ListBucket'],
@@ -133,8 +153,9 @@ export class Storage extends Construct {
     });
   }
 
-  /** Writing in folders. A multipart upload that fails is aborted. */
+  /** Writing in folders. A multipart upload that fails is aborted; one that is completed decrypts its parts. */
   grantWrite(role: Grantee, folders: readonly string[]): void {
+    this.grantKey(role, this.bucket.encryptionKey, 's3', ['kms:Decrypt', 'kms:GenerateDataKey']);
     this.grant(role, ['s3:PutObject', 's3:AbortMultipartUpload'], folders);
   }
 
@@ -173,6 +194,17 @@ export class Storage extends Construct {
       }),
     ];
     const added = statements.map((statement) => this.bucket.addToResourcePolicy(statement).statementAdded);
+    const key = this.bucket.encryptionKey?.addToResourcePolicy(
+      new PolicyStatement({
+        ...{ principals, actions: ['kms:Decrypt'], resources: ['*'], conditions: this.through('s3') },
+      }),
+      true,
+    );
+    if (key?.statementAdded === false)
+      Annotations.of(this).addWarningV2(
+        'platform-sync:given-key-readers',
+        'readers: the policy of the bucket’s key is yours, so they cannot read until you let them decrypt with it',
+      );
     if (!added.every(Boolean))
       Annotations.of(this).addWarningV2(
         'platform-sync:given-bucket-readers',

@@ -39,7 +39,7 @@ export class Texts extends Construct {
     storage.grantWrite(role, ['scores/*', 'refused/*', 'work/*', 'table.json']);
     // A chunk with only bad rows ends here, and overwrites what an incomplete end left behind.
     storage.grantDelete(role, ['scores/*']);
-    storage.table.grant(
+    storage.grantRows(
       role,
       'dynamodb:GetItem',
       'dynamodb:BatchGetItem',

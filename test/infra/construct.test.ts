@@ -277,24 +277,49 @@ describe('a table that is made beside it', () => {
     );
   });
 
-  test.each(kinds)('lends its key to every function that uses it: %s', (_, make) => {
+  test.each(kinds)('lends its key, through DynamoDB alone, to those who use rows: %s', (_, make) => {
     const stack = stackOfOthers({ env: { account: '111122223333', region: 'eu-central-1' } });
     const table = make(stack, 'sk', new Key(stack, 'Key'));
     new PlatformSync(stack, 'Sync', { ...settings, table });
     const template = Template.fromStack(stack);
 
-    const [keyId] = Object.keys(template.findResources('AWS::KMS::Key'));
-    const uses = JSON.stringify({
-      Action: ['kms:Decrypt', 'kms:Encrypt', 'kms:ReEncrypt*', 'kms:GenerateDataKey*'],
-      Effect: 'Allow',
-      Resource: { 'Fn::GetAtt': [keyId, 'Arn'] },
-    });
-    const roles = Object.values(template.findResources('AWS::IAM::Policy')).filter((policy) =>
-      JSON.stringify(policy).includes(uses),
-    );
-    expect(roles.length).toBeGreaterThanOrEqual(Object.keys(functionsIn(template)).length);
+    const of = keyUsesIn(template);
+    expect([...of.keys()].sort()).toEqual([
+      'SyncJobsRunFunctionsRole',
+      'SyncJobsRunJobsRole',
+      'SyncPoliciesOperator',
+      'SyncSnapshotsSnapshotRole',
+      'SyncTextsSplitTextsRole',
+    ]);
+    for (const uses of of.values()) expect(uses).toEqual([ROWS_ALLOW]);
   });
 });
+
+const ROWS_ALLOW = 'dynamodb: Decrypt DescribeKey Encrypt GenerateDataKey ReEncryptFrom ReEncryptTo';
+
+/** What roles and policies may do with keys, each use as the service through which, and the actions. */
+function keyUsesIn(template: Template): ReadonlyMap<string, readonly string[]> {
+  const all = ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy'].flatMap((type) =>
+    Object.entries(template.findResources(type)),
+  );
+  const uses = all.map(([id, { Properties }]) => {
+    const { Statement } = Properties.PolicyDocument as {
+      readonly Statement: readonly { readonly Action: string | string[]; readonly Condition?: object }[];
+    };
+    const ofKeys = Statement.filter(({ Action }) => [Action].flat().some((each) => each.startsWith('kms:')));
+    return [
+      id.replace(/(Default|DefaultPolicy)?[0-9A-F]{8}$/, ''),
+      ofKeys
+        .map(({ Action, Condition }) => {
+          const [, service = 'any'] =
+            /ViaService":.*?"?(s3|dynamodb)\./.exec(JSON.stringify(Condition)) ?? [];
+          return `${service}: ${[Action].flat().sort().join(' ').replaceAll('kms:', '')}`;
+        })
+        .sort(),
+    ] as const;
+  });
+  return new Map(uses.filter(([, of]) => of.length > 0));
+}
 
 describe('two instances', () => {
   const bucketOf = (stack: Stack) => Bucket.fromBucketName(stack, 'Shared', 'their-bucket');
@@ -409,28 +434,21 @@ test.each([
 });
 
 describe('a key of the app', () => {
-  const keyUsersIn = (template: Template) =>
-    ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy'].flatMap((type) =>
-      Object.entries(template.findResources(type)).flatMap(([id, { Properties }]) =>
-        JSON.stringify(Properties.PolicyDocument).includes('kms:Decrypt')
-          ? [id.replace(/(DefaultPolicy)?[0-9A-F]{8}$/, '')]
-          : [],
-      ),
-    );
-  const users = [
-    'SyncExpectedSnapshotsWatchRole',
-    'SyncJobsRunFunctionsRole',
-    'SyncJobsRunJobsRole',
-    'SyncPoliciesOperator',
-    'SyncPoliciesReader',
-    'SyncPoliciesSubmitter',
-    'SyncReportsWriteRole',
-    'SyncSnapshotsSnapshotRole',
-    'SyncTablesWriteRole',
-    'SyncTextsSplitTextsRole',
-  ];
+  const writes = 's3: Decrypt GenerateDataKey';
+  const ofBucket = {
+    SyncExpectedSnapshotsWatchRole: [writes],
+    SyncJobsRunFunctionsRole: [writes],
+    SyncJobsRunJobsRole: [writes],
+    SyncPoliciesOperator: [writes],
+    SyncPoliciesReader: [writes],
+    SyncPoliciesSubmitter: [writes],
+    SyncReportsWriteRole: [writes],
+    SyncSnapshotsSnapshotRole: [writes],
+    SyncTablesWriteRole: [writes],
+    SyncTextsSplitTextsRole: [writes],
+  };
 
-  test('encrypts bucket and table, and whoever reads or writes there may use it', () => {
+  test('encrypts bucket, table and secret, and each may do with it what it does there', () => {
     const { template } = templateWith((stack) => ({ key: new Key(stack, 'Key') }));
 
     template.hasResourceProperties('AWS::S3::Bucket', {
@@ -442,14 +460,12 @@ describe('a key of the app', () => {
     });
     template.hasResourceProperties('AWS::DynamoDB::Table', { SSESpecification: { SSEType: 'KMS' } });
     template.hasResourceProperties('AWS::SecretsManager::Secret', { KmsKeyId: Match.anyValue() });
-    expect(
-      keyUsersIn(template)
-        .map((id) => id.replace(/Default$/, ''))
-        .sort(),
-    ).toEqual(users);
+    const uses = keyUsesIn(template);
+    expect(uses.get('SyncReportsWriteRole')).toEqual([writes]);
+    expect(uses.get('SyncJobsRunJobsRole')).toEqual(['any: Decrypt', ROWS_ALLOW, writes].sort());
   });
 
-  test('of a bucket that exists may be used by the same', () => {
+  test('of a bucket that exists may be used through S3 alone, and by nobody to encrypt what is not there', () => {
     const { template } = templateWith((stack) => ({
       bucket: Bucket.fromBucketAttributes(stack, 'Given', {
         bucketName: 'their-bucket',
@@ -457,7 +473,7 @@ describe('a key of the app', () => {
       }),
     }));
 
-    expect(keyUsersIn(template).sort()).toEqual(users);
+    expect(Object.fromEntries(keyUsesIn(template))).toEqual(ofBucket);
   });
 });
 

@@ -1,5 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
-import { Annotations, Match } from 'aws-cdk-lib/assertions';
+import { Annotations, Match, Template as Synthesized } from 'aws-cdk-lib/assertions';
+import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PlatformSync } from '../../infra/index.ts';
@@ -200,6 +201,27 @@ describe('readers of other accounts', () => {
     JSON.stringify(
       resourcesOf(templateOf(instance)).filter(([, { Type }]) => Type === 'AWS::S3::BucketPolicy'),
     );
+
+  test('may decrypt with a key of the app, through S3 alone', () => {
+    const stack = new Stack(appOf(least), 'theirs');
+    new PlatformSync(stack, 'Sync', {
+      ...least,
+      readers: ['444455556666'],
+      key: new Key(stack, 'Key', { enableKeyRotation: true }),
+    });
+
+    Synthesized.fromStack(stack).hasResourceProperties('AWS::KMS::Key', {
+      KeyPolicy: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Action: 'kms:Decrypt',
+            Principal: { AWS: Match.objectLike({ 'Fn::Join': Match.anyValue() }) },
+            Condition: { StringLike: { 'kms:ViaService': Match.anyValue() } },
+          }),
+        ]),
+      },
+    });
+  });
 
   test('may read published runs, and nothing else', () => {
     const [[, bucketPolicy] = []] = resourcesOf(templateOf(full)).filter(

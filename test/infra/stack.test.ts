@@ -1,4 +1,5 @@
-import { Match } from 'aws-cdk-lib/assertions';
+import { Stack } from 'aws-cdk-lib';
+import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
 import { jobTimes } from '../../lib/contract.ts';
 import { runFunction } from '../../lib/platform/operations/run-function.ts';
@@ -564,5 +565,50 @@ describe('rights', () => {
       Properties: { GroupName: Match.anyValue() },
       DependsOn: Match.arrayWith([Match.stringLikeRegexp('^SchedulesGroup')]),
     });
+  });
+});
+
+describe.each([
+  ['cn-north-1', 'aws-cn', 'console.amazonaws.cn'],
+  ['us-gov-west-1', 'aws-us-gov', 'console.amazonaws-us-gov.com'],
+])('in %s', (region, partition, domain) => {
+  const { slack, topicArn: _, topics: __, ...alarms } = full.alarms;
+  const home = {
+    ...full,
+    region,
+    tokenSecretArn: `arn:${partition}:secretsmanager:${region}:111122223333:secret:a-AbCdEf`,
+  };
+  const readers = [`arn:${partition}:iam::777788889999:role/analysts`];
+
+  test('nothing is of the other partition, and the links are to its console', () => {
+    const text = JSON.stringify(templateOf({ ...home, alarms, readers }).toJSON());
+
+    expect(text.match(/arn:aws:[^"]*/g) ?? []).toEqual([]);
+    expect(text).toContain(`https://${region}.${domain}/`);
+    expect(text).not.toContain('console.aws.amazon.com');
+  });
+
+  test('a warning asks whether it has durable functions', () => {
+    const [stack] = appOf({ ...home, alarms, readers }).node.children.filter(Stack.isStack);
+
+    expect(
+      Annotations.fromStack(stack as Stack).findWarning(
+        '*',
+        Match.stringLikeRegexp(`whether ${region} has them`),
+      ),
+    ).toHaveLength(1);
+  });
+
+  test('what is not there, or in another partition, stops synth', () => {
+    expect(() =>
+      appOf({ ...home, alarms: { ...alarms, slack }, readers: ['arn:aws:iam::777788889999:role/a'] }),
+    ).toThrow(
+      new RegExp(
+        [
+          `readers\\.0: expected an ARN of ${partition}, like the region of the instance`,
+          `alarms\\.slack: expected none in ${partition}, which has no Amazon Q Developer`,
+        ].join('[^]*'),
+      ),
+    );
   });
 });

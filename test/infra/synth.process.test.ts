@@ -3,10 +3,15 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Stack } from 'aws-cdk-lib';
+import { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { afterAll, describe, expect, test } from 'vitest';
 import { bundleOf } from '../../infra/bundles.ts';
 import { createApp } from '../../infra/create-app.ts';
+import { PlatformSync } from '../../infra/index.ts';
 import { compileCache } from '../compile-cache.ts';
 import { appOf, full, least } from './instances.ts';
 
@@ -97,6 +102,14 @@ test('several instances are several stacks of one app', () => {
 
 test('cdk-nag finds nothing that is not acknowledged with a reason', () => {
   const app = appOf(full, least);
+  const theirs = new Stack(app, 'theirs');
+  const key = new Key(theirs, 'Key', { enableKeyRotation: true });
+  new PlatformSync(theirs, 'WithKey', { baseUrl: least.baseUrl, key });
+  new PlatformSync(theirs, 'WithBucket', {
+    baseUrl: least.baseUrl,
+    bucket: Bucket.fromBucketAttributes(theirs, 'Bucket', { bucketName: 'theirs', encryptionKey: key }),
+    table: Table.fromTableAttributes(theirs, 'Table', { tableName: 'theirs', encryptionKey: key }),
+  });
 
   const { violations } = new AwsSolutionsChecks(app).validateScope(app);
 
