@@ -1,12 +1,12 @@
 import { findSummary } from '../../jobs/results/summary.ts';
 import { summaryKey } from '../../jobs/texts/batch/batch.ts';
 import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
-import { parsePart } from '../../jobs/texts/batch/chunk-objects.ts';
+import { parsePart, type ScoredRow } from '../../jobs/texts/batch/chunk-objects.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import { type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
 import { type BatchFacts, MOST_LISTED, type Sentiments } from '../facts.ts';
-import { createScoredRows, noSentiments, sentimentName } from './scored-rows.ts';
-import { membersOf, type Reading, shownText } from './values.ts';
+import { createLargest } from './listed.ts';
+import { membersOf, type Reading, shownText, textIn, timeIn } from './values.ts';
 
 type BatchesToRead = Reading & {
   /** When the last job of a batch ended, epoch milliseconds, as far as that is known. */
@@ -76,14 +76,122 @@ async function readParts(
   const orFault = unlessDamaged((fault) => faults.push(fault));
   const read = (key: string) => readPart(store, key).catch(orFault);
   for await (const part of readAhead({ items, read, concurrency: AT_ONCE, signal }))
-    for (const row of part ?? []) rows.add(membersOf(row));
+    for (const row of part ?? []) rows.add(row);
   if (faults.length > 0)
     addFault(`batch ${shownText(batch)}: ${faults[0]}; ${faults.length} of its parts are not in the report`);
   return rows.facts();
 }
 
-async function readPart(store: Store, key: string): Promise<readonly unknown[]> {
+async function readPart(store: Store, key: string): Promise<readonly ScoredRow[]> {
   const stored = await store.get(key);
   if (stored === undefined) throw new StoredObjectError('missing', `${key}: expected a part, got nothing`);
   return parsePart(key, stored.body);
 }
+
+const MOST_NAMED = 100;
+
+/** What the rows of a batch say beyond its summary. */
+function createScoredRows() {
+  const negative = createLargest<BatchFacts['mostNegative'][number]>(MOST_NAMED);
+  const failures: BatchFacts['failures'][number][] = [];
+  const days = createDays();
+  return {
+    add(row: ScoredRow) {
+      const id = shownText(row.id ?? `line ${row.line}`);
+      if (row.error !== undefined && failures.length < MOST_NAMED)
+        failures.push({ id, reason: shownText(row.error) });
+      const sentiments = sentimentsIn(row);
+      days.add(row.columns, Object.values(sentiments));
+      const topics = Object.keys(sentiments).filter((topic) => sentiments[topic] === 'negative');
+      if (topics.length > 0 && negative.mayAdd(topics.length)) {
+        const shown = topics.slice(0, MOST_NAMED).map((topic) => shownText(topic));
+        negative.add(topics.length, { id, topics: shown });
+      }
+    },
+    facts: (): Pick<BatchFacts, 'overTime' | 'mostNegative' | 'failures'> => ({
+      overTime: days.facts(),
+      mostNegative: negative.values(),
+      failures,
+    }),
+  };
+}
+
+/** The sentiments of a row by topic; that of the text as a whole, if it has no topics, by ''. */
+function sentimentsIn({ topicSentiments, sentiment }: ScoredRow): Readonly<Record<string, Name>> {
+  const named = Object.entries(membersOf(topicSentiments)).filter(([, value]) => textIn(value) !== undefined);
+  const all = named.length > 0 || textIn(sentiment) === undefined ? named : [['', sentiment] as const];
+  return Object.fromEntries(all.map(([topic, value]) => [topic, sentimentName(String(value))]));
+}
+
+const MOST_COLUMNS = 50;
+const MOST_DAYS = 4_000;
+/** The share of rows whose cell must be a date. */
+const SHARE = 0.9;
+
+type Column = { dates: number; readonly days: Map<string, SentimentCounts> };
+
+/** Counts sentiments by day, for each column that may hold dates. */
+function createDays() {
+  const columns = new Map<string, Column>();
+  let rows = 0;
+  const addTo = (name: string, cell: string, sentiments: readonly Name[]) => {
+    const day = dayIn(cell);
+    const column = columns.get(name) ?? { dates: 0, days: new Map() };
+    if (day === undefined || (column.dates === 0 && columns.size >= MOST_COLUMNS)) return;
+    columns.set(name, column);
+    column.dates += 1;
+    const counts = column.days.get(day) ?? noSentiments();
+    if (column.days.size < MOST_DAYS) column.days.set(day, counts);
+    for (const sentiment of sentiments) counts[sentiment] += 1;
+  };
+  return {
+    add(cells: ScoredRow['columns'] = {}, sentiments: readonly Name[]) {
+      rows += 1;
+      for (const [name, cell] of Object.entries(cells)) addTo(name, cell, sentiments);
+    },
+    facts(): BatchFacts['overTime'] {
+      const [best] = [...columns].toSorted(([, a], [, b]) => b.dates - a.dates);
+      if (best === undefined || best[1].dates < SHARE * rows) return undefined;
+      const days = [...best[1].days].toSorted(([a], [b]) => (a < b ? -1 : 1));
+      return { column: shownText(best[0]), days: days.map(([day, sentiments]) => ({ day, sentiments })) };
+    },
+  };
+}
+
+type Name = keyof Sentiments;
+
+type SentimentCounts = { -readonly [N in Name]: number };
+
+const noSentiments = (): SentimentCounts => ({
+  positive: 0,
+  negative: 0,
+  neutral: 0,
+  not_applicable: 0,
+  other: 0,
+});
+
+/** The name that a sentiment is counted under. */
+function sentimentName(sentiment: string): Name {
+  const name = sentiment.toLowerCase();
+  return Object.hasOwn(noSentiments(), name) ? (name as Name) : 'other';
+}
+
+const DOTTED = /^(\d{1,2})\.(\d{1,2})\.(\d{4})\b/;
+const SLASHED = /^(\d{4})\/(\d\d)\/(\d\d)\b/;
+
+/**
+ * The day that a cell of a table holds, `2026-11-22`; undefined if it holds none. Day and month of `11/12/2026` cannot be
+ * told apart, and a number may be anything, but for one that is the milliseconds of these decades.
+ */
+export function dayIn(cell: string): string | undefined {
+  const text = cell.trim();
+  if (text.length < 8 || text.length > 64) return undefined;
+  if (/^\d+$/.test(text)) return /^1[0-9]\d{11}$/.test(text) ? dayOf(Number(text)) : undefined;
+  const [, day = '', month = '', year] = DOTTED.exec(text) ?? [];
+  if (year !== undefined) return dayOf(timeIn(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`));
+  const slashed = SLASHED.exec(text);
+  return dayOf(timeIn(slashed === null ? text : `${slashed[1]}-${slashed[2]}-${slashed[3]}`));
+}
+
+const dayOf = (ms: number | undefined): string | undefined =>
+  ms === undefined ? undefined : new Date(ms).toISOString().slice(0, 10);

@@ -93,28 +93,15 @@ function reasonOf({ error }: Members): string {
 const rankOf = ({ status, finishedAt }: Pick<Attention, 'status' | 'finishedAt'>): number =>
   finishedAt + (status === 'unknown' ? 1e15 : 0);
 
-/** What of a result is read: its response, which may be large, comes last. */
-const MOST_BYTES = 256 * 1024;
-
 /** A text in JSON cannot hold this: its quotes would be escaped. */
 const RESPONSE = Buffer.from(',"response":');
 
-/** A store whose results end where their responses begin. */
-const withoutResponses = (store: Store): Pick<Store, 'list' | 'get'> => ({
-  list: store.list,
-  async get(key, { signal } = {}) {
-    const enough = new AbortController();
-    const signals = signal === undefined ? [enough.signal] : [enough.signal, signal];
-    const stream = await store.stream(key, { signal: AbortSignal.any(signals) });
-    if (stream === undefined) return undefined;
-    let body = Buffer.alloc(0);
-    for await (const piece of stream) {
-      body = Buffer.concat([body, piece]);
-      const end = body.indexOf(RESPONSE);
-      if (end >= 0) body = Buffer.concat([body.subarray(0, end), Buffer.from('}')]);
-      if (end >= 0 || body.byteLength >= MOST_BYTES) break;
-    }
-    enough.abort();
-    return { body, etag: '' };
+/** A store whose results end where their responses begin, which come last and may be large. */
+const withoutResponses = ({ list, get }: Store): Pick<Store, 'list' | 'get'> => ({
+  list,
+  async get(...asked) {
+    const found = await get(...asked);
+    const end = found?.body.indexOf(RESPONSE) ?? -1;
+    return end < 0 ? found : found && { ...found, body: Buffer.from(`${found.body.subarray(0, end)}}`) };
   },
 });

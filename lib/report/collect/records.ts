@@ -9,7 +9,7 @@ import {
   type RecordsToShow,
   recordsOf,
 } from './listed.ts';
-import { enumIn, listIn, type Members, membersOf, NOT_STATED, shownText, sizeIn, timeIn } from './values.ts';
+import { type Members, membersOf, NOT_STATED, shownText, sizeIn, textIn, timeIn } from './values.ts';
 
 /** Counts files, and lists them: of very many the largest. */
 export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
@@ -89,11 +89,10 @@ export async function readDataFiles(options: RecordsToShow, nowMs: number): Prom
   for await (const { group } of groupsOf(options.columns['data-files'])) {
     options.signal.throwIfAborted();
     const current = await group.values('currentrevision');
-    const revisions = await group.values('revisions');
     const times = await group.values('datetimecreated');
     const see = (row: number) => {
-      const revision = newestRevision(current(row), revisions(row));
-      const state = enumIn(revision['scanstate']);
+      const revision = membersOf(current(row));
+      const state = textIn(revision['scanstate'])?.toUpperCase() ?? NOT_STATED;
       const created = timeIn(times(row));
       const range = rangeOf(timeOf(revision) ?? created, nowMs);
       ages.set(range, (ages.get(range) ?? 0) + 1);
@@ -121,16 +120,6 @@ async function readDataFile(group: RowGroup) {
 
 const timeOf = (revision: Members): number | undefined =>
   timeIn(revision['uploadtimemillis']) ?? timeIn(revision['datetimeuploaded']);
-
-/** The current revision, or else the newest of all; no members if none is known. */
-function newestRevision(current: unknown, revisions: unknown): Members {
-  const members = membersOf(current);
-  if (Object.values(members).some((value) => value != null)) return members;
-  let newest: Members = {};
-  for (const revision of listIn(revisions).map(membersOf))
-    if ((timeOf(revision) ?? -1) >= (timeOf(newest) ?? -1)) newest = revision;
-  return newest;
-}
 
 function rangeOf(ms: number | undefined, nowMs: number): string {
   if (ms === undefined) return NOT_STATED;

@@ -35,15 +35,6 @@ export function shownText(text: string, most: number = LONGEST): string {
 export const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-/** The text of an enumeration, of which letters may come in any case. */
-export const enumIn = (value: unknown): string => textIn(value)?.toUpperCase() ?? NOT_STATED;
-
-/** A text, or the digits of an integer, such as an id. */
-export function idIn(value: unknown): string | undefined {
-  if (typeof value === 'bigint') return String(value);
-  return Number.isSafeInteger(value) ? String(value) : textIn(value);
-}
-
 /** A number of things or bytes; undefined if it is none. */
 export function sizeIn(value: unknown): number | undefined {
   const size = typeof value === 'bigint' ? Number(value) : value;
@@ -76,9 +67,6 @@ function parseIso(text: string): number {
   const [, hours, minutes = '00'] = /^([+-]\d\d):?(\d\d)?$/.exec(zone) ?? [];
   return Date.parse(`${day}T${time}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`);
 }
-
-/** The members of a list; none if it is something else. */
-export const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Reports objects that are not what they should be, if any, by the first. */
 export function addOdd(addFault: Reading['addFault'], odd: readonly string[], expected: string): void {

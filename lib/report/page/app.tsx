@@ -1,7 +1,6 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ReportFacts } from '../facts.ts';
-import { useWidth, WidthContext } from './charts/chart.tsx';
 import { ListTable } from './lists/list-table.tsx';
 import { listOf } from './lists/lists.tsx';
 import { Empty } from './parts/parts.tsx';
@@ -31,7 +30,6 @@ export function App({ facts }: { readonly facts: ReportFacts }) {
   const report = useMemo(() => createReport(facts), [facts]);
   const shown = useShown();
   const main = useRef<HTMLElement>(null);
-  const width = useWidth(main);
   useTitle(shown.view, main);
   const partOf = (each: keyof typeof overview) => {
     const Part: ComponentType<Pick<Shown, 'params'>> = overview[each];
@@ -44,20 +42,18 @@ export function App({ facts }: { readonly facts: ReportFacts }) {
   };
   return (
     <ReportContext.Provider value={report}>
-      <WidthContext.Provider value={width}>
-        {/* biome-ignore lint/a11y/useValidAnchor: it leads to a place, which the address must not name */}
-        <a class="skip" href="#content" onClick={(event) => skipTo(event, main.current)}>
-          Skip to the content
-        </a>
-        <Header facts={facts} />
-        <div class="columns">
-          <Navigation view={shown.view} facts={facts} />
-          <main id="content" ref={main} tabIndex={-1}>
-            {OVERVIEW.map(partOf)}
-            <ListView {...shown} />
-          </main>
-        </div>
-      </WidthContext.Provider>
+      {/* biome-ignore lint/a11y/useValidAnchor: it leads to a place, which the address must not name */}
+      <a class="skip" href="#content" onClick={(event) => skipTo(event, main.current)}>
+        Skip to the content
+      </a>
+      <Header facts={facts} />
+      <div class="columns">
+        <Navigation view={shown.view} facts={facts} />
+        <main id="content" ref={main} tabIndex={-1}>
+          {OVERVIEW.map(partOf)}
+          <ListView {...shown} />
+        </main>
+      </div>
     </ReportContext.Provider>
   );
 }

@@ -124,7 +124,7 @@ test('records of any shape and size are counted, and nothing of them grows witho
       { size: -1, fileType: 3 },
     ],
     'data-files': [
-      { dataFileId: 3, name: long, revisions: [3, { scanState: 'clean', sizeBytes: 9 }] },
+      { dataFileId: 3, name: long, currentRevision: { scanState: 'clean', sizeBytes: 9 } },
       { dataFileId: 4, currentRevision: 'x' },
     ],
   });

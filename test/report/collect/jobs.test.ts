@@ -89,24 +89,15 @@ test('of more results of a type than are read, the newest days count, and no typ
   expect([isCut, sinceMs]).toEqual([true, Date.parse('2026-11-18T00:00:00.000Z')]);
 });
 
-test('of a large result only its beginning is read, and what is no result is named', async () => {
+test('of a large result only its beginning is parsed, and what is no result is named', async () => {
   const store = createMemoryStore();
   const head = JSON.stringify(result('big', 'done', '2026-11-18T10:00:00.000Z')).slice(0, -1);
-  await put(store, 'run-function/dt=2026-11-18/big', `${head},"response":"${'x'.repeat(2_000_000)}"}`);
+  await put(store, 'run-function/dt=2026-11-18/big', `${head},"response":{what is not JSON}}`);
   await put(store, 'run-function/dt=2026-11-18/odd', '{"status":7}');
   await put(store, 'run-function/dt=2026-11-18/torn', '{"status"');
-  const get: string[] = [];
-
-  const { types, faults } = await read({
-    ...store,
-    get: (key, options) => {
-      get.push(key);
-      return store.get(key, options);
-    },
-  });
+  const { types, faults } = await read(store);
 
   expect(types).toEqual([{ type: 'run-function', done: 1, failed: 0, unknown: 0 }]);
-  expect(get).not.toContain('results/run-function/dt=2026-11-18/big.json');
   expect(faults).toEqual([
     'results/run-function/dt=2026-11-18/odd.json: expected the result of a job, got something else; 2 such objects are left out',
   ]);

@@ -1,8 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { readBatches } from '../../../lib/report/collect/batches.ts';
+import { dayIn, readBatches } from '../../../lib/report/collect/batches.ts';
 import { readFormulas } from '../../../lib/report/collect/formulas.ts';
-import { dayIn } from '../../../lib/report/collect/scored-rows.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 
 function reading(store: MemoryStore) {

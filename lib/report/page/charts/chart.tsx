@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot';
-import { type ComponentChildren, createContext, type RefObject } from 'preact';
-import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Legend, NumbersTable, Scrolled } from '../parts/parts.tsx';
 import { count } from '../text/numbers.ts';
 
@@ -33,30 +33,29 @@ type Props = {
   }[];
   /** What the table of numbers has besides. */
   readonly more?: Readonly<Record<string, readonly ComponentChildren[]>>;
-  /** True for half of the line's width. */
-  readonly isHalf?: boolean;
 };
 
-/** Of a panel, on both sides, in pixels. */
-const PADDING = 44;
+/** In pixels, of a chart that is not on the screen: of an A4 page. */
+const PRINTED_WIDTH = 700;
 
 /** Bars by Observable Plot, with their legend, and their numbers as a table that can be opened. */
 export function BarsChart(props: Props) {
-  const { title, summary, by, at, parts, more = {}, isHalf = false } = props;
+  const { title, by, at, parts, more = {} } = props;
   const place = useRef<HTMLDivElement>(null);
-  const whole = useContext(WidthContext);
-  const width = Math.max(260, Math.floor(isHalf && whole >= 700 ? whole / 2 : whole) - PADDING);
   useLayoutEffect(() => {
-    const drawn = Plot.plot({ ...plotOf(props), width });
-    drawn.setAttribute('role', 'img');
-    drawn.setAttribute('aria-label', `${title}. ${summary}`);
-    // Names of the parts of a picture, which is one thing to whoever does not see it.
-    for (const named of drawn.querySelectorAll('[aria-label], [aria-description]')) {
-      named.removeAttribute('aria-label');
-      named.removeAttribute('aria-description');
-    }
-    place.current?.replaceChildren(drawn);
-  }, [JSON.stringify([title, at, parts]), width]);
+    const { current } = place;
+    if (current === null) return;
+    let width = 0;
+    const draw = () => {
+      const now = current.clientWidth || PRINTED_WIDTH;
+      if (now !== width) current.replaceChildren(drawn({ ...props, width: now }));
+      width = now;
+    };
+    draw();
+    const observer = new ResizeObserver(draw);
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [JSON.stringify([title, at, parts])]);
   return (
     <figure class="panel chart">
       <figcaption>
@@ -84,7 +83,19 @@ export function BarsChart(props: Props) {
   );
 }
 
-function plotOf({ by, at, parts }: Props): Plot.PlotOptions {
+function drawn({ title, summary, width, ...props }: Props & { readonly width: number }) {
+  const plot = Plot.plot({ ...plotOf(props), width });
+  plot.setAttribute('role', 'img');
+  plot.setAttribute('aria-label', `${title}. ${summary}`);
+  // Names of the parts of a picture, which is one thing to whoever does not see it.
+  for (const named of plot.querySelectorAll('[aria-label], [aria-description]')) {
+    named.removeAttribute('aria-label');
+    named.removeAttribute('aria-description');
+  }
+  return plot;
+}
+
+function plotOf({ by, at, parts }: Pick<Props, 'by' | 'at' | 'parts'>): Plot.PlotOptions {
   const isTime = by !== 'run';
   const bars = parts.flatMap(({ name, values }) =>
     values.map((value, place) => ({ name, value, x: isTime ? new Date(at[place] ?? '') : place })),
@@ -118,23 +129,4 @@ function axisOf(at: readonly string[]) {
     ticks: last < 7 ? [...at.keys()] : [0, Math.floor(last / 2), last],
     tickFormat: (place: number) => (isOneDay ? at[place]?.slice(11, 16) : at[place]?.slice(5, 10)),
   });
-}
-
-/** The width in pixels that charts have for the whole of a line. */
-export const WidthContext = createContext(800);
-
-/** The width of an element, in steps of 20 px, so that a chart is not drawn again for each pixel. */
-export function useWidth(of: RefObject<HTMLElement | null>): number {
-  const [width, setWidth] = useState(800);
-  useEffect(() => {
-    const element = of.current;
-    if (element === null) return;
-    const observer = new ResizeObserver(([entry]) => {
-      if (entry !== undefined && entry.contentRect.width > 0)
-        setWidth(Math.max(260, Math.floor(entry.contentRect.width / 20) * 20));
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return width;
 }

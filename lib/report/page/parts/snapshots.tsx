@@ -1,21 +1,9 @@
 import type { SnapshotFacts } from '../../facts.ts';
-import { useReport } from '../state/report.ts';
 import { age, count, counted, duration, time } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 
-/** Each place with its last run: how old it is, what it holds, whether it is consistent, and what it could not read. */
-export function Snapshots() {
-  const { facts } = useReport();
-  return (
-    <div class="panels panels-wide">
-      {facts.snapshots.map((snapshot) => (
-        <Snapshot key={snapshot.place} of={snapshot} now={facts.writtenAt} />
-      ))}
-    </div>
-  );
-}
-
-function Snapshot({ of, now }: { readonly of: SnapshotFacts; readonly now: number }) {
+/** A place with its last run: how old it is, what it holds, whether it is consistent, and what it could not read. */
+export function Snapshot({ of, now }: { readonly of: SnapshotFacts; readonly now: number }) {
   const { place, run, startedAt, finishedAt, records, consistency, forced, totals } = of;
   const { start, end } = totals;
   const isMoving = start !== null && end !== null && start !== end;

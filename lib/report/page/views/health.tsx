@@ -4,7 +4,7 @@ import { flagWords } from '../../flag-words.ts';
 import { BarsChart, colours } from '../charts/chart.tsx';
 import { CountsTable } from '../parts/counts-table.tsx';
 import { Empty, Tile } from '../parts/parts.tsx';
-import { Snapshots } from '../parts/snapshots.tsx';
+import { Snapshot } from '../parts/snapshots.tsx';
 import { hashOf, type View } from '../state/hash.ts';
 import { totalsOf, useReport } from '../state/report.ts';
 import { bytes, count, share } from '../text/numbers.ts';
@@ -28,7 +28,11 @@ export function HealthView() {
       {facts.snapshots.length === 0 ? (
         <Empty command="platform-sync snapshot calculations">No snapshot was published yet.</Empty>
       ) : (
-        <Snapshots />
+        <div class="panels panels-wide">
+          {facts.snapshots.map((snapshot) => (
+            <Snapshot key={snapshot.place} of={snapshot} now={facts.writtenAt} />
+          ))}
+        </div>
       )}
     </>
   );

@@ -113,7 +113,6 @@ function Requests({ of: { place, history } }: { readonly of: SnapshotFacts }) {
         waited: history.map(({ waitedMs }) => duration(waitedMs)),
         took: history.map(({ startedAt, finishedAt }) => duration(finishedAt - startedAt)),
       }}
-      isHalf
     />
   );
 }
