@@ -220,7 +220,7 @@ function invalidAt(text: string): string {
 
 function isBeginning(text: string): boolean {
   try {
-    JSON.parse(text);
+    parseJson(text);
     return true;
   } catch (error) {
     const [, position] = /at position (\d+)/.exec(String(error)) ?? [];

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import * as z from 'zod/mini';
 import { own } from '../../../../lib/base/json/record-schema.ts';
 import { readAllow } from '../../../../lib/jobs/allow.ts';
-import { ExecutionInputError, readFollowers } from '../../../../lib/jobs/types/snapshot/execution-input.ts';
+import { readFollowers } from '../../../../lib/jobs/types/snapshot/execution-input.ts';
 import {
   readPaceSettings,
   readSettings,
@@ -191,7 +191,7 @@ const ACCEPTED = {
 function jsonOutcomes({ SYNC_ALLOW: allow, SYNC_FOLLOWERS: followers }: Environment): readonly string[] {
   return [
     refusalOf(() => readAllow(allow), SettingsError),
-    refusalOf(() => readFollowers(followers), ExecutionInputError),
+    refusalOf(() => readFollowers(followers), SettingsError),
   ];
 }
 
