@@ -7,7 +7,7 @@ import { isObject, readJob } from '../../message/check-message.ts';
 import { type SnapshotJob, snapshotChecks } from './message.ts';
 
 /** The input of a durable execution is invalid; every fault is listed. */
-export class ExecutionInputError extends Error {
+class ExecutionInputError extends Error {
   override readonly name = 'ExecutionInputError';
   readonly faults: readonly string[];
 
