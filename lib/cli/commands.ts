@@ -454,11 +454,8 @@ export const commands = {
     arguments: [
       ['[place...]', `any of ${sources.join(', ')}, SOURCE.NAME (default: all)`, collected(placeArgument)],
     ],
-    options: [
-      ['--dry-run', 'only list what is missing'],
-      ['--json', 'print what was done as one JSON value'],
-    ],
-    examples: ['tables --dry-run', 'tables calculations cards'],
+    options: [['--json', 'print what was done as one JSON value']],
+    examples: ['tables', 'tables calculations cards'],
   },
   forget: {
     does: 'Erase one text, or a whole batch: texts, scores and cache rows.',

@@ -72,7 +72,6 @@ export async function makeAllTables(store: Store, places: readonly Place[]): Pro
     store,
     places,
     isOver: () => false,
-    isDry: false,
     warn: (what) => {
       throw new Error(String(what));
     },

@@ -25,7 +25,7 @@ export async function publishStore(given: NaiveStore, as: 'lines' | 'parquet'): 
     } else await publish(source, lines);
   }
   if (as === 'parquet') {
-    const making = { store, now: Date.now, isDry: false, isOver: () => false } as const;
+    const making = { store, now: Date.now, isOver: () => false } as const;
     await Array.fromAsync(makeTables({ ...making, warn: () => undefined }));
   }
   return store;

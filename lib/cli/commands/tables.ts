@@ -6,8 +6,7 @@ import { openStoreToRead } from '../options/from-settings.ts';
 import { counted, exitCodes, inJson, number, shown, type Terminal, warnOn } from '../terminal/terminal.ts';
 
 /** Makes the tables that are missing. Needs only the store, not the platform. */
-export default (async ([places], { dryRun, json }, terminal) => {
-  const isDry = dryRun === true;
+export default (async ([places], { json }, terminal) => {
   const { environment, signal } = terminal;
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(environment);
   const store = await openStoreToRead(terminal);
@@ -17,13 +16,12 @@ export default (async ([places], { dryRun, json }, terminal) => {
     places: places.length === 0 ? undefined : places,
     partitions: openPartitions({ database, store, environment }),
     isOver: () => signal.aborted,
-    isDry,
     warn: warnOn(terminal),
     signal,
   });
   for await (const outcome of making) {
     outcomes.push(outcome);
-    if (!json) say(outcome, isDry, terminal);
+    if (!json) say(outcome, terminal);
   }
   signal.throwIfAborted();
   const skipped = outcomes.filter(({ kind }) => kind === 'skipped');
@@ -32,11 +30,11 @@ export default (async ([places], { dryRun, json }, terminal) => {
   return skipped.length > 0 ? exitCodes.incomplete : exitCodes.done;
 }) satisfies Run<'tables'>;
 
-function say(outcome: TableOutcome, isDry: boolean, { out, err }: Terminal): void {
+function say(outcome: TableOutcome, { out, err }: Terminal): void {
   const name = `${outcome.group} ${outcome.name}`;
   if (outcome.kind === 'skipped') err(shown(`skipped ${name}: ${outcome.why}`));
   if (outcome.kind !== 'made') return;
   const { files, records, other } = outcome;
   const unfit = other === 0 ? '' : `, ${number(other)} values in _other`;
-  out(shown(`${name}: ${counted(files, 'file')}, ${isDry ? 'missing' : `${number(records)} rows${unfit}`}`));
+  out(shown(`${name}: ${counted(files, 'file')}, ${number(records)} rows${unfit}`));
 }

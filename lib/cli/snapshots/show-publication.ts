@@ -171,7 +171,6 @@ async function makeTablesAfter(
       partitions: openPartitions({ database, store, environment }),
       isSparse: true,
       isOver: () => signal.aborted,
-      isDry: false,
       warn: (what, reason) => warn(`${what}: ${reason.message}`),
       signal,
     });

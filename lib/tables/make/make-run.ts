@@ -1,5 +1,13 @@
 import { hash } from 'node:crypto';
-import { USES_FORMAT } from '../../model/index.ts';
+import { once } from '../../base/index.ts';
+import {
+  createUsesMaker,
+  isStating,
+  storedUses,
+  USES_FORMAT,
+  usesKey,
+  usesOfPart,
+} from '../../model/index.ts';
 import type { PublishedRun } from '../../snapshot/changes/published-runs.ts';
 import type { Warn } from '../../snapshot/history/clear-work.ts';
 import {
@@ -11,16 +19,25 @@ import {
   sourceOf,
   TAGGED_NAME,
 } from '../../snapshot/keys.ts';
-import { type Manifest, manifestOf } from '../../snapshot/manifest.ts';
+import { type Manifest, manifestOf, type Part } from '../../snapshot/manifest.ts';
 import { manifestKeys } from '../../snapshot/publish/manifest-key.ts';
 import { tagReplaced, untagLatest } from '../../snapshot/publish/tag-runs.ts';
 import { type Run, runOfId } from '../../snapshot/run-id.ts';
 import { isSource, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import { printStored, type Store, StoredObjectError, StoreError } from '../../store/index.ts';
-import { fileName, type MadeFile, madeOf, readMade, writeMade } from '../made/made-files.ts';
+import {
+  fileName,
+  type MadeFile,
+  madeOf,
+  type RecordedParquet,
+  readMade,
+  soundParquet,
+  writeMade,
+} from '../made/made-files.ts';
+import { createParquetMaker } from '../made/make-parquet.ts';
 import { parquetFormat } from '../parquet/parquet-schema.ts';
+import type { MadeParquet } from '../parquet/parquet-writer.ts';
 import type { Partitions } from '../partitions/partitions.ts';
-import { openPartFiles, usesFolder } from './part-files.ts';
 
 export type RunToMake = {
   readonly store: Store;
@@ -38,13 +55,11 @@ export type RunToMake = {
   readonly isSparse?: boolean | undefined;
   /** Asked after each part: true ends the work. */
   readonly isOver: () => boolean;
-  /** Only count what is missing. */
-  readonly isDry: boolean;
   readonly warn: Warn;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** What was made, or would be: of how many parts; `isLeft` if there is more to do. */
+/** What was made: of how many parts; `isLeft` if there is more to do. */
 export type MadeRun = {
   readonly files: number;
   readonly records: number;
@@ -59,56 +74,42 @@ function markOf({ place, partitions }: Pick<RunToMake, 'place' | 'partitions'>, 
   return `_tables-${format}-${files}${partitions === undefined ? '' : '-in-glue'}.json`;
 }
 
+type Making = RunToMake & { readonly at: Run };
+
+/** `isChanged`: something was stored. */
+type Outcome = MadeRun & { readonly isChanged: boolean };
+
+const NOTHING: Outcome = { files: 0, records: 0, bytes: 0, other: 0, isLeft: false, isChanged: false };
+
 /**
  * Makes what a published run lacks of its tables, part by part: its Parquet, its uses, its partitions, and the tag of a
  * run that was replaced. Whoever is killed leaves the rest to the next call, and several may do it at once: the bytes
- * depend on the parts alone. Undefined if no file was missing, or if the run is gone. Throws `StoredObjectError` if a
- * part is damaged, or the run gets another manifest meanwhile.
+ * depend on the parts alone. Undefined if the run is gone. Throws `StoredObjectError` if a part is damaged, or the run gets
+ * another manifest meanwhile.
  */
 export async function makeRun(options: RunToMake): Promise<MadeRun | undefined> {
-  const { run, made, isSparse = false, isDry } = options;
+  const { run, made, isSparse = false } = options;
   const files = [...made].filter((name) => name.endsWith('.parquet')).length;
+  const making = { ...options, at: runOfId(run.run) };
   const isDone = isSparse && made.has(markOf(options, files));
-  const making: Making = { ...options, at: runOfId(run.run), change: beginChange(options) };
-  const outcome = isDone ? undefined : await unlessGone(making);
-  if (outcome === 'gone') return undefined;
-  if (!isDry && outcome?.isLeft !== true) await tagAsItIs(making);
+  const outcome = isDone ? NOTHING : await unlessGone(making);
+  if (outcome?.isLeft === false) await tagAsItIs(making, outcome.isChanged);
   return outcome;
 }
 
-type Making = RunToMake & { readonly at: Run; readonly change: Change };
-
-/** What is stored from now on lacks the tag, so before the first of it the record goes that all have it. */
-type Change = { readonly begin: () => Promise<void>; readonly hasBegun: () => boolean };
-
-function beginChange({ store, place, run }: RunToMake): Change {
-  let hasBegun = false;
-  return {
-    async begin() {
-      if (!hasBegun && run.marks.has(TAGGED_NAME))
-        await store.delete(`${publishedFolder(place, runOfId(run.run))}${TAGGED_NAME}`);
-      hasBegun = true;
-    },
-    hasBegun: () => hasBegun,
-  };
-}
-
 /** Makes the files, and deletes them again if the run is removed meanwhile: a part of it may be missing then. */
-async function unlessGone(making: Making): Promise<MadeRun | 'gone' | undefined> {
+async function unlessGone(making: Making): Promise<Outcome | undefined> {
   const made = await makeFiles(making).catch((error: unknown) => {
     if (error instanceof StoredObjectError) return error;
     throw error;
   });
-  if ((await manifestNow(making)) === undefined) {
-    if (!making.isDry) await withdraw(making);
-    return 'gone';
-  }
+  if ((await manifestNow(making)) === undefined) return await withdraw(making);
   if (made instanceof Error) throw made;
   return made;
 }
 
-async function makeFiles(making: Making): Promise<MadeRun | undefined> {
-  const { store, place, at, partitions, isDry, isSparse = false, isOver, change } = making;
+async function makeFiles(making: Making): Promise<Outcome | undefined> {
+  const { store, place, at, run, partitions, isSparse = false, isOver } = making;
   const manifest = await manifestNow(making);
   if (manifest === undefined) return undefined;
   const folder = parquetFolder(place, at);
@@ -116,22 +117,27 @@ async function makeFiles(making: Making): Promise<MadeRun | undefined> {
   for await (const { key, sizeBytes } of store.list(folder)) sizes.set(key, sizeBytes);
   const recorded: MadeFile[] = [...(await readMade(store, place, at))];
   const files = await openPartFiles(making);
-  const counts = { files: 0, records: 0, bytes: 0, other: 0, isLeft: false };
-  for (const [index, part] of manifest.parts.entries()) {
-    const key = `${folder}${fileName(index)}`;
-    const known = recorded[index];
+  const parts = manifest.parts.map((part, index) => {
+    const [key, known] = [`${folder}${fileName(index)}`, recorded[index]];
     const isMade = known?.of === madeOf(place, part) && sizes.get(key) === known.bytes;
     sizes.delete(key);
-    if (isMade && !files.lacksUses(part)) continue;
+    return { part, index, key, isMade };
+  });
+  const lacking = parts.filter(({ part, isMade }) => !isMade || files.lacksUses(part));
+  const mark = markOf(making, parts.length);
+  const isMarked = making.made.has(mark);
+  const counts = { ...NOTHING, files: 0, isChanged: lacking.length > 0 || !isMarked };
+  // What is stored from now on lacks the tag, so before the first of it the record goes that all have it.
+  if (counts.isChanged && run.marks.has(TAGGED_NAME))
+    await store.delete(`${publishedFolder(place, at)}${TAGGED_NAME}`);
+  for (const { part, index, key, isMade } of lacking) {
     counts.files += 1;
-    if (isDry) continue;
-    await change.begin();
     if (!isMade) {
       const { body, records, other } = await files.parquet(part);
       const [bytes, sha256] = [body.byteLength, hash('sha256', body)];
       await store.put(key, body, { contentType: 'application/vnd.apache.parquet', sha256 });
       recorded[index] = { of: madeOf(place, part), records, bytes, sha256, other };
-      await writeMade(store, place, at, recorded.slice(0, manifest.parts.length));
+      await writeMade(store, place, at, recorded.slice(0, parts.length));
       counts.records += records;
       counts.bytes += bytes;
       counts.other += other;
@@ -139,17 +145,11 @@ async function makeFiles(making: Making): Promise<MadeRun | undefined> {
     if (files.lacksUses(part)) await files.uses(part);
     if (isOver()) return { ...counts, isLeft: true };
   }
-  const outcome = counts.files > 0 ? counts : undefined;
-  if (isDry) return outcome;
   for (const key of sizes.keys()) if (key.endsWith('.parquet')) await store.delete(key);
-  const mark = markOf(making, manifest.parts.length);
-  const hasMark = making.made.has(mark);
-  const isAdded = hasMark && (isSparse || isSource(place)) && !change.hasBegun();
+  const isAdded = !counts.isChanged && (isSparse || isSource(place));
   if (!isAdded) await partitions?.add(place, at, manifest);
-  if (hasMark) return outcome;
-  await change.begin();
-  await store.put(`${folder}${mark}`, printStored({ run: at.id }));
-  return outcome;
+  if (!isMarked) await store.put(`${folder}${mark}`, printStored({ run: at.id }));
+  return counts;
 }
 
 /** The manifest of a run; undefined if it is gone, or being removed. */
@@ -166,15 +166,18 @@ async function manifestNow({ store, place, at, run }: Making): Promise<Manifest 
 }
 
 /** Deletes what was made of a run that is gone. */
-async function withdraw({ store, place, at, partitions }: Making): Promise<void> {
+async function withdraw({ store, place, at, partitions }: Making): Promise<undefined> {
   await partitions?.remove(place, at);
   for (const prefix of [parquetFolder(place, at), usesFolder(place, at)])
     for (const { key } of await Array.fromAsync(store.list(prefix))) await store.delete(key);
 }
 
 /** Tags a run that was replaced, unless all of it has the tag; takes it from the newest. A store that refuses costs a warning. */
-async function tagAsItIs({ store, place, at, run, isLatest, change, warn }: Making): Promise<void> {
-  const hasTags = run.marks.has(TAGGED_NAME) && !change.hasBegun();
+async function tagAsItIs(
+  { store, place, at, run, isLatest, warn }: Making,
+  isChanged: boolean,
+): Promise<void> {
+  const hasTags = run.marks.has(TAGGED_NAME) && !isChanged;
   try {
     const wasReplaced = [...run.marks].some(isWasLatestKey);
     if (isLatest && wasReplaced) await untagLatest({ store, place, run: at });
@@ -187,3 +190,60 @@ async function tagAsItIs({ store, place, at, run, isLatest, change, warn }: Maki
     );
   }
 }
+
+/** The folder of the uses of a run. Ends in a slash. */
+const usesFolder = (place: Place, run: Run) => `parquet/uses/${publishedFolder(place, run)}`;
+
+/** What is made of each part of a run: its Parquet and its uses, copied from a neighbour if that has the same part. */
+async function openPartFiles({ store, place, at, neighbours, signal }: Making) {
+  const source = sourceOf(place);
+  const uses = isStating(source) ? createUsesMaker(source) : undefined;
+  const makeParquet = once(async () => createParquetMaker(sourceDefinitions[source].columns));
+  const known = once(() => filesOf(store, place, neighbours.map(runOfId)));
+  const stored = new Set<string>();
+  if (uses !== undefined) for await (const { key } of store.list(usesFolder(place, at))) stored.add(key);
+  const lacksUses = (part: Part) => uses !== undefined && !stored.has(usesKey(part));
+
+  async function putUses(part: Part, body: Uint8Array): Promise<void> {
+    await store.put(usesKey(part), body, { contentType: 'application/octet-stream' });
+    stored.add(usesKey(part));
+  }
+
+  return {
+    lacksUses,
+    /** The Parquet of a part, to be stored. If its uses are missing, they are taken from the same lines, and stored. */
+    async parquet(part: Part): Promise<MadeParquet> {
+      const equal = (await known()).parquet.get(madeOf(place, part));
+      const body = await soundParquet(store, equal);
+      if (equal !== undefined && body !== undefined)
+        return { body, records: equal.records, other: equal.other };
+      const make = await makeParquet();
+      if (uses === undefined || !lacksUses(part)) return await make({ store, part, signal });
+      const made = await make({ store, part, signal, use: uses.add });
+      await putUses(part, uses.end());
+      return made;
+    },
+    /** Stores the uses of a part. */
+    async uses(part: Part): Promise<void> {
+      const equal = (await known()).uses.get(contentOf(usesKey(part)));
+      const copied = equal === undefined ? undefined : await storedUses(store, equal);
+      if (copied !== undefined) await putUses(part, copied.body);
+      else if (isStating(source)) await usesOfPart({ store, source, part, signal });
+    },
+  };
+}
+
+/** What runs have of their parts: Parquet by what it was made of, the keys of uses by the hash of their parts. */
+async function filesOf(store: Store, place: Place, runs: readonly Run[]) {
+  const parquet = new Map<string, RecordedParquet>();
+  const uses = new Map<string, string>();
+  for (const run of runs) {
+    for (const file of await readMade(store, place, run)) parquet.set(file.of, file);
+    for await (const { key } of store.list(usesFolder(place, run))) uses.set(contentOf(key), key);
+  }
+  return { parquet, uses };
+}
+
+/** What the key of uses says of their content: the hash of the part, and the format. */
+const contentOf = (key: string): string =>
+  key.replace(/^.*\/part-\d+-([0-9a-f]+)(?:-\d+)?-([0-9a-f]+)\./, '$1 $2 ');

@@ -9,7 +9,7 @@ import { listRuns } from './make-runs.ts';
 
 export type TablesToMake = Pick<
   RunToMake,
-  'store' | 'isOver' | 'isDry' | 'signal' | 'partitions' | 'isSparse' | 'warn'
+  'store' | 'isOver' | 'signal' | 'partitions' | 'isSparse' | 'warn'
 > & {
   /** Default: all that there are. */
   readonly places?: readonly Place[] | undefined;
@@ -38,7 +38,7 @@ export async function* makeTables(options: TablesToMake): AsyncGenerator<TableOu
 
 /** The newest come first: they are asked for most. What a run shares with the one after or before it is copied. */
 async function* tablesOf(place: Place, options: TablesToMake): AsyncGenerator<TableOutcome> {
-  const { store, signal, isDry, isOver } = options;
+  const { store, signal, isOver } = options;
   const named = (name: string): NamedRun => ({ group: place, name });
   const list = () => listRuns({ store, place, signal });
   const runs = await unlessSkipped(() => publishedRuns(store, place, { signal }));
@@ -51,20 +51,20 @@ async function* tablesOf(place: Place, options: TablesToMake): AsyncGenerator<Ta
     const ofRun = { run, isLatest, neighbours, made: made.get(run.run) ?? new Set<string>() };
     const files = await unlessSkipped(async () => {
       const found = await makeRun({ ...options, ...ofRun, place });
-      if (isLatest && !isDry && found?.isLeft !== true) {
+      if (isLatest && found?.isLeft !== true) {
         await pointAtLatest(store, sourceOf(place));
-        if (found !== undefined) await list();
+        if (found !== undefined && found.files > 0) await list();
       }
       return found;
     });
     if (typeof files === 'string') yield { ...named(run.run), kind: 'skipped', why: files };
     if (typeof files !== 'object') continue;
-    const { isLeft, ...counts } = files;
-    if (counts.files > 0) yield { ...named(run.run), kind: 'made', ...counts };
+    const { isLeft, records, bytes, other } = files;
+    if (files.files > 0) yield { ...named(run.run), kind: 'made', files: files.files, records, bytes, other };
     if (isLeft) return yield { ...named(run.run), kind: 'left' };
   }
   // Again, now that what older ones lacked is made.
-  const why = isDry ? undefined : await unlessSkipped(list);
+  const why = await unlessSkipped(list);
   if (why !== undefined) yield { ...named('runs'), kind: 'skipped', why };
 }
 
@@ -102,13 +102,13 @@ const MOST_SKIPPED = 20;
 export async function writeTables({
   published,
   ...options
-}: Omit<TablesToMake, 'isDry' | 'places' | 'isSparse'> & z.infer<typeof writeTablesEvent>) {
+}: Omit<TablesToMake, 'places' | 'isSparse'> & z.infer<typeof writeTablesEvent>) {
   const place = parsePlace(published?.split('/').at(-2) ?? '');
   const written = { made: 0, files: 0, records: 0 };
   const skipped: string[] = [];
   let left: NamedRun | undefined;
   const places = place && [place];
-  for await (const outcome of makeTables({ ...options, places, isDry: false, isSparse: true })) {
+  for await (const outcome of makeTables({ ...options, places, isSparse: true })) {
     const { group, name, kind } = outcome;
     if (kind === 'left') left = { group, name };
     if (kind === 'skipped' && skipped.length < MOST_SKIPPED) skipped.push(`${group} ${name}: ${outcome.why}`);

@@ -34,7 +34,6 @@ export async function publishLines({ store, place, run, partitions, parts }: Lin
     places: [place],
     partitions,
     isOver: () => false,
-    isDry: false,
     warn: (what, reason) => {
       throw new Error(what, { cause: reason });
     },

@@ -68,7 +68,7 @@ async function publish({ store }: World, { run, force = false }: Publisher, to: 
 /** Makes the tables, as whoever comes first does. */
 async function makeTables({ store, athena }: World, kinds = ['made']): Promise<void> {
   const partitions = partitionsIn(athena);
-  const given = { store, partitions, places: [PLACE], isSparse: true, isDry: false } as const;
+  const given = { store, partitions, places: [PLACE], isSparse: true } as const;
   for await (const { kind } of makeAll({
     ...given,
     isOver: () => false,

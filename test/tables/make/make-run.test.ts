@@ -38,7 +38,7 @@ async function publish(store: Store, run: Run, lines: readonly string[]): Promis
 }
 
 async function make(store: Store, given: Partial<TablesToMake> = {}) {
-  const options = { places: ['calculations'], isDry: false } as const;
+  const options = { places: ['calculations'] } as const;
   const making = makeTables({ store, ...options, isOver: () => false, warn: () => undefined, ...given });
   return await Array.fromAsync(making);
 }
@@ -184,7 +184,6 @@ describe('published runs without tables', () => {
     await make(store, { places, partitions });
     added.length = 0;
 
-    await make(store, { places, partitions, isDry: true });
     await make(store, { places, partitions, isSparse: true });
     const before = added.length;
 
@@ -193,14 +192,6 @@ describe('published runs without tables', () => {
       0,
       [['calculations.mine', monday.id]],
     ]);
-  });
-
-  test('are only counted in a dry run', async () => {
-    await publish(store, monday, linesOf(1, 2, 3));
-    const before = new Map(store.objects);
-
-    expect(await make(store, { isDry: true })).toMatchObject([{ kind: 'made', name: monday.id, files: 2 }]);
-    expect(store.objects).toEqual(before);
   });
 
   test('are continued when the time was over', async () => {
@@ -233,10 +224,8 @@ describe('published runs without tables', () => {
     await store.put(second, Buffer.from('PAR1'));
     const put: string[] = [];
 
-    const dry = await make(store, { isDry: true });
     const outcomes = await make(beforeEvery(store, 'put', (key) => put.push(key)));
 
-    expect(dry).toMatchObject([{ kind: 'made', name: monday.id, files: 2 }]);
     expect(outcomes).toMatchObject([{ kind: 'made', name: monday.id, files: 2, records: 4, other: 4 }]);
     expect(store.objects).toEqual(whole);
     expect(put).not.toContain(third);

@@ -20,7 +20,7 @@ const publish = (of: Store, run: typeof monday) =>
   publishLines(of, { place: 'calculations', run, lines: LINES });
 
 async function make(of: Store): Promise<void> {
-  const making = { store: of, isDry: false, isOver: () => false, warn: () => undefined };
+  const making = { store: of, isOver: () => false, warn: () => undefined };
   for await (const outcome of makeTables({ ...making, places: ['calculations'] }))
     expect(outcome.kind).toBe('made');
 }

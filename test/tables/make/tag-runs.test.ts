@@ -62,7 +62,6 @@ const make = (to: Store = store, given = {}) =>
       store: to,
       places: ['calculations'],
       isOver: () => false,
-      isDry: false,
       isSparse: true,
       warn: (what, reason) => warnings.push(`${what}: ${reason.message}`),
       ...given,

@@ -112,7 +112,6 @@ async function makeParquetOf({ store, note, signal }: Session, place: Place, at:
       made: new Set(),
       neighbours: [],
       isOver: () => false,
-      isDry: false,
       warn: note,
       signal,
     });
