@@ -34,7 +34,7 @@ const PARSERS = [
   'lib/snapshot/page/value-at.ts',
   'lib/model/columns/packed.ts',
   'lib/report/mcp/bounded-lines.ts',
-  'lib/report/mcp/pages.ts',
+  'lib/report/mcp/answer.ts',
   'lib/tables/made/make-parquet.ts',
   'lib/tables/parquet/fit-lines.ts',
   'lib/tables/parquet/names.ts',

@@ -2,7 +2,7 @@ export { asText, type RowGroup } from './columns/read-columns.ts';
 export { computeModel, type Dataset, type Model, modelOf } from './compute/compute-model.ts';
 export type { Owner } from './compute/owners.ts';
 export { type BrokenFlag, brokenFlags, type Flag, flagBits, flagsOf, HELD } from './flags.ts';
-export { type Adjacency, adjacencyOf, reach } from './graph/closure.ts';
+export { adjacencyOf, reach } from './graph/closure.ts';
 export type { UsesGraph } from './graph/uses-graph.ts';
 export { type ModelTable, modelColumns } from './model-columns.ts';
 export {

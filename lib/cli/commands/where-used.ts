@@ -1,5 +1,5 @@
 import { shortened } from '../../base/index.ts';
-import type { Dependent, FindableKind, UsedThing, Way } from '../../report/graph/used-thing.ts';
+import type { Dependent, FindableKind, UsedThing, Way } from '../../report/graph/where-used.ts';
 import { type WhereUsed, whereUsed } from '../../report/graph/where-used.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';

@@ -1,31 +1,70 @@
 import {
-  type Adjacency,
   adjacencyOf,
   columnsOfRuns,
+  type Described,
+  type Description,
   describedRecords,
   describeNodes,
   HELD,
   lastRuns,
   type Model,
+  type ModelColumns,
   openModel,
   reach,
   type UsesGraph,
 } from '../../model/index.ts';
-import { namedCard, thing } from '../../model/rules.ts';
+import { canonicalId, namedCard, type Relation, thing } from '../../model/rules.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { type Source, sources } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/index.ts';
-import {
-  type FindableKind,
-  findableKinds,
-  kindOf,
-  type Named,
-  notDescribed,
-  type Search,
-  type UsedThing,
-  type Way,
-} from './used-thing.ts';
-import { whereUsedInDataFiles, whereUsedInFiles } from './where-used-in-files.ts';
+
+/** The kinds of things that `whereUsed` finds, and the sources that know of each. */
+export const findableKinds = {
+  dataset: ['calculations', 'cards'],
+  calculation: ['calculations', 'cards'],
+  card: ['calculations', 'cards'],
+  fileset: ['files'],
+  file: ['files'],
+  'data-file': ['data-files'],
+} as const satisfies Readonly<Record<string, readonly Source[]>>;
+
+export type FindableKind = keyof typeof findableKinds;
+
+/** A thing. Of a calculation its name, of a card its title. */
+type Named = { readonly kind: FindableKind; readonly id: string; readonly name: string | null };
+
+/** How a dependent was reached: `RELATION` the thing named, over a link that says `valid` if that is not VALID. */
+export type Way = Named & { readonly relation: Relation | 'lies in'; readonly valid: string | null };
+
+/** Something that would break if the thing were deleted. */
+export type Dependent = Description &
+  Named & {
+    /** How many uses away: 1 uses the thing itself. */
+    readonly hop: number;
+    /** The first of `waysTotal`, all from one hop nearer. */
+    readonly ways: readonly Way[];
+    readonly waysTotal: number;
+  };
+
+/** A thing with the id, and what depends on it. */
+export type UsedThing = Description &
+  Named & {
+    /** False if no record of it was found, and only links name it. No snapshot has records of datasets and FileSets. */
+    readonly inSnapshot: boolean;
+    /** How many records of other things name it, and how many of these do so by a link that is not VALID. */
+    readonly links: number;
+    readonly broken: number;
+    /** What a file or directory lies in. */
+    readonly fileset: string | null;
+    /** How many things depend on it, by how many uses away they are, and by kind. */
+    readonly total: number;
+    readonly hops: readonly number[];
+    readonly kinds: Readonly<Record<string, number>>;
+    /** True if more of them are further away than `hops` allowed. */
+    readonly isCut: boolean;
+    /** Nearest first: those that fit into the limit. */
+    readonly dependents: readonly Dependent[];
+  };
 
 export type WhereUsedOptions = {
   readonly store: Store;
@@ -65,8 +104,11 @@ export type WhereUsed = {
 export const whereUsed = (options: WhereUsedOptions): Promise<WhereUsed> =>
   readAgain(() => searchOnce(options));
 
+/** What is searched for. */
+type Search = Omit<WhereUsedOptions, 'store' | 'signal'> & { readonly columns: ModelColumns };
+
 async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
-  const { store, id, kind, most, hops = Number.POSITIVE_INFINITY, signal } = options;
+  const { store, id, kind, most, hops, signal } = options;
   const wanted = [...new Set<Source>(kind === undefined ? sources : findableKinds[kind])];
   const opened = wanted.includes('calculations')
     ? await openModel({ store, now: Date.now, signal })
@@ -77,8 +119,7 @@ async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
   const search = { columns, id: id.trim(), kind, hops, most };
   const found = [
     ...(opened === undefined ? [] : await whereUsedInGraph(opened.model, search)),
-    ...(wanted.includes('data-files') ? await whereUsedInDataFiles(search) : []),
-    ...(wanted.includes('files') ? await whereUsedInFiles(search) : []),
+    ...(await whereUsedInFiles(search)),
   ];
   return {
     searched: runs.map(({ place, manifest: { run, startedAt, records, missing } }) => ({
@@ -90,31 +131,25 @@ async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
   };
 }
 
-/** The kinds of things that use one another. */
-const kindsById = ['dataset', 'calculation', 'card'] as const;
-
 /** The datasets, calculations and cards with an id, and what depends on each. */
 async function whereUsedInGraph(model: Model, search: Search): Promise<readonly UsedThing[]> {
   const { id, kind } = search;
-  const { things, graph } = model;
-  const asked = kindsById
-    .filter((each) => kind === undefined || kind === each)
-    .flatMap((each) => (each === 'card' ? namedCard(id).card : thing(each, id)) ?? [])
-    .flatMap((own) => things.find(own) ?? []);
-  const users = adjacencyOf({ nodes: things.count, from: graph.used, to: graph.user });
+  const asked = [thing('dataset', id), thing('calculation', id), namedCard(id).card].flatMap((own) =>
+    own !== undefined && (kind === undefined || kind === own.kind) ? (model.things.find(own) ?? []) : [],
+  );
   const found: UsedThing[] = [];
-  for (const node of asked) found.push(await usedNode(node, users, model, search));
+  for (const node of asked) found.push(await usedNode(node, model, search));
   return found;
 }
 
 /** A thing, and what depends on it. What is listed is described by the columns of its record. */
 async function usedNode(
   node: number,
-  users: Adjacency,
   model: Model,
-  { hops, most, columns }: Search,
+  { hops = Number.POSITIVE_INFINITY, most, columns }: Search,
 ): Promise<UsedThing> {
   const { things, graph, flags } = model;
+  const users = adjacencyOf({ nodes: things.count, from: graph.used, to: graph.user });
   const kinds: Record<string, number> = {};
   const see = (each: number) => {
     const name = things.kindAt(each);
@@ -123,7 +158,7 @@ async function usedNode(
   const { counts, isCut, nodes, edges, hops: away } = reach(users, [node], { hops, most, see });
   const said = await describeNodes(model, columns, new Set([node, ...nodes]));
   const shown = (each: number) => ({
-    ...(said.get(each) ?? notDescribed),
+    ...(said.get(each) ?? { name: null, type: null, owner: null }),
     // What was asked for, and what uses it: no other kinds.
     ...(things.thingAt(each) as Pick<UsedThing, 'kind' | 'id'>),
   });
@@ -173,6 +208,69 @@ function waysTo(edges: Uint32Array, graph: UsesGraph, shown: (node: number) => N
   }
   return ways;
 }
+
+/** A thing while what lies in it is found. */
+type Found = { -readonly [Name in keyof UsedThing]: UsedThing[Name] } & { readonly dependents: Dependent[] };
+
+/**
+ * The data files, FileSets, files and directories with an id or path, and the files in them: nothing else is known to
+ * depend on a file. One pass over the runs; memory holds what is listed.
+ */
+async function whereUsedInFiles({ id, kind, most, columns }: Search): Promise<readonly UsedThing[]> {
+  const [wanted, path] = [canonicalId(id), pathOf(id)];
+  const isAsked = (each: Found['kind']) => kind === undefined || kind === each;
+  const found = new Map<string, Found>();
+  function thingAt(key: string, about: Pick<Found, 'kind' | 'id'> & Partial<Found>): Found {
+    const thing = found.get(key) ?? { ...unused(), ...about };
+    found.set(key, thing);
+    return thing;
+  }
+  function add({ id: file, name, type, owner }: Described, thing: Found, of: string): void {
+    const total = thing.total + 1;
+    Object.assign(thing, { total, links: total, hops: [total], kinds: { file: total } });
+    const ways = [{ kind: thing.kind, id: of, name: null, relation: 'lies in', valid: null } as const];
+    if (total <= most)
+      thing.dependents.push({ hop: 1, kind: 'file', id: file, name, type, owner, ways, waysTotal: 1 });
+  }
+  const { 'data-files': dataFiles, files } = columns;
+  const searched = {
+    ...(dataFiles && isAsked('data-file') && { 'data-files': dataFiles }),
+    ...(files && (isAsked('file') || isAsked('fileset')) && { files }),
+  };
+  for await (const records of describedRecords(searched))
+    for (const record of records) {
+      const { source, key: _, ...file } = record;
+      const { fileset } = file;
+      if (source === 'data-files') {
+        if (file.id === wanted) thingAt('data-file', { ...file, kind: 'data-file', inSnapshot: true });
+        continue;
+      }
+      if (isAsked('fileset') && fileset !== null && canonicalId(fileset) === wanted)
+        add(record, thingAt('fileset', { kind: 'fileset', id: fileset }), fileset);
+      if (!isAsked('file')) continue;
+      const own = pathOf(file.name ?? '');
+      // A directory need not have a record of its own.
+      const directory = { kind: 'file', id: path, name: path, type: 'DIRECTORY', fileset } as const;
+      if (own === path) Object.assign(thingAt(`at ${fileset}`, directory), file, { inSnapshot: true });
+      else if (file.id === id) thingAt(`id ${fileset}`, { ...file, kind: 'file', inSnapshot: true });
+      else if (path !== '' && own.startsWith(`${path}/`))
+        add(record, thingAt(`at ${fileset}`, directory), path);
+    }
+  return [...found.values()];
+}
+
+/** Without slashes at its end; the root is the empty path. */
+const pathOf = (path: string): string => path.replace(/\/+$/, '');
+
+const unused = () => ({
+  ...{ name: null, type: null, owner: null, inSnapshot: false, fileset: null },
+  ...{ links: 0, broken: 0, total: 0, hops: [], kinds: {}, isCut: false, dependents: [] },
+});
+
+/** What the records of each source are. */
+const kindOf = {
+  ...{ calculations: 'calculation', cards: 'card', files: 'file', 'data-files': 'data-file' },
+} as const satisfies Readonly<Record<Source, FindableKind>>;
 
 const MOST_HINTS = 5;
 /** Fewer characters begin too many ids. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { FindableKind, UsedThing } from '../../../lib/report/graph/used-thing.ts';
+import type { FindableKind, UsedThing } from '../../../lib/report/graph/where-used.ts';
 import { whereUsed } from '../../../lib/report/graph/where-used.ts';
 import { type NaiveStore, naiveModel, naiveUsers } from '../../model/naive.ts';
 import { publishStore } from '../../model/publish-store.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../../lib/cli/command-line.ts';
-import type { Dependent, UsedThing } from '../../../lib/report/graph/used-thing.ts';
+import type { Dependent, UsedThing } from '../../../lib/report/graph/where-used.ts';
 import { type WhereUsedOptions, whereUsed } from '../../../lib/report/graph/where-used.ts';
 import type { Place } from '../../../lib/snapshot/keys.ts';
 import { latestKey } from '../../../lib/snapshot/keys.ts';

@@ -1,7 +1,12 @@
 import * as z from 'zod/mini';
 import { shortened } from '../../../base/index.ts';
-import { type Dependent, type FindableKind, findableKinds } from '../../graph/used-thing.ts';
-import { whereUsed as findWhereUsed, type WhereUsed } from '../../graph/where-used.ts';
+import {
+  type Dependent,
+  type FindableKind,
+  findableKinds,
+  whereUsed as findWhereUsed,
+  type WhereUsed,
+} from '../../graph/where-used.ts';
 import { withShortTexts } from '../answer.ts';
 import { nothingPublished } from '../published.ts';
 import { defineList, described, oneOf, ToolError, textInput, wholeInput } from '../tool.ts';
