@@ -48,13 +48,15 @@ const OF_THIS_HOST =
 function fileOf(store: string, given: Places): string {
   if (!store.startsWith('s3://')) return join(store, RESERVED_FOLDER, 'jobs.db');
   const name = createHash('sha256').update(store.replace(/\/$/, '')).digest('hex').slice(0, 16);
-  return join(stateFolderOf(given), 'platform-sync', `${name}.db`);
+  return join(stateFolder(given), `${name}.db`);
 }
 
-function stateFolderOf({ XDG_STATE_HOME: given }: Places): string {
-  if (given) return given;
-  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support');
-  return process.platform === 'win32'
-    ? join(homedir(), 'AppData', 'Local')
-    : join(homedir(), '.local', 'state');
+/** Where what is of this user and host is stored. */
+export function stateFolder({ XDG_STATE_HOME: given }: Places): string {
+  const [mac, windows] = [
+    ['Library', 'Application Support'],
+    ['AppData', 'Local'],
+  ] as const;
+  const words = { darwin: mac, win32: windows }[process.platform as string] ?? ['.local', 'state'];
+  return join(given || join(homedir(), ...words), 'platform-sync');
 }

@@ -1,8 +1,11 @@
+import { chmod, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { complete } from '../../lib/cli/query/completion.ts';
 import { runPrompt } from '../../lib/cli/query/prompt.ts';
 import { openTables, type Tables } from '../../lib/tables/duckdb/open-tables.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { publishTwoRuns } from '../tables/duckdb/published.ts';
 
@@ -17,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => tables[Symbol.asyncDispose]());
 
 /** A prompt on streams that stand for a terminal of 60 columns. */
-function openPrompt() {
+function openPrompt(historyFile?: string) {
   const input = new PassThrough();
   const output = Object.assign(new PassThrough(), { isTTY: true, columns: 60 });
   let screen = '';
@@ -25,7 +28,7 @@ function openPrompt() {
     screen += data.toString();
   });
   const stop = new AbortController();
-  const ended = runPrompt({ tables, dialog: { input, output }, signal: stop.signal });
+  const ended = runPrompt({ tables, dialog: { input, output }, signal: stop.signal, historyFile });
   return {
     ended,
     stop,
@@ -46,6 +49,9 @@ function openPrompt() {
 
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
+const UP = '\u001b[A';
+
+const folder = folderOfEach();
 
 describe('the prompt', () => {
   test('runs a statement of several lines, and ends with Ctrl-D', async () => {
@@ -125,7 +131,30 @@ describe('the prompt', () => {
     await shows('1;');
     stop.abort(new Error('stopped by SIGTERM'));
 
-    expect(await ended).toBe(1);
+    expect(await ended).toBe(130);
+  });
+
+  test('recalls what was typed at an earlier prompt, from a file that only its owner reads', async () => {
+    const file = join(folder.path, 'state', 'query-history');
+    const first = openPrompt(file);
+    await first.shows('sql> ');
+    first.type('SELECT 41 AS\nless;\n');
+    await first.shows('1 row, ');
+    first.type(CTRL_D);
+    await first.ended;
+    await chmod(file, 0o644);
+
+    const { type, shows, ended } = openPrompt(file);
+    await shows('sql> ');
+    type(`${UP}${UP}`);
+    await shows('SELECT 41 AS');
+    type(`${CTRL_C}SELECT 42 AS more;\n`);
+    await shows('1 row, ');
+    type(CTRL_D);
+
+    expect(await ended).toBe(0);
+    expect(await readFile(file, 'utf8')).toBe('SELECT 41 AS\nless;\nSELECT 42 AS more;\n');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
   test('completes names with Tab', async () => {

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { stateFolder } from '../../table/index.ts';
 import { openTables, type Tables } from '../../tables/duckdb/open-tables.ts';
 import { savedQueries } from '../../tables/saved-queries.ts';
 import type { FlagsOf, Run } from '../commands.ts';
@@ -27,9 +29,10 @@ export default (async ([words], typed, terminal) => {
     diskBytes: flags.disk * 1e9,
   });
   if (sql !== undefined) return await runOne(sql, flags, { tables, terminal });
-  const { dialog, signal } = terminal;
+  const { dialog, signal, environment } = terminal;
   if (dialog === undefined) throw noQuery();
-  return await runPrompt({ tables, dialog, signal, seconds: flags.seconds });
+  const historyFile = join(stateFolder(environment), 'query-history');
+  return await runPrompt({ tables, dialog, signal, seconds: flags.seconds, historyFile });
 }) satisfies Run<'query'>;
 
 /** The SQL that was asked for; undefined for the prompt. */

@@ -1,3 +1,5 @@
+import { appendFile, chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { StoreError } from '../../store/index.ts';
 import type { FirstRows, Tables } from '../../tables/duckdb/open-tables.ts';
@@ -18,40 +20,43 @@ export type PromptOptions = {
   readonly seconds?: number | undefined;
   /** Ends the prompt. */
   readonly signal: AbortSignal;
+  /** A file for the lines that are typed, which later prompts recall. Default: none. */
+  readonly historyFile?: string | undefined;
 };
+
+/** Lines that are recalled. */
+const MOST_LINES = 1_000;
 
 /** Reads SQL line by line and prints what it finds, until Ctrl-D. Returns the exit code. */
 export async function runPrompt(options: PromptOptions): Promise<number> {
   const { dialog, signal } = options;
   const runner = await createRunner(options);
-  const known = { saved: savedQueries().map(({ name }) => name), commands: promptCommands };
-  const state = { typed: '', isOver: false };
+  const history = await openHistory(options.historyFile);
+  // The lines of a statement that has not ended yet.
+  let typed = '';
+  let isOver = false;
   const lines = createInterface({
     ...dialog,
     terminal: 'isTTY' in dialog.output && dialog.output.isTTY === true,
-    historySize: 1_000,
+    history: history.before,
+    historySize: MOST_LINES,
     removeHistoryDuplicates: true,
-    completer: (line: string) => complete(`${state.typed}${line}`, { ...known, tables: runner.listed() }),
+    completer: (line: string) => runner.complete(`${typed}${line}`),
   });
-  let isClosed = false;
   lines.once('close', () => {
-    isClosed = true;
+    isOver = true;
   });
-  // Once there are no more lines, what was typed before is still run.
+  const end = () => lines.close();
   const ask = () => {
-    if (isClosed) return;
-    lines.setPrompt(state.typed === '' ? 'sql> ' : '  -> ');
+    // Once there are no more lines, what was typed before is still run.
+    if (isOver) return;
+    lines.setPrompt(typed === '' ? 'sql> ' : '  -> ');
     lines.prompt();
-  };
-  const end = () => {
-    state.isOver = true;
-    runner.stop();
-    lines.close();
   };
   lines.on('SIGINT', () => {
     if (runner.stop()) return;
-    runner.print(state.typed === '' && lines.line === '' ? '\n(Ctrl-D ends)' : '');
-    state.typed = '';
+    runner.print(typed === '' && lines.line === '' ? '\n(Ctrl-D ends)' : '');
+    typed = '';
     // Drops what is typed in the line, as Ctrl-E and Ctrl-U do.
     for (const name of ['e', 'u']) lines.write(null, { ctrl: true, name });
     ask();
@@ -61,44 +66,44 @@ export async function runPrompt(options: PromptOptions): Promise<number> {
     runner.print('SQL over what is stored; .help says more');
     ask();
     for await (const line of lines) {
-      if (!state.isOver) await take(line, state, runner);
-      if (state.isOver) break;
+      if (signal.aborted) break;
+      await history.add(line);
+      const left = await take(`${typed}${line}`, runner);
+      if (left === undefined) break;
+      typed = left;
       ask();
     }
   } finally {
     signal.removeEventListener('abort', end);
     lines.close();
   }
-  return signal.aborted ? exitCodes.failed : exitCodes.done;
+  return signal.aborted ? exitCodes.stopped : exitCodes.done;
 }
 
-type PromptState = {
-  /** The lines of a statement that has not ended yet. */
-  typed: string;
-  isOver: boolean;
-};
-
-type Runner = Awaited<ReturnType<typeof createRunner>>;
-
-/** Does what a line asks for; it may be a part of a statement, or several. */
-async function take(line: string, state: PromptState, runner: Runner): Promise<void> {
-  if (state.typed === '' && line.trimStart().startsWith('.')) {
-    state.isOver = await takeCommand(line, runner);
-    return;
-  }
-  const { ended, rest, hasRest } = splitStatements(`${state.typed}${line}\n`);
-  state.typed = hasRest ? rest : '';
-  for (const sql of ended) if (!state.isOver) await runner.run(sql);
+/** Does what was typed asks for: a command, or statements. Returns what has not ended yet; undefined if the prompt is to end. */
+async function take(typed: string, runner: Awaited<ReturnType<typeof createRunner>>) {
+  if (/^\s*\./.test(typed)) return (await runner.runCommand(typed)) ? undefined : '';
+  const { ended, rest, hasRest } = splitStatements(`${typed}\n`);
+  for (const sql of ended) await runner.run(sql);
+  return hasRest ? rest : '';
 }
 
-/** Runs a command of the prompt; true if it is to end. */
-async function takeCommand(line: string, runner: Runner): Promise<boolean> {
+/** The lines of earlier prompts, newest first, and a way to add one: in a file that only its owner reads, if it can be. */
+async function openHistory(file: string | undefined) {
+  const none = { before: [], add: async () => undefined };
+  if (file === undefined) return none;
   try {
-    return await runPromptCommand(line, { ...runner, print: (text) => runner.print(shown(text)) });
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    runner.print(shown(error.message));
-    return false;
+    await mkdir(dirname(file), { recursive: true });
+    const opened = (await readFile(file, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
+    const kept = opened.slice(-MOST_LINES);
+    await writeFile(file, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
+    await chmod(file, 0o600);
+    return {
+      before: kept.reverse(),
+      add: (line: string) => appendFile(file, `${line}\n`).catch(() => undefined),
+    };
+  } catch {
+    return none;
   }
 }
 
@@ -106,7 +111,9 @@ async function takeCommand(line: string, runner: Runner): Promise<boolean> {
 const MOST_ROWS = 1_000;
 
 /** Runs the queries of a prompt, one at a time. */
-async function createRunner({ tables, dialog: { output }, seconds }: PromptOptions) {
+async function createRunner({ tables, dialog: { output }, seconds, signal: stop }: PromptOptions) {
+  const known = { saved: savedQueries().map(({ name }) => name), commands: promptCommands };
+  // The tables that there were after the last query.
   let listed = await tables.list();
   let running: AbortController | undefined;
   const print = (line: string) => void output.write(`${line}\n`);
@@ -118,27 +125,41 @@ async function createRunner({ tables, dialog: { output }, seconds }: PromptOptio
     print(`${countedRows(found)}, ${((performance.now() - startMs) / 1000).toFixed(1)} s`);
     listed = await tables.list();
   };
+  /** Runs a query and prints its rows, or why it has none. */
+  const run = async (sql: string): Promise<void> => {
+    running = new AbortController();
+    const signal = AbortSignal.any([running.signal, stop]);
+    try {
+      await runQuery(sql, signal);
+    } catch (error) {
+      if (signal.aborted) print('stopped');
+      else if (error instanceof QueryError || error instanceof StoreError) print(shownLines(error.message));
+      else throw error;
+    } finally {
+      running = undefined;
+    }
+  };
   return {
     print,
-    /** The tables that there were after the last query. */
-    listed: () => listed,
+    complete: (statement: string) => complete(statement, { ...known, tables: listed }),
     /** Stops the query that is running; false if none is. */
     stop() {
       running?.abort(new Error('stopped by Ctrl-C'));
       return running !== undefined;
     },
-    /** Runs a query and prints its rows, or why it has none. */
-    async run(sql: string): Promise<void> {
-      running = new AbortController();
-      const { signal } = running;
+    run,
+    /** Runs a command of the prompt; true if it is to end. */
+    async runCommand(line: string): Promise<boolean> {
       try {
-        await runQuery(sql, signal);
+        return await runPromptCommand(line, {
+          run,
+          listed: () => listed,
+          print: (text) => print(shown(text)),
+        });
       } catch (error) {
-        if (signal.aborted) print('stopped');
-        else if (error instanceof QueryError || error instanceof StoreError) print(shownLines(error.message));
-        else throw error;
-      } finally {
-        running = undefined;
+        if (!(error instanceof UsageError)) throw error;
+        print(shown(error.message));
+        return false;
       }
     },
   };
