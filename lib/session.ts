@@ -6,7 +6,7 @@ import { type Budget, type BudgetItem, createMemoryBudget, type OpenBreaker } fr
 import { openedLater } from './pace/opened-later.ts';
 import type { Pace, PaceCounts } from './pace/pace.ts';
 import { createPlatform, type Platform } from './platform/client.ts';
-import { countCalls, notifyAll, type Observe } from './platform/events.ts';
+import { countCalls, notifyAll, type Observe, type PlatformEvent } from './platform/events.ts';
 import { createBodyBudget } from './platform/http/body-budget.ts';
 import type { HoldLeft, RetryLimits } from './platform/index.ts';
 import { callOutcome, probePlatform } from './platform/outage.ts';
@@ -64,7 +64,7 @@ const LONGEST_UNREACHED_MS = 6_000;
 
 /** Makes a session from the environment. Throws `SettingsError` before anything is opened. */
 export function openSession(given: SessionOptions): Session {
-  const { environment, err, greed = 'block', onTableAway = () => undefined, onAway } = given;
+  const { environment, err } = given;
   const settings = readSettings(environment);
   const isAlone = given.isAlone === true && !environment['SYNC_TABLE'];
   if (!isAlone) warnOfThisHost(environment, err);
@@ -74,10 +74,11 @@ export function openSession(given: SessionOptions): Session {
   const stored = storedIn(settings, given);
   const budget = isAlone
     ? undefined
-    : budgetOf(settings, { environment, check: stored.checkTable }, (seen) => breaker.seen(seen.breaker));
+    : budgetOf(settings, environment, stored.checkTable, (seen) => breaker.seen(seen.breaker));
   const ended: Observe = (event) =>
     event.kind === 'request' && breaker.ended(callOutcome(event.failure), event.durationMs);
-  const pace = paceOf(settings, { host, logger, greed, onTableAway, budget });
+  const parts = { host, logger, budget };
+  const pace = paceOf(settings, parts, given);
   const options = {
     baseUrl: settings.PLATFORM_BASE_URL,
     token: tokenOf(settings, environment),
@@ -93,7 +94,7 @@ export function openSession(given: SessionOptions): Session {
     retry: given.screen === undefined ? {} : { unreachedMs: LONGEST_UNREACHED_MS },
   };
   const platform = createPlatform(options);
-  const breaker = breakerOf({ host, budget, call: platform.call, logger, onAway });
+  const breaker = breakerOf(parts, platform.call, given.onAway);
   return {
     environment,
     settings,
@@ -120,7 +121,8 @@ function storedIn({ SYNC_STORE, SYNC_TABLE: table }: Settings, { environment, is
 /** The budget that the table holds, opened by the first call; undefined if no table is set. */
 function budgetOf(
   { PLATFORM_BASE_URL, SYNC_TABLE: table }: Settings,
-  { environment, check }: { readonly environment: Environment; readonly check: CheckTable | undefined },
+  environment: Environment,
+  check: CheckTable,
   onBudget: (budget: Budget) => void,
 ) {
   if (table === undefined) return undefined;
@@ -131,16 +133,18 @@ function budgetOf(
   });
 }
 
-type BreakerParts = {
+type Parts = {
   readonly host: string;
-  readonly budget: ReturnType<typeof budgetOf>;
-  readonly call: Platform['call'];
   readonly logger: Logger;
-  readonly onAway: SessionOptions['onAway'];
+  readonly budget: ReturnType<typeof budgetOf>;
 };
 
 /** The breaker of the fleet, or of this process. Reads nothing, and loads no SDK, until a job is about to be taken. */
-const breakerOf = ({ host, budget, call, logger, onAway }: BreakerParts): Breaker =>
+const breakerOf = (
+  { host, budget, logger }: Parts,
+  call: Platform['call'],
+  onAway: SessionOptions['onAway'],
+): Breaker =>
   createFleetBreaker({
     item: budget === undefined ? createMemoryBudget() : budgetLater(budget),
     probe: () => probePlatform(call),
@@ -157,17 +161,12 @@ const budgetLater = (open: () => Promise<BudgetItem>): BudgetItem => ({
   change: async (...given) => (await open()).change(...given),
 });
 
-type PaceParts = {
-  readonly host: string;
-  readonly logger: Logger;
-  readonly greed: 'one' | 'block';
-  readonly onTableAway: () => void;
-  readonly budget: (() => Promise<BudgetItem>) | undefined;
-};
-
 /** The fleet's pace if there is a table to share it in, otherwise the process's own. */
-function paceOf(settings: Settings, parts: PaceParts): Pace {
-  const { host, logger, greed, onTableAway, budget } = parts;
+function paceOf(
+  settings: Settings,
+  { host, logger, budget }: Parts,
+  { greed = 'block', onTableAway }: SessionOptions,
+): Pace {
   const { PLATFORM_RATE: rate } = settings;
   const limits = {
     rate,
@@ -175,15 +174,15 @@ function paceOf(settings: Settings, parts: PaceParts): Pace {
     maxWaitMs: settings.PLATFORM_MAX_WAIT_MS,
   };
   return openedLater(rate, async () => {
-    if (budget === undefined) return (await import('./pace/fleet-pace.ts')).createLocalPace(limits);
-    const { createFleetPace } = await import('./pace/fleet-pace.ts');
+    const { createFleetPace, createLocalPace } = await import('./pace/fleet-pace.ts');
+    if (budget === undefined) return createLocalPace(limits);
     return createFleetPace({
       ...limits,
       item: await budget(),
       greed,
       onTableAway: (cause) => {
         logger.warn({ cause: String(cause) }, 'table away: nothing is sent');
-        onTableAway();
+        onTableAway?.();
       },
       onTableBack: () => logger.info('table back'),
       onLineSetBack: () => logger.warn({ host }, 'line set back: a wrong clock had moved it'),
@@ -197,8 +196,8 @@ function tokenOf(
   environment: Environment,
 ): TokenSource {
   if (token !== undefined) return fixedToken(token);
-  return loadedLater(async () => {
-    return isParameter(place)
+  return loadedLater(async () =>
+    isParameter(place)
       ? (await import('./platform/parameter-store-token.ts')).parameterStoreToken({
           parameter: place,
           environment,
@@ -206,8 +205,8 @@ function tokenOf(
       : (await import('./platform/secrets-manager-token.ts')).secretsManagerToken({
           secretId: place,
           environment,
-        });
-  });
+        }),
+  );
 }
 
 /** Everything else is the id or ARN of a secret: names of secrets look like names of parameters. */
@@ -227,20 +226,14 @@ function loadedLater(load: () => Promise<TokenSource>): TokenSource {
 }
 
 /** Logs calls: problems as warnings, everything else at lower levels. */
-function logCalls(logger: Logger): Observe {
-  return (event) => {
-    const { kind, ...facts } = event;
-    switch (kind) {
-      case 'request':
-        return logger.debug(facts, 'request');
-      case 'waited':
-        return logger.trace(facts, 'waited');
-      case 'retry':
-        return logger.warn(facts, 'retry');
-      case 'throttled':
-        return logger.warn(facts, 'throttled');
-      default:
-        return kind satisfies never;
-    }
-  };
-}
+const logCalls =
+  (logger: Logger): Observe =>
+  ({ kind, ...facts }) =>
+    logger[LEVELS[kind]](facts, kind);
+
+const LEVELS = {
+  request: 'debug',
+  waited: 'trace',
+  retry: 'warn',
+  throttled: 'warn',
+} as const satisfies Readonly<Record<PlatformEvent['kind'], string>>;

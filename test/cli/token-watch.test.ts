@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTokenWatch } from '../../lib/cli/jobs/token-watch.ts';
+import { createTokenWatch } from '../../lib/cli/jobs/work-here.ts';
 import type { PlatformEvent } from '../../lib/platform/events.ts';
 
 const fixed = { PLATFORM_BASE_URL: 'https://acme.example.com', PLATFORM_TOKEN: 'a-token' };

@@ -3,35 +3,40 @@ import { createReadStream } from 'node:fs';
 import { sleep } from '../../base/index.ts';
 import { previewBatch, refusals } from '../../jobs/texts/batch/check-batch.ts';
 import type { BatchRequest } from '../../jobs/texts/batch/chunks.ts';
+import type { Summary } from '../../jobs/texts/batch/finish-batch.ts';
 import { scoreFile } from '../../jobs/texts/batch/score-file.ts';
 import { BatchConflictError } from '../../jobs/texts/batch/split-batch.ts';
 import { createScoreCache } from '../../jobs/texts/cache/score-cache.ts';
+import { writeScoredFile } from '../../jobs/texts/output/scored-file.ts';
 import type { OutputFormat } from '../../jobs/texts/output/text-file.ts';
-import { createInput } from '../../jobs/texts/rows/read-rows.ts';
+import { createInput, type InputOptions } from '../../jobs/texts/rows/read-rows.ts';
 import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
+import type { Analyze } from '../../jobs/texts/scoring/run.ts';
 import { bulkRequestChecks } from '../../jobs/types/score/message.ts';
 import { openSession, type Session } from '../../session.ts';
-import type { Run } from '../commands.ts';
+import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openTable } from '../jobs/open-jobs.ts';
+import { commandLine } from '../options/command-lines.ts';
 import { checkedOutput, checkFile } from '../options/files.ts';
 import { checkedMessage } from '../options/request-options.ts';
 import { createProgress } from '../terminal/progress.ts';
-import { shown, type Terminal } from '../terminal/terminal.ts';
-import { resumeCommandOf, rowsOptions, type ScoreFlags, writeOutput } from '../texts/score-files.ts';
+import { number, shown, type Terminal } from '../terminal/terminal.ts';
 import { batchNameOf, checkedBatch } from '../texts/score-names.ts';
 import { describeInput, showPreview, showRefusal, showSummary } from '../texts/show-score.ts';
-import { watchCalls } from '../texts/watch-calls.ts';
+
+type ScoreFlags = FlagsOf<'score'>;
 
 /** Scores every text of a file, or reports what that would take. Each text is paid for once. */
 export default (async ([file], flags, terminal) => {
   const session = openSession(terminal);
   await checkFile(file);
-  const output = await checkedOutput(file, flags.output);
+  const outputFormat = await checkedOutput(file, flags.output);
   const batch = checkedBatch(flags.batch ?? batchNameOf(file, Date.now()));
   const parts = await openParts(session, terminal);
-  const input = createInput(() => createReadStream(file), rowsOptions(file, flags));
-  const request: BatchRequest = {
+  const rows = rowsOptions(file, flags);
+  const input = createInput(() => createReadStream(file), rows);
+  const request = {
     batch,
     request: requestOf(flags),
     rows: input.rows,
@@ -41,11 +46,17 @@ export default (async ([file], flags, terminal) => {
   try {
     return await (flags.dryRun
       ? preview(request, parts, flags, terminal)
-      : score(request, parts, { ...flags, file, outputFormat: output }, terminal));
+      : score(request, parts, { ...flags, file, outputFormat }, terminal));
   } catch (error) {
     throw asUsageOf(file, error);
   }
 }) satisfies Run<'score'>;
+
+/** How the rows of a file are read. */
+const rowsOptions = (
+  file: string,
+  { text, id, columns, encoding, separator, skipEmpty }: ScoreFlags,
+): InputOptions => ({ name: file, text, id, columns, encoding, separator, skipEmpty });
 
 /** The request for every text. Throws `UsageError` with every fault, before anything is sent. */
 function requestOf({ topic: topics, instructions, model }: ScoreFlags): BatchRequest['request'] {
@@ -92,29 +103,18 @@ async function score(
   terminal: Terminal,
 ): Promise<number> {
   const resumeCommand = shown(resumeCommandOf(flags, given.batch));
-  const request = { ...given, rows: describedOnce(given, resumeCommand, terminal) };
-  const progress = createProgress('score', {
-    screen: terminal.screen,
-    err: terminal.err,
-    callCounts: session.callCounts,
-    nouns: ['rows', 'calls'],
-  });
-  const { analyze, signal, paid } = watchCalls({
-    ...terminal,
-    analyze: session.platform.sentiment.analyze,
-    now: () => performance.now(),
-  });
+  const nouns = ['rows', 'calls'] as const;
+  const progress = createProgress('score', { ...terminal, callCounts: session.callCounts, nouns });
+  const { analyze, paid } = counted(session.platform.sentiment.analyze);
   try {
-    const scored = await scoreFile(request, {
-      ...parts,
-      signal,
-      maxCalls: flags.maxCalls,
-      analyze,
-      atOnce: session.settings.PLATFORM_CONCURRENCY,
-      random: Math.random,
-      sleep,
-      progress: ({ rowsScored, rows }) => progress.update({ records: rowsScored, total: rows }),
-    });
+    const scored = await scoreFile(
+      { ...given, rows: describedOnce(given, resumeCommand, terminal) },
+      {
+        ...{ ...parts, maxCalls: flags.maxCalls, analyze, random: Math.random, sleep },
+        atOnce: session.settings.PLATFORM_CONCURRENCY,
+        progress: ({ rowsScored, rows }) => progress.update({ records: rowsScored, total: rows }),
+      },
+    );
     progress.end();
     if (scored.kind === 'refused') return showRefusal(scored, flags, terminal);
     const output = await writeOutput(scored.summary, parts, flags, terminal);
@@ -126,6 +126,55 @@ async function score(
     terminal.err(`stopped; to resume: ${resumeCommand}`);
     throw error;
   }
+}
+
+/** The command line that resumes the batch: what has been scored is not paid for again. */
+function resumeCommandOf({ file, ...flags }: ScoredFlags, batch: string): string {
+  const { skipEmpty, text, id, instructions, model, maxCalls, encoding, separator, output } = flags;
+  const topic = flags.topic?.map(({ topic: name, description }) =>
+    description === undefined ? name : `${name}=${description}`,
+  );
+  const columns = flags.columns?.join(',');
+  return commandLine(['score', file], {
+    ...{ skipEmpty, text, id, topic, instructions, model, columns },
+    ...{ maxCalls, encoding, separator, output, batch },
+  });
+}
+
+/** Counts calls, and what they may have cost: `paid()` says it in words, at any time. */
+function counted(analyze: Analyze) {
+  const counts = { calls: 0, scored: 0, tokens: 0 };
+  const counting: Analyze = async (request, { onLeave, ...options } = {}) => {
+    const leave = () => {
+      onLeave?.();
+      counts.calls += 1;
+    };
+    const sentiment = await analyze(request, { ...options, onLeave: leave });
+    counts.scored += 1;
+    counts.tokens += Number(sentiment.modelProviderUsage?.totalTokens ?? 0);
+    return sentiment;
+  };
+  const paid = () =>
+    `calls of this run: ${number(counts.calls)}; ${number(counts.scored)} of them scored a text, which used ${number(counts.tokens)} tokens`;
+  return { analyze: counting, paid };
+}
+
+/** Writes `--output` if it is given. */
+async function writeOutput(
+  summary: Summary,
+  { store }: Pick<Parts, 'store'>,
+  flags: ScoredFlags,
+  { err, signal }: Terminal,
+) {
+  const { output: file, outputFormat: format, file: source, topic = [] } = flags;
+  if (file === undefined || format === undefined) return undefined;
+  err(shown(`all rows are scored; writing ${file}`));
+  const rows = await writeScoredFile(summary, {
+    ...{ file, format, store, signal, rows: rowsOptions(source, flags) },
+    open: () => createReadStream(source),
+    topics: topic.map(({ topic: name }) => name),
+  });
+  return { file, rows };
 }
 
 /** The rows, which are described when they were read for the first time: before anything is sent. */

@@ -15,56 +15,49 @@ export type SendOptions = {
   readonly random?: (() => number) | undefined;
 };
 
-/** The ids of the jobs that are certainly on the queue, of the others, and why not all are: undefined if they are. */
-type SentJobs = {
-  readonly ids: readonly string[];
-  readonly notSent: readonly string[];
-  readonly error: unknown;
-};
-
 /** How long a queue that accepted messages, or is at its limit, may accept none before the rest is given up. */
 const PATIENCE_MS = 300_000;
 
 /**
  * Sends jobs in batches. A job that cannot be sent stops no other; what is left unsent since the queue is away is sent
  * again for five minutes, as each job has an id by which it runs only once; a queue that cannot be used at all, or was
- * never reached, ends it: its address is most likely wrong. The error is the reason of a stop, or an `UnsentError` about
- * all jobs, those that were not tried included.
+ * never reached, ends it: its address is most likely wrong. Returns the ids of the jobs that are certainly on the queue,
+ * those of the others, and why: the reason of a stop, or an `UnsentError` about all jobs, those that were not tried
+ * included; undefined if all were sent.
  */
 export async function sendJobs(
   jobs: readonly { readonly id: string; readonly text: string }[],
   options: SendOptions,
-): Promise<SentJobs> {
+) {
   const { signal } = options;
-  const unsent: UnsentMessage[] = [];
+  const unsent = new Map<number, UnsentMessage>();
   const send = createSender(jobs, unsent, options);
-  let [tried, last]: [number, UnsentError | undefined] = [0, undefined];
-  const result = (error: unknown): SentJobs => {
-    const isNotSent = new Set(unsent.map(({ index }) => index));
-    for (let index = tried; index < jobs.length; index += 1) isNotSent.add(index);
-    const idsWhere = (isSent: boolean) =>
-      jobs.flatMap(({ id }, index) => (isNotSent.has(index) === isSent ? [] : [id]));
-    return { ids: idsWhere(true), notSent: idsWhere(false), error };
-  };
-  for (const { length } of batchesOf(jobs.map(({ text }) => text))) {
-    if (signal.aborted) return result(signal.reason);
-    const ended = await send(tried, length).catch((error: unknown) => ({ error }));
-    if ('error' in ended) return result(ended.error);
-    tried += length;
-    last = ended.last ?? last;
-    if (ended.isAway || ended.last?.isOfQueue) break;
+  let [tried, last, stopped]: [number, UnsentError | undefined, unknown] = [0, undefined, undefined];
+  try {
+    for (const { length } of batchesOf(jobs.map(({ text }) => text))) {
+      signal.throwIfAborted();
+      const ended = await send(tried, length);
+      tried += length;
+      last = ended.last ?? last;
+      if (ended.isAway || ended.last?.isOfQueue) break;
+    }
+    if (unsent.size > 0) signal.throwIfAborted();
+  } catch (error) {
+    stopped = error;
   }
-  if (signal.aborted && unsent.length > 0) return result(signal.reason);
   for (let index = tried; index < jobs.length; index += 1)
-    unsent.push({ index, cause: last?.cause, mayBeSent: false });
-  const [first, ...others] = unsent;
-  return result(first && new UnsentError(last?.queue ?? '', jobs.length, [first, ...others]));
+    unsent.set(index, { index, cause: last?.cause, mayBeSent: false });
+  const idsWhere = (isSent: boolean) =>
+    jobs.flatMap(({ id }, index) => (unsent.has(index) === isSent ? [] : [id]));
+  const [first, ...others] = unsent.values();
+  const error = stopped ?? (first && new UnsentError(last?.queue ?? '', jobs.length, [first, ...others]));
+  return { ids: idsWhere(true), notSent: idsWhere(false), error };
 }
 
 /** Sends so many jobs from one on, and adds those to `unsent` that cannot be. Throws what is not an `UnsentError`. */
 function createSender(
   jobs: readonly { readonly text: string }[],
-  unsent: UnsentMessage[],
+  unsent: Map<number, UnsentMessage>,
   { queue, signal, onAway, sleep = realSleep, now = Date.now, random = Math.random }: SendOptions,
 ) {
   let acceptedMs: number | undefined;
@@ -75,18 +68,15 @@ function createSender(
       const last = await unsentErrorOf(queue.send(left.map((index) => jobs[index]?.text ?? '')));
       const failed = (last?.unsent ?? []).map((each) => ({ ...each, index: left[each.index] ?? from }));
       if (failed.length < left.length) acceptedMs = now();
+      for (const each of failed) unsent.set(each.index, each);
       const away = failed.filter(isAway);
-      unsent.push(...failed.filter((each) => !isAway(each)));
-      const mayWait = (acceptedMs !== undefined || !away.some(isUnreached)) && !signal.aborted;
-      const isOver = now() - (acceptedMs ?? startedMs) >= PATIENCE_MS;
       if (last === undefined || away.length === 0) return { last, isAway: false };
-      if (!mayWait || isOver) {
-        unsent.push(...away);
-        return { last, isAway: true };
-      }
+      const mayWait = (acceptedMs !== undefined || !away.some(isUnreached)) && !signal.aborted;
+      if (!mayWait || now() - (acceptedMs ?? startedMs) >= PATIENCE_MS) return { last, isAway: true };
       if (tries === 1) onAway?.(last);
       left = away.map(({ index }) => index);
       await sleep(queueWaitMs(tries, random()), signal).catch(() => undefined);
+      for (const index of left) unsent.delete(index);
     }
   };
 }
@@ -96,12 +86,11 @@ const isAway = ({ cause }: UnsentMessage): boolean => isServiceAway(new AwsError
 const isUnreached = ({ cause }: UnsentMessage): boolean =>
   new AwsError('send', cause).failure.kind === 'unreachable';
 
-async function unsentErrorOf(sent: Promise<void>): Promise<UnsentError | undefined> {
-  try {
-    await sent;
-    return undefined;
-  } catch (error) {
-    if (error instanceof UnsentError) return error;
-    throw error;
-  }
-}
+const unsentErrorOf = (sent: Promise<void>): Promise<UnsentError | undefined> =>
+  sent.then(
+    () => undefined,
+    (error: unknown) => {
+      if (error instanceof UnsentError) return error;
+      throw error;
+    },
+  );

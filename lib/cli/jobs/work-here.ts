@@ -5,12 +5,13 @@ import { openJobStorage } from '../../jobs/job-storage.ts';
 import { openWorker, renewedLease } from '../../jobs/open-worker.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
 import { isServiceAway } from '../../jobs/service-away.ts';
+import type { OpenBreaker } from '../../pace/budget.ts';
+import type { PlatformEvent } from '../../platform/index.ts';
 import { openSession, type Session } from '../../session.ts';
 import type { Settings } from '../../settings.ts';
 import { clockTime } from '../terminal/log-lines.ts';
 import { createProgress, LINE_EVERY_MS, onTimer } from '../terminal/progress.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
-import { createTokenWatch } from './token-watch.ts';
 
 /** A job that ended. */
 type Ended = Pick<EndedJob, 'id' | 'status' | 'error'> & Partial<EndedJob>;
@@ -68,6 +69,46 @@ export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal
   const concurrency = jobs.concurrency ?? settings.PLATFORM_CONCURRENCY;
   const back = await jobs.work({ worker, lease, concurrency, signal, sleep, onEnded });
   return { ...tally, back, storage, tokenRefusal: token.refusal() };
+}
+
+type Token = Pick<Settings, 'PLATFORM_BASE_URL' | 'PLATFORM_TOKEN' | 'PLATFORM_TOKEN_SECRET'>;
+
+/**
+ * Watches whether the platform refuses the token, for a person who can see to it: each job would only be refused like
+ * the first. One of a secret is read again after its first refusal: it counts that it is refused then, and that jobs are
+ * stopped for it. That alone does not: they may be stopped for the token of another worker.
+ */
+export function createTokenWatch({ PLATFORM_BASE_URL, PLATFORM_TOKEN, PLATFORM_TOKEN_SECRET }: Token) {
+  const stop = new AbortController();
+  let [refusals, isStopped] = [0, false];
+  const stopIfSure = () => {
+    if (PLATFORM_TOKEN === undefined ? isStopped && refusals > 1 : refusals > 0) stop.abort();
+  };
+  const place =
+    PLATFORM_TOKEN === undefined ? `${PLATFORM_TOKEN_SECRET}, by PLATFORM_TOKEN_SECRET` : 'PLATFORM_TOKEN';
+  return {
+    /** Aborted once the token is refused. */
+    get signal(): AbortSignal {
+      return stop.signal;
+    },
+    /** For the session that works with the token. */
+    hooks: {
+      observe(event: PlatformEvent) {
+        if (event.kind !== 'request' || event.status !== 401) return;
+        refusals += 1;
+        stopIfSure();
+      },
+      onAway({ cause }: OpenBreaker) {
+        isStopped = cause === 'refused token';
+        stopIfSure();
+      },
+    },
+    /** What to say of a refusal; undefined if there was none. */
+    refusal: () =>
+      stop.signal.aborted
+        ? `platform-sync: ${new URL(PLATFORM_BASE_URL).host} refused the token (401), that of ${place}: is it correct, and neither expired nor revoked? No job was done with it; all that were taken were put back`
+        : undefined,
+  };
 }
 
 /** How jobs ended, and the first of each kind that are not done. A job whose message is delivered again counts again. */

@@ -16,10 +16,12 @@ import {
   shownLines,
   type Terminal,
 } from '../terminal/terminal.ts';
-import type { WrittenOutput } from './score-files.ts';
 
 type Flags = { readonly json?: true };
-type SummaryFlags = Flags & { readonly output?: WrittenOutput | undefined };
+/** `output`: the file that was written, and its rows. */
+type SummaryFlags = Flags & {
+  readonly output?: { readonly file: string; readonly rows: number } | undefined;
+};
 type Output = Pick<Terminal, 'out' | 'err'>;
 
 /** Shows the outcome of a batch, as its summary or in words, and returns the exit code. */
@@ -119,26 +121,17 @@ const forMachines = ({ badRows, ...preview }: Preview) => ({ ...preview, bad: ba
 
 const FORMATS = { csv: 'CSV', ndjson: 'NDJSON', json: 'a JSON array' } as const;
 
-/** What the source of a batch was found to be, in one line. */
-function inputLine({ format, encoding, separator, skipped, repeatedIds }: InputFound): string {
+/** What the source of a batch was found to be, with a line for each of the first repeated ids. */
+export function describeInput(found: InputFound): readonly string[] {
+  const { format, encoding, separator, skipped } = found;
+  const { rows = 0, first = [] } = found.repeatedIds ?? {};
   const by =
     separator === undefined ? '' : `, separated by ${separator === '\t' ? 'tabs' : `"${separator}"`}`;
   const left = skipped === 0 ? '' : `; ${counted(skipped, 'row')} without a text skipped`;
-  return `input: ${FORMATS[format]} in ${encoding}${by}${left}${repetitions(repeatedIds)}`;
-}
-
-function repetitions(repeatedIds: InputFound['repeatedIds']): string {
-  const { rows = 0 } = repeatedIds ?? {};
-  return rows === 0
-    ? ''
-    : `; ${counted(rows, 'row')} ${rows === 1 ? 'has' : 'have'} the id of an earlier row`;
-}
-
-/** The same, with a line for each of the first repeated ids. */
-export function describeInput(found: InputFound): readonly string[] {
-  const { rows = 0, first = [] } = found.repeatedIds ?? {};
+  const repeated =
+    rows === 0 ? '' : `; ${counted(rows, 'row')} ${rows === 1 ? 'has' : 'have'} the id of an earlier row`;
   return [
-    inputLine(found),
+    `input: ${FORMATS[format]} in ${encoding}${by}${left}${repeated}`,
     ...first.map(
       ({ id, lines: [earlier, line] }) => `  line ${line}: the id ${id} is that of line ${earlier}`,
     ),
