@@ -22,8 +22,8 @@ import { exitCodes, shownLines, type Terminal } from './terminal/terminal.ts';
 import { packageVersion } from './version.ts';
 
 /**
- * Runs one command line and returns its exit code: 0 done, 1 failed, 2 wrong usage or settings, 3 incomplete. Never
- * throws and never ends the process.
+ * Runs one command line and returns its exit code: 0 done, 1 failed, 2 wrong usage or settings, 3 incomplete, 130
+ * stopped with nothing to resume. Never throws and never ends the process.
  */
 export async function runCommandLine(
   argv: readonly string[],
@@ -65,7 +65,7 @@ export async function runCommandLine(
     err(`platform-sync: --new-ledger: ${NEW_LEDGER_RISK}`);
   });
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(helpOf(argv, program), { from: 'user' });
   } catch (error) {
     const explained = explain(error, terminal);
     code = explained.code;
@@ -93,8 +93,9 @@ export function createProgram(terminal: Terminal, finish: (code: number) => void
     .description(
       'Copies the metadata of an analytics platform into S3 or a directory, and sends work back to it.',
     )
-    .version(packageVersion(), '--version', 'print the version')
-    .configureHelp({ helpWidth: 100 })
+    .version(packageVersion(), '-v, --version', 'print the version')
+    .helpCommand('help [command...]', 'print the help of a command')
+    .configureHelp({ helpWidth: Math.max(80, terminal.width ?? 100) })
     .showHelpAfterError('(see --help)')
     // An option after a command's name belongs to that command, even if its parent has one of the same name.
     .enablePositionalOptions();
@@ -174,6 +175,15 @@ function escapingJson(program: Command, terminal: Terminal): Terminal {
   };
 }
 
+/** `help jobs cancel` as `jobs cancel --help`; commander says what is wrong with anything else. */
+function helpOf([first, ...words]: readonly string[], program: Command): readonly string[] {
+  const given = first === undefined ? [] : [first, ...words];
+  if (first !== 'help') return given;
+  let at: Command | undefined = program;
+  for (const word of words) at = at?.commands.find((each) => each.name() === word);
+  return at === undefined ? given : [...words, '--help'];
+}
+
 /** Makes every command throw instead of ending the process, and write to the terminal. */
 function configure(command: Command, terminal: Terminal): void {
   command.exitOverride().configureOutput({
@@ -199,7 +209,7 @@ function explain(error: unknown, { err, signal, environment }: Terminal): Explai
     err(message);
     const { run } = factsOf(error);
     return {
-      code: exitCodes.failed,
+      code: run === undefined ? exitCodes.stopped : exitCodes.incomplete,
       error: { kind: 'interrupted', message, ...(run === undefined ? {} : { run }) },
     };
   }
@@ -208,8 +218,9 @@ function explain(error: unknown, { err, signal, environment }: Terminal): Explai
   const advice = whatToDo(error, environment);
   err([`platform-sync: ${message}`, ...(advice === undefined ? [] : [`  ${shownLines(advice)}`])].join('\n'));
   const kind = isUsage(error) ? 'usage' : 'other';
+  const isStopped = signal.aborted && !(signal.reason instanceof OutputError);
   return {
-    code: isUsage(error) ? exitCodes.usage : exitCodes.failed,
+    code: isUsage(error) ? exitCodes.usage : isStopped ? exitCodes.stopped : exitCodes.failed,
     error: { kind, message, ...factsOf(error), ...(advice === undefined ? {} : { advice }) },
   };
 }

@@ -29,6 +29,7 @@ const NO_TABLES = [
   '--no-tables',
   'leave the tables of SQL to the first query, or to the command tables',
 ] as const;
+const YES = ['--yes', 'do not ask first; needed where nobody is at a terminal'] as const;
 const CONCURRENCY = [
   '--concurrency <n>',
   'the most jobs to run at once (default: PLATFORM_CONCURRENCY)',
@@ -161,9 +162,10 @@ export const commands = {
         momentOption(),
       ],
       ['--dry-run', 'only list what would be removed'],
+      YES,
       ['--json', 'print what was removed as one JSON value'],
     ],
-    examples: ['prune calculations --keep 30 --dry-run', 'prune --older-than 90d'],
+    examples: ['prune calculations --keep 30 --dry-run', 'prune --older-than 90d --yes'],
   },
   query: {
     does: 'Run SQL over published runs, changes, jobs and scores, with DuckDB. Without SQL: a prompt.',
@@ -462,11 +464,12 @@ export const commands = {
     options: [
       ['--text-hash <hash>', 'the SHA-256 of the text in hex, as recorded in the parts'],
       ['--batch <name>', 'the batch, with all its texts'],
+      YES,
       ['--json', 'print what was erased as one JSON value'],
     ],
     examples: [
       'forget --batch may',
-      'forget --text-hash 0d57f29f8eef9365dbfd4e45528098967ed655efa0ce95494945350bfafbabb0',
+      'forget --yes --text-hash 0d57f29f8eef9365dbfd4e45528098967ed655efa0ce95494945350bfafbabb0',
     ],
   },
   mcp: {

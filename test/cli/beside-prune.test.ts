@@ -17,7 +17,9 @@ async function besidePrune(argv: readonly string[], at: number) {
     reads += 1;
     if (reads !== at) return;
     await publishLines(store, { run: wednesday, lines, manifest: { begunAfter: tuesday.id } });
-    const pruned = await runCommand(['prune', '--keep', '1'], {}, '', { openStore: async () => store });
+    const pruned = await runCommand(['prune', '--keep', '1', '--yes'], {}, '', {
+      openStore: async () => store,
+    });
     expect(pruned.code).toBe(0);
   };
   const watched: Store = {

@@ -303,7 +303,7 @@ const READERS: readonly (readonly [argv: readonly string[], code: number])[] = [
   [['report', '--output', '-'], 1],
   [['where-used', '1'], 1],
   [['tables', PLACE], 3],
-  [['prune', PLACE, '--keep', '1'], 3],
+  [['prune', PLACE, '--keep', '1', '--yes'], 3],
   [NEW, 3],
   [['snapshot', 'cards'], 1],
 ];

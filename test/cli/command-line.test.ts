@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { packageVersion } from '../../lib/cli/version.ts';
 import { json, startServer } from '../platform/scripted-server.ts';
 import { runCommand } from './run-command.ts';
 
@@ -6,10 +7,34 @@ test.each([
   [['--help'], 'Usage: platform-sync'],
   [['snapshot', '--help'], 'calculations'],
   [['formula', 'set', '--help'], '--unless-changed-since <ms>'],
+  [['help'], 'Usage: platform-sync'],
+  [['help', 'prune'], 'Usage: platform-sync prune'],
+  [['help', 'jobs', 'cancel'], 'Usage: platform-sync jobs cancel'],
 ])('%j shows help and exits 0', async (argv, expected) => {
   const { code, out } = await runCommand(argv);
 
   expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(expected) });
+});
+
+test('help for what is no command is wrong usage', async () => {
+  expect((await runCommand(['help', 'prunes'])).code).toBe(2);
+});
+
+test('-v is the version', async () => {
+  expect(await runCommand(['-v'])).toMatchObject({ code: 0, out: packageVersion() });
+});
+
+test.each([
+  [130, 130],
+  [90, 90],
+  [40, 80],
+])('help fits a terminal of %i columns with lines of at most %i', async (width, most) => {
+  const { out } = await runCommand(['formula', 'apply', '--help'], {}, '', { width });
+
+  const described = out.slice(0, out.indexOf('Examples:')).split('\n');
+  const longest = Math.max(...described.map((line) => line.length));
+  expect(longest).toBeLessThanOrEqual(most);
+  expect(longest).toBeGreaterThan(most - 30);
 });
 
 test('a token that the platform echoes in its response is not shown', async () => {

@@ -25,7 +25,7 @@ test('of a text that is forgotten, nothing in the bucket can be read, in no vers
   const before = (await commands.readable()).join('\n');
   const rows = await tableOf(commands);
 
-  const { code } = await commands.run('forget', '--text-hash', HASH);
+  const { code } = await commands.run('forget', '--yes', '--text-hash', HASH);
 
   const after = (await commands.readable()).join('\n');
   expect(code).toBe(0);
@@ -36,19 +36,23 @@ test('of a text that is forgotten, nothing in the bucket can be read, in no vers
   expect(after).not.toContain('a wonderful thing');
   expect(after).not.toContain(HASH);
   expect(after).toContain('an awful thing');
-  expect((await commands.run('forget', '--text-hash', HASH)).out).toMatch(/^there was nothing to erase\n/);
+  expect((await commands.run('forget', '--yes', '--text-hash', HASH)).out).toMatch(
+    /^there was nothing to erase\n/,
+  );
 });
 
 test('of a batch that is forgotten, nothing in the bucket can be read, in no version', async () => {
   await using commands = await startS3Commands({});
   await commands.run('score', file, '--text', 'text', '--id', 'id', '--batch', 'one');
 
-  const { code } = await commands.run('forget', '--batch', 'one');
+  const { code } = await commands.run('forget', '--yes', '--batch', 'one');
 
   const after = (await commands.readable()).join('\n');
   expect(code).toBe(0);
   expect(after).not.toContain(' thing');
   expect(after).not.toContain(HASH);
   expect(after).not.toContain('/scores/one/');
-  expect((await commands.run('forget', '--batch', 'one')).out).toMatch(/^there was nothing to erase\n/);
+  expect((await commands.run('forget', '--yes', '--batch', 'one')).out).toMatch(
+    /^there was nothing to erase\n/,
+  );
 });

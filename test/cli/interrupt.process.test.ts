@@ -104,7 +104,7 @@ describe('a request that the platform refuses with 400', () => {
 describe('Ctrl-C', () => {
   const platformSync = (argv: readonly string[], sandbox: Sandbox) => spawnCommand(argv, settingsOf(sandbox));
 
-  test('ends a snapshot with 1 at once and says how to resume; that very command line completes it', async () => {
+  test('ends a snapshot with 3 at once and says how to resume; that very command line completes it', async () => {
     await using sandbox = await startPlatform({ calculations: 2_000, pageCap: 250, latencyMs: 150 });
     const child = platformSync(['snapshot', 'calculations'], sandbox);
     const said = text(child.stderr);
@@ -118,7 +118,7 @@ describe('Ctrl-C', () => {
     const manifest = JSON.parse(await text(resumed.stdout));
 
     const { lines } = await published('calculations');
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(await said).toContain('interrupted: stopped as requested');
     expect(argv.slice(0, -1)).toEqual(['snapshot', 'calculations', '--resume']);
     expect(checkpoint).toMatchObject({ open: { records: expect.any(Number) }, outcome: null });
@@ -136,7 +136,7 @@ describe('Ctrl-C', () => {
 
     const [code, signal] = await once(child, 'exit');
 
-    expect({ code, signal }).toEqual({ code: 1, signal: null });
+    expect({ code, signal }).toEqual({ code: 3, signal: null });
     expect(resumeArgs(await said).slice(0, -1)).toEqual(['snapshot', 'calculations', '--resume']);
   });
 
@@ -149,7 +149,7 @@ describe('Ctrl-C', () => {
     const { code, err } = await stopping.ended;
     const resumed = await run(sandbox, resumeArgs(err));
 
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(err).toContain('interrupted: stopped as requested');
     expect(resumed.code).toBe(0);
     expect((await published('calculations')).lines).toEqual([...sandbox.calculations()]);

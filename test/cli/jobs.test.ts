@@ -89,7 +89,11 @@ test('cancel says what happened to each job, and a cancelled one is neither sent
   ]);
   expect(JSON.parse(again.out)).toMatchObject([{ id: 'early', became: 'ended', state: 'FAILED' }]);
   // Its message is not there.
-  expect(redriven.out.split('\n')).toEqual(['reopened: 0', 'left unchanged: 1', '  early (cancelled)']);
+  expect(redriven.out.split('\n')).toEqual([
+    'nothing was reopened',
+    'left unchanged: 1',
+    '  early (cancelled)',
+  ]);
   expect(jobs.sandbox.counts().executions).toHaveLength(1);
 });
 
@@ -118,8 +122,9 @@ test('redrive reopens failed jobs, moves dead letters back, and names the unknow
   });
   expect({ code, waiting }).toEqual({ code: 0, waiting: 1 });
   expect(out.split('\n')).toEqual([
-    'reopened: 1',
+    'reopened, and on the queue again: 1 job',
     '  thrown',
+    'to run them here: platform-sync work --drain',
     'dead letters moved back: 1',
     'unknown, never reopened: 1; each may have been executed, so a person must check it',
     '  nobody-knows',
@@ -176,7 +181,10 @@ test('cancel --batch ends a batch that has not begun, with a summary; redrive --
   });
   expect(JSON.parse(again.out)).toEqual({ batch: 'b1', chunks: 1, ended: 1, isSplit: true, jobs: [] });
   expect(summary).toMatchObject({ failed: 2, cancelled: 2 });
-  expect(redriven).toMatchObject({ code: 0, out: 'reopened: 1\n  b1.chunk-00000' });
+  expect(redriven).toMatchObject({
+    code: 0,
+    out: 'reopened, and on the queue again: 1 job\n  b1.chunk-00000\nto run them here: platform-sync work --drain',
+  });
   expect(await jobs.readJson('scores/b1/_summary.json')).toMatchObject({ scored: 2, failed: 0 });
 });
 

@@ -14,7 +14,7 @@ test.each([
   [['where-used', '1']],
   [['query', 'SELECT 1', '--csv']],
   [['tables']],
-  [['prune', '--keep', '1']],
+  [['prune', '--keep', '1', '--yes']],
   [['batches']],
   [['formula', 'log', '1']],
   [['publish', 'calculations', '20261116T090000Z-aaaaaa']],

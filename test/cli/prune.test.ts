@@ -45,7 +45,7 @@ const keysOf = ({ id }: Run) =>
 const published = async () => (await publishedRuns(store, PLACE)).map(({ run }) => run);
 
 async function prune(...argv: readonly string[]) {
-  return runCommand(['prune', ...argv], {}, '', { openStore: async () => store });
+  return runCommand(['prune', '--yes', ...argv], {}, '', { openStore: async () => store });
 }
 
 const plan = (keep = 1) => planPrune({ store, place: PLACE, rule: { kind: 'keep', keep }, nowMs: NOW });

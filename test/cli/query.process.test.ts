@@ -22,7 +22,7 @@ test('Ctrl-C stops a query, and leaves nothing behind', async () => {
   await new Promise((resolve) => setTimeout(resolve, 200));
   child.kill('SIGINT');
 
-  expect(await exited).toEqual([1, null]);
+  expect(await exited).toEqual([130, null]);
   expect(await said).toBe('interrupted: stopped as requested\n');
   expect(await readdir(folder.path)).toEqual([]);
 });

@@ -133,7 +133,7 @@ describe('score', () => {
     const resumed = await begin([...resumeArgs.split(' '), '--json'], many).ended;
 
     const calls = Object.values(sandbox.counts().sentimentCalls);
-    expect(stopped.code).toBe(1);
+    expect(stopped.code).toBe(130);
     expect(stopped.err).toContain('interrupted: stopped as requested');
     const [, left, scored] =
       /^calls of this run: (\d+); (\d+) of them scored a text/m.exec(stopped.err) ?? [];
@@ -312,7 +312,8 @@ describe('score', () => {
 });
 
 describe('forget', () => {
-  const forget = (...argv: readonly string[]) => begin(['forget', ...argv], { PLATFORM_TOKEN: '' }).ended;
+  const forget = (...argv: readonly string[]) =>
+    begin(['forget', '--yes', ...argv], { PLATFORM_TOKEN: '' }).ended;
   const WONDERFUL = textHashOf('wonderful');
 
   beforeEach(async () => {

@@ -111,7 +111,7 @@ test('a call that never left says so', async () => {
   await delay(500);
   interrupt();
 
-  expect((await ended).code).toBe(1);
+  expect((await ended).code).toBe(130);
   expect(err()).toContain(
     'interrupted: stopped as requested\n  nothing took effect, so the command can be repeated',
   );
@@ -140,7 +140,7 @@ test('score says at the first Ctrl-C which paid responses it waits for, and pays
   const [code] = await once(child, 'exit');
   const [ended] = await once(start(argv, settings), 'exit');
 
-  expect(code).toBe(1);
+  expect(code).toBe(130);
   expect(await said).toMatch(
     /^stopping: waiting for \d paid response\(s\), at most (?:60|5\d) s; Ctrl-C again ends at once$/m,
   );

@@ -35,7 +35,7 @@ test.for([
   ['jobs', 'cancel', 'x'],
   ['redrive', 'x'],
   ['batches'],
-  ['forget', '--text-hash', 'a'.repeat(64)],
+  ['forget', '--yes', '--text-hash', 'a'.repeat(64)],
   ['pace'],
 ])('and so does what asks that file: %s', async (words) => {
   await using commands = await startS3Commands({});

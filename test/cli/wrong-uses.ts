@@ -163,6 +163,8 @@ export const wrongWords: readonly WrongUse[] = [
   ['diff calculations a --since 1d', '--since: expected no run to compare with, since it names one, got a'],
   ['prune', 'expected --keep or --older-than, got none'],
   ['prune --keep 1 --older-than 1d', 'expected --keep or --older-than, got --keep and --older-than'],
+  ['prune --keep 1', '--yes: expected it, since this erases and nobody is at a terminal to be asked'],
+  ['forget --batch one', '--yes: expected it, since this erases and nobody is at a terminal to be asked'],
   ['prune --keep 0', 'Expected a whole number from 1 to 100000'],
 
   ['report --hours 2', '--link'],
@@ -205,8 +207,8 @@ export const wrongWords: readonly WrongUse[] = [
     'score none.csv --text review',
     'none.csv: expected a file that can be read more than once, got no such file or directory',
   ],
-  ['forget', 'expected exactly one of them, got none'],
-  [`forget --batch one --text-hash ${HASH}`, 'expected exactly one of them, got both'],
+  ['forget', 'expected --text-hash or --batch, got none'],
+  [`forget --batch one --text-hash ${HASH}`, 'expected --text-hash or --batch, got --text-hash and --batch'],
   ['forget --batch a/b', '--batch: expected 1 to 114'],
   ['forget --text-hash x', '--text-hash: expected a SHA-256, 64 hex digits, got "x"'],
 

@@ -135,8 +135,8 @@ describe('people may do all that their commands need', () => {
       ['pace', '--resume'],
       ['jobs'],
       ['redrive'],
-      ['forget', '--batch', 'night'],
-      ['forget', '--text-hash', '0'.repeat(64)],
+      ['forget', '--yes', '--batch', 'night'],
+      ['forget', '--yes', '--text-hash', '0'.repeat(64)],
     ])
       expect([words, await refused(OPERATOR, '', ...words)]).toEqual([words, done]);
     for (const words of [

@@ -1,18 +1,19 @@
 import { type Erased, eraseOldVersions, forgetBatch, forgetText } from '../../jobs/texts/forget.ts';
 import type { Run } from '../commands.ts';
-import { UsageError } from '../errors/usage-error.ts';
+import { oneGiven } from '../errors/usage-error.ts';
 import { eraseDeleted, openJobs } from '../jobs/open-jobs.ts';
+import { isSure } from '../terminal/questions.ts';
 import { exitCodes, inJson, shown } from '../terminal/terminal.ts';
 import { checkedBatch, checkedHash } from '../texts/score-names.ts';
 
 /** Erases a text, or a batch, from cache, staged chunks and scores. Does not need the platform. */
-export default (async (_, { textHash, batch, json }, terminal) => {
-  if ((textHash === undefined) === (batch === undefined))
-    throw new UsageError(
-      `--text-hash and --batch: expected exactly one of them, got ${batch === undefined ? 'none' : 'both'}`,
-    );
+export default (async (_, { textHash, batch, yes, json }, terminal) => {
+  oneGiven({ '--text-hash': textHash, '--batch': batch }, 'needed');
   const hash = textHash === undefined ? undefined : checkedHash(textHash);
   const name = checkedBatch(batch ?? 'none');
+  const what =
+    hash === undefined ? `batch ${name}, with all its texts and scores` : 'this text and its scores';
+  if (!(await isSure(`Erase ${what}?`, yes, terminal))) return exitCodes.failed;
   const { batches } = await openJobs(terminal);
   const { store } = batches;
   const erased = await (hash === undefined ? forgetBatch(name, batches) : forgetText(hash, batches));

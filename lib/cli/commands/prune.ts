@@ -13,6 +13,7 @@ import { openPartitions } from '../../tables/partitions/partitions.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { oneGiven } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
+import { isSure, refuseUnasked } from '../terminal/questions.ts';
 import { counted, exitCodes, inJson, shown, size } from '../terminal/terminal.ts';
 
 /** A run that was needed and stays, with the reason in words. */
@@ -24,11 +25,16 @@ type Kept = StillNeeded & { readonly source: Place };
  */
 export default (async ([place], flags, terminal) => {
   oneGiven({ '--keep': flags.keep, '--older-than': flags.olderThan }, 'needed');
+  if (!flags.dryRun) refuseUnasked(flags.yes, terminal);
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(terminal.environment);
   const { signal, environment } = terminal;
   const store = await openStoreToRead(terminal);
   const partitions = openPartitions({ database, store, environment });
   const plans = await plansOf(store, place, ruleOf(flags), signal);
+  const planned = plans.flatMap(({ runs }) => runs);
+  const isAsked = !flags.dryRun && !flags.yes && planned.length > 0;
+  if (isAsked) for (const run of planned) terminal.err(shown(describe(run)));
+  if (isAsked && !(await isSure(`Remove ${sums(planned)}?`, flags.yes, terminal))) return exitCodes.failed;
   const dryRun = flags.dryRun === true;
   const [removed, kept]: [RunToPrune[], Kept[]] = [[], []];
   const onRemoved = (run: RunToPrune) => {
@@ -46,7 +52,7 @@ export default (async ([place], flags, terminal) => {
   }
   for (const { source, run, reason } of kept) terminal.err(shown(`${source}: ${run} stays: ${reason}`));
   if (flags.json) terminal.out(inJson(toJson(removed, kept, dryRun)));
-  else terminal.out(total(removed, dryRun));
+  else terminal.out(`${sums(removed)}${dryRun ? '; nothing was removed' : ''}`);
   return plans.some(({ broken }) => broken !== undefined) ? exitCodes.incomplete : exitCodes.done;
 }) satisfies Run<'prune'>;
 
@@ -71,8 +77,8 @@ const describe = ({ place, run, state, objects, bytes }: RunToPrune) =>
 const sumOf = (runs: readonly RunToPrune[], of: 'objects' | 'bytes') =>
   runs.reduce((sum, run) => sum + run[of], 0);
 
-const total = (runs: readonly RunToPrune[], dryRun: boolean) =>
-  `${counted(runs.length, 'run')}, ${counted(sumOf(runs, 'objects'), 'object')}, ${size(sumOf(runs, 'bytes'))}${dryRun ? '; nothing was removed' : ''}`;
+const sums = (runs: readonly RunToPrune[]) =>
+  `${counted(runs.length, 'run')}, ${counted(sumOf(runs, 'objects'), 'object')}, ${size(sumOf(runs, 'bytes'))}`;
 
 const toJson = (runs: readonly RunToPrune[], kept: readonly Kept[], dryRun: boolean) => ({
   dryRun,

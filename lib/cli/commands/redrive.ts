@@ -12,7 +12,16 @@ import { needed, readSyncSettings, type SyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { oneGiven } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
-import { andMore, exitCodes, inJson, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { commandLine } from '../options/command-lines.ts';
+import {
+  andMore,
+  counted,
+  exitCodes,
+  inJson,
+  shown,
+  shownLines,
+  type Terminal,
+} from '../terminal/terminal.ts';
 
 /** Reopens failed jobs and moves dead letters back. Does not need the platform. */
 export default (async ([ids], { batch, json }, terminal) => {
@@ -95,9 +104,13 @@ const NAMED = 20;
 
 function describe({ opened, left, notSent, unknown, movedBack, held }: Report): string {
   const others = left.filter(({ state }) => state !== 'UNKNOWN').map(({ id, state }) => `${id} (${state})`);
+  const isNothing = opened.length + left.length + notSent.length === 0;
   return [
-    `reopened: ${opened.length}`,
+    opened.length === 0
+      ? `nothing was reopened${isNothing ? ': none has failed' : ''}`
+      : `reopened, and on the queue again: ${counted(opened.length, 'job')}`,
     ...named(opened),
+    ...(opened.length === 0 ? [] : [`to run them here: ${commandLine(['work'], { drain: true })}`]),
     ...(movedBack === null ? [] : [`dead letters moved back: ${movedBack}`]),
     ...(held ? [`dead letters that somebody else holds, most likely: ${held}`] : []),
     ...(others.length === 0 ? [] : [`left unchanged: ${others.length}`, ...named(others)]),

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import type { Dialog } from './terminal.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import type { Dialog, Terminal } from './terminal.ts';
 
 /** Asks somebody at a terminal, one question after the other. */
 export type Questions = Disposable & {
@@ -44,4 +45,28 @@ export function createQuestions({ input, output }: Dialog, signal: AbortSignal):
     },
     [Symbol.dispose]: () => lines.close(),
   };
+}
+
+/** Throws `UsageError` if something is to be erased without `--yes`, and nobody is there to ask. */
+export function refuseUnasked(yes: true | undefined, { dialog }: Pick<Terminal, 'dialog'>): void {
+  if (!yes && dialog === undefined)
+    throw new UsageError(
+      '--yes: expected it, since this erases and nobody is at a terminal to be asked, got nothing',
+    );
+}
+
+/** Whether what the question says is to be erased: with `--yes` it is not asked. Throws as `refuseUnasked`, and the reason of a stop. */
+export async function isSure(
+  question: string,
+  yes: true | undefined,
+  terminal: Pick<Terminal, 'dialog' | 'signal' | 'err'>,
+): Promise<boolean> {
+  refuseUnasked(yes, terminal);
+  if (yes || terminal.dialog === undefined) return true;
+  using questions = createQuestions(terminal.dialog, terminal.signal);
+  const typed = await questions.ask(`${question} (yes or no)`, 'no');
+  terminal.signal.throwIfAborted();
+  if (/^y(es)?$/i.test(typed ?? '')) return true;
+  terminal.err('nothing was removed');
+  return false;
 }

@@ -68,7 +68,7 @@ export const exitCodes = {
   usage: 2,
   /** Finished, but something is incomplete or was refused publication. */
   incomplete: 3,
-  /** Stopped by Ctrl-C with nothing to resume. */
+  /** Stopped by Ctrl-C with no run that can be resumed. */
   stopped: 130,
 } as const;
 
