@@ -36,7 +36,7 @@ describe.runIf(process.platform === 'linux')('standard output on a full disk', (
 
     expect(code).toBe(1);
     expect(said.replace(/^Running until.*\n/m, '')).toBe(
-      'platform-sync: standard output cannot be written: no space left on device (ENOSPC); what was printed is incomplete\n',
+      'platform-sync: standard output cannot be written: no space left on device; what was printed is incomplete\n',
     );
   });
 });
