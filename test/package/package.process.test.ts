@@ -15,6 +15,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { build } from '../../build/build.ts';
 import { sandboxPackages } from '../../lib/cli/commands/sandbox.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { blocksOf } from '../docs/blocks.ts';
+import { argumentsOf, linesOf, parseLine } from '../docs/shell.ts';
 import { example, printed } from './examples.ts';
 import { printedBy, runProgram } from './run-program.ts';
 
@@ -53,9 +55,13 @@ beforeAll(async () => {
     mkdirSync(dirname(join(checkout, path)), { recursive: true });
     writeFileSync(join(checkout, path), 'export PLATFORM_TOKEN=secret');
   }
-  const packing = ['npm', 'pack', '--dry-run', '--json', '--ignore-scripts'] as const;
-  const [packed] = JSON.parse(await printedBy(packing, { folder: checkout }));
-  files = packed.files.map(({ path }: { readonly path: string }) => path);
+  const publishing = ['npm', 'publish', '--dry-run', '--json', '--ignore-scripts', '--offline'] as const;
+  const { code, out, err } = await runProgram(publishing, { folder: checkout });
+  // npm would change what it does not find right.
+  if (code !== 0 || err.includes('auto-corrected'))
+    throw new Error(`${publishing.join(' ')}: ${code}\n${err}`);
+  const published = JSON.parse(out);
+  files = (published['platform-sync'] ?? published).files.map(({ path }: { readonly path: string }) => path);
   for (const path of files) cpSync(join(checkout, path), join(installed, path));
   for (const name of Object.keys(manifest.dependencies)) {
     mkdirSync(dirname(join(project, 'node_modules', name)), { recursive: true });
@@ -128,6 +134,27 @@ test('`sandbox` names the packages that are missing, as the manual does', async 
   expect(code).toBe(2);
 });
 
+test.each([
+  [['query', 'SELECT 1'], '@duckdb/node-api'],
+  [['mcp'], '@modelcontextprotocol/server'],
+])('%j names the package that is missing, exit 2', async (argv, peer) => {
+  mkdirSync(join(project, 'platform-sync-data'), { recursive: true });
+
+  const { code, err } = await runProgram(platformSync(...argv), { folder: project });
+
+  expect(err.trim().split('\n')).toEqual([expect.stringContaining(`npm install ${peer}@`)]);
+  expect(code).toBe(2);
+});
+
+test('every other command loads without any of them', async () => {
+  const modules = globSync(`${installed}/dist/lib/cli/commands/*.js`);
+  const script = `for (const file of ${JSON.stringify(modules)}) await import(file);`;
+
+  await printedBy([process.execPath, '--input-type=module', '-e', script], { folder: project });
+
+  expect(modules.length).toBeGreaterThan(25);
+});
+
 test('the sandbox’s packages are the versions that the tests run with', () => {
   const { devDependencies, peerDependenciesMeta } = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -156,4 +183,39 @@ test('the examples of the manual print what they should, and a snapshot is taken
 
   expect(outputs).toEqual(Object.values(printed));
   expect(JSON.parse(snapshot)).toMatchObject({ records: 300 });
+});
+
+describe('the six tasks of the first page, in the package', () => {
+  const [, section = ''] = readFileSync('README.md', 'utf8').split(/^## Six tasks$/m);
+  const tasks = (section.split(/^## /m)[0] ?? '').split(/^(?=\*\*)/m).slice(1);
+  const lines = (task: string) =>
+    blocksOf('README.md', task).flatMap(({ language, text }) => (language === 'sh' ? linesOf(text) : []));
+
+  test('are six, of two commands each', () => {
+    expect(tasks.map((task) => lines(task).length)).toEqual([2, 2, 2, 2, 2, 2]);
+  });
+
+  test('end as they should in an empty project', async () => {
+    const platform = await startPlatform({ calculations: 200, datasets: 5, cards: 20, fileSets: 0 });
+    const environment = {
+      ...{ PLATFORM_BASE_URL: platform.url, PLATFORM_TOKEN: platform.token, PLATFORM_RATE: '1000' },
+      LOG_LEVEL: 'silent',
+    };
+    const of = { folder: mkdtempSync(join(project, 'six-')), environment };
+    symlinkSync(resolve('node_modules', '@duckdb'), join(project, 'node_modules', '@duckdb'));
+
+    for (const task of tasks) {
+      for (const { words, text } of blocksOf('README.md', task))
+        if (words !== '') writeFileSync(join(of.folder, words), text);
+      for (const line of lines(task)) {
+        const [stage] = parseLine(line).stages;
+        await printedBy(platformSync(...(stage === undefined ? [] : (argumentsOf(stage) ?? []))), of);
+      }
+    }
+    await platform.close();
+
+    expect(readFileSync(join(of.folder, 'scored.csv'), 'utf8').trim().split('\n')).toHaveLength(3);
+    expect(readFileSync(join(of.folder, 'sums-done.csv'), 'utf8').trim().split('\n')).toHaveLength(3);
+    expect(readFileSync(join(of.folder, 'cleanup.csv'), 'utf8')).toContain('owner');
+  });
 });
