@@ -12,11 +12,13 @@ const CONTENDERS = {
     killed: './contenders/powertools-handler.js',
   },
   careful: { handler: './contenders/careful-handler.js', killed: './contenders/careful-handler.js' },
+  loop: { handler: './contenders/loop-handler.js', killed: './contenders/loop-handler.js' },
+  'p-queue': { handler: './contenders/p-queue-handler.js', killed: './contenders/p-queue-handler.js' },
 } as const;
 
 export type Contender = keyof typeof CONTENDERS;
 const all = Object.keys(CONTENDERS) as readonly Contender[];
-const named = process.env['CONTENDERS']?.split(',') ?? all;
+const named = process.env['CONTENDERS']?.split(',') ?? ['ours', 'recommended', 'careful'];
 /** Those that race. */
 export const contenders = all.filter((name) => named.includes(name));
 if (contenders.length < named.length) throw new Error(`CONTENDERS: expected some of ${all}, got ${named}`);

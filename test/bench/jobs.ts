@@ -93,7 +93,10 @@ async function takeTurns(
   work: Work,
   { count, rounds }: { readonly count: number; readonly rounds: number },
 ) {
-  const took: Record<Contender, Took[]> = { ours: [], recommended: [], careful: [] };
+  const took: Record<Contender, Took[]> = {
+    ...{ ours: [], recommended: [], careful: [] },
+    ...{ loop: [], 'p-queue': [] },
+  };
   const outcomes = new Map<Contender, Outcome>();
   for (let round = 0; round < rounds; round += 1)
     for (const name of contenders) {

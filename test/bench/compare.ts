@@ -1,0 +1,51 @@
+import { startAwsInMemory } from './aws-in-memory.ts';
+import { raceJobs } from './jobs-records.ts';
+import { type Contender, outcomeOf, runJobs, type Took } from './jobs-run.ts';
+import { startRaceServer } from './race-server.ts';
+
+/*
+ * `npm run compare`: the same code functions by a loop, by p-queue, by Powertools and by platform-sync, while responses are
+ * lost, the platform refuses and the process is killed. What ran twice, what has no result, and what each took.
+ */
+
+const COUNT = 200;
+
+const CONTENDERS = {
+  loop: 'a loop, 3 tries',
+  'p-queue': 'p-queue, 3 tries',
+  recommended: 'Powertools, as its manual says',
+  careful: 'Powertools, by an expert',
+  ours: 'platform-sync',
+} as const satisfies Readonly<Record<Contender, string>>;
+
+const WEATHERS = [
+  { what: 'each tenth response lost', faults: { loseEvery: 10 }, kills: 0 },
+  { what: 'a second of 429', faults: { burstEvery: 100, mostBursts: 1 }, kills: 0 },
+  { what: 'twice kill -9', faults: {}, kills: 2 },
+] as const;
+
+await using server = await startRaceServer();
+await using aws = await startAwsInMemory();
+console.log(`${COUNT} functions each; nothing but this machine is reached.\n`);
+console.log(
+  '| what goes wrong | by | ran twice | lost | said to be unknown | failed | requests to AWS each | CPU ms each |',
+);
+console.log('|---|---|---|---|---|---|---|---|');
+for (const { what, faults, kills } of WEATHERS)
+  for (const [name, words] of Object.entries(CONTENDERS) as [Contender, string][]) {
+    const jobs = raceJobs('functions', `${name}-${what.replaceAll(' ', '-')}`, COUNT);
+    server.setFaults(faults);
+    const took = await runJobs({ aws, server }, name, { jobs, kills });
+    server.setFaults({});
+    const { doubles, lost, unknown, failed } = outcomeOf({ aws, server }, name, jobs);
+    if (name === 'ours' && doubles + lost + failed > 0) process.exitCode = 1;
+    console.log(`| ${[what, words, doubles, lost, unknown, failed, ...costOf(took)].join(' | ')} |`);
+  }
+console.log(
+  '\nLost: no result and no word of it. Unknown: whether it ran is not known, and it is not sent again without your word.',
+);
+
+function costOf({ jobs, cpuMs, requests: { platform: _, ...toAws } }: Took): readonly string[] {
+  const requests = Object.values(toAws).reduce((sum, count) => sum + count, 0);
+  return [(requests / jobs).toFixed(1), (cpuMs / jobs).toFixed(1)];
+}
