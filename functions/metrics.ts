@@ -1,14 +1,19 @@
-import type { MeasureName } from '../lib/base/index.ts';
+import type { MeasureName, ProblemName } from '../lib/base/index.ts';
 import type { JobFinished } from '../lib/jobs/handle-message.ts';
+import type { Scored } from '../lib/jobs/texts/scored-in-day.ts';
 import type { PaceCounts } from '../lib/pace/pace.ts';
 import type { PlatformEvent, Sentiment } from '../lib/platform/index.ts';
 import { analyzeSentiment } from '../lib/platform/operations/analyze-sentiment.ts';
 import { getDataFile } from '../lib/platform/operations/get-data-file.ts';
 import { listCards } from '../lib/platform/operations/list-cards.ts';
 import type { Environment } from '../lib/settings.ts';
-import { measuredLine } from './measured-line.ts';
+import { measuredLine, problemLine } from './measured-line.ts';
+import { createThrottling } from './throttling.ts';
 
-/** What a function measures: sums, which `flush` writes as a line of the log at the end of an invocation. */
+/**
+ * What a function measures: sums, which `flush` writes as a line of the log at the end of an invocation, with a line for each
+ * of them that is a problem.
+ */
 export type FunctionMetrics = {
   readonly observe: (event: PlatformEvent) => void;
   readonly jobFinished: (event: Pick<JobFinished, 'type' | 'status'>) => void;
@@ -18,10 +23,14 @@ export type FunctionMetrics = {
   readonly snapshotEnded: (ended: { readonly place: string; readonly kind: 'published' | 'refused' }) => void;
   /** From now on, each flush reports what the pace has granted since the previous one. */
   readonly followPace: (counts: () => PaceCounts) => void;
+  /** Texts that were scored since the last flush, and the tokens that this took. */
+  readonly scored: () => Scored;
+  /** What was scored in the whole day, by all processes. */
+  readonly scoredInDay: (day: Scored) => void;
   readonly flush: () => void;
 };
 
-/** Measures for the stack that SYNC_STACK names, which is the dimension `service` of each metric. */
+/** Measures for the stack that SYNC_STACK names. */
 export function createMetrics(
   { SYNC_STACK: service = 'local' }: Environment,
   write: (line: string) => void,
@@ -29,7 +38,9 @@ export function createMetrics(
 ): FunctionMetrics {
   let sums = createSums();
   let places: { readonly place: string; readonly name: MeasureName }[] = [];
+  let problems: (readonly [ProblemName, number])[] = [];
   let addPace = () => {};
+  const throttling = createThrottling(now);
   return {
     followPace(counts) {
       let before = counts();
@@ -41,6 +52,7 @@ export function createMetrics(
       };
     },
     observe: (event) => {
+      throttling.observe(event);
       for (const [name, value] of Object.entries(measuresOf(event)) as [MeasureName, number][])
         sums.add(name, value);
     },
@@ -49,16 +61,37 @@ export function createMetrics(
     onTableAway: () => sums.add('TableAway', 1),
     textScored: ({ modelProviderUsage: usage }) => sums.add('SentimentTokens', usage?.totalTokens ?? 0),
     snapshotEnded: ({ place, kind }) => places.push({ place, name: SNAPSHOT_METRICS[kind] }),
+    scored: () => ({ calls: sums.all.SentimentCalls ?? 0, tokens: sums.all.SentimentTokens ?? 0 }),
+    scoredInDay: ({ calls, tokens }) => problems.push(['SentimentCalls', calls], ['SentimentTokens', tokens]),
     flush() {
       addPace();
       const at = now();
+      const refused = places.filter(({ name }) => name === 'SnapshotsRefused').length;
       for (const { place, name } of places) write(measuredLine({ [name]: 1 }, { at, service, place }));
       if (!sums.empty()) write(measuredLine(sums.all, { at, service, byType: sums.byType }));
+      problems.push(
+        ...PROBLEMS.map((name) => [name, sums.all[name] ?? 0] as const),
+        ['SnapshotRefused', refused],
+        ['Throttling', throttling.percent()],
+      );
+      for (const [problem, value] of problems)
+        if (value > 0) write(problemLine(problem, value, { at, service }));
       places = [];
+      problems = [];
       sums = createSums();
     },
   };
 }
+
+/** Measures of which a single one is a problem. */
+const PROBLEMS = [
+  'Unauthorized',
+  'Forbidden',
+  'TableAway',
+  'MessagesRefused',
+  'JobsFailed',
+  'JobsUnknown',
+] as const satisfies readonly (MeasureName & ProblemName)[];
 
 /** Sums by name, without zeros: over everything, and by the type of job where there is one. */
 function createSums() {

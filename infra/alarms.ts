@@ -1,293 +1,209 @@
 import { Duration } from 'aws-cdk-lib';
 import {
   Alarm,
+  type AlarmProps,
   ComparisonOperator,
-  type IMetric,
   MathExpression,
+  Metric,
   Stats,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { ExpectedSnapshot, JobType } from '../lib/contract.ts';
+import { METRIC_NAMESPACE } from '../lib/contract.ts';
 import { AlarmTopics, type GivenTopics } from './alarm-topics.ts';
-import { allowedTypes } from './allowed-types.ts';
+import { type Condition, type ConditionsProps, conditionsOf, type LoggedCondition } from './conditions.ts';
 import { ConfigError } from './config.ts';
 import type { Instance } from './config-schema.ts';
-import type { OwnMetrics } from './metrics.ts';
-import { severityOf } from './severities.ts';
-import type { SyncFunction } from './sync-function.ts';
+import { type Severity, severities } from './severities.ts';
 
-export type AlarmsProps = Pick<Instance, 'alarms' | 'allow'> & {
-  /** The snapshots that must be published again and again. */
-  readonly expected: readonly ExpectedSnapshot[];
-  /** What is started once an hour, or once a day: nothing waits for them if they are throttled. */
-  readonly rare: readonly SyncFunction[];
-  /** What writes the report: it looks again in ten minutes, and nothing else waits for it. */
-  readonly report: SyncFunction | undefined;
+export type AlarmsProps = ConditionsProps & {
+  /** Names the metrics. */
+  readonly serviceName: string;
   /** Of the app around, besides those of the settings. */
   readonly topics?: GivenTopics;
-  readonly metrics: OwnMetrics;
-  readonly queues: readonly IQueue[];
-  readonly deadLetters: Readonly<Record<DeadLetterAlarm, IQueue>>;
-  readonly functions: readonly SyncFunction[];
-};
-
-type DeadLetterAlarm = 'JobsDeadLetters' | 'RareDeadLetters';
-
-/** What an alarm watches. It goes off above a value: by default, at the first occurrence. */
-type Watch = {
-  readonly says: string;
-  readonly metric: IMetric;
-  readonly above?: number;
-  /** It goes off when so many periods in a row are above. Default: 1. */
-  readonly periods?: number;
-  /** How many periods are looked at, of which `periods` must be above. Default: as many. */
-  readonly of?: number;
-  /** The section of the runbook, if it is not the alarm's name. */
-  readonly section?: string;
-};
-
-/** All alarms. Each names its section of the runbook, whose heading is the alarm's name. */
-export class Alarms extends Construct {
-  readonly all: readonly Alarm[];
-  /** Who is notified. */
-  readonly topics: AlarmTopics;
-
-  constructor(scope: Construct, id: string, props: AlarmsProps) {
-    super(scope, id);
-    this.topics = new AlarmTopics(this, 'Topics', { alarms: props.alarms, given: props.topics ?? {} });
-    const all = Object.entries(watches(props));
-    const { runbook, overrides } = props.alarms;
-    checkOverrides(
-      overrides,
-      all.map(([name]) => name),
-    );
-    this.all = all.flatMap(([name, watch]) => {
-      const { off = false, threshold, severity } = overrides[name] ?? {};
-      if (off) return [];
-      const alarm = this.alarm(name, watch, runbook, threshold);
-      const actions = this.topics
-        .of(severity ?? severityOf(watch.section ?? name))
-        .map((topic) => new SnsAction(topic));
-      alarm.addAlarmAction(...actions);
-      // Whoever was called up should hear that it is over, too.
-      alarm.addOkAction(...actions);
-      return [alarm];
-    });
-  }
-
-  private alarm(name: string, watch: Watch, runbook: string, threshold: number | undefined): Alarm {
-    const { says, metric, above = 0, periods = 1, of = periods, section = name } = watch;
-    return new Alarm(this, name, {
-      alarmDescription: `${says}${threshold === undefined ? '' : ` It goes off above ${threshold}.`} ${runbook}#${section.toLowerCase()}`,
-      metric,
-      threshold: threshold ?? above,
-      evaluationPeriods: of,
-      datapointsToAlarm: periods,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-    });
-  }
-}
-
-/** Which alarms there are depends on the other settings: only here are their names known. */
-function checkOverrides(overrides: Instance['alarms']['overrides'], names: readonly string[]): void {
-  const faults = Object.entries(overrides).flatMap(([name, { threshold }]) => {
-    if (!names.includes(name)) return [`alarms.overrides.${name}: expected one of ${names.join(', ')}`];
-    const setting = SET_BY[name.replace(/-.*/, '')];
-    return threshold === undefined || setting === undefined
-      ? []
-      : [`alarms.overrides.${name}.threshold: expected none: ${setting} sets it`];
-  });
-  if (faults.length > 0) throw new ConfigError(faults);
-}
-
-/** The settings that thresholds follow from. */
-const SET_BY: Readonly<Record<string, string>> = {
-  OldestJob: 'alarms.oldestJobHours',
-  SentimentCalls: 'alarms.sentimentCallsPerDay',
-  SentimentTokens: 'alarms.sentimentTokensPerDay',
-  SnapshotMissing: 'publishedWithinHours of the schedule',
 };
 
 const FIVE_MINUTES = Duration.minutes(5);
-const HOUR = Duration.hours(1);
-const DAY = Duration.days(1);
 
-/** With fewer requests than this, a share says nothing. */
-const FEWEST_REQUESTS = 20;
+/** What is looked for once an hour is still there until the next look; the latest three hours could be seen. */
+const SEEN_FOR = Duration.minutes(75);
 
-type Watches = Readonly<Record<string, Watch>>;
-
-const watches = (props: AlarmsProps): Watches => ({
-  ...platformWatches(props),
-  ...jobWatches(props),
-  ...deadLetterWatches(props),
-  ...snapshotWatches(props),
-  ...functionWatches(props),
-  ...reportWatches(props),
-  ...(allowedTypes(props).includes('score') ? spendingWatches(props) : {}),
-});
-
-const platformWatches = ({ metrics }: AlarmsProps): Watches => ({
-  Unauthorized: {
-    says: 'The platform refuses the token (401): it may have expired.',
-    metric: metrics('Unauthorized'),
-  },
-  Forbidden: { says: 'The platform forbids calls (403).', metric: metrics('Forbidden') },
-  Throttling: {
-    says: 'The platform throttles more than 5 % of the requests.',
-    metric: new MathExpression({
-      expression: `IF(requests >= ${FEWEST_REQUESTS}, 100 * FILL(throttled, 0) / requests, 0)`,
-      usingMetrics: { requests: metrics('Requests'), throttled: metrics('Throttled') },
-      label: 'Throttled %',
-      period: FIVE_MINUTES,
-    }),
-    above: 5,
-    periods: 3,
-  },
-  TableAway: {
-    says: 'The table of the budget cannot be reached: processes send nothing.',
-    metric: metrics('TableAway'),
-  },
-});
-
-/** Jobs that change something on the platform, so that they are not sent again to find out. */
-const MAY_BE_UNKNOWN: readonly JobType[] = ['run-function', 'update-formula'];
-
-const jobWatches = ({ metrics, alarms, queues, ...allowed }: AlarmsProps): Watches => ({
-  MessagesRefused: {
-    says: 'Messages or requests could not become jobs.',
-    metric: metrics('MessagesRefused'),
-  },
-  JobsFailed: { says: 'Jobs failed.', metric: metrics('JobsFailed') },
-  ...(allowedTypes(allowed).some((type) => MAY_BE_UNKNOWN.includes(type))
-    ? {
-        JobsUnknown: {
-          says: 'It is unknown whether some jobs were executed.',
-          metric: metrics('JobsUnknown'),
-        },
-      }
-    : {}),
-  OldestJob: {
-    says: `A job has waited for more than ${alarms.oldestJobHours} hours.`,
-    metric: oldest(queues),
-    above: Duration.hours(alarms.oldestJobHours).toSeconds(),
-  },
-});
-
-const functionWatches = ({ functions, rare }: AlarmsProps): Watches => ({
-  FunctionErrors: {
-    says: 'A function of the stack is failing.',
-    metric: sumOf(
-      [...functions, ...rare].map(({ function: each }) => each.metricErrors({ period: FIVE_MINUTES })),
-    ),
-    of: periodsOfInvocation([...functions, ...rare]),
-  },
-  FunctionThrottles: {
-    says: 'Lambda throttles a function of the stack.',
-    metric: sumOf(functions.map(({ function: each }) => each.metricThrottles({ period: FIVE_MINUTES }))),
-    periods: 3,
-    of: periodsOfInvocation(functions),
-  },
-});
-
-/** A failure is tried again in ten minutes, and a later one after longer; until then each look fails. */
-const reportWatches = ({ report }: AlarmsProps): Watches =>
-  report === undefined
-    ? {}
-    : {
-        ReportFailed: {
-          says: 'The report could not be written, or a digest not sent, for about an hour.',
-          metric: report.function.metricErrors({ period: FIVE_MINUTES }),
-          periods: 3,
-          of: Duration.minutes(70).toMinutes() / FIVE_MINUTES.toMinutes(),
-        },
-      };
+type Named<T = Condition> = readonly [name: string, condition: T];
+type Logged = Named<Condition & LoggedCondition>;
 
 /**
- * How many periods an alarm on a metric of Lambda must look at. Lambda dates what it counts at the start of an
- * invocation, and reports it at the end: a time-out falls into a period that is over by the function's time limit, and a
- * little more until the metric arrives.
+ * What is paid for is a metric that an alarm looks at, so all that is in the logs is one metric for each severity, with
+ * one alarm over the series of it, each of which has a state and notifications of its own. What AWS measures has an alarm
+ * each, and so has what is told to go off above a number.
  */
-function periodsOfInvocation(functions: readonly SyncFunction[]): number {
-  const longest = Math.max(...functions.map(({ function: { timeout } }) => timeout?.toSeconds() ?? 0));
-  return Math.ceil(longest / FIVE_MINUTES.toSeconds()) + 1;
+export class Alarms extends Construct {
+  /** What each is about: of most, several are in one alarm. */
+  readonly conditions: Readonly<Record<string, Condition>>;
+  /** By their names. */
+  readonly all: Readonly<Record<string, Alarm>>;
+  /** Who is notified. */
+  readonly topics: AlarmTopics;
+  /** Those that were turned off, too. */
+  private readonly possible: readonly Logged[];
+  private readonly namespace: string;
+  private readonly runbook: string;
+
+  constructor(scope: Construct, id: string, props: AlarmsProps) {
+    super(scope, id);
+    const { alarms, serviceName, topics } = props;
+    this.topics = new AlarmTopics(this, 'Topics', { alarms, given: topics ?? {} });
+    this.namespace = `${METRIC_NAMESPACE}/${serviceName}`;
+    this.runbook = alarms.runbook;
+    const possible = conditionsOf(props);
+    this.conditions = overridden(possible, alarms.overrides);
+    this.possible = namedIn(possible).filter(isLogged);
+    const conditions = namedIn(this.conditions);
+    const limits = Object.fromEntries(conditions.map((each) => [each[0], ownLimit(each, alarms.overrides)]));
+    const shared = conditions.filter(isLogged).filter(([name]) => limits[name] === undefined);
+    const own = conditions.filter(([name]) => !shared.some((each) => name === each[0]));
+    this.all = Object.fromEntries([
+      ...severities.flatMap((severity) => {
+        const found = shared.filter(([, condition]) => condition.severity === severity);
+        return found.length === 0 ? [] : [[SHARED[severity], this.series(severity, found)] as const];
+      }),
+      ...own.map((each) => [each[0], this.single(each, limits[each[0]])] as const),
+    ]);
+  }
+
+  /** One alarm over all that the logs say of a severity: each value of `problem` is a series. */
+  private series(severity: Severity, found: readonly Logged[]): Alarm {
+    this.count(severity, found, 'problem');
+    const metric = new MathExpression({
+      expression: `SELECT SUM(${severity}) FROM SCHEMA("${this.namespace}", problem) GROUP BY problem ORDER BY SUM() DESC`,
+      label: SHARED[severity],
+      period: FIVE_MINUTES,
+    });
+    const sections = found.flatMap(([name, { shown, section = name }]) =>
+      shown.map((each) => {
+        const what = each.startsWith(`${section}-`) ? `${section}-…` : each;
+        return what === section ? what : `${what} (#${section.toLowerCase()})`;
+      }),
+    );
+    return this.alarm(SHARED[severity], severity, {
+      metric,
+      threshold: 0,
+      evaluationPeriods: SEEN_FOR.toMinutes() / FIVE_MINUTES.toMinutes(),
+      alarmDescription: `${BEGIN[severity]} The notification names the problem; its section is ${this.runbook}#PROBLEM in small letters: ${[...new Set(sections)].join(', ')}.`,
+    });
+  }
+
+  /** An alarm of its own. */
+  private single([name, condition]: Named, limit: number | undefined): Alarm {
+    const { severity, says, section = name } = condition;
+    if (!('metric' in condition)) this.count(name, [[name, condition]]);
+    return this.alarm(name, severity, {
+      metric: 'metric' in condition ? condition.metric : this.metric(name),
+      threshold: limit ?? ('metric' in condition ? condition.above : 0),
+      evaluationPeriods: 1,
+      alarmDescription: `${says}${limit === undefined ? '' : ` It goes off above ${limit}.`} ${this.runbook}#${section.toLowerCase()}`,
+    });
+  }
+
+  private alarm(
+    name: string,
+    severity: Severity,
+    props: Pick<AlarmProps, 'metric' | 'threshold' | 'evaluationPeriods' | 'alarmDescription'>,
+  ): Alarm {
+    const alarm = new Alarm(this, name, {
+      ...props,
+      datapointsToAlarm: 1,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
+    const actions = this.topics.of(severity).map((topic) => new SnsAction(topic));
+    alarm.addAlarmAction(...actions);
+    // Whoever was called up should hear that it is over, too.
+    alarm.addOkAction(...actions);
+    return alarm;
+  }
+
+  private metric(metricName: string): Metric {
+    return new Metric({ namespace: this.namespace, metricName, statistic: Stats.SUM, period: FIVE_MINUTES });
+  }
+
+  /** The pattern of a condition, or that of its whole section where nobody has set one of it apart. */
+  private patternAmong([, { pattern, together }]: Logged, found: readonly Logged[]): string {
+    const isWhole = this.possible
+      .filter(([, each]) => each.together === together)
+      .every(([name]) => found.some((each) => each[0] === name));
+    return together !== undefined && isWhole ? together : pattern;
+  }
+
+  /** Counts lines of the logs in a metric: a filter for each function, and for each field that says what it is. */
+  private count(metricName: string, found: readonly Logged[], dimension?: string): void {
+    const fields = new Set(found.map(([, { field }]) => field));
+    const functions = new Set(found.flatMap(([, { logs }]) => logs));
+    for (const field of fields)
+      for (const each of functions) {
+        const ofBoth = found.filter(([, { field: its, logs }]) => its === field && logs.includes(each));
+        const patterns = new Set(ofBoth.map((one) => `(${this.patternAmong(one, found)})`));
+        if (patterns.size === 0) continue;
+        new MetricFilter(each, `Count-${metricName}${field.replaceAll(/\W/g, '-')}`, {
+          logGroup: each.function.logGroup,
+          filterPattern: FilterPattern.literal(`{ ${[...patterns].join(' || ')} }`),
+          metricNamespace: this.namespace,
+          metricName,
+          metricValue: '1',
+          ...(dimension && { dimensions: { [dimension]: field } }),
+        });
+      }
+  }
 }
 
-const spendingWatches = ({ metrics, alarms }: AlarmsProps): Watches => ({
-  SentimentCalls: {
-    says: `More than ${alarms.sentimentCallsPerDay} texts were scored in a day: each costs credits.`,
-    metric: metrics('SentimentCalls', DAY),
-    above: alarms.sentimentCallsPerDay,
-  },
-  SentimentTokens: {
-    says: `More than ${alarms.sentimentTokensPerDay} tokens were used in a day.`,
-    metric: metrics('SentimentTokens', DAY),
-    above: alarms.sentimentTokensPerDay,
-  },
-});
+/** The alarm of all that the logs say of a severity. */
+const SHARED = { page: 'Page', ticket: 'Ticket', notice: 'Notice' } as const satisfies Record<
+  Severity,
+  string
+>;
 
-const DEAD_LETTERS = {
-  JobsDeadLetters: 'Messages could be neither done nor refused.',
-  RareDeadLetters:
-    'A snapshot failed, a request of the inbox could not be split, or a schedule or an event could not make its job.',
-} as const satisfies Record<DeadLetterAlarm, string>;
+const BEGIN: Readonly<Record<Severity, string>> = {
+  page: 'Something is being lost, or does not work.',
+  ticket: 'Something needs a person on a working day.',
+  notice: 'Something is slower than it should be.',
+};
 
-const deadLetterWatches = ({ deadLetters }: AlarmsProps): Watches =>
-  Object.fromEntries(
-    (Object.entries(DEAD_LETTERS) as [DeadLetterAlarm, string][]).map(([name, says]) => [
-      name,
-      {
-        says,
-        metric: deadLetters[name].metricApproximateNumberOfMessagesVisible({
-          period: FIVE_MINUTES,
-          statistic: Stats.MAXIMUM,
-        }),
-      },
-    ]),
-  );
+const namedIn = (conditions: Readonly<Record<string, Condition>>): readonly Named[] =>
+  Object.entries(conditions);
 
-function snapshotWatches({ metrics, expected }: AlarmsProps): Watches {
-  const missing = expected.map(({ place, hours }) => {
-    const watch: Watch = {
-      says: `No snapshot of ${place} was published in ${hours} hours.`,
-      metric: metrics('SnapshotMissing', HOUR, { place }),
-      // Each hour is looked at once, not always in the same minute: an hour without a look is not the end of it.
-      of: 2,
-      section: 'SnapshotMissing',
-    };
-    return [`SnapshotMissing-${place}`, watch] as const;
+const isLogged = (each: Named): each is Logged => 'logs' in each[1];
+
+/** The alarm that tells of a condition. */
+export const alarmOf = ({ all }: Alarms, [name, { severity }]: Named): Alarm | undefined =>
+  all[name] ?? all[SHARED[severity]];
+
+type Overrides = Instance['alarms']['overrides'];
+
+/** Above how many in five minutes a condition has been told to go off, which needs an alarm of its own. */
+const ownLimit = ([name, condition]: Named, overrides: Overrides): number | undefined =>
+  'byValue' in condition && condition.byValue ? undefined : overrides[name]?.threshold;
+
+/** The conditions as the settings change them. Only here are their names known: they depend on the other settings. */
+function overridden(
+  conditions: Readonly<Record<string, Condition>>,
+  overrides: Overrides,
+): Readonly<Record<string, Condition>> {
+  const names = Object.keys(conditions);
+  const faults = Object.entries(overrides).flatMap(([name, { threshold }]) => {
+    const condition = conditions[name];
+    if (condition === undefined) return [`alarms.overrides.${name}: expected one of ${names.join(', ')}`];
+    return threshold === undefined || condition.setBy === undefined
+      ? []
+      : [`alarms.overrides.${name}.threshold: expected none: ${condition.setBy} sets it`];
   });
-  return {
-    SnapshotRefused: {
-      says: 'A snapshot was refused publication.',
-      metric: metrics('SnapshotsRefused'),
-    },
-    ...Object.fromEntries(missing),
-  };
-}
-
-const oldest = (queues: readonly IQueue[]) =>
-  combined(
-    'MAX',
-    queues.map((queue) =>
-      queue.metricApproximateAgeOfOldestMessage({ period: FIVE_MINUTES, statistic: Stats.MAXIMUM }),
-    ),
+  if (faults.length > 0) throw new ConfigError(faults);
+  return Object.fromEntries(
+    Object.entries(conditions).flatMap(([name, condition]) => {
+      const { off = false, severity = condition.severity, threshold } = overrides[name] ?? {};
+      const isByValue = 'byValue' in condition && condition.byValue && threshold !== undefined;
+      const limited = isByValue ? { pattern: condition.pattern.replace(/> .*$/, `> ${threshold}`) } : {};
+      return off ? [] : [[name, { ...condition, ...limited, severity }]];
+    }),
   );
-
-const sumOf = (metrics: readonly IMetric[]) => combined('SUM', metrics);
-
-/** One value of several metrics; a metric without data counts as 0. */
-function combined(by: 'SUM' | 'MAX', metrics: readonly IMetric[]): MathExpression {
-  const named = metrics.map((metric, index) => [`m${index}`, metric] as const);
-  const filled = named.map(([name]) => `FILL(${name}, 0)`);
-  return new MathExpression({
-    expression: `${by}([${filled.join(', ')}])`,
-    usingMetrics: Object.fromEntries(named),
-    label: by === 'SUM' ? 'All' : 'Oldest',
-    period: FIVE_MINUTES,
-  });
 }

@@ -98,7 +98,7 @@ const alarms = z.strictObject(
             threshold: z.optional(number(0, 1_000_000_000_000)),
             /** Who is notified of it. Default: as docs/alarms.md lists it. */
             severity: z.optional(z.enum(severities, { error: `one of ${severities.join(', ')}` })),
-            /** True leaves the alarm out, which saves $0.10 a month for each of its metrics. Default: false. */
+            /** True leaves it out. Default: false. */
             off: z.optional(z.boolean({ error: 'true or false' })),
           },
           { error: 'an object of threshold, severity and off' },
@@ -193,7 +193,7 @@ const instanceSchema = z.strictObject(
     functionsQueue: z.optional(z.boolean({ error: 'true or false' })),
     /** Whether the tables of each run are made once it is published, and every night those that lack some. */
     writeTables: z._default(z.boolean({ error: 'true or false' }), true),
-    /** Whether the report is written after each publication, for $0.23 a month; digests need it too. */
+    /** Whether the report is written after each publication, for $0.11 a month; digests need it too. */
     writeReport: z._default(z.boolean({ error: 'true or false' }), true),
     /** Calls leave from one address that does not change, through a NAT gateway, for about $36 a month: a new one, or one that exists. */
     fixedAddress: z._default(fixedAddress, false),

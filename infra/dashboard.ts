@@ -16,7 +16,6 @@ import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { logQueries, type SavedLogQuery } from './log-queries.ts';
-import type { OwnMetrics } from './metrics.ts';
 import type { SyncFunction } from './sync-function.ts';
 
 export type DashboardProps = {
@@ -24,7 +23,6 @@ export type DashboardProps = {
   readonly serviceName: string;
   /** Where to go from here, as Markdown. */
   readonly links: string;
-  readonly metrics: OwnMetrics;
   readonly alarms: readonly Alarm[];
   readonly queues: Readonly<Record<string, IQueue>>;
   readonly functions: Readonly<Record<string, SyncFunction>>;
@@ -64,26 +62,20 @@ type Row = (props: DashboardProps) => IWidget[];
 const graph = (title: string, left: IMetric[], width: number, right: IMetric[] = []) =>
   new GraphWidget({ title, left, right, width, height: 6 });
 
-/** A widget shows at most so many alarms. */
-const MOST_ALARMS = 100;
-
-const wellRow: Row = ({ alarms }) =>
-  Array.from(
-    { length: Math.ceil(alarms.length / MOST_ALARMS) },
-    (_, index) =>
-      new AlarmStatusWidget({
-        title: index === 0 ? 'Is it well? No alarm is red' : 'Further alarms',
-        alarms: alarms.slice(index * MOST_ALARMS, (index + 1) * MOST_ALARMS),
-        width: WHOLE,
-        height: 5,
-      }),
-  );
+const wellRow: Row = ({ alarms }) => [
+  new AlarmStatusWidget({
+    title: 'Is it well? No alarm is red',
+    alarms: [...alarms],
+    width: WHOLE,
+    height: 3,
+  }),
+];
 
 const linksRow: Row = ({ links }) => [
   new TextWidget({ markdown: links, width: WHOLE, height: 2, background: TextWidgetBackground.TRANSPARENT }),
 ];
 
-const dayRow: Row = (props) => [found(logQueries.day, props, WHOLE, 4)];
+const dayRow: Row = (props) => [found(logQueries.problems, props, HALF), found(logQueries.day, props, HALF)];
 
 const workRow: Row = (props) => [
   found(logQueries.places, props, THIRD),
@@ -106,11 +98,9 @@ const callsRow: Row = (props) => [
   found(logQueries.waits, props, THIRD),
 ];
 
-const textsRow: Row = ({ metrics }) => [
-  graph('Texts scored, and tokens', [metrics('SentimentCalls')], 2 * HALF, [metrics('SentimentTokens')]),
-];
+const textsRow: Row = (props) => [found(logQueries.texts, props, HALF), found(logQueries.table, props, HALF)];
 
-const functionsRow: Row = ({ metrics, functions }) => [
+const functionsRow: Row = ({ functions }) => [
   graph(
     'Errors of functions',
     Object.entries(functions).map(([label, { function: each }]) => each.metricErrors({ label })),
@@ -122,7 +112,6 @@ const functionsRow: Row = ({ metrics, functions }) => [
       each.metric('ConcurrentExecutions', { label, statistic: Stats.MAXIMUM }),
     ),
     HALF,
-    [metrics('TableAway')],
   ),
 ];
 

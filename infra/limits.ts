@@ -14,7 +14,7 @@ export type Limit = {
 
 /**
  * All limits of resources that a configuration can reach. Sources: "Quotas" in the guides of Lambda and EventBridge,
- * and the API references of PutRule, PutTargets and PutMetricAlarm, as of 2026-11-22.
+ * and the API references of PutRule, PutTargets, PutMetricAlarm and PutMetricFilter, as of 2026-11-22.
  */
 export const limits: readonly Limit[] = [
   {
@@ -45,6 +45,13 @@ export const limits: readonly Limit[] = [
     most: 1_024,
     sizeIn: ({ AlarmDescription }) => sizeOf(AlarmDescription),
     remedy: 'shorten alarms.runbook',
+  },
+  {
+    type: 'AWS::Logs::MetricFilter',
+    what: 'characters of filter pattern',
+    most: 1_024,
+    sizeIn: ({ FilterPattern }) => sizeOf(FilterPattern),
+    remedy: 'configure fewer schedules with an expected time: publishedWithinHours',
   },
   {
     type: 'AWS::IAM::ManagedPolicy',

@@ -20,8 +20,18 @@ const overTime = (title: string, figures: readonly string[]): SavedLogQuery => (
   lines: [MEASURED, `stats ${figures.join(', ')} by bin(5m)`],
 });
 
-/** What no alarm needs is no metric, and no cost until somebody looks: it is in the log, and these queries find it. */
+/** What was measured is no metric, and no cost until somebody looks: it is in the log, and these queries find it. */
 export const logQueries = {
+  problems: {
+    title: 'What alarms were about',
+    as: 'table',
+    lines: [
+      'filter msg = "problem" or (type = "platform.report" and record.status != "success")',
+      'fields coalesce(problem, record.status) as what',
+      'stats count(*) as lines, max(value) as most, max(@timestamp) as last by what',
+      'sort last desc',
+    ],
+  },
   day: {
     title: 'The last day',
     as: 'table',
@@ -72,6 +82,10 @@ export const logQueries = {
       `stats sum(${'WaitedMs' satisfies MeasureName}) / sum(${'Requests' satisfies MeasureName}) as msPerCall by bin(1h)`,
     ],
   },
+  texts: overTime('Texts scored, and tokens', (['SentimentCalls', 'SentimentTokens'] as const).map(sum)),
+  table: overTime('The table could not be reached, and requests refused', [
+    ...(['TableAway', 'Unauthorized', 'Forbidden'] as const).map(sum),
+  ]),
   faults: {
     title: 'What went wrong, newest first',
     as: 'table',

@@ -21,7 +21,6 @@ import { EventRules } from './event-rules.ts';
 import { ExpectedSnapshots } from './expected-snapshots.ts';
 import { Jobs } from './jobs.ts';
 import { checkLimits } from './limits-check.ts';
-import { ownMetrics } from './metrics.ts';
 import { Network } from './network.ts';
 import { type AnyProps, partsOf, resourceFaults } from './platform-sync-props.ts';
 import { Policies, PUBLISHED } from './policies.ts';
@@ -226,7 +225,6 @@ export class PlatformSync extends Construct {
   ): Readonly<Record<string, Alarm>> {
     const { jobs, expected, tables, reports, group, rareDeadLetters } = watched;
     const { serviceName, topics = {}, workGroupName } = watched;
-    const metrics = ownMetrics(serviceName);
     const { queues, functions } = labelled(watched);
     const deadLetters = {
       JobsDeadLetters: jobs.deadLetters,
@@ -235,21 +233,21 @@ export class PlatformSync extends Construct {
     const alarms = new Alarms(this, 'Alarms', {
       ...instance,
       expected: expected.expected,
-      rare: [expected.watch, tables?.write].filter((each) => each !== undefined),
+      watch: expected.watch,
+      tables: tables?.write,
       report: reports?.write,
       topics,
-      metrics,
+      serviceName,
       queues: Object.values(queues),
       deadLetters,
-      functions: Object.values(functions),
+      workers: Object.values(functions),
     });
     // What sends digests is watched, and needs the topics of what watches it.
     reports?.start({ ...instance, group, rareDeadLetters, topics: alarms.topics.of('notice') });
     new Dashboard(this, 'Dashboard', {
       serviceName,
       links: linksOf(this, { deadLetters, workGroupName, runbook: instance.alarms.runbook }),
-      metrics,
-      alarms: alarms.all,
+      alarms: Object.values(alarms.all),
       queues,
       functions: {
         ...functions,
@@ -258,7 +256,9 @@ export class PlatformSync extends Construct {
         ...(reports && { 'write-report': reports.write }),
       },
     });
-    return Object.fromEntries(alarms.all.map((alarm) => [alarm.node.id, alarm]));
+    for (const [name, alarm] of Object.entries(alarms.all))
+      new CfnOutput(this, `Alarm${name}`, { value: alarm.alarmName });
+    return alarms.all;
   }
 
   /** The settings for commands on a laptop: `env --stack NAME` prints them by their descriptions. */

@@ -1,6 +1,7 @@
 import { type Duration, Stack } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
+  ContextAttribute,
   type CronOptionsWithTimezone,
   type IScheduleGroup,
   Schedule,
@@ -44,7 +45,8 @@ export function startRegularly(scope: Construct, id: string, props: RegularStart
       role,
       deadLetterQueue: rareDeadLetters,
       maxEventAge,
-      input: ScheduleTargetInput.fromObject(input),
+      // When it was to be: Lambda may hold it back.
+      input: ScheduleTargetInput.fromObject({ ...input, scheduledAt: ContextAttribute.scheduledTime }),
     }),
   });
   // CDK writes the group's name, not a reference to it: without this, CloudFormation may make the schedule first.

@@ -43,7 +43,12 @@ export class Reports extends Construct {
       ...sources.flatMap((source) => [`${source}/*`, `${source}.*`]),
       ...['changes/*', 'results/*', 'scores/*', 'formulas/*', 'parquet/*', 'model/*', 'work/*', 'report/*'],
     ]);
-    storage.grantWrite(this.write.role, ['report/*', 'parquet/uses/*', 'model/*']);
+    storage.grantWrite(this.write.role, [
+      'report/*',
+      'work/report-failures.json',
+      'parquet/uses/*',
+      'model/*',
+    ]);
     storage.grantDelete(this.write.role, ['model/*']);
   }
 

@@ -5,18 +5,3 @@
 export const severities = ['page', 'ticket', 'notice'] as const;
 
 export type Severity = (typeof severities)[number];
-
-/** The alarms, by the sections of the runbook, that are not tickets. */
-const OTHERS: Readonly<Record<string, Severity>> = {
-  Unauthorized: 'page',
-  FunctionErrors: 'page',
-  OldestJob: 'page',
-  SnapshotMissing: 'page',
-  SentimentCalls: 'page',
-  SentimentTokens: 'page',
-  Throttling: 'notice',
-  TableAway: 'notice',
-};
-
-/** The severity of an alarm, unless the configuration says otherwise. */
-export const severityOf = (section: string): Severity => OTHERS[section] ?? 'ticket';

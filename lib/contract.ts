@@ -6,11 +6,11 @@ import type { SettingName } from './settings.ts';
  */
 
 export {
-  loggedNames,
   METRIC_NAMESPACE,
   type MeasureName,
-  type MetricName,
-  metricNames,
+  measureNames,
+  type ProblemName,
+  problemNames,
 } from './base/metric-names.ts';
 export { type Allow, allowFault } from './jobs/allow.ts';
 export { jobTimes } from './jobs/job-times.ts';

@@ -5,6 +5,7 @@ import { openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { jobTimes } from '../../lib/jobs/job-times.ts';
 import { leaseUntil, openWorker } from '../../lib/jobs/open-worker.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
+import { createScoredInDay } from '../../lib/jobs/texts/scored-in-day.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
 import { createInvocations } from '../invocations.ts';
@@ -15,12 +16,15 @@ import { writeLine } from '../write-line.ts';
 /** Runs jobs from the queue. Messages that are not finished are named in the response, and come back. */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   return invocations.run(context, async () => {
-    const { worker, queue, concurrency, metrics } = await ready();
+    const { worker, queue, concurrency, metrics, addToDay } = await ready();
     using _ = { [Symbol.dispose]: metrics.flush };
     const { now } = worker.ledger;
     const deadlineMs = now() + context.getRemainingTimeInMillis() - jobTimes.toAnswerMs;
     const lease = leaseUntil(deadlineMs, now);
     const failed = await runBatch(event.Records.map(parseRecord), { worker, lease, queue, concurrency });
+    // Where the table is away, the next invocation adds it.
+    const day = await addToDay(metrics.scored()).catch(() => undefined);
+    if (day !== undefined) metrics.scoredInDay(day);
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
   });
 }
@@ -66,5 +70,6 @@ async function open() {
     queue: createSqsQueue(queueUrl, createSqsClient(queueUrl, process.env)),
     concurrency: settings.PLATFORM_CONCURRENCY,
     metrics,
+    addToDay: createScoredInDay(storage.table, storage.ledger.now),
   };
 }

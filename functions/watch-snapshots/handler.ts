@@ -5,13 +5,15 @@ import { readSettings } from '../../lib/settings.ts';
 import { expectedSnapshots, missingSnapshots } from '../../lib/snapshot/missing-snapshots.ts';
 import { openStore, storeUntil } from '../../lib/store/index.ts';
 import { createInvocations } from '../invocations.ts';
-import { measuredLine } from '../measured-line.ts';
+import { reportLateStart } from '../late-start.ts';
+import { measuredLine, problemLine } from '../measured-line.ts';
 import { openAtStart } from '../open-at-start.ts';
 import { writeLine } from '../write-line.ts';
 
-/** Reports each place whose newest published run is too old, as a metric and in the log. Its event says what is expected. */
+/** Reports each place whose newest published run is too old, as a problem. Its event says what is expected. */
 export async function handler(event: unknown, context: Context) {
   return invocations.run(context, async (nearEnd) => {
+    reportLateStart(event, process.env);
     const { store, logger, service } = await ready();
     const { expected } = expectedSnapshots.parse(event);
     const missing = await missingSnapshots(expected, {
@@ -21,9 +23,9 @@ export async function handler(event: unknown, context: Context) {
     });
     for (const { place, ...facts } of missing) {
       logger.warn({ place, ...facts }, 'snapshot missing');
-      writeLine(
-        measuredLine({ SnapshotMissing: 1 }, { at: Date.now(), service, place, dimensions: ['place'] }),
-      );
+      const [at, hours] = [Date.now(), facts.hours];
+      writeLine(measuredLine({ SnapshotMissing: 1 }, { at, service, place }));
+      writeLine(problemLine(`SnapshotMissing-${place}`, hours, { at, service }));
     }
     return { missing };
   });

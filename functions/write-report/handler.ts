@@ -4,22 +4,26 @@ import { once } from '../../lib/base/index.ts';
 import { createLogger } from '../../lib/logger.ts';
 import { type ModelToOpen, renewModel } from '../../lib/model/index.ts';
 import { afterPublishing, afterPublishingEvent } from '../../lib/report/after-publishing.ts';
+import { createFailures } from '../../lib/report/failures.ts';
 import { writeReport } from '../../lib/report/write-report.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { openStore } from '../../lib/store/index.ts';
 import { createInvocations } from '../invocations.ts';
+import { reportLateStart } from '../late-start.ts';
+import { problemLine } from '../measured-line.ts';
 import { openAtStart } from '../open-at-start.ts';
 import { writeLine } from '../write-line.ts';
 
 /** Writes the report if a run was published that it does not show, and sends the digests of runs that have none yet. */
 export async function handler(event: unknown, context: Context) {
   return invocations.run(context, async (nearEnd) => {
-    const { store, logger } = await ready();
-    const done = await afterPublishing({
+    reportLateStart(event, process.env);
+    const { store, logger, failures } = await ready();
+    const looked = afterPublishing({
       ...afterPublishingEvent.parse(event),
       store,
       async write(options) {
-        const faults = await writeReport(options);
+        const faults = await failures.during(() => writeReport(options));
         if (faults.length > 0)
           logger.warn({ faults: faults.slice(0, MOST_FAULTS) }, 'report written with faults');
       },
@@ -28,6 +32,10 @@ export async function handler(event: unknown, context: Context) {
       now: Date.now,
       warn: (what, err) => logger.warn({ err }, what),
       signal: nearEnd,
+    });
+    const done = await looked.catch(async (error: unknown) => {
+      await failures.add();
+      throw error;
     });
     if (done.report === 'written' || done.digests.length > 0) logger.info(done, 'report');
     return done;
@@ -65,9 +73,15 @@ const ready = once(open);
 await openAtStart(ready);
 
 async function open() {
-  const { SYNC_STORE, LOG_LEVEL } = readSettings(process.env);
+  const { SYNC_STORE, SYNC_STACK: service, LOG_LEVEL } = readSettings(process.env);
+  const store = await openStore(SYNC_STORE, { s3: process.env });
   return {
-    store: await openStore(SYNC_STORE, { s3: process.env }),
+    store,
+    failures: createFailures({
+      store,
+      now: Date.now,
+      onOften: (times) => writeLine(problemLine('ReportFailed', times, { at: Date.now(), service })),
+    }),
     logger: createLogger(LOG_LEVEL, writeLine),
   };
 }

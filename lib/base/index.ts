@@ -46,7 +46,7 @@ export {
 export { nearestName } from './json/nearest-name.ts';
 export { anyRecord, own, recordOf } from './json/record-schema.ts';
 export { boundedLine, hideUser, quoted, shownJson, shownText } from './json/shown.ts';
-export { METRIC_NAMESPACE, type MeasureName, metricNames } from './metric-names.ts';
+export type { MeasureName, ProblemName } from './metric-names.ts';
 export { once } from './once.ts';
 export { loadPeer, optionalPeers, PeerMissingError } from './optional-peer.ts';
 export { systemReason } from './system-reason.ts';

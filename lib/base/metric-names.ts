@@ -1,44 +1,60 @@
-/** The namespace of all instances' metrics; each names its stack in the dimension `service`. */
+/** The namespace of metrics: each instance has its own below it, named after its stack. */
 export const METRIC_NAMESPACE = 'platform-sync';
 
-/** What the functions report to CloudWatch, because an alarm needs it: each is a count, and is paid by the hour. */
-export const metricNames = [
+/**
+ * What somebody must look into: a line of the log each, which metric filters count by the severity that the template
+ * gives it. The place of a missing snapshot follows its name.
+ */
+export const problemNames = [
+  'Unauthorized',
+  'Forbidden',
+  'Throttling',
+  'TableAway',
+  'MessagesRefused',
+  'JobsFailed',
+  'JobsUnknown',
+  'SnapshotRefused',
+  'SnapshotMissing',
+  'SentimentCalls',
+  'SentimentTokens',
+  'ReportFailed',
+  'FunctionThrottles',
+] as const;
+
+/** One of them. */
+export type ProblemName = (typeof problemNames)[number];
+
+/** What functions measure: fields of these names in a line of the log, which queries sum up. */
+export const measureNames = [
+  'JobsDone',
   'JobsFailed',
   'JobsUnknown',
   /** Messages and requests in the inbox that could not become jobs. */
   'MessagesRefused',
   'Requests',
+  'Retries',
   'Throttled',
   /** Requests that the platform refused with 401. */
   'Unauthorized',
   /** Requests refused with 403, except for single cards and data files: those are named in the manifest. */
   'Forbidden',
-  /** Times that a process found the table unavailable, so that it sent nothing. */
-  'TableAway',
-  'SentimentCalls',
-  'SentimentTokens',
-  'SnapshotsRefused',
-  /** Checks that found the newest published run too old, by the dimension `place`. */
-  'SnapshotMissing',
-] as const;
-
-/** One of them. */
-export type MetricName = (typeof metricNames)[number];
-
-/** What is only in the line of the log that reports the metrics, as a field of this name: queries sum it up. */
-export const loggedNames = [
-  'JobsDone',
-  'SnapshotsPublished',
-  'Retries',
   /** Milliseconds that calls waited for their turn. */
   'WaitedMs',
+  /** Times that a process found the table unavailable, so that it sent nothing. */
+  'TableAway',
   /** Slots of the budget: reserved, used by a call, and passed without one. */
   'SlotsGranted',
   'SlotsUsed',
   'SlotsWasted',
   /** Requests a second that may leave, as a process last knew; below the configured rate after a 429. */
   'EffectiveRate',
+  'SentimentCalls',
+  'SentimentTokens',
+  'SnapshotsPublished',
+  'SnapshotsRefused',
+  /** Looks that found the newest published run too old, by `place`. */
+  'SnapshotMissing',
 ] as const;
 
-/** Anything that the functions measure. */
-export type MeasureName = MetricName | (typeof loggedNames)[number];
+/** One of them. */
+export type MeasureName = (typeof measureNames)[number];

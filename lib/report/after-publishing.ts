@@ -99,9 +99,9 @@ export async function keepReport(options: KeepReportOptions): Promise<'written' 
 async function runsNow(before: StoredReport['runs'], { store, places, now, warn }: KeepReportOptions) {
   const runs: Record<string, string> = {};
   const shown = Object.keys(before).flatMap((name) => placeSchema.safeParse(name).data ?? []);
-  // Listing costs ten times as much as reading: a narrowed place that nobody has named is found within the hour.
-  const isFirstOfHour = new Date(now()).getUTCMinutes() < 10;
-  const listed = isFirstOfHour ? await placesIn(store) : [];
+  // Listing costs ten times as much as reading: a narrowed place that nobody has named is found within three hours.
+  const isTime = new Date(now()).getUTCHours() % 3 === 0 && new Date(now()).getUTCMinutes() < 10;
+  const listed = isTime ? await placesIn(store) : [];
   for (const place of new Set([...sources, ...places, ...shown, ...listed])) {
     const latest = await readLatest(store, place).catch(unlessDamaged(warn));
     if (latest !== undefined) runs[place] = latest.run;

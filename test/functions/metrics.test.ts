@@ -1,24 +1,30 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createMetrics } from '../../functions/metrics.ts';
 
 /** Metrics, and the lines that each flush writes. */
-function startMetrics() {
+function startMetrics(now: () => number = () => 1_000) {
   const lines: Line[] = [];
   const write = (line: string) => lines.push(JSON.parse(line));
-  const metrics = createMetrics({ SYNC_STACK: 'acme' }, write, () => 1_000);
-  /** Without what each line has. */
-  const written = () => lines.map(({ _aws, level, timestamp, msg, service, ...rest }) => rest);
-  return { metrics, lines, written };
+  const metrics = createMetrics({ SYNC_STACK: 'acme' }, write, now);
+  const of = (kind: string) =>
+    lines
+      .filter(({ msg }) => msg === kind)
+      // Without what each line has.
+      .map(({ level, timestamp, msg, service, ...rest }) => rest);
+  return {
+    metrics,
+    lines,
+    written: () => of('measured'),
+    problems: () => of('problem').map(({ problem, value }) => [problem, value]),
+  };
 }
 
-type Line = Readonly<Record<string, unknown>> & {
-  readonly _aws?: { readonly CloudWatchMetrics: readonly object[] };
-};
+type Line = Readonly<Record<string, unknown>>;
 
 const request = { kind: 'request', attempt: 1, durationMs: 5, sizeBytes: 10 } as const;
 
 test('calls and their failures are counted', () => {
-  const { metrics, written } = startMetrics();
+  const { metrics, written, problems } = startMetrics();
 
   const search = { operation: 'searchCalculations', attempt: 1 };
   metrics.observe({ ...request, ...search, status: 200 });
@@ -43,20 +49,26 @@ test('calls and their failures are counted', () => {
       TableAway: 1,
     },
   ]);
+  expect(problems()).toEqual([
+    ['Unauthorized', 1],
+    ['Forbidden', 1],
+    ['TableAway', 1],
+  ]);
 });
 
 test('a single forbidden record raises no alarm', () => {
-  const { metrics, written } = startMetrics();
+  const { metrics, written, problems } = startMetrics();
 
   metrics.observe({ ...request, operation: 'getDataFile', status: 403 });
   metrics.observe({ ...request, operation: 'listCards', status: 403 });
   metrics.flush();
 
   expect(written()).toEqual([{ Requests: 2 }]);
+  expect(problems()).toEqual([]);
 });
 
 test('jobs are counted in total and by type, snapshots by place', () => {
-  const { metrics, written } = startMetrics();
+  const { metrics, written, problems } = startMetrics();
 
   metrics.jobFinished({ type: 'score', status: 'done' });
   metrics.jobFinished({ type: 'score', status: 'failed' });
@@ -77,9 +89,15 @@ test('jobs are counted in total and by type, snapshots by place', () => {
       byType: { score: { JobsDone: 1, JobsFailed: 1 }, 'run-function': { JobsUnknown: 1 } },
     },
   ]);
+  expect(problems()).toEqual([
+    ['MessagesRefused', 1],
+    ['JobsFailed', 1],
+    ['JobsUnknown', 1],
+    ['SnapshotRefused', 1],
+  ]);
 });
 
-test('CloudWatch makes metrics of what alarms need, by stack, and of nothing else', () => {
+test('a problem is a line of its own, which names it', () => {
   const { metrics, lines } = startMetrics();
 
   metrics.jobFinished({ type: 'score', status: 'done' });
@@ -88,16 +106,6 @@ test('CloudWatch makes metrics of what alarms need, by stack, and of nothing els
 
   expect(lines).toEqual([
     {
-      _aws: {
-        Timestamp: 1_000,
-        CloudWatchMetrics: [
-          {
-            Namespace: 'platform-sync',
-            Dimensions: [['service']],
-            Metrics: [{ Name: 'JobsFailed', Unit: 'Count' }],
-          },
-        ],
-      },
       level: 'info',
       timestamp: '1970-01-01T00:00:01.000Z',
       msg: 'measured',
@@ -106,24 +114,62 @@ test('CloudWatch makes metrics of what alarms need, by stack, and of nothing els
       JobsFailed: 1,
       byType: { score: { JobsDone: 1, JobsFailed: 1 } },
     },
+    {
+      level: 'warn',
+      timestamp: '1970-01-01T00:00:01.000Z',
+      msg: 'problem',
+      service: 'acme',
+      problem: 'JobsFailed',
+      value: 1,
+    },
   ]);
 });
 
-test('runs that are refused are a metric, and all are in the log by their places', () => {
-  const { metrics, lines } = startMetrics();
+test('what was scored in a day is reported, whoever scored it', () => {
+  const { metrics, problems } = startMetrics();
+  metrics.observe({ ...request, operation: 'analyzeSentiment', status: 200 });
+  metrics.textScored({ type: 'DEFAULT', modelProviderUsage: { totalTokens: 40 } });
 
-  metrics.snapshotEnded({ place: 'cards', kind: 'published' });
-  metrics.snapshotEnded({ place: 'files', kind: 'refused' });
+  expect(metrics.scored()).toEqual({ calls: 1, tokens: 40 });
+  metrics.scoredInDay({ calls: 70, tokens: 900 });
   metrics.flush();
 
-  expect(lines).toMatchObject([
-    { place: 'cards', SnapshotsPublished: 1 },
-    {
-      _aws: { CloudWatchMetrics: [{ Dimensions: [['service']], Metrics: [{ Name: 'SnapshotsRefused' }] }] },
-      place: 'files',
-    },
+  expect(problems()).toEqual([
+    ['SentimentCalls', 70],
+    ['SentimentTokens', 900],
   ]);
-  expect(lines[0]).not.toHaveProperty('_aws');
+  expect(metrics.scored()).toEqual({ calls: 0, tokens: 0 });
+});
+
+describe('throttling', () => {
+  const MINUTE = 60_000;
+
+  /** What is reported after these windows of five minutes, each of so many requests and 429s. */
+  function reportedAfter(...windows: readonly (readonly [requests: number, throttled: number])[]) {
+    let nowMs = 0;
+    const { metrics, problems } = startMetrics(() => nowMs);
+    const search = { operation: 'searchCalculations', attempt: 1 };
+    for (const [requests, throttled] of windows) {
+      nowMs += 5 * MINUTE;
+      for (let count = 0; count < requests; count += 1)
+        metrics.observe({ ...request, ...search, status: 200 });
+      for (let count = 0; count < throttled; count += 1)
+        metrics.observe({ kind: 'throttled', ...search, retryAfterMs: undefined });
+    }
+    nowMs += 5 * MINUTE;
+    metrics.flush();
+    return problems();
+  }
+
+  test('is a problem for as long as it is in three windows in a row, by the least share', () => {
+    expect(reportedAfter([10, 5], [10, 1], [10, 3])).toEqual([['Throttling', 10]]);
+  });
+
+  test('is none where one of them had none, or few requests', () => {
+    expect(reportedAfter([10, 5], [10, 0], [10, 3])).toEqual([]);
+    expect(reportedAfter([10, 5], [9, 9], [10, 3])).toEqual([]);
+    expect(reportedAfter([10, 5], [10, 3])).toEqual([]);
+  });
 });
 
 test('each invocation writes its own sums, and nothing if nothing happened', () => {

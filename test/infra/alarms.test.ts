@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
+import { Alarms, alarmOf } from '../../infra/alarms.ts';
 import { alarmsPage } from '../../infra/alarms-page.ts';
-import { loggedNames, METRIC_NAMESPACE, metricNames } from '../../lib/contract.ts';
+import { measureNames, problemNames } from '../../lib/contract.ts';
 import { appOf, full, least, propertiesOf, resourcesOf, templateOf } from './instances.ts';
+import { at, matches } from './metric-filter.ts';
 
 type AlarmProperties = {
   readonly AlarmDescription: string;
@@ -18,7 +20,7 @@ type AlarmProperties = {
   readonly Namespace?: string;
   readonly MetricName?: string;
   readonly Period?: number;
-  readonly Metrics?: readonly { readonly MetricStat?: MetricStat }[];
+  readonly Metrics?: readonly { readonly Expression?: string; readonly Period?: number }[];
 };
 
 const alarmsOf = (instance: object) =>
@@ -37,26 +39,77 @@ test('docs/alarms.md is what `npm run reference` makes of the alarms and metrics
   expect(readFileSync('docs/alarms.md', 'utf8')).toBe(alarmsPage());
 });
 
-const sectionOf = ({ AlarmDescription: description }: AlarmProperties) => description.split('#').at(-1);
-
 const PAGER = 'arn:aws:sns:eu-central-1:111122223333:pager';
 
 const isPage = ({ AlarmActions: actions }: AlarmProperties) => actions.includes(PAGER);
 
-const runbook = readFileSync('infra/RUNBOOK.md', 'utf8').split(/^## /m).slice(1);
+/** The conditions of an instance. */
+function conditionsOf(instance: object) {
+  const found = appOf(instance)
+    .node.findAll()
+    .find((each) => each instanceof Alarms);
+  if (found === undefined) throw new Error('expected alarms');
+  return { alarms: found, conditions: Object.entries(found.conditions) };
+}
 
-test('each alarm has a section in the runbook, and each section an alarm', () => {
-  const headings = runbook.map((section) => section.split('\n', 1)[0]?.toLowerCase());
+test('each condition has a section in the runbook, and each section a condition', () => {
+  const headings = readFileSync('infra/RUNBOOK.md', 'utf8')
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => section.split('\n', 1)[0]);
+  const sections = conditionsOf(full).conditions.map(([name, { section = name }]) => section);
 
-  expect([...new Set(alarms.map(sectionOf))].sort()).toEqual([...headings].sort());
+  expect([...new Set(sections)].sort()).toEqual([...headings].sort());
+});
+
+test('whatever raises an alarm goes to somebody at its severity', () => {
+  const { alarms: found, conditions } = conditionsOf(full);
+
+  // On the left what had an alarm of its own when each was one metric.
+  expect(
+    Object.fromEntries(
+      conditions.map((each) => [each[0], `${each[1].severity} by ${alarmOf(found, each)?.node.id}`]),
+    ),
+  ).toEqual({
+    Unauthorized: 'page by Page',
+    Forbidden: 'ticket by Ticket',
+    Throttling: 'notice by Notice',
+    TableAway: 'notice by Notice',
+    MessagesRefused: 'ticket by Ticket',
+    JobsFailed: 'ticket by Ticket',
+    JobsUnknown: 'ticket by Ticket',
+    OldestJob: 'page by OldestJob',
+    JobsDeadLetters: 'ticket by JobsDeadLetters',
+    RareDeadLetters: 'ticket by RareDeadLetters',
+    SnapshotRefused: 'ticket by Ticket',
+    'SnapshotMissing-calculations': 'page by Page',
+    'SnapshotMissing-calculations.revenue': 'page by Page',
+    'SnapshotMissing-files': 'page by Page',
+    'SnapshotMissing-cards': 'page by Page',
+    'SnapshotMissing-cards.few': 'page by Page',
+    'SnapshotMissing-data-files': 'page by Page',
+    FunctionErrors: 'page by Page',
+    FunctionThrottles: 'ticket by Ticket',
+    ReportFailed: 'ticket by Ticket',
+    SentimentCalls: 'page by Page',
+    SentimentTokens: 'page by Page',
+  });
 });
 
 test('each alarm says what is wrong, links to the runbook and notifies somebody', () => {
   for (const alarm of alarms) {
-    expect(alarm.AlarmDescription).toMatch(/^[A-Z].+\. https:\/\/wiki\.example\.com\/runbook#[a-z]+$/);
+    expect(alarm.AlarmDescription).toMatch(/^[A-Z].+ https:\/\/wiki\.example\.com\/runbook#[A-Za-z]+/);
     expect(alarm.AlarmActions).toHaveLength(isPage(alarm) ? 3 : 2);
     expect(alarm.OKActions).toEqual(alarm.AlarmActions);
   }
+});
+
+test('an alarm about several problems says where each has its section', () => {
+  const page = alarms.find(({ id }) => id === 'Page');
+
+  expect(page?.AlarmDescription).toBe(
+    'Something is being lost, or does not work. The notification names the problem; its section is https://wiki.example.com/runbook#PROBLEM in small letters: Unauthorized, SnapshotMissing-… (#snapshotmissing), error (#functionerrors), failure (#functionerrors), timeout (#functionerrors), SentimentCalls, SentimentTokens.',
+  );
 });
 
 test('each alarm goes off when it should', () => {
@@ -75,57 +128,100 @@ test('each alarm goes off when it should', () => {
   );
 
   expect(lines.sort()).toEqual([
-    'Forbidden: Forbidden > 0 in 1 of 1 × 300 s, no data notBreaching',
-    'FunctionErrors: computed > 0 in 1 of 4 × 300 s, no data notBreaching',
-    'FunctionThrottles: computed > 0 in 3 of 4 × 300 s, no data notBreaching',
     'JobsDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 of 1 × 300 s, no data notBreaching',
-    'JobsFailed: JobsFailed > 0 in 1 of 1 × 300 s, no data notBreaching',
-    'JobsUnknown: JobsUnknown > 0 in 1 of 1 × 300 s, no data notBreaching',
-    'MessagesRefused: MessagesRefused > 0 in 1 of 1 × 300 s, no data notBreaching',
+    'Notice: computed > 0 in 1 of 15 × 300 s, no data notBreaching',
     'OldestJob: computed > 21600 in 1 of 1 × 300 s, no data notBreaching',
+    'Page: computed > 0 in 1 of 15 × 300 s, no data notBreaching',
     'RareDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 of 1 × 300 s, no data notBreaching',
-    'ReportFailed: Errors > 0 in 3 of 14 × 300 s, no data notBreaching',
-    'SentimentCalls: SentimentCalls > 1000 in 1 of 1 × 86400 s, no data notBreaching',
-    'SentimentTokens: SentimentTokens > 2000 in 1 of 1 × 86400 s, no data notBreaching',
-    'SnapshotMissingcalculations: SnapshotMissing > 0 in 1 of 2 × 3600 s, no data notBreaching',
-    'SnapshotMissingcalculationsrevenue: SnapshotMissing > 0 in 1 of 2 × 3600 s, no data notBreaching',
-    'SnapshotMissingcards: SnapshotMissing > 0 in 1 of 2 × 3600 s, no data notBreaching',
-    'SnapshotMissingcardsfew: SnapshotMissing > 0 in 1 of 2 × 3600 s, no data notBreaching',
-    'SnapshotMissingdatafiles: SnapshotMissing > 0 in 1 of 2 × 3600 s, no data notBreaching',
-    'SnapshotMissingfiles: SnapshotMissing > 0 in 1 of 2 × 3600 s, no data notBreaching',
-    'SnapshotRefused: SnapshotsRefused > 0 in 1 of 1 × 300 s, no data notBreaching',
-    'TableAway: TableAway > 0 in 1 of 1 × 300 s, no data notBreaching',
-    'Throttling: computed > 5 in 3 of 3 × 300 s, no data notBreaching',
-    'Unauthorized: Unauthorized > 0 in 1 of 1 × 300 s, no data notBreaching',
+    'Ticket: computed > 0 in 1 of 15 × 300 s, no data notBreaching',
   ]);
 });
 
-type MetricStat = { readonly Period: number; readonly Metric: { readonly Namespace: string } };
-
-/** How long an alarm looks back at most, in seconds, and what namespaces it looks at. */
-function lookBackOf(alarm: AlarmProperties) {
-  const stats = (alarm.Metrics ?? []).flatMap(({ MetricStat: stat }) => (stat === undefined ? [] : [stat]));
-  const period = Math.max(alarm.Period ?? 0, ...stats.map(({ Period }) => Period));
-  return {
-    seconds: period * alarm.EvaluationPeriods,
-    namespaces: [alarm.Namespace, ...stats.map(({ Metric }) => Metric.Namespace)],
-  };
-}
-
-test('each alarm on a metric of Lambda still sees an invocation that ran until its limit, 5 minutes later', () => {
-  const limits = resourcesOf(template).flatMap(([, { Type, Properties }]) =>
-    Type === 'AWS::Lambda::Function' ? [Number(Properties['Timeout'] ?? 0)] : [],
+test('an alarm of several problems has a series of each, which CloudWatch can look back at', () => {
+  const queries = alarms.flatMap(({ id, EvaluationPeriods, Metrics = [] }) =>
+    Metrics.flatMap(({ Expression = '', Period = 300 }) =>
+      Expression.startsWith('SELECT') ? [{ id, Expression, seconds: Period * EvaluationPeriods }] : [],
+    ),
   );
-  const onLambda = alarms.filter((alarm) => lookBackOf(alarm).namespaces.includes('AWS/Lambda'));
 
-  expect(onLambda.map(({ id }) => id)).toEqual(['FunctionErrors', 'FunctionThrottles', 'ReportFailed']);
-  expect(Math.max(...limits)).toBe(900);
-  for (const alarm of onLambda)
-    expect(lookBackOf(alarm).seconds).toBeGreaterThanOrEqual(Math.max(...limits) + 300);
+  // The latest three hours are all that an alarm on a query looks at; what is looked for each hour must stay that long.
+  for (const { seconds } of queries) {
+    expect(seconds).toBeGreaterThan(3_600);
+    expect(seconds).toBeLessThanOrEqual(10_800);
+  }
+  expect(queries.map(({ Expression }) => Expression)).toEqual(
+    ['page', 'ticket', 'notice'].map(
+      (severity) =>
+        `SELECT SUM(${severity}) FROM SCHEMA("platform-sync/platform-sync-full", problem) GROUP BY problem ORDER BY SUM() DESC`,
+    ),
+  );
 });
 
-test('no alarm looks back further than CloudWatch does', () => {
-  for (const alarm of alarms) expect(lookBackOf(alarm).seconds).toBeLessThanOrEqual(604_800);
+type FilterProperties = {
+  readonly FilterPattern: string;
+  readonly LogGroupName: unknown;
+  readonly MetricTransformations: readonly [
+    {
+      readonly MetricName: string;
+      readonly MetricNamespace: string;
+      readonly MetricValue: string;
+      readonly Dimensions?: readonly { readonly Key: string; readonly Value: string }[];
+    },
+  ];
+};
+
+const filtersOf = (of: ReturnType<typeof templateOf>) =>
+  propertiesOf(of, 'AWS::Logs::MetricFilter') as unknown as readonly FilterProperties[];
+
+/** How often a line is counted by the filters of one function, and as what. */
+function countedAs(line: object, ofFunction: string, of = template) {
+  return filtersOf(of).flatMap(({ FilterPattern, LogGroupName, MetricTransformations: [metric] }) =>
+    JSON.stringify(LogGroupName).includes(ofFunction) && matches(FilterPattern, line)
+      ? [`${metric.MetricName}: ${String(at(line, metric.Dimensions?.[0]?.Value ?? '$'))}`]
+      : [],
+  );
+}
+
+test('a line about a problem is counted once, at its severity, if it is above its limit', () => {
+  const problem = (name: string, value: number) => ({ msg: 'problem', problem: name, value });
+
+  expect(countedAs(problem('Unauthorized', 1), 'JobsRunJobsLog')).toEqual(['page: Unauthorized']);
+  expect(countedAs(problem('JobsFailed', 3), 'JobsRunJobsLog')).toEqual(['ticket: JobsFailed']);
+  expect(countedAs(problem('TableAway', 1), 'SnapshotsSnapshotLog')).toEqual(['notice: TableAway']);
+  expect(countedAs(problem('Throttling', 5), 'JobsRunJobsLog')).toEqual([]);
+  expect(countedAs(problem('Throttling', 5.1), 'JobsRunJobsLog')).toEqual(['notice: Throttling']);
+  expect(countedAs(problem('SentimentCalls', 1_000), 'JobsRunJobsLog')).toEqual([]);
+  expect(countedAs(problem('SentimentCalls', 1_001), 'JobsRunJobsLog')).toEqual(['page: SentimentCalls']);
+  expect(countedAs(problem('SnapshotMissing-cards.few', 26), 'ExpectedSnapshotsWatchLog')).toEqual([
+    'page: SnapshotMissing-cards.few',
+  ]);
+  expect(countedAs(problem('ReportFailed', 3), 'ReportsWriteLog')).toEqual(['ticket: ReportFailed']);
+  expect(countedAs(problem('FunctionThrottles', 901), 'ReportsWriteLog')).toEqual([
+    'ticket: FunctionThrottles',
+  ]);
+  expect(countedAs({ msg: 'measured', JobsFailed: 3 }, 'JobsRunJobsLog')).toEqual([]);
+});
+
+test('an invocation that failed, ran out of time or crashed is counted, but a report is tried again first', () => {
+  // Source: "platform.report" in the schema of Lambda's telemetry, which its JSON log format writes.
+  const report = (status: string) => ({
+    time: '2026-11-27T03:00:00.000Z',
+    type: 'platform.report',
+    record: { requestId: 'r', metrics: { durationMs: 900_000, maxMemoryUsedMB: 100 }, status },
+  });
+
+  for (const each of ['JobsRunJobsLog', 'TextsSplitTextsLog', 'ExpectedSnapshotsWatchLog', 'TablesWriteLog'])
+    for (const status of ['error', 'failure', 'timeout'])
+      expect(countedAs(report(status), each)).toEqual([`page: ${status}`]);
+  expect(countedAs(report('success'), 'JobsRunJobsLog')).toEqual([]);
+  expect(countedAs(report('timeout'), 'ReportsWriteLog')).toEqual([]);
+});
+
+test('every problem that functions report is counted', () => {
+  const patterns = filtersOf(template).map(({ FilterPattern }) => FilterPattern);
+
+  for (const name of problemNames)
+    expect(patterns.join('\n')).toMatch(new RegExp(`\\$\\.problem = "${name}(-\\*)?"`));
 });
 
 /** What an instance with these schedules expects, by its alarms and by what looks each hour, and its warnings. */
@@ -139,9 +235,10 @@ function expectedOf(schedules: readonly object[]) {
       ? (JSON.parse((Properties['Target'] as { readonly Input: string }).Input).expected as readonly object[])
       : [],
   );
-  const watched = resources.flatMap(([, { Properties }]) =>
-    Properties?.['MetricName'] === 'SnapshotMissing' ? [JSON.stringify(Properties['Dimensions'])] : [],
-  );
+  const watched = app.node
+    .findAll()
+    .flatMap((each) => (each instanceof Alarms ? Object.keys(each.conditions) : []))
+    .filter((name) => name.startsWith('SnapshotMissing'));
   const warnings = Annotations.fromStack(stack).findWarning(
     '*',
     Match.stringLikeRegexp('is missing|digests'),
@@ -169,7 +266,7 @@ test('a snapshot that is taken once a week, a month or a year has an alarm for a
       { place: 'data-files.said', hours: 500 },
     ],
     watched: ['calculations', 'cards', 'cards.few', 'data-files', 'data-files.yearly', 'data-files.said'].map(
-      (place) => expect.stringContaining(`"${place}"`),
+      (place) => `SnapshotMissing-${place}`,
     ),
     warnings: [],
   });
@@ -194,25 +291,11 @@ test('a snapshot whose next time nobody knows has no such alarm, and a warning s
   });
 });
 
-test('what looks for missing snapshots has an alarm of its own, and nothing looks where nothing is expected', () => {
-  const errors = JSON.stringify(alarms.find(({ id }) => id === 'FunctionErrors'));
+test('nothing looks for snapshots where none is expected', () => {
   const ids = (of: ReturnType<typeof templateOf>) => resourcesOf(of).map(([id]) => id);
 
-  expect(errors).toMatch(/ExpectedSnapshotsWatchFunction/);
   expect(ids(template).filter((id) => id.startsWith('ExpectedSnapshotsWatch'))).not.toEqual([]);
   expect(ids(templateOf(least)).filter((id) => id.startsWith('ExpectedSnapshots'))).toEqual([]);
-});
-
-test('alarms watch the metrics of their own stack, under the names that the functions report', () => {
-  const own = JSON.stringify(template.toJSON()).matchAll(
-    /"Dimensions":(\[[^\]]*\]),"MetricName":"(\w+)","Namespace":"platform-sync"/g,
-  );
-
-  expect(METRIC_NAMESPACE).toBe('platform-sync');
-  for (const [, dimensions = '', name] of own) {
-    expect(metricNames).toContain(name);
-    expect(JSON.parse(dimensions)).toContainEqual({ Name: 'service', Value: 'platform-sync-full' });
-  }
 });
 
 test('one dashboard shows every alarm in its first row, and leads to dead letters, queries and the runbook', () => {
@@ -224,19 +307,11 @@ test('one dashboard shows every alarm in its first row, and leads to dead letter
   expect(dashboardBody).toContain('[Runbook](https://wiki.example.com/runbook)');
 });
 
-test('every metric has an alarm, and what has none is no metric', () => {
-  const watched = [
-    ...JSON.stringify(alarms).matchAll(/"MetricName":"(\w+)","Namespace":"platform-sync"/g),
-  ].map(([, name]) => name);
-
-  expect([...new Set(watched)].sort()).toEqual([...metricNames].sort());
-});
-
-test('what is only in the logs is found by a saved query, which the dashboard shows', () => {
+test('what is measured is found by a saved query, which the dashboard shows', () => {
   const queries = propertiesOf(template, 'AWS::Logs::QueryDefinition');
   const text = queries.map(({ QueryString }) => QueryString).join('\n');
 
-  for (const name of loggedNames) expect(text).toContain(`(${name})`);
+  for (const name of measureNames) expect(text).toContain(`(${name})`);
   for (const { Name, LogGroupNames } of queries) {
     expect(Name).toMatch(/^platform-sync-full\/./);
     // One is of an id, which somebody puts into it.
@@ -260,23 +335,57 @@ test('a Slack channel shows alarms, and nobody can command AWS from there', () =
 });
 
 describe('overrides', () => {
-  const overridden = (overrides: object) => alarmsOf({ ...least, alarms: { ...full.alarms, overrides } });
+  const overridden = (overrides: object) => ({ ...least, alarms: { ...full.alarms, overrides } });
 
-  test('change the threshold and the severity of an alarm, and turn one off', () => {
-    const found = overridden({ JobsFailed: { threshold: 10, severity: 'page' }, Throttling: { off: true } });
+  test('of a threshold make an alarm of its own, which counts in five minutes', () => {
+    const instance = overridden({ JobsFailed: { threshold: 10, severity: 'page' } });
 
-    const of = (name: string) => found.find(({ id }) => id === name);
-    expect(of('Throttling')).toBeUndefined();
-    expect(of('JobsFailed')).toMatchObject({
+    expect(alarmsOf(instance).find(({ id }) => id === 'JobsFailed')).toMatchObject({
+      Namespace: 'platform-sync/platform-sync-least',
+      MetricName: 'JobsFailed',
       Threshold: 10,
+      Period: 300,
       AlarmActions: expect.arrayContaining([PAGER]),
       AlarmDescription: expect.stringContaining('It goes off above 10. https://'),
     });
-    expect(of('MessagesRefused')).toMatchObject({ Threshold: 0 });
+    const line = { problem: 'JobsFailed', value: 1 };
+    expect(countedAs(line, 'JobsRunJobsLog', templateOf(instance))).toEqual(['JobsFailed: [object Object]']);
+  });
+
+  test('change the limit of a share, and the severity', () => {
+    const instance = overridden({ Throttling: { threshold: 20, severity: 'page' } });
+    const counted = (value: number) =>
+      countedAs({ problem: 'Throttling', value }, 'JobsRunJobsLog', templateOf(instance));
+
+    expect(counted(20)).toEqual([]);
+    expect(counted(21)).toEqual(['page: Throttling']);
+  });
+
+  test('turn a condition off, and the alarm with the last of its severity', () => {
+    const instance = overridden({ Throttling: { off: true }, TableAway: { off: true } });
+
+    expect(countedAs({ problem: 'TableAway', value: 1 }, 'JobsRunJobsLog', templateOf(instance))).toEqual([]);
+    expect(alarmsOf(instance).map(({ id }) => id)).not.toContain('Notice');
+  });
+
+  test('take one place apart from the others', () => {
+    const instance = {
+      ...full,
+      alarms: { ...full.alarms, overrides: { 'SnapshotMissing-cards': { severity: 'notice' } } },
+    };
+    const counted = (place: string) =>
+      countedAs(
+        { problem: `SnapshotMissing-${place}`, value: 1 },
+        'ExpectedSnapshotsWatchLog',
+        templateOf(instance),
+      );
+
+    expect(counted('cards')).toEqual(['notice: SnapshotMissing-cards']);
+    expect(counted('cards.few')).toEqual(['page: SnapshotMissing-cards.few']);
   });
 
   test('of what does not exist, or is set elsewhere, are faults', () => {
-    const attempt = () => overridden({ Jobsfailed: { off: true }, OldestJob: { threshold: 1 } });
+    const attempt = () => alarmsOf(overridden({ Jobsfailed: { off: true }, OldestJob: { threshold: 1 } }));
 
     expect(attempt).toThrow('alarms.overrides.Jobsfailed: expected one of Unauthorized, ');
     expect(attempt).toThrow(
@@ -285,8 +394,8 @@ describe('overrides', () => {
   });
 });
 
-test('an instance has no alarm on what its job types cannot do', () => {
-  const namesOf = (instance: object) => alarmsOf(instance).map(({ id }) => id);
+test('an instance has no condition that its job types cannot bring about', () => {
+  const namesOf = (instance: object) => conditionsOf(instance).conditions.map(([name]) => name);
 
   expect(namesOf(least)).toEqual(
     expect.arrayContaining(['SentimentCalls', 'SentimentTokens', 'JobsUnknown']),

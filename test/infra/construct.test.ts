@@ -85,12 +85,10 @@ describe('several constructs', () => {
 
     expect(new Set(services).size).toBe(2);
     expect(services).not.toContain('theirs');
-    const dimensionsOf = (sync: PlatformSync) =>
-      JSON.stringify(
-        stack.resolve(sync.alarms['JobsFailed']?.metric.toMetricConfig().metricStat?.dimensions),
-      );
-    expect(dimensionsOf(first)).toContain(ofFirst);
-    expect(dimensionsOf(second)).toContain(ofSecond);
+    const queryOf = (sync: PlatformSync) =>
+      sync.alarms['Ticket']?.metric.toMetricConfig().mathExpression?.expression;
+    expect(queryOf(first)).toContain(`"platform-sync/${ofFirst}"`);
+    expect(queryOf(second)).toContain(`"platform-sync/${ofSecond}"`);
     expect(ofFirst).toMatch(/First/);
     expect(ofSecond).toMatch(/Second/);
     const queries = namesOf(template, 'AWS::Logs::QueryDefinition');
@@ -503,7 +501,7 @@ test('what others build on is public', () => {
     'writeReport',
     'snapshot',
   ]);
-  expect(sync.alarms['JobsFailed']?.alarmArn).toBeDefined();
+  expect(sync.alarms['Page']?.alarmArn).toBeDefined();
   expect(sync.bucket.bucketArn).toBeDefined();
   expect(sync.table.tableArn).toBeDefined();
 });

@@ -237,7 +237,7 @@ describe('what an instance does not use, it does not have', () => {
     expect(descriptions(without)).not.toContain('Writes tables as Parquet');
     small.hasResourceProperties('AWS::Scheduler::Schedule', {
       ScheduleExpression: 'cron(30 1 * * ? *)',
-      Target: Match.objectLike({ Input: '{}' }),
+      Target: Match.objectLike({ Input: '{"scheduledAt":"<aws.scheduler.scheduled-time>"}' }),
     });
     expect(JSON.stringify(resourcesOf(without))).not.toContain('TablesWrite');
   });
@@ -253,7 +253,7 @@ describe('what an instance does not use, it does not have', () => {
     });
     small.hasResourceProperties('AWS::Scheduler::Schedule', {
       ScheduleExpression: 'cron(5/10 * * * ? *)',
-      Target: Match.objectLike({ Input: '{"places":[]}' }),
+      Target: Match.objectLike({ Input: Match.stringLikeRegexp('^{"places":\\[\\],') }),
     });
   });
 
@@ -422,7 +422,7 @@ test('digests of those places that ask for them go to who is notified of all ala
         [
           `{"places":["calculations","calculations.revenue","files","cards","cards.few","data-files"],"digests":{"places":["calculations","cards"],"topics":["${given}","`,
           { Ref: id },
-          '"]}}',
+          '"]},"scheduledAt":"<aws.scheduler.scheduled-time>"}',
         ],
       ],
     },

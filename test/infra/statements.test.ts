@@ -56,7 +56,7 @@ test('no role may do more than it uses', () => {
       "ReportsRole: Allow lambda:InvokeFunction on ReportsWriteFunction, ReportsWriteFunction:*",
       "ReportsRole: Allow sqs:SendMessage on RareDeadLetters",
       "ReportsWriteRole: Allow logs:CreateLogStream, logs:PutLogEvents on ReportsWriteLog",
-      "ReportsWriteRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/model/*, StorageBucket/parquet/uses/*, StorageBucket/report/*",
+      "ReportsWriteRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/model/*, StorageBucket/parquet/uses/*, StorageBucket/report/*, StorageBucket/work/report-failures.json",
       "ReportsWriteRole: Allow s3:DeleteObject on StorageBucket/model/*",
       "ReportsWriteRole: Allow s3:GetObject on StorageBucket/calculations.*, StorageBucket/calculations/*, StorageBucket/cards.*, StorageBucket/cards/*, StorageBucket/changes/*, StorageBucket/data-files.*, StorageBucket/data-files/*, StorageBucket/files.*, StorageBucket/files/*, StorageBucket/formulas/*, StorageBucket/model/*, StorageBucket/parquet/*, StorageBucket/report/*, StorageBucket/results/*, StorageBucket/scores/*, StorageBucket/work/*",
       "ReportsWriteRole: Allow s3:ListBucket on StorageBucket",

@@ -66,12 +66,13 @@ test('what fails is thrown, and tried again by the next call', async () => {
   expect(await keep({ store, minutes: 20 })).toBe('written');
 });
 
-test('a narrowed place that nobody names is found in the first minutes of an hour', async () => {
+test('a narrowed place that nobody names is found in the first minutes of every third hour', async () => {
   const store = createMemoryStore();
   await publish(store, 'a', 'calculations.mine');
 
   expect(await keep({ store, minutes: 30 })).toBe('current');
-  expect(await keep({ store, minutes: 45 })).toBe('written');
+  expect(await keep({ store, minutes: 45 })).toBe('current');
+  expect(await keep({ store, minutes: 165 })).toBe('written');
 });
 
 test('a place that is gone is taken out of the report', async () => {

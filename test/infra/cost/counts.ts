@@ -7,6 +7,10 @@ export const counts = {
   job: { writes: 3.25, puts: 1, events: 1, sqsRequests: 3, lambdaSeconds: 1, logBytes: 2_000 },
   /** Measured with two workers (docs/measurements.md): 2.03 writes and 1.03 reads, and a share of the pace's writes. */
   text: { writes: 2.28, reads: 1.03, logBytes: 20 },
+  /** By rule: each invocation with texts adds them to the row of the day; estimated: one chunk in each. */
+  scoredInDay: { writes: 1, reads: 1 },
+  /** Estimated: a job a day that fails. By rule: its metric has data in one hour. */
+  problem: { hours: 1 },
   /** By rule: a chunk is one message; its texts are staged, and it writes a part and an outcome. */
   textsInChunk: 100,
   putsInChunk: 3,
@@ -25,9 +29,9 @@ export const counts = {
   look: { seconds: 1, readsOfPlace: 1, reads: 1, logBytes: 1_500 },
   /**
    * Of each look for what the report does not show. By rule: the report, its last turn and `latest.json` of each source
-   * are read, and of each place with a digest what was sent; places are listed once an hour. Estimated: seconds.
+   * are read, and of each place with a digest what was sent; places are listed every three hours. Estimated: seconds.
    */
-  report: { seconds: 0.5, reads: 7, readsOfPlace: 1, listsInHour: 8, logBytes: 1_200 },
+  report: { seconds: 0.5, reads: 7, readsOfPlace: 1, listsInHour: 8 / 3, logBytes: 1_200 },
   /**
    * Of each report. Measured: seconds of a record (4.5 for 100,000 calculations). By rule: puts, and what is read of the
    * last 30 days at most (lib/report/collect). Estimated: what else is read, and seconds besides.

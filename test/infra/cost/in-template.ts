@@ -57,7 +57,9 @@ export function countIn(instance: object): InTemplate {
   };
 }
 
+/** An alarm on a query pays for each series that it finds: while all is well there is none, which counts as one here. */
 const metricsOf = ({ Metrics: metrics }: Resource['Properties']): number =>
-  ((metrics as Metrics | undefined) ?? [{ MetricStat: {} }]).filter(
-    ({ MetricStat }) => MetricStat !== undefined,
-  ).length;
+  Math.max(
+    1,
+    ((metrics as Metrics | undefined) ?? []).filter(({ MetricStat }) => MetricStat !== undefined).length,
+  );

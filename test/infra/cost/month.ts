@@ -65,8 +65,7 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
   const rows = jobs + 3 * texts;
   return {
     alarmMetric: template.alarmMetrics,
-    customMetric:
-      metricHours(load, { rate, textSeconds, workers: template.workers, snapshotSeconds }) / HOURS,
+    customMetric: ((load.jobsPerDay > 0 ? NIGHTS : 0) * counts.problem.hours) / HOURS,
     logGb:
       (jobs * counts.job.logBytes +
         texts * counts.text.logBytes +
@@ -88,8 +87,11 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
     durableOperation: snapshotSeconds / counts.sliceSeconds + runs * counts.operationsInRun,
     sqsRequest: template.mappings * counts.pollsInMonth + (jobs + chunks + runs) * counts.job.sqsRequests,
     dynamoWrite:
-      requests * counts.snapshotRequest.writes + jobs * counts.job.writes + texts * counts.text.writes,
-    dynamoRead: texts * counts.text.reads,
+      requests * counts.snapshotRequest.writes +
+      jobs * counts.job.writes +
+      texts * counts.text.writes +
+      chunks * counts.scoredInDay.writes,
+    dynamoRead: texts * counts.text.reads + chunks * counts.scoredInDay.reads,
     dynamoGb: (rows * counts.bytesInRow) / 1e9,
     recoveryGb: (rows * counts.bytesInRow) / 1e9,
     // A listing costs as much as a write.
@@ -112,21 +114,3 @@ const requestsOf = ({ nightly: { calculations, files, datasets } }: Load) =>
   Math.ceil(calculations / counts.pageRecords.calculations) +
   Math.ceil(files / counts.pageRecords.files) +
   datasets;
-
-type Times = {
-  readonly rate: number;
-  readonly textSeconds: number;
-  readonly workers: number;
-  readonly snapshotSeconds: number;
-};
-
-/** Hours in which custom metrics have data: requests in each hour with calls, texts in two more; one failure a day. */
-function metricHours(load: Load, { textSeconds, workers, snapshotSeconds }: Times): number {
-  const hoursOfTexts = Math.min(HOURS, Math.ceil(textSeconds / workers / 3_600));
-  const hoursOfCalls =
-    load.jobsPerDay >= 24
-      ? HOURS
-      : Math.min(HOURS, hoursOfTexts + NIGHTS * Math.ceil(snapshotSeconds / NIGHTS / 3_600));
-  const failures = NIGHTS;
-  return hoursOfCalls + 2 * hoursOfTexts + failures;
-}

@@ -14,13 +14,13 @@ export type Size = {
   readonly name: string;
   readonly instance: { readonly name: string; readonly rate: number } & Readonly<Record<string, unknown>>;
   readonly load: Load;
-  /** What it may cost in an account that uses what AWS gives every account for nothing else. */
-  readonly mostUsd?: number;
+  /** What it may cost on demand. */
+  readonly mostUsd: number;
 };
 
 const nightly = { calculations: 20_000, files: 100_000, datasets: 400 };
 
-const FILESET = '5f0d1c2b-3a49-4857-9665-748392a1b0c9';
+export const FILESET = '5f0d1c2b-3a49-4857-9665-748392a1b0c9';
 
 const readme = {
   name: 'acme',
@@ -50,22 +50,16 @@ const TEN = [
 /** The sizes that docs/cost.md shows. */
 export const sizes: readonly Size[] = [
   {
-    name: 'Nightly snapshots only',
-    instance: {
-      ...readme,
-      allow: { types: ['snapshot'] },
-      alarms: {
-        ...readme.alarms,
-        // Each only makes a snapshot late, which `SnapshotMissing` says.
-        overrides: {
-          Throttling: { off: true },
-          TableAway: { off: true },
-          FunctionThrottles: { off: true },
-        },
-      },
-    },
-    load: { nightly, jobsPerDay: 0, textsPerMonth: 0 },
+    name: 'Nothing happens',
+    instance: { ...readme, schedules: [] },
+    load: { nightly: { calculations: 0, files: 0, datasets: 0 }, jobsPerDay: 0, textsPerMonth: 0 },
     mostUsd: 1,
+  },
+  {
+    name: 'Nightly snapshots only',
+    instance: readme,
+    load: { nightly, jobsPerDay: 0, textsPerMonth: 0 },
+    mostUsd: 1.5,
   },
   {
     name: 'Typical',
@@ -81,5 +75,6 @@ export const sizes: readonly Size[] = [
       jobsPerDay: 10_000,
       textsPerMonth: 1_000_000,
     },
+    mostUsd: 14.1,
   },
 ];

@@ -9,8 +9,7 @@ function rowOf(size: Size): Row {
   const { onDemand, afterFree } = costOf(size);
   const value = `$${onDemand.toFixed(2)} on demand, $${afterFree.toFixed(2)} after what is free`;
   const { name, mostUsd } = size;
-  if (mostUsd === undefined) return { measured: name, value };
-  return { measured: name, value, bound: `at most $${mostUsd} after what is free`, ok: afterFree <= mostUsd };
+  return { measured: name, value, bound: `at most $${mostUsd} on demand`, ok: onDemand <= mostUsd };
 }
 
 writeFileSync('docs/cost.md', page());

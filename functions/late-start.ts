@@ -1,0 +1,20 @@
+import type { Environment } from '../lib/settings.ts';
+import { problemLine } from './measured-line.ts';
+import { writeLine } from './write-line.ts';
+
+/** Lambda starts a function within seconds, unless it throttles it. */
+const LATE_MS = 60_000;
+
+/**
+ * Reports how many seconds after its time a regular start came: while the account has no process to spare, Lambda holds
+ * the starts of all functions back. `scheduledAt` is what EventBridge Scheduler puts into the event.
+ */
+export function reportLateStart(
+  event: unknown,
+  { SYNC_STACK: service = 'local' }: Environment,
+  write: (line: string) => void = writeLine,
+): void {
+  const at = Date.now();
+  const lateMs = at - Date.parse(String(Object(event).scheduledAt));
+  if (lateMs > LATE_MS) write(problemLine('FunctionThrottles', Math.round(lateMs / 1_000), { at, service }));
+}

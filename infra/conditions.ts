@@ -1,0 +1,225 @@
+import { Duration } from 'aws-cdk-lib';
+import { type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import type { ExpectedSnapshot, JobType, ProblemName } from '../lib/contract.ts';
+import { allowedTypes } from './allowed-types.ts';
+import type { Instance } from './config-schema.ts';
+import type { Severity } from './severities.ts';
+import type { SyncFunction } from './sync-function.ts';
+
+/** What somebody must look into. Its name is the heading of its section in the runbook. */
+export type Condition = {
+  readonly severity: Severity;
+  readonly says: string;
+  /** What sets its limit, if that is not `alarms.overrides`. */
+  readonly setBy?: string;
+  /** The section of the runbook, if it is not the condition's name. */
+  readonly section?: string;
+} & (LoggedCondition | MeasuredCondition);
+
+/** Lines of the log: with those of all others of the severity, they are one metric with one alarm. */
+export type LoggedCondition = {
+  readonly logs: readonly SyncFunction[];
+  /** Of a metric filter, without its braces. */
+  readonly pattern: string;
+  /** The field of the line that says what it is. */
+  readonly field: string;
+  /** What the field may hold. */
+  readonly shown: readonly string[];
+  /** The pattern of all conditions of its section together: a filter has at most 1,024 characters. */
+  readonly together?: string;
+  /** True if its limit is of the line's `value`; without it, of how many lines there are in five minutes. */
+  readonly byValue?: boolean;
+};
+
+/** A metric of AWS, with an alarm of its own: above a value, in one period of five minutes. */
+type MeasuredCondition = { readonly metric: IMetric; readonly above: number };
+
+export type ConditionsProps = Pick<Instance, 'alarms' | 'allow'> & {
+  /** The snapshots that must be published again and again. */
+  readonly expected: readonly ExpectedSnapshot[];
+  readonly queues: readonly IQueue[];
+  readonly deadLetters: Readonly<Record<'JobsDeadLetters' | 'RareDeadLetters', IQueue>>;
+  /** What calls the platform, and splits texts. */
+  readonly workers: readonly SyncFunction[];
+  /** What looks for missing snapshots. */
+  readonly watch: SyncFunction | undefined;
+  /** What writes tables. */
+  readonly tables: SyncFunction | undefined;
+  /** What writes the report: it looks again in ten minutes, so that a single failure is none. */
+  readonly report: SyncFunction | undefined;
+};
+
+type Conditions = Readonly<Record<string, Condition>>;
+
+/** All conditions of an instance. */
+export const conditionsOf = (props: ConditionsProps): Conditions => ({
+  ...platformConditions(props),
+  ...jobConditions(props),
+  ...deadLetterConditions(props),
+  ...snapshotConditions(props),
+  ...functionConditions(props),
+  ...(allowedTypes(props).includes('score') ? spendingConditions(props) : {}),
+});
+
+const FIVE_MINUTES = Duration.minutes(5);
+
+const given = <T>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);
+
+/** A line that a function writes about a problem. */
+const problem = (name: ProblemName, logs: readonly SyncFunction[], above?: number) => ({
+  logs,
+  pattern: `$.problem = "${name}"${above === undefined ? '' : ` && $.value > ${above}`}`,
+  field: '$.problem',
+  shown: [name],
+  byValue: above !== undefined,
+});
+
+const platformConditions = ({ workers }: ConditionsProps): Conditions => ({
+  Unauthorized: {
+    severity: 'page',
+    says: 'The platform refuses the token (401): it may have expired.',
+    ...problem('Unauthorized', workers),
+  },
+  Forbidden: {
+    severity: 'ticket',
+    says: 'The platform forbids calls (403).',
+    ...problem('Forbidden', workers),
+  },
+  Throttling: {
+    severity: 'notice',
+    says: 'The platform throttles more than 5 % of the requests.',
+    ...problem('Throttling', workers, 5),
+  },
+  TableAway: {
+    severity: 'notice',
+    says: 'The table of the budget cannot be reached: processes send nothing.',
+    ...problem('TableAway', workers),
+  },
+});
+
+/** Jobs that change something on the platform, so that they are not sent again to find out. */
+const MAY_BE_UNKNOWN: readonly JobType[] = ['run-function', 'update-formula'];
+
+const jobConditions = ({ alarms, queues, workers, ...allowed }: ConditionsProps): Conditions => ({
+  MessagesRefused: {
+    severity: 'ticket',
+    says: 'Messages or requests could not become jobs.',
+    ...problem('MessagesRefused', workers),
+  },
+  JobsFailed: { severity: 'ticket', says: 'Jobs failed.', ...problem('JobsFailed', workers) },
+  ...(allowedTypes(allowed).some((type) => MAY_BE_UNKNOWN.includes(type)) && {
+    JobsUnknown: {
+      severity: 'ticket',
+      says: 'It is unknown whether some jobs were executed.',
+      ...problem('JobsUnknown', workers),
+    },
+  }),
+  OldestJob: {
+    severity: 'page',
+    says: `A job has waited for more than ${alarms.oldestJobHours} hours.`,
+    metric: oldest(queues),
+    above: Duration.hours(alarms.oldestJobHours).toSeconds(),
+    setBy: 'alarms.oldestJobHours',
+  },
+});
+
+const deadLetterConditions = ({ deadLetters }: ConditionsProps): Conditions => ({
+  JobsDeadLetters: {
+    severity: 'ticket',
+    says: 'Messages could be neither done nor refused.',
+    ...lying(deadLetters.JobsDeadLetters),
+  },
+  RareDeadLetters: {
+    severity: 'ticket',
+    says: 'A snapshot failed, a request of the inbox could not be split, or a schedule or an event could not make its job.',
+    ...lying(deadLetters.RareDeadLetters),
+  },
+});
+
+const lying = (queue: IQueue): MeasuredCondition => ({
+  metric: queue.metricApproximateNumberOfMessagesVisible({ period: FIVE_MINUTES, statistic: Stats.MAXIMUM }),
+  above: 0,
+});
+
+function snapshotConditions({ expected, watch, workers }: ConditionsProps): Conditions {
+  const missing = expected.map(({ place, hours }) => {
+    const name = `SnapshotMissing-${place}`;
+    const condition: Condition = {
+      severity: 'page',
+      says: `No snapshot of ${place} was published in ${hours} hours.`,
+      section: 'SnapshotMissing',
+      logs: given(watch),
+      pattern: `$.problem = "${name}"`,
+      together: '$.problem = "SnapshotMissing-*"',
+      field: '$.problem',
+      shown: [name],
+      setBy: 'publishedWithinHours of the schedule',
+    };
+    return [name, condition] as const;
+  });
+  return {
+    SnapshotRefused: {
+      severity: 'ticket',
+      says: 'A snapshot was refused publication.',
+      ...problem('SnapshotRefused', workers),
+    },
+    ...Object.fromEntries(missing),
+  };
+}
+
+const functionConditions = ({ workers, watch, tables, report }: ConditionsProps): Conditions => ({
+  FunctionErrors: {
+    severity: 'page',
+    says: 'A function of the stack is failing.',
+    logs: [...workers, ...given(watch), ...given(tables)],
+    // The line that Lambda ends each invocation with, a killed one too.
+    pattern: '$.type = "platform.report" && $.record.status != "success"',
+    field: '$.record.status',
+    shown: ['error', 'failure', 'timeout'],
+  },
+  FunctionThrottles: {
+    severity: 'ticket',
+    says: 'Lambda held a function back for more than 15 minutes.',
+    ...problem('FunctionThrottles', [...given(watch), ...given(report)], 900),
+  },
+  ...(report && {
+    ReportFailed: {
+      severity: 'ticket',
+      says: 'The report could not be written, or a digest not sent, for about an hour.',
+      setBy: 'the number of tries',
+      ...problem('ReportFailed', [report]),
+    },
+  }),
+});
+
+const spendingConditions = ({ workers, alarms }: ConditionsProps): Conditions => ({
+  SentimentCalls: {
+    severity: 'page',
+    says: `More than ${alarms.sentimentCallsPerDay} texts were scored in a day: each costs credits.`,
+    setBy: 'alarms.sentimentCallsPerDay',
+    ...problem('SentimentCalls', workers, alarms.sentimentCallsPerDay),
+  },
+  SentimentTokens: {
+    severity: 'page',
+    says: `More than ${alarms.sentimentTokensPerDay} tokens were used in a day.`,
+    setBy: 'alarms.sentimentTokensPerDay',
+    ...problem('SentimentTokens', workers, alarms.sentimentTokensPerDay),
+  },
+});
+
+/** The oldest message of all queues; one without data counts as 0. */
+function oldest(queues: readonly IQueue[]): IMetric {
+  const ages = queues.map((queue) =>
+    queue.metricApproximateAgeOfOldestMessage({ period: FIVE_MINUTES, statistic: Stats.MAXIMUM }),
+  );
+  const [only] = ages;
+  if (only !== undefined && ages.length === 1) return only;
+  const named = ages.map((metric, index) => [`m${index}`, metric] as const);
+  return new MathExpression({
+    expression: `MAX([${named.map(([name]) => `FILL(${name}, 0)`).join(', ')}])`,
+    usingMetrics: Object.fromEntries(named),
+    label: 'Oldest',
+    period: FIVE_MINUTES,
+  });
+}

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import * as z from 'zod/mini';
+import type { Table } from '../../table/index.ts';
+
+const rowSchema = z.object({ calls: z.number(), tokens: z.number() });
+
+/** Calls that scored a text, and their tokens. */
+export type Scored = Readonly<z.infer<typeof rowSchema>>;
+
+const NOTHING: Scored = { calls: 0, tokens: 0 };
+
+/** Until when nobody adds to a day's row. */
+const EXPIRES_MS = 2 * 86_400_000;
+
+/**
+ * Counts over all processes what is scored in a day (UTC), in one row of the table: returns the sums of the day after
+ * adding, or undefined if there is nothing to add. What a failed write should have added is added with the next.
+ */
+export function createScoredInDay(table: Table, now: () => number) {
+  let pending = NOTHING;
+  return async (scored: Scored): Promise<Scored | undefined> => {
+    pending = sum(pending, scored);
+    if (pending.calls === 0 && pending.tokens === 0) return undefined;
+    const key = { partition: `scored#${new Date(now()).toISOString().slice(0, 10)}`, sort: '-' };
+    for (let found = await table.get(key); ; ) {
+      const day = sum(pending, rowSchema.parse(found?.row ?? NOTHING));
+      const options = {
+        expected: found?.token ?? null,
+        token: randomUUID(),
+        expiresAtMs: now() + EXPIRES_MS,
+      };
+      const put = await table.put(key, day, options);
+      if (put.kind === 'stored') {
+        pending = NOTHING;
+        return day;
+      }
+      found = put.current;
+    }
+  };
+}
+
+const sum = (one: Scored, other: Scored): Scored => ({
+  calls: one.calls + other.calls,
+  tokens: one.tokens + other.tokens,
+});

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { reportLateStart } from '../../functions/late-start.ts';
+
+/** The values that are reported of an event. */
+function reported(event: unknown): readonly unknown[] {
+  const lines: string[] = [];
+  reportLateStart(event, { SYNC_STACK: 'acme' }, (line) => lines.push(line));
+  return lines.map((line) => JSON.parse(line));
+}
+
+test('a start that Lambda held back is a problem, by its seconds', () => {
+  const scheduledAt = new Date(Date.now() - 1_000_000).toISOString();
+
+  expect(reported({ scheduledAt })).toMatchObject([
+    { msg: 'problem', service: 'acme', problem: 'FunctionThrottles', value: 1_000 },
+  ]);
+});
+
+test('one in time is none, nor one by hand', () => {
+  expect(reported({ scheduledAt: new Date(Date.now() - 10_000).toISOString() })).toEqual([]);
+  expect(reported({ expected: [] })).toEqual([]);
+  expect(reported(undefined)).toEqual([]);
+});
