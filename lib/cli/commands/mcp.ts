@@ -16,7 +16,7 @@ import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { packageVersion } from '../version.ts';
 
 /** What a query may use of this machine: somebody else decides what is asked. */
-const QUERY_LIMITS = { memoryMb: 500, diskBytes: 5_000_000_000 };
+const QUERY_LIMITS = { memoryMb: 500, diskBytes: 5_000_000_000, onlyTables: true };
 
 /** Serves until the client closes its end, or the command is stopped. Needs only the store. */
 export default (async (_, { allowSubmit }, terminal) => {

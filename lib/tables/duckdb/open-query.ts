@@ -7,6 +7,7 @@ import { type DuckDb, openDatabase, withInterrupt } from './database.ts';
 import { execute, type ResultRows } from './execute.ts';
 import { type LocalCopies, loadPieces } from './local-copies.ts';
 import { type NeededPieces, neededPieces } from './needed-pieces.ts';
+import { onlyTables } from './only-tables.ts';
 import { QueryError, queryErrorOf } from './query-error.ts';
 import { createSchema } from './schema.ts';
 import { onlyQuery } from './split-statements.ts';
@@ -25,6 +26,8 @@ export type QueryContext = {
   readonly diskBytes: number;
   readonly signal: AbortSignal;
   readonly onReading?: ((words: string) => void) | undefined;
+  /** Refuses what reads anything but tables, such as settings. */
+  readonly onlyTables: boolean;
 };
 
 /** The whole result of a query. */
@@ -101,6 +104,7 @@ async function planned(
     await connection.run("SET disabled_optimizers = 'statistics_propagation'");
     await connection.run("SET explain_output = 'optimized_only'");
     await database.lock([]);
+    if (context.onlyTables) await onlyTables(connection, sql);
     return await neededPieces(connection, tables, sql).catch((error: unknown) =>
       failNearest(error, sql, views),
     );

@@ -18,6 +18,8 @@ export type TablesOptions = {
   readonly memoryMb?: number | undefined;
   /** The most bytes of copies in the temporary folder, and as much of what does not fit into memory. Default: 20 GB. */
   readonly diskBytes?: number | undefined;
+  /** Refuses queries that read anything but tables, such as settings: somebody else decides what is asked. Default: false. */
+  readonly onlyTables?: boolean;
   /** Where the temporary folder is made. Default: the system's. */
   readonly temporary?: string;
   /** Loads DuckDB, for tests. */
@@ -69,14 +71,22 @@ const MOST_THREADS = 8;
 
 /** Opens SQL over a store, with a temporary folder that is removed in the end. Throws `PeerMissingError`. */
 export async function openTables(store: Store, options: TablesOptions = {}): Promise<Tables> {
-  const { memoryMb = DEFAULT_MEMORY_MB, diskBytes = DEFAULT_DISK_BYTES } = options;
+  const { memoryMb = DEFAULT_MEMORY_MB, diskBytes = DEFAULT_DISK_BYTES, onlyTables = false } = options;
   const duckDb = await loadDuckDb(options.load);
   // Only this user can read it.
   const path = await mkdtemp(join(options.temporary ?? tmpdir(), 'platform-sync-query-'));
   const copied = join(path, 'copies');
   await mkdir(copied);
   const threads = Math.min(MOST_THREADS, availableParallelism());
-  const shared = { store, duckDb, copies: createLocalCopies(copied), memoryMb, diskBytes, threads };
+  const shared = {
+    store,
+    duckDb,
+    copies: createLocalCopies(copied),
+    memoryMb,
+    diskBytes,
+    threads,
+    onlyTables,
+  };
   let queries = 0;
 
   async function query(sql: string, { signal, seconds, onReading }: QueryOptions = {}): Promise<QueryResult> {

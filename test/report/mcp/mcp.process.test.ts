@@ -89,6 +89,11 @@ test('the command serves every tool to the SDK’s own client, without a request
   }
   for (const name of names)
     expect(await client.callTool({ name, arguments: { nonsense: 1 } })).toMatchObject({ isError: true });
+  const settings = await client.callTool({
+    name: 'query',
+    arguments: { sql: 'SELECT * FROM duckdb_settings()' },
+  });
+  expect(settings).toMatchObject({ isError: true });
   expect(connections).toBe(0);
   await client.close();
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MOST_RESULT_BYTES } from '../../../lib/report/mcp/answer.ts';
 import { loadDuckDb } from '../../../lib/tables/duckdb/database.ts';
 import { openTables, type Tables } from '../../../lib/tables/duckdb/open-tables.ts';
+import { savedQueries } from '../../../lib/tables/saved-queries.ts';
 import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { connect, contextOver } from './connect.ts';
@@ -14,7 +15,7 @@ const ENDLESS = 'WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t)
 
 beforeAll(async () => {
   await publishLines(store, { run: monday, lines: ['{"id":123456789012345678901,"name":"Revenue"}'] });
-  tables = await openTables(store, { memoryMb: 200, diskBytes: 1e8 });
+  tables = await openTables(store, { memoryMb: 200, diskBytes: 1e8, onlyTables: true });
   server = await connect(contextOver(store, { tables: async () => tables }));
 });
 
@@ -62,18 +63,89 @@ test('a query that would run for ever is stopped after its time, and by the clie
 
 test.each([
   "SELECT * FROM read_text('/etc/hosts')",
+  "SELECT * FROM read_blob('/etc/hosts')",
+  "SELECT * FROM read_csv('/etc/passwd')",
+  "SELECT * FROM read_json('/etc/hosts')",
+  "SELECT * FROM read_parquet('/etc/hosts')",
+  "SELECT * FROM parquet_metadata('/etc/hosts')",
+  "SELECT * FROM sniff_csv('/etc/passwd')",
+  "SELECT * FROM glob('/etc/*')",
+  "FROM '/etc/passwd.csv'",
   "SELECT * FROM 'https://example.com/x.csv'",
   "COPY calculations TO '/tmp/stolen.csv'",
-  'SET lock_configuration = false',
+  "EXPORT DATABASE '/tmp/stolen'",
   "ATTACH '/tmp/x.db'",
   'INSTALL httpfs',
+  'LOAD httpfs',
+  'PRAGMA database_size',
+  'CALL duckdb_settings()',
+  'SET lock_configuration = false',
+  'RESET memory_limit',
+  "CREATE SECRET s (TYPE s3, KEY_ID 'a', SECRET 'b')",
+  'SELECT * FROM duckdb_settings()',
+  'SELECT * FROM "Duckdb_Settings"()',
+  'SELECT * FROM system.main.duckdb_settings()',
+  'SELECT (SELECT any_value(value) FROM duckdb_settings()) FROM calculations',
+  'WITH x AS MATERIALIZED (SELECT * FROM duckdb_settings()) SELECT count(*) FROM x',
+  'SELECT * FROM calculations, LATERAL (SELECT * FROM duckdb_settings())',
+  'SELECT * FROM pg_settings',
+  'SELECT * FROM system.pg_catalog.pg_settings',
+  'SELECT * FROM duckdb_secrets()',
+  'SELECT * FROM duckdb_extensions()',
+  'SELECT * FROM duckdb_databases',
+  'SELECT * FROM pragma_database_size()',
+  "SELECT * FROM which_secret('s3://a/b', 's3')",
+  "SELECT current_setting('temp_directory')",
+  "SELECT 'temp_directory'.current_setting()",
+  'SELECT "current_setting"(\'temp_directory\')',
+  'SELECT U&"current\\005fsetting"(\'temp_directory\')',
+  "SELECT system.main.current_setting('temp_directory')",
+  "SELECT id FROM calculations ORDER BY current_setting('threads')",
+  "SELECT getenv('HOME')",
+  "SELECT * FROM query('SELECT * FROM duckdb_set' || 'tings()')",
+  "SELECT * FROM query_table('calculations')",
+  "SELECT * FROM json_execute_serialized_sql(json_serialize_sql('SELECT 1'))",
+  'SELECT * FROM enable_logging()',
+  "PIVOT calculations ON current_setting('temp_directory') USING count(*)",
+  "FROM (PIVOT duckdb_settings() ON name IN ('threads') USING any_value(value))",
+  'DESCRIBE SELECT * FROM duckdb_settings()',
+  'SUMMARIZE pg_settings',
+  'SHOW pg_settings',
   'SELECT 1; SELECT 2',
   '',
 ])('%s is refused', async (sql) => {
   const { isError, text } = await server.call('query', { sql });
 
-  expect(isError).toBe(true);
+  expect({ isError, text }).toEqual({
+    isError: true,
+    text: expect.stringMatching(/expected|does not exist|Parser|disabled/),
+  });
   expect(text).not.toContain('localhost');
+});
+
+test.each([
+  'SELECT name FROM calculations',
+  'FROM calculations SELECT id',
+  'TABLE calculations',
+  'VALUES (1)',
+  'SHOW TABLES',
+  'DESCRIBE calculations',
+  'SUMMARIZE calculations',
+  'SELECT * FROM broken_links()',
+  'SELECT * FROM range(3)',
+  'WITH c AS (SELECT id FROM calculations) SELECT * FROM c -- all',
+  "FROM (PIVOT calculations ON name IN ('Revenue') USING count(*))",
+  'SELECT key FROM json_each(\'{"a":1}\')',
+  'SELECT column_name FROM information_schema.columns LIMIT 1',
+])('%s is answered', async (sql) => {
+  const { isError, text } = await server.call('query', { sql });
+
+  expect({ isError, text }).toMatchObject({ isError: false });
+});
+
+test('every saved query is answered', async () => {
+  for (const { name } of savedQueries())
+    expect(await server.call('query', { saved: name })).toMatchObject({ isError: false });
 });
 
 test('without DuckDB it says what to install', async () => {
