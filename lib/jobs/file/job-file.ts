@@ -14,21 +14,20 @@ import { openText } from '../texts/rows/source-text.ts';
 import { definitionOf, type Job } from '../types/job-types.ts';
 import { readTemplate } from './template.ts';
 
-/** A file with a job on each line; or a CSV with one for each row, by a template. */
 export type JobFileOptions = {
   readonly file: string;
-  /** The NDJSON itself, where it is in no file: `file` is only its name. */
+  /** The NDJSON itself, where `file` is only its name. */
   readonly text?: string | undefined;
   /** A job with placeholders for columns. Absent: the file is NDJSON. */
   readonly template?: unknown;
   readonly separator?: string | undefined;
   readonly encoding?: string | undefined;
   /**
-   * What a job on a line without an id gets: one by its content (see `stableIds`); one by which this job alone is known; or
-   * a fault, if the queue would have to give it one. Default: by its content, as for the rows of a CSV.
+   * What a job on a line without an id gets: one by its content (see `stableIds`), as for the rows of a CSV; one by which this
+   * job alone is known; or a fault, if the queue would have to give it one. Default: by its content.
    */
   readonly ids?: 'by-content' | 'new' | 'required';
-  /** The platform says what it makes of formulas that do not parse here. Default: each is a fault. */
+  /** Default: each formula that does not parse here is a fault. */
   readonly leavesFormulas?: boolean;
   readonly allow: Allow;
   readonly signal?: AbortSignal | undefined;
@@ -56,7 +55,7 @@ export type JobFile = {
   readonly rows: () => AsyncGenerator<FileRow>;
 };
 
-/** What is wrong with a template, or with the rows: of more than 50 faults, the last text says how many others there are. */
+/** Of more than 50 faults in rows, the last text says how many others there are. */
 export type JobFaults = { readonly in: 'template' | 'rows'; readonly faults: readonly string[] };
 
 const SHOWN = 3;
@@ -69,7 +68,7 @@ const READ_BYTES = 4_096;
 
 /**
  * Checks all jobs of a file, which is read again for its rows: memory holds 50 bytes of each. An id that is used twice is a
- * fault, even with the same content. Throws `RowsError`, and what the file system throws.
+ * fault. Throws `RowsError`, and what the file system throws.
  */
 export async function checkJobFile(options: JobFileOptions): Promise<JobFile | JobFaults> {
   const stamp = await stampOf(options);
@@ -201,9 +200,8 @@ async function* linesOfJson({ file, text: given, encoding }: JobFileOptions) {
 const MOST_OF_FILE = 80;
 
 /**
- * Gives messages ids that depend on the file's name, on what they say, and on how many equal ones come before, but neither
- * on the file's folder nor on other rows: submitting the file again, with rows added, removed or sorted, gives each row
- * that is as it was the id that it had.
+ * Gives messages ids that depend on the file's name, on what they say, and on how many equal ones come before: submitting
+ * the file again, with rows added, removed or sorted, gives each row that is as it was the id that it had.
  */
 function stableIds(file: string): (message: object) => string {
   const name = basename(file);

@@ -1,13 +1,10 @@
-import { listed, nearestName, parseJson } from '../../base/index.ts';
+import { listed, nearestName, parseJson, shortened } from '../../base/index.ts';
 
 /** A message as the cells of a row make it, or what is wrong with them. */
 type Filled = { readonly value: unknown } | { readonly faults: readonly string[] };
 
 /** A job with placeholders for the columns of a CSV. */
 export type Template = { readonly fill: (cellOf: (column: string) => string) => Filled };
-
-/** What a value becomes for a row: `absent` leaves out the member or element that it is. */
-type Fill = (cellOf: (column: string) => string, faults: string[]) => unknown;
 
 const absent = Symbol('absent');
 
@@ -21,66 +18,48 @@ export function readTemplate(
 ): Template | { readonly faults: readonly string[] } {
   const known = new Set(columns);
   const faults: string[] = [];
-  let count = 0;
-  const compile = (value: unknown): Fill => {
-    if (typeof value === 'string') return compileText(value);
-    if (Array.isArray(value)) return inList(value.map(compile));
-    if (typeof value === 'object' && value !== null)
-      return inObject(Object.entries(value).map(([name, each]) => [name, compile(each)]));
-    return () => value;
-  };
-  const compileText = (text: string): Fill => {
-    const found = [...text.matchAll(PLACEHOLDERS)].map(({ 1: inner = '' }) => placeholderOf(inner, known));
-    count += found.length;
-    faults.push(...found.flatMap((each) => ('fault' in each ? [each.fault] : [])));
-    const placeholders = found.filter((each) => 'column' in each);
-    const [only] = placeholders;
-    if (only !== undefined && text === only.written) return alone(only);
-    for (const { type, written } of placeholders)
-      if (type !== 'text') faults.push(`${written}: expected it to be the whole text, got more around it`);
-    return within(text, placeholders);
-  };
-  const fill = compile(json);
-  if (faults.length === 0 && count === 0) faults.push('expected a column in it, such as {{id}}, got none');
+  const placeholders = new Map<string, Placeholder>();
+  replaced(json, (text) => {
+    for (const [written, inner = ''] of text.matchAll(PLACEHOLDERS)) {
+      const read = placeholderOf(inner, known);
+      if ('fault' in read) faults.push(read.fault);
+      else if (read.type !== 'text' && text !== written)
+        faults.push(`${written}: expected it to be the whole text, got more around it`);
+      else placeholders.set(written, read);
+    }
+    return text;
+  });
+  if (faults.length === 0 && placeholders.size === 0)
+    faults.push('expected a column in it, such as {{id}}, got none');
   if (faults.length > 0) return { faults: [...new Set(faults)] };
   return {
     fill(cellOf) {
-      const wrong: string[] = [];
-      const value = fill(cellOf, wrong);
-      return wrong.length > 0 ? { faults: [...new Set(wrong)] } : { value };
+      const wrong = new Set<string>();
+      const value = replaced(json, (text) => {
+        const whole = placeholders.get(text);
+        if (whole === undefined)
+          return text.replaceAll(PLACEHOLDERS, (each) => cellOf(placeholders.get(each)?.column ?? ''));
+        const cell = cellOf(whole.column);
+        if (whole.isOptional && cell.trim() === '') return absent;
+        const found = cellValue(cell, whole);
+        if ('value' in found) return found.value;
+        wrong.add(found.fault);
+        return absent;
+      });
+      return wrong.size > 0 ? { faults: [...wrong] } : { value };
     },
   };
 }
 
-const alone =
-  (placeholder: Placeholder): Fill =>
-  (cellOf, faults) => {
-    const cell = cellOf(placeholder.column);
-    if (placeholder.isOptional && cell.trim() === '') return absent;
-    const found = cellValue(cell, placeholder);
-    if ('value' in found) return found.value;
-    faults.push(found.fault);
-    return absent;
-  };
-
-const within =
-  (text: string, placeholders: readonly Placeholder[]): Fill =>
-  (cellOf) => {
-    const columns = new Map(placeholders.map(({ written, column }) => [written, column]));
-    return text.replaceAll(PLACEHOLDERS, (written) => cellOf(columns.get(written) ?? ''));
-  };
-
-const inList =
-  (elements: readonly Fill[]): Fill =>
-  (...row) =>
-    elements.map((fill) => fill(...row)).filter((value) => value !== absent);
-
-const inObject =
-  (members: readonly (readonly [string, Fill])[]): Fill =>
-  (...row) =>
-    Object.fromEntries(
-      members.map(([name, fill]) => [name, fill(...row)] as const).filter(([, value]) => value !== absent),
-    );
+/** JSON with each text replaced, at any depth; a member or element that is `absent` is left out. */
+function replaced(value: unknown, of: (text: string) => unknown): unknown {
+  if (typeof value === 'string') return of(value);
+  if (typeof value !== 'object' || value === null) return value;
+  const left = Object.entries(value)
+    .map(([name, each]) => [name, replaced(each, of)] as const)
+    .filter(([, each]) => each !== absent);
+  return Array.isArray(value) ? left.map(([, each]) => each) : Object.fromEntries(left);
+}
 
 /** What a cell is turned into. `text`: it is taken as it is. */
 const TYPES = ['text', 'number', 'boolean', 'json'] as const;
@@ -88,15 +67,12 @@ type CellType = (typeof TYPES)[number];
 
 /** What stands in a template for a cell: `{{price}}`, `{{price:number}}`, `{{price:number?}}`. */
 type Placeholder = {
-  /** As it is written. */
-  readonly written: string;
   readonly column: string;
   readonly type: CellType;
   /** An empty cell leaves the member out. */
   readonly isOptional: boolean;
 };
 
-/** Placeholders in a text. */
 const PLACEHOLDERS = /\{\{([^{}]+)\}\}/g;
 
 /** Reads what is between the braces. A column of exactly that name is meant first, whatever its name has in it. */
@@ -106,19 +82,17 @@ function placeholderOf(
 ): Placeholder | { readonly fault: string } {
   const written = `{{${inner}}}`;
   const name = inner.trim();
-  if (columns.has(name)) return { written, column: name, type: 'text', isOptional: false };
+  if (columns.has(name)) return { column: name, type: 'text', isOptional: false };
   const isOptional = name.endsWith('?');
   const required = isOptional ? name.slice(0, -1).trim() : name;
+  if (columns.has(required)) return { column: required, type: 'text', isOptional };
   const [, before = required, after = 'text'] = /^(.*):\s*([^:]*)$/s.exec(required) ?? [];
-  const type = TYPES.find((each) => each === after);
-  if (columns.has(required)) return { written, column: required, type: 'text', isOptional };
   const column = before.trim();
   if (!columns.has(column)) return { fault: missingColumn(written, column, columns) };
-  if (type === undefined)
-    return {
-      fault: `${written}: expected one of ${TYPES.join(', ')} after the colon, got ${JSON.stringify(after)}`,
-    };
-  return { written, column, type, isOptional };
+  const type = TYPES.find((each) => each === after);
+  if (type !== undefined) return { column, type, isOptional };
+  const expected = `one of ${TYPES.join(', ')} after the colon`;
+  return { fault: `${written}: expected ${expected}, got ${JSON.stringify(after)}` };
 }
 
 function missingColumn(written: string, column: string, columns: ReadonlySet<string>): string {
@@ -135,7 +109,7 @@ function cellValue(
 ): { readonly value: unknown } | { readonly fault: string } {
   const text = cell.trim();
   const wrong = (expected: string) => ({
-    fault: `column ${column}: expected ${expected}, got ${text === '' ? 'an empty cell' : JSON.stringify(shortened(text))}`,
+    fault: `column ${column}: expected ${expected}, got ${text === '' ? 'an empty cell' : JSON.stringify(shortened(text, 60))}`,
   });
   switch (type) {
     case 'text':
@@ -152,8 +126,6 @@ function cellValue(
       return type satisfies never;
   }
 }
-
-const shortened = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
 function jsonOf(text: string): { readonly value: unknown } | undefined {
   try {

@@ -1,14 +1,7 @@
 import { own, preview, printJson, shortened } from '../../../base/index.ts';
 import { type ExpandedMessage, type GivenMessage, isObject } from '../../message/check-message.ts';
 import { MOST_MESSAGE_BYTES } from '../../queue/queue.ts';
-import {
-  type FoundField,
-  fieldAt,
-  replaced,
-  type ValueFault,
-  type ValuePath,
-  whatIsThere,
-} from './event-values.ts';
+import { fieldAt, replaced } from './event-values.ts';
 
 /*
  * The message of an event rule: that of a function, with the whole event in `event` and the rule's name in `rule`. Its
@@ -49,46 +42,33 @@ function withId(given: GivenMessage, rule: string, event: GivenMessage): Expande
 function withVariables(message: GivenMessage, rule: string, event: GivenMessage): ExpandedMessage {
   const { inputVariables, ...given } = message;
   if (inputVariables === undefined) return { given: message, faults: [] };
-  const faults: ValueFault[] = [];
-  const missing: MissingField[] = [];
+  const faults: string[] = [];
+  const missing: string[] = [];
   // Counted, since paths may repeat a field any number of times.
   let bytesLeft = MOST_MESSAGE_BYTES;
   const value = replaced(inputVariables, {
     field({ path, otherwise }, at) {
       if (bytesLeft < 0) return undefined;
       const found = fieldAt(event, path);
-      if (found.kind === 'missing') {
-        if (otherwise === undefined) missing.push({ at, path, found });
-        return otherwise?.[0];
+      if ('value' in found) {
+        bytesLeft -= Buffer.byteLength(printJson(found.value));
+        return found.value;
       }
-      bytesLeft -= Buffer.byteLength(printJson(found.value));
-      return found.value;
+      const expected = `${shortened(path, LONGEST)} in the event of rule ${rule}`;
+      if (otherwise === undefined)
+        missing.push(`${place(at)}: expected ${expected}, got nothing: ${found.there}`);
+      return otherwise?.[0];
     },
-    fault: (fault) => faults.push(fault),
+    fault: ({ path, expected }) => faults.push(`${place(path)}: expected ${expected}`),
   });
-  if (faults.length > 0)
-    return {
-      given,
-      faults: listedFaults(faults, ({ path, expected }) => `${place(path)}: expected ${expected}`),
-    };
+  if (faults.length > 0) return { given, faults: firstOf(faults) };
   if (bytesLeft < 0) {
     const most = `at most ${MOST_MESSAGE_BYTES} bytes of fields of the event of rule ${rule}`;
     return { given, faults: [`inputVariables: expected ${most}, got more`] };
   }
-  if (missing.length > 0)
-    return { given, faults: listedFaults(missing, (field) => missingFault(field, rule)) };
+  if (missing.length > 0) return { given, faults: firstOf(missing) };
   return { given: value === undefined ? given : { ...given, inputVariables: value }, faults: [] };
 }
-
-/** A field that an event lacks: where it was to go, its path, and how far that leads. */
-type MissingField = {
-  readonly at: ValuePath;
-  readonly path: string;
-  readonly found: Extract<FoundField, { kind: 'missing' }>;
-};
-
-const missingFault = ({ at, path, found }: MissingField, rule: string): string =>
-  `${place(at)}: expected ${shortened(path, LONGEST)} in the event of rule ${rule}, got nothing: ${whatIsThere(found)}`;
 
 const place = (path: readonly PropertyKey[]): string =>
   shortened(['inputVariables', ...path].join('.'), LONGEST);
@@ -97,11 +77,10 @@ const place = (path: readonly PropertyKey[]): string =>
 const MOST_FAULTS = 25;
 const LONGEST = 300;
 
-/** One text each for the first of them, and how many others there are. */
-function listedFaults<T>(faults: readonly T[], textOf: (fault: T) => string): readonly string[] {
-  const others = faults.length - MOST_FAULTS;
-  return [...faults.slice(0, MOST_FAULTS).map(textOf), ...(others > 0 ? [`and ${others} more`] : [])];
-}
+const firstOf = (faults: readonly string[]): readonly string[] =>
+  faults.length <= MOST_FAULTS
+    ? faults
+    : [...faults.slice(0, MOST_FAULTS), `and ${faults.length - MOST_FAULTS} more`];
 
 /** What was received, without its content. */
 const kindOf = (value: unknown) => (typeof value === 'string' ? 'other text' : preview(value));
