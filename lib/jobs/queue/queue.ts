@@ -3,11 +3,10 @@ import { AwsError } from '../../base/index.ts';
 /** The most bytes of UTF-8 in a message, and in a batch of messages: SQS's limit. */
 export const MOST_MESSAGE_BYTES = 256 * 1024;
 
-/** A message as received from the queue. */
 export type QueueMessage = {
   readonly messageId: string;
   readonly body: string;
-  /** Who sent it, as the queue names the sender, such as `AIDAEXAMPLE:session`. */
+  /** As the queue names the sender, such as `AIDAEXAMPLE:session`. */
   readonly sender: string;
   /** When it was sent, in epoch milliseconds. */
   readonly sentAtMs?: number;
@@ -33,8 +32,8 @@ export type Polls = {
 /** A queue of jobs. Failures are thrown as `AwsError`; a message that is not deleted is delivered again. */
 export type Queue = {
   /**
-   * Sends messages in as few requests as possible. Tries every one of them, and then throws `UnsentError` if any could
-   * not be sent. They are delivered after `delayMs`, 15 minutes at most; by default at once.
+   * In as few requests as possible. Tries every message, and then throws `UnsentError` if any could not be sent. They are
+   * delivered after `delayMs`, 15 minutes at most; by default at once.
    */
   send(bodies: readonly string[], options?: { readonly delayMs?: number }): Promise<void>;
   /** At most ten, after at most `waitSeconds` (0 to 20). Other receivers do not see them for `visibilitySeconds`. */
@@ -53,9 +52,8 @@ export type Queue = {
   readonly polls?: Polls;
 };
 
-/** A message that was not sent, or of which it is not known that it was. */
 export type UnsentMessage = {
-  /** Its place among those that were to be sent; 0 is the first. */
+  /** Its place among those that were to be sent, from 0. */
   readonly index: number;
   readonly cause: unknown;
   /** Its request got no usable response, so it may be on the queue all the same. */
@@ -100,14 +98,13 @@ function numbers(unsent: readonly UnsentMessage[]): string {
 }
 
 /**
- * The body of a message in characters that SQS accepts: #x9, #xA, #xD, #x20 to #xD7FF, #xE000 to #xFFFD and #x10000 to
- * #x10FFFF. It is JSON, in which the others can only occur within a string, so their escapes are the same value.
- * Source: SendMessage in the SQS API reference.
+ * The body of a message, which is JSON, with the characters escaped that SQS refuses. Source: SendMessage in the SQS API
+ * reference.
  */
 export const sendable = (body: string): string =>
   body.replaceAll(REFUSED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** How many bytes of UTF-8 the body takes once it is sent, which is what SQS limits. Each escape takes six. */
+/** How many bytes of UTF-8 the body takes once it is sent. Each escape takes six. */
 export function sentBytes(body: string): number {
   // Measured without the escapes: to insert millions of them takes seconds.
   const accepted = body.replaceAll(REFUSED, '');
@@ -118,9 +115,8 @@ export function sentBytes(body: string): number {
 const REFUSED = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
 /**
- * Long polls, 20 s of them. A short poll asks only some of SQS's servers, so it may return nothing while messages wait;
- * a long one asks all of them. Each is short enough for Ctrl-C, which waits for its end: aborting one would hide the
- * messages that it was about to return for their visibility timeout.
+ * Long polls, 20 s of them, for SQS, whose short polls ask only some of its servers. Each is short enough for Ctrl-C, which
+ * waits for its end: aborting one would hide the messages that it was about to return.
  * Source: "Amazon SQS short and long polling", Amazon SQS Developer Guide.
  */
 export const LONG_POLLS: Polls = { waitSeconds: 2, quiet: 10 };
@@ -129,8 +125,8 @@ export const LONG_POLLS: Polls = { waitSeconds: 2, quiet: 10 };
 export const EXACT_POLLS: Polls = { waitSeconds: 2, quiet: 1, areCountsExact: true };
 
 /**
- * Says after each poll whether the queue is empty. The counts are approximate and may be a minute old, so they alone
- * prove nothing: enough polls in a row must have been quiet, then the counts empty, and then one more poll quiet.
+ * Says after each poll whether the queue is empty. Counts are approximate and may be a minute old: enough polls in a row
+ * must have been quiet, then the counts empty, and then one more poll quiet.
  */
 export function createEmptyCheck(queue: Pick<Queue, 'counts'>, polls: Polls) {
   let quiet = 0;
@@ -148,7 +144,6 @@ export function createEmptyCheck(queue: Pick<Queue, 'counts'>, polls: Polls) {
 export const total = ({ waiting, inFlight, delayed }: Awaited<ReturnType<Queue['counts']>>) =>
   waiting + inFlight + delayed;
 
-/** The most messages that SQS accepts at once. */
 const MOST_IN_BATCH = 10;
 
 /** The messages, in order, in batches that SQS accepts: each of at most 10 messages and 256 KB of UTF-8. */

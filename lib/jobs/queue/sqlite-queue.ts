@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { setTimeout as delay } from 'node:timers/promises';
-import { AwsError, entryError } from '../../base/index.ts';
+import { AwsError, entryError, sleep } from '../../base/index.ts';
 import { type SqliteFile, TableError } from '../../table/index.ts';
 import {
   EXACT_POLLS,
@@ -27,71 +26,73 @@ export type SqliteQueueOptions = {
 const LOOK_MS = 100;
 
 /** A queue in a file of SQLite. What a process held is delivered again as soon as it has ended. */
-export function createSqliteQueue(
-  file: SqliteFile,
-  { name, sender, deadLetters }: SqliteQueueOptions,
-): Queue {
+export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions): Queue {
+  const { name, sender } = options;
   const place = `queue ${name} in ${file.path}`;
   const write = <T>(act: string, change: (db: DatabaseSync, self: string) => T) =>
     asQueueError(`${act} ${place}`, () => file.write(act, change));
+  const read = <T>(act: string, look: (db: DatabaseSync) => T) =>
+    asQueueError(`${act} ${place}`, () => file.read(act, look));
+  const hide = (receipt: string, forMs: number, statement: string) =>
+    write('hide a message on', (db) => {
+      db.prepare(statement).run(Date.now() + Math.ceil(forMs), name, receipt);
+    });
 
   return {
     polls: EXACT_POLLS,
     async send(bodies, { delayMs = 0 } = {}) {
       const { fitting, unsent } = fitted(bodies);
-      await write('send to', (db) => insert(db, fitting, { name, sender, delayMs }));
+      await write('send to', (db) => {
+        const nowMs = Date.now();
+        for (const body of fitting)
+          db.prepare(SEND).run(randomUUID(), name, body, sender, nowMs, nowMs + Math.ceil(delayMs));
+      });
       const [first, ...others] = unsent;
       if (first !== undefined) throw new UnsentError(place, bodies.length, [first, ...others]);
     },
     async receive({ most, waitSeconds, visibilitySeconds }) {
       const endMs = performance.now() + waitSeconds * 1_000;
       for (;;) {
-        const received = (await asQueueError(`look for messages on ${place}`, () => isDue(file, name)))
+        const received = (await read('look for messages on', (db) => isDue(db, name, file)))
           ? await write('receive from', (db, self) => {
-              free(db, name, file.isAlive);
-              if (deadLetters !== undefined) bury(db, name, deadLetters);
+              prepare(db, file, options);
               const visibleMs = Date.now() + Math.ceil(visibilitySeconds * 1_000);
-              return take(db, { name, self, visibleMs, most: Math.min(10, most) });
+              return db.prepare(RECEIVE).all(visibleMs, self, name, Date.now(), Math.min(10, most));
             })
           : [];
-        if (received.length > 0 || performance.now() >= endMs) return received;
-        await delay(LOOK_MS);
+        if (received.length > 0 || performance.now() >= endMs) return received.map(toMessage);
+        await sleep(LOOK_MS);
       }
     },
     delete: (receipt) =>
       write('delete a message from', (db) => {
         db.prepare('DELETE FROM messages WHERE queue = ? AND receipt = ?').run(name, receipt);
       }),
-    delay: (receipt, delayMs) =>
-      write('delay a message on', (db) => {
-        db.prepare('UPDATE messages SET visible = ?, holder = NULL WHERE queue = ? AND receipt = ?').run(
-          Date.now() + Math.ceil(delayMs),
-          name,
-          receipt,
-        );
-      }),
-    extend: (receipt, visibleAfterMs) =>
-      write('extend a message on', (db) => {
-        const hidden = 'UPDATE messages SET visible = ? WHERE queue = ? AND receipt = ?';
-        db.prepare(hidden).run(Date.now() + Math.ceil(visibleAfterMs), name, receipt);
-      }),
-    counts: () => asQueueError(`count the messages on ${place}`, () => countsIn(file, name)),
+    delay: (receipt, delayMs) => hide(receipt, delayMs, DELAY),
+    extend: (receipt, visibleAfterMs) => hide(receipt, visibleAfterMs, EXTEND),
+    counts: async () =>
+      toCounts(
+        await read('count the messages on', (db) => db.prepare(COUNTS).get({ name, now: Date.now() })),
+      ),
   };
 }
 
-async function countsIn(file: SqliteFile, name: string): Promise<QueueCounts> {
-  const counted = await file.read('count', (db) => db.prepare(COUNTS).get({ name, now: Date.now() }));
-  const of = (state: string) => Number(counted?.[state] ?? 0);
-  return { waiting: of('waiting'), inFlight: of('inFlight'), delayed: of('delayed') };
-}
+const endedHolders = (db: DatabaseSync, queue: string, { isAlive }: SqliteFile): readonly string[] =>
+  db
+    .prepare(HOLDERS)
+    .all(queue, Date.now())
+    .map(({ holder }) => String(holder))
+    .filter((holder) => !isAlive(holder));
 
 /** Whether `receive` would find a message: a look costs no lock and no write. */
-const isDue = (file: SqliteFile, queue: string) =>
-  file.read('look for messages', (db) => {
-    if (holders(db, queue).some((holder) => !file.isAlive(holder))) return true;
-    const due = 'SELECT 1 FROM messages WHERE queue = ? AND visible <= ? LIMIT 1';
-    return db.prepare(due).get(queue, Date.now()) !== undefined;
-  });
+const isDue = (db: DatabaseSync, queue: string, file: SqliteFile): boolean =>
+  endedHolders(db, queue, file).length > 0 || db.prepare(DUE).get(queue, Date.now()) !== undefined;
+
+/** Makes visible what processes held that have ended, and moves what would be received too often to the dead letters. */
+function prepare(db: DatabaseSync, file: SqliteFile, { name, deadLetters }: SqliteQueueOptions): void {
+  for (const holder of endedHolders(db, name, file)) db.prepare(FREE).run(name, holder);
+  if (deadLetters !== undefined) db.prepare(BURY).run(deadLetters.name, name, Date.now(), deadLetters.most);
+}
 
 function fitted(bodies: readonly string[]) {
   const unsent: UnsentMessage[] = [];
@@ -103,57 +104,33 @@ function fitted(bodies: readonly string[]) {
   return { fitting, unsent };
 }
 
-type Insert = { readonly name: string; readonly sender: string; readonly delayMs: number };
-
-function insert(db: DatabaseSync, bodies: readonly string[], { name, sender, delayMs }: Insert): void {
-  const nowMs = Date.now();
-  for (const body of bodies)
-    db.prepare(SEND).run(randomUUID(), name, body, sender, nowMs, nowMs + Math.ceil(delayMs));
-}
-
-type Take = {
-  readonly name: string;
-  readonly self: string;
-  readonly visibleMs: number;
-  readonly most: number;
-};
-
-const take = (db: DatabaseSync, { name, self, visibleMs, most }: Take): readonly QueueMessage[] =>
-  db.prepare(RECEIVE).all(visibleMs, self, name, Date.now(), most).map(toMessage);
+const TOO_LONG = `a message may have at most ${MOST_MESSAGE_BYTES} bytes`;
 
 const SEND =
   'INSERT INTO messages (id, queue, body, sender, sent, visible, receives) VALUES (?, ?, ?, ?, ?, ?, 0)';
+
+const DUE = 'SELECT 1 FROM messages WHERE queue = ? AND visible <= ? LIMIT 1';
+
+const HOLDERS = 'SELECT DISTINCT holder FROM messages WHERE queue = ? AND visible > ? AND holder IS NOT NULL';
+
+const FREE = 'UPDATE messages SET visible = 0, holder = NULL WHERE queue = ? AND holder = ?';
+
+const BURY = `UPDATE messages SET queue = ?, receives = 0, holder = NULL
+  WHERE queue = ? AND visible <= ? AND receives >= ?`;
 
 const RECEIVE = `UPDATE messages SET visible = ?, receives = receives + 1, receipt = id || '/' || (receives + 1), holder = ?
   WHERE id IN (SELECT id FROM messages WHERE queue = ? AND visible <= ? ORDER BY visible, sent LIMIT ?)
   RETURNING id, body, sender, sent, receives, receipt`;
 
-const TOO_LONG = `a message may have at most ${MOST_MESSAGE_BYTES} bytes`;
+const EXTEND = 'UPDATE messages SET visible = ? WHERE queue = ? AND receipt = ?';
+const DELAY = 'UPDATE messages SET visible = ?, holder = NULL WHERE queue = ? AND receipt = ?';
 
 const COUNTS = `SELECT sum(visible <= :now) waiting, sum(visible > :now AND receives > 0) inFlight,
   sum(visible > :now AND receives = 0) delayed FROM messages WHERE queue = :name`;
 
-const holders = (db: DatabaseSync, queue: string): readonly string[] =>
-  db
-    .prepare('SELECT DISTINCT holder FROM messages WHERE queue = ? AND visible > ? AND holder IS NOT NULL')
-    .all(queue, Date.now())
-    .map(({ holder }) => String(holder));
-
-/** Moves what would be received too often to the dead letters. */
-function bury(db: DatabaseSync, name: string, to: NonNullable<SqliteQueueOptions['deadLetters']>): void {
-  const dead = `UPDATE messages SET queue = ?, receives = 0, holder = NULL
-    WHERE queue = ? AND visible <= ? AND receives >= ?`;
-  db.prepare(dead).run(to.name, name, Date.now(), to.most);
-}
-
-/** Makes visible what processes held that have ended. */
-function free(db: DatabaseSync, queue: string, isAlive: SqliteFile['isAlive']): void {
-  for (const holder of holders(db, queue))
-    if (!isAlive(holder))
-      db.prepare('UPDATE messages SET visible = 0, holder = NULL WHERE queue = ? AND holder = ?').run(
-        queue,
-        holder,
-      );
+function toCounts(counted: Record<string, unknown> = {}): QueueCounts {
+  const of = (state: string) => Number(counted[state] ?? 0);
+  return { waiting: of('waiting'), inFlight: of('inFlight'), delayed: of('delayed') };
 }
 
 const toMessage = (row: Record<string, unknown>): QueueMessage => ({

@@ -29,10 +29,7 @@ import {
 /** Longer than the longest poll. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/**
- * A client for the queue, whose URL decides the endpoint and the region (see `queueEndpoint`); the rest is configured by
- * the SDK's own variables.
- */
+/** A client for the queue, whose URL decides the endpoint and the region (see `queueEndpoint`). */
 export function createSqsClient(queueUrl: string, environment: AwsEnvironment): SQSClient {
   return new SQSClient({
     ...awsClientConfig(environment, {
@@ -47,8 +44,8 @@ export function createSqsClient(queueUrl: string, environment: AwsEnvironment): 
 }
 
 /**
- * A queue in SQS. The client has a time-out and tries three times, or `AWS_MAX_ATTEMPTS` times: a batch whose response
- * was lost is on the queue twice. Messages of a batch that SQS failed to accept are sent three times as well.
+ * A queue in SQS. The client tries three times, or `AWS_MAX_ATTEMPTS` times: a batch whose response was lost is on the
+ * queue twice.
  */
 export function createSqsQueue(
   queueUrl: string,
@@ -114,8 +111,8 @@ function toMessage({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message)
 }
 
 /**
- * The longest delay that SQS accepts: it hides a message for 12 hours at most, counted from when it was received, and a
- * deployed worker may have held it for Lambda's limit of 15 minutes; 5 more are slack.
+ * SQS hides a message for 12 hours at most, counted from when it was received; a deployed worker may have held it for
+ * Lambda's limit of 15 minutes, and 5 more are slack.
  */
 const MOST_DELAY_SECONDS = 43_200 - 900 - 300;
 
@@ -131,7 +128,7 @@ type SendBatch = (
 
 /**
  * Sends messages in batches, and those again that SQS failed to accept through no fault of theirs: three rounds in
- * all. Every message is tried, whatever happens to the others; then throws `UnsentError` if any was not sent.
+ * all. Every message is tried; then throws `UnsentError` if any was not sent.
  */
 async function sendMessages(
   queue: string,
