@@ -27,14 +27,13 @@ import { hasPart, isEnded, readChunkRow, type StoredChunk, writeChunkRow } from 
 import { finishBatch } from './batch/finish-batch.ts';
 import { CACHE_PREFIX, parseCacheRow, textHashOf } from './cache/cache-row.ts';
 
-/** What was erased. */
 export type Erased = {
   readonly cacheRows: number;
   /** Staged chunks that were deleted, or rewritten without the text. */
   readonly stagedChunks: number;
-  /** Parts that were deleted, or rewritten without the text's results. */
+  /** The same of parts. */
   readonly parts: number;
-  /** Rows of these parts that were erased. */
+  /** Rows of these parts. */
   readonly rows: number;
   /** The batches that contained it. */
   readonly batches: readonly string[];
@@ -42,8 +41,7 @@ export type Erased = {
 
 /**
  * Erases a text by its SHA-256 (hex, of its UTF-8) from the cache, from staged chunks, and from the parts of all batches,
- * where its rows remain as lines without results. Reads every batch. The file that the text came from, messages on the queue
- * and results of jobs stay.
+ * where its rows remain as lines without results. Messages on the queue and results of jobs stay.
  */
 export async function forgetText(textHash: string, options: BatchStorage): Promise<Erased> {
   const batches = new Set<string>();
@@ -70,7 +68,7 @@ export async function forgetText(textHash: string, options: BatchStorage): Promi
 
 /**
  * Erases a batch: its rows in the table, its objects, and the cached results of its texts, even if other batches share them.
- * Jobs of the batch that still run end without a trace, except in the cache. Throws `RangeError` for an invalid name.
+ * Its jobs that still run end without a trace. Throws `RangeError` for an invalid name.
  */
 export async function forgetBatch(batch: string, options: BatchStorage): Promise<Erased> {
   const { store, table } = options;
@@ -145,7 +143,7 @@ function withoutText(row: StagedRow, textHash: string): StagedRow {
   return { line: row.line, id: row.id, erased: true };
 }
 
-/** Rewrites an open row, so that a worker that read the chunk with the text fails to end it, and reads it again. */
+/** Rewrites an open row, so that a worker that read the chunk with the text reads it again before it ends it. */
 async function touchOpenRow(chunkId: ChunkId, options: BatchStorage): Promise<void> {
   const stored = await readChunkRow(chunkId, options);
   // If another write comes first, the worker fails because of that one.
@@ -154,7 +152,7 @@ async function touchOpenRow(chunkId: ChunkId, options: BatchStorage): Promise<vo
 
 /**
  * Erases a text from the part that a chunk's row names, and deletes those that no row names; returns how many rows each of
- * them had of it. If there is no row, the parts are all that is left of the batch.
+ * them had of it.
  */
 async function eraseFromParts(
   chunkId: ChunkId,
@@ -189,7 +187,7 @@ async function eraseFromParts(
   }
 }
 
-/** Writes a new part and makes the chunk's row, if there is one, name it; false if the row changed meanwhile. */
+/** Makes a new part, and the chunk's row name it if there is one; false if the row changed meanwhile. */
 async function replacePart(
   chunkId: ChunkId,
   stored: StoredChunk | undefined,
@@ -209,7 +207,6 @@ async function replacePart(
   return false;
 }
 
-/** The rows of a part; undefined if it is gone. */
 async function readPart(key: string, { store }: BatchStorage): Promise<readonly ScoredRow[] | undefined> {
   const stored = await store.get(key);
   return stored && parsePart(key, stored.body);
@@ -220,7 +217,7 @@ const keysOf = (prefix: string, { store }: BatchStorage): Promise<string[]> =>
 
 /**
  * Erases what a bucket with versions still has of a text or a batch, once nothing current holds it. Returns how many versions
- * it erased; a call that was interrupted is made up for by the next one.
+ * it erased.
  */
 export async function eraseOldVersions(
   forgotten: { readonly textHash: string } | { readonly batch: string },
@@ -240,7 +237,6 @@ export async function eraseOldVersions(
   return erased;
 }
 
-/** Other objects hold no texts. */
 async function holdsText({ key, read }: OldVersion, textHash: string): Promise<boolean> {
   if (chunkOfStaged(key) !== undefined)
     return parseStaged(key, await read()).rows.some((row) => withoutText(row, textHash) !== row);

@@ -1,7 +1,6 @@
-import { findSummary } from '../../jobs/results/summary.ts';
-import { summaryKey } from '../../jobs/texts/batch/batch.ts';
 import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
 import { parsePart, type ScoredRow } from '../../jobs/texts/batch/chunk-objects.ts';
+import { findSummary } from '../../jobs/texts/batch/finish-batch.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import { type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
 import { type BatchFacts, MOST_LISTED, type Sentiments } from '../facts.ts';
@@ -41,7 +40,7 @@ type Room = { parts: number };
 
 /** None as long as it has no summary: it has not ended. */
 async function readBatch(batch: string, room: Room, options: BatchesToRead): Promise<readonly BatchFacts[]> {
-  const summary = await findSummary(options.store, summaryKey(batch));
+  const summary = await findSummary(options.store, batch);
   if (summary === undefined) return [];
   const { rows, scored, failed, bad, cached, tokens, sentiments, parts } = summary;
   const topics = Object.entries(sentiments.topics).slice(0, MOST_TOPICS);

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { dayIn, readBatches } from '../../../lib/report/collect/batches.ts';
 import { readFormulas } from '../../../lib/report/collect/formulas.ts';
+import { summaryOf } from '../../jobs/summary-of.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 
 function reading(store: MemoryStore) {
@@ -14,17 +15,13 @@ function reading(store: MemoryStore) {
 }
 
 const SUMMARY = {
-  version: 1,
-  chunks: 1,
-  rows: 4,
-  scored: 2,
-  failed: 1,
-  bad: 1,
-  erased: 0,
-  cached: 1,
-  tokens: { total: 12 },
+  ...summaryOf('may', [
+    { key: 'scores/may/part-00000-a.ndjson.gz', rows: 1 },
+    { key: 'scores/may/part-00001-b.ndjson.gz', rows: 3 },
+  ]),
+  ...{ rows: 4, scored: 2, failed: 1, bad: 1, cached: 1 },
+  tokens: { input: 0, output: 0, total: 12, reasoning: 0 },
   sentiments: { overall: {}, topics: { delivery: { Negative: 2, odd: 1 }, support: { not_applicable: 2 } } },
-  parts: [{ key: 'scores/may/part-00000-a.ndjson.gz' }, { key: 'scores/may/part-00001-b.ndjson.gz' }],
 };
 
 const ROWS = [

@@ -1,9 +1,9 @@
 import { idOfSegment, type Store } from '../../../store/index.ts';
-import { findSummary } from '../../results/summary.ts';
-import { type BatchStorage, SCORES_FOLDER, STAGED_FOLDER, stagedFolder, summaryKey } from './batch.ts';
+import { type BatchStorage, SCORES_FOLDER, STAGED_FOLDER, stagedFolder } from './batch.ts';
 import { type ChunkCounts, sumOf } from './chunk-counts.ts';
 import { parsePart } from './chunk-objects.ts';
 import { chunkRows, hasPart, isEnded, readHeader } from './chunk-row.ts';
+import { findSummary } from './finish-batch.ts';
 
 type Counted = Pick<ChunkCounts, 'rows' | 'scored' | 'failed' | 'cancelled' | 'bad' | 'erased'>;
 
@@ -11,8 +11,8 @@ type Counted = Pick<ChunkCounts, 'rows' | 'scored' | 'failed' | 'cancelled' | 'b
 export type BatchStatus = Omit<Counted, 'rows'> & {
   readonly batch: string;
   /**
-   * `done`: all chunks have ended. `open`: all are known, and some have not. `unfinished`: the source is still being split,
-   * or `score` was stopped; the rest is not known, and null.
+   * `open`: all chunks are known, and some have not ended. `unfinished`: the source is still being split, or `score` was
+   * stopped; the rest is null.
    */
   readonly status: 'done' | 'open' | 'unfinished';
   readonly chunks: number | null;
@@ -21,7 +21,6 @@ export type BatchStatus = Omit<Counted, 'rows'> & {
   readonly rowsLeft: number | null;
 };
 
-/** A row that has no score although it could have one. */
 export type FailedRow = { readonly line: number; readonly id?: string | undefined; readonly error: string };
 
 type Storage = Pick<BatchStorage, 'store' | 'table'>;
@@ -39,14 +38,14 @@ export async function batchNames(store: Pick<Store, 'folders'>): Promise<readonl
 
 /**
  * How far a batch is, by its rows in the table; once those have expired, by its summary. Undefined if there is nothing of
- * it. Reads all its rows. Throws `StoredObjectError` for an invalid summary.
+ * it. Throws `StoredObjectError` for an invalid summary.
  */
 export async function readBatchStatus(batch: string, storage: Storage): Promise<BatchStatus | undefined> {
   const all = await Array.fromAsync(chunkRows(batch, storage), ({ row }) => isEnded(row) && row.counts);
   const ended = all.filter((counts) => counts !== false);
   const header = await readHeader(batch, storage);
   if (header === undefined && all.length === 0) {
-    const summary = await findSummary(storage.store, summaryKey(batch));
+    const summary = await findSummary(storage.store, batch);
     if (summary !== undefined)
       return statusOf(batch, summary, summary.chunks, { ...summary, cancelled: summary.cancelled ?? 0 });
     const staged = await storage.store.list(stagedFolder(batch)).next();

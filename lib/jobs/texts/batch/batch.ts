@@ -6,7 +6,6 @@ import { batchName } from '../../types/score/message.ts';
 /** What is requested for every text of a batch. */
 export type ScoreRequest = Omit<SentimentRequest, 'text'>;
 
-/** Where batches are stored. */
 export type BatchStorage = {
   readonly store: Store;
   readonly table: Table;
@@ -31,23 +30,18 @@ export const isBatchName = (name: string): boolean =>
 /** The number of a chunk as it appears in names: five digits, or more if needed. */
 export const numbered = (chunk: number) => String(chunk).padStart(5, '0');
 
-/** The job that scores a chunk. */
 export const chunkJobId = ({ batch, chunk }: ChunkId) => `${batch}.chunk-${numbered(chunk)}`;
 
-/** Where the rows of a chunk wait for its job. */
 export const stagedKey = ({ batch, chunk }: ChunkId) => `${stagedFolder(batch)}chunk-${numbered(chunk)}.json`;
 
-/** Where the staged chunks of a batch are. Ends in a slash. */
 export const stagedFolder = (batch: string) => `${STAGED_FOLDER}${keySegment(batch)}/`;
 export const STAGED_FOLDER = 'work/scores/';
 
-/** Where the results of a batch are. Ends in a slash. */
 export const scoresFolder = (batch: string) => `${SCORES_FOLDER}${keySegment(batch)}/`;
 export const SCORES_FOLDER = 'scores/';
 
 /** SQL engines take it for no part: they skip names that begin with `_`. */
-export const summaryKey = (batch: string) => `${scoresFolder(batch)}${SUMMARY_NAME}`;
-const SUMMARY_NAME = '_summary.json';
+export const summaryKey = (batch: string) => `${scoresFolder(batch)}_summary.json`;
 
 /** The start of the key of each part of a chunk; the rest is the start of its SHA-256 and the suffix. */
 export const partPrefix = ({ batch, chunk }: ChunkId) => `${scoresFolder(batch)}part-${numbered(chunk)}-`;

@@ -18,7 +18,6 @@ export type Refusal = {
   readonly preview: Preview | undefined;
 };
 
-/** What a batch is checked with. */
 export type CheckOptions = {
   readonly cache: ScoreCache;
   /** Requests that may be sent per second. */
@@ -32,8 +31,8 @@ export type CheckOptions = {
 export type Checked = { readonly kind: 'accepted'; readonly rows: number } | Refusal;
 
 /**
- * Whether a batch may begin. Without `maxCalls` the rows are counted first: if the rate allows one call per row within
- * the limit, there is no need to find the distinct texts or look them up.
+ * Whether a batch may begin. Without `maxCalls` the rows are counted first: if the rate allows a call per row in time,
+ * there is no need to look up the distinct texts.
  */
 export async function checkBatch(given: BatchRequest, options: CheckOptions): Promise<Checked> {
   const faults = [...nameFaults(given.batch), ...requestFaults(given.request)];
@@ -85,25 +84,19 @@ function requestFaults(request: BatchRequest['request']): readonly string[] {
 
 /** What a batch will take, before anything is sent. */
 export type Preview = {
-  /** All rows of the source, including bad ones. */
   readonly rows: number;
   readonly badRows: number;
-  /** The first bad rows. */
   readonly bad: readonly BadRow[];
-  /** Distinct texts. */
+  /** Distinct ones. */
   readonly texts: number;
-  /** Those of them whose result is in the cache. */
+  /** Those whose result is in the cache. */
   readonly cached: number;
-  /** Calls to be made: one for each of the others. */
   readonly calls: number;
-  /** How long the calls take at the given rate. */
   readonly seconds: number;
 };
 
-/** The most bad rows that are named. */
 export const NAMED_BAD_ROWS = 20;
 
-/** How many texts are looked up at once. */
 const LOOKED_UP = 100;
 
 /** Counts what a batch will take. Reads the rows once; each distinct text takes 11 to 22 bytes of memory. */

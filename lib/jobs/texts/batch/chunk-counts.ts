@@ -27,10 +27,8 @@ export const countsSchema = z.object({
   sentiments: z.object({ overall: counts, topics: recordOf(counts) }),
 });
 
-/** The outcome of a chunk, in numbers. */
 export type ChunkCounts = z.infer<typeof countsSchema>;
 
-/** What texts cost. */
 export type Costs = Pick<ChunkCounts, 'cached' | 'calls' | 'paidAgain' | 'tokens'>;
 
 const NO_COSTS: Costs = {
@@ -58,10 +56,8 @@ function added<Counts extends object>(one: Counts, other: Counts): Counts {
   return Object.fromEntries(sums) as Counts;
 }
 
-/** The sum of the counts of chunks. */
 export const sumOf = (chunks: readonly ChunkCounts[]): ChunkCounts => chunks.reduce(added, NOTHING);
 
-/** What a chunk has cost. */
 export const costsIn = ({ cached, calls, paidAgain, tokens }: ChunkCounts): Costs => ({
   cached,
   calls,
@@ -69,10 +65,7 @@ export const costsIn = ({ cached, calls, paidAgain, tokens }: ChunkCounts): Cost
   tokens,
 });
 
-/**
- * Counts a chunk: its rows from its part, its costs from the results, and what it cost before it was reopened. `chunk`: as
- * it was while it was open.
- */
+/** Counts a chunk: its rows from its part, its costs from the results, and what it cost before it was reopened. */
 export function countChunk(
   rows: readonly ScoredRow[],
   results: readonly TextResult[],

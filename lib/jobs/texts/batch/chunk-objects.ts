@@ -12,7 +12,6 @@ import { type ChunkId, chunkJobId, partPrefix, type ScoreRequest, stagedKey } fr
 
 const line = z.number();
 
-/** A row that cannot be scored, as it is stored. */
 export const badRowSchema = z.strictObject({
   line,
   fault: z.string(),
@@ -26,7 +25,6 @@ const stagedRowSchema = z.union([
   z.strictObject({ line, id: z.string(), text: z.string(), columns: recordOf(z.string()) }),
 ]);
 
-/** A row that waits for its job: to be scored, bad, or forgotten meanwhile. */
 export type StagedRow = z.infer<typeof stagedRowSchema>;
 
 const stagedSchema = z.strictObject({
@@ -39,7 +37,6 @@ const stagedSchema = z.strictObject({
 /** A chunk as the splitter staged it: everything needed to write its part once its texts are scored. */
 export type StagedChunk = z.infer<typeof stagedSchema>;
 
-/** The bytes of a staged chunk and their SHA-256 in hex. */
 export function printStaged(staged: StagedChunk): { readonly body: Buffer; readonly sha256: string } {
   const body = Buffer.from(printJson(staged));
   return { body, sha256: sha256(body) };
@@ -54,7 +51,6 @@ export const parseStaged = (key: string, body: Buffer): StagedChunk =>
 export const findStaged = async (chunkId: ChunkId, store: Store): Promise<StagedChunk | undefined> =>
   (await findStored(store, stagedKey(chunkId), stagedSchema, MOST_LIST_BYTES))?.value;
 
-/** The message of the job that scores a staged chunk. */
 export const chunkMessage = (chunkId: ChunkId, { request, rows }: StagedChunk): ChunkJob => ({
   ...request,
   version: 1,
@@ -64,14 +60,13 @@ export const chunkMessage = (chunkId: ChunkId, { request, rows }: StagedChunk): 
   ...chunkId,
 });
 
-/** The job of a chunk. */
 export type ChunkJob = ScoreJob & ChunkId;
 
 /** The texts of rows. Their ids are the lines. */
 const textsOf = (rows: readonly StagedRow[]) =>
   rows.flatMap((row) => ('text' in row ? [{ id: String(row.line), text: row.text }] : []));
 
-/** One line of a part: the outcome of one row. Names are written in this order. */
+/** One line of a part. Names are written in this order. */
 export type ScoredRow = {
   /** The user's own id. */
   readonly id?: string | undefined;
@@ -89,7 +84,6 @@ export type ScoredRow = {
   readonly erased?: true;
 };
 
-/** What was found out about a row's text. */
 export type Score = {
   readonly result?: Pick<ScoredRow, 'topicSentiments' | 'sentiment' | 'model'> | undefined;
   readonly error?: string | undefined;
@@ -108,13 +102,8 @@ export function scoredRow(row: StagedRow, scored: Score | undefined): ScoredRow 
   return { ...about, topicSentiments, sentiment, model };
 }
 
-export type Part = { readonly key: string; readonly body: Buffer };
-
-/**
- * A part with these rows, each with the batch and the chunk that it belongs to: a table over all batches has no other
- * place for them. The same rows give the same bytes, and so the same key.
- */
-export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[]): Part {
+/** A part with these rows, each with its batch and chunk. The same rows give the same bytes, and so the same key. */
+export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[]) {
   const { batch, chunk } = chunkId;
   const body = gzipSync(rows.map((row) => `${printJson({ ...row, batch, chunk })}\n`).join(''));
   // The operating system (RFC 1952, 2.3), the only reason that the bytes could differ: unknown.
@@ -122,7 +111,7 @@ export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[]): Part {
   return { key: `${partPrefix(chunkId)}${sha256(body).slice(0, 12)}.ndjson.gz`, body };
 }
 
-/** The rows of a part that `printPart` made. Throws `StoredObjectError` for anything else, however large it unpacks. */
+/** Throws `StoredObjectError` for what is not a part, however large it unpacks. */
 export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
   const rows = rowsOfPart(key, body);
   try {
@@ -135,21 +124,14 @@ export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
   }
 }
 
-/** A chunk that is open, as it is stored now. */
 export type OpenChunk = StagedChunk & {
   /** Its texts that have no score. */
   readonly texts: ScoreJob['texts'];
-  /**
-   * The scores of its part, by line, if it ended and was reopened: they are paid for, whether or not the cache still has
-   * them.
-   */
+  /** The scores of its part, by line, if it ended and was reopened: they are paid for. */
   readonly prior: ReadonlyMap<number, Score>;
 };
 
-/**
- * Reads an open chunk. `part`: as its row names it; if it is gone, all its texts are scored again. Throws
- * `StoredObjectError` if the staged chunk is missing or invalid.
- */
+/** `part`: as the chunk's row names it; if it is gone, all texts are scored again. Throws `StoredObjectError`. */
 export async function readOpenChunk(
   chunkId: ChunkId,
   part: string | undefined,

@@ -28,15 +28,11 @@ const chunkRowSchema = z.object({
   /** SHA-256 of the staged object as it was split. */
   staged: z.string(),
   badRows: z.array(badRowSchema),
-  /**
-   * Key of the part; set with the counts once the chunk has ended, and left in place if it is reopened: its scored rows
-   * are not paid for again, and its costs are counted on.
-   */
+  /** Left in place, with the counts, if the chunk is reopened: its scored rows are not paid for again. */
   part: z.optional(z.string()),
   counts: z.optional(countsSchema),
 });
 
-/** A chunk's row in the table: open until its part is stored. */
 export type ChunkRow = z.infer<typeof chunkRowSchema>;
 
 export type EndedChunkRow = ChunkRow & { readonly part: string; readonly counts: ChunkCounts };
@@ -91,8 +87,8 @@ export async function writeChunkRow(
 }
 
 /**
- * Opens an ended chunk again if some of its rows failed: its job scores only those, and then replaces the part and the
- * summary. `complete`: no row failed. `gone`: the batch was erased.
+ * Opens an ended chunk again if some of its rows failed: its job scores only those. `complete`: none did. `gone`: the batch
+ * was erased.
  */
 export async function reopenChunk(
   chunkId: ChunkId,
@@ -110,15 +106,17 @@ export async function reopenChunk(
   }
 }
 
+export const inputSchema = z.custom<InputFound>((value) => typeof value === 'object' && value !== null);
+
 const headerSchema = z.object({
   chunks: z.number(),
   rows: z.number(),
   badRows: z.number(),
   /** Passed on to the summary. */
-  input: z.optional(z.custom<InputFound>((value) => typeof value === 'object' && value !== null)),
+  input: z.optional(inputSchema),
 });
 
-/** What the splitter stores last: how many chunks there are, and the rows in them, including bad ones. */
+/** How many chunks there are, and the rows in them, including bad ones. */
 export type BatchHeader = z.infer<typeof headerSchema>;
 
 /** The chunks hold the rows: what their source was found to be stays as the first splitter saw it. */

@@ -1,12 +1,13 @@
+import * as z from 'zod/mini';
 import { canonicalJson, parseOwnJson } from '../../../base/index.ts';
-import { printStored } from '../../../store/index.ts';
-import type { InputFound } from '../rows/read-rows.ts';
+import { findStored, MOST_LIST_BYTES, printStored, type Store } from '../../../store/index.ts';
 import { type BatchStorage, type ChunkId, summaryKey } from './batch.ts';
-import { type ChunkCounts, sumOf } from './chunk-counts.ts';
+import { countsSchema, sumOf } from './chunk-counts.ts';
+import { badRowSchema } from './chunk-objects.ts';
 import {
-  type ChunkRow,
   chunkRows,
   type EndedChunkRow,
+  inputSchema,
   isEnded,
   readChunkRows,
   readHeader,
@@ -18,25 +19,30 @@ const MOST_BAD_ROWS = 1_000;
 /** How many chunks are looked at, the last ones, before all are listed. */
 const PROBES = 8;
 
+const summarySchema = z.object({
+  version: z.literal(1),
+  batch: z.string(),
+  chunks: z.number(),
+  ...countsSchema.shape,
+  /** Absent if none was. */
+  cancelled: z.optional(z.number()),
+  /** The first 1,000, in source order. Of a row with long values, the part alone has its id and columns. */
+  badRows: z.array(badRowSchema),
+  parts: z.array(z.object({ key: z.string(), rows: z.number() })),
+  /** What the source of the texts was found to be; absent if nothing was said of it. */
+  input: z.optional(inputSchema),
+});
+
 /** `_summary.json`: the outcome of a batch. It is the same whichever worker writes it, so it contains no time. */
-export type Summary = {
-  readonly version: 1;
-  readonly batch: string;
-  readonly chunks: number;
-} & Omit<ChunkCounts, 'cancelled'> & {
-    /** Absent if none was. */
-    readonly cancelled?: number | undefined;
-    /** The first 1,000, in source order. Of a row with long values, the part alone has its id and columns. */
-    readonly badRows: ChunkRow['badRows'];
-    readonly parts: readonly { readonly key: string; readonly rows: number }[];
-    /** What the source of the texts was found to be; absent if nothing was said of it. */
-    readonly input?: InputFound | undefined;
-  };
+export type Summary = z.infer<typeof summarySchema>;
+
+/** The summary of a batch that is done; undefined if there is none. Throws `StoredObjectError` if it is none. */
+export const findSummary = async (store: Pick<Store, 'get'>, batch: string): Promise<Summary | undefined> =>
+  (await findStored(store, summaryKey(batch), summarySchema, MOST_LIST_BYTES))?.value;
 
 /**
- * Writes the summary of a batch once its header exists and all of its chunks have ended; undefined until then. The last call
- * after an end of a chunk, or after the header was written, sees everything. It looks again after it wrote: if a text was
- * forgotten meanwhile, its summary may have replaced the one without the text.
+ * Writes the summary of a batch once its header exists and all of its chunks have ended; undefined until then. It looks again
+ * after it wrote: if a text was forgotten meanwhile, its summary may have replaced the one without the text.
  */
 export async function finishBatch(batch: string, options: BatchStorage): Promise<Summary | undefined> {
   for (let written: Buffer | undefined; ; ) {
@@ -80,7 +86,7 @@ async function readEnded(batch: string, options: BatchStorage): Promise<Ended | 
   return { chunks: chunks.sort((a, b) => a.chunk - b.chunk), badRows };
 }
 
-function summarize(batch: string, { chunks, badRows }: Ended, input: InputFound | undefined): Summary {
+function summarize(batch: string, { chunks, badRows }: Ended, input: Summary['input']): Summary {
   const { cancelled, sentiments, ...counts } = sumOf(chunks.map((chunk) => chunk.counts));
   return {
     version: 1,

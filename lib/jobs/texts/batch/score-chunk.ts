@@ -19,9 +19,8 @@ export type ScoredChunk =
     };
 
 /**
- * Does a `score` job: scores its texts and, if it belongs to a batch, ends its chunk. Repeating it does no harm: a
- * chunk that has ended, or was erased, has no `results` and costs no call; of one that was reopened, only the rows are
- * scored that have no result. Throws what the store and the table throw.
+ * Does a `score` job: scores its texts and, if it belongs to a batch, ends its chunk. A chunk that has ended, or was erased,
+ * has no `results` and costs no call; of one that was reopened, only rows without a result are scored.
  */
 export async function scoreChunk(
   job: ScoreJob,
@@ -69,8 +68,7 @@ export type EndedChunk =
 
 /**
  * Ends a chunk: writes its part, then marks its row, then writes the summary if it was the last one. The first worker
- * to end a chunk ends it for good; ending it again writes what may be missing and changes nothing. The ids of the
- * results are the lines of the rows. Throws `StoredObjectError` if the staged chunk is missing.
+ * ends it for good; ending it again writes what may be missing. The ids of the results are the lines of the rows.
  */
 export async function endChunk(
   chunkId: ChunkId,
@@ -130,7 +128,7 @@ export type ChunkFailure = { readonly error: string; readonly payer: string };
 
 /**
  * Ends a chunk whose job failed or has an unknown outcome: rows whose texts were scored, whoever did it, have their
- * results, and each of the others fails with this error. The calls of all of them are counted.
+ * results, and each of the others fails with this error.
  */
 export async function failChunk(
   chunkId: ChunkId,

@@ -22,9 +22,8 @@ export type ScoreFileOptions = Omit<SplitOptions, 'send'> &
 export type ScoredFile = { readonly kind: 'scored'; readonly summary: Summary } | Refusal;
 
 /**
- * Scores a batch in this process: it is split as for the queue, but each chunk is scored when its message would be
- * sent. Scoring the same batch again resumes where it stopped. A failure that different texts share is thrown once the
- * chunks in progress have ended; so is the caller's abort. A text that fails alone fails its row, and stops nothing.
+ * Scores a batch in this process: each chunk is scored when its message would be sent. Scoring the same batch again
+ * resumes where it stopped. A failure that different texts share is thrown once the chunks in progress have ended.
  */
 export async function scoreFile(request: BatchRequest, options: ScoreFileOptions): Promise<ScoredFile> {
   const checked = await checkBatch(request, options);

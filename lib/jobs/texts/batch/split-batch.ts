@@ -42,8 +42,7 @@ const MESSAGES_AT_ONCE = 10;
 
 /**
  * Splits a batch into jobs: stages each chunk, stores its row, sends its message, and stores the header last. Splitting
- * the same request again, after a crash or at the same time, gives the same chunks, rows and job ids; chunks that have
- * ended are left alone. Ten chunks are held at a time.
+ * the same request again gives the same chunks, rows and job ids; chunks that have ended are left alone.
  */
 export async function splitBatch(
   request: BatchRequest,
@@ -53,7 +52,6 @@ export async function splitBatch(
   return checked.kind === 'refused' ? checked : splitChecked(request, options);
 }
 
-/** Splits a batch that has been checked. */
 export async function splitChecked(request: BatchRequest, options: SplitOptions): Promise<SplitBatch> {
   const { batch } = request;
   if (options.maxCalls !== undefined) await setCallLimit(batch, options.maxCalls, options);

@@ -17,17 +17,15 @@ import { type CacheRow, cacheKey, parseCacheRow, textHashOf } from './cache-row.
  */
 
 export type ScoreCacheOptions = Pick<BatchStorage, 'table' | 'newToken' | 'now'> & {
-  /** The platform's host: the same text on two platforms is scored twice. */
+  /** The platform's host. */
   readonly host: string;
-  /** Who holds the claims. */
   readonly owner: string;
-  /** How long one attempt may take, in milliseconds. A claim lasts longer, and each send renews it. */
+  /** How long one attempt may take. A claim lasts longer, and each send renews it. */
   readonly attemptMs: number;
-  /** How much longer a claim lasts. Default: 30 s. */
+  /** How much longer: for writing the claim, waiting for the slot, and storing the result. Default: 30 s. */
   readonly spareMs?: number | undefined;
 };
 
-/** The results of all texts and requests, shared by all workers: the first to claim a text pays for it. */
 export type ScoreCache = {
   /** What is known of at most 100 texts, by one read that claims nothing. `payer`: the job that they belong to. */
   look(requests: readonly SentimentRequest[], payer?: string): Promise<readonly Looked[]>;
@@ -45,15 +43,15 @@ export type Looked = Taken | { readonly kind: 'open'; readonly claim: TextClaim 
 export type TextClaim = {
   /** Sends that may have been executed without a result, and that this payer is the one to count. */
   readonly sends: () => number;
-  /** Takes the text, or renews the lease, and records that a send is about to leave. Nothing may be sent unless `sent`. */
+  /** Takes the text, or renews the lease, and records that a send is about to leave. Nothing may leave unless `sent`. */
   send(): Promise<Taken | { readonly kind: 'sent' }>;
   /** Records that the last send was certainly not executed, and frees the text; `send` may take it again. */
   takeBack(): Promise<void>;
   /** Whether the lease outlasts an attempt: otherwise another worker may take the text over. */
   isHeld(): boolean;
   /**
-   * Stores the result over any row that has none, also that of a worker that has taken the text over, which saves its call.
-   * Returns the one in the cache afterwards. A row that is gone was erased, and stays erased.
+   * Stores the result over any row that has none, another worker's too, and returns the one in the cache afterwards. A row that
+   * is gone was erased, and stays erased.
    */
   finish(result: Sentiment): Promise<ScoredText>;
   /** Frees the text, with the number of sends without a result: the next holder counts them. */
@@ -62,7 +60,6 @@ export type TextClaim = {
   forget(): Promise<void>;
 };
 
-/** For writing the claim, waiting for the slot, and storing the result. */
 const SPARE_MS = 30_000;
 
 export function createScoreCache(options: ScoreCacheOptions): ScoreCache {

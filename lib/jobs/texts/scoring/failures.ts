@@ -3,22 +3,20 @@ import type { PlatformError, PlatformFailure } from '../../../platform/index.ts'
 import { textHashOf } from '../cache/cache-row.ts';
 
 /*
- * When texts are stopped. One that has no result after all of its tries says little: the text may be at fault, or
- * something that all texts share (the token, the request, the platform). Different texts that fail alike, with no success
- * between them, say that it is not the text.
+ * A text without a result after all of its tries says little: it may be at fault, or something that all texts share.
+ * Different texts that fail alike, with no success between them, say that it is not the text.
  */
 
 /** How many different texts must fail alike. */
 const MOST_ALIKE = 3;
 
 /**
- * The same of texts that the platform refuses. Before any text has succeeded, the request itself may be wrong, so few are
- * tried. Afterwards a hundred refusals in a row, since files are often sorted, are more likely something that all texts
- * share, such as credits that have run out.
+ * The same of texts that the platform refuses. Before any text has succeeded, the request may be wrong; afterwards a hundred
+ * in a row, since files are often sorted, are more likely something shared, such as credits that have run out.
  */
 const MOST_REFUSED = { beforeSuccess: 10, afterSuccess: 100 };
 
-/** The failures of texts by one request since the last success: over all chunks that share it. */
+/** The failures of texts by one request since the last success. */
 export type Failures = ReturnType<typeof createFailures>;
 
 export function createFailures() {

@@ -7,17 +7,16 @@ import { createFailures, type Failures } from './failures.ts';
 /** Calls the platform: `platform.sentiment.analyze`. */
 export type Analyze = (request: SentimentRequest, options?: CallOptions) => Promise<Sentiment>;
 
-/** What texts are scored with. */
 export type ScoreTextsOptions = {
   readonly cache: ScoreCache;
   readonly analyze: Analyze;
-  /** Bounds the calls of the batch. Default: nothing does. */
+  /** Default: no bound. */
   readonly limit?: CallLimit | undefined;
-  /** What all chunks of the process pass through. Default: one of its own. */
+  /** Default: one of its own. */
   readonly gate?: TextGate | undefined;
-  /** The failures of this request, over all chunks of the process. Default: of this chunk alone. */
+  /** Default: those of this chunk alone. */
   readonly failures?: Failures | undefined;
-  /** The most texts in work at once, those that wait for another try included. Default 8. */
+  /** The most texts in work at once. Default 8. */
   readonly atOnce?: number | undefined;
   /** The job that the texts belong to: what it paid for in an earlier try is counted as its own. */
   readonly payer?: string | undefined;
@@ -68,21 +67,21 @@ export function startRun(options: ScoreTextsOptions) {
   };
 }
 
-/**
- * Bounds how many texts of one process wait for their slot at the pace: all of them waiting there at once would make each
- * other's waits too long. The chunk that came first goes first: few chunks are half done at any time.
- */
 type TextGate = ReturnType<typeof createTextGate>;
 
 /** Two: while one call takes its slot, the next one is there to reserve another. */
 const MOST_WAITING = 2;
 
+/**
+ * Bounds how many texts of one process wait for their slot at the pace: all of them waiting there at once would make each
+ * other's waits too long. The chunk that came first goes first: few chunks are half done at any time.
+ */
 export function createTextGate(mostWaiting = MOST_WAITING) {
   const waiting = new PQueue({ concurrency: mostWaiting });
   let chunks = 0;
   return {
     /**
-     * A chunk's way through the gate. It makes an attempt when there is room, which is free again once the attempt has called
+     * A chunk's way through the gate: it makes an attempt when there is room, which is free again once the attempt has called
      * `leave`, or ends. Throws what the attempt throws, and the reason of a signal that is aborted before it starts.
      */
     enter() {

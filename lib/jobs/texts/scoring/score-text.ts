@@ -44,7 +44,7 @@ type Tries = {
   departures: number;
 };
 
-/** How an attempt ended: `ended` if nothing was sent, and nothing is to be. */
+/** `ended`: nothing was sent, and nothing is to be. */
 type Tried =
   | { readonly kind: 'result'; readonly result: Sentiment }
   | { readonly kind: 'failure'; readonly error: PlatformError }
@@ -85,8 +85,8 @@ type Turn = {
 const LONGEST_WAIT_MS = 120_000;
 
 /**
- * One attempt in its turn. As long as calls of the chunk leave, a wait for the pace is sat out here, so that no other text
- * of the process meets it too: going back to the queue and coming again costs receives and writes.
+ * One attempt in its turn. As long as calls of the chunk leave, a wait for the pace is sat out here: going back to the queue
+ * costs receives and writes.
  */
 async function tryInTurn(turn: Turn, tries: Tries, run: Run): Promise<Tried> {
   for (;;) {
@@ -111,8 +111,8 @@ async function tryInTurn(turn: Turn, tries: Tries, run: Run): Promise<Tried> {
 }
 
 /**
- * One call. The text is claimed shortly before its slot, and `leave` called when it leaves; what was certainly not
- * executed is taken back. A call that has left finishes even if the run is stopped: it is paid for.
+ * One call. The text is claimed shortly before its slot; what was certainly not executed is taken back. A call that has left
+ * finishes even if the run is stopped: it is paid for.
  */
 async function sendText({ request, claim, leave }: Turn, run: Run): Promise<Tried> {
   const { limit, signal } = run;

@@ -3,17 +3,16 @@ import type { ScoreRequest } from '../batch/batch.ts';
 import { type Run, type ScoreTextsOptions, startRun } from './run.ts';
 import { scoreText, type TextOutcome } from './score-text.ts';
 
-/** The result of one text: its sentiment, or why there is none. */
 export type TextResult = {
   readonly id: string;
   readonly result?: Sentiment;
   /** For people to read; it does not contain the text. */
   readonly error?: string;
-  /** Whether the result was found in the cache: no call was made for it. */
+  /** It was found in the cache: no call was made for it. */
   readonly cached: boolean;
-  /** Calls that the platform may have executed for it, including earlier lost ones; 0 if the result was cached. */
+  /** Calls that the platform may have executed for it, earlier lost ones too; 0 if it was cached. */
   readonly calls: number;
-  /** How many of these calls followed one whose response was lost: each may have been paid for again. */
+  /** How many of these followed one whose response was lost. */
   readonly paidAgain: number;
 };
 
@@ -21,7 +20,7 @@ export type TextResult = {
 export type SettledTexts = {
   readonly kind: 'scored';
   readonly results: readonly TextResult[];
-  /** Call it once the results are recorded: the cache then no longer counts the calls of texts that failed. */
+  /** To be called once the results are recorded: the cache then counts the calls of texts that failed no more. */
   readonly settle: () => Promise<void>;
 };
 
@@ -36,7 +35,7 @@ export type StoppedTexts = {
   readonly kind: 'stopped';
   /** A `PlatformError`, a `TableError`, or the caller's abort. */
   readonly error: unknown;
-  /** Whether different texts failed alike; otherwise every text was tried, unless `error` is not the platform's. */
+  /** Whether different texts failed alike. */
   readonly alike: boolean;
   /** Texts that a call of this run scored. */
   readonly progress: number;
@@ -56,9 +55,9 @@ const LONGEST_POLL_MS = 5_000;
 const SHORTEST_DELAY_MS = 1_000;
 
 /**
- * Scores texts, equal ones once, each from the cache or by a call, a few at once. It waits for the texts of other
- * workers last. A text that the platform refuses, or fails to score in all of its tries, gets an `error`, and the others
- * continue. Throws nothing: what stopped it is in the result, after the calls in progress have ended.
+ * Scores texts, equal ones once, each from the cache or by a call, a few at once; those of other workers it waits for last.
+ * A text that the platform refuses, or fails to score, gets an `error`. Throws nothing: what stopped it is in the result,
+ * after the calls in progress have ended.
  */
 export async function scoreTexts(
   texts: readonly TextOfJob[],
