@@ -63,7 +63,7 @@ async function open() {
   ]);
   return {
     worker: await openWorker(session, storage, {
-      onFinished: metrics.jobFinished,
+      onEnded: metrics.jobFinished,
       onRefused: metrics.messageRefused,
       onSentiment: metrics.textScored,
     }),

@@ -14,12 +14,10 @@ import { parseMessage } from './message/message.ts';
 import { MOST_MESSAGE_BYTES, type QueueMessage, sentBytes } from './queue/queue.ts';
 import { persist, recordEnd, stageLateOutcome } from './record-end.ts';
 import { storeFailedMessage } from './redrive.ts';
-import { storeRefused } from './refused.ts';
-import { type TypedJobRow, writeResult } from './result.ts';
+import { storeRefused, writeResult } from './result.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
-import { thrownError } from './thrown-error.ts';
 import { TurnLostError } from './turn.ts';
-import { definitionOf, type Job, type Runners, runBy, shareOf } from './types/job-types.ts';
+import { definitionOf, type Job, type Runners, runBy } from './types/job-types.ts';
 
 /** Reported at least once for each job that ended. `result` is the key of its result. */
 export type JobFinished = {
@@ -65,15 +63,11 @@ export type Worker = {
   readonly breaker?: Pick<Breaker, 'blockedMs' | 'knownBlockedMs'>;
 };
 
-/**
- * What happens to a message: it is finished with, it is delivered again after this delay, or it is replaced by one with
- * another body.
- */
+/** What happens to a message: it is done with, comes back after this delay, or is replaced by one with another body. */
 export type Handled =
   | { readonly kind: 'done' }
   | { readonly kind: 'later'; readonly delayMs: number }
-  /** `isLast`: no other message of its job may be left, so this is tried until the end. Default: false. */
-  | { readonly kind: 'replace'; readonly body: string; readonly isLast?: boolean };
+  | { readonly kind: 'replace'; readonly body: string };
 
 const DONE: Handled = { kind: 'done' };
 
@@ -113,29 +107,26 @@ async function handleJob(
   if (earlyMs > 0) return { kind: 'later', delayMs: earlyMs };
   if (!(await mayBegin(job, worker, lease))) return { kind: 'later', delayMs: 0 };
   using _ = worker.inHand?.hold({ job: id, type });
-  const definition = definitionOf(job);
-  await using held = createHeld({
-    request,
-    isNew: message.receives === 1,
-    mayRepeat: mayRepeat(job),
-    stopsWhenCancelled: definition.stopsWhenCancelled,
-    mustLastMs: worker.mustLastMs(job),
-    share: shareOf(job),
-    worker,
-    lease,
-  });
-  const sinceMs = worker.now();
+  await using held = createHeld({ job, request, isNew: message.receives === 1, worker, lease });
+  const given = { message, job, held, sinceMs: worker.now() };
   try {
     // A job that was received before may have ended: that need not wait for a slot.
-    if (definition.isClaimedFirst || message.receives > 1) await held.claim();
-    return await run({ message, job, held }, worker, lease);
+    if (definitionOf(job).isClaimedFirst || message.receives > 1) await held.claim();
+    return await run(given, worker, lease);
   } catch (error) {
-    // Of two deliveries of a new job, one may wait for its slot while the other one runs it.
-    const given = message.receives > 1 ? { message, job } : { message, job, sinceMs };
     if (error instanceof NotClaimedError) return notClaimed(given, error.answer, worker);
     throw error;
   }
 }
+
+/** A job that is to be done, and the message that asks for it. */
+type Given = {
+  readonly message: QueueMessage;
+  readonly job: Job;
+  readonly held: Held;
+  /** When this worker took it up; undefined if it had ended before. */
+  readonly sinceMs: number | undefined;
+};
 
 async function notClaimed(given: Given, answer: NotClaimedError['answer'], worker: Worker): Promise<Handled> {
   const { message, job } = given;
@@ -147,7 +138,8 @@ async function notClaimed(given: Given, answer: NotClaimedError['answer'], worke
     case 'busy':
       return { kind: 'later', delayMs: Math.max(0, answer.untilMs - worker.now()) + AFTER_LEASE_MS };
     case 'ended':
-      return settle(given, answer.row, worker);
+      // Of two deliveries of a new job, one may wait for its slot while the other one runs it.
+      return settle(message.receives > 1 ? { ...given, sinceMs: undefined } : given, answer.row, worker);
     default:
       return answer satisfies never;
   }
@@ -199,18 +191,9 @@ async function refuse(message: QueueMessage, worker: Worker, faults: readonly st
   return DONE;
 }
 
-/** A job and the message that asks for it. */
-type Given = {
-  readonly message: QueueMessage;
-  readonly job: Job;
-  /** When this worker took it up. */
-  readonly sinceMs?: number;
-};
-
-async function run(given: Given & { readonly held: Held }, worker: Worker, lease: Lease): Promise<Handled> {
+async function run(given: Given, worker: Worker, lease: Lease): Promise<Handled> {
   const { job, held } = given;
   const { now } = worker;
-  const sinceMs = now();
   worker.logger.info({ receives: given.message.receives }, 'job started');
   let outcome: Outcome;
   try {
@@ -223,7 +206,7 @@ async function run(given: Given & { readonly held: Held }, worker: Worker, lease
       throw thrown;
     }
     if (thrown instanceof NotClaimedError) throw thrown;
-    const error = whyEnded(thrown, job, { lost: held.lost, stop: lease.stop });
+    const error = whyEnded(thrown, given, lease);
     const row = held.row();
     const after = afterFailure({
       error,
@@ -232,7 +215,7 @@ async function run(given: Given & { readonly held: Held }, worker: Worker, lease
       unsentTries: row?.unsentTries ?? 0,
       sinceClaimMs: row === undefined ? 0 : now() - (row.startedAt ?? row.createdAt),
       hasLeft: held.hasLeft(),
-      mayRepeat: mayRepeat(job),
+      mayRepeat: definitionOf(job).mayRepeat(job),
       isAway: worker.breaker?.knownBlockedMs() !== undefined,
       random: worker.random(),
     });
@@ -246,10 +229,8 @@ async function run(given: Given & { readonly held: Held }, worker: Worker, lease
   if (ended.kind === 'called-unknown') return sendAgain(given.message);
   if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS };
   // Awaited here: a failure while the lease is being given up would be unhandled, and would end the process.
-  return await settle({ ...given, sinceMs }, ended.row, worker);
+  return await settle(given, ended.row, worker);
 }
-
-const mayRepeat = (job: Job): boolean => definitionOf(job).mayRepeat(job);
 
 /** Whether a claim that got no response may be stored, now or later, after what its step threw. */
 const mayBeStored = (tried: Claim, thrown: unknown): boolean =>
@@ -257,35 +238,21 @@ const mayBeStored = (tried: Claim, thrown: unknown): boolean =>
   (thrown.answer.kind === 'ended' && thrown.answer.row.by === tried.by);
 
 /** What ended a job's turn early, for `afterFailure`. */
-function whyEnded(
-  thrown: unknown,
-  { id }: Job,
-  { lost, stop }: { readonly lost: AbortSignal; readonly stop: AbortSignal | undefined },
-): unknown {
+function whyEnded(thrown: unknown, { job, held }: Given, { stop }: Lease): unknown {
   // What the platform responded to a request that had left is known all the same, and is judged as always.
   if (thrown instanceof PlatformError) return thrown;
-  if (lost.aborted) return new TurnLostError(`job ${id}: its lease was lost`);
-  const error = thrownError(thrown);
-  return stop?.aborted && isCausedBy(error, stop.reason) ? stop.reason : error;
-}
-
-/** Causes of an error that are looked at: errors may be each other's. */
-const MOST_CAUSES = 10;
-
-function isCausedBy(error: unknown, reason: unknown): boolean {
-  let each = error;
-  for (let depth = 0; depth < MOST_CAUSES && each instanceof Error; depth += 1) {
-    if (each === reason) return true;
-    each = each.cause;
-  }
-  return false;
+  if (held.lost.aborted) return new TurnLostError(`job ${job.id}: its lease was lost`);
+  if (stop?.aborted)
+    for (let each = thrown; each instanceof Error; each = each.cause)
+      if (each === stop.reason) return stop.reason;
+  return thrown;
 }
 
 /** Whoever receives the message finds what was staged for it. */
-const sendAgain = ({ body }: QueueMessage): Handled => ({ kind: 'replace', body, isLast: true });
+const sendAgain = ({ body }: QueueMessage): Handled => ({ kind: 'replace', body });
 
 async function handBack(
-  { message, held }: Given & { readonly held: Held },
+  { message, held }: Given,
   after: Exclude<AfterFailure, { readonly kind: 'end' }>,
   worker: Worker,
   lease: Lease,
@@ -305,12 +272,7 @@ async function handBack(
 }
 
 /** Gives a claim up, as long as there is time; a job that was called unknown meanwhile gets the proof that nothing left. */
-const giveUp = (
-  claim: Claim,
-  options: ReleaseOptions,
-  worker: Worker,
-  { writeUntilMs }: Lease,
-): Promise<Awaited<ReturnType<Ledger['release']>>['kind']> =>
+const giveUp = (claim: Claim, options: ReleaseOptions, worker: Worker, { writeUntilMs: untilMs }: Lease) =>
   persist(
     async () => {
       const { kind } = await worker.ledger.release(claim, options);
@@ -318,7 +280,7 @@ const giveUp = (
       if (kind === 'called-unknown') await stageLateOutcome(worker.store, claim, neverSent);
       return kind;
     },
-    { ...worker, untilMs: writeUntilMs },
+    { ...worker, untilMs },
   );
 
 /** Makes an ended job visible. It may be called again: everything is written from what the ledger holds. */
@@ -328,8 +290,7 @@ async function settle(
   worker: Worker,
 ): Promise<Handled> {
   const { store, logger } = worker;
-  const typed: TypedJobRow = { ...ended, type: job.type };
-  const result = await writeResult(store, typed);
+  const result = await writeResult(store, { ...ended, type: job.type });
   const { status, error } = ended.outcome;
   await storeFailedMessage(store, ended, message);
   await definitionOf(job).afterEnd?.(job, ended, worker);

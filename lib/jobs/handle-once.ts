@@ -5,14 +5,13 @@ import type { Lease } from './held.ts';
 import { withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
-import { persist } from './record-end.ts';
 import { isServiceAway } from './service-away.ts';
 
 /**
  * How one delivery of a message ended. `done`: its job has ended, or it was refused; the caller deletes it. `replaced`: it
- * was replaced by another message, which comes after `delayMs`, and is deleted. `later`: it comes back, after `delayMs` if
- * that is known, otherwise when its visibility timeout ends. `failed`: the same, since it could not be handled; `isAway`:
- * the table or the store did not respond.
+ * was replaced by another message, which comes after `delayMs`, and is deleted. `later`: it comes back, after `delayMs` or
+ * else when its visibility timeout ends. `failed`: the same, since it could not be handled; `isAway`: the table or the store
+ * did not respond.
  */
 export type HandledOnce = {
   readonly kind: 'done' | 'replaced' | 'later' | 'failed';
@@ -20,7 +19,7 @@ export type HandledOnce = {
   readonly isAway?: boolean;
 };
 
-export type HandleOnceParts = {
+type HandleOnceParts = {
   readonly worker: Worker;
   readonly queue: Pick<Queue, 'delay' | 'send' | 'delete'>;
   readonly lease: Lease;
@@ -43,8 +42,7 @@ async function handleNamed(message: QueueMessage, parts: HandleOnceParts): Promi
     await stopHiding?.();
     if (handled.kind === 'done') return handled;
     if (handled.kind === 'later') return await putBack(message, handled, parts);
-    const replace = () => replaceMessage(message, handled.body, queue);
-    await (handled.isLast ? persist(replace, { ...worker, untilMs: lease.writeUntilMs }) : replace());
+    await replaceMessage(message, handled.body, queue);
     return { kind: 'replaced', delayMs: 0 };
   } catch (err) {
     worker.logger.error({ job: parsedJob(message, worker)?.job.id, err }, 'message not handled');
@@ -58,14 +56,9 @@ async function handleNamed(message: QueueMessage, parts: HandleOnceParts): Promi
 }
 
 /*
- * Waiting spends no receives. The queue counts how often a message was received, and moves it to the dead letters at
- * 1,000, which a pause of 17 hours would reach; and it deletes it without a word when it is 14 days old. So a message
- * that has been received often, or is old, does not go back itself: a copy of it does, which starts again at nothing.
- * The copy names its job, so if a crash leaves both, they are two deliveries of one job.
- *
- * Only what waits is copied. A message that cannot be handled through a fault of its own, or of this code, still ends
- * among the dead letters. What waits is copied without end: it waits for a time that it names itself, or for a person
- * who paused the fleet, and both may take longer than any limit.
+ * Waiting spends no receives. The queue moves a message to the dead letters after 1,000, which a pause of 17 hours would
+ * reach, and deletes it when it is 14 days old. So of a message that was received often, or is old, a copy goes back. The
+ * copy names its job: if a crash leaves both, they are two deliveries of one job. What cannot be handled is not copied.
  */
 
 /** A message is copied after this many receives: far from the queue's limit, and rare enough to cost little. */
@@ -129,9 +122,8 @@ function parsedJob({ body, messageId }: QueueMessage, { allow }: Worker) {
 }
 
 /**
- * Replaces a message by one with another body, on the same queue. The new one is sent before the old one is deleted,
- * so a crash between leaves both, and the old one is replaced again: the new body must name its job, so that two of it
- * are one job. Throws `AwsError`: then the old message is still there and comes back.
+ * Replaces a message by one with another body, which must name its job. The new one is sent before the old one is deleted:
+ * a crash between leaves both. Throws `AwsError`: then the old message comes back.
  */
 async function replaceMessage(
   { receipt }: QueueMessage,
@@ -143,27 +135,16 @@ async function replaceMessage(
   await queue.delete(receipt);
 }
 
-export type BatchOptions = {
-  readonly worker: Worker;
-  readonly lease: Lease;
-  /** Sets when a message is delivered again, and takes the messages that replace others. */
-  readonly queue: Pick<Queue, 'delay' | 'send' | 'delete'>;
-  /** How many jobs run at once. */
-  readonly concurrency: number;
-};
-
 /**
- * Handles messages side by side, and returns the ids of those that are not finished with. A message that fails is
- * logged and delivered again; it never fails its neighbours.
+ * Handles messages side by side, and returns the ids of those that are not finished with. A message that fails never fails
+ * its neighbours.
  */
 export async function runBatch(
   messages: readonly QueueMessage[],
-  { worker, lease, queue, concurrency }: BatchOptions,
+  { concurrency, ...parts }: Omit<HandleOnceParts, 'stopHiding'> & { readonly concurrency: number },
 ): Promise<readonly string[]> {
   const running = new PQueue({ concurrency });
-  const handled = await Promise.all(
-    messages.map((message) => running.add(() => handleOnce(message, { worker, lease, queue }))),
-  );
+  const handled = await Promise.all(messages.map((message) => running.add(() => handleOnce(message, parts))));
   // One that was replaced is deleted already, which does no harm twice.
   const isFinished = (kind: HandledOnce['kind'] | undefined) => kind === 'done' || kind === 'replaced';
   return messages.flatMap(({ messageId }, index) => (isFinished(handled[index]?.kind) ? [] : [messageId]));

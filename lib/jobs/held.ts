@@ -1,11 +1,11 @@
 import type { Breaker } from '../pace/breaker.ts';
-import type { Share } from '../pace/fair-order.ts';
 import type { Store } from '../store/index.ts';
 import { CANCELLED, type Claim } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import { type ClaimAnswer, type JobRequest, type SentAnswer, sentInTime } from './ledger/transitions.ts';
+import type { ClaimAnswer, JobRequest } from './ledger/transitions.ts';
 import { findLateOutcome } from './record-end.ts';
 import { HandBackError, JobCancelledError, type Turn, TurnLostError } from './turn.ts';
+import { definitionOf, type Job, shareOf } from './types/job-types.ts';
 
 export type Lease = {
   /** When everything must be done; undefined if `holdLease` keeps the lease alive. */
@@ -52,19 +52,15 @@ export class NotClaimedError extends Error {
 }
 
 export type HeldOptions = {
+  readonly job: Job;
   readonly request: JobRequest;
+  /** Most likely nobody has seen the job yet. */
   readonly isNew: boolean;
-  readonly mayRepeat: boolean;
-  /** It sends many requests, and looks between them whether a person has cancelled it. Default: false. */
-  readonly stopsWhenCancelled?: boolean | undefined;
-  /** How long a send of this job may take. */
-  readonly mustLastMs: number;
-  /** Default: `normal`. */
-  readonly share?: Share;
   readonly worker: {
     readonly ledger: Ledger;
     readonly store: Store;
     readonly now: () => number;
+    readonly mustLastMs: (job: Job) => number;
     readonly breaker?: Pick<Breaker, 'knownBlockedMs'>;
   };
   readonly lease: Lease;
@@ -84,14 +80,14 @@ export function createHeld(options: HeldOptions): Held {
   const { stop } = options.lease;
   const { sent, ...hold } = createHold(options);
   const signal = stop === undefined ? hold.lost : AbortSignal.any([hold.lost, stop]);
-  const { turn, hasLeft } = createTurn(options, { row: hold.row, sent, signal });
-  return { ...hold, turn, hasLeft };
+  return { ...hold, ...createTurn(options, { row: hold.row, sent, signal }) };
 }
 
 /** Claims the job, once, and holds its lease. */
-function createHold({ request, isNew, mayRepeat, worker, lease, mustLastMs }: HeldOptions) {
+function createHold({ job, request, isNew, worker, lease }: HeldOptions) {
   const { ledger, store } = worker;
   const by = ledger.newName();
+  const mayRepeat = definitionOf(job).mayRepeat(job);
   const lost = new AbortController();
   const leases = new AsyncDisposableStack();
   let [row, tried]: [Claim?, Claim?] = [];
@@ -102,9 +98,9 @@ function createHold({ request, isNew, mayRepeat, worker, lease, mustLastMs }: He
 
   const claim = async (sends: boolean): Promise<Claim> => {
     const answer = await ledger.claim(request, {
-      ...{ isNew, mayRepeat, by, leaseMs: lease.leaseMs },
+      ...{ isNew, mayRepeat, by, sends, leaseMs: lease.leaseMs },
       findOutcome: (sent) => findLateOutcome(store, sent),
-      ...(sends ? { sends, onTry: (trying: Claim) => (tried = trying) } : {}),
+      onTry: (trying) => (tried = trying),
     });
     if (answer.kind !== 'claimed') throw new NotClaimedError(request.id, answer);
     row = answer.claim;
@@ -120,49 +116,49 @@ function createHold({ request, isNew, mayRepeat, worker, lease, mustLastMs }: He
       await settled();
       return row ?? (await claim(false));
     },
-    /** Records that a request leaves now; a job that is not claimed is claimed by the same write. */
-    async sent(): Promise<SentAnswer> {
-      // A renewed lease lasts as long as the process.
-      const must = { mustLastMs: lease.deadlineMs === undefined ? 1 : mustLastMs };
-      if (row !== undefined) {
-        const answer = await ledger.sent(row, must);
-        if (answer.kind === 'sent') row = answer.claim;
-        return answer;
+    /** Records that a request leaves now; a job that is not claimed is claimed by the same write. Undefined: it is lost. */
+    async sent(): Promise<Claim | undefined> {
+      if (row === undefined) {
+        if (isClosed || leases.disposed) return undefined;
+        claiming = claim(true);
+        return claiming;
       }
-      if (isClosed) return { kind: 'lost', row };
-      claiming = claim(true);
-      return sentInTime(await claiming, { ...must, nowMs: ledger.now() });
+      const answer = await ledger.sent(row);
+      if (answer.kind === 'lost') return undefined;
+      row = answer.claim;
+      return row;
     },
     async close() {
       isClosed = true;
       await settled();
       return row === undefined ? tried : undefined;
     },
-    [Symbol.asyncDispose]() {
-      isClosed = true;
-      return leases.disposeAsync();
-    },
+    [Symbol.asyncDispose]: () => leases.disposeAsync(),
   };
 }
 
 type Sends = Pick<Held, 'row'> & {
-  readonly sent: () => Promise<SentAnswer>;
+  readonly sent: () => Promise<Claim | undefined>;
   readonly signal: AbortSignal;
 };
 
-function createTurn(options: HeldOptions, { row, sent, signal }: Sends) {
-  const { request, mayRepeat, mustLastMs, share = 'normal', worker, lease } = options;
+function createTurn(options: HeldOptions, { row, sent, signal }: Sends): Pick<Held, 'turn' | 'hasLeft'> {
+  const { job, worker, lease } = options;
   const { now, breaker } = worker;
   const { deadlineMs } = lease;
-  const isCancelled = createCancelCheck(options);
+  const definition = definitionOf(job);
+  const mustLastMs = worker.mustLastMs(job);
+  const isCancelled = createCancelCheck(options, definition.stopsWhenCancelled === true);
   let recording: Promise<void> | undefined;
   let [leaveUntilMs, hasLeft] = [Number.POSITIVE_INFINITY, false];
 
   const recordSend = async (): Promise<void> => {
-    const answer = await sent();
-    if (answer.kind === 'too-late') throw tooLate(answer.leftMs);
-    if (answer.kind === 'lost') throw new TurnLostError(`job ${request.id}: another worker has it now`);
-    if (!mayRepeat) leaveUntilMs = Math.min(now() + SENT_LASTS_MS, answer.claim.leaseUntilMs);
+    const claim = await sent();
+    if (claim === undefined) throw new TurnLostError(`job ${job.id}: another worker has it now`);
+    // The write took time. A renewed lease lasts as long as the process.
+    const leftMs = claim.leaseUntilMs - now();
+    if (leftMs < (deadlineMs === undefined ? 1 : mustLastMs)) throw tooLate(leftMs);
+    if (!definition.mayRepeat(job)) leaveUntilMs = Math.min(now() + SENT_LASTS_MS, claim.leaseUntilMs);
   };
   const checkMaySend = (): void => {
     signal.throwIfAborted();
@@ -173,7 +169,7 @@ function createTurn(options: HeldOptions, { row, sent, signal }: Sends) {
     if (deadlineMs !== undefined && deadlineMs - now() < mustLastMs) throw tooLate(deadlineMs - now());
   };
   const turn: Turn = {
-    ...{ signal, share, deadlineMs },
+    ...{ signal, share: shareOf(job), deadlineMs },
     lastSendMs: deadlineMs === undefined ? undefined : deadlineMs - mustLastMs,
     onLeave() {
       checkMaySend();
@@ -195,13 +191,13 @@ function createTurn(options: HeldOptions, { row, sent, signal }: Sends) {
 }
 
 /** Looks at the row now and then, where the job stops between sends. If the table is away, the next look shows it. */
-function createCancelCheck({ request, stopsWhenCancelled, worker: { ledger, now } }: HeldOptions) {
+function createCancelCheck({ job, worker: { ledger, now } }: HeldOptions, stopsBetween: boolean) {
   let [lookedAtMs, isCancelled] = [now(), false];
   return {
     async look(): Promise<void> {
-      if (stopsWhenCancelled !== true || now() - lookedAtMs < LOOK_EVERY_MS) return;
+      if (!stopsBetween || now() - lookedAtMs < LOOK_EVERY_MS) return;
       lookedAtMs = now();
-      const found = await ledger.read(request.id).catch(() => undefined);
+      const found = await ledger.read(job.id).catch(() => undefined);
       isCancelled ||= found?.cancelled === true;
     },
     known: () => isCancelled,

@@ -1,8 +1,8 @@
-import { once, sleep, sleep as sleepInTime } from '../base/index.ts';
+import { once, sleep as sleepInTime } from '../base/index.ts';
 import type { Platform, Sentiment } from '../platform/index.ts';
 import type { Session } from '../session.ts';
 import { readAllow } from './allow.ts';
-import type { JobFinished, Worker } from './handle-message.ts';
+import type { Worker } from './handle-message.ts';
 import type { Lease } from './held.ts';
 import type { JobStorage } from './job-storage.ts';
 import { jobTimes } from './job-times.ts';
@@ -12,18 +12,16 @@ import { isServiceAway } from './service-away.ts';
 import { HandBackError } from './turn.ts';
 import { definitionOf, openRunners } from './types/job-types.ts';
 
-/** For callers that measure a worker. */
 export type WorkerHooks = {
-  readonly onFinished?: (event: JobFinished) => void;
   readonly onEnded?: Worker['onEnded'];
   readonly onRefused?: Worker['onRefused'];
-  /** Called for each text that the platform scored: the response says what that used. */
+  /** Called for each text that the platform scored. */
   readonly onSentiment?: (response: Sentiment) => void;
 };
 
 /**
- * The worker of a process. Throws `SettingsError` if SYNC_ALLOW is wrong, `ExecutionInputError` if SYNC_FOLLOWERS is, and a
- * `bad-table` TableError if the store names another table.
+ * The worker of a process. Throws `SettingsError` or `ExecutionInputError` for a wrong setting, and a `bad-table` TableError
+ * if the store names another table.
  */
 export async function openWorker(
   session: Session,
@@ -37,14 +35,13 @@ export async function openWorker(
   });
   // If the table is away, no job is taken before this has succeeded.
   await ledger.setTime().catch(() => undefined);
-  const clock = { now: ledger.now, random: Math.random, sleep };
+  const clock = { now: ledger.now, random: Math.random, sleep: sleepInTime };
   const allow = readAllow(settings.SYNC_ALLOW);
   // A long wait hands a job back instead of being sat out. A snapshot would start over, so it waits patiently.
   const platform = withSentimentHook(
     session.platformWith({ budgetMs: settings.PLATFORM_MAX_WAIT_MS }),
     hooks,
   );
-  const reportFinished = createFinishedReporter(session);
   return {
     ledger,
     store,
@@ -56,10 +53,7 @@ export async function openWorker(
     runners: await openRunners({ session, storage, platform, ...clock }),
     mustLastMs: (job) => definitionOf(job).timeoutMs ?? settings.PLATFORM_TIMEOUT_MS,
     breaker: session.breaker,
-    async reportFinished(event) {
-      await reportFinished(event);
-      hooks.onFinished?.(event);
-    },
+    reportFinished: createFinishedReporter(session),
     onEnded: hooks.onEnded,
     onRefused: hooks.onRefused,
   };
@@ -97,17 +91,13 @@ const HELD_LEASE_MS = 30_000;
 /** How long a process that is stopped still tries to record what came back: less than most of them are given. */
 const GRACE_MS = 20_000;
 
-export type RenewedLeaseOptions = {
-  /** Default: 30 s. */
-  readonly leaseMs?: number;
-  /** Aborted when the process is to stop: jobs are handed back, except for requests that have left. */
-  readonly stop?: AbortSignal;
-};
-
-/** The lease of a long-running process: renewed while a job runs. */
+/**
+ * The lease of a long-running process: renewed while a job runs. Once `stop` is aborted, jobs are handed back, except for
+ * requests that have left.
+ */
 export function renewedLease(
   ledger: Ledger,
-  { leaseMs = HELD_LEASE_MS, stop }: RenewedLeaseOptions = {},
+  { leaseMs = HELD_LEASE_MS, stop }: { readonly leaseMs?: number; readonly stop?: AbortSignal } = {},
 ): Lease {
   let writeUntilMs = Number.POSITIVE_INFINITY;
   const stopping = new AbortController();
@@ -126,15 +116,15 @@ export function renewedLease(
   };
 }
 
-/** Added after the end of the invocation, since clocks may differ a little. */
+/** Clocks may differ a little. */
 const AFTER_INVOCATION_MS = 2_000;
 
-/** Left at the very end of an invocation, to put messages back and respond. */
+/** To put messages back and respond. */
 const TO_RESPOND_MS = 1_000;
 
 /**
- * The lease of an invocation whose jobs must be done by a deadline (epoch milliseconds), which leaves it the time to
- * respond. Nothing renews it, and it outlasts the invocation.
+ * The lease of an invocation whose jobs must be done by a deadline (epoch milliseconds): it outlasts the invocation, and
+ * nothing renews it.
  */
 export const leaseUntil = (deadlineMs: number, now: () => number): Lease => ({
   deadlineMs,
@@ -145,24 +135,17 @@ export const leaseUntil = (deadlineMs: number, now: () => number): Lease => ({
   holdLease: () => ({ signal: new AbortController().signal, [Symbol.asyncDispose]: async () => undefined }),
 });
 
-export type LeaseRenewalOptions = {
+type LeaseRenewalOptions = {
   readonly ledger: Pick<Ledger, 'renew'>;
   readonly claim: Claim;
   readonly leaseMs: number;
-  /** The ledger's clock, in epoch milliseconds. Default: `Date.now`. */
-  readonly now?: () => number;
+  /** The ledger's clock, in epoch milliseconds. */
+  readonly now: () => number;
   /** Rejects when the signal is aborted. Default: a timer. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 };
 
-export type LeaseRenewal = AsyncDisposable & {
-  /** Aborted with a `LeaseLostError` as soon as the lease is lost, or expires without being renewed. */
-  readonly signal: AbortSignal;
-  /** Stops renewing, and waits for the renewal in progress to finish. */
-  stop(): Promise<void>;
-};
-
-/** The lease of a job was lost while work continued; the outcome of that work is no longer recorded. */
+/** The lease of a job was lost while work continued, whose outcome is not recorded any more. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 
@@ -172,16 +155,10 @@ export class LeaseLostError extends Error {
 }
 
 /**
- * Renews a lease after each third of its length, for work without a deadline: `await using renewal = renewLease(…)`.
- * A renewal that fails is tried again after the next third, until the lease has expired.
+ * Renews a lease after each third of its length, and a renewal that fails after the next one, until the lease has expired.
+ * The signal is aborted with a `LeaseLostError` when the lease is lost; `stop` waits for the renewal in progress.
  */
-export function renewLease({
-  ledger,
-  claim,
-  leaseMs,
-  now = Date.now,
-  sleep = sleepInTime,
-}: LeaseRenewalOptions): LeaseRenewal {
+export function renewLease({ ledger, claim, leaseMs, now, sleep = sleepInTime }: LeaseRenewalOptions) {
   const lost = new AbortController();
   const stopped = new AbortController();
   const wait = (ms: number) => sleep(Math.max(0, ms), stopped.signal).catch(() => undefined);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { keySegment, missingObject, type PutCondition, type Store } from '../store/index.ts';
 import type { EndedJobRow, JobError, Outcome } from './ledger/job-row.ts';
+import type { QueueMessage } from './queue/queue.ts';
 
 /** The row of an ended job whose type is known, from the row itself or from the message that named the job. */
 export type TypedJobRow = EndedJobRow & { readonly type: string };
@@ -85,4 +86,17 @@ function printResult(row: TypedJobRow, response: string | undefined): string {
 function endOf(body: Buffer): number {
   const finishedAt = /"finishedAt":"([^"]+)"/.exec(body.toString('utf8', 0, 2_048))?.[1];
   return finishedAt === undefined ? Number.NEGATIVE_INFINITY : Date.parse(finishedAt);
+}
+
+/** Stores a message that could not become a job, with every reason, and returns its key. */
+export async function storeRefused(
+  store: Store,
+  { messageId, body, sender, sentAtMs }: QueueMessage,
+  faults: readonly string[],
+): Promise<string> {
+  const key = `refused/${keySegment(messageId)}.json`;
+  const sentAt = sentAtMs === undefined ? null : new Date(sentAtMs).toISOString();
+  const refused = { version: 1, messageId, sender, sentAt, faults, body };
+  await store.put(key, Buffer.from(`${JSON.stringify(refused)}\n`), { contentType: 'application/json' });
+  return key;
 }

@@ -11,14 +11,14 @@ export type WorkOptions = {
   readonly queue: Queue;
   /** The most jobs that run at once. */
   readonly concurrency: number;
-  /** How long a message is hidden from other receivers at a time; extended while its job runs. */
+  /** How long a message is hidden at a time; extended while its job runs. */
   readonly visibilitySeconds: number;
   /** End when the queue is empty, which takes more than 20 s of long polls to know; otherwise only on the signal. */
   readonly drain: boolean;
   /** Ends the work: running jobs are finished, and no new ones are started. */
   readonly signal: AbortSignal;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Waits between two extensions of a message's visibility timeout; rejects once the signal is aborted. Default: `sleep` of `lib/base/time`. */
+  /** Waits between two extensions of a message's visibility timeout; rejects once the signal is aborted. Default: a timer. */
   readonly rest?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Those of the queue if not given. */
   readonly polls?: Polls | undefined;
@@ -29,10 +29,9 @@ export type WorkOptions = {
 export type WorkCounts = { readonly done: number; readonly later: number; readonly failed: number };
 
 /**
- * Consumes a queue in this process, as the deployed worker would, until it is stopped or there is nothing left. It
- * takes no more messages than it has room for, and none while the table or the store is away. While the queue is away it
- * tries again until it is stopped. Throws what the queue throws if that will not pass, such as that it does not exist,
- * once all running jobs have finished.
+ * Consumes a queue in this process, as the deployed worker would, until it is stopped or there is nothing left. It takes no
+ * more messages than it has room for, and none while the table or the store is away. Throws what the queue throws if that
+ * will not pass, once all running jobs have finished.
  */
 export async function work(options: WorkOptions): Promise<WorkCounts> {
   const { worker, queue, concurrency, visibilitySeconds, drain, signal } = options;
@@ -85,29 +84,25 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
 /** A name that neither a job nor an object has. */
 const NOTHING = '-';
 
-type OutageOptions = Pick<WorkOptions, 'worker' | 'sleep' | 'signal'> & {
-  readonly mayBeAway?: () => boolean;
-};
-
 /**
- * Makes a request, again and again while the service is away, which is logged once for each outage. Returns undefined if
- * the signal ended that. Throws what will not pass; an outage, too, unless `mayBeAway`: an address is most likely wrong.
+ * Makes a request, again and again while the service is away. Undefined if the signal ended that. Throws what will not
+ * pass; an outage, too, unless `mayBeAway`: an address is most likely wrong.
  */
 async function untilBack<T>(
   what: string,
   request: () => Promise<T>,
-  { worker: { logger, random }, sleep, signal, mayBeAway = () => true }: OutageOptions,
+  { worker, sleep, signal, mayBeAway = () => true }: WorkOptions & { readonly mayBeAway?: () => boolean },
 ): Promise<T | undefined> {
   for (let tries = 1; !signal.aborted; tries += 1) {
     try {
       const result = await request();
-      if (tries > 1) logger.info(`${what} is back`);
+      if (tries > 1) worker.logger.info(`${what} is back`);
       return result;
     } catch (err) {
       if (!isServiceAway(err) || !mayBeAway()) throw err;
-      if (tries === 1) logger.warn({ err }, `${what} is away: tried again until it responds`);
+      if (tries === 1) worker.logger.warn({ err }, `${what} is away: tried again until it responds`);
     }
-    await sleep(queueWaitMs(tries, random()), signal).catch(() => undefined);
+    await sleep(queueWaitMs(tries, worker.random()), signal).catch(() => undefined);
   }
   return undefined;
 }

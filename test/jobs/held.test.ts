@@ -5,8 +5,10 @@ import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import type { SentAnswer } from '../../lib/jobs/ledger/transitions.ts';
 import { HandBackError, JobCancelledError, TurnLostError } from '../../lib/jobs/turn.ts';
+import type { Job } from '../../lib/jobs/types/job-types.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { createMemoryTable } from '../table/memory-table.ts';
+import { runFunctionJob } from './fake-worker.ts';
 
 const claim: Claim = {
   id: 'job-1',
@@ -20,6 +22,8 @@ const claim: Claim = {
 };
 const sent: SentAnswer = { kind: 'sent', claim: { ...claim, state: 'SENT', attempts: 1 } };
 const request = { id: 'job-1', type: 'run-function', contentHash: 'hash', sender: 'me' };
+
+const repeatable: Job = { ...runFunctionJob, onUnknown: 'retry' };
 
 const now = { ms: 10_000 };
 
@@ -50,8 +54,8 @@ async function turnOver(
     },
   };
   const held = createHeld({
-    ...{ request, isNew: true, mayRepeat: true, mustLastMs: 60_000 },
-    worker: { ledger, store: createMemoryStore(), now: () => now.ms },
+    ...{ job: repeatable, request, isNew: true },
+    worker: { ledger, store: createMemoryStore(), now: () => now.ms, mustLastMs: () => 60_000 },
     lease: {
       deadlineMs,
       leaseMs: 90_000,
@@ -84,7 +88,7 @@ test('sends nothing if SENT could not be written, and writes it again for the ne
 });
 
 test('lets the first request leave up to two seconds after SENT, and every other one at any time', async () => {
-  const { held, turn } = await turnOver([sent], { mayRepeat: false });
+  const { held, turn } = await turnOver([sent], { job: { ...runFunctionJob, onUnknown: 'fail' } });
   await turn.beforeSend();
   now.ms += 2_001;
   expect(turn.onLeave).toThrow(HandBackError);
@@ -113,8 +117,13 @@ test('sends nothing if another worker has the job', async () => {
 });
 
 test('sends nothing that could outlast the lease or the deadline', async () => {
-  const late = await turnOver([{ kind: 'too-late', leftMs: 5 }], { deadlineMs: 200_000 });
-  await expect(late.turn.beforeSend()).rejects.toBeInstanceOf(HandBackError);
+  const late = await turnOver([{ kind: 'sent', claim: { ...claim, leaseUntilMs: 69_999 } }], {
+    deadlineMs: 200_000,
+  });
+  await expect(late.turn.beforeSend()).rejects.toThrow('59999 ms are left, and a send may take longer');
+
+  const expired = await turnOver([{ kind: 'sent', claim: { ...claim, leaseUntilMs: 10_000 } }]);
+  await expect(expired.turn.beforeSend()).rejects.toBeInstanceOf(HandBackError);
 
   const { turn, log } = await turnOver([sent], { deadlineMs: 69_999 });
   await expect(turn.beforeSend()).rejects.toThrow('59999 ms are left, and a send may take longer');
@@ -150,7 +159,9 @@ test('says until when a send may start, if there is a deadline', async () => {
 });
 
 test('looks whether its job was cancelled once three seconds have passed', async () => {
-  const { turn, log } = await turnOver([sent], { stopsWhenCancelled: true });
+  const { turn, log } = await turnOver([sent], {
+    job: { version: 1, type: 'data-files', id: 'job-1', ids: ['1'] },
+  });
 
   for (const atMs of [12_999, 13_000, 15_999, 16_000]) {
     now.ms = atMs;

@@ -315,11 +315,11 @@ describe('a lease that is lost while the response is on its way', () => {
 
     const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lease);
 
-    expect(handled).toEqual({ kind: 'replace', body: JSON.stringify(runFunctionJob), isLast: true });
+    expect(handled).toEqual({ kind: 'replace', body: JSON.stringify(runFunctionJob) });
     expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'UNKNOWN', attempts: 1 });
     const proved = await delivered(fake);
 
-    expect(proved).toEqual({ kind: 'replace', body: JSON.stringify(runFunctionJob), isLast: true });
+    expect(proved).toEqual({ kind: 'replace', body: JSON.stringify(runFunctionJob) });
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'failed', error: { kind: 'never-sent' } });
     expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'FAILED', attempts: 0 });
     await delivered(fake);

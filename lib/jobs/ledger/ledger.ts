@@ -22,9 +22,7 @@ import {
   type JobRequest,
   type LateOutcome,
   type ReleaseOptions,
-  type SentAnswer,
   type SentBy,
-  sentInTime,
 } from './transitions.ts';
 
 export type LedgerOptions = {
@@ -93,14 +91,10 @@ export function createLedger(options: LedgerOptions) {
       }
     },
     /**
-     * Records that a request leaves now. `mustLastMs`: how long it may take; the lease must last as long. Unless the
-     * answer is `sent`, nothing may leave, and SENT may be there all the same: repeat the step, or release the job.
+     * Records that a request leaves now. If this throws, nothing may leave, and SENT may be there all the same: repeat the
+     * step, or release the job.
      */
-    async sent(holder: Holder, { mustLastMs }: { readonly mustLastMs: number }): Promise<SentAnswer> {
-      const decide = (row: JobRow | undefined) => decideSent(row, holder, { mustLastMs, nowMs: now() });
-      const answer = await step(holder.id, decide, { holder });
-      return answer.kind === 'sent' ? sentInTime(answer.claim, { mustLastMs, nowMs: now() }) : answer;
-    },
+    sent: (holder: Holder) => step(holder.id, (row) => decideSent(row, holder), { holder }),
     /** Makes the lease last at least `leaseMs` from now; a longer one is left as it is. */
     renew: (holder: Holder, leaseMs: number) =>
       step(holder.id, (row) => decideRenew(row, holder, { leaseMs, nowMs: now() }), { holder }),

@@ -16,38 +16,32 @@ import {
 /*
  * from                        to                by whom                                                      step
  * --------------------------  ----------------  -----------------------------------------------------------------
- * no row                      CLAIMED           anyone                                                      claim
  * no row                      CLAIMED, no lease anyone                                        announce, release
- * no row; CLAIMED             SENT, fence+1     anyone, where they may be claimed                          claim
  * no row                      FAILED            anyone; error `cancelled`                                  cancel
- * CLAIMED, no lease           CLAIMED, fence+1  anyone                                                      claim
- * CLAIMED, lease expired      CLAIMED, fence+1  anyone; takeovers+1, at most 10                             claim
- * CLAIMED, lease expired      FAILED            anyone, after 10 takeovers; error `workers-died`            claim
- *   … and sent before         UNKNOWN           anyone, after 10 takeovers; error `workers-died`            claim
+ * no row; CLAIMED, no lease   CLAIMED or SENT   anyone; fence+1                                             claim
+ * CLAIMED, lease expired      CLAIMED or SENT   anyone; fence+1, takeovers+1, at most 10                    claim
+ *   … after 10 takeovers      FAILED, UNKNOWN   anyone; error `workers-died`, UNKNOWN if sent before        claim
  * CLAIMED, sent before,       UNKNOWN           anyone who may not repeat; error `answer-lost`              claim
  *   no lease or expired
  * CLAIMED                     FAILED            anyone; error `cancelled`                                  cancel
  * CLAIMED, SENT; has a lease  the same          anyone, where the job stops between sends; cancelled       cancel
- * CLAIMED, lease lasts        SENT              the holder; attempts+1                                       sent
- * CLAIMED with a lease        CLAIMED           the holder: longer lease, or none               renew, release
- * CLAIMED with a lease        an end            the holder                                                    end
- * SENT                        SENT              the holder: longer lease                                    renew
- * SENT                        CLAIMED, no lease the holder, on proof; attempts-1 if it never left        release
- * SENT                        an end            the holder                                                    end
- * SENT, lease expired         UNKNOWN           anyone; error `answer-lost`                                 claim
- * SENT, lease expired         CLAIMED, fence+1  anyone who may repeat; takeovers+1, at most 10              claim
- * SENT, lease expired         UNKNOWN           anyone, after 10 takeovers; error `workers-died`            claim
- * UNKNOWN                     FAILED            anyone who finds the staged proof that it never left;       claim
- *                                               error `never-sent`
+ * CLAIMED with a lease        SENT              the holder; attempts+1                                       sent
+ * CLAIMED, SENT; has a lease  the same          the holder: longer lease                                    renew
+ * CLAIMED, SENT; has a lease  CLAIMED, no lease the holder; of SENT on proof, attempts-1 if it never left release
+ * CLAIMED, SENT; has a lease  an end            the holder                                                    end
+ * SENT, lease expired         UNKNOWN           anyone who may not repeat, or after 10 takeovers            claim
+ * SENT, lease expired         CLAIMED or SENT   anyone who may repeat; fence+1, takeovers+1                 claim
  * SENT, lease expired         an end            anyone who finds the outcome that the holder staged         claim
  * UNKNOWN; CLAIMED, sent      DONE              anyone who finds the outcome that the fence that            claim
  *   before, no lease or expired                 sent staged
+ * UNKNOWN                     FAILED            anyone who finds the proof that it never left, staged;      claim
+ *                                               error `never-sent`
  * UNKNOWN                     DONE, FAILED      a person; a note, or error `resolved`                     resolve
- * FAILED, never sent, and     CLAIMED, fence+1  anyone                                                      claim
+ * FAILED, never sent, and     CLAIMED or SENT   anyone; fence+1                                             claim
  *   not cancelled
  * FAILED                      FAILED            a person; cancelled                                        cancel
- * FAILED, and not cancelled   CLAIMED, no lease anyone; attempts, tries and takeovers 0, fence+1           reopen
- * FAILED, cancelled           CLAIMED, no lease a person who names it; the same                            reopen
+ * FAILED                      CLAIMED, no lease anyone, if cancelled a person who names it; fence+1,       reopen
+ *                                               attempts, tries and takeovers 0
  * an end                      CLAIMED, no lease anyone, where a repeat does no harm; the same              reopen
  *
  * "Sent before" means under an earlier fence, and not taken back. An end is DONE, FAILED or UNKNOWN. The holder is
@@ -165,34 +159,15 @@ export const decideAnnounce = (
     ? { write: { ...blankRow(request.id, nowMs), ...factsOf(request) }, answer: undefined }
     : { answer: undefined };
 
-export type SentAnswer =
-  /** The request may leave, once. */
-  | { readonly kind: 'sent'; readonly claim: Claim }
-  /** The lease does not last as long as the send may; `leftMs` is the time left, negative if it has expired. */
-  | { readonly kind: 'too-late'; readonly leftMs: number }
-  | Lost;
+/** `sent`: the request may leave, once, as long as what is left of the lease is enough: storing it took time. */
+export type SentAnswer = { readonly kind: 'sent'; readonly claim: Claim } | Lost;
 
-export function decideSent(
-  row: JobRow | undefined,
-  holder: Holder,
-  { mustLastMs, nowMs }: { readonly mustLastMs: number; readonly nowMs: number },
-): Decision<SentAnswer> {
+export function decideSent(row: JobRow | undefined, holder: Holder): Decision<SentAnswer> {
   if (!isHeldBy(row, holder)) return lost(row);
-  const leftMs = row.leaseUntilMs - nowMs;
-  if (leftMs <= 0 || leftMs < mustLastMs) return { answer: { kind: 'too-late', leftMs } };
   // Only its holder writes SENT: it is this send, although its response was lost and a renewal may have followed it.
   if (row.state === 'SENT') return { answer: { kind: 'sent', claim: row } };
   const write = sending(row);
   return { write, answer: { kind: 'sent', claim: write } };
-}
-
-/** Whether a request may leave once SENT is stored: that took time, and what counts is what is left of the lease then. */
-export function sentInTime(
-  claim: Claim,
-  { mustLastMs, nowMs }: { readonly mustLastMs: number; readonly nowMs: number },
-): SentAnswer {
-  const leftMs = claim.leaseUntilMs - nowMs;
-  return leftMs >= mustLastMs ? { kind: 'sent', claim } : { kind: 'too-late', leftMs };
 }
 
 function sending(row: Claim): Claim {

@@ -9,7 +9,6 @@ import { createMemoryTable } from '../../table/memory-table.ts';
 
 const request = { id: 'a', type: 'run-function', contentHash: 'hash', sender: 'me' };
 const leaseMs = 60_000;
-const mustLastMs = 1_000;
 const done: Outcome = { status: 'done', response: '1' };
 
 /** A ledger whose clock stands still, over a table that logs what is requested. */
@@ -49,7 +48,7 @@ test.each<[string, readonly string[], (bench: Bench) => Promise<unknown>]>([
     async ({ ledger }) => {
       const held = await claim(ledger);
       await ledger.renew(held, 2 * leaseMs);
-      await ledger.sent(held, { mustLastMs });
+      await ledger.sent(held);
       await ledger.release(held);
       await ledger.announce({ ...request, id: 'b' });
     },
@@ -86,19 +85,10 @@ test.each<[string, readonly string[], (bench: Bench) => Promise<unknown>]>([
     },
   ],
   [
-    'a send that is too late by a row that others may have changed',
-    ['put', 'get'],
-    async ({ ledger, clock }) => {
-      const held = await claim(ledger);
-      clock.nowMs += leaseMs;
-      await ledger.sent(held, { mustLastMs });
-    },
-  ],
-  [
     'a claim that is taken for new, of a send whose outcome is looked for',
     ['put', 'put', 'put', 'get', 'put'],
     async ({ ledger, clock }) => {
-      await ledger.sent(await claim(ledger), { mustLastMs });
+      await ledger.sent(await claim(ledger));
       clock.nowMs += leaseMs;
       expect(await claim(ledger)).toMatchObject({ fence: 2 });
     },

@@ -91,8 +91,12 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
     breaks: /while its lease lasted/,
   },
   'no lease rule: a send ignores its lease': {
-    withLedger: (ledger, table, now, newToken) => ({
-      sent: createLedger({ table, now: () => now() - LONG_MS, newToken }).sent,
+    withLedger: (ledger, _, now) => ({
+      async sent(holder) {
+        const answer = await ledger.sent(holder);
+        if (answer.kind === 'lost') return answer;
+        return { ...answer, claim: { ...answer.claim, leaseUntilMs: now() + LONG_MS } };
+      },
       async claim(request, options) {
         const answer = await ledger.claim(request, options);
         if (answer.kind !== 'claimed' || !options.sends) return answer;
