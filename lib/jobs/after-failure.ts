@@ -4,7 +4,6 @@ import type { JobError, Outcome } from './ledger/job-row.ts';
 import { isServiceError } from './service-away.ts';
 import { HandBackError, JobCancelledError, JobRefusedError, TurnLostError, UnfinishedError } from './turn.ts';
 
-/** All the facts that the decision depends on. */
 export type FailureFacts = {
   readonly error: unknown;
   /** Sends of the job that have started, including this one. */
@@ -40,9 +39,8 @@ export type AfterFailure =
 const MOST_ATTEMPTS = 5;
 
 /**
- * How long a job is tried again that certainly was not executed, counted from its first claim: longer than most
- * outages, and shorter than the work that depends on it can wait. A job that has only waited for longer than that, in a
- * pause or in an outage that the breaker sat out, still has its tries.
+ * How long a job is tried again that certainly was not executed, counted from its first claim. One that has only waited for
+ * longer, in a pause or an outage, still has its tries.
  */
 const UNSENT_MS = 12 * 60 * 60 * 1_000;
 const LEAST_UNSENT_TRIES = 10;
@@ -118,7 +116,6 @@ const isRefusal = (failure: PlatformFailure): boolean =>
 const requestedDelayMs = (failure: PlatformFailure): number =>
   failure.kind === 'status' ? Math.min(failure.retryAfterMs ?? 0, LONGEST_REQUESTED_MS) : 0;
 
-/** A failed call in the form in which a result reports it. */
 function errorOf({ failure, message }: PlatformError): JobError {
   const { kind } = failure;
   if (kind !== 'status') return { kind, message };

@@ -12,21 +12,18 @@ export type CancelBatchParts = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** What happened to a batch. `isSplit`: false while more chunks may come, which were not cancelled. */
+/** `isSplit`: false while more chunks may come. `ended`: before. `jobs`: of the other chunks. */
 export type CancelledBatch = {
   readonly batch: string;
   readonly chunks: number;
-  /** Chunks that had ended before. */
   readonly ended: number;
   readonly isSplit: boolean;
-  /** What happened to the jobs of the others. */
   readonly jobs: readonly { readonly id: string; readonly answer: CancelAnswer }[];
 };
 
 /**
- * Cancels all chunks of a batch that have not ended. A chunk that nobody has at the moment ends here and now: texts that
- * were scored have their rows, and the others fail as cancelled. One under way is ended by its worker, which sends no
- * more texts. The batch then has its summary. Repeating it does no harm, and does what a crash left undone.
+ * Cancels all chunks of a batch that have not ended. One that nobody has ends here and now: texts that were scored have
+ * their rows, and the others fail as cancelled. One under way is ended by its worker, which sends no more texts.
  */
 export async function cancelBatch(
   batch: string,

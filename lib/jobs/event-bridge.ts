@@ -12,8 +12,7 @@ export type EventBridgeOptions = {
 
 /**
  * Reports finished jobs to EventBridge: `platform-sync` / `JobFinished`, with `{id, type, status, result, store}`.
- * Throws `AwsError` if an event was not accepted: the job's message is then delivered again, and the event is sent
- * again.
+ * Throws `AwsError` if an event was not accepted: the job's message is then delivered again.
  */
 export function sendToEventBridge({ bus, store, environment }: EventBridgeOptions) {
   const client = new EventBridgeClient(

@@ -14,10 +14,9 @@ type RecordParts = Omit<PersistOptions, 'onTrouble'> & {
 };
 
 /**
- * Records how a job ended: what came back is paid for, and nobody can ask for it again. It is tried until
- * the time is over. After the first failure, or if the ledger is slow to respond, the outcome is staged in the store
- * besides, for as long: whoever takes the job over finds it there (`findLateOutcome`). Throws if the ledger could not be
- * reached until the end; the message must not be acknowledged then.
+ * Records how a job ended, until the time is over: what came back is paid for. After the first failure, or if the ledger is
+ * slow, the outcome is staged in the store besides: whoever takes the job over finds it there (`findLateOutcome`). Throws if
+ * the ledger could not be reached until the end; the message must not be acknowledged then.
  */
 export async function recordEnd(claim: Claim, given: Outcome, parts: RecordParts): Promise<EndAnswer> {
   const outcome = withShortError(given);
@@ -54,11 +53,10 @@ export async function recordEnd(claim: Claim, given: Outcome, parts: RecordParts
 const withShortError = ({ error, ...outcome }: Outcome): Outcome =>
   error === undefined ? outcome : { ...outcome, error: { ...error, message: messageOf(error.message) } };
 
-/** Where the outcome of a send waits if the ledger could not store it. */
 const lateKey = ({ id, createdAt, fence }: SentBy) =>
   `work/outcomes/${keySegment(id)}/late-${createdAt}-${fence}.json`;
 
-/** Stages the outcome of a send. The bytes are the same each time. */
+/** The bytes are the same each time. */
 export async function stageLateOutcome(store: Store, sent: SentBy, outcome: Outcome): Promise<void> {
   const body = Buffer.from(`${JSON.stringify({ version: 1, outcome })}\n`);
   await store.put(lateKey(sent), body, { contentType: 'application/json' });
@@ -88,7 +86,6 @@ export type PersistOptions = {
   readonly random: () => number;
 };
 
-/** A try was still under way when the time was over. */
 class OutOfTimeError extends Error {
   override readonly name = 'OutOfTimeError';
 }
@@ -100,8 +97,8 @@ const BACKOFF = { baseDelayMs: 400, maxDelayMs: 5_000 };
 const SLOW_MS = 2_000;
 
 /**
- * Does something again and again until it succeeds, and throws the last error once the time is over. It is tried once in
- * any case. `work` may be repeated after a failure, since its failure does not prove that it was not done.
+ * Does something again and again until it succeeds, at least once; throws the last error once the time is over. A failure
+ * does not prove that it was not done, so `work` may be repeated.
  */
 export async function persist<T>(work: () => Promise<T>, options: PersistOptions): Promise<T> {
   const { untilMs, onTrouble, now, sleep, random } = options;

@@ -4,13 +4,13 @@ import { type ChunkId, chunkJobId } from './texts/batch/batch.ts';
 import { chunkMessage, findStaged } from './texts/batch/chunk-objects.ts';
 import { type ChunkRow, chunkRows, isEnded, reopenChunk } from './texts/batch/chunk-row.ts';
 
-/** What happened to a batch: `chunks` counts all of its chunks; the ids are those of the jobs that score them. */
+/** `chunks` counts all of them. */
 export type RedrivenBatch = Redriven & { readonly batch: string; readonly chunks: number };
 
 /**
  * Scores the rows of a batch that failed, and no others: reopens each chunk with such rows and its job, however that
- * ended, and sends its message. Chunks that have not ended yet are left alone, and named. After a crash halfway
- * through, the next redrive does what is missing: a chunk that was reopened is open though it has a part.
+ * ended, and sends its message. Chunks that have not ended yet are left alone, and named. A redrive after a crash does what
+ * is missing: a chunk that was reopened is open though it has a part.
  */
 export async function redriveBatch(batch: string, parts: RedriveParts): Promise<RedrivenBatch> {
   let chunks = 0;

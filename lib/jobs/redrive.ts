@@ -22,10 +22,7 @@ const FOLDER = 'work/failed/';
 const SUFFIX = '.json';
 const keyOf = (id: string) => `${FOLDER}${keySegment(id)}${SUFFIX}`;
 
-/**
- * Stores the message of a job that did not succeed, with the job's id, so that the job can be reopened: one that was
- * cancelled by its id only, one that is unknown after a person has settled it. The bytes are the same each time.
- */
+/** Stores the message of a job that did not succeed, with the job's id, so that the job can be reopened. */
 export async function storeFailedMessage(
   store: Store,
   { id, outcome }: Pick<EndedJobRow, 'id' | 'outcome'>,
@@ -45,18 +42,16 @@ export type RedriveParts = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** What was not sent: the id of a job or of a dead letter, and why. */
+/** The id of a job or of a dead letter, and why. */
 type NotSent = { readonly id: string; readonly error: string };
 
-/** The ids of the jobs that were reopened, and of those that were left as they are, with their states. */
+/** `left`: with their states. `notSent`: the next redrive tries them again. */
 export type Redriven = {
   readonly opened: readonly string[];
   readonly left: readonly { readonly id: string; readonly state: string }[];
-  /** Jobs whose messages could not be sent; the next redrive tries them again. */
   readonly notSent: readonly NotSent[];
 };
 
-/** A job that is open, with the message to send, or one that was left in its state. */
 export type Reopened =
   | { readonly kind: 'open'; readonly id: string; readonly body: string }
   | { readonly kind: 'left'; readonly id: string; readonly state: string };
@@ -83,9 +78,8 @@ export async function sendReopened(
 }
 
 /**
- * Reopens failed jobs, either all of them or those with the given ids: their messages go back to the queue. A job whose
- * outcome is unknown is never reopened, one that was cancelled only by its id. After a crash halfway through, the next
- * redrive sends what was not sent.
+ * Reopens failed jobs, all of them or those with the given ids: their messages go back to the queue. A job whose outcome is
+ * unknown is never reopened, one that was cancelled only by its id. A redrive after a crash sends what was not sent.
  */
 export async function redriveFailed(ids: readonly string[], parts: RedriveParts): Promise<Redriven> {
   const isNamed = ids.length > 0;
@@ -155,18 +149,16 @@ async function failedIds(store: Store): Promise<readonly string[]> {
 /** How long a dead letter is hidden from other receivers while it is moved. */
 const MOVE_SECONDS = 30;
 
-/** How many dead letters were moved, and which could not be. */
+/** `held`: roughly how many others are there but were never received: most likely, somebody else holds them. */
 export type MovedDeadLetters = {
   readonly moved: number;
   readonly notMoved: readonly NotSent[];
-  /** Roughly how many others are still there but were never received: most likely, somebody else holds them. */
   readonly held: number;
 };
 
 export type MoveParts = {
   readonly from: Queue;
   readonly to: Pick<Queue, 'send'>;
-  /** Long polls if not given. */
   readonly polls?: Polls | undefined;
   readonly signal?: AbortSignal | undefined;
 };
@@ -206,10 +198,7 @@ export async function moveDeadLetters({
 const listed = (errors: ReadonlyMap<string, string>): readonly NotSent[] =>
   Array.from(errors, ([id, error]) => ({ id, error }));
 
-/**
- * The body of a message that names its job. SQS moves a message to the dead-letter queue with the id that it had (its
- * own redrive gives it a new one); a worker claims no job by it either way.
- */
+/** The body of a message that names its job: a worker claims no job by the queue's id. */
 function namedBody({ messageId, body }: QueueMessage): string {
   const parsed = parseMessage(body, { messageId, allow: {} });
   return parsed.kind === 'job' && !parsed.isNamed ? withId(body, messageId) : body;

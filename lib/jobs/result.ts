@@ -6,10 +6,8 @@ import type { QueueMessage } from './queue/queue.ts';
 /** The row of an ended job whose type is known, from the row itself or from the message that named the job. */
 export type TypedJobRow = EndedJobRow & { readonly type: string };
 
-/** What names the result of a job. */
 export type ResultOf = Pick<TypedJobRow, 'type' | 'dt' | 'id'>;
 
-/** The key of a job's result. */
 export const resultKey = ({ type, dt, id }: ResultOf): string =>
   `results/${type}/dt=${dt}/${keySegment(id)}.json`;
 
@@ -19,7 +17,7 @@ export const WHOLE = { mostBytes: 1024 * 1024 * 1024 };
 /** A larger response goes to the store first: a row of the table holds at most 400 KB. */
 const MOST_ROW_BYTES = 100_000;
 
-/** The outcome in the form in which the ledger holds it: a large response is staged, and replaced by its key. */
+/** The outcome as the ledger holds it: a large response is staged, and replaced by its key. */
 export async function stagedOutcome(
   store: Store,
   { id, fence }: Pick<EndedJobRow, 'id' | 'fence'>,
@@ -33,10 +31,7 @@ export async function stagedOutcome(
   return { ...rest, staged };
 }
 
-/**
- * Writes the result of an ended job, always the same bytes, and returns its key. Of two writers, the one that knows
- * more wins: a result is replaced only by one that ended later.
- */
+/** Writes the result of an ended job, always the same bytes, and returns its key. It replaces only one that ended earlier. */
 export async function writeResult(store: Store, row: TypedJobRow): Promise<string> {
   const key = resultKey(row);
   const body = Buffer.from(`${printResult(row, await responseOf(store, row.outcome))}\n`);
@@ -60,8 +55,8 @@ export async function responseOf(store: Store, { response, staged }: Outcome): P
 }
 
 /**
- * One line, as readers of JSON lines need it. The response is copied as received, since its numbers may have more digits
- * than a JavaScript number, but for line ends: JSON has them between its values only.
+ * One line. The response is copied as received, since its numbers may have more digits than a JavaScript number, but for line
+ * ends: JSON has them between its values only.
  */
 function printResult(row: TypedJobRow, response: string | undefined): string {
   const { id, type, outcome, attempts, startedAt, finishedAt, createdAt, sender } = row;

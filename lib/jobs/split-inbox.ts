@@ -19,15 +19,14 @@ export type InboxOptions = {
   readonly logger: Logger;
 };
 
-/** What happened to a request: it was split into chunks, or refused, with the key of the refusal. */
+/** `refused`: the key of the refusal. */
 export type SplitInbox =
   | { readonly kind: 'split'; readonly batch: string; readonly chunks: number; readonly rows: number }
   | { readonly kind: 'refused'; readonly refused: string };
 
 /**
- * Splits the request at `inbox/BATCH.json` into score jobs on the queue. A request that cannot be carried out is stored
- * as `refused/inbox-BATCH.json`, with every reason. Repeating a request, such as when an event arrives twice, changes
- * nothing.
+ * Splits the request at `inbox/BATCH.json` into score jobs on the queue. One that cannot be carried out is stored as
+ * `refused/inbox-BATCH.json`, with every reason. Repeating it changes nothing.
  */
 export async function splitInbox(key: string, options: InboxOptions): Promise<SplitInbox> {
   const { store } = options.storage;
@@ -121,8 +120,8 @@ const inboxSchema = z.strictObject(
 );
 
 /**
- * What an object `inbox/BATCH.json` requests: `object` is the key of the texts in the store; `text`, `id` and `columns` are
- * names of columns, of the text, of the user's id, and of those to copy into the results.
+ * What an object `inbox/BATCH.json` requests: `object` is the key of the texts; `text`, `id` and `columns` are names of
+ * columns: of the text, of the user's id, and of those to copy into the results.
  */
 type InboxRequest = Omit<z.infer<typeof inboxSchema>, keyof ScoreRequest> & {
   readonly batch: string;

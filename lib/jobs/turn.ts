@@ -3,16 +3,13 @@ import type { Outcome } from './ledger/job-row.ts';
 
 /** What a runner works with while it has a job. */
 export type Turn = {
-  /** Aborted when the lease is lost: from then on the outcome of the work may not be recorded. */
+  /** Aborted when the lease is lost. */
   readonly signal: AbortSignal;
   /** Whose calls the job's are. Default: `normal`. */
   readonly share?: Share | undefined;
-  /**
-   * Records in the ledger that a request is leaving. Await it shortly before the call's turn, as its `beforeSend`. The
-   * job's first call writes the record, and every call checks the time left. Throws if nothing may be sent.
-   */
+  /** Records in the ledger that a request is leaving: await it shortly before the call's turn. Throws if nothing may be sent. */
   readonly beforeSend: () => Promise<void>;
-  /** The same check at the moment the call leaves, as its `onLeave`: the turn may have come late. */
+  /** The same check at the moment the call leaves: the turn may have come late. */
   readonly onLeave: () => void;
   /** When everything must be done, in epoch milliseconds; undefined if the lease is renewed. */
   readonly deadlineMs: number | undefined;
@@ -20,10 +17,7 @@ export type Turn = {
   readonly lastSendMs?: number | undefined;
 };
 
-/**
- * Does a job, and returns how it ended. `response` is JSON text, exactly as the platform sent it if it came from there.
- * `afterFailure` decides what happens if this throws.
- */
+/** Does a job, and returns how it ended. `response` is JSON text, exactly as the platform sent it if it came from there. */
 export type RunJob<Job> = (job: Job, turn: Turn) => Promise<Outcome>;
 
 /** What a turn was ended by on purpose. */
@@ -41,7 +35,7 @@ export class TurnLostError extends TurnError {
   override readonly name = 'TurnLostError';
 }
 
-/** The job cannot continue here and now; it is handed back, and no attempt is counted. */
+/** The job cannot continue here and now; no attempt is counted. */
 export class HandBackError extends TurnError {
   override readonly name = 'HandBackError';
   readonly delayMs: number;
@@ -53,8 +47,8 @@ export class HandBackError extends TurnError {
 }
 
 /**
- * A job was done in part. Its cause decides what happens to the job, as if it had been thrown itself; if the job ends,
- * its result has this response: JSON text that says what was done, and what it cost.
+ * A job was done in part. Its cause decides what happens to it; if the job ends, its result has this response: JSON text that
+ * says what was done, and what it cost.
  */
 export class UnfinishedError extends Error {
   override readonly name = 'UnfinishedError';
@@ -73,7 +67,7 @@ export class JobCancelledError extends TurnError {
   override readonly name = 'JobCancelledError';
 }
 
-/** The job must not be done as things stand, and nothing was sent: it ends as failed, with an error of this kind. */
+/** The job must not be done as things stand: it ends as failed, with an error of this kind. */
 export class JobRefusedError extends TurnError {
   override readonly name = 'JobRefusedError';
   readonly kind: string;

@@ -7,7 +7,6 @@ const count = z.int().check(z.minimum(0));
 // What `parseOwnJson` returned is JSON.
 const json = z.custom<Json>(() => true);
 
-/** The state of a job that ended with each status. */
 const endStates = { done: 'DONE', failed: 'FAILED', unknown: 'UNKNOWN' } as const;
 
 export const jobStates = ['CLAIMED', 'SENT', ...Object.values(endStates)] as const;
@@ -16,13 +15,13 @@ export const jobStates = ['CLAIMED', 'SENT', ...Object.values(endStates)] as con
 const errorSchema = z.catchall(z.object({ kind: z.string(), message: z.string() }), z.optional(json));
 export type JobError = Readonly<z.infer<typeof errorSchema>>;
 
-/** How a job ended: what came back, or why nothing did, or the key of a staged object that holds it. */
+/** What came back, or why nothing did, or the key of a staged object that holds it. */
 export const outcomeSchema = z.object({
   status: z.literal(['done', 'failed', 'unknown']),
   response: z.exactOptional(json),
   error: z.exactOptional(errorSchema),
   staged: z.exactOptional(z.string()),
-  /** What a person said who settled a job whose outcome was unknown. */
+  /** What a person said who settled it. */
   note: z.exactOptional(z.string()),
 });
 export type Outcome = Readonly<z.infer<typeof outcomeSchema>>;
@@ -59,9 +58,9 @@ const rowSchema = z.object({
   leaseUntilMs: z.exactOptional(z.number()),
   /** Sends that have started since the job was created or reopened. */
   attempts: count,
-  /** How many of these were certainly not executed, or failed since the platform was away; absent if none did. */
+  /** How many of these were certainly not executed, or failed since the platform was away. */
   unsentAttempts: z.exactOptional(count),
-  /** Turns since then that failed and executed nothing, with a send or without; absent if there was none. */
+  /** Turns since then that failed and executed nothing, with a send or without. */
   unsentTries: z.exactOptional(count),
   /** Leases that have expired and been taken over since then. */
   takeovers: count,
@@ -78,10 +77,7 @@ const rowSchema = z.object({
   sentFence: z.exactOptional(count),
   /** While a send is repeated: the fence of the send before it, whose outcome is unknown. */
   earlierSentFence: z.exactOptional(count),
-  /**
-   * A person cancelled the job after it had failed: only by its id is it reopened. While it is under way: its worker is
-   * to send no more.
-   */
+  /** Of a job that failed: only by its id is it reopened. Of one under way: its worker is to send no more. */
   cancelled: z.exactOptional(z.boolean()),
   /** Stored as text: what a function returns may be nested deeper, or have other numbers, than a table accepts. */
   outcome: z.exactOptional(outcomeText),
@@ -89,13 +85,12 @@ const rowSchema = z.object({
 
 export type JobRow = Readonly<z.infer<typeof rowSchema>>;
 
-/** A job row as the table stores it. */
 export const toRow = ({ outcome, ...rest }: JobRow): Row => ({
   ...rest,
   ...(outcome ? { outcome: JSON.stringify(outcome) } : {}),
 });
 
-/** The job row in a stored row. Throws a `LedgerError` that names the invalid member if the row is not a job’s. */
+/** Throws a `LedgerError` that names the invalid member if the row is not a job’s. */
 export function fromRow(row: Row): JobRow {
   const parsed = rowSchema.safeParse(row);
   if (parsed.success) return parsed.data;
@@ -103,7 +98,6 @@ export function fromRow(row: Row): JobRow {
   throw new LedgerError(`read job ${row['id']}: expected a job row, got one with an invalid ${fault}`);
 }
 
-/** The ledger's only error of its own. */
 class LedgerError extends Error {
   override readonly name = 'LedgerError';
 }
@@ -121,10 +115,9 @@ export type Claim = JobRow & { readonly state: 'CLAIMED' | 'SENT'; readonly leas
 /** What proves a claim: any row of it will do, however old. */
 export type Holder = Pick<Claim, 'id' | 'fence' | 'by'>;
 
-/** Whether the row’s job has ended. */
 export const hasEnded = (row: JobRow): row is EndedJobRow => row.outcome !== undefined;
 
-/** How the message of the error of a cancelled job begins; rows of its texts have it too. */
+/** How the errors of cancelled jobs begin, and of rows of their texts. */
 export const CANCELLED = 'the job was cancelled';
 
 /** Whether a person cancelled the job, before it was sent or after it had failed. */

@@ -29,25 +29,24 @@ export type LedgerOptions = {
   readonly table: Table;
   /** Epoch milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
-  /** Whether `now` is the table's time already; a response of the table may make it so. Default: it always is. */
+  /** Whether `now` is the table's time already. Default: it always is. */
   readonly isTimeKnown?: () => boolean;
-  /** A token that no earlier write had. Default: a random UUID. */
   readonly newToken?: () => string;
   /** How long a row stays after its last write. Default: 30 days. */
   readonly expireAfterMs?: number;
 };
 
 export type ClaimOptions = Omit<ClaimFacts, 'nowMs' | 'late'> & {
-  /** Most likely nobody has seen the job yet: then its claim costs no read. It may be wrong. Default: false. */
+  /** Most likely nobody has seen the job yet: then its claim costs no read. */
   readonly isNew?: boolean;
   /**
-   * Looks for the outcome of a send that the ledger never heard of. Asked before a job is called unknown or sent again;
-   * what it throws is thrown. Default: there is none.
+   * Looks for the outcome of a send that the ledger never heard of, before a job is called unknown or sent again. Default:
+   * there is none.
    */
   readonly findOutcome?: (sent: SentBy) => Promise<Outcome | undefined>;
   /**
-   * Called with each claim before it is written. If no response to that comes, it may be stored at any time: then nothing
-   * may leave, and a release sees to it that the job is not taken for sent.
+   * Called with each claim before it is written. If no response to that comes, nothing may leave, and a release sees to it that
+   * the job is not taken for sent.
    */
   readonly onTry?: (trying: Claim) => void;
 };
@@ -57,8 +56,7 @@ export type Ledger = ReturnType<typeof createLedger>;
 /**
  * The states of all jobs, in a table that all workers share: one row per job, changed by one conditional write per step.
  * The steps of a holder cost no reads, and neither does the claim of a new job. Failures of the table are thrown as
- * `TableError`; the step may have been taken all the same. Repeating a step does no harm, but see `sent` for what it
- * requires.
+ * `TableError`; the step may have been taken all the same, and may be repeated.
  */
 export function createLedger(options: LedgerOptions) {
   const { now = Date.now, newToken = randomUUID } = options;
@@ -67,9 +65,8 @@ export function createLedger(options: LedgerOptions) {
   return {
     /** The clock of all leases, in epoch milliseconds: the table's, if it is known. */
     now,
-    /** A name that nothing had before. */
     newName: newToken,
-    /** Sees to it that `now` is the table's time: a read if it is not known yet, and nothing otherwise. */
+    /** A read if `now` is not the table's time yet, and nothing otherwise. */
     setTime: createSetTime(read, options),
     /** Records who asked for a job before it can be claimed; changes nothing if the job is known. */
     announce: (request: JobRequest) =>
@@ -95,12 +92,12 @@ export function createLedger(options: LedgerOptions) {
      * step, or release the job.
      */
     sent: (holder: Holder) => step(holder.id, (row) => decideSent(row, holder), { holder }),
-    /** Makes the lease last at least `leaseMs` from now; a longer one is left as it is. */
+    /** Makes the lease last at least `leaseMs` from now. */
     renew: (holder: Holder, leaseMs: number) =>
       step(holder.id, (row) => decideRenew(row, holder, { leaseMs, nowMs: now() }), { holder }),
     /**
-     * Hands the job back, and takes its send back: anyone may claim it at once, and no takeover is counted. Of a claim
-     * that may have been stored, or be stored yet, too.
+     * Hands the job back, and takes its send back: anyone may claim it at once. Of a claim that may have been stored, or be
+     * stored yet, too.
      */
     release: (holder: Holder & Partial<JobRequest>, given: ReleaseOptions = {}) =>
       step(holder.id, (row) => decideRelease(row, holder, { ...given, nowMs: now() }), { holder }),
@@ -110,7 +107,7 @@ export function createLedger(options: LedgerOptions) {
       return step(holder.id, (row) => decideEnd(row, holder, { outcome, nowMs: now() }), { holder });
     },
     read: async (id: string) => (await read(id))?.row,
-    /** Stops a job that has not been sent, even one whose message has not arrived yet; one that failed stays failed. */
+    /** Stops a job that has not been sent, even one whose message has not arrived yet. */
     cancel: (id: string, given: CancelOptions = {}) =>
       step(id, (row) => decideCancel(row, { id, nowMs: now(), ...given })),
     /** Reopens a failed job; its message must be put on the queue again. */
@@ -118,7 +115,7 @@ export function createLedger(options: LedgerOptions) {
     /** Settles a job whose outcome is unknown by a person's word. */
     resolve: (id: string, resolution: Resolution) =>
       step(id, (row) => decideResolve(row, { ...resolution, nowMs: now() })),
-    /** The rows of all jobs, in no particular order: for people, not for workers. */
+    /** All rows, in no particular order: for people, not for workers. */
     list,
   };
 }
@@ -136,7 +133,6 @@ function createSetTime(
   };
 }
 
-/** A row, and the token of the write that stored it. */
 type FoundRow = { readonly row: JobRow; readonly token: string };
 
 /** `holder`: the row that it stored last is taken for the current one. `isNew`: most likely there is no row yet. */
@@ -145,10 +141,9 @@ type StepOptions = { readonly holder?: Holder; readonly isNew?: boolean };
 /**
  * Takes steps of jobs: each decides from the job's row, and writes what was decided over that row.
  *
- * The row is not read if it is known: a holder stored it, or nobody has yet. That is safe, although others may have
- * changed it since, because a write succeeds only over the very row that it was decided from. A decision from a
- * remembered row that writes nothing is made again from the row that is there. After a lost race the step is decided
- * again from the row that won: each retry is somebody else's progress.
+ * The row is not read if it is known: a holder stored it, or nobody has yet. A write succeeds only over the very row that it
+ * was decided from; a decision from a remembered row that writes nothing is made again from the one that is there. After a
+ * lost race the step is decided again from the row that won.
  */
 function createSteps({
   table,
@@ -197,7 +192,7 @@ const toFound = (stored: StoredRow | undefined): FoundRow | undefined =>
 
 const PARTITION_PREFIX = 'job#';
 
-/** A name that no job has: nothing is there. */
+/** A name that no job has. */
 const NOTHING = '-';
 
 const keyOf = (id: string): RowKey => ({ partition: `${PARTITION_PREFIX}${id}`, sort: '-' });

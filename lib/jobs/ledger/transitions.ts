@@ -56,12 +56,11 @@ export type Decision<Answer> = { readonly write?: JobRow; readonly answer: Answe
 type Lost = { readonly kind: 'lost'; readonly row: JobRow | undefined };
 
 /**
- * Another worker has called the job unknown, which could not know better. Nothing was changed: stage what is known, and
- * then send the job's message again. Whoever receives it finds that.
+ * Another worker has called the job unknown. Stage what is known, and then send the job's message again: whoever receives it
+ * finds that.
  */
 type CalledUnknown = { readonly kind: 'called-unknown' };
 
-/** What a message says about its job. */
 export type JobRequest = {
   readonly id: string;
   readonly type: string;
@@ -69,7 +68,6 @@ export type JobRequest = {
   readonly sender: string;
 };
 
-/** What a claim is decided by, besides the row. */
 export type ClaimFacts = {
   readonly leaseMs: number;
   /** A send whose outcome is unknown may be repeated. Default: false. */
@@ -186,7 +184,7 @@ export const decideRenew = (
 };
 
 export type ReleaseOptions = {
-  /** Whether a request has left; then it is proved that nothing was executed, or a repeat does no harm. Default: false. */
+  /** Whether a request has left that was not executed, or may be repeated. Default: false. */
   readonly hasLeft?: boolean;
   /** An attempt, a try that executed nothing, or neither, since the turn only waited. Default: `nothing`. */
   readonly counts?: 'attempt' | 'try' | 'nothing';

@@ -42,8 +42,8 @@ export const isObject = (value: unknown): value is GivenMessage =>
 export type GivenMessage = Readonly<Record<string, unknown>>;
 
 /**
- * A rule on several fields of a message, reported at the field `at`. It is checked on the message as received, and not
- * by zod, which skips such a rule if any field has a fault of its own.
+ * A rule on several fields of a message, reported at the field `at`. It is checked on the message as received: zod would
+ * skip it if any field has a fault of its own.
  */
 export type FieldRule = {
   readonly at: string;
@@ -66,27 +66,23 @@ export const together = (a: string, b: string): readonly FieldRule[] => [
   },
 ];
 
-/** How a message of one type is checked, and how a job gets its id if the message names none. */
+/** How a message of one type is checked. `defaultId`: of a job whose message names none. */
 export type MessageChecks<Message, Input = unknown> = {
-  /** Checks each field on its own, and fills in defaults. */
   readonly schema: z.ZodMiniType<Message, Input>;
-  /** Rules that involve several fields. */
   readonly rules?: readonly FieldRule[];
-  /** The id of a job whose message names none: the queue's id of the message, or the hash of its content. */
+  /** The queue's id of the message, or the hash of its content. */
   readonly defaultId: 'message-id' | 'content-hash';
-  /** Makes the message that is checked of one that was written in another form. Default: it is checked as it is. */
+  /** Makes the message that is checked of one that was written in another form. */
   readonly expand?: (message: GivenMessage) => ExpandedMessage;
 };
 
-/** A message in the form that is checked, and what was wrong with the other form. */
 export type ExpandedMessage = { readonly given: GivenMessage; readonly faults: readonly string[] };
 
-/** A checked message, or everything that is wrong with it. */
 export type CheckedMessage<Message> =
   | { readonly kind: 'message'; readonly message: Message }
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
-/** What fields are called where the message came from; by default they have the same names. */
+/** What fields are called where the message came from. */
 export type FieldNames = Readonly<Partial<Record<string, string>>>;
 
 /** Checks a message; every fault is reported at once, under the name that its field has in `names`. */
@@ -116,7 +112,7 @@ export function checkMessage<Message>(
     : { kind: 'message', message: data };
 }
 
-/** The texts to score, wherever under `texts` they are by mistake, in a message of any type; ids are not texts. */
+/** The texts to score, wherever under `texts` they are by mistake; ids are not texts. */
 function textsIn(texts: unknown): ReadonlySet<string> {
   const found = (Array.isArray(texts) ? texts : [texts]).flatMap((each) =>
     isObject(each) ? Object.entries(each).flatMap(([name, value]) => (name === 'id' ? [] : [value])) : [each],
@@ -124,13 +120,12 @@ function textsIn(texts: unknown): ReadonlySet<string> {
   return new Set(found.filter((each) => typeof each === 'string' && each.trim() !== ''));
 }
 
-/** The job that a message asks for: the checked message, with its id. */
+/** A checked message with its id. */
 export type JobBy<Message> = Message & { readonly id: string };
 
 /**
  * A job read from its message. `contentHash`: SHA-256 (hex) of the canonical message without `NOT_CONTENT`. `isNamed`: false
- * if the job got the queue's id of the message, which a copy of the message does not have: such a message must be given
- * its id before anything else is done with it.
+ * if the job got the queue's id of the message, which no copy of it has: it must be given its id before anything else.
  */
 export type ReadJob<Job> = {
   readonly kind: 'job';
@@ -139,7 +134,7 @@ export type ReadJob<Job> = {
   readonly isNamed: boolean;
 };
 
-/** Why a message cannot become a job, with every fault; `id` is the id in the message, if that is a valid one. */
+/** `id`: that in the message, if it is a valid one. */
 export type RefusedMessage = {
   readonly kind: 'refused';
   readonly faults: readonly string[];
@@ -149,7 +144,6 @@ export type RefusedMessage = {
 /** `messageId`: the queue's id of the message. `faults`: those that were found before; none by default. */
 export type ReadOptions = { readonly messageId: string; readonly faults?: readonly string[] };
 
-/** The job that a message of a known type asks for. */
 export function readJob<Message extends { readonly id?: string | undefined }>(
   checks: MessageChecks<Message>,
   given: GivenMessage,
@@ -170,7 +164,6 @@ export function readJob<Message extends { readonly id?: string | undefined }>(
   };
 }
 
-/** A message that cannot become a job, with its id if it names one. */
 export function refused(given: GivenMessage, faults: readonly string[]): RefusedMessage {
   const { data: id } = jobId.safeParse(given['id']);
   return id === undefined ? { kind: 'refused', faults } : { kind: 'refused', faults, id };
@@ -230,5 +223,5 @@ function isBeginning(text: string): boolean {
   }
 }
 
-/** The body of a message that has no id, which is a JSON object, with this id; everything else stays byte for byte. */
+/** The body of a message without an id, with this one; everything else stays byte for byte. */
 export const withId = (body: string, id: string): string => body.replace('{', `{"id":${JSON.stringify(id)},`);

@@ -14,12 +14,10 @@ import {
   refused,
 } from './check-message.ts';
 
-/** A parsed message: the job that it asks for, or why it cannot become one. */
 export type ParsedMessage = ReadJob<Job> | RefusedMessage;
 
-/** What is needed to read a message. */
 export type MessageOptions = {
-  /** The queue's id of the message. For some types it becomes the id of the job, if the message names none. */
+  /** The queue's: for some types the id of a job whose message names none. */
   readonly messageId: string;
   readonly allow: Allow;
 };
@@ -30,7 +28,6 @@ export function parseMessage(text: string, options: MessageOptions): ParsedMessa
   return read.kind === 'fault' ? { kind: 'refused', faults: [read.fault] } : parseValue(read.value, options);
 }
 
-/** The same for the value of a message's JSON. */
 function parseValue(given: unknown, options: MessageOptions): ParsedMessage {
   if (!isObject(given))
     return { kind: 'refused', faults: [`message: expected an object, got ${kindOf(given)}`] };

@@ -15,10 +15,7 @@ export async function findRows(
   return stored && rowsOfPart(key, stored.body);
 }
 
-/**
- * The same of its bytes. Throws `StoredObjectError` if they are not those whose hash its key has, or cannot be unpacked, or
- * unpack to more than a part has.
- */
+/** The same of its bytes. Throws `StoredObjectError` if they are not those whose hash its key has, or no part. */
 export function rowsOfPart(key: string, body: Buffer): readonly Buffer[] {
   const [, named] = /-([0-9a-f]{12})\.ndjson\.gz$/.exec(key) ?? [];
   if (named !== undefined && !hash('sha256', body).startsWith(named))

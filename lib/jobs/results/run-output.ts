@@ -26,8 +26,7 @@ type Added = {
 
 /**
  * Writes a row for each job of a file, in its order: the row's own columns, the job's id, status and response (as JSON),
- * and why it has none. The file appears complete or not at all; memory holds a few rows. Throws what the ledger, the store and
- * the file system throw.
+ * and why it has none. The file appears complete or not at all.
  */
 export const writeRunOutput = (jobs: JobFile, options: RunOutputOptions): Promise<void> =>
   writeTextFile(options.file, linesOf(jobs, options), { isGzipped: options.format.isGzipped });

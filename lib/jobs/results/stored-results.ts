@@ -4,7 +4,6 @@ import { isObject } from '../message/check-message.ts';
 import { type ResultOf, resultKey, WHOLE } from '../result.ts';
 import { readListed } from './read-listed.ts';
 
-/** A result as it is stored, and what of it can be told at once. */
 export type StoredResult = {
   readonly key: string;
   /** One line of JSON. */
@@ -25,15 +24,12 @@ export type ResultsWanted = {
 /** How many results are read at once. */
 const AT_ONCE = 16;
 
-/**
- * How long before its end a job may have been claimed first, at most: its result lies under that day. The ledger forgets
- * jobs later than that.
- */
+/** How long before its end a job may have been claimed first: its result lies under that day, and the ledger forgets it later. */
 const LONGEST_JOB_MS = 31 * 24 * 3_600_000;
 
 /**
- * The results in a store, by type, day and id. Memory holds a few of them. One that is not JSON has the key alone, and
- * one that was deleted meanwhile is left out.
+ * The results in a store, by type, day and id. One that is not JSON has the key alone, and one that was deleted meanwhile is
+ * left out.
  */
 export async function* storedResults(
   store: Pick<Store, 'list' | 'get'>,
