@@ -28,10 +28,7 @@ export type JobFinished = {
 };
 
 /** A job that ended, as its worker sees it. */
-export type EndedJob = {
-  readonly id: string;
-  readonly type: string;
-  readonly status: Outcome['status'];
+export type EndedJob = Omit<JobFinished, 'result'> & {
   /** Since this worker took it up; undefined if it had ended before. */
   readonly tookMs?: number | undefined;
   readonly error?: JobError | undefined;
@@ -124,22 +121,22 @@ type Given = {
   readonly message: QueueMessage;
   readonly job: Job;
   readonly held: Held;
-  /** When this worker took it up; undefined if it had ended before. */
-  readonly sinceMs: number | undefined;
+  /** When this worker took it up. */
+  readonly sinceMs: number;
 };
 
 async function notClaimed(given: Given, answer: NotClaimedError['answer'], worker: Worker): Promise<Handled> {
-  const { message, job } = given;
+  const { sinceMs: _, ...before } = given;
   switch (answer.kind) {
     case 'other-content':
-      return refuse(message, worker, [
-        `id: expected an id that no other job has, got ${JSON.stringify(job.id)}`,
+      return refuse(given.message, worker, [
+        `id: expected an id that no other job has, got ${JSON.stringify(given.job.id)}`,
       ]);
     case 'busy':
       return { kind: 'later', delayMs: Math.max(0, answer.untilMs - worker.now()) + AFTER_LEASE_MS };
     case 'ended':
       // Of two deliveries of a new job, one may wait for its slot while the other one runs it.
-      return settle(message.receives > 1 ? { ...given, sinceMs: undefined } : given, answer.row, worker);
+      return settle(given.message.receives > 1 ? before : given, answer.row, worker);
     default:
       return answer satisfies never;
   }
@@ -147,8 +144,7 @@ async function notClaimed(given: Given, answer: NotClaimedError['answer'], worke
 
 /**
  * False if a send that starts now could take longer than the time left. While the platform is away the message waits
- * here as long as there is time: an invocation that finds it away lasts, so there are few of them, however many messages
- * wait. Those in hand run as soon as it is back.
+ * here as long as there is time: an invocation that finds it away lasts, so there are few of them.
  */
 async function mayBegin(
   job: Job,
@@ -219,7 +215,7 @@ async function run(given: Given, worker: Worker, lease: Lease): Promise<Handled>
       isAway: worker.breaker?.knownBlockedMs() !== undefined,
       random: worker.random(),
     });
-    worker.logger.warn({ after: after.kind, tookMs: now() - sinceMs, err: error }, 'job not done');
+    worker.logger.warn({ after: after.kind, tookMs: now() - given.sinceMs, err: error }, 'job not done');
     if (after.kind !== 'end') return await handBack(given, after, worker, lease);
     outcome = after.outcome;
   }
@@ -285,7 +281,7 @@ const giveUp = (claim: Claim, options: ReleaseOptions, worker: Worker, { writeUn
 
 /** Makes an ended job visible. It may be called again: everything is written from what the ledger holds. */
 async function settle(
-  { message, job, sinceMs }: Given,
+  { message, job, sinceMs }: Partial<Given> & Pick<Given, 'message' | 'job'>,
   ended: EndedJobRow,
   worker: Worker,
 ): Promise<Handled> {

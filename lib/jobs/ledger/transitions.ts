@@ -18,11 +18,10 @@ import {
  * --------------------------  ----------------  -----------------------------------------------------------------
  * no row                      CLAIMED, no lease anyone                                        announce, release
  * no row                      FAILED            anyone; error `cancelled`                                  cancel
+ * CLAIMED, sent before        UNKNOWN           anyone who may not repeat; error `answer-lost`              claim
  * no row; CLAIMED, no lease   CLAIMED or SENT   anyone; fence+1                                             claim
  * CLAIMED, lease expired      CLAIMED or SENT   anyone; fence+1, takeovers+1, at most 10                    claim
  *   … after 10 takeovers      FAILED, UNKNOWN   anyone; error `workers-died`, UNKNOWN if sent before        claim
- * CLAIMED, sent before,       UNKNOWN           anyone who may not repeat; error `answer-lost`              claim
- *   no lease or expired
  * CLAIMED                     FAILED            anyone; error `cancelled`                                  cancel
  * CLAIMED, SENT; has a lease  the same          anyone, where the job stops between sends; cancelled       cancel
  * CLAIMED with a lease        SENT              the holder; attempts+1                                       sent
@@ -32,10 +31,9 @@ import {
  * SENT, lease expired         UNKNOWN           anyone who may not repeat, or after 10 takeovers            claim
  * SENT, lease expired         CLAIMED or SENT   anyone who may repeat; fence+1, takeovers+1                 claim
  * SENT, lease expired         an end            anyone who finds the outcome that the holder staged         claim
- * UNKNOWN; CLAIMED, sent      DONE              anyone who finds the outcome that the fence that            claim
- *   before, no lease or expired                 sent staged
- * UNKNOWN                     FAILED            anyone who finds the proof that it never left, staged;      claim
- *                                               error `never-sent`
+ * UNKNOWN; CLAIMED, sent      DONE              anyone who finds the outcome that the fence that sent       claim
+ *   before                                      staged
+ * UNKNOWN                     FAILED            anyone who finds its staged proof; error `never-sent`       claim
  * UNKNOWN                     DONE, FAILED      a person; a note, or error `resolved`                     resolve
  * FAILED, never sent, and     CLAIMED or SENT   anyone; fence+1                                             claim
  *   not cancelled
@@ -44,15 +42,15 @@ import {
  *                                               attempts, tries and takeovers 0
  * an end                      CLAIMED, no lease anyone, where a repeat does no harm; the same              reopen
  *
- * "Sent before" means under an earlier fence, and not taken back. An end is DONE, FAILED or UNKNOWN. The holder is
- * the worker that claimed with the row's fence, as long as the row has a lease: even an expired one, since nobody has
- * taken the job over yet. Every other step is refused, and changes nothing.
+ * "Sent before" means under an earlier fence, and not taken back. Only what has no lease, or an expired one, is claimed.
+ * An end is DONE, FAILED or UNKNOWN. The holder is the worker that claimed with the row's fence, as long as the row has
+ * a lease, even an expired one. Every other step is refused, and changes nothing.
  */
 
 /** What to write in place of the row, if anything, and what to return once that is stored. */
 export type Decision<Answer> = { readonly write?: JobRow; readonly answer: Answer };
 
-/** The holder no longer has the claim; `row` is the row as it is now. Nothing was changed. */
+/** `row`: as it is now. Nothing was changed. */
 type Lost = { readonly kind: 'lost'; readonly row: JobRow | undefined };
 
 /**
@@ -95,7 +93,6 @@ export type ClaimAnswer =
   /** The id belongs to a job with different content, which was left alone. */
   | { readonly kind: 'other-content' };
 
-/** The outcome of this send may be known, although the ledger never heard of it. */
 type LookAnswer = { readonly kind: 'look'; readonly sent: SentBy };
 
 const MOST_TAKEOVERS = 10;
@@ -152,10 +149,10 @@ export const decideAnnounce = (
   row: JobRow | undefined,
   request: JobRequest,
   nowMs: number,
-): Decision<undefined> =>
-  row === undefined
-    ? { write: { ...blankRow(request.id, nowMs), ...factsOf(request) }, answer: undefined }
-    : { answer: undefined };
+): Decision<undefined> => {
+  const write = { ...blankRow(request.id, nowMs), ...factsOf(request) };
+  return row === undefined ? { write, answer: undefined } : { answer: undefined };
+};
 
 /** `sent`: the request may leave, once, as long as what is left of the lease is enough: storing it took time. */
 export type SentAnswer = { readonly kind: 'sent'; readonly claim: Claim } | Lost;
@@ -201,13 +198,12 @@ export function decideRelease(
     const write = row ?? { ...blankRow(id, nowMs), type, contentHash, sender };
     return { write, answer: { kind: 'released', row: write } };
   }
-  if (isOf(row, holder) && isFree(row)) return { answer: { kind: 'released', row } };
-  const isOnlySend =
-    isOf(row, holder) && row.sentFence === holder.fence && row.earlierSentFence === undefined;
-  const isUnknown = isOnlySend && !hasLeft && row.state === 'UNKNOWN';
-  // Whoever found the proof, which was staged by a try before this one, may have had a message that is gone.
-  const isProved = isOf(row, holder) && runsAgain(row);
-  if (isUnknown || isProved) return { answer: { kind: 'called-unknown' } };
+  if (!isOf(row, holder)) return lost(row);
+  if (row.state === 'CLAIMED' && row.leaseUntilMs === undefined) return { answer: { kind: 'released', row } };
+  const isOnlySend = row.sentFence === holder.fence && row.earlierSentFence === undefined;
+  // Or whoever found the proof, which was staged by a try before this one, may have had a message that is gone.
+  if ((row.state === 'UNKNOWN' && isOnlySend && !hasLeft) || runsAgain(row))
+    return { answer: { kind: 'called-unknown' } };
   if (!isHeldBy(row, holder)) return lost(row);
   const isSent = row.state === 'SENT';
   const isCounted = isSent && hasLeft && counts !== 'nothing';
@@ -242,8 +238,6 @@ const isOf = (row: JobRow | undefined, { fence, by }: Holder): row is JobRow =>
 // The row of an ended job has no lease.
 const isHeldBy = (row: JobRow | undefined, holder: Holder): row is Claim =>
   isOf(row, holder) && row.leaseUntilMs !== undefined;
-
-const isFree = (row: JobRow): boolean => row.state === 'CLAIMED' && row.leaseUntilMs === undefined;
 
 const lost = (row: JobRow | undefined): { readonly answer: Lost } => ({ answer: { kind: 'lost', row } });
 
