@@ -158,7 +158,13 @@ export class LeaseLostError extends Error {
  * Renews a lease after each third of its length, and a renewal that fails after the next one, until the lease has expired.
  * The signal is aborted with a `LeaseLostError` when the lease is lost; `stop` waits for the renewal in progress.
  */
-export function renewLease({ ledger, claim, leaseMs, now, sleep = sleepInTime }: LeaseRenewalOptions) {
+export function renewLease({
+  ledger,
+  claim,
+  leaseMs,
+  now,
+  sleep = sleepInTime,
+}: LeaseRenewalOptions): AsyncDisposable & { readonly signal: AbortSignal; stop(): Promise<void> } {
   const lost = new AbortController();
   const stopped = new AbortController();
   const wait = (ms: number) => sleep(Math.max(0, ms), stopped.signal).catch(() => undefined);
