@@ -1,7 +1,6 @@
 import type { AwsEnvironment } from '../../../lib/base/aws/client-config.ts';
 import { printJson } from '../../../lib/base/json/json.ts';
-import { storeRefused } from '../../../lib/jobs/result.ts';
-import { type TypedJobRow, writeResult } from '../../../lib/jobs/result.ts';
+import { storeRefused, type TypedJobRow, writeResult } from '../../../lib/jobs/result.ts';
 import { summaryKey } from '../../../lib/jobs/texts/batch/batch.ts';
 import { printPart } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
 import { storeFormula } from '../../../lib/jobs/types/update-formula/formula-log.ts';
