@@ -1,4 +1,4 @@
-import type { Argument, Command, Option } from 'commander';
+import type { Argument, Command } from 'commander';
 import { sources } from '../../snapshot/sources/sources.ts';
 import { pathOf } from '../command.ts';
 import type { Run } from '../commands.ts';
@@ -10,53 +10,37 @@ export default (([shell], _, { out }, { parent }) => {
   return exitCodes.done;
 }) satisfies Run<'completion'>;
 
-/** A word that may come next, and what it means. */
-type Word = { readonly word: string; readonly means: string };
+/** A word that may come next, and what it means; `takes` for an option that is followed by a value, which may be a file. */
+type Word = { readonly word: string; readonly means: string; readonly takes?: boolean };
 
-/** What may be typed after the words that lead to a command. */
-type Place = {
-  /** These words; '' for the program itself. */
-  readonly path: string;
-  readonly commands: readonly Word[];
-  readonly options: readonly Word[];
-  /** What its first argument may be, if that is one of a few words. */
-  readonly values: readonly string[];
-  /** Options that are followed by a value, which may be a file. */
-  readonly takeValues: readonly string[];
-};
+/** What may be typed after the words that lead to a command: '' for the program itself. */
+type Place = { readonly path: string; readonly words: readonly Word[] };
 
 /** All places of a program, the program itself first. */
 function placesOf(command: Command): readonly Place[] {
-  const shown = command.commands.filter((each) => each.name() !== 'help');
+  const below = command.commands.filter((each) => each.name() !== 'help');
   const options = command.options.filter(({ hidden, long }) => !hidden && long !== undefined);
   return [
     {
       path: pathOf(command),
-      commands: shown.map((each) => ({ word: each.name(), means: firstSentence(each.description()) })),
-      options: [...options.map(wordOf), { word: '--help', means: 'display help' }],
-      values: valuesOf(command.registeredArguments),
-      takeValues: options.filter(({ required }) => required).map(({ long }) => long ?? ''),
+      words: [
+        ...below.map((each) => ({ word: each.name(), means: firstSentence(each.description()) })),
+        ...valuesOf(command.registeredArguments).map((word) => ({ word, means: '' })),
+        ...options.map(({ long = '', description, required }) => ({
+          ...{ word: long ?? '', means: firstSentence(description), takes: required },
+        })),
+        { word: '--help', means: 'display help' },
+      ],
     },
-    ...shown.flatMap(placesOf),
+    ...below.flatMap(placesOf),
   ];
 }
 
-const wordOf = ({ long, description }: Option): Word => ({
-  word: long ?? '',
-  means: firstSentence(description),
-});
-
+/** What the first argument may be, if that is one of a few words. */
 function valuesOf([first]: readonly Argument[]): readonly string[] {
   if (first?.argChoices !== undefined) return first.argChoices;
   return first !== undefined && ['source', 'place'].includes(first.name()) ? sources : [];
 }
-
-/** All that may come next. */
-const wordsOf = ({ commands, values, options }: Place): readonly string[] => [
-  ...commands.map(({ word }) => word),
-  ...values,
-  ...options.map(({ word }) => word),
-];
 
 /** One line that no shell reads anything into. */
 const firstSentence = (text: string) =>
@@ -65,7 +49,9 @@ const firstSentence = (text: string) =>
 /** The completion of bash: a function that follows the words typed so far from place to place. */
 function bashCompletion(places: readonly Place[]): string {
   const paths = places.map(({ path }) => path).filter((path) => path !== '');
-  const withValues = places.filter(({ takeValues }) => takeValues.length > 0);
+  const taking = places.flatMap(({ path, words }) =>
+    words.flatMap(({ word, takes }) => (takes ? [`'${path}:${word}'`] : [])),
+  );
   return `# Completion of platform-sync for bash. In ~/.bashrc: eval "$(platform-sync completion bash)"
 _platform_sync() {
   local word=\${COMP_WORDS[COMP_CWORD]} at='' values='' i
@@ -75,11 +61,11 @@ _platform_sync() {
     esac
   done
   case "$at:\${COMP_WORDS[COMP_CWORD - 1]}" in
-${withValues.map(({ path, takeValues }) => `    ${takeValues.map((option) => `'${path}:${option}'`).join(' | ')}) values='-' ;;`).join('\n')}
+    ${taking.join(' | ')}) values='-' ;;
   esac
   if [[ $values != - ]]; then
     case "$at" in
-${places.map((place) => `      '${place.path}') values='${wordsOf(place).join(' ')}' ;;`).join('\n')}
+${places.map(({ path, words }) => `      '${path}') values='${words.map(({ word }) => word).join(' ')}' ;;`).join('\n')}
     esac
     COMPREPLY=($(compgen -W "$values" -- "$word"))
     [[ \${#COMPREPLY[@]} -gt 0 || $word == -* ]] && return
@@ -112,18 +98,11 @@ end
 ${places.flatMap(fishLines).join('\n')}`;
 }
 
-function fishLines({ path, commands, values, options, takeValues }: Place): readonly string[] {
-  const begin = `complete -c platform-sync -n "__platform_sync_at '${path}'"`;
-  const means = (text: string) => (text === '' ? '' : ` -d '${text}'`);
-  return [
-    ...commands.map(({ word, means: text }) => `${begin} -f -a ${word}${means(text)}`),
-    ...values.map((word) => `${begin} -f -a ${word}`),
-    ...options.map(
-      ({ word, means: text }) =>
-        `${begin} -l ${word.slice(2)}${takeValues.includes(word) ? ' -r -F' : ' -f'}${means(text)}`,
-    ),
-  ];
-}
+const fishLines = ({ path, words }: Place): readonly string[] =>
+  words.map(({ word, means, takes }) => {
+    const typed = word.startsWith('--') ? `-l ${word.slice(2)}${takes ? ' -r -F' : ' -f'}` : `-f -a ${word}`;
+    return `complete -c platform-sync -n "__platform_sync_at '${path}'" ${typed}${means === '' ? '' : ` -d '${means}'`}`;
+  });
 
 /** The scripts by their shells. */
 const shells = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;

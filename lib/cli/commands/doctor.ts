@@ -6,13 +6,8 @@ import { readSettings, SettingsError, settingNames } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import {
   type Check,
-  checkBucket,
-  checkClock,
-  checkHost,
-  checkQueue,
-  checkRights,
-  checkTable,
-  checkToken,
+  type CheckName,
+  checks,
   type Examined,
   type Finding,
   failed,
@@ -45,19 +40,6 @@ function textOf(checked: Checked): string {
     checked.status === 'failed' && checked.advice !== undefined ? `\n${indent}→ ${checked.advice}` : '';
   return `${name.padEnd(WIDTH)}${status.padEnd(WIDTH)}${lines}${advice}`;
 }
-
-/** In this order, each with the checks without which it says nothing. */
-const checks = {
-  host: { check: checkHost, needs: [] },
-  token: { check: checkToken, needs: ['host'] },
-  clock: { check: checkClock, needs: ['host'] },
-  bucket: { check: checkBucket, needs: [] },
-  queue: { check: checkQueue, needs: [] },
-  table: { check: checkTable, needs: [] },
-  rights: { check: checkRights, needs: ['host', 'token'] },
-} as const satisfies Readonly<Record<string, { readonly check: Check; readonly needs: readonly string[] }>>;
-
-export type CheckName = keyof typeof checks;
 
 const CHECKS = Object.keys(checks) as readonly CheckName[];
 
@@ -118,17 +100,12 @@ function examinedBy(terminal: Pick<Terminal, 'environment' | 'signal' | 'err' | 
   const platform = session.platformWith(ONCE);
   // Failures, too, so that each check is about the same response.
   let reading: Promise<unknown> | undefined;
-  return {
-    environment,
-    settings: session.settings,
-    session: { ...session, platform },
-    firstRead: () => {
-      reading ??= platform.calculations.search(CHEAPEST, { signal });
-      return reading;
-    },
-    now: Date.now,
-    signal,
+  const firstRead = () => {
+    reading ??= platform.calculations.search(CHEAPEST, { signal });
+    return reading;
   };
+  const { settings } = session;
+  return { environment, settings, session: { ...session, platform }, firstRead, now: Date.now, signal };
 }
 
 const CHEAPEST = { sort: { field: 'id', ascending: true }, limit: 1 } as const;
@@ -139,12 +116,13 @@ const ONCE = { maxRetries: 1, budgetMs: 10_000 } as const;
 async function found(check: Check, examined: Examined): Promise<Finding> {
   const { signal, environment } = examined;
   const ended = new AbortController();
-  const late = sleep(LONGEST_MS, AbortSignal.any([signal, ended.signal])).then(() =>
-    failed(`no result within ${LONGEST_MS / 1_000} s`, 'try again, or look at what is slow'),
-  );
+  const late = sleep(LONGEST_MS, AbortSignal.any([signal, ended.signal]));
   late.catch(() => undefined);
   try {
-    return await Promise.race([check(examined), late]);
+    const finding = await Promise.race([check(examined), late]);
+    return (
+      finding ?? failed(`no result within ${LONGEST_MS / 1_000} s`, 'try again, or look at what is slow')
+    );
   } catch (error) {
     signal.throwIfAborted();
     return failed(error instanceof Error ? error.message : String(error), whatToDo(error, environment));

@@ -1,6 +1,5 @@
 import { printJson } from '../../base/index.ts';
 import { type FormulaLogEntry, readFormulaLog } from '../../jobs/types/update-formula/formula-log.ts';
-import type { Store } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
@@ -9,7 +8,7 @@ import { exitCodes, inColumns, shown } from '../terminal/terminal.ts';
 /** The calculation after each of our updates. Needs only the store, not the platform. */
 export default (async ([id], { at, json }, terminal) => {
   const store = await openStoreToRead(terminal);
-  const entries = await readEntries(store, id, terminal.signal);
+  const entries = await Array.fromAsync(readFormulaLog(store, id));
   if (at !== undefined) {
     const { calculation } = entryAt(entries, at, id);
     // Not made safe to show: the expression must stay exact, character by character, so that it can be set again.
@@ -25,19 +24,6 @@ export default (async ([id], { at, json }, terminal) => {
   );
   return exitCodes.done;
 }) satisfies Run<'formula log'>;
-
-async function readEntries(
-  store: Store,
-  id: string,
-  signal: AbortSignal,
-): Promise<readonly FormulaLogEntry[]> {
-  const entries: FormulaLogEntry[] = [];
-  for await (const { time, key, calculation } of readFormulaLog(store, id)) {
-    signal.throwIfAborted();
-    entries.push({ time, key, calculation });
-  }
-  return entries;
-}
 
 function entryAt(entries: readonly FormulaLogEntry[], at: string, id: string): FormulaLogEntry {
   const found = entries.find(({ time }) => time === at);

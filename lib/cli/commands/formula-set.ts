@@ -1,16 +1,13 @@
 import { printJson } from '../../base/index.ts';
 import { invalidFormula, updateFormula } from '../../jobs/types/update-formula/definition.ts';
 import { findCalculation, refuseIfChanged } from '../../jobs/types/update-formula/find-calculation.ts';
-import {
-  type FormulaLogEntry,
-  readFormulaLog,
-  storeFormula,
-} from '../../jobs/types/update-formula/formula-log.ts';
+import { type FormulaLogEntry, storeFormula } from '../../jobs/types/update-formula/formula-log.ts';
 import type { Calculation, CalculationRow } from '../../platform/index.ts';
 import { openSession, type Session } from '../../session.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { sendOnce } from '../errors/sent-once.ts';
 import { UsageError } from '../errors/usage-error.ts';
+import { ourUpdates } from '../formula/change-set.ts';
 import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula/formula-text.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { readText } from '../options/files.ts';
@@ -80,13 +77,10 @@ function checkFormula(expression: string, file: string, { force }: SetFlags, { e
 
 /** What the response says about the update, as an exit code. */
 function judge(calculation: Calculation, expression: string, err: Terminal['err']): number {
-  if (calculation.expression !== expression) {
-    err(
-      'platform-sync: the platform returned a different expression from the one that was sent; check the calculation',
-    );
-    return exitCodes.failed;
-  }
-  const fault = invalidFormula(calculation);
+  const fault =
+    calculation.expression === expression
+      ? invalidFormula(calculation)
+      : 'the platform returned a different expression from the one that was sent; check the calculation';
   if (fault === undefined) return exitCodes.done;
   err(`platform-sync: ${fault}`);
   return exitCodes.failed;
@@ -94,13 +88,6 @@ function judge(calculation: Calculation, expression: string, err: Terminal['err'
 
 function describeCalculation({ id, name, status, dataType, lastModified }: Calculation): string {
   return `calculation ${id} “${shown(name)}” set: ${status ?? 'no status'}, ${dataType ?? 'no type'}, changed at ${lastModified ?? 'an unknown time'}`;
-}
-
-/** The calculation after our last update of it; undefined if there was none. */
-async function lastSet(id: string, { store }: Pick<Session, 'store'>): Promise<FormulaLogEntry | undefined> {
-  let found: FormulaLogEntry | undefined;
-  for await (const entry of readFormulaLog(await store(), id)) found = entry;
-  return found;
 }
 
 /**
@@ -116,13 +103,15 @@ async function storeSet(
   const finishedAtMs = Date.now();
   try {
     // A damaged entry must not keep the new one from being stored.
-    const before = await lastSet(id, session).catch(() => undefined);
+    const store = await session.store();
+    const before = await ourUpdates(store, { id }).catch(() => undefined);
     const response = printJson(calculation);
-    await storeFormula(await session.store(), { calculationId: id, finishedAtMs, response });
-    if (before === undefined) return;
-    const log = commandLine(['formula', 'log', id], { at: before.time });
+    await storeFormula(store, { calculationId: id, finishedAtMs, response });
+    if (before?.last === undefined) return;
+    const at = before.last.time;
+    const log = commandLine(['formula', 'log', id], { at });
     err(
-      `to go back to the formula that we set at ${before.time}: ${log} | ${commandLine(['formula', 'set', id, '-'])}`,
+      `to go back to the formula that we set at ${at}: ${log} | ${commandLine(['formula', 'set', id, '-'])}`,
     );
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -147,7 +136,7 @@ async function showDryRun(
     const by = name === undefined ? '' : ` by the name ${JSON.stringify(name)}`;
     throw new Error(`calculation ${id}: expected a search${by} to find it, got no such row${why}`);
   }
-  const last = await lastSet(id, session);
+  const { last } = await ourUpdates(await session.store(), { id });
   if (!json) out(shownLines(describeChange(update, found.row, last)));
   else {
     const { analysis, checkSum } = analyze(expression);

@@ -50,17 +50,14 @@ type Plan =
 
 async function planOf(store: Store, row: SetRow): Promise<Plan> {
   if (row.was === null) return { row, why: 'nobody knows what its formula was' };
-  const { last, isApplied } = await ourUpdates(store, row);
+  const { last, lastExpression, isApplied } = await ourUpdates(store, row);
   if (!isApplied || last === undefined) return { row, why: 'its formula was not set: it is as it was' };
-  if (last['expression'] === row.was) return { row, why: 'is set back already' };
-  if (last['expression'] !== row.expression) return { row, why: 'we have set another formula since' };
-  const { name, lastModified } = last;
+  if (lastExpression === row.was) return { row, why: 'is set back already' };
+  if (lastExpression !== row.expression) return { row, why: 'we have set another formula since' };
+  const { name, lastModified } = last.calculation;
   const changedMs = typeof lastModified === 'string' ? Date.parse(lastModified) : Number(lastModified);
   if (typeof name !== 'string' || !Number.isFinite(changedMs))
-    return {
-      row,
-      why: 'our update returned no name or no time, so nobody can tell whether it was changed since',
-    };
+    return { row, why: 'our update returned no name or no time, so nobody can tell if it was changed since' };
   return { row, was: row.was, name, changedMs };
 }
 

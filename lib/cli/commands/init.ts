@@ -7,12 +7,13 @@ import { parseEnv, promisify } from 'node:util';
 import type { SettingName } from '../../contract.ts';
 import { DEFAULT_STORE } from '../../table/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
+import type { CheckName } from '../doctor/checks.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { profileFile } from '../options/settings-file.ts';
 import { createQuestions, type Questions } from '../terminal/questions.ts';
 import { exitCodes, shownLines, type Terminal } from '../terminal/terminal.ts';
-import { type CheckName, examine } from './doctor.ts';
+import { examine } from './doctor.ts';
 
 type Chosen = Readonly<Partial<Record<SettingName, string>>>;
 

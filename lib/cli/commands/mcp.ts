@@ -1,18 +1,22 @@
 import { once } from '../../base/index.ts';
+import { readAllow } from '../../jobs/allow.ts';
+import { checkJobFile } from '../../jobs/file/job-file.ts';
 import { openTimedTable } from '../../jobs/job-storage.ts';
 import { createLedger } from '../../jobs/ledger/ledger.ts';
-import type { McpContext } from '../../report/mcp/context.ts';
+import { openQueue } from '../../jobs/queue/open-queue.ts';
+import type { McpContext, Submission } from '../../report/mcp/context.ts';
 import { loadMcpSdk, serve } from '../../report/mcp/serve.ts';
 import { readingTools, submittingTools } from '../../report/mcp/tools/index.ts';
-import { readSyncSettings } from '../../settings.ts';
+import { needed, readSyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
-import { createSubmission } from '../mcp/submission.ts';
+import { sendJobs } from '../jobs/send-jobs.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { findRuns } from '../snapshots/list-runs.ts';
 import { hideSecrets } from '../terminal/hide-secrets.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { currentRate } from '../texts/current-rate.ts';
 import { packageVersion } from '../version.ts';
 
 /** What a query may use of this machine: somebody else decides what is asked. */
@@ -58,5 +62,30 @@ function contextOf(terminal: Terminal, opened: AsyncDisposableStack): McpContext
     adviceOn: (error) => whatToDo(error, environment),
     hide: hideSecrets(environment),
     now: Date.now,
+  };
+}
+
+/** How the server puts jobs on the queue: as `submit` does. */
+export function createSubmission({ environment, err }: Terminal): Submission {
+  const settings = () => readSyncSettings(environment);
+  const queueUrl = () => needed(settings(), 'SYNC_QUEUE_URL');
+  const queue = once(() => openQueue(queueUrl(), environment));
+  return {
+    async check(text) {
+      const allow = readAllow(settings().SYNC_ALLOW);
+      // If a response is lost, nobody could send a job again whose id was made here.
+      const checked = await checkJobFile({ file: 'lines', text, ids: 'required', allow });
+      if ('faults' in checked) return { faults: checked.faults };
+      return await Array.fromAsync(checked.rows(), ({ id, body }) => ({ id, text: body }));
+    },
+    refuseIfNone: () => void queueUrl(),
+    send: async (jobs, signal) =>
+      sendJobs(jobs, {
+        queue: await queue(),
+        signal,
+        onAway: ({ message }) => err(`platform-sync mcp: the queue is away (${message}): trying again`),
+      }),
+    // What a job costs is known without it.
+    rate: () => currentRate(environment).catch(() => undefined),
   };
 }

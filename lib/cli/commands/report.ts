@@ -1,14 +1,18 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { writeTextFile } from '../../jobs/texts/output/text-file.ts';
 import type { ReportFacts } from '../../report/facts.ts';
 import { figuresOf } from '../../report/figures.ts';
+import { findReport, REPORT_PAGE_KEY, type StoredReport } from '../../report/stored-report.ts';
 import { printReport } from '../../report/write-report.ts';
+import type { Environment } from '../../settings.ts';
+import { missingObject, parseLocation, type Store } from '../../store/index.ts';
 import { type FlagsOf, LINK_HOURS, type Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { checkWritable } from '../options/files.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { linkToReport } from '../report/link-to-report.ts';
-import { type Opened, openFile } from '../report/open-file.ts';
 import { counted, duration, exitCodes, inJson, shown, type Terminal } from '../terminal/terminal.ts';
 
 /** One HTML file over all that is stored, or a link to the one in the store. Needs only the store, not the platform. */
@@ -19,14 +23,11 @@ export default (async (_, { link, hours, ...flags }, terminal) => {
     : writeReport(flags, terminal);
 }) satisfies Run<'report'>;
 
-/** Opens a file for somebody to see. */
-export type OpenFile = (file: string, environment: Terminal['environment']) => Promise<Opened>;
-
 /** Writes the report to a file, and returns the exit code: 3 if something of it could not be read. */
 export async function writeReport(
   { open, output, json }: Pick<FlagsOf<'report'>, 'open' | 'output' | 'json'>,
   terminal: Terminal,
-  opener: OpenFile = openFile,
+  opener: typeof openFile = openFile,
 ): Promise<number> {
   const { environment, signal, out, err } = terminal;
   const isPrinted = output === '-';
@@ -92,5 +93,101 @@ function describe(
     ...narrowed.map(
       ({ source, places }) => `  no whole run of ${source} is published: the page shows ${places.join(', ')}`,
     ),
+  ];
+}
+
+type Opened = { readonly kind: 'opened' } | { readonly kind: 'not-opened'; readonly reason: string };
+
+/** The command that opens a file, or why there is none, in words. */
+type Opener = { readonly command: string; readonly args: readonly string[] } | { readonly reason: string };
+
+/** What opens a file on a platform, as `process.platform` names it. */
+export function openerFor(platform: string, file: string, environment: Environment): Opener {
+  if (platform === 'darwin') return { command: 'open', args: [file] };
+  // Unlike `start`, it is no command of a shell, which would read `&` and `%` in the name.
+  if (platform === 'win32') return { command: 'rundll32', args: ['url.dll,FileProtocolHandler', file] };
+  const isSeen = ['DISPLAY', 'WAYLAND_DISPLAY', 'WSL_DISTRO_NAME'].some((name) => environment[name]);
+  if (!isSeen) return { reason: 'this machine has no screen (neither DISPLAY nor WAYLAND_DISPLAY is set)' };
+  return { command: 'xdg-open', args: [file] };
+}
+
+/** Opens a file with what this machine opens such files with. Never throws. */
+async function openFile(file: string, environment: Environment): Promise<Opened> {
+  const opener = openerFor(process.platform, file, environment);
+  if ('reason' in opener) return { kind: 'not-opened', ...opener };
+  const child = spawn(opener.command, opener.args, { detached: true, stdio: 'ignore' });
+  child.unref();
+  return once(child, 'spawn').then(
+    () => ({ kind: 'opened' }),
+    (error: Error) => ({ kind: 'not-opened', reason: error.message }),
+  );
+}
+
+/** A link to the report that is stored. */
+type ReportLink = {
+  readonly link: string;
+  /** When it ends at the latest, as ISO 8601; null for a file, whose link does not end. */
+  readonly until: string | null;
+  /** True if it ends with the credentials that made it, which may be sooner. */
+  readonly isTemporary: boolean;
+};
+
+/**
+ * `report --link`: prints a link to the report in the store, for so many hours. Throws `StoredObjectError` if there is
+ * none.
+ */
+export async function linkToReport(
+  { hours, json }: { readonly hours: number; readonly json?: true | undefined },
+  terminal: Terminal,
+  now: () => number = Date.now,
+): Promise<number> {
+  const store = await openStoreToRead(terminal);
+  const report = await findReport(store);
+  if (report === undefined) throw missingObject(store, REPORT_PAGE_KEY, EXPECTED);
+  const link = (await linkToFile(store)) ?? (await linkToObject(store, hours, terminal, now));
+  const writtenAt = new Date(report.value.writtenAt).toISOString();
+  if (json) terminal.out(inJson({ ...link, writtenAt, runs: report.value.runs }));
+  else {
+    terminal.out(shown(link.link));
+    for (const line of remarksOn(link, report.value, now())) terminal.err(line);
+  }
+  return exitCodes.done;
+}
+
+const EXPECTED =
+  'the report, which the function write-report writes within ten minutes of a publication (platform-sync report writes one here)';
+
+async function linkToFile(store: Store): Promise<ReportLink | undefined> {
+  const file = await store.fileOf?.(REPORT_PAGE_KEY);
+  return file && { link: pathToFileURL(file.path).href, until: null, isTemporary: false };
+}
+
+async function linkToObject(
+  { location }: Store,
+  hours: number,
+  { environment }: Terminal,
+  now: () => number,
+): Promise<ReportLink> {
+  const place = parseLocation(location);
+  if (place.kind !== 's3') throw missingObject({ location }, REPORT_PAGE_KEY, 'a file');
+  const { bucket, prefix } = place;
+  const key = `${prefix === '' ? '' : `${prefix}/`}${REPORT_PAGE_KEY}`;
+  const { linkToObject: sign } = await import('../../store/s3-link.ts');
+  const seconds = hours * 3_600;
+  const { url, credentialsEnd, isTemporary } = await sign({ bucket, key, seconds, environment });
+  const untilMs = Math.min(now() + hours * 3_600_000, credentialsEnd?.getTime() ?? Number.POSITIVE_INFINITY);
+  return { link: url, until: new Date(untilMs).toISOString(), isTemporary };
+}
+
+function remarksOn(
+  { until, isTemporary }: ReportLink,
+  { writtenAt }: StoredReport,
+  nowMs: number,
+): readonly string[] {
+  const age = duration(Math.max(0, Math.round((nowMs - writtenAt) / 1_000)));
+  if (until === null) return [`written ${age} ago`];
+  return [
+    `written ${age} ago; whoever has the link can read it until ${until.slice(0, 16).replace('T', ' ')} UTC`,
+    ...(isTemporary ? ['your credentials are temporary: the link ends when they do, if that is sooner'] : []),
   ];
 }

@@ -28,13 +28,12 @@ export type Check = (examined: Examined) => Promise<Finding>;
 export const ok = (detail: string): Finding => ({ status: 'ok', detail });
 export const skipped = (detail: string): Finding => ({ status: 'skipped', detail });
 export const failed = (detail: string, advice?: string): Finding => ({
-  status: 'failed',
-  detail,
+  ...{ status: 'failed', detail },
   ...(advice === undefined ? {} : { advice }),
 });
 
 /** The store can be written to, read, listed and deleted from: an object of its own, which expires if it is left. */
-export const checkBucket: Check = async ({ session, signal }) => {
+const checkBucket: Check = async ({ session, signal }) => {
   const store = await session.store();
   const key = `work/doctor/${randomUUID()}.json`;
   await store.put(key, Buffer.from('{}\n'), { signal });
@@ -51,7 +50,7 @@ export const checkBucket: Check = async ({ session, signal }) => {
 };
 
 /** The queues of jobs exist, and may be asked for their numbers. */
-export const checkQueue: Check = async ({ settings, environment }) => {
+const checkQueue: Check = async ({ settings, environment }) => {
   const { SYNC_QUEUE_URL: jobs, SYNC_DEAD_LETTER_URL: dead } = settings;
   if (jobs === undefined) return skipped('SYNC_QUEUE_URL is not set: no jobs from a queue');
   const { waiting, inFlight, delayed } = await (await openQueue(jobs, environment)).counts();
@@ -69,7 +68,7 @@ const RESTORED =
 const ROW_MS = 3_600_000;
 
 /** The table exists, has our keys, and can be written to, read and deleted from. */
-export const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environment, now }) => {
+const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environment, now }) => {
   if (tableName === undefined)
     return skipped('SYNC_TABLE is not set, and the queue is in SQS: `work` needs its table');
   const { openTimedTable } = await import('../../jobs/job-storage.ts');
@@ -89,16 +88,11 @@ const HOST_MS = 10_000;
 /** The head of what the origin responds, whatever that is: no token is sent. */
 async function headOf({ settings, environment, signal }: Examined) {
   const exchange = createExchange(environment);
-  const request = {
-    url: new URL(settings.PLATFORM_BASE_URL),
-    method: 'HEAD',
-    headers: {},
-    timeoutMs: HOST_MS,
-    fresh: true,
-  };
+  const request = { url: new URL(settings.PLATFORM_BASE_URL), method: 'HEAD', headers: {} };
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(HOST_MS)]);
   const { headers, body } = await exchange(
-    request,
-    AbortSignal.any([signal, AbortSignal.timeout(HOST_MS)]),
+    { ...request, timeoutMs: HOST_MS, fresh: true },
+    limit,
     () => undefined,
   );
   body.destroy();
@@ -106,39 +100,28 @@ async function headOf({ settings, environment, signal }: Examined) {
 }
 
 /** The platform can be reached at its address, and responds as one. */
-export const checkHost: Check = async (examined) => {
+const checkHost: Check = async (examined) => {
   const { host } = new URL(examined.settings.PLATFORM_BASE_URL);
   try {
     await examined.firstRead();
   } catch (error) {
-    if (!(error instanceof PlatformError)) return reachedAlone(examined, host);
-    const { failure } = error;
-    if (isUnreached(failure) || failure.kind === 'connection' || failure.kind === 'timeout') throw error;
-    if (failure.kind === 'redirect' || failure.kind === 'not-json' || isStatus(failure, 404))
-      return failed(
-        `${host}: ${describeFailure(failure)}`,
-        'check PLATFORM_BASE_URL: is it the instance’s own address, and may this machine’s address call it?',
-      );
+    // No call can be made, since there is no token, say.
+    if (!(error instanceof PlatformError)) await headOf(examined);
+    else {
+      const { failure } = error;
+      if (isUnreached(failure) || failure.kind === 'connection' || failure.kind === 'timeout') throw error;
+      if (failure.kind === 'redirect' || failure.kind === 'not-json' || isStatus(failure, 404))
+        return failed(
+          `${host}: ${describeFailure(failure)}`,
+          'check PLATFORM_BASE_URL: is it the instance’s own address, and may this machine’s address call it?',
+        );
+    }
   }
   return ok(`${host} responds`);
 };
 
-/** Where no call can be made, since there is no token, say. */
-async function reachedAlone(examined: Examined, host: string): Promise<Finding> {
-  try {
-    await headOf(examined);
-    return ok(`${host} responds`);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    return failed(
-      `${host} cannot be reached: ${code}`,
-      'check PLATFORM_BASE_URL, and HTTPS_PROXY if it is set',
-    );
-  }
-}
-
 /** The platform accepts the token. */
-export const checkToken: Check = async ({ firstRead, settings }) => {
+const checkToken: Check = async ({ firstRead, settings }) => {
   const place = settings.PLATFORM_TOKEN === undefined ? 'PLATFORM_TOKEN_SECRET' : 'PLATFORM_TOKEN';
   try {
     await firstRead();
@@ -163,10 +146,7 @@ export const checkClock: Check = async (examined) => {
   const words = `${(Math.abs(offMs) / 1_000).toFixed(0)} s ${offMs < 0 ? 'behind' : 'ahead of'} the platform’s`;
   return Math.abs(offMs) <= MOST_OFF_MS
     ? ok(words)
-    : failed(
-        words,
-        'set this machine’s clock (NTP): AWS refuses requests of a clock that is off by 5 minutes',
-      );
+    : failed(words, 'set this machine’s clock (NTP): AWS refuses requests of one that is off by 5 minutes');
 };
 
 /** Statuses that say that the operation is allowed, though there is no such record. */
@@ -175,7 +155,7 @@ const ALLOWED: ReadonlySet<number> = new Set([400, 404]);
 const NO_DATASET = '00000000-0000-4000-8000-000000000000';
 
 /** The token's user may read; what runs, changes or costs something is not tried. */
-export const checkRights: Check = async ({ firstRead, session: { platform }, signal }) => {
+const checkRights: Check = async ({ firstRead, session: { platform }, signal }) => {
   const reads = {
     calculations: firstRead,
     cards: () => platform.cards.ofDataset(NO_DATASET, { signal }),
@@ -198,3 +178,16 @@ export const checkRights: Check = async ({ firstRead, session: { platform }, sig
         'give the token’s user the right to, or use another token',
       );
 };
+
+/** All checks in their order, each with those without which it says nothing. */
+export const checks = {
+  host: { check: checkHost, needs: [] },
+  token: { check: checkToken, needs: ['host'] },
+  clock: { check: checkClock, needs: ['host'] },
+  bucket: { check: checkBucket, needs: [] },
+  queue: { check: checkQueue, needs: [] },
+  table: { check: checkTable, needs: [] },
+  rights: { check: checkRights, needs: ['host', 'token'] },
+} as const satisfies Readonly<Record<string, { readonly check: Check; readonly needs: readonly string[] }>>;
+
+export type CheckName = keyof typeof checks;

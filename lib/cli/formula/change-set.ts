@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { analyzeFormula } from '../../formula/index.ts';
 import { openTableFile } from '../../jobs/texts/rows/csv.ts';
 import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
-import { readFormulaLog } from '../../jobs/types/update-formula/formula-log.ts';
+import { type FormulaLogEntry, readFormulaLog } from '../../jobs/types/update-formula/formula-log.ts';
 import { idDigits } from '../../platform/index.ts';
 import { findStored, MOST_LIST_BYTES, printStored, type Store } from '../../store/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
@@ -95,7 +95,10 @@ export async function withFormulasBefore(
   ids: readonly string[],
 ): Promise<readonly SetRow[]> {
   const known: SetRow[] = [];
-  for (const row of rows) known.push({ ...row, was: row.was ?? (await lastSet(store, row.id)) });
+  for (const row of rows) {
+    const { lastExpression } = await ourUpdates(store, row);
+    known.push({ ...row, was: row.was ?? lastExpression ?? null });
+  }
   const lost = known.filter(({ id, was }) => was === null && !ids.includes(id));
   if (lost.length === 0) return known;
   const named = lost.map(
@@ -109,20 +112,16 @@ export async function withFormulasBefore(
   );
 }
 
-async function lastSet(store: Store, id: string): Promise<string | null> {
-  const expression = (await ourUpdates(store, { id, expression: '' })).last?.['expression'];
-  return typeof expression === 'string' ? expression : null;
-}
-
-/** The calculation as our last update returned it, and whether any of them set the formula of a row. */
-export async function ourUpdates(store: Store, { id, expression }: Pick<SetRow, 'id' | 'expression'>) {
-  let last: Readonly<Record<string, unknown>> | undefined;
+/** The calculation as our last update returned it, its formula, and whether any of them set the formula of a row. */
+export async function ourUpdates(store: Store, { id, expression }: { id: string; expression?: string }) {
+  let last: FormulaLogEntry | undefined;
   let isApplied = false;
-  for await (const { calculation } of readFormulaLog(store, id)) {
-    last = calculation;
-    isApplied ||= calculation['expression'] === expression;
+  for await (const entry of readFormulaLog(store, id)) {
+    last = entry;
+    isApplied ||= entry.calculation['expression'] === expression;
   }
-  return { last, isApplied };
+  const before = last?.calculation['expression'];
+  return { last, lastExpression: typeof before === 'string' ? before : undefined, isApplied };
 }
 
 const keyOf = (name: string) => `formulas/sets/${name}/set.json`;
@@ -140,8 +139,8 @@ export async function storeChangeSet(store: Store, set: ChangeSet): Promise<void
   if (stored !== undefined && changes(stored.rows) !== changes(rows))
     throw new UsageError(`--name ${name}: expected a name that no other set has, got one with other rows`);
   for (const row of rows) {
-    const { last, isApplied } = await ourUpdates(store, row);
-    if (isApplied && last?.['expression'] !== row.expression)
+    const { lastExpression, isApplied } = await ourUpdates(store, row);
+    if (isApplied && lastExpression !== row.expression)
       throw new UsageError(
         `--name ${name}: expected a set that is not applied yet, or is as we left it, got one of which calculation ${row.id} has another formula since, as after formula undo; nothing was sent. Give the set another name`,
       );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { linkToReport } from '../../../lib/cli/report/link-to-report.ts';
+import { linkToReport } from '../../../lib/cli/commands/report.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';

@@ -1,8 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { writeReport } from '../../../lib/cli/commands/report.ts';
-import { openerFor } from '../../../lib/cli/report/open-file.ts';
+import { openerFor, writeReport } from '../../../lib/cli/commands/report.ts';
 import type { Terminal } from '../../../lib/cli/terminal/terminal.ts';
 import { findModel } from '../../../lib/model/index.ts';
 import { folderOfEach } from '../../folder-of-each.ts';
@@ -87,7 +86,7 @@ test('a stop leaves no file, and the one that was there as it was', async () => 
 
   for (const name of [file, join(folder.path, 'other.html')]) {
     const { code } = await report(store, ['--output', name], { signal: AbortSignal.abort() });
-    expect(code).toBe(1);
+    expect(code).toBe(130);
   }
 
   expect(await readdir(folder.path)).toEqual(['report.html']);

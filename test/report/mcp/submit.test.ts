@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createSubmission } from '../../../lib/cli/mcp/submission.ts';
+import { createSubmission } from '../../../lib/cli/commands/mcp.ts';
 import type { Submission } from '../../../lib/report/mcp/context.ts';
 import { readingTools, submittingTools } from '../../../lib/report/mcp/tools/index.ts';
 import { createFakeTerminal } from '../../cli/fake-terminal.ts';
