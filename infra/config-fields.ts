@@ -73,6 +73,23 @@ export const parameter = z.string({ error: PARAMETER }).check(
 
 export const keyArn = text('the ARN of a KMS key', /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/);
 
+export const bucketName = text(
+  'the name of a bucket: 3 to 63 lower-case letters, digits, dots and -',
+  /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
+);
+
+export const tableName = text('the name of a table', /^[\w.-]{3,255}$/);
+
+/** Folders of a bucket: nothing that a pattern of keys, in a policy or of events, would take for something else. */
+export const folders = text(
+  "folders of letters, digits and !-_.'()",
+  /^\/*(?!\.{1,2}(?:\/|$))[\w!\-.'()]+(?:\/(?!\.{1,2}(?:\/|$))[\w!\-.'()]+)*\/*$/,
+);
+
+/** The id of something of a network, such as `vpc-0a1b2c3d4e5f60718`. */
+export const networkId = (kind: 'vpc' | 'subnet' | 'sg') =>
+  text(`an id such as ${kind}-0a1b2c3d4e5f60718`, new RegExp(`^${kind}-[0-9a-f]{8,17}$`));
+
 /** Who may read from outside of the account. */
 export const reader = text(
   'an AWS account, 12 digits as text, or the ARN of a role',

@@ -12,6 +12,7 @@ const NAMED = [
   { path: ['tokenParameter'], what: 'a parameter' },
   { path: ['tokenSecretArn'], what: 'a secret' },
   { path: ['tokenKeyArn'], what: 'a key' },
+  { path: ['key'], what: 'a key' },
   { path: ['alarms', 'topicArn'], what: 'a topic' },
   ...severities.map((severity) => ({ path: ['alarms', 'topics', severity], what: 'a topic' })),
 ];

@@ -3,17 +3,21 @@ import { jobTypes, tokenHeader } from '../lib/contract.ts';
 import { eventRuleSchema } from './config-events.ts';
 import {
   awsAccount,
+  bucketName,
   email,
   filled,
   fixedAddress,
+  folders,
   keyArn,
   name,
+  networkId,
   number,
   origin,
   parameter,
   reader,
   region,
   secretArn,
+  tableName,
   text,
   topicArn,
   uuid,
@@ -119,6 +123,18 @@ const alarms = z.strictObject(
   { error: 'an object of alarms' },
 );
 
+const vpc = z.strictObject(
+  {
+    /** Of the VPC. */
+    id: networkId('vpc'),
+    /** Its subnets in which the functions are, from which they must reach the platform and AWS. */
+    subnets: z.array(networkId('subnet'), { error: 'a list of ids of subnets' }).check(z.minLength(1)),
+    /** What the functions may reach. Default: a group of the stack, which lets out only TLS. */
+    securityGroups: z.optional(z.array(networkId('sg'), { error: 'a list of ids of security groups' })),
+  },
+  { error: 'an object of id and subnets' },
+);
+
 /** What jobs may use, in the form of SYNC_ALLOW. */
 export const allow = z.strictObject(
   {
@@ -164,6 +180,23 @@ const instanceSchema = z.strictObject(
     tokenKeyArn: z.optional(keyArn),
     /** The header that carries the token. Default: X-SERVICE-Developer-Token. */
     tokenHeader: z.optional(tokenHeader),
+    /** A bucket that exists, by its name: its rules and versions are yours. Default: one of the stack. */
+    bucket: z.optional(bucketName),
+    /** The folder of this instance in the bucket that is named. Default: the whole bucket. */
+    prefix: z.optional(folders),
+    /** A table that an earlier stack left, by its name. Default: one of the stack. */
+    table: z.optional(tableName),
+    /** A customer managed key for bucket, table and secret of the stack, or of those that are named: $1 a month, and $0.03 for 10,000 uses. Default: keys of AWS, which cost nothing. */
+    key: z.optional(keyArn),
+    /** A network that exists, by its ids. Default: none, or that of fixedAddress. Its NAT gateway and endpoints are yours to pay. */
+    vpc: z.optional(vpc),
+    /** What happens to buckets, table and fixed address with the stack: retain leaves them; protect also refuses to delete bucket, table and stack; destroy deletes all that is in them, for trials. */
+    removal: z._default(
+      z.enum(['retain', 'protect', 'destroy'], { error: 'retain, protect or destroy' }),
+      'retain',
+    ),
+    /** For so many minutes, 5, 10, 15 or 30, a new version of what takes jobs gets a tenth of the messages, and is rolled back if it fails; $0.10 a month for the alarm of each queue. Default: it takes all at once, and nothing is rolled back. */
+    canaryMinutes: z.optional(z.literal([5, 10, 15, 30], { error: '5, 10, 15 or 30' })),
     /** Requests a second that everything in the instance may send together. */
     rate: z._default(number(0.001, 10_000), 2),
     /** Requests in flight in one process. */

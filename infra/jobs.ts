@@ -1,11 +1,13 @@
 import { Duration } from 'aws-cdk-lib';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { Grant, type IRole } from 'aws-cdk-lib/aws-iam';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { type CommonEnvironment, type FunctionEnvironment, type JobType, jobTimes } from '../lib/contract.ts';
 import { allowedTypes, CHANGES_FORMULAS } from './allowed-types.ts';
+import { canaryOf } from './canary.ts';
 import type { Capacity } from './capacity.ts';
 import type { Instance } from './config-schema.ts';
 import { createDeadLetterQueue, createQueue } from './queues.ts';
@@ -28,6 +30,7 @@ export type JobsProps = FunctionDefaults & {
   readonly functionsQueue: boolean;
   /** SYNC_FOLLOWERS. */
   readonly followers: string | undefined;
+  readonly canaryMinutes: Instance['canaryMinutes'];
 };
 
 /**
@@ -63,7 +66,7 @@ export class Jobs extends Construct {
     this.deadLetters = createDeadLetterQueue(this, 'DeadLetters');
     this.queue = this.jobsQueue('Queue');
     this.runJobs = this.worker('RunJobs', { queue: this.queue, types: allowedTypes(props) }, props);
-    this.runJobs.function.addEventSource(
+    takerOf(this.runJobs, props).addEventSource(
       new SqsEventSource(this.queue, { ...reporting, batchSize: 10, maxConcurrency: props.capacity.jobs }),
     );
     this.functions = props.functionsQueue ? this.codeFunctions(props) : undefined;
@@ -73,7 +76,7 @@ export class Jobs extends Construct {
     const queue = this.jobsQueue('FunctionsQueue');
     const types = allowedTypes(props).filter((type) => type === 'run-function' || type === CHANGES_FORMULAS);
     const worker = this.worker('RunFunctions', { queue, types }, props);
-    worker.function.addEventSource(
+    takerOf(worker, props).addEventSource(
       new SqsEventSource(queue, {
         ...reporting,
         batchSize: 1,
@@ -123,6 +126,10 @@ export class Jobs extends Construct {
     return worker;
   }
 }
+
+/** What takes the messages of a queue: the function itself, or the alias through which new versions come step by step. */
+const takerOf = ({ function: worker }: SyncFunction, { canaryMinutes }: JobsProps): IFunction =>
+  canaryMinutes === undefined ? worker : canaryOf(worker, canaryMinutes);
 
 type Work = { readonly queue: Queue; readonly types: readonly JobType[] };
 

@@ -1,4 +1,4 @@
-import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Stack } from 'aws-cdk-lib';
 import {
   CfnEIP,
   FlowLogDestination,
@@ -9,6 +9,7 @@ import {
   Peer,
   Port,
   SecurityGroup,
+  Subnet,
   type SubnetSelection,
   SubnetType,
   Vpc,
@@ -19,18 +20,24 @@ import { Construct } from 'constructs';
 import type { Instance } from './config-schema.ts';
 import type { LogSettings } from './log-settings.ts';
 import { acknowledgeWildcard } from './nag.ts';
+import { REMOVAL } from './storage.ts';
 
-export type NetworkProps = Pick<Instance, 'baseUrl' | 'fixedAddress'> &
+export type NetworkProps = Pick<Instance, 'baseUrl' | 'fixedAddress' | 'removal'> &
   GivenNetwork & { readonly logs: LogSettings };
 
 /** A network that exists already: its routes to the platform and to AWS are its owner's. */
 export type GivenNetwork = {
-  readonly vpc?: IVpc | undefined;
+  readonly vpc?: IVpc | Instance['vpc'];
   /** Default: private subnets with a way out. */
   readonly subnets?: SubnetSelection | undefined;
   /** Default: one of the construct, which lets out only TLS. */
   readonly securityGroups?: readonly ISecurityGroup[] | undefined;
 };
+
+type Ids = NonNullable<Instance['vpc']>;
+
+/** Whether a network is given by its ids, and not as a construct. */
+export const isIds = (vpc: IVpc | Ids): vpc is Ids => !('vpcId' in vpc);
 
 /**
  * The network of the functions: one that is given, or a network that every call leaves from one fixed address, for platforms with an allow-list. It has one NAT gateway: a
@@ -43,14 +50,25 @@ export class Network extends Construct {
 
   constructor(scope: Construct, id: string, props: NetworkProps) {
     super(scope, id);
-    this.vpc = props.vpc ?? this.ownVpc(props);
-    this.subnets = props.subnets;
-    this.securityGroups = [...(props.securityGroups ?? [this.onlyTls(props)])];
+    const { vpc } = props;
+    const given = vpc !== undefined && isIds(vpc) ? this.byIds(vpc) : { ...props, vpc };
+    this.vpc = given.vpc ?? this.ownVpc(props);
+    this.subnets = given.subnets;
+    this.securityGroups = [...(given.securityGroups ?? [this.onlyTls(props)])];
   }
 
-  private ownVpc({ fixedAddress, logs }: NetworkProps): Vpc {
+  /** Nothing is looked up: functions need no more than the ids. CDK wants a zone, and uses none. */
+  private byIds({ id, subnets, securityGroups }: Ids) {
+    return {
+      vpc: Vpc.fromVpcAttributes(this, 'GivenVpc', { vpcId: id, availabilityZones: ['any'] }),
+      subnets: { subnets: subnets.map((each) => Subnet.fromSubnetId(this, each, each)) },
+      securityGroups: securityGroups?.map((each) => SecurityGroup.fromSecurityGroupId(this, each, each)),
+    };
+  }
+
+  private ownVpc({ fixedAddress, logs, removal }: NetworkProps): Vpc {
     const given = typeof fixedAddress === 'string' ? fixedAddress : undefined;
-    const address = given === undefined ? this.newAddress() : undefined;
+    const address = given === undefined ? this.newAddress(removal) : undefined;
     const vpc = new Vpc(this, 'Vpc', {
       maxAzs: 2,
       natGateways: 1,
@@ -100,9 +118,9 @@ export class Network extends Construct {
   }
 
   /** Others have it on their lists: it stays when the setting is turned off and when the stack is destroyed. */
-  private newAddress(): CfnEIP {
+  private newAddress(removal: Instance['removal']): CfnEIP {
     const address = new CfnEIP(this, 'Address', { domain: 'vpc' });
-    address.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
+    address.applyRemovalPolicy(REMOVAL[removal]);
     return address;
   }
 

@@ -2,9 +2,10 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import type { IManagedPolicy } from 'aws-cdk-lib/aws-iam';
 import type { GivenTopics } from './alarm-topics.ts';
 import type { CompleteSettings, InstanceSettings } from './config-schema.ts';
+import { tableFaults } from './given-table.ts';
 import type { LogSettings } from './log-settings.ts';
-import type { GivenNetwork } from './network.ts';
-import { type GivenStorage, tableFaults } from './storage.ts';
+import { type GivenNetwork, isIds } from './network.ts';
+import type { GivenStorage } from './storage.ts';
 import type { GivenToken } from './token-secret.ts';
 
 /** What the app around the construct has already, and what its rules ask for. */
@@ -19,11 +20,14 @@ type PlatformSyncResources = GivenStorage &
     readonly permissionsBoundary?: IManagedPolicy | undefined;
   };
 
+/** What is a setting where it is a name, an ARN or ids. */
+type Given = keyof GivenToken | keyof GivenStorage | keyof GivenNetwork;
+
 /** The settings of the instance as one writes them, checked when the construct is made, and what exists already. */
-export type PlatformSyncProps = Omit<InstanceSettings, keyof GivenToken> & PlatformSyncResources;
+export type PlatformSyncProps = Omit<InstanceSettings, Given> & PlatformSyncResources;
 
 /** The same, or settings that are complete already. */
-export type AnyProps = PlatformSyncProps | (Omit<CompleteSettings, keyof GivenToken> & PlatformSyncResources);
+export type AnyProps = PlatformSyncProps | (Omit<CompleteSettings, Given> & PlatformSyncResources);
 
 /** The props apart: what is checked by the schema of the settings, and what is CDK's. */
 export function partsOf(props: AnyProps) {
@@ -42,23 +46,23 @@ export function partsOf(props: AnyProps) {
     permissionsBoundary,
     ...settings
   } = props;
-  // A name or an ARN is a setting like others: checked with them.
-  const isSetting = typeof tokenParameter === 'string';
+  // Names, ARNs and ids are settings like others: checked with them.
+  const named = Object.entries({ prefix, bucket, table, key, vpc, tokenParameter }).filter(
+    ([, given]) => typeof given === 'string' || (given !== undefined && given === vpc && isIds(vpc)),
+  );
   return {
-    settings: isSetting ? { ...settings, tokenParameter } : settings,
+    settings: { ...settings, ...Object.fromEntries(named) },
     resources: {
-      storage: { bucket, table, key, ...(prefix === undefined ? {} : { prefix: bare(prefix) }) },
+      storage: { bucket, table, ...(prefix === undefined ? {} : { prefix: bare(prefix) }) },
       network: { vpc, subnets, securityGroups },
-      secret: { tokenSecret, key, ...(isSetting ? {} : { tokenParameter }) },
+      secret: { tokenSecret, ...(typeof tokenParameter === 'string' ? {} : { tokenParameter }) },
+      key,
       topics,
       logs: { removalPolicy: RemovalPolicy.DESTROY, ...logs },
       permissionsBoundary,
     },
   };
 }
-
-/** Nothing that a pattern of keys, in a policy or of events, would take for something else than itself. */
-const FOLDERS = /^\/*(?!\.{1,2}(?:\/|$))[\w!\-.'()]+(?:\/(?!\.{1,2}(?:\/|$))[\w!\-.'()]+)*\/*$/;
 
 /** Without slashes at its ends. */
 const bare = (prefix: string) => prefix.replaceAll(/^\/+|\/+$/g, '');
@@ -80,15 +84,15 @@ export function resourceFaults(props: AnyProps): readonly string[] {
   } = props;
   const rules = {
     'prefix: expected none without a bucket': prefix !== undefined && bucket === undefined,
-    [`prefix: expected folders of letters, digits and !-_.'(), got ${JSON.stringify(prefix)}`]:
-      prefix !== undefined && !FOLDERS.test(prefix),
     'key: expected none beside a bucket, a table and a place of the token: each has its own':
       key !== undefined &&
       bucket !== undefined &&
+      typeof bucket !== 'string' &&
       table !== undefined &&
+      typeof table !== 'string' &&
       [tokenSecret, tokenSecretArn, tokenParameter].some((place) => place !== undefined),
-    'subnets, securityGroups: expected none without a vpc':
-      vpc === undefined && (subnets !== undefined || securityGroups !== undefined),
+    'subnets, securityGroups: expected none without a vpc that is a construct':
+      (vpc === undefined || isIds(vpc)) && (subnets !== undefined || securityGroups !== undefined),
     'fixedAddress: expected none beside a vpc: calls leave from its own addresses':
       vpc !== undefined && fixedAddress !== undefined && fixedAddress !== false,
     'tokenSecretArn: expected none beside tokenSecret':
@@ -99,6 +103,6 @@ export function resourceFaults(props: AnyProps): readonly string[] {
   };
   return [
     ...Object.entries(rules).flatMap(([fault, isFault]) => (isFault ? [fault] : [])),
-    ...(table === undefined ? [] : tableFaults(table)),
+    ...(table === undefined || typeof table === 'string' ? [] : tableFaults(table)),
   ];
 }

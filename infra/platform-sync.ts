@@ -2,6 +2,7 @@ import { CfnOutput, Names, Stack, Stage, Tags, Token } from 'aws-cdk-lib';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { IScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
@@ -123,8 +124,10 @@ export class PlatformSync extends Construct {
   /** What everything works with. */
   private base(instance: CompleteSettings, resources: Resources, serviceName: string) {
     const logs = { ...resources.logs, retention: instance.lifetimes.logs };
-    const storage = new Storage(this, 'Storage', { ...instance, ...resources.storage });
-    const secret = new TokenSecret(this, 'TokenSecret', { ...instance, ...resources.secret });
+    const key =
+      typeof resources.key === 'string' ? Key.fromKeyArn(this, 'GivenKey', resources.key) : resources.key;
+    const storage = new Storage(this, 'Storage', { ...instance, ...resources.storage, key });
+    const secret = new TokenSecret(this, 'TokenSecret', { ...instance, ...resources.secret, key });
     const catalog = new Catalog(this, 'Catalog', {
       bucket: storage.bucket,
       prefix: storage.root,
@@ -144,14 +147,22 @@ export class PlatformSync extends Construct {
 
   /** What works, and what starts work. */
   private work(instance: CompleteSettings, base: Base): Work {
-    const { schedules, allow, eventRules } = instance;
+    const { schedules, allow, eventRules, canaryMinutes } = instance;
     const { logs, network, environment, storage, secret, catalog, capacity } = base;
     const parts = { logs, network, environment, storage, secret };
     const rareDeadLetters = createDeadLetterQueue(this, 'RareDeadLetters');
     const snapshot = new Snapshots(this, 'Snapshots', { ...parts, rareDeadLetters });
     const followers = followersOf(schedules);
     const functionsQueue = instance.functionsQueue ?? eventRules.length > 0;
-    const ofJobs = { ...parts, capacity, allow, snapshots: snapshot, followers, functionsQueue };
+    const ofJobs = {
+      ...parts,
+      capacity,
+      allow,
+      snapshots: snapshot,
+      followers,
+      functionsQueue,
+      canaryMinutes,
+    };
     const jobs = new Jobs(this, 'Jobs', ofJobs);
     const texts = allowedTypes(instance).includes('score')
       ? new Texts(this, 'Texts', { ...parts, jobs: jobs.queue, rareDeadLetters })

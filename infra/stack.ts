@@ -6,7 +6,11 @@ import { PlatformSync } from './platform-sync.ts';
 /** A stack with nothing but one instance. */
 export class PlatformSyncStack extends Stack {
   constructor(scope: Construct, id: string, instance: Instance, props: StackProps = {}) {
-    super(scope, id, { ...props, description: `platform-sync for ${instance.baseUrl}` });
+    super(scope, id, {
+      ...props,
+      description: `platform-sync for ${instance.baseUrl}`,
+      terminationProtection: instance.removal === 'protect',
+    });
     // `Default` is no part of a logical id.
     const { account: _account, region: _region, ...settings } = instance;
     new PlatformSync(this, 'Default', settings);

@@ -1,17 +1,10 @@
 import { Annotations, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import {
-  AttributeType,
-  BillingMode,
-  CfnGlobalTable,
-  CfnTable,
-  type ITable,
-  type ITableV2,
-  Table,
-  TableEncryption,
-} from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, BillingMode, type ITable, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import {
   AccountPrincipal,
+  AnyPrincipal,
   ArnPrincipal,
+  Effect,
   Grant,
   type IRole,
   type ManagedPolicy,
@@ -29,22 +22,24 @@ import {
 } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { REPLACED, RUN_TAG } from '../lib/contract.ts';
-import { placeOf } from './config-schedules.ts';
 import type { Instance } from './config-schema.ts';
+import { keyOf } from './given-table.ts';
+import { lifecycleOf } from './lifecycle.ts';
 import { acknowledge, acknowledgeWildcard, arnText } from './nag.ts';
 
-export type StorageProps = Pick<Instance, 'lifetimes' | 'schedules'> & GivenStorage;
+export type StorageProps = Pick<Instance, 'lifetimes' | 'schedules' | 'removal'> &
+  Omit<GivenStorage, 'key'> & { readonly key: IKey | undefined };
 
 /** What exists already. */
 export type GivenStorage = {
-  /** A bucket that others manage: its rules, versions and notifications are theirs. Default: one of the construct. */
-  readonly bucket?: IBucket | undefined;
+  /** A bucket that others manage, or its name: its rules, versions and notifications are theirs. Default: one of the construct. */
+  readonly bucket?: string | IBucket | undefined;
   /** The folder of this instance in the bucket, such as `teams/acme`. Default: the whole bucket. */
   readonly prefix?: string | undefined;
-  /** A key for the bucket, the table and the secret of the construct. Default: keys of AWS, which cost nothing. */
-  readonly key?: IKey | undefined;
-  /** A table that an earlier stack left. Default: one of the construct. */
-  readonly table?: ITable | undefined;
+  /** A key, or its ARN, for the bucket, the table and the secret of the construct; also of a bucket and a table by their names. Default: keys of AWS, which cost nothing. */
+  readonly key?: string | IKey | undefined;
+  /** A table that an earlier stack left, or its name. Default: one of the construct. */
+  readonly table?: string | ITable | undefined;
 };
 
 /** Who may do something: a function, or whoever a policy is attached to. */
@@ -62,25 +57,41 @@ export class Storage extends Construct {
 
   constructor(scope: Construct, id: string, props: StorageProps) {
     super(scope, id);
-    const { bucket, prefix, table } = props;
+    const { bucket, prefix, table, key } = props;
+    const itsKey = key && { encryptionKey: key };
     this.root = prefix === undefined ? '' : `${prefix}/`;
     if (bucket !== undefined) this.warnOfMissing(lifecycleOf(props, this.root));
-    this.bucket = bucket ?? this.ownBucket(props);
-    this.table = table ?? this.ownTable(props.key);
+    this.bucket =
+      typeof bucket === 'string'
+        ? Bucket.fromBucketAttributes(this, 'GivenBucket', { bucketName: bucket, ...itsKey })
+        : (bucket ?? this.ownBucket(props));
+    this.table =
+      typeof table === 'string'
+        ? Table.fromTableAttributes(this, 'GivenTable', { tableName: table, ...itsKey })
+        : (table ?? this.ownTable(props));
   }
 
   private ownBucket(props: StorageProps): Bucket {
-    const { key } = props;
+    const { key, removal } = props;
     const bucket = new Bucket(this, 'Bucket', {
       ...guarded,
       ...(key === undefined
         ? {}
         : { encryption: BucketEncryption.KMS, encryptionKey: key, bucketKeyEnabled: true }),
       versioned: true,
-      serverAccessLogsBucket: this.accessLogs(),
-      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+      serverAccessLogsBucket: this.accessLogs(removal),
+      ...removalOf(removal),
       lifecycleRules: lifecycleOf(props, this.root),
     });
+    if (removal === 'protect')
+      bucket.addToResourcePolicy(
+        new PolicyStatement({
+          effect: Effect.DENY,
+          principals: [new AnyPrincipal()],
+          actions: ['s3:DeleteBucket'],
+          resources: [bucket.bucketArn],
+        }),
+      );
     // The construct's own switch would add a function.
     (bucket.node.defaultChild as CfnBucket).notificationConfiguration = {
       eventBridgeConfiguration: { eventBridgeEnabled: true },
@@ -88,7 +99,7 @@ export class Storage extends Construct {
     return bucket;
   }
 
-  private ownTable(key: IKey | undefined): Table {
+  private ownTable({ key, removal }: StorageProps): Table {
     // Each row says when it expires: rows of jobs after 30 days, of scored texts after 90.
     return new Table(this, 'Table', {
       partitionKey: { name: 'pk', type: AttributeType.STRING },
@@ -99,7 +110,8 @@ export class Storage extends Construct {
         ? { encryption: TableEncryption.AWS_MANAGED }
         : { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: key }),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+      removalPolicy: REMOVAL[removal],
+      deletionProtection: removal === 'protect',
     });
   }
 
@@ -245,11 +257,11 @@ export class Storage extends Construct {
     );
   }
 
-  private accessLogs(): Bucket {
+  private accessLogs(removal: Instance['removal']): Bucket {
     const logs = new Bucket(this, 'AccessLogs', {
       ...guarded,
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+      ...removalOf(removal),
       lifecycleRules: [{ expiration: Duration.days(90) }],
     });
     acknowledge(logs, 'S1', 'It is the bucket of the access logs: logging access to it would never end.');
@@ -257,32 +269,22 @@ export class Storage extends Construct {
   }
 }
 
+/** What happens to things that cannot be made again. What a first deployment made that fails is always deleted. */
+export const REMOVAL = {
+  retain: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+  protect: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+  destroy: RemovalPolicy.DESTROY,
+} as const satisfies Record<Instance['removal'], RemovalPolicy>;
+
+/** Of a bucket, which is deleted only empty. */
+const removalOf = (removal: Instance['removal']) => ({
+  removalPolicy: REMOVAL[removal],
+  autoDeleteObjects: removal === 'destroy',
+});
+
 /** A store as SYNC_STORE names it. */
-export const locationOf = ({ bucketName }: IBucket, prefix?: string) =>
-  `s3://${bucketName}${prefix === undefined ? '' : `/${prefix}`}`;
-
-/** Both kinds of table, `Table` and `TableV2`, know their key; their common type does not. */
-const keyOf = (table: ITable): IKey | undefined => (table as Partial<ITableV2>).encryptionKey;
-
-/** What a table that is made in the same app lacks; one that is only named is checked by `doctor`. */
-export function tableFaults(table: ITable): readonly string[] {
-  const { defaultChild } = table.node;
-  if (!(defaultChild instanceof CfnTable || defaultChild instanceof CfnGlobalTable)) return [];
-  const { keySchema, attributeDefinitions } = Stack.of(defaultChild).resolve({
-    keySchema: defaultChild.keySchema,
-    attributeDefinitions: defaultChild.attributeDefinitions,
-  });
-  const keys = keySchema.map(({ attributeName, keyType }: CfnTable.KeySchemaProperty) => {
-    const type = attributeDefinitions.find(
-      (each: CfnTable.AttributeDefinitionProperty) => each.attributeName === attributeName,
-    )?.attributeType;
-    return `${attributeName} (${keyType}, ${type})`;
-  });
-  const got = keys.join(' and ');
-  return got === TABLE_KEYS ? [] : [`table: expected the keys ${TABLE_KEYS}, got ${got}`];
-}
-
-const TABLE_KEYS = 'pk (HASH, S) and sk (RANGE, S)';
+export const locationOf = (bucket: string | IBucket, prefix?: string) =>
+  `s3://${typeof bucket === 'string' ? bucket : bucket.bucketName}${prefix === undefined ? '' : `/${prefix}`}`;
 
 const guarded = {
   encryption: BucketEncryption.S3_MANAGED,
@@ -290,43 +292,3 @@ const guarded = {
   enforceSSL: true,
   minimumTLSVersion: 1.2,
 } as const;
-
-/**
- * What expires when. The log of formulas and every `latest.json` stay, and so does the newest run of each place, however
- * old: only what is tagged as replaced expires.
- */
-function lifecycleOf({ lifetimes, schedules }: StorageProps, root: string): LifecycleRule[] {
-  const { runs } = lifetimes;
-  const days = {
-    'work/': lifetimes.work,
-    'results/': lifetimes.results,
-    'inbox/': lifetimes.texts,
-    'scores/': lifetimes.scores,
-    'refused/': lifetimes.refused,
-  };
-  const replaced =
-    runs === undefined
-      ? []
-      : schedules
-          .map(placeOf)
-          .flatMap((place) =>
-            ['', 'changes/', 'parquet/', 'parquet/uses/'].map((folder) => `${folder}${place}/dt=`),
-          )
-          .map((prefix) => ({
-            prefix: `${root}${prefix}`,
-            tagFilters: { [RUN_TAG]: REPLACED },
-            expiration: Duration.days(runs),
-          }));
-  return [
-    ...Object.entries(days).map(([prefix, after]) => ({
-      prefix: `${root}${prefix}`,
-      expiration: Duration.days(after),
-    })),
-    ...replaced,
-    {
-      abortIncompleteMultipartUploadAfter: Duration.days(2),
-      noncurrentVersionExpiration: Duration.days(lifetimes.oldVersions),
-      expiredObjectDeleteMarker: true,
-    },
-  ];
-}

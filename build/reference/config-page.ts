@@ -14,6 +14,7 @@ const INSIDE: Readonly<Record<string, readonly [file: string, constant: string]>
   lifetimes: ['infra/config-schema.ts', 'lifetimes'],
   alarms: ['infra/config-schema.ts', 'alarms'],
   allow: ['infra/config-schema.ts', 'allow'],
+  vpc: ['infra/config-schema.ts', 'vpc'],
 };
 
 /** What a field means, by its path in an instance. Throws if nothing says it. */

@@ -153,7 +153,7 @@ test('a construct works as a stage of a pipeline', () => {
 
 describe('settings', () => {
   test('of what exists must not contradict each other', () => {
-    const vpc = {} as object;
+    const vpc = { vpcId: 'vpc-1' } as object;
 
     expect(faultsOf({ ...settings, prefix: 'a' })).toEqual(['prefix: expected none without a bucket']);
     expect(faultsOf({ ...settings, subnets: {}, rate: -1 })).toHaveLength(2);

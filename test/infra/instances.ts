@@ -91,6 +91,25 @@ export const full = {
   tags: { 'cost-center': '4711' },
 };
 
+/** An instance in a bucket and a network that exist, protected, whose new versions come step by step. */
+export const within = {
+  ...least,
+  name: 'within',
+  account: '111122223333',
+  region: 'eu-central-1',
+  bucket: 'their-bucket',
+  prefix: 'teams/acme',
+  key: 'arn:aws:kms:eu-central-1:111122223333:key/0b9e4d5e-7d53-4c0d-9d4a-0d8c7f3f1a11',
+  vpc: {
+    id: 'vpc-0a1b2c3d4e5f60718',
+    subnets: ['subnet-0a1b2c3d4e5f60718', 'subnet-0a1b2c3d4e5f60719'],
+    securityGroups: ['sg-0a1b2c3d4e5f60718'],
+  },
+  removal: 'protect',
+  canaryMinutes: 10,
+  functionsQueue: true,
+};
+
 /** What `cdk.json` sets besides the configuration: the feature flags of the constructs. */
 const { 'platform-sync': _, ...switches } = JSON.parse(readFileSync('cdk.json', 'utf8')).context as Record<
   string,

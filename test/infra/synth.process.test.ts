@@ -13,7 +13,7 @@ import { bundleOf } from '../../infra/bundles.ts';
 import { createApp } from '../../infra/create-app.ts';
 import { PlatformSync } from '../../infra/index.ts';
 import { compileCache } from '../compile-cache.ts';
-import { appOf, full, least } from './instances.ts';
+import { appOf, full, least, within } from './instances.ts';
 
 const folders: string[] = [];
 function newFolder() {
@@ -101,7 +101,7 @@ test('several instances are several stacks of one app', () => {
 });
 
 test('cdk-nag finds nothing that is not acknowledged with a reason', () => {
-  const app = appOf(full, least);
+  const app = appOf(full, least, within, { ...least, name: 'trial', removal: 'destroy' });
   const theirs = new Stack(app, 'theirs');
   const key = new Key(theirs, 'Key', { enableKeyRotation: true });
   new PlatformSync(theirs, 'WithKey', { baseUrl: least.baseUrl, key });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { enginesOf } from '../base/aws/engines.ts';
 import { linesOf } from '../base/aws/run-program.ts';
-import { appOf, full, least, packageId } from './instances.ts';
+import { appOf, full, least, packageId, within } from './instances.ts';
 
 const REGIONS = [
   'us-east-1',
@@ -21,6 +21,8 @@ const target = { packageId, packageVersion: '1.0.0', functionName: 'f' };
 const configurations = {
   least,
   full,
+  within,
+  trial: { ...least, removal: 'destroy' },
   'fixed-address': { ...least, fixedAddress: true },
   schedules: {
     ...least,

@@ -1,0 +1,48 @@
+import { Duration } from 'aws-cdk-lib';
+import type { LifecycleRule } from 'aws-cdk-lib/aws-s3';
+import { REPLACED, RUN_TAG } from '../lib/contract.ts';
+import { placeOf } from './config-schedules.ts';
+import type { Instance } from './config-schema.ts';
+
+/**
+ * What expires when. The log of formulas and every `latest.json` stay, and so does the newest run of each place, however
+ * old: only what is tagged as replaced expires.
+ */
+export function lifecycleOf(
+  { lifetimes, schedules }: Pick<Instance, 'lifetimes' | 'schedules'>,
+  root: string,
+): LifecycleRule[] {
+  const { runs } = lifetimes;
+  const days = {
+    'work/': lifetimes.work,
+    'results/': lifetimes.results,
+    'inbox/': lifetimes.texts,
+    'scores/': lifetimes.scores,
+    'refused/': lifetimes.refused,
+  };
+  const replaced =
+    runs === undefined
+      ? []
+      : schedules
+          .map(placeOf)
+          .flatMap((place) =>
+            ['', 'changes/', 'parquet/', 'parquet/uses/'].map((folder) => `${folder}${place}/dt=`),
+          )
+          .map((prefix) => ({
+            prefix: `${root}${prefix}`,
+            tagFilters: { [RUN_TAG]: REPLACED },
+            expiration: Duration.days(runs),
+          }));
+  return [
+    ...Object.entries(days).map(([prefix, after]) => ({
+      prefix: `${root}${prefix}`,
+      expiration: Duration.days(after),
+    })),
+    ...replaced,
+    {
+      abortIncompleteMultipartUploadAfter: Duration.days(2),
+      noncurrentVersionExpiration: Duration.days(lifetimes.oldVersions),
+      expiredObjectDeleteMarker: true,
+    },
+  ];
+}
