@@ -6,7 +6,7 @@ import { exitCodes, inJson, shown } from '../terminal/terminal.ts';
 
 /** Reads the stack's outputs alone. */
 export default (async (_, { stack, construct = '', json }, { environment, out, signal }) => {
-  if (stack === undefined) throw new UsageError('--stack: expected the name of a stack, got nothing');
+  if (!stack) throw new UsageError('--stack: expected the name of a stack, got nothing');
   const times = { connectionTimeoutMs: 2_000, requestTimeoutMs: 10_000 };
   const client = new CloudFormationClient(
     awsClientConfig(environment, { service: 'CLOUDFORMATION', ...times }),

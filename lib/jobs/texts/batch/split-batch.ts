@@ -32,7 +32,7 @@ export class BatchConflictError extends Error {
 
   constructor({ batch, chunk }: ChunkId) {
     super(
-      `batch ${batch} was already split from other rows or for another request (chunk ${chunk} differs): choose another name, or forget the old batch`,
+      `batch ${batch} was already split from other rows, or with other topics, instructions or model (chunk ${chunk} differs): repeat it as it was, choose another name, or forget the old batch`,
     );
   }
 }
