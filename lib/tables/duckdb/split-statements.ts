@@ -13,11 +13,11 @@ export type Statements = {
 };
 
 /**
- * One token: a comment, a quoted text, name or `$tag$` text (without its end if it has none), a semicolon, or anything
- * else. Only comments, quotes and semicolons matter here; words are taken whole, so that `a$b$` begins no text.
+ * One token: a comment, a quoted text, name or `$tag$` text, one of these that lacks its end (`open`), a semicolon, or
+ * anything else. Words are taken whole, so that `a$b$` begins no text.
  */
 const TOKEN =
-  /--[^\n]*|\/\*(?:[\s\S]*?\*\/|[\s\S]*$)|[eE]'(?:[^'\\]|\\[\s\S]|'')*(?:'|$)|'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?(?:\1|$)|;|[\p{L}_][\p{L}\p{N}_$]*|\s+|[\s\S]/gu;
+  /--[^\n]*|\/\*[\s\S]*?\*\/|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|(?<open>(?:\/\*|[eE]?'|"|\$(?:[A-Za-z_]\w*)?\$)[\s\S]*)|;|[\p{L}_][\p{L}\p{N}_$]*|\s+|[\s\S]/gu;
 
 /** Cuts SQL into statements, as DuckDB does. */
 export function splitStatements(text: string): Statements {
@@ -25,8 +25,8 @@ export function splitStatements(text: string): Statements {
   let from = 0;
   let hasCode = false;
   let isOpen = false;
-  for (const { 0: token, 1: tag, index } of text.matchAll(TOKEN)) {
-    isOpen = index + token.length === text.length && isCut(token, tag);
+  for (const { 0: token, index, groups } of text.matchAll(TOKEN)) {
+    isOpen = groups?.['open'] !== undefined;
     if (token === ';') {
       if (hasCode) ended.push(text.slice(from, index).trim());
       from = index + 1;
@@ -34,19 +34,6 @@ export function splitStatements(text: string): Statements {
     } else if (!/^(?:--|\/\*|\s)/.test(token)) hasCode = true;
   }
   return { ended, rest: text.slice(from).trimStart(), hasRest: hasCode, isOpen };
-}
-
-/** True if a quoted text or a comment at the end of all text lacks its end. */
-function isCut(token: string, tag: string | undefined): boolean {
-  if (token.startsWith('/*')) return !token.endsWith('*/') || token.length < 4;
-  if (tag !== undefined) return token.length < 2 * tag.length || !token.endsWith(tag);
-  const quote = /^(?:[eE]?'|")/.exec(token)?.[0];
-  if (quote === undefined) return false;
-  const inside = token.slice(quote.length);
-  const plain = quote.length === 2 ? inside.replaceAll(/\\[\s\S]/g, '') : inside;
-  // Doubled quotes are within; one that is left over ends it.
-  const last = quote.at(-1) ?? '';
-  return (plain.split(last).length - 1) % 2 === 0;
 }
 
 /** The words that a query begins with, after comments and parentheses. */
