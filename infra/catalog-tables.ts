@@ -8,7 +8,6 @@ import {
   latestParquetFolder,
   type ModelTable,
   modelColumns,
-  PARQUET_SERDE,
   type Place,
   partsOf,
   type StoredTable,
@@ -91,13 +90,13 @@ const viewOf = ({ name, columns, text }: GlueView): TableInput => ({
 });
 
 function storedTable(name: StoredTableName, props: TablesProps): TableInput {
-  const { description, folder, columns, partitions }: StoredTable = storedTables[name];
+  const { folder, columns, partitions }: StoredTable = storedTables[name];
   const location = `${props.location}${folder}`;
   const template = partitions.map((each) => `${each.prefix}\${${each.name}}/`).join('');
   const projections = projectionsOf(props)[name];
   return {
     name: `stored_${name}`,
-    description: `${description} ${IDS}`,
+    description: `The objects that the table ${name} shows. ${IDS}`,
     tableType: 'EXTERNAL_TABLE',
     parameters: {
       EXTERNAL: 'TRUE',
@@ -180,7 +179,7 @@ const modelTable = (name: ModelTable, { location }: TablesProps): TableInput => 
 });
 
 const PARQUET = {
-  serializationLibrary: PARQUET_SERDE,
+  serializationLibrary: 'org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe',
   parameters: { 'serialization.format': '1' },
 };
 

@@ -30,7 +30,6 @@ export {
   gluePartitionKeys,
   glueTableOf,
   otherGlueTableOf,
-  PARQUET_SERDE,
   tableNameAmong,
 } from './tables/catalog/glue-tables.ts';
 export { type GlueView, glueViews } from './tables/catalog/glue-views.ts';

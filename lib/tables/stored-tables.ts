@@ -2,8 +2,6 @@ import type { Columns } from '../snapshot/sources/source-definition.ts';
 
 /** A table over objects of JSON lines that are not records of a source. */
 export type StoredTable = {
-  /** One sentence or two, for whoever meets the table. */
-  readonly description: string;
   /** The folder of the store that it lies in. Ends in a slash. */
   readonly folder: string;
   /**
@@ -31,14 +29,11 @@ const columnsOfRuns = {
  */
 export const storedTables = {
   runs: {
-    description: 'Published runs of all places, one row each, as of the last time that tables were made.',
     folder: 'parquet/runs/',
     columns: columnsOfRuns,
     partitions: [],
   },
   jobs: {
-    description:
-      'How jobs ended, one row each, by type and by the day on which the job was first claimed. response and error are JSON.',
     folder: 'results/',
     columns: {
       id: 'string',
@@ -57,7 +52,6 @@ export const storedTables = {
     ],
   },
   refused: {
-    description: 'Messages that could not become jobs, with every reason.',
     folder: 'refused/',
     columns: {
       messageId: 'string',
@@ -69,8 +63,6 @@ export const storedTables = {
     partitions: [],
   },
   scores: {
-    description:
-      'The texts of all batches, one row each, with your own id and columns. topicsentiments is JSON: topics and their sentiments.',
     folder: 'scores/',
     columns: {
       id: 'string',
@@ -88,7 +80,6 @@ export const storedTables = {
     partitions: [],
   },
   formulas: {
-    description: 'Calculations as our updates returned them, one row an update.',
     folder: 'formulas/',
     columns: {
       id: 'string',
@@ -100,8 +91,6 @@ export const storedTables = {
     partitions: [],
   },
   changes: {
-    description:
-      'What each published run changed against the run before, one row a record. before and after are its JSON.',
     folder: 'changes/',
     columns: {
       change: 'string',

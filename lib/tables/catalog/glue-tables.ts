@@ -32,8 +32,5 @@ export const glueTableOf = (place: Place): string => `stored_${tableNameOf(place
 /** What the Glue table of a narrowed snapshot is called if another one already has its name. */
 export const otherGlueTableOf = (place: Place): string => `stored_${otherTableNameOf(place)}`;
 
-/** How a Glue table of Parquet is read. */
-export const PARQUET_SERDE = 'org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe';
-
 /** The partition keys of those tables: the components of a run's folder, in order. */
 export const gluePartitionKeys = ['dt', 'run'] as const;

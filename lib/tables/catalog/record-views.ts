@@ -17,14 +17,6 @@ type FieldOf<S extends Source> = Exclude<keyof (typeof sourceDefinitions)[S]['co
 
 const CANONICAL_ID = 'coalesce(thing_id, id)';
 
-/** Where the model does not say how an id is written, it is as it was sent. */
-const plainIds = (columns: Readonly<Record<string, Made>>): Readonly<Record<string, Made>> =>
-  Object.fromEntries(
-    Object.entries(columns).flatMap(([name, [type, sql, about]]): [string, Made][] =>
-      sql === CANONICAL_ID ? [[name, [type, 'id', about]]] : [],
-    ),
-  );
-
 /** Columns by the names that people guess; below, the fields as the platform calls them. */
 const recordTables: { readonly [S in Source]: RecordTable<FieldOf<S>> } = {
   calculations: {
@@ -194,8 +186,14 @@ export function recordViews(place: Place, name: string): readonly View[] {
   const source = sourceOf(place);
   const columns = columnsOf(source);
   const { row } = recordTables[source];
-  const plain = { ...columns, ...plainIds(columns) };
-  const of = (view: string, about: string, stored: string) => viewOf(view, about, plain, `FROM ${stored}`);
+  // Where the model does not say how an id is written, it is as it was sent.
+  const of = (view: string, about: string, stored: string) =>
+    viewOf(
+      view,
+      about,
+      columns,
+      `FROM (SELECT *, CAST(NULL AS varchar) AS thing_id FROM ${stored}) AS plain`,
+    );
   const instead = isSource(place) ? ', or where it has none, of its narrowed snapshots' : '';
   const latest = `a ${row}, in the latest published run of ${place}${instead}`;
   return [

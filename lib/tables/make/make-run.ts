@@ -35,7 +35,7 @@ import {
   writeMade,
 } from '../made/made-files.ts';
 import { createParquetMaker } from '../made/make-parquet.ts';
-import { parquetFormat } from '../parquet/parquet-schema.ts';
+import { parquetFormat } from '../parquet/hive-type.ts';
 import type { MadeParquet } from '../parquet/parquet-writer.ts';
 import type { Partitions } from '../partitions/partitions.ts';
 
@@ -45,7 +45,7 @@ export type RunToMake = {
   /** Its name, the key of its manifest, and the marks in its folder. */
   readonly run: PublishedRun;
   readonly isLatest: boolean;
-  /** The names in the folder of its Parquet. */
+  /** The names in the folder of its Parquet, as far as they were listed. */
   readonly made: ReadonlySet<string>;
   /** Runs that may have parts with the same bytes: what these have of them is copied. */
   readonly neighbours: readonly string[];

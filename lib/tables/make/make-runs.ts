@@ -6,7 +6,7 @@ import { runOfId } from '../../snapshot/run-id.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
 import { parquetOfRun } from '../made/made-files.ts';
-import { parquetFormat } from '../parquet/parquet-schema.ts';
+import { parquetFormat } from '../parquet/hive-type.ts';
 import { runColumns, storedTables } from '../stored-tables.ts';
 import { replaceAsFound } from './latest-parquet.ts';
 

@@ -40,9 +40,9 @@ export function gluePartitions({ database, location, environment }: GluePartitio
   /** The table of a partition; undefined for a narrowed snapshot that has none. */
   async function findTable({ table, narrowed }: PartitionOfRun) {
     if (narrowed === undefined) return { name: table, description: await describeTable(table) };
-    for (const name of [table, narrowed.otherTable]) {
+    for (const name of [table, otherGlueTableOf(narrowed)]) {
       const description = await describeTable(name).catch(unlessSaid('EntityNotFoundException'));
-      if (description?.Location === `${location}/${narrowed.placeFolder}`) return { name, description };
+      if (description?.Location === `${location}/parquet/${narrowed}/`) return { name, description };
     }
     return undefined;
   }
@@ -95,11 +95,8 @@ export function gluePartitions({ database, location, environment }: GluePartitio
 /** Where a run is in the tables. `folder` is a key in the store, and ends in a slash. */
 type PartitionOfRun = {
   readonly table: string;
-  /**
-   * Of a narrowed snapshot: it may have no table, or this one, since `table` may be that of another place. Its own is the
-   * one over its Parquet, whose folder is `placeFolder`.
-   */
-  readonly narrowed: { readonly otherTable: string; readonly placeFolder: string } | undefined;
+  /** A narrowed snapshot: it may have no table, and `table` may be that of another place. Its own is over its Parquet. */
+  readonly narrowed: Place | undefined;
   /** In the order of the table's keys: `gluePartitionKeys`, after the place in that of changes. */
   readonly values: readonly string[];
   readonly folder: string;
@@ -107,9 +104,7 @@ type PartitionOfRun = {
 
 const partitionOf = (place: Place, run: Run): PartitionOfRun => ({
   table: glueTableOf(place),
-  narrowed: isSource(place)
-    ? undefined
-    : { otherTable: otherGlueTableOf(place), placeFolder: `parquet/${place}/` },
+  narrowed: isSource(place) ? undefined : place,
   values: [run.startedAt.slice(0, 10), run.id],
   folder: parquetFolder(place, run),
 });

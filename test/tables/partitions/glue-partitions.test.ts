@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { otherGlueTableOf, PARQUET_SERDE } from '../../../lib/tables/catalog/glue-tables.ts';
+import { otherGlueTableOf } from '../../../lib/tables/catalog/glue-tables.ts';
 import type { Partitions } from '../../../lib/tables/partitions/partitions.ts';
 import { openPartitions } from '../../../lib/tables/partitions/partitions.ts';
 import { type GlueOptions, startGlue } from '../../local-aws/services/start-glue.ts';
@@ -73,7 +73,7 @@ describe('a narrowed snapshot', () => {
   const PLACE = 'calculations.Finance-North';
   const over = (folder: string) => ({
     Location: `s3://bucket/sync/parquet/${folder}/`,
-    SerdeInfo: { SerializationLibrary: PARQUET_SERDE },
+    SerdeInfo: { SerializationLibrary: 'org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe' },
   });
 
   test.each([
