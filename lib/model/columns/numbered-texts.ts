@@ -57,9 +57,3 @@ export const textAt = ({ bytes, starts }: PackedTexts, number: number): string =
     (starts[number] ?? 0) + HEAD_BYTES,
     starts[number + 1],
   );
-
-/** Texts as bytes that columns take spans of. */
-export const jsonBytesOf = ({ bytes: { buffer, byteOffset, byteLength } }: PackedTexts): JsonBytes => ({
-  bytes: Buffer.from(buffer, byteOffset, byteLength),
-  view: new DataView(buffer, byteOffset, byteLength),
-});

@@ -1,11 +1,6 @@
 import { freeMemory, growing } from '../../base/index.ts';
-import {
-  createNumberedTexts,
-  HEAD_BYTES,
-  jsonBytesOf,
-  type PackedTexts,
-  textAt,
-} from '../columns/numbered-texts.ts';
+import { jsonBytesOf } from '../../snapshot/page/json-bytes.ts';
+import { createNumberedTexts, HEAD_BYTES, type PackedTexts, textAt } from '../columns/numbered-texts.ts';
 import {
   isBroken,
   type Kind,
@@ -100,7 +95,7 @@ export function createUsesCollector() {
     /** Adds what was packed; returns the node of each of its things. */
     addPacked(part: PackedUses): Uint32Array {
       const { starts } = part.things;
-      const source = jsonBytesOf(part.things);
+      const source = jsonBytesOf(part.things.bytes);
       const nodes = new Uint32Array(starts.length - 1);
       for (let node = 0; node < nodes.length; node += 1)
         nodes[node] = things.numberIn(source, (starts[node] ?? 0) + HEAD_BYTES - 1, starts[node + 1] ?? 0);

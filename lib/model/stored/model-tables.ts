@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
+import { jsonBytesOf } from '../../snapshot/page/json-bytes.ts';
 import { type ColumnWriter, createColumnFile } from '../../tables/parquet/column-file.ts';
-import { HEAD_BYTES, jsonBytesOf } from '../columns/numbered-texts.ts';
+import { HEAD_BYTES } from '../columns/numbered-texts.ts';
 import type { PackedModel } from '../compute/compute-model.ts';
 import { type Flag, type FlaggedKind, flagBits, flagsOf } from '../flags.ts';
 import { graphIn, type PackedUses, thingsIn } from '../graph/uses-graph.ts';
@@ -51,7 +52,7 @@ function flaggedTable(kind: FlaggedKind, { uses, flags, ...model }: PackedModel,
 
 /** Adds the id of a node to a column. */
 function idsOf({ things }: PackedUses) {
-  const source = jsonBytesOf(things);
+  const source = jsonBytesOf(things.bytes);
   return (column: ColumnWriter, node: number) =>
     column.addSpan(source, (things.starts[node] ?? 0) + HEAD_BYTES, things.starts[node + 1] ?? 0);
 }

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { freeMemory, recordOf } from '../../base/index.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import { isKey, parseStored, printStored, type Store, StoreError, unlessDamaged } from '../../store/index.ts';
-import { parquetFormat } from '../../tables/parquet/parquet-schema.ts';
+import { parquetFormat } from '../../tables/parquet/hive-type.ts';
 import { PACKED_TYPE, pack, unpack } from '../columns/packed.ts';
 import { computeModel, type Model, modelOf, type PackedModel } from '../compute/compute-model.ts';
 import { type ModelTable, modelColumns, modelTables } from '../model-columns.ts';

@@ -1,6 +1,6 @@
 import { freeMemory } from '../../base/index.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
-import type { JsonBytes } from '../page/json-bytes.ts';
+import { type JsonBytes, jsonBytesOf } from '../page/json-bytes.ts';
 import { type PartToRead, partChunks } from './part-chunks.ts';
 
 /** A line in bytes that it shares with others: from `start` up to, not including, its line feed at `end`. */
@@ -34,12 +34,16 @@ export type LinesToRead = {
 };
 
 /** A line that is all there is in its bytes. */
-export const lineOf = (bytes: Buffer): Line => ({ json: jsonOf(bytes), start: 0, end: bytes.byteLength });
+export const lineOf = (bytes: Buffer): Line => ({
+  json: jsonBytesOf(bytes),
+  start: 0,
+  end: bytes.byteLength,
+});
 
 export const bytesOf = ({ json, start, end }: Line): Buffer => json.bytes.subarray(start, end);
 
 const LINE_FEED = 0x0a;
-const NO_BYTES: JsonBytes = jsonOf(Buffer.alloc(0));
+const NO_BYTES: JsonBytes = jsonBytesOf(Buffer.alloc(0));
 
 /** Opens a reader before the first line of the parts. Its `next` throws what `partChunks` throws. */
 export function readLines({ store, parts, signal }: LinesToRead): LineReader {
@@ -71,7 +75,7 @@ export function readLines({ store, parts, signal }: LinesToRead): LineReader {
       const { done, value: piece } = await pieces.next();
       if (current !== undefined) finished.push(current);
       current = piece?.memory;
-      line.json = piece === undefined ? NO_BYTES : jsonOf(piece.bytes);
+      line.json = piece === undefined ? NO_BYTES : jsonBytesOf(piece.bytes);
       line.end = -1;
       if (done || step()) return !done;
     }
@@ -132,7 +136,3 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>, key: string): AsyncGen
 /** True if nothing more will be written behind the chunk: the decompressor fills its buffers one after another. */
 const isLastOfMemory = ({ buffer, byteOffset, byteLength }: Buffer): boolean =>
   byteOffset + byteLength === buffer.byteLength;
-
-function jsonOf(bytes: Buffer): JsonBytes {
-  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
-}

@@ -11,6 +11,12 @@ import { MAX_DEPTH, tooDeep } from '../../base/index.ts';
 /** UTF-8, and the same bytes as a view, which reads four of them at once. */
 export type JsonBytes = { readonly bytes: Buffer; readonly view: DataView };
 
+export function jsonBytesOf(bytes: Uint8Array): JsonBytes {
+  const { buffer, byteOffset, byteLength } = bytes;
+  const view = new DataView(buffer, byteOffset, byteLength);
+  return { bytes: bytes instanceof Buffer ? bytes : Buffer.from(buffer, byteOffset, byteLength), view };
+}
+
 const END = -1;
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;

@@ -4,6 +4,7 @@ import {
   CLOSE_OBJECT,
   COMMA,
   type JsonBytes,
+  jsonBytesOf,
   OPEN_ARRAY,
   OPEN_OBJECT,
   skipName,
@@ -70,8 +71,7 @@ export function scanRecord(bytes: Buffer, wanted: Wanted): FoundRecords {
 
 function begin(bytes: Buffer): { readonly json: JsonBytes; readonly start: number } {
   refuseInvalidUtf8(bytes);
-  const json = { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
-  return { json, start: skipSpace(bytes, markLength(bytes)) };
+  return { json: jsonBytesOf(bytes), start: skipSpace(bytes, markLength(bytes)) };
 }
 
 function refuseMore({ bytes }: JsonBytes, end: number): void {

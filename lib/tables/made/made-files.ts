@@ -5,7 +5,7 @@ import type { Manifest, Part } from '../../snapshot/manifest.ts';
 import type { Run } from '../../snapshot/run-id.ts';
 import { sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import { findStored, printStored, type Store, unlessDamaged } from '../../store/index.ts';
-import { parquetFormat } from '../parquet/parquet-schema.ts';
+import { parquetFormat } from '../parquet/hive-type.ts';
 
 const madeFile = z.object({
   /** Names what the file was made of: another name, another file. */

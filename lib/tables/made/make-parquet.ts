@@ -1,7 +1,7 @@
 import { type LineReader, lineOf, readLines } from '../../snapshot/changes/line-reader.ts';
 import type { PartToRead } from '../../snapshot/changes/part-chunks.ts';
 import { StoredObjectError } from '../../store/index.ts';
-import type { TableColumns } from '../parquet/fit-lines.ts';
+import type { TableColumns } from '../parquet/hive-type.ts';
 import { createParquetFile, type MadeParquet } from '../parquet/parquet-writer.ts';
 
 /** A part to make Parquet of. `use` gets each of its lines too. */
@@ -15,7 +15,6 @@ export function createParquetMaker(columns: TableColumns): (part: PartToMake) =>
   const file = createParquetFile(columns);
   return async ({ store, part, signal, use }) => {
     const lines = readLines({ store, parts: [part], signal });
-    file.restart();
     try {
       for (;;) {
         const next = lines.next();

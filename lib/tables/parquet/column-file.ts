@@ -1,16 +1,20 @@
 import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
-import { addLevels, type Leaf, type LeafPlace } from './leaf.ts';
-import { addBoolean, addInteger, createBooleanLeaf, createIntegerLeaf } from './number-leaves.ts';
+import {
+  addBoolean,
+  addInteger,
+  addLevels,
+  createBooleanLeaf,
+  createIntegerLeaf,
+  type Leaf,
+} from './leaf.ts';
 import { createRowGroups } from './parquet-writer.ts';
 import { addSpan, createTextLeaf } from './text-leaf.ts';
 import { memoryOf } from './texts.ts';
 
-type ColumnValue = string | number | bigint | boolean | null;
-
 /** A column without lists. */
 export type ColumnWriter = {
   /** Gives the row at hand a value; null, and a value of another type, is none. */
-  add(value: ColumnValue): void;
+  add(value: string | number | boolean | null): void;
   /** Gives it the text in UTF-8 that is from `start` up to `end`. */
   addSpan(source: JsonBytes, start: number, end: number): void;
 };
@@ -22,66 +26,50 @@ type PlainTypes<Name extends string> = Readonly<Record<Name, 'string' | 'bigint'
 export function createColumnFile<Name extends string>(types: PlainTypes<Name>) {
   const leaves: Leaf[] = [];
   const columns = {} as Record<Name, ColumnWriter>;
-  let bytes = 0;
   for (const [name, type] of Object.entries(types) as [Name, PlainTypes<Name>[Name]][]) {
-    const { leaf, ...column } = columnOf(type, { path: [name], definition: 1, repetition: 0 }, (length) => {
-      bytes += length;
-    });
+    const { leaf, ...column } = type === 'string' ? textColumn(name) : numberColumn(name, type);
     leaves.push(leaf);
     columns[name] = column;
   }
-  const rows = createRowGroups(types, leaves);
+  // Rows are short: their number alone ends a row group.
+  const { end, endRow } = createRowGroups(types, leaves);
   return {
     columns,
     /** The file, and the next one begins. The same rows give the same bytes. */
-    end: rows.end,
+    end,
     /** Ends a row: each column has got a value or none. */
-    endRow() {
-      rows.endRow(bytes);
-      bytes = 0;
-    },
+    endRow: () => endRow(0),
   };
 }
 
-function columnOf(
-  type: 'string' | 'bigint' | 'boolean',
-  place: LeafPlace,
-  count: (bytes: number) => void,
-): ColumnWriter & { readonly leaf: Leaf } {
-  if (type === 'string') return textColumn(place, count);
-  const leaf = type === 'bigint' ? createIntegerLeaf(place) : createBooleanLeaf(place);
+const placeOf = (name: string) => ({ path: [name], definition: 1, repetition: 0 });
+
+function numberColumn(name: string, type: 'bigint' | 'boolean'): ColumnWriter & { readonly leaf: Leaf } {
+  const leaf = type === 'bigint' ? createIntegerLeaf(placeOf(name)) : createBooleanLeaf(placeOf(name));
   const { values, levels } = leaf;
   const none = () => addLevels(levels, 0, 0);
   return {
     leaf,
     addSpan: none,
     add(value) {
-      if (type === 'boolean' && typeof value === 'boolean') addBoolean(values, 0, value);
-      else if (type === 'bigint' && (typeof value === 'number' || typeof value === 'bigint'))
-        addInteger(values, 0, value);
+      if (typeof value === 'boolean' && type === 'boolean') addBoolean(values, 0, value);
+      else if (typeof value === 'number' && type === 'bigint') addInteger(values, 0, value);
       else none();
     },
   };
 }
 
-function textColumn(place: LeafPlace, count: (bytes: number) => void) {
-  const leaf = createTextLeaf(place);
+function textColumn(name: string): ColumnWriter & { readonly leaf: Leaf } {
+  const leaf = createTextLeaf(placeOf(name));
   let scratch = memoryOf(FIRST_SCRATCH);
-  function span(source: JsonBytes, start: number, end: number): void {
-    count(end - start);
-    addSpan(leaf.column, 0, source, start, end);
-  }
   return {
     leaf,
-    addSpan: span,
-    add(value: ColumnValue) {
-      if (typeof value !== 'string') {
-        addLevels(leaf.levels, 0, 0);
-        return;
-      }
+    addSpan: (source, start, end) => addSpan(leaf.column, 0, source, start, end),
+    add(value) {
+      if (typeof value !== 'string') return addLevels(leaf.levels, 0, 0);
       // A UTF-16 unit takes at most three bytes.
       if (3 * value.length > scratch.bytes.length) scratch = memoryOf(3 * value.length);
-      span(scratch, 0, scratch.bytes.write(value));
+      addSpan(leaf.column, 0, scratch, 0, scratch.bytes.write(value));
     },
   };
 }

@@ -1,20 +1,25 @@
 import {
   type JsonBytes,
+  jsonBytesOf,
   OPEN_OBJECT,
   skipDeepValue,
   skipSpace,
   unexpected,
 } from '../../snapshot/page/json-bytes.ts';
-import { parseColumnType } from './hive-type.ts';
-import { addLevels, addToEach, type Leaf } from './leaf.ts';
+import { parseColumnType, type TableColumns } from './hive-type.ts';
+import {
+  addInteger,
+  addLevels,
+  addToEach,
+  createIntegerLeaf,
+  type Leaf,
+  lastInteger,
+  type NumberLeaf,
+} from './leaf.ts';
 import type { Reading } from './names.ts';
 import { createNode, type NamedNode, structOf } from './nodes.ts';
-import { addInteger, createIntegerLeaf, lastInteger, type NumberLeaf } from './number-leaves.ts';
 import { readObject } from './read-node.ts';
 import { addSpan, addUtf8, createTextLeaf } from './text-leaf.ts';
-
-/** The columns of a table, in order: their names as on the platform, and their types in Hive's notation. */
-export type TableColumns = Readonly<Record<string, string>>;
 
 /** The column of the members that have no column of their own, or do not fit it. */
 const OTHER = '_other';
@@ -29,7 +34,7 @@ const OTHER = '_other';
 export function createLineFitter(table: TableColumns) {
   const { leaves, fields, moments, other } = columnsOf(table);
   const record = structOf(fields, 0);
-  const reading: Reading = { json: NO_BYTES, fits: true, behindName: 0 };
+  const reading: Reading = { json: jsonBytesOf(Buffer.alloc(0)), fits: true, behindName: 0 };
 
   return {
     /** In the order of the schema, with the rows of the lines that were added. */
@@ -56,8 +61,6 @@ export function createLineFitter(table: TableColumns) {
     },
   };
 }
-
-const NO_BYTES: JsonBytes = { bytes: Buffer.alloc(0), view: new DataView(new ArrayBuffer(0)) };
 
 /** The leaves of a table, and what writes to them. */
 function columnsOf(table: TableColumns) {

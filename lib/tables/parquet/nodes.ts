@@ -1,7 +1,14 @@
 import type { ColumnType } from './hive-type.ts';
-import { type Leaf, type LeafPlace, type Levels, MOST_LEVEL } from './leaf.ts';
+import {
+  createBooleanLeaf,
+  createIntegerLeaf,
+  type Leaf,
+  type LeafPlace,
+  type Levels,
+  MOST_LEVEL,
+  type Numbers,
+} from './leaf.ts';
 import { type Names, namesOf } from './names.ts';
-import { createBooleanLeaf, createIntegerLeaf, type Numbers } from './number-leaves.ts';
 import { createTextLeaf, type TextColumn } from './text-leaf.ts';
 
 /** A column, or a part of one. It is data, and what reads it are functions of a module: those are compiled best. */

@@ -3,6 +3,7 @@ import {
   CLOSE_OBJECT,
   COMMA,
   type JsonBytes,
+  jsonBytesOf,
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
@@ -13,11 +14,10 @@ import {
   skipValue,
   unexpected,
 } from '../../snapshot/page/json-bytes.ts';
-import { addLevels, addToEach } from './leaf.ts';
+import { addBoolean, addInteger, addLevels, addToEach, exactInteger } from './leaf.ts';
 import { findName, isNameAt, lengthOf, type Reading, readName } from './names.ts';
 import type { FittedNode, StructParts } from './nodes.ts';
-import { addBoolean, addInteger, exactInteger } from './number-leaves.ts';
-import { addSpan, addString, addUtf8, jsonBytesOf, type TextColumn } from './text-leaf.ts';
+import { addSpan, addString, addUtf8, type TextColumn } from './text-leaf.ts';
 import { hashOf } from './texts.ts';
 
 /** A node of one kind. */

@@ -1,6 +1,6 @@
 import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
-import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
+import { type JsonBytes, jsonBytesOf } from '../../snapshot/page/json-bytes.ts';
 import {
   addLevels,
   bitsOf,
@@ -53,11 +53,6 @@ export function addSpan(
 /** Adds a text in UTF-8. */
 export const addUtf8 = (column: TextColumn, repetition: number, text: Buffer): void =>
   addSpan(column, repetition, jsonBytesOf(text), 0, text.length);
-
-export const jsonBytesOf = (bytes: Buffer): JsonBytes => ({
-  bytes,
-  view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length),
-});
 
 /** Adds the string that begins at `start`, behind its quote, as `addQuoted` does. */
 export function addString(

@@ -19,8 +19,6 @@ export type Texts = {
   count: number;
   /** True as long as each text is another one: then they are one after another in `bytes`. */
   isEachOnce: boolean;
-  /** False once it was found that hardly any text comes again: they are no longer looked for. */
-  isShared: boolean;
   /** What all texts take, each with its length. */
   plainBytes: number;
 };
@@ -28,15 +26,8 @@ export type Texts = {
 const FIRST_BYTES = 16 * 1024;
 const LENGTH_BYTES = 4;
 
-/** A longer text is not looked for: it is hardly ever there twice. */
-const LONGEST_SHARED = 64 * 1024;
-
 /** Below this a loop copies faster than a call does. */
 const SHORT_BYTES = 64;
-
-/** After so many texts, of which more than this share are distinct, the others are stored without being looked for. */
-const SAMPLED = 1_000;
-const MOST_DISTINCT = 0.7;
 
 /** Memory that holds nothing else. */
 export function memoryOf(sizeBytes: number): Pick<Texts, 'bytes' | 'view'> {
@@ -46,7 +37,6 @@ export function memoryOf(sizeBytes: number): Pick<Texts, 'bytes' | 'view'> {
 
 export const noTexts = (): Texts => ({
   ...memoryOf(FIRST_BYTES),
-  isShared: true,
   sizeBytes: 0,
   starts: new Int32Array(FIRST_COUNT),
   hashes: new Int32Array(FIRST_COUNT),
@@ -60,33 +50,13 @@ export const noTexts = (): Texts => ({
 
 /** Adds the text that is from `start` up to `end`; `hash` is `hashOf` it. */
 export function addText(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): void {
-  if (texts.count === SAMPLED && texts.isShared && texts.distinct > MOST_DISTINCT * SAMPLED) unshare(texts);
-  const isFound = texts.isShared && end - start <= LONGEST_SHARED;
-  const index = isFound ? find(texts, source, start, end, hash) : store(texts, source, start, end, hash);
-  addIndex(texts, index, end - start);
-}
-
-function addIndex(texts: Texts, index: number, length: number): void {
+  const index = find(texts, source, start, end, hash);
   const { count } = texts;
   if (count === texts.indexes.length) texts.indexes = withRoom(texts.indexes);
   if (index !== count) texts.isEachOnce = false;
   texts.indexes[count] = index;
   texts.count = count + 1;
-  texts.plainBytes += length + LENGTH_BYTES;
-}
-
-/** Stores each text once more for each time that it was added: from now on none is looked for. */
-function unshare(texts: Texts): void {
-  const { indexes, count, plainBytes } = texts;
-  const memory = memoryOf(Math.max(texts.bytes.length, 2 * plainBytes));
-  const starts = new Int32Array(texts.starts.length);
-  let sizeBytes = 0;
-  for (let index = 0; index < count; index += 1) {
-    starts[index] = sizeBytes;
-    sizeBytes += plainAt(texts, indexes[index] ?? 0).copy(memory.bytes, sizeBytes);
-    indexes[index] = index;
-  }
-  Object.assign(texts, memory, { starts, sizeBytes, distinct: count, isEachOnce: true, isShared: false });
+  texts.plainBytes += end - start + LENGTH_BYTES;
 }
 
 /** A hash of the bytes from `start` up to `end`, of 32 bits: of four at a time, then of the rest. */
@@ -122,7 +92,6 @@ export function clearTexts(texts: Texts): void {
   texts.distinct = 0;
   texts.count = 0;
   texts.isEachOnce = true;
-  texts.isShared = true;
   texts.plainBytes = 0;
 }
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { TableColumns } from '../../../lib/tables/parquet/fit-lines.ts';
+import type { TableColumns } from '../../../lib/tables/parquet/hive-type.ts';
 
 /** A table with a column of every type. */
 export const oddTable = {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { parquetMetadata } from 'hyparquet';
 import { once } from '../../../lib/base/once.ts';
-import type { TableColumns } from '../../../lib/tables/parquet/fit-lines.ts';
+import type { TableColumns } from '../../../lib/tables/parquet/hive-type.ts';
 import { createParquetFile } from '../../../lib/tables/parquet/parquet-writer.ts';
 import { jsonOf } from '../../snapshot/page/json-of.ts';
 import { oddTable } from './odd-lines.ts';

@@ -1,5 +1,4 @@
-import type { TableColumns } from '../../../lib/tables/parquet/fit-lines.ts';
-import { parseColumnType } from '../../../lib/tables/parquet/hive-type.ts';
+import { parseColumnType, type TableColumns } from '../../../lib/tables/parquet/hive-type.ts';
 
 type ColumnType = ReturnType<typeof parseColumnType>;
 
@@ -119,17 +118,10 @@ function fitNode(node: Node, type: ColumnType): Fitted {
 const firstOfEach = (members: readonly Member[]): readonly Member[] =>
   members.filter((member) => members.find(({ name }) => name === member.name) === member);
 
-/** By schoolbook: the digits, with the point moved by the exponent. */
+/** Only as digits: another notation of a whole number does not fit. */
 function integer(source: string): bigint | undefined {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];
-  if (/^0+$/.test(whole + fraction)) return 0n;
-  const point = whole.length + Number(exponent);
-  if (Math.abs(point) > 2_000) return undefined;
-  const digits = (whole + fraction).padEnd(point, '0');
-  if (/[^0]/.test(digits.slice(Math.max(point, 0))) || point <= 0) return undefined;
-  const value = BigInt(sign + digits.slice(0, point));
-  return value >= -(2n ** 63n) && value < 2n ** 63n ? value : undefined;
+  const value = /^-?\d+$/.test(source) ? BigInt(source) : undefined;
+  return value === undefined || value < -(2n ** 63n) || value >= 2n ** 63n ? undefined : value;
 }
 
 /** The row of a line, and how many members are in `_other`: what `createLineFitter` does, slow and obvious. */
