@@ -7,7 +7,7 @@ export { type GatheredBytes, gatherBytes } from './bytes/gathered-bytes.ts';
 export { freeMemory, growing } from './bytes/growing.ts';
 export { createNumbersByText, createSeenTexts, type SeenTexts } from './bytes/texts-by-hash.ts';
 export { checkedBy } from './json/checked-by.ts';
-export { canonicalExact, canonicalJson, ExactNumber, parseExact, printExact } from './json/exact-json.ts';
+export { canonicalExact, canonicalJson, parseExact, printExact } from './json/exact-json.ts';
 export {
   faultsOf,
   firstLine,
