@@ -114,29 +114,22 @@ function number(least: number, most: number, byDefault: number, whole = true) {
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-const origin = z.string({ error: 'the instance’s origin, such as https://acme.example.com' }).check(
-  z.refine(
-    (text) => {
-      if (!URL.canParse(text)) return false;
-      const url = new URL(text);
-      const allowed = url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname));
-      const bare =
-        url.pathname === '/' &&
-        url.search === '' &&
-        url.hash === '' &&
-        url.username === '' &&
-        url.password === '';
-      return allowed && bare && !text.includes('@');
-    },
-    { error: 'an origin over https (or http on loopback), without path, query or user' },
-  ),
-);
-
-const isWebhook = (text: string) => {
+const isSecureUrl = (text: string) => {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
 };
+
+const origin = z.string({ error: 'the instance’s origin, such as https://acme.example.com' }).check(
+  z.refine(
+    (text) => {
+      if (!isSecureUrl(text)) return false;
+      const { href, origin: bare } = new URL(text);
+      return href === `${bare}/` && !text.includes('@');
+    },
+    { error: 'an origin over https (or http on loopback), without path, query or user' },
+  ),
+);
 
 const TABLE = /^([A-Za-z0-9_.-]{3,255}|sqlite:.+)$/;
 
@@ -200,7 +193,7 @@ const settingsSchema = z.object({
   ),
   SYNC_FOLLOWERS: z.optional(z.string()),
   SYNC_DIGEST_URL: z.optional(
-    z.string().check(z.refine(isWebhook, { error: 'an address over https (or http on loopback)' })),
+    z.string().check(z.refine(isSecureUrl, { error: 'an address over https (or http on loopback)' })),
   ),
   LOG_LEVEL: z._default(
     z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {

@@ -43,12 +43,13 @@ export async function runCommandLine(
     },
     err,
     ...(given.screen === undefined ? {} : { log: createLogLines({ err, now: Date.now }) }),
+    // What is printed as JSON is made safe to show here, for all commands.
     out: (text) => {
       hasPrinted = true;
-      given.out(hasHints ? toPaste(text) : text);
+      given.out(isJson ? shownJson(text) : hasHints ? toPaste(text) : text);
     },
   };
-  let hasHints = false;
+  let [isJson, hasHints] = [false, false];
   let hasPrinted = false;
   let code: number = exitCodes.done;
   const program = createProgram(terminal, (finished) => {
@@ -59,6 +60,7 @@ export async function runCommandLine(
     environment = await withSettingsFile(flags, environment);
     hide = hideSecrets(environment);
     toPaste = pasted(given.environment, flags);
+    isJson = command.opts()['json'] === true;
     hasHints = !argv.includes('--json') && printsHints(pathOf(command));
     if (!flags.newLedger) return;
     environment = { ...environment, [NEW_LEDGER]: 'true' };
@@ -99,7 +101,6 @@ export function createProgram(terminal: Terminal, finish: (code: number) => void
     .showHelpAfterError('(see --help)')
     // An option after a command's name belongs to that command, even if its parent has one of the same name.
     .enablePositionalOptions();
-  const escaping = escapingJson(program, terminal);
   for (const [path, definition] of Object.entries(commands)) {
     const command = addCommand(program, path, definition);
     const load = loads[path as keyof typeof loads];
@@ -107,7 +108,7 @@ export function createProgram(terminal: Terminal, finish: (code: number) => void
     command.action(async (...all) => {
       const { default: run } = await load();
       const [given, flags] = [all.slice(0, -2), all.at(-2)];
-      finish(await run(given as never, flags as never, escaping, command));
+      finish(await run(given as never, flags as never, terminal, command));
     });
   }
   addSettingsOptions(program);
@@ -159,21 +160,6 @@ const loads: {
   env: () => import('./commands/env.ts'),
   completion: () => import('./commands/completion.ts'),
 };
-
-/** The terminal for commands. With `--json` they print JSON, which is made safe to show here for all of them. */
-function escapingJson(program: Command, terminal: Terminal): Terminal {
-  let isJson = false;
-  program.hook('preAction', (_, command) => {
-    isJson = command.opts()['json'] === true;
-  });
-  return {
-    ...terminal,
-    get environment() {
-      return terminal.environment;
-    },
-    out: (text) => terminal.out(isJson ? shownJson(text) : text),
-  };
-}
 
 /** `help jobs cancel` as `jobs cancel --help`; commander says what is wrong with anything else. */
 function helpOf([first, ...words]: readonly string[], program: Command): readonly string[] {

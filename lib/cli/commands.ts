@@ -38,6 +38,8 @@ const CONCURRENCY = [
 const FROM_CSV = [
   ['--from-csv <file>', 'make a job of each row of this CSV, by --template'],
   ['--template <file>', 'a job as JSON, in which {{column}} stands for a cell; - for standard input'],
+  ['--encoding <label>', 'the encoding of the file (default: detected)'],
+  ['--separator <character>', 'the separator of the CSV (default: detected from its header)'],
 ] as const;
 const KINDS = Object.keys(findableKinds) as readonly FindableKind[];
 const FILESET = '5ab50524-9b3d-4a75-b88a-f20ea274b5d8';
@@ -349,8 +351,6 @@ export const commands = {
     arguments: [['[file]', 'the jobs as JSON, one per line; may be gzipped']],
     options: [
       ...FROM_CSV,
-      ['--encoding <label>', 'the encoding of the file (default: detected)'],
-      ['--separator <character>', 'the separator of the CSV (default: detected from its header)'],
       ['--output <file>', 'write a row for each job: .csv, .tsv, .ndjson or .jsonl, with .gz or without'],
       CONCURRENCY,
       ['--dry-run', 'check everything, formulas too, but run nothing'],
@@ -366,8 +366,6 @@ export const commands = {
     arguments: [['[file]', 'the jobs as JSON, one per line; - for standard input']],
     options: [
       ...FROM_CSV,
-      ['--encoding <label>', 'the encoding of the CSV (default: detected)'],
-      ['--separator <character>', 'the separator of the CSV (default: detected from its header)'],
       ['--dry-run', 'check everything, formulas too, but send nothing'],
       ['--json', 'print how many were sent, and their ids, as one JSON value'],
     ],

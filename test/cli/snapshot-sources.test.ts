@@ -240,7 +240,7 @@ describe('snapshot cards', () => {
     stopping.interrupt();
     const { code, err } = await stopping.ended;
 
-    expect(code).toBe(1);
+    expect(code).toBe(130);
     expect(err).not.toContain('to resume');
     expect((await run(['runs', 'cards', '--all', '--json'])).out).toBe('[]');
   });

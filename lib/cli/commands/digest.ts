@@ -21,14 +21,22 @@ const DAY_MS = 86_400_000;
 
 type Failed = JobFacts['attention'];
 
+type Asked = {
+  readonly store: Store;
+  readonly sinceMs: number;
+  readonly addFault: (fault: string) => void;
+  readonly signal: AbortSignal;
+};
+
 /** Says what has changed, broken and failed, at the terminal or to a webhook. Needs only the store. */
 export default (async (_, { since, to, json }, terminal) => {
   const url = to === undefined ? undefined : webhookUrl(terminal);
   const sinceMs = since ?? Date.now() - DAY_MS;
   const store = await openStoreToRead(terminal);
   const faults: string[] = [];
-  const digests = await collect(store, sinceMs, (fault) => faults.push(fault), terminal.signal);
-  const failed = await failedJobs(store, sinceMs, (fault) => faults.push(fault), terminal.signal);
+  const addFault = (fault: string) => void faults.push(fault);
+  const asked = { store, sinceMs, addFault, signal: terminal.signal };
+  const [digests, failed] = [await collect(asked), await failedJobs(asked)];
   for (const fault of faults) terminal.err(shown(fault));
   const digest = together(digests, failed, sinceMs, store);
   if (json) terminal.out(inJson({ ...digest, places: digests.map(placeJson), jobs: failed }));
@@ -44,16 +52,12 @@ function webhookUrl({ environment }: Terminal): URL {
 }
 
 /** What is said of each place of which a run was published since, unless that is nothing. */
-async function collect(
-  store: Store,
-  sinceMs: number,
-  addFault: (fault: string) => void,
-  signal: AbortSignal,
-): Promise<readonly Digest[]> {
+async function collect(asked: Asked): Promise<readonly Digest[]> {
+  const { store, addFault } = asked;
   const found: Digest[] = [];
   for (const place of await placesIn(store)) {
     try {
-      const digest = await readAgain(() => digestOf(store, place, sinceMs, signal));
+      const digest = await readAgain(() => digestOf(place, asked));
       if (digest !== undefined && isNews(digest)) found.push(digest);
     } catch (error) {
       if (!(error instanceof StoredObjectError)) throw error;
@@ -63,12 +67,7 @@ async function collect(
   return found;
 }
 
-async function digestOf(
-  store: Store,
-  place: Place,
-  sinceMs: number,
-  signal: AbortSignal,
-): Promise<Digest | undefined> {
+async function digestOf(place: Place, { store, sinceMs, signal }: Asked): Promise<Digest | undefined> {
   const [run] = await publishedRuns(store, place, { signal });
   if (run === undefined || Date.parse(runOfId(run.run).startedAt) < sinceMs) return undefined;
   return collectDigest({ store, place, run: run.run, sinceMs, signal });
@@ -81,13 +80,8 @@ function isNews({ compared, broken, newlyMissing, manifest }: Digest): boolean {
 }
 
 /** The jobs that ended since, and are not done. */
-async function failedJobs(
-  store: Store,
-  sinceMs: number,
-  addFault: (fault: string) => void,
-  signal: AbortSignal,
-): Promise<Failed> {
-  const { jobs } = await readJobs({ store, nowMs: Date.now(), addFault, signal });
+async function failedJobs({ sinceMs, ...asked }: Asked): Promise<Failed> {
+  const { jobs } = await readJobs({ ...asked, nowMs: Date.now() });
   return jobs.attention.filter(({ finishedAt }) => finishedAt >= sinceMs);
 }
 

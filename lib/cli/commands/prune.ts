@@ -1,6 +1,7 @@
 import { readSyncSettings } from '../../settings.ts';
 import { placesIn } from '../../snapshot/history/places.ts';
 import {
+  type PlanOptions,
   type PrunePlan,
   type PruneRule,
   planPrune,
@@ -8,7 +9,6 @@ import {
 } from '../../snapshot/history/plan-prune.ts';
 import { pruneRuns, type StillNeeded } from '../../snapshot/history/prune-runs.ts';
 import type { Place } from '../../snapshot/keys.ts';
-import type { Store } from '../../store/index.ts';
 import { openPartitions } from '../../tables/partitions/partitions.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { oneGiven } from '../errors/usage-error.ts';
@@ -30,7 +30,7 @@ export default (async ([place], flags, terminal) => {
   const { signal, environment } = terminal;
   const store = await openStoreToRead(terminal);
   const partitions = openPartitions({ database, store, environment });
-  const plans = await plansOf(store, place, ruleOf(flags), signal);
+  const plans = await plansOf(place, { store, rule: ruleOf(flags), signal });
   const planned = plans.flatMap(({ runs }) => runs);
   const isAsked = !flags.dryRun && !flags.yes && planned.length > 0;
   if (isAsked) for (const run of planned) terminal.err(shown(describe(run)));
@@ -59,15 +59,10 @@ export default (async ([place], flags, terminal) => {
 const ruleOf = ({ keep, olderThan }: FlagsOf<'prune'>): PruneRule =>
   keep === undefined ? { kind: 'older', beforeMs: olderThan ?? 0 } : { kind: 'keep', keep };
 
-async function plansOf(
-  store: Store,
-  place: Place | undefined,
-  rule: PruneRule,
-  signal: AbortSignal,
-): Promise<readonly PrunePlan[]> {
+async function plansOf(place: Place | undefined, of: Pick<PlanOptions, 'store' | 'rule' | 'signal'>) {
   const plans: PrunePlan[] = [];
-  for (const each of place === undefined ? await placesIn(store) : [place])
-    plans.push(await planPrune({ store, place: each, rule, nowMs: Date.now(), signal }));
+  for (const each of place === undefined ? await placesIn(of.store) : [place])
+    plans.push(await planPrune({ ...of, place: each, nowMs: Date.now() }));
   return plans;
 }
 

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { sleep } from '../../base/index.ts';
 import { idDigits, PlatformError } from '../../platform/index.ts';
-import { openSession, type Session } from '../../session.ts';
+import { openSession } from '../../session.ts';
+import type { Settings } from '../../settings.ts';
 import { clearAfter } from '../../snapshot/history/clear-work.ts';
 import { findPublished } from '../../snapshot/history/find-published.ts';
 import { lastStopped } from '../../snapshot/history/unpublished-runs.ts';
@@ -38,9 +39,10 @@ export default (async (_, given, terminal, command) => {
   const taken = await runToTake(command, command.name() as Source, given, terminal);
   // One slot at a time: a snapshot can wait, and must not keep jobs waiting.
   const session = openSession({ ...terminal, greed: 'one' });
+  const { settings, callCounts, paceCounts } = session;
   const store = await session.store();
-  const platform = new URL(session.settings.PLATFORM_BASE_URL).host;
-  const saved = await openRun(taken, session, store, terminal.signal);
+  const platform = new URL(settings.PLATFORM_BASE_URL).host;
+  const saved = await openRun(taken, settings, store, terminal.signal);
   // Published before.
   if ('kind' in saved) return await endWith(saved, store, flags, terminal);
   const { source: place, run: id } = saved.checkpoint;
@@ -48,21 +50,17 @@ export default (async (_, given, terminal, command) => {
   terminal.err(`${place}: ${taken.kind === 'resumed' ? 'resuming run' : 'run'} ${id}`);
   const scan = await scanOfRun(saved.checkpoint, { call: session.platform.call, store, sleep });
   const progress = createProgress(place, {
-    screen: terminal.screen,
-    err: terminal.err,
-    callCounts: session.callCounts,
+    ...terminal,
+    callCounts,
     recordsBefore: saved.checkpoint.records,
   });
   const warn = warnOn(terminal);
   using _held = terminal.awaits?.({ lost: LOST });
   try {
     const publication = await takeRun(saved, scan, {
-      ...optionsOf(session, store),
-      platform,
-      force: flags.force === true,
-      onProgress: progress.update,
-      onRead: progress.publishing,
-      signal: terminal.signal,
+      ...{ store, platform, callCounts, paceCounts, now: Date.now, random: Math.random },
+      ...{ partMs: settings.SYNC_PART_SECONDS * 1_000, force: flags.force === true },
+      ...{ onProgress: progress.update, onRead: progress.publishing, signal: terminal.signal },
     });
     progress.end();
     if (publication.kind === 'published') await clearAfter(store, place, warn);
@@ -110,7 +108,7 @@ async function runToTake(
  */
 async function openRun(
   taken: RunToTake,
-  { settings }: Session,
+  settings: Settings,
   store: Store,
   signal: AbortSignal,
 ): Promise<Saved | Publication> {
@@ -120,13 +118,8 @@ async function openRun(
     return (await alreadyPublished(store, named)) ?? (await resume(store, named, platform));
   }
   return beginRun(taken.request, {
-    store,
-    compression: settings.SYNC_COMPRESSION,
-    platform,
-    idsFrom: taken.idsFrom,
-    now: Date.now,
-    random: Math.random,
-    signal,
+    ...{ store, platform, idsFrom: taken.idsFrom, compression: settings.SYNC_COMPRESSION },
+    ...{ now: Date.now, random: Math.random, signal },
   });
 }
 
@@ -148,16 +141,6 @@ async function canResume(store: Store, { cause, source, run }: SnapshotStoppedEr
   );
   return records !== 0;
 }
-
-/** What a run needs of the session that it is taken in. */
-const optionsOf = ({ settings, callCounts, paceCounts }: Session, store: Store) => ({
-  store,
-  callCounts,
-  paceCounts,
-  partMs: settings.SYNC_PART_SECONDS * 1_000,
-  now: Date.now,
-  random: Math.random,
-});
 
 type ResumedRun = Extract<RunToTake, { readonly kind: 'resumed' }>;
 

@@ -9,9 +9,8 @@ import { savedQueries } from '../../tables/saved-queries.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { counted, type Dialog, exitCodes, number, shown, shownLines } from '../terminal/terminal.ts';
 import { textTable } from './as-table.ts';
-import { complete } from './completion.ts';
 import { hiddenColumns } from './print-result.ts';
-import { promptCommands, runPromptCommand } from './prompt-commands.ts';
+import { complete, promptCommands, runPromptCommand } from './prompt-commands.ts';
 
 export type PromptOptions = {
   readonly tables: Tables;

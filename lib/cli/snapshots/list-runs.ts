@@ -90,29 +90,20 @@ function toRepair(place: Place): string {
 
 async function ofPublished(store: Store, source: Place, { run, manifest }: PublishedRun): Promise<ListedRun> {
   try {
-    return {
-      ...ofManifest(source, await manifestOf(store, manifest, { place: source, run })),
-      state: 'published',
-    };
+    const found = await manifestOf(store, manifest, { place: source, run });
+    return { ...ofManifest(source, found), state: 'published' };
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
-    return { ...unknownRun(source, runOfId(run)), state: 'published', fault: error.message };
+    const { startedAt } = runOfId(run);
+    return { ...UNKNOWN, source, run, startedAt, state: 'published', fault: error.message };
   }
 }
 
 function ofUnpublished(source: Place, found: UnpublishedRun): ListedRun {
-  const { run: id, startedAt, state } = found;
-  switch (found.state) {
-    case 'refused':
-    case 'superseded':
-      return { ...ofManifest(source, found.manifest), state };
-    case 'unfinished':
-      return { ...unknownRun(source, { id, startedAt }), state, records: found.records };
-    case 'damaged':
-      return { ...unknownRun(source, { id, startedAt }), state, fault: found.fault };
-    default:
-      return found satisfies never;
-  }
+  const { run, startedAt, state } = found;
+  if ('manifest' in found) return { ...ofManifest(source, found.manifest), state };
+  const known = 'fault' in found ? { fault: found.fault } : { records: found.records };
+  return { ...UNKNOWN, source, run, startedAt, state, ...known };
 }
 
 function ofManifest(source: Place, manifest: Manifest): Omit<ListedRun, 'state'> {
@@ -125,11 +116,9 @@ function ofManifest(source: Place, manifest: Manifest): Omit<ListedRun, 'state'>
   };
 }
 
-const unknownRun = (
-  source: Place,
-  { id, startedAt }: { readonly id: string; readonly startedAt: string },
-): Omit<ListedRun, 'state'> => ({
-  ...{ source, run: id, startedAt, finishedAt: null, durationMs: null, records: null },
+/** Of a run without a manifest that can be read. */
+const UNKNOWN = {
+  ...{ finishedAt: null, durationMs: null, records: null },
   ...{ against: null, added: null, removed: null, changed: null },
   ...{ consistency: null, forced: false, refused: [], fault: null },
-});
+} as const;
