@@ -8,7 +8,7 @@ export type { Observe, PlatformEvent } from '../platform/events.ts';
 export type { ConnectionPhase, PlatformFailure } from '../platform/failure.ts';
 export type { SentimentRequest } from '../platform/operations/analyze-sentiment.ts';
 export type { FunctionCall } from '../platform/operations/run-function.ts';
-export type { CalculationSearch, CalculationsResponse } from '../platform/operations/search-calculations.ts';
+export type { CalculationSearch } from '../platform/operations/search-calculations.ts';
 export type { FileSearch } from '../platform/operations/search-files.ts';
 export type { Page, PagesOptions } from '../platform/pages.ts';
 export { PlatformError } from '../platform/platform-error.ts';

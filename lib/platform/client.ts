@@ -13,7 +13,7 @@ import { type FunctionCall, runFunction } from './operations/run-function.ts';
 import { type CalculationSearch, searchCalculations } from './operations/search-calculations.ts';
 import type { FileSearch } from './operations/search-files.ts';
 import { updateFormula } from './operations/update-formula.ts';
-import { calculationPages, filePages, type PagesOptions } from './pages.ts';
+import { calculationPages, filePages, type PagesOptions, pageOf } from './pages.ts';
 import { defaultRetryLimits, type RetryLimits } from './retry.ts';
 import type { TokenSource } from './token.ts';
 
@@ -81,7 +81,7 @@ export const operations = (call: Call) => ({
   calculations: {
     /** One page; `pages` reads all of them, each when the loop asks for it. */
     search: (search: CalculationSearch, options?: CallOptions) =>
-      call(searchCalculations, { body: { ...search } }, options),
+      call(searchCalculations, { body: { ...search } }, options).then(pageOf),
     pages: (search: CalculationSearch, options?: PagesOptions) => calculationPages(call, search, options),
     /** Never sent twice. `strict` refuses a formula that does not parse instead of storing it as INVALID. */
     updateFormula: (

@@ -1,5 +1,9 @@
 import type { Call, CallOptions } from './call.ts';
-import { type CalculationSearch, searchCalculations } from './operations/search-calculations.ts';
+import {
+  type CalculationSearch,
+  type CalculationsResponse,
+  searchCalculations,
+} from './operations/search-calculations.ts';
 import { type FileSearch, searchFiles } from './operations/search-files.ts';
 import { PlatformError } from './platform-error.ts';
 import type { CalculationRow, FileRecord } from './records.ts';
@@ -35,15 +39,21 @@ export async function* calculationPages(
   for (let pages = 0; ; pages += 1) {
     refuseEndless(pages, maxPages, 'searchCalculations', 'calculations');
     const response = await call(searchCalculations, { body: { ...search, limit, offset } }, { signal });
-    const rows = response.results ?? [];
+    const page = pageOf(response);
+    const { rows } = page;
     const ids = rows.map((row) => row.id).join();
     if (rows.length === 0 || ids === before) return;
-    yield { rows, total: response.totalHits ?? undefined, degraded: response.degraded === true };
+    yield page;
     if (rows.length < limit && response.hasMore === false) return;
     before = ids;
     offset += rows.length;
   }
 }
+
+/** A search's response as a page. */
+export const pageOf = ({ results, totalHits, degraded }: CalculationsResponse): Page<CalculationRow> => ({
+  ...{ rows: results ?? [], total: totalHits ?? undefined, degraded: degraded === true },
+});
 
 /**
  * Pages of a FileSet's files by cursor. Ends at an empty page, at a cursor that is null or absent, and at a cursor that

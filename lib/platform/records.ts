@@ -8,6 +8,20 @@ import { idSchema } from './id.ts';
  * because the platform sends it in practice.
  */
 
+type NamedKeys<T> = keyof { [Key in keyof T as string extends Key ? never : Key]: true };
+
+/**
+ * What the contract names of a loose object, at any depth, so that a misspelt field does not compile; a map stays one.
+ * Fields that it does not name are there all the same: `(row as Record<string, unknown>)['field']`.
+ */
+type Named<T> = T extends readonly (infer Item)[]
+  ? Named<Item>[]
+  : T extends object
+    ? [NamedKeys<T>] extends [never]
+      ? T
+      : { [Key in keyof T as string extends Key ? never : Key]: Named<T[Key]> }
+    : T;
+
 const text = z.nullish(z.string());
 const flag = z.nullish(z.boolean());
 const count = z.nullish(z.number());
@@ -44,7 +58,7 @@ export const calculationRowSchema = z.looseObject({
   activeLinks: z.nullable(anyRecord()),
 });
 /** A calculation as the search returns it: without its expression. */
-export type CalculationRow = z.infer<typeof calculationRowSchema>;
+export type CalculationRow = Named<z.infer<typeof calculationRowSchema>>;
 
 export const calculationSchema = z.looseObject({
   ...calculationRow,
@@ -63,7 +77,7 @@ export const calculationSchema = z.looseObject({
   activeLinks: z.optional(z.nullable(anyRecord())),
 });
 /** A complete calculation: a named formula over the columns of a dataset. */
-export type Calculation = z.infer<typeof calculationSchema>;
+export type Calculation = Named<z.infer<typeof calculationSchema>>;
 
 export const fileSchema = z.looseObject({
   id: z.string(),
@@ -82,7 +96,7 @@ export const fileSchema = z.looseObject({
   indexReason: text,
 });
 /** A file or directory of a FileSet. `size` in bytes, null for a directory. */
-export type FileRecord = z.infer<typeof fileSchema>;
+export type FileRecord = Named<z.infer<typeof fileSchema>>;
 
 export const cardSchema = z.looseObject({
   id: idSchema,
@@ -96,7 +110,7 @@ export const cardSchema = z.looseObject({
   datasourceId: text,
 });
 /** A visualization over a dataset. */
-export type Card = z.infer<typeof cardSchema>;
+export type Card = Named<z.infer<typeof cardSchema>>;
 
 const logs = z.nullish(z.looseObject({ log: z.nullish(z.array(z.unknown())) }));
 
@@ -126,7 +140,7 @@ export const executionSchema = z.looseObject({
   ),
 });
 /** One run of a code function. HTTP 200 says nothing about its success: look at `status`. */
-export type FunctionExecution = z.infer<typeof executionSchema>;
+export type FunctionExecution = Named<z.infer<typeof executionSchema>>;
 
 export const sentimentSchema = z.looseObject({
   type: z.string(),
@@ -141,7 +155,7 @@ export const sentimentSchema = z.looseObject({
   ),
 });
 /** The sentiment of a text, by topic (`topicSentiments`) or overall (`sentiment`). */
-export type Sentiment = z.infer<typeof sentimentSchema>;
+export type Sentiment = Named<z.infer<typeof sentimentSchema>>;
 
 const revisionSchema = z.looseObject({
   dataFileRevisionId: idSchema,
@@ -166,4 +180,4 @@ export const dataFileSchema = z.looseObject({
   existing: flag,
 });
 /** The metadata of a data file; revisions only if `expand` requests them. */
-export type DataFile = z.infer<typeof dataFileSchema>;
+export type DataFile = Named<z.infer<typeof dataFileSchema>>;

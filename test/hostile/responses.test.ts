@@ -36,13 +36,13 @@ describe('a response is read as usual', () => {
 
     const response = await platformAt(server.url).calculations.search({ sort });
 
-    expect(response.results).toHaveLength(1);
+    expect(response.rows).toHaveLength(1);
     expect(server.requests).toHaveLength(1);
   });
 
   test('an empty object, which has no rows', async () => {
     await using server = await startServer(json({}));
 
-    expect(await platformAt(server.url).calculations.search({ sort })).toEqual({});
+    expect(await platformAt(server.url).calculations.search({ sort })).toMatchObject({ rows: [] });
   });
 });

@@ -23,7 +23,7 @@ describe('a call', () => {
 
     const response = await platform.calculations.search({ sort });
 
-    expect(response.results).toHaveLength(1);
+    expect(response.rows).toHaveLength(1);
     expect(slept).toEqual([7_000]);
     expect(log).toEqual(['turn', 'send', 'throttled 7000', 'sleep 7000', 'turn', 'send']);
   });
@@ -201,7 +201,7 @@ describe('what is observed', () => {
 
     const response = await platform.calculations.search({ sort });
 
-    expect(response.results).toHaveLength(1);
+    expect(response.rows).toHaveLength(1);
     expect(sent).toHaveLength(2);
     expect(events.map((event) => event.kind)).toEqual(['request', 'retry', 'request']);
   });

@@ -59,7 +59,7 @@ test('every operation works against the reference platform, end to end', async (
   const platform = clientOf(sandbox);
   const { state } = sandbox;
 
-  const { results } = await platform.calculations.search({
+  const { rows: results } = await platform.calculations.search({
     sort: { field: 'id', ascending: true },
     limit: 1,
   });

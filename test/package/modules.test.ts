@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+
+/* Who may import the package how, by its `exports`: its declarations are one line here. What attw says is conformance. */
+
+const project = mkdtempSync(join(tmpdir(), 'platform-sync-modules-'));
+const installed = join(project, 'node_modules', 'platform-sync');
+mkdirSync(join(installed, 'dist', 'lib', 'entries'), { recursive: true });
+cpSync('package.json', join(installed, 'package.json'));
+writeFileSync(
+  join(installed, 'dist', 'lib', 'entries', 'platform.d.ts'),
+  'export declare const openPlatform: () => { readonly rate: number };',
+);
+
+afterAll(() => rmSync(project, { recursive: true }));
+
+const STATIC =
+  "import { openPlatform } from 'platform-sync/platform';\nexport const { rate } = openPlatform();";
+const LATER =
+  "export const rate = async () => (await import('platform-sync/platform')).openPlatform().rate.toFixed();";
+
+/** What the compiler says of a file. */
+function faults(file: string, text: string, module: string): string {
+  writeFileSync(join(project, file), text);
+  const tsc = resolve('node_modules', 'typescript', 'bin', 'tsc');
+  const argv = [tsc, '--noEmit', '--strict', '--target', 'es2022', '--types', '', '--module', module, file];
+  return spawnSync(process.execPath, argv, { cwd: project, encoding: 'utf8' }).stdout;
+}
+
+test.each([
+  ['an ES module', 'main.mts', STATIC, 'node16'],
+  ['an ES module', 'main.mts', STATIC, 'nodenext'],
+  ['a CommonJS file', 'main.cts', STATIC, 'nodenext'],
+  ['a CommonJS file that waits for it', 'main.cts', LATER, 'node16'],
+])('%s (%s) has its types', (_, file, text, module) => {
+  expect(faults(file, text, module)).toBe('');
+});
+
+test('a CommonJS file of node16 that does not wait is told that the package has ES modules', () => {
+  expect(faults('main.cts', STATIC, 'node16')).toMatch(
+    /^main\.cts\(1,30\): error TS1479: .*ECMAScript module/,
+  );
+});
