@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { jobTypes, tokenHeader } from '../lib/contract.ts';
+import { jobTypes, platformLink, tokenHeader } from '../lib/contract.ts';
 import { eventRuleSchema } from './config-events.ts';
 import {
   awsAccount,
@@ -158,6 +158,21 @@ export const allow = z.strictObject(
   { error: 'an object of types, packages and functions' },
 );
 
+/** Where things are in the platform, in the form of PLATFORM_LINKS. */
+const links = z.strictObject(
+  {
+    /** Of a calculation, such as https://acme.example.com/calculations/{id}. */
+    calculation: platformLink,
+    /** Of a card. */
+    card: platformLink,
+    /** Of a dataset. */
+    dataset: platformLink,
+    /** Of a data file. */
+    'data-file': platformLink,
+  },
+  { error: 'an object of calculation, card, dataset and data-file' },
+);
+
 /** The tag of everything in an instance: its name. */
 export const OWN_TAG = 'platform-sync';
 
@@ -197,6 +212,8 @@ const instanceSchema = z.strictObject(
     ),
     /** For so many minutes, 5, 10, 15 or 30, a new version of what takes jobs gets a tenth of the messages, and is rolled back if it fails; $0.10 a month for the alarm of each queue. Default: it takes all at once, and nothing is rolled back. */
     canaryMinutes: z.optional(z.literal([5, 10, 15, 30], { error: '5, 10, 15 or 30' })),
+    /** The addresses of things in the platform, with `{id}`: report and digest link there. */
+    links: z.optional(links),
     /** Requests a second that everything in the instance may send together. */
     rate: z._default(number(0.001, 10_000), 2),
     /** Requests in flight in one process. */

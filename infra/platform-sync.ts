@@ -368,13 +368,14 @@ type Places = {
 };
 
 const commonEnvironment = (
-  { baseUrl, tokenHeader, rate, concurrency, timeoutMs, compression, logLevel }: CompleteSettings,
+  { baseUrl, tokenHeader, links, rate, concurrency, timeoutMs, compression, logLevel }: CompleteSettings,
   { storage, secret, serviceName }: Places,
 ) =>
   ({
     PLATFORM_BASE_URL: baseUrl,
     PLATFORM_TOKEN_SECRET: secret.arn,
     ...(tokenHeader === undefined ? {} : { PLATFORM_TOKEN_HEADER: tokenHeader }),
+    ...(links === undefined ? {} : { PLATFORM_LINKS: JSON.stringify(links) }),
     PLATFORM_RATE: String(rate),
     PLATFORM_CONCURRENCY: String(concurrency),
     ...(timeoutMs === undefined ? {} : { PLATFORM_TIMEOUT_MS: String(timeoutMs) }),

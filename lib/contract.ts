@@ -20,7 +20,7 @@ export { valueFaults } from './jobs/types/run-function/event-values.ts';
 export { type ModelTable, modelColumns } from './model/model-columns.ts';
 export { tokenHeader } from './platform/http/token-header.ts';
 export { REPORT_PAGE_KEY } from './report/stored-report.ts';
-export { type SettingName, settingNames } from './settings.ts';
+export { platformLink, type SettingName, settingNames } from './settings.ts';
 export { latestParquetFolder, type Place, partsOf, placeOf, REPLACED, RUN_TAG } from './snapshot/keys.ts';
 export type { ExpectedSnapshot } from './snapshot/missing-snapshots.ts';
 export { linkedSource, requestFields, requestRules } from './snapshot/sources/request.ts';

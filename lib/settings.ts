@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { hideUser, preview, proxyFaults } from './base/index.ts';
+import { hideUser, parseJson, preview, proxyFaults } from './base/index.ts';
 import { isOtherHeader, tokenHeader } from './platform/http/token-header.ts';
 import { DEFAULT_STORE, withPlaces } from './table/index.ts';
 
@@ -80,7 +80,7 @@ function fault(issue: z.core.$ZodIssue, given: Environment): string {
     value !== undefined && SECRET[name]?.(value)
       ? `${value.length} characters (not shown)`
       : preview(value, hideUser);
-  return `${name}: expected ${issue.message}, got ${got}`;
+  return `${issue.path.join('.')}: expected ${issue.message}, got ${got}`;
 }
 
 function tokenFaults(given: Environment): readonly string[] {
@@ -131,6 +131,30 @@ const origin = z.string({ error: 'the instance’s origin, such as https://acme.
   ),
 );
 
+/** The id never decides on the host, and no password is in a page. */
+const LINK = /^[a-z]+:\/\/[^/?#{@]+[/?#].*\{id\}/i;
+const LINK_EXPECTED = 'an address with {id} over https (or http on loopback)';
+
+/** The address of a thing in the platform. */
+export const platformLink = z.optional(
+  z
+    .string({ error: LINK_EXPECTED })
+    .check(z.refine((text) => isSecureUrl(text) && LINK.test(text), { error: LINK_EXPECTED })),
+);
+
+const platformLinks = z.strictObject(
+  { calculation: platformLink, card: platformLink, dataset: platformLink, 'data-file': platformLink },
+  { error: 'an object of calculation, card, dataset and data-file' },
+);
+
+function jsonIn(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
 const TABLE = /^([A-Za-z0-9_.-]{3,255}|sqlite:.+)$/;
 
 const QUALIFIED_FUNCTION =
@@ -159,6 +183,7 @@ const settingsSchema = z.object({
   PLATFORM_MAX_WAIT_MS: number(0, 3_600_000, 20_000),
   PLATFORM_TIMEOUT_MS: number(1, 3_600_000, 60_000),
   PLATFORM_MAX_RESPONSE_BYTES: number(1_024, 2_147_483_647, 104_857_600),
+  PLATFORM_LINKS: z.optional(z.pipe(z.pipe(z.string(), z.transform(jsonIn)), platformLinks)),
   SYNC_STORE: z._default(z.string(), DEFAULT_STORE),
   SYNC_COMPRESSION: z._default(z.enum(['gzip', 'zstd'], { error: 'gzip or zstd' }), 'gzip'),
   SYNC_PART_SECONDS: number(1, 3_600, 30),
@@ -210,6 +235,7 @@ export const settingNames = Object.keys(settingsSchema.shape) as readonly Settin
 export type SettingName = keyof Settings;
 
 const syncSchema = z.pick(settingsSchema, {
+  PLATFORM_LINKS: true,
   SYNC_STORE: true,
   SYNC_TABLE: true,
   SYNC_QUEUE_URL: true,

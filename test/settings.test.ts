@@ -251,11 +251,42 @@ describe('the snapshot function', () => {
   );
 });
 
+describe('the links into the platform', () => {
+  const links = (value: object) => ({ ...least, PLATFORM_LINKS: JSON.stringify(value) });
+
+  test('are addresses by kind, with the place of the id', () => {
+    const given = { card: 'https://acme.example.com/cards/{id}', 'data-file': 'http://localhost:80/{id}' };
+
+    expect(readSettings(links(given)).PLATFORM_LINKS).toEqual(given);
+  });
+
+  test.each([
+    'javascript:alert(1)//{id}',
+    'https://acme.example.com/cards',
+    'http://acme.example.com/{id}',
+    'https://{id}.example.com/',
+    'https://me:secret@acme.example.com/{id}',
+    '/cards/{id}',
+    7,
+  ])('are no %s', (card) => {
+    expect(faultsOf(links({ card }))).toEqual([
+      expect.stringMatching(/^PLATFORM_LINKS\.card: expected an address with \{id\} over https \(or http/),
+    ]);
+  });
+
+  test.each(['{', '[]', 'null', '{"page": "https://acme.example.com/{id}"}'])('are an object: %s', (text) => {
+    expect(faultsOf({ ...least, PLATFORM_LINKS: text })).toEqual([
+      `PLATFORM_LINKS: expected an object of calculation, card, dataset and data-file, got ${JSON.stringify(text)}`,
+    ]);
+  });
+});
+
 test('the contract names exactly the settings that are read', () => {
   const optional = {
     SYNC_TABLE: 'platform-sync',
     SYNC_QUEUE_URL: 'https://sqs.example.com/1/jobs',
     SYNC_DEAD_LETTER_URL: 'https://sqs.example.com/1/dead-letters',
+    PLATFORM_LINKS: '{}',
     SYNC_EVENT_BUS: 'default',
     SYNC_ALLOW: '{}',
     SYNC_SNAPSHOT_FUNCTION: 'snapshot:live',

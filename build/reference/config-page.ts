@@ -15,6 +15,7 @@ const INSIDE: Readonly<Record<string, readonly [file: string, constant: string]>
   alarms: ['infra/config-schema.ts', 'alarms'],
   allow: ['infra/config-schema.ts', 'allow'],
   vpc: ['infra/config-schema.ts', 'vpc'],
+  links: ['infra/config-schema.ts', 'links'],
 };
 
 /** What a field means, by its path in an instance. Throws if nothing says it. */

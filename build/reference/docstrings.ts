@@ -54,6 +54,6 @@ export function methodOf(file: string, maker: string, path: string): Documented 
 /** The docstrings of the members of an object that a constant is made of, of those inside too, by their names. */
 export function memberDocs(source: string, constant: string): Readonly<Record<string, string>> {
   const [, body = ''] = new RegExp(`const ${constant} = ([\\s\\S]*?)\\n(?:\\)|\\})`).exec(source) ?? [];
-  const documented = body.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*(\w+)\b/g);
+  const documented = body.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*'?([\w-]+)\b/g);
   return Object.fromEntries([...documented].map(([, comment = '', name = '']) => [name, joined(comment)]));
 }

@@ -30,6 +30,10 @@ const MEANINGS: Readonly<Record<SettingName, Meaning>> = {
   PLATFORM_TIMEOUT_MS: 'the time limit of one attempt; code functions have their own, 330000',
   PLATFORM_MAX_RESPONSE_BYTES:
     'of one response’s body, after decompression ([what memory holds beside it](hostile.md#what-the-limit-of-a-response-counts))',
+  PLATFORM_LINKS: [
+    'JSON: the address of a `calculation`, `card`, `dataset` or `data-file` in the platform, with `{id}`, such as `{"card": "https://acme.example.com/cards/{id}"}`: report and digest link there',
+    'none',
+  ],
   SYNC_STORE: 'where snapshots go: `s3://bucket/prefix` or a directory',
   SYNC_COMPRESSION: 'of parts: `gzip` or `zstd` (suffix `.zst`)',
   SYNC_PART_SECONDS: 'a part of a snapshot is closed after so long at the latest: what a crash may cost',

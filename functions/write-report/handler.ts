@@ -18,12 +18,12 @@ import { writeLine } from '../write-line.ts';
 export async function handler(event: unknown, context: Context) {
   return invocations.run(context, async (nearEnd) => {
     reportLateStart(event, process.env);
-    const { store, logger, failures } = await ready();
+    const { store, links, logger, failures } = await ready();
     const looked = afterPublishing({
       ...afterPublishingEvent.parse(event),
       store,
       async write(options) {
-        const faults = await failures.during(() => writeReport(options));
+        const faults = await failures.during(() => writeReport({ ...options, links }));
         if (faults.length > 0)
           logger.warn({ faults: faults.slice(0, MOST_FAULTS) }, 'report written with faults');
       },
@@ -73,10 +73,11 @@ const ready = once(open);
 await openAtStart(ready);
 
 async function open() {
-  const { SYNC_STORE, SYNC_STACK: service, LOG_LEVEL } = readSettings(process.env);
+  const { SYNC_STORE, SYNC_STACK: service, PLATFORM_LINKS: links, LOG_LEVEL } = readSettings(process.env);
   const store = await openStore(SYNC_STORE, { s3: process.env });
   return {
     store,
+    links,
     failures: createFailures({
       store,
       now: Date.now,

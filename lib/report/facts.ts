@@ -1,6 +1,7 @@
 import { type Flag, flagBits } from '../model/flags.ts';
 import { ownedNames, wrongFlags } from '../model/model-columns.ts';
 import type { Kind as ThingKind } from '../model/rules.ts';
+import type { PlatformLinks } from './link-to.ts';
 
 /**
  * Everything that the page shows, as one JSON value that the page carries. Texts are the platform's, as it sent them:
@@ -12,6 +13,7 @@ export type ReportFacts = {
   readonly writtenAt: number;
   /** The host of the platform that the newest run came from. */
   readonly platform: string | undefined;
+  readonly links: PlatformLinks;
   /** The store, for people to read. */
   readonly store: string;
   /** Every place with a published run, in the order of the sources. */
@@ -157,12 +159,20 @@ export type CalculationFacts = {
   readonly links: Counts;
   /** How many of these are not VALID: the graph has those among what is listed. */
   readonly brokenLinks: number;
+  /** Of those that are listed with broken links, or as invalid; undefined if no whole run of them is published. */
+  readonly brokenSince: BrokenSince | undefined;
   /** By the month of the last change, `2026-11`, oldest first. */
   readonly lastModified: readonly (readonly [month: string, count: number])[];
   /** If it is not whole: the first `MOST_LISTED`, and the first with each flag but `global` and `hidden`. */
   readonly list: Listed<
     Readonly<Record<'id' | 'name' | 'owner' | 'status', string>> & { modified: number | null; flags: number }
   >;
+};
+
+/** When the run began in which each of some calculations became broken; of the others, it was before `beforeMs`. */
+export type BrokenSince = {
+  readonly beforeMs: number;
+  readonly since: readonly (readonly [id: string, ms: number])[];
 };
 
 /** Cards as the model has them. */
@@ -206,7 +216,10 @@ export type FileFacts = {
   readonly filesets: readonly ({ readonly id: string } & Numbers<'files' | 'bytes'>)[];
   /** If it is not whole: the largest. */
   readonly list: Listed<
-    Readonly<Record<'fileset' | 'path' | 'type', string> & Record<'size' | 'created', number | null>>
+    Readonly<
+      Record<'fileset' | 'path' | 'type' | 'owner' | 'status', string> &
+        Record<'size' | 'created', number | null>
+    >
   >;
 };
 
@@ -216,7 +229,7 @@ export type DataFileFacts = {
   /** By age of the newest revision known, or of the file: `under 30 days`, `30 to 90 days`, `90 days to a year`, `over a year`, `unknown`. */
   readonly age: readonly (readonly [range: string, count: number])[];
   readonly list: Listed<
-    Readonly<Record<'id' | 'name' | 'scan', string> & Record<'size' | 'created', number | null>>
+    Readonly<Record<'id' | 'name' | 'scan' | 'owner', string> & Record<'size' | 'created', number | null>>
   >;
 };
 

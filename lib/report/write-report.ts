@@ -2,10 +2,13 @@ import { printStored, type Store } from '../store/index.ts';
 import { collectFacts } from './collect/collect-facts.ts';
 import type { ReportFacts } from './facts.ts';
 import { printPage } from './html.ts';
+import type { PlatformLinks } from './link-to.ts';
 import { REPORT_KEY, REPORT_PAGE_KEY, type StoredReport } from './stored-report.ts';
 
 export type ReportToWrite = {
   readonly store: Store;
+  /** Where things are in the platform. Default: nowhere. */
+  readonly links?: PlatformLinks | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly signal: AbortSignal;

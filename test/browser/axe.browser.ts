@@ -15,7 +15,7 @@ const STATES = [
   'broken',
   'owners',
   'owned?owner=41&flag=affected',
-  'calculations?flag=broken_links&owner=41',
+  'calculations?flag=broken_links&owner=41&modified.from=2024-01-01',
   'cards?q=revenue&page=2',
   'datasets',
   'files',

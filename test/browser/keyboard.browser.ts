@@ -52,6 +52,16 @@ test('everything can be reached and used by the keyboard alone', async () => {
   await page.locator('button[aria-pressed=true]', { hasText: 'unused' }).waitFor();
   expect(await focused(page)).toBe('unused');
   await page.keyboard.press('Space');
+  await tabTo(page, /^Status$/);
+  await page.keyboard.press('ArrowDown');
+  await page
+    .getByLabel('Status')
+    .evaluate('async (select) => { while (select.value === "") await new Promise(requestAnimationFrame); }');
+  expect(await focused(page)).toBe('Status');
+  await page.keyboard.press('ArrowUp');
+  await tabTo(page, /^Last changed from$/);
+  await page.keyboard.type('01012024');
+  await page.getByText('Save as CSV').waitFor();
   await tabTo(page, /^Id/);
   await page.keyboard.press('Enter');
   await page.locator('th[aria-sort=ascending]', { hasText: 'Id' }).waitFor();

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { calculationFlags } from '../../lib/report/facts.ts';
 import { HOSTILE, makeFacts } from '../report/make-facts.ts';
 import { openReport, startBrowser, writeReport } from './open-report.ts';
 
@@ -118,10 +119,41 @@ test('each owner has a page of what they own, with as many things as the list of
   await page.getByRole('heading', { name: 'What an owner has' }).waitFor();
 
   expect(await found(page)).toBe(`${affected[1]} things of 23,000`);
-  expect(await page.getByRole('button', { name: `Owner: ${name[1]}` }).count()).toBe(1);
+  expect(await page.getByLabel('Owner', { exact: true }).inputValue()).toBe(id[1]);
   expect(await page.getByText('It depends, over any number of steps').filter({ visible: true }).count()).toBe(
     1,
   );
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+test('a list is selected from by owner, status and day, and leads to each thing in the platform', async () => {
+  const { page, misdeeds } = await openReport(browser, `${report.url}#calculations?flag=broken_links`);
+  const { id = [], owner = [], flags = [], modified = [] } = facts.calculations?.list.columns ?? {};
+  const broken = id.flatMap((each, row) =>
+    ((flags[row] ?? 0) & calculationFlags.broken_links) !== 0
+      ? { id: each, owner: owner[row], modified: modified[row] ?? 0 }
+      : [],
+  );
+  const from = '2025-11-01';
+  const wanted = broken.filter((each) => each.owner === '42' && each.modified >= Date.parse(from));
+
+  await page.getByLabel('Owner', { exact: true }).selectOption({ label: 'Bo Lindqvist' });
+  await page.getByLabel('Last changed from').fill(from);
+  expect(await found(page)).toBe(`${wanted.length} calculations of 20,000`);
+  const row = page.getByRole('row').nth(1);
+
+  expect(wanted.length).toBeGreaterThan(1);
+  expect(await row.textContent()).toContain('before 2026-11-18');
+  const own = (await row.getByRole('cell').first().textContent()) ?? '';
+  expect(wanted.map((each) => each.id)).toContain(own);
+  expect(await row.getByRole('link', { name: / in the platform$/ }).getAttribute('href')).toBe(
+    `https://analytics.example.com/calculations/${own}`,
+  );
+  expect(new URL(page.url()).hash).toContain('modified.from=2025-11-01');
+
+  await page.getByLabel('Status', { exact: true }).selectOption('INVALID');
+  expect(await found(page)).toMatch(/^(No calculation matches|\d+ calculations? of 20,000)$/);
   expect(misdeeds).toEqual([]);
   await page.context().close();
 });
@@ -142,7 +174,7 @@ test('where-used leads from a dataset to a known card, in the picture and in the
   await page.getByLabel('Search datasets').fill(id[card] ?? '');
   await page
     .locator('.matches')
-    .getByRole('link', { name: title[card] ?? '' })
+    .getByRole('link', { name: title[card] ?? '', exact: true })
     .click();
   await page.getByRole('button', { name: 'what it uses' }).click();
 
@@ -180,7 +212,7 @@ test('names that would be markup or scripts stay text, wherever they are shown',
   const { page, misdeeds } = await openReport(browser, `${report.url}#calculations?sort=id`);
 
   expect(await page.getByRole('rowheader').allTextContents()).toEqual(
-    expect.arrayContaining(HOSTILE.slice(0, 5).map(String)),
+    expect.arrayContaining(HOSTILE.slice(0, 5).map((name) => `${name} ↗`)),
   );
   for (const view of ['changes', 'cards?sort=id', 'where-used?q=alert', 'where-used?id=calculation:1001']) {
     await page.evaluate(`location.hash = ${JSON.stringify(view)}`);

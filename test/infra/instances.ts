@@ -18,6 +18,7 @@ export const full = {
   baseUrl: 'https://acme.example.com:8443',
   tokenSecretArn: 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:acme/token-AbCdEf',
   tokenHeader: 'X-Token',
+  links: { card: 'https://acme.example.com/cards/{id}' },
   rate: 20,
   concurrency: 4,
   workers: 30,

@@ -369,6 +369,7 @@ test('the outputs that are settings, as `env --stack` finds them, are those of a
   expect(names.toSorted()).toEqual([
     'PLATFORM_BASE_URL',
     'PLATFORM_CONCURRENCY',
+    'PLATFORM_LINKS',
     'PLATFORM_RATE',
     'PLATFORM_TIMEOUT_MS',
     'PLATFORM_TOKEN_HEADER',

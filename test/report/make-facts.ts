@@ -31,6 +31,12 @@ const OWNER_IDS = OWNERS.map((_, index) => String(41 + index));
 const TOPICS = ['Margin', 'Revenue', 'Churn', 'Headcount', 'Pipeline', 'Returns', 'Inventory', 'Refunds'];
 const SHAPES = 'rolling mean,year to date,share of total,rank,moving total,ratio,plan,index'.split(',');
 
+const LINKS = {
+  calculation: 'https://analytics.example.com/calculations/{id}',
+  card: 'https://analytics.example.com/cards/{id}',
+  'data-file': 'https://analytics.example.com/data-files/{id}',
+};
+
 export type Sizes = { readonly calculations: number; readonly cards: number; readonly datasets: number };
 
 /**
@@ -48,7 +54,12 @@ export async function makeFacts(sizes: Sizes): Promise<ReportFacts> {
       lines: of.map((record) => JSON.stringify(record)),
       manifest: { selection: place === 'cards' ? { datasets: 'calculations', drill: true } : {} },
     });
-  const facts = await collectFacts({ store, now: () => WRITTEN_AT, signal: new AbortController().signal });
+  const facts = await collectFacts({
+    store,
+    links: LINKS,
+    now: () => WRITTEN_AT,
+    signal: new AbortController().signal,
+  });
   return {
     ...facts,
     platform: 'analytics.example.com',
@@ -107,6 +118,7 @@ function recordsOf({ calculations, cards, datasets }: Sizes, random: () => numbe
       path: `${pick(TOPICS).toLowerCase()}/2026/${index}/part-${below(99_999)}.parquet`,
       fileType: pick(['csv', 'parquet', 'xlsx', 'json']),
       indexStatus: pick(['INDEXED', 'INDEXED', 'PENDING', 'FAILED']),
+      createdBy: pick(OWNER_IDS),
       size: 9_000_000_000 - index * 4_000_000,
       created: new Date(pastMs(700)).toISOString(),
     })),

@@ -7,7 +7,7 @@ import type { ReportFacts } from '../../report/facts.ts';
 import { figuresOf } from '../../report/figures.ts';
 import { findReport, REPORT_PAGE_KEY, type StoredReport } from '../../report/stored-report.ts';
 import { printReport } from '../../report/write-report.ts';
-import type { Environment } from '../../settings.ts';
+import { type Environment, readSyncSettings } from '../../settings.ts';
 import { missingObject, parseLocation, type Store } from '../../store/index.ts';
 import { type FlagsOf, LINK_HOURS, type Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
@@ -37,7 +37,8 @@ export async function writeReport(
     );
   if (!isPrinted) await checkWritable(output);
   const store = await openStoreToRead(terminal);
-  const { page, facts } = await printReport({ store, now: Date.now, signal });
+  const { PLATFORM_LINKS: links } = readSyncSettings(environment);
+  const { page, facts } = await printReport({ store, links, now: Date.now, signal });
   const { snapshots, faults } = facts;
   for (const fault of faults) err(shown(`platform-sync: ${fault}`));
   if (snapshots.length === 0)

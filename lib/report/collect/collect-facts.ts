@@ -3,8 +3,10 @@ import { openModel } from '../../model/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
-import type { ReportFacts } from '../facts.ts';
+import { calculationFlags, type ReportFacts } from '../facts.ts';
+import type { PlatformLinks } from '../link-to.ts';
 import { readBatches } from './batches.ts';
+import { readBrokenSince } from './broken-since.ts';
 import { readFormulas } from './formulas.ts';
 import { readJobs } from './jobs.ts';
 import { type ListLimits, listLimits } from './listed.ts';
@@ -18,6 +20,8 @@ export type FactsToCollect = {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly signal: AbortSignal;
+  /** Where things are in the platform. Default: nowhere. */
+  readonly links?: PlatformLinks | undefined;
   /** Default: `MOST_WHOLE` and `MOST_LISTED`. */
   readonly limits?: ListLimits;
 };
@@ -33,12 +37,15 @@ export const collectFacts = (options: FactsToCollect): Promise<ReportFacts> =>
   );
 
 async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
-  const { store, now, signal } = options;
+  const { store, now, signal, links = {} } = options;
   const faults = new Set<string>();
   const addFault = (fault: string) => void faults.add(fault);
   const reading = { store, addFault, signal };
   const snapshots = await readSnapshots(reading);
-  const things = await readThings(options, addFault);
+  const { calculations, ...things } = await readThings(options, addFault);
+  const { manifests } = snapshots.find(({ facts }) => facts.place === 'calculations') ?? {};
+  const brokenSince =
+    manifests && (await readBrokenSince({ ...reading, manifests, ids: brokenIn(calculations) }));
   const { jobs, batchEnds } = await readJobs({ ...reading, nowMs: now() });
   const formulas = await readFormulas(reading);
   const batches = await readBatches({ ...reading, ends: batchEnds });
@@ -50,10 +57,18 @@ async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
     store: store.location,
     snapshots: snapshots.map(({ facts }) => facts),
     ...things,
-    ...{ formulas, batches, jobs },
+    calculations: calculations && { ...calculations, brokenSince },
+    ...{ links, formulas, batches, jobs },
     faults: [...faults],
   };
 }
+
+const BROKEN = calculationFlags.broken_links | calculationFlags.invalid;
+
+const brokenIn = (calculations: ReportFacts['calculations']): readonly string[] => {
+  const { id = [], flags = [] } = calculations?.list.columns ?? {};
+  return id.filter((_, row) => ((flags[row] ?? 0) & BROKEN) !== 0);
+};
 
 type ThingFacts = Pick<
   ReportFacts,

@@ -1,4 +1,5 @@
 import { asText, groupsOf, type RowGroup } from '../../model/index.ts';
+import { canonicalId } from '../../model/rules.ts';
 import type { DataFileFacts, FileFacts } from '../facts.ts';
 import {
   chosenRows,
@@ -42,7 +43,15 @@ export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
     };
     for (const file of await chosenRows({ group }, see, readFile)) listed.add(rankOf(file), file);
   }
-  const columns = columnsOf(listed.values(), ['path', 'fileset', 'type', 'size', 'created']);
+  const columns = columnsOf(listed.values(), [
+    'path',
+    'fileset',
+    'type',
+    'status',
+    'owner',
+    'size',
+    'created',
+  ]);
   return {
     ...{ total, bytes, fileType: fileType.counts(), indexStatus: indexStatus.counts() },
     filesets: [...filesets.values()],
@@ -59,13 +68,19 @@ async function readFile(group: RowGroup) {
   const path = await group.texts('path', asText);
   const name = await group.texts('name', asText);
   const type = await group.texts('filetype', countedText);
+  const status = await group.texts('indexstatus', countedText);
+  const owner = await group.texts('createdby', ownerId);
   const created = await group.texts('created', asText);
   return (row: number) => ({
     path: shownText(path(row) || (name(row) ?? '')),
     type: type(row) ?? NOT_STATED,
+    status: status(row) ?? NOT_STATED,
+    owner: owner(row) ?? '',
     created: timeIn(created(row)) ?? null,
   });
 }
+
+const ownerId = (utf8: Uint8Array): string => shownText(canonicalId(asText(utf8)) ?? '');
 
 const DAY_MS = 86_400_000;
 
@@ -76,6 +91,8 @@ const RANGES = [
   ['over a year', Number.POSITIVE_INFINITY],
 ] as const;
 
+type DataFileColumns = DataFileFacts['list']['columns'];
+
 /** Counts data files, and lists them: of very many the first. */
 export async function readDataFiles(options: RecordsToShow, nowMs: number): Promise<DataFileFacts> {
   const { whole, top } = options.limits;
@@ -84,7 +101,7 @@ export async function readDataFiles(options: RecordsToShow, nowMs: number): Prom
   const ages = new Map<string, number>(
     [...RANGES.map(([name]) => name), NOT_STATED].map((name) => [name, 0]),
   );
-  const rows: { id: string; name: string; scan: string; size: number | null; created: number | null }[] = [];
+  const rows: { [Name in keyof DataFileColumns]: DataFileColumns[Name][number] }[] = [];
   let total = 0;
   for await (const { group } of groupsOf(options.columns['data-files'])) {
     options.signal.throwIfAborted();
@@ -107,7 +124,7 @@ export async function readDataFiles(options: RecordsToShow, nowMs: number): Prom
     };
     rows.push(...(await chosenRows({ group }, see, readDataFile)));
   }
-  const columns = columnsOf(rows, ['id', 'name', 'scan', 'size', 'created']);
+  const columns = columnsOf(rows, ['id', 'name', 'scan', 'owner', 'size', 'created']);
   const list = { total, isWhole: total === rows.length, columns };
   return { total, scanState: scanState.counts(), age: [...ages], list };
 }
@@ -115,7 +132,12 @@ export async function readDataFiles(options: RecordsToShow, nowMs: number): Prom
 async function readDataFile(group: RowGroup) {
   const id = await group.texts('datafileid', asText);
   const name = await group.texts('name', asText);
-  return (row: number) => ({ id: shownText(id(row) ?? ''), name: shownText(name(row) ?? '') });
+  const owner = await group.texts('responsibleuserid', ownerId);
+  return (row: number) => ({
+    id: shownText(id(row) ?? ''),
+    name: shownText(name(row) ?? ''),
+    owner: owner(row) ?? '',
+  });
 }
 
 const timeOf = (revision: Members): number | undefined =>

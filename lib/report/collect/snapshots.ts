@@ -13,7 +13,7 @@ const RUNS = 30;
 
 /** Every place with a published run, in the order of the sources. What is damaged of one becomes a fault. */
 export async function readSnapshots(options: Reading) {
-  const found: { readonly manifest: Manifest; readonly facts: SnapshotFacts }[] = [];
+  const found: NonNullable<Awaited<ReturnType<typeof readSnapshot>>>[] = [];
   for (const place of await placesIn(options.store)) {
     options.signal.throwIfAborted();
     const orFault = unlessDamaged((fault) => options.addFault(`${place}: ${fault}`));
@@ -32,6 +32,7 @@ async function readSnapshot(place: Place, options: ReadingPlace) {
   const manifest = await manifestOf(store, latest.manifest, { place, run: latest.run });
   const published = (await publishedRuns(store, place, { signal }).catch(orFault)) ?? [];
   const newest = await allRuns({ store, place, latest, published, signal }).catch(orFault);
+  const manifests = await readManifests(place, published, options);
   const { run, records, totals, consistency, forced, missing } = manifest;
   const facts: SnapshotFacts = {
     place,
@@ -41,25 +42,25 @@ async function readSnapshot(place: Place, options: ReadingPlace) {
     missing: missing.slice(0, MOST_LISTED),
     missingTotal: missing.length,
     refused: refusedIn(newest?.[0]),
-    history: await readHistory(place, published, options),
+    history: manifests.map(runFacts).reverse(),
     changes: await readChanges({ ...options, place, manifest }),
   };
-  return { manifest, facts };
+  return { manifest, manifests, facts };
 }
 
-/** The last published runs, oldest first. */
-async function readHistory(
+/** Of the last published runs, newest first. */
+async function readManifests(
   place: Place,
   published: readonly PublishedRun[],
   { store, signal, orFault }: ReadingPlace,
-): Promise<readonly RunFacts[]> {
-  const history: RunFacts[] = [];
+): Promise<readonly Manifest[]> {
+  const manifests: Manifest[] = [];
   for (const { run, manifest: key } of published.slice(0, RUNS)) {
     signal.throwIfAborted();
     const manifest = await manifestOf(store, key, { place, run }).catch(orFault);
-    if (manifest !== undefined) history.push(runFacts(manifest));
+    if (manifest !== undefined) manifests.push(manifest);
   }
-  return history.reverse();
+  return manifests;
 }
 
 const timesOf = ({ startedAt, finishedAt }: Manifest) => ({

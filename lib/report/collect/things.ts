@@ -81,7 +81,7 @@ export async function readCalculations(options: ThingsToShow): Promise<Shown<Cal
   const columns = columnsOf(rows, ['id', 'name', 'owner', 'status', 'modified', 'flags']);
   const list = { total, isWhole: rows.length === total, columns };
   const flags = { ...flagged.counts(), oldest: old.size };
-  const said = { status: statuses.counts(), flags, lastModified: byMonth(days) };
+  const said = { status: statuses.counts(), flags, lastModified: byMonth(days), brokenSince: undefined };
   return { facts: { total, ...said, ...linksIn(model.graph), list }, nodes: rows.map(({ node }) => node) };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { matching, sorted } from '../../../lib/report/page/lists/find.ts';
+import { matching, selectedBy, sorted } from '../../../lib/report/page/lists/find.ts';
 
 const names = ['Margin 10', 'margin 9', 'Ärger', 'Revenue'];
 
@@ -14,6 +14,29 @@ describe('a search', () => {
 
   test('for nothing finds everything that passes', () => {
     expect(matching(texts, '  ', (row) => row > 1)).toEqual([2, 3]);
+  });
+});
+
+describe('a selection', () => {
+  const text = () => '';
+  const owners = [['41', '42'], ['41'], []];
+  const times = [Date.UTC(2026, 10, 1, 23), Date.UTC(2026, 10, 3), null];
+  const columns = [
+    { name: 'owner', text, values: (row: number) => owners[row] ?? [] },
+    { name: 'changed', text, number: (row: number) => times[row] ?? null, isDay: true },
+  ];
+  const select = (params: Readonly<Record<string, string>>) => [0, 1, 2].filter(selectedBy(columns, params));
+
+  test('is by any value of a column, and by days of which both ends count', () => {
+    expect(select({})).toEqual([0, 1, 2]);
+    expect(select({ owner: '42' })).toEqual([0]);
+    expect(select({ 'changed.from': '2026-11-02' })).toEqual([1]);
+    expect(select({ 'changed.to': '2026-11-01' })).toEqual([0]);
+    expect(select({ owner: '41', 'changed.from': '2026-11-01', 'changed.to': '2026-11-03' })).toEqual([0, 1]);
+  });
+
+  test('asks nothing by what is no day, and of columns that it does not know', () => {
+    expect(select({ 'changed.from': 'x', page: '2' })).toEqual([0, 1, 2]);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { flagWords } from '../../flag-words.ts';
-import { Badges, NodeLink } from '../parts/parts.tsx';
+import { Badges, NodeLink, PlatformLink } from '../parts/parts.tsx';
 import { hashOf } from '../state/hash.ts';
 import type { Node, Report } from '../state/report.ts';
 import { bytes, count, day } from '../text/numbers.ts';
@@ -37,7 +37,18 @@ const printed = (of: readonly (number | null)[], print: (value: number) => strin
 export const days = (of: readonly (number | null)[]): Shown => ({
   text: (row) => day(of[row]),
   number: (row) => of[row] ?? null,
+  isDay: true,
 });
+
+/** Since when calculations have been broken, by their ids. */
+export function since(ids: readonly (string | undefined)[], { since: known }: Report): Shown {
+  const at = (row: number) => known.get(ids[row] ?? '');
+  return {
+    text: (row) => `${at(row)?.isBefore ? 'before ' : ''}${day(at(row)?.ms)}`,
+    number: (row) => (at(row)?.isBefore ? (at(row)?.ms ?? 0) - 1 : (at(row)?.ms ?? null)),
+    isDay: true,
+  };
+}
 
 type Named = Pick<Node, 'kind' | 'id' | 'name'>;
 
@@ -53,6 +64,20 @@ export const things = (at: (row: number) => Named | undefined, { withKind = fals
           <NodeLink {...node} />
         </>
       )
+    );
+  },
+});
+
+/** Data files, on which nothing is known to depend. */
+export const uploads = (ids: readonly string[], names: readonly string[]): Shown => ({
+  ...texts(names),
+  cell: (row) => {
+    const [id = '', name = ''] = [ids[row], names[row]];
+    return (
+      <>
+        <Text of={name} most={120} />
+        <PlatformLink kind="data-file" {...{ id, name }} />
+      </>
     );
   },
 });

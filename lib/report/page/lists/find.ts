@@ -4,7 +4,28 @@ export type Sortable = {
   readonly text: (row: number) => string;
   /** What it is sorted by, if not by its text. Rows without a number come last, in either direction. */
   readonly number?: ((row: number) => number | null) | undefined;
+  /** The values of a row, any of which as `COLUMN=VALUE` selects it. Default: no value does. */
+  readonly values?: (row: number) => readonly string[];
+  /** True if the number is a time, which `COLUMN.from=DAY` and `COLUMN.to=DAY` select. */
+  readonly isDay?: boolean;
 };
+
+const DAY_MS = 86_400_000;
+
+/** Whether a row has what the parameters of an address ask of its columns. */
+export function selectedBy(columns: readonly Sortable[], params: Readonly<Record<string, string>>) {
+  const tests = columns.flatMap(({ name, values, number, isDay = false }) => {
+    const value = params[name];
+    if (values !== undefined) return value ? (row: number) => values(row).includes(value) : [];
+    const [from, to] = [Date.parse(params[`${name}.from`] ?? ''), Date.parse(params[`${name}.to`] ?? '')];
+    if (!isDay || (Number.isNaN(from) && Number.isNaN(to))) return [];
+    return (row: number) => {
+      const ms = number?.(row) ?? null;
+      return ms !== null && !(ms < from) && !(ms >= to + DAY_MS);
+    };
+  });
+  return (row: number): boolean => tests.every((test) => test(row));
+}
 
 /** The rows whose text contains all words of the query, in any case, and that pass. The texts are in lower case. */
 export function matching(

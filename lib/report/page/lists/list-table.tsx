@@ -1,9 +1,9 @@
-import { useMemo } from 'preact/hooks';
+import { useId, useMemo } from 'preact/hooks';
 import { Chips, SearchBox } from '../parts/parts.tsx';
 import { type Params, show, type View } from '../state/hash.ts';
 import { count, counted } from '../text/numbers.ts';
-import { Text } from '../text/text.tsx';
-import { inShownOrder, matching } from './find.ts';
+import { readable, shortened } from '../text/shown.ts';
+import { inShownOrder, matching, selectedBy } from './find.ts';
 import type { List } from './lists.tsx';
 import { csvOf, saveFile } from './save-csv.ts';
 import { type Column, Table } from './table.tsx';
@@ -16,23 +16,18 @@ export function ListTable({ view, list, params }: Props) {
     const [heading] = list.columns;
     return list.ids.map((id, row) => `${heading?.text(row)} ${id}`.toLowerCase());
   }, [list]);
-  const { q = '', flag = '', page = '1', sort = list.sort } = params;
-  const facets = list.columns.filter(
-    ({ name, values }) => values !== undefined && params[name] !== undefined,
-  );
-  const facetKey = facets.map(({ name }) => `${name}=${params[name]}`).join('&');
+  const { page = '1', sort = list.sort, ...selecting } = params;
   const rows = useMemo(() => {
-    const flags = list.flags?.filter(({ name }) => flag.split(',').includes(name)) ?? [];
-    const passes = (row: number) =>
-      flags.every(({ has }) => has(row)) &&
-      facets.every(({ name, values }) => values?.(row).includes(params[name] ?? ''));
-    return matching(texts, q, passes);
-  }, [list, texts, q, flag, facetKey]);
+    const isSelected = selectedBy(list.columns, selecting);
+    const flags = list.flags?.filter(({ name }) => selecting['flag']?.split(',').includes(name)) ?? [];
+    const passes = (row: number) => flags.every(({ has }) => has(row)) && isSelected(row);
+    return matching(texts, selecting['q'] ?? '', passes);
+  }, [list, texts, JSON.stringify(selecting)]);
   const set = (changes: Params, replace = false) =>
     show(view, { ...params, page: '', ...changes }, { replace });
   return (
     <>
-      <ListTools list={list} params={params} facets={facets} set={set} />
+      <ListTools {...{ list, params, set }} />
       <p class="found" role="status">
         {foundWords(list, rows.length)}
       </p>
@@ -68,11 +63,10 @@ function foundWords({ one, ids: { length }, total, isWhole, which = 'first' }: L
 type ToolsProps = {
   readonly list: List;
   readonly params: Params;
-  readonly facets: readonly Column[];
   readonly set: (changes: Params, replace?: boolean) => void;
 };
 
-function ListTools({ list: { one, flags = [] }, params, facets, set }: ToolsProps) {
+function ListTools({ list: { one, ids, columns, flags = [] }, params, set }: ToolsProps) {
   const selected = (params['flag'] ?? '').split(',').filter(Boolean);
   const toggle = (name: string) =>
     selected.includes(name) ? selected.filter((each) => each !== name) : [...selected, name];
@@ -96,13 +90,65 @@ function ListTools({ list: { one, flags = [] }, params, facets, set }: ToolsProp
             </p>
           ),
       )}
-      {facets.map(({ name, label, labelOf }) => (
-        <button key={name} type="button" class="facet" onClick={() => set({ [name]: '' })}>
-          {label}: <Text of={labelOf?.(params[name] ?? '') ?? params[name] ?? ''} most={60} />{' '}
-          <span aria-hidden="true">×</span>
-          <span class="quiet">, remove</span>
-        </button>
+      {columns.map((column) => (
+        <Filter key={column.name} {...{ column, params, set }} length={ids.length} />
       ))}
     </search>
   );
+}
+
+type FilterProps = Pick<ToolsProps, 'params' | 'set'> & { readonly column: Column; readonly length: number };
+
+/** Selects rows by the values of a column, or by the first and last day; nothing for a column of anything else. */
+function Filter({
+  column: { name, label, values, labelOf = (value) => value, isDay },
+  length,
+  params,
+  set,
+}: FilterProps) {
+  const id = useId();
+  const choices = useMemo(() => choicesOf(length, values), [values]);
+  if (values !== undefined) {
+    const chosen = params[name] ?? '';
+    const offered = chosen === '' || choices.includes(chosen) ? choices : [chosen, ...choices];
+    return (
+      <div class="filter">
+        <label for={id}>{label}</label>
+        <select id={id} value={chosen} onChange={(event) => set({ [name]: event.currentTarget.value })}>
+          <option value="">All</option>
+          {offered.map((value) => (
+            <option key={value} value={value}>
+              {shortened(readable(labelOf(value)), 60)}
+            </option>
+          ))}
+        </select>
+      </div>
+    );
+  }
+  if (!isDay) return null;
+  return (['from', 'to'] as const).map((end) => (
+    <div key={end} class="filter">
+      <label for={id + end}>{`${label} ${end}`}</label>
+      <input
+        id={id + end}
+        type="date"
+        value={params[`${name}.${end}`] ?? ''}
+        onChange={(event) => set({ [`${name}.${end}`]: event.currentTarget.value })}
+      />
+    </div>
+  ));
+}
+
+const MOST_CHOICES = 500;
+
+/** The values of a column, the most frequent first. */
+function choicesOf(length: number, values: Column['values']): readonly string[] {
+  const counts = new Map<string, number>();
+  for (let row = 0; row < length; row += 1)
+    for (const value of values?.(row) ?? [])
+      if (value !== '') counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, MOST_CHOICES)
+    .map(([value]) => value);
 }

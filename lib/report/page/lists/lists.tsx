@@ -12,9 +12,11 @@ import {
   facets,
   numbers,
   owners,
+  since,
   sizes,
   texts,
   things,
+  uploads,
 } from './columns.tsx';
 import type { Column } from './table.tsx';
 
@@ -63,6 +65,7 @@ const lists = {
         { name: 'status', label: 'Status', ...facets(status) },
         { name: 'owner', label: 'Owner', ...owners(owner, report) },
         { name: 'modified', label: 'Last changed', ...days(modified) },
+        { name: 'since', label: 'Broken since', ...since(id, report) },
         { name: 'flags', label: 'Notes', ...badges(flags, calculationFlags) },
       ],
       flags: flagsOf(flags, calculationFlags),
@@ -110,9 +113,10 @@ const lists = {
     };
   },
 
-  files({ facts: { files } }: Report): List | undefined {
+  files(report: Report): List | undefined {
+    const { files } = report.facts;
     if (files === undefined) return undefined;
-    const { path, fileset, type, size, created } = files.list.columns;
+    const { path, fileset, type, status, owner, size, created } = files.list.columns;
     return {
       ...files.list,
       ...{ one: 'file', which: 'largest', sort: '-size', ids: path },
@@ -120,22 +124,26 @@ const lists = {
         { name: 'path', label: 'Path', ...texts(path) },
         { name: 'fileset', label: 'FileSet', ...facets(fileset) },
         { name: 'type', label: 'Type', ...facets(type) },
+        { name: 'status', label: 'Index status', ...facets(status) },
+        { name: 'owner', label: 'Owner', ...owners(owner, report) },
         { name: 'size', label: 'Size', ...sizes(size) },
         { name: 'created', label: 'Created', ...days(created) },
       ],
     };
   },
 
-  'data-files'({ facts: { dataFiles } }: Report): List | undefined {
+  'data-files'(report: Report): List | undefined {
+    const { dataFiles } = report.facts;
     if (dataFiles === undefined) return undefined;
-    const { name, id, scan, size, created } = dataFiles.list.columns;
+    const { name, id, scan, owner, size, created } = dataFiles.list.columns;
     return {
       ...dataFiles.list,
       ...{ one: 'data file', sort: 'name', ids: id },
       columns: [
-        { name: 'name', label: 'Name', ...texts(name) },
+        { name: 'name', label: 'Name', ...uploads(id, name) },
         { name: 'id', label: 'Id', ...texts(id) },
         { name: 'scan', label: 'Scan state', ...facets(scan) },
+        { name: 'owner', label: 'Owner', ...owners(owner, report) },
         { name: 'size', label: 'Size', ...sizes(size) },
         { name: 'created', label: 'Created', ...days(created) },
       ],
@@ -203,6 +211,7 @@ const lists = {
           ...owners([...(own?.owner ?? []), ...(other?.owner ?? [])], report),
         },
         { name: 'modified', label: 'Last changed', ...days(own?.modified ?? []) },
+        { name: 'since', label: 'Broken since', ...since(own?.id ?? [], report) },
         { name: 'flags', label: 'Notes', ...badges(flags, ownedBits) },
       ],
       flags: flagsOf(flags, ownedBits),
@@ -210,9 +219,15 @@ const lists = {
   },
 
   /** The links that are not VALID: whose they are, what they name, and how much depends on whoever has them. */
-  broken({ facts: { calculations, graph }, edges, edgeAt }: Report): List | undefined {
+  broken(report: Report): List | undefined {
+    const { facts, edges, edgeAt } = report;
+    const { calculations, graph } = facts;
     if (calculations === undefined) return undefined;
+    const { id, owner } = calculations.list.columns;
     const ends = graph.invalid.map(([edge]) => edgeAt(edge));
+    // A card refers by a link of the calculation that it uses.
+    const ids = ends.map(({ user, used }) => (user?.kind === 'calculation' ? user.id : used?.id));
+    const ownerOf = new Map(id.map((each, row) => [each, owner[row] ?? '']));
     // Counted once for each node.
     const reached = new Map(graph.invalid.map(([edge]) => [graph.user[edge] ?? 0, 0]));
     for (const node of reached.keys()) reached.set(node, reach(edges.users, [node]).nodes.length);
@@ -227,6 +242,15 @@ const lists = {
         { name: 'relation', label: 'How', ...facets(ends.map(({ relation }) => relation)) },
         { name: 'used', label: 'To what', ...things((row) => ends[row]?.used, { withKind: true }) },
         { name: 'valid', label: 'The link is', ...facets(graph.invalid.map(([, valid]) => valid)) },
+        {
+          name: 'owner',
+          label: 'Owner',
+          ...owners(
+            ids.map((each) => ownerOf.get(each ?? '') ?? ''),
+            report,
+          ),
+        },
+        { name: 'since', label: 'Broken since', ...since(ids, report) },
         { name: 'reaches', label: 'Depend on it', ...numbers(reaches) },
       ],
     };

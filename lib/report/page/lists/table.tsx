@@ -11,8 +11,6 @@ export type Column = Sortable & {
   /** Default: the text. */
   readonly cell?: (row: number) => ComponentChildren;
   readonly isNumber?: boolean;
-  /** The values of a row, any of which as `COLUMN=VALUE` in the address selects it. Default: no value does. */
-  readonly values?: (row: number) => readonly string[];
   /** What a value is called. Default: itself. */
   readonly labelOf?: (value: string) => string;
 };

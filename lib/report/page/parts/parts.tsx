@@ -2,9 +2,11 @@ import type { ComponentChildren } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
 import type { Kind } from '../../facts.ts';
 import { flagWords } from '../../flag-words.ts';
+import { linkTo } from '../../link-to.ts';
 import { hashOf } from '../state/hash.ts';
-import { nodeKey } from '../state/report.ts';
+import { nodeKey, useReport } from '../state/report.ts';
 import { count } from '../text/numbers.ts';
+import { readable } from '../text/shown.ts';
 import { Text } from '../text/text.tsx';
 
 /** What stands where there is nothing yet, with the command that makes something. */
@@ -35,12 +37,37 @@ export function Scrolled({ label, kind = '', children }: Parent & { label: strin
 
 type NodeProps = { readonly kind: Kind; readonly id: string; readonly name: string };
 
-/** A thing's name, or its id if it has none, which leads to what depends on it. */
+/** A thing's name, or its id if it has none, which leads to what depends on it, with a link into the platform. */
 export function NodeLink({ kind, id, name }: NodeProps) {
   return (
-    <a href={hashOf('where-used', { id: nodeKey({ kind, id }) })}>
-      <Text of={name === '' ? id : name} most={120} />
-    </a>
+    <>
+      <a href={hashOf('where-used', { id: nodeKey({ kind, id }) })}>
+        <Text of={name === '' ? id : name} most={120} />
+      </a>
+      <PlatformLink {...{ kind, id, name }} />
+    </>
+  );
+}
+
+type LinkProps = Omit<NodeProps, 'kind'> & { readonly kind: Kind | 'data-file' };
+
+/** An arrow that leads to a thing in the platform, where its address is known. */
+export function PlatformLink({ kind, id, name }: LinkProps) {
+  const href = linkTo(useReport().facts.links, kind, id);
+  if (href === undefined) return null;
+  return (
+    <>
+      {' '}
+      <a
+        class="away"
+        href={href}
+        rel="noreferrer"
+        title="In the platform"
+        aria-label={`${readable(name === '' ? id : name)} in the platform`}
+      >
+        ↗
+      </a>
+    </>
   );
 }
 

@@ -3,7 +3,7 @@ import { numbers, texts, things } from '../lists/columns.tsx';
 import { matching } from '../lists/find.ts';
 import { type Column, Table } from '../lists/table.tsx';
 import { LayersPicture } from '../parts/layers-picture.tsx';
-import { Chips, Empty, NodeLink, SearchBox } from '../parts/parts.tsx';
+import { Chips, Empty, NodeLink, PlatformLink, SearchBox } from '../parts/parts.tsx';
 import { hashOf, type Params, show } from '../state/hash.ts';
 import {
   type Direction,
@@ -95,6 +95,7 @@ function Impact({ number, node, params }: ImpactProps) {
     <article class="impact">
       <h3>
         <span class={`kind kind-${kind}`}>{kind}</span> <Text of={name === '' ? id : name} />
+        <PlatformLink {...{ kind, id, name }} />
       </h3>
       <p class="quiet-line">
         {name !== '' && <>Id {id}. </>}

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { linkTo } from '../../lib/report/link-to.ts';
+
+const links = { card: 'https://acme.example.com/cards/{id}?of={id}#{id}' };
+
+test.each([
+  ['17', '17'],
+  ['a/b?c#d', 'a%2Fb%3Fc%23d'],
+  ['$& \'"', "%24%26%20'%22"],
+  ['\ud800', '%EF%BF%BD'],
+])('the id %s is encoded wherever the address has it', (id, encoded) => {
+  expect(linkTo(links, 'card', id)).toBe(
+    `https://acme.example.com/cards/${encoded}?of=${encoded}#${encoded}`,
+  );
+});
+
+test.each(['dataset', 'toString'])('a %s, which has no address, leads nowhere', (kind) => {
+  expect(linkTo(links, kind, '17')).toBeUndefined();
+});
