@@ -1,18 +1,22 @@
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { root } from './bundle-options.ts';
-import { functionNames, writeBundle } from './bundles.ts';
+import { functionNames, writeBundle, writeMaps } from './bundles.ts';
 
 /*
  * Writes the bundle of each function to `dist/functions/NAME`, or below the folder that is given: beside the built
- * construct, where `bundled` finds them.
+ * construct, where `bundled` finds them. Their source maps, which are not deployed, go to `maps` beside that folder.
  */
 
 const [to = join(root, 'dist', 'functions')] = process.argv.slice(2);
+
+const maps = join(dirname(to), 'maps');
 
 for (const name of functionNames()) {
   // A chunk of an earlier build has another name: it would stay.
   rmSync(join(to, name), { recursive: true, force: true });
   writeBundle(name, join(to, name));
+  rmSync(join(maps, name), { recursive: true, force: true });
+  writeMaps(name, join(maps, name));
   console.log(join(to, name));
 }

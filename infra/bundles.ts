@@ -80,9 +80,18 @@ function built(name: string): Built {
 }
 
 /** Writes a bundle into a folder, which is created if it does not exist. */
-export function writeBundle(name: string, to: string): void {
+export const writeBundle = (name: string, to: string): void => writeFiles(bundleOf(name), to);
+
+/** The same of its source maps: `index.mjs.map` of `index.mjs`. */
+export const writeMaps = (name: string, to: string): void =>
+  writeFiles(
+    Object.fromEntries(Object.entries(mapsOf(name)).map(([file, bytes]) => [`${file}${MAP}`, bytes])),
+    to,
+  );
+
+function writeFiles(files: Bundle, to: string): void {
   mkdirSync(to, { recursive: true });
-  for (const [path, bytes] of Object.entries(bundleOf(name))) writeFileSync(join(to, path), bytes);
+  for (const [path, bytes] of Object.entries(files)) writeFileSync(join(to, path), bytes);
 }
 
 const BUNDLE = join(root, 'infra', 'bundle.ts');

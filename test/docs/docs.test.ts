@@ -54,6 +54,9 @@ afterAll(() => running.disposeAsync());
 const kinds = {
   'sh elsewhere': ({ text, words }) => checkElsewhere(text, words),
   sh: (block) => runShell(block),
+  // Each in the state that its section is about.
+  'sh runbook': ({ page }) =>
+    expect([page, existsSync('test/infra/runbook.test.ts')]).toEqual(['infra/RUNBOOK.md', true]),
   'ndjson FILE': (block) => {
     writeFileSync(join(folder, block.words), block.text);
     checkJobs(block);

@@ -48,7 +48,7 @@ let files: readonly string[] = [];
 
 beforeAll(async () => {
   mkdirSync(checkout);
-  for (const path of ['package.json', 'README.md', 'LICENSE', 'bin'])
+  for (const path of ['package.json', 'README.md', 'LICENSE', 'bin', 'infra/RUNBOOK.md'])
     cpSync(path, join(checkout, path), { recursive: true });
   build(join(checkout, 'dist'), { quick: true });
   for (const path of PRIVATE) {
@@ -76,7 +76,7 @@ const platformSync = (...argv: readonly string[]) =>
 
 test('the package holds the command, what is built, and nothing else', () => {
   const belongs =
-    /^(LICENSE|README\.md|package\.json|infra\/config\.schema\.json|bin\/platform-sync\.js|dist\/.+\.(js|js\.map|sql))$/;
+    /^(LICENSE|README\.md|package\.json|infra\/(config\.schema\.json|RUNBOOK\.md)|bin\/platform-sync\.js|dist\/.+\.(js|js\.map|sql))$/;
 
   expect(files.filter((path) => !belongs.test(path))).toEqual([]);
   expect(files).toEqual(
