@@ -7,6 +7,7 @@ import {
   lastRuns,
   type ModelTable,
   makeUses,
+  openModel,
   renewModel,
   type StoredModel,
   storedUses,
@@ -56,7 +57,7 @@ async function rowsOf(table: ModelTable) {
   const { parquetReadObjects } = await import('hyparquet');
   const { zstdDecompressSync } = await import('node:zlib');
   const { model } = await findModel(store);
-  const stored = await store.get(model?.tables[table].key ?? '');
+  const stored = await store.get(model?.tables?.[table].key ?? '');
   const file = new Uint8Array(stored?.body ?? []).buffer;
   const rows = await parquetReadObjects({ file, compressors: { ZSTD: (page) => zstdDecompressSync(page) } });
   return rows;
@@ -116,6 +117,28 @@ describe('a model that is stored', () => {
     const third = await renew();
 
     expect(keysIn('model/')).toEqual(['model/latest.json', ...keysOf(second), ...keysOf(third)].sort());
+  });
+
+  test('has tables once they are asked for, and until then those of the model before', async () => {
+    await publish('calculations', monday, revenue);
+    const openedAt = (time: string) => openModel({ store, now: () => Date.parse(`2026-11-20T${time}Z`) });
+    await openedAt('11:00:00');
+    const first = (await findModel(store)).model;
+    const second = await renew();
+    await publish('calculations', tuesday, revenue, margin);
+    await openedAt('13:00:00');
+    const third = (await findModel(store)).model;
+    await openedAt('14:00:00');
+    const rows = await rowsOf('calculations');
+    const fourth = await renew();
+
+    expect([first?.tables, first?.asOf]).toEqual([null, second.asOf]);
+    expect([third?.tables, third?.tablesAsOf]).toEqual([second.tables, second.asOf]);
+    expect([rows.length, (await rowsOf('calculations')).length]).toEqual([1, 2]);
+    expect([fourth.asOf, fourth.tablesAsOf]).toEqual([third?.asOf, third?.asOf]);
+    expect(keysIn('model/')).toEqual(
+      ['model/latest.json', third?.packed, ...keysOf(second).slice(0, -1), ...keysOf(fourth)].sort(),
+    );
   });
 
   test('is whole at whichever operation of the store its writer is killed', async () => {

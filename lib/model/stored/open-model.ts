@@ -31,14 +31,17 @@ const modelSchema = z.object({
   asOf: z.string(),
   /** The runs that it was computed over, by their places, with the keys of their manifests. */
   runs: recordOf(z.object({ run: z.string(), manifest: key })),
-  /** What SQL reads. */
-  tables: z.object({
-    calculations: table,
-    cards: table,
-    datasets: table,
-    owners: table,
-    uses: table,
-  } satisfies Record<ModelTable, typeof table>),
+  /** What SQL reads; null until it is asked for. They are of an earlier model unless `tablesAsOf` is `asOf`. */
+  tables: z.nullable(
+    z.object({
+      calculations: table,
+      cards: table,
+      datasets: table,
+      owners: table,
+      uses: table,
+    } satisfies Record<ModelTable, typeof table>),
+  ),
+  tablesAsOf: z.nullable(z.string()),
   /** The key of all of it for whoever reads it here. */
   packed: key,
 });
@@ -61,7 +64,7 @@ export async function findModel(store: Pick<Store, 'get'>): Promise<FoundModel> 
 
 /** All objects of a model but the one that points at it. */
 export const keysOfModel = ({ tables, packed }: StoredModel): readonly string[] => [
-  ...Object.values(tables).map((each) => each.key),
+  ...Object.values(tables ?? {}).map((each) => each.key),
   packed,
 ];
 
@@ -86,9 +89,11 @@ export type ModelToOpen = {
   readonly damaged?: Pick<StoredModel, 'asOf'> | undefined;
 };
 
+type StoredTables = Readonly<Record<ModelTable, z.infer<typeof table>>>;
+
 /** A model whose tables are stored, or else in memory. */
 export type CurrentModel = Pick<StoredModel, 'asOf' | 'runs'> & {
-  readonly tables: Readonly<Record<ModelTable, StoredModel['tables'][ModelTable] | MadeTable>>;
+  readonly tables: Readonly<Record<ModelTable, StoredTables[ModelTable] | MadeTable>>;
 };
 
 /** The model in memory. */
@@ -107,8 +112,10 @@ export type OpenedModel = {
  * the store takes nothing. Throws `StoredObjectError` that names a part that is damaged.
  */
 export async function renewModel(options: ModelToOpen): Promise<CurrentModel> {
-  const { stored, computed, runs, asOfMs } = await current(options);
-  if (stored !== undefined) return stored;
+  const { stored, computed, runs, asOfMs } = await current(options, true);
+  const tables = stored && ownTables(stored);
+  if (stored !== undefined && tables !== undefined) return { ...stored, tables };
+  if (computed === undefined) return renewModel({ ...options, damaged: stored });
   const made = modelTables.map((name) => [name, makeTable(computed, name, asOfMs)]);
   return {
     asOf: new Date(asOfMs).toISOString(),
@@ -117,9 +124,13 @@ export async function renewModel(options: ModelToOpen): Promise<CurrentModel> {
   };
 }
 
-/** The same model, to be asked here. */
+/** The tables of a model that are not of an earlier one. */
+const ownTables = ({ tables, tablesAsOf, asOf }: StoredModel): StoredTables | undefined =>
+  tables !== null && tablesAsOf === asOf ? tables : undefined;
+
+/** The same model, to be asked here: it costs half as much as its tables, which wait until somebody asks for them. */
 export async function openModel(options: ModelToOpen): Promise<OpenedModel> {
-  const { stored, computed, ...about } = await current(options);
+  const { stored, computed, ...about } = await current(options, false);
   const packed = computed ?? (stored && (await readPacked(options.store, stored)));
   if (packed === undefined) return openModel({ ...options, damaged: stored });
   return { model: modelOf(packed), ...about };
@@ -132,16 +143,23 @@ type Current = Omit<OpenedModel, 'model'> &
     | { readonly stored: undefined; readonly computed: PackedModel }
   );
 
-async function current({ store, now, addFault, signal, damaged }: ModelToOpen): Promise<Current> {
+async function current(
+  { store, now, addFault, signal, damaged }: ModelToOpen,
+  withTables: boolean,
+): Promise<Current> {
   const before = await findModel(store);
-  const asOfMs = now();
+  const nowMs = now();
   const { runs } = await lastRuns(store, sources, addFault);
   const columns = columnsOfRuns({ store, runs, signal });
   const { model } = before;
-  if (model !== undefined && model.asOf !== damaged?.asOf && !isBehind(model, runs))
-    return { stored: model, computed: undefined, runs, asOfMs: Date.parse(model.asOf), columns };
-  const computed = await computeModel(columns);
-  const stored = await writeModel(store, { computed, runs, asOfMs, before });
+  const sound =
+    model?.asOf === damaged?.asOf || model === undefined || isBehind(model, runs) ? undefined : model;
+  if (sound !== undefined && (!withTables || ownTables(sound) !== undefined))
+    return { stored: sound, computed: undefined, runs, asOfMs: Date.parse(sound.asOf), columns };
+  const packed = sound && (await readPacked(store, sound));
+  const computed = packed ?? (await computeModel(columns));
+  const asOfMs = packed === undefined ? nowMs : Date.parse(sound?.asOf ?? '');
+  const stored = await writeModel(store, { computed, runs, asOfMs, before, withTables });
   return { stored, computed, runs, asOfMs: stored === undefined ? asOfMs : Date.parse(stored.asOf), columns };
 }
 
@@ -156,6 +174,8 @@ type ModelToWrite = Pick<OpenedModel, 'runs' | 'asOfMs'> & {
   readonly computed: PackedModel;
   /** What was there before its runs were read. */
   readonly before: FoundModel;
+  /** If not, the tables of the model before stay. */
+  readonly withTables: boolean;
 };
 
 /**
@@ -172,7 +192,10 @@ async function writeModel(store: Store, options: ModelToWrite): Promise<StoredMo
     const put = await store.put(MODEL_KEY, printStored(latest), { condition });
     const model = put.kind === 'stored' ? latest : (await findModel(store)).model;
     const readable = [MODEL_KEY, ...(before.model === undefined ? [] : keysOfModel(before.model))];
-    const left = model === latest ? there.filter((each) => !readable.includes(each)) : keysOfModel(latest);
+    const left =
+      model === latest
+        ? there.filter((each) => !readable.includes(each))
+        : keysOfModel(latest).filter((each) => !there.includes(each));
     for (const each of left) await store.delete(each);
     return model === undefined || isBehind(model, runs) ? undefined : model;
   } catch (error) {
@@ -182,11 +205,14 @@ async function writeModel(store: Store, options: ModelToWrite): Promise<StoredMo
   }
 }
 
-async function storeModel(store: Store, { computed, runs, asOfMs }: ModelToWrite): Promise<StoredModel> {
+async function storeModel(
+  store: Store,
+  { computed, runs, asOfMs, before, withTables }: ModelToWrite,
+): Promise<StoredModel> {
   // No other writer has these names, so whoever deletes what nobody names never deletes what somebody stores again.
   const token = randomBytes(8).toString('hex');
-  const tables: Partial<Record<ModelTable, StoredModel['tables'][ModelTable]>> = {};
-  for (const name of modelTables) {
+  const tables: Partial<Record<ModelTable, StoredTables[ModelTable]>> = {};
+  for (const name of withTables ? modelTables : []) {
     const { body, ...about } = makeTable(computed, name, asOfMs);
     const stored = { key: `${MODEL_FOLDER}${name}/${token}.parquet`, ...about };
     await store.put(stored.key, body, {
@@ -198,12 +224,10 @@ async function storeModel(store: Store, { computed, runs, asOfMs }: ModelToWrite
   }
   const packed = `${MODEL_FOLDER}packed/${token}`;
   await store.put(packed, pack(computed), { contentType: PACKED_TYPE });
+  const asOf = new Date(asOfMs).toISOString();
+  const { tables: kept = null, tablesAsOf = null } = before.model ?? {};
   return {
-    version: 1,
-    format: MODEL_FORMAT,
-    asOf: new Date(asOfMs).toISOString(),
-    runs: runsIn(runs),
-    tables: tables as StoredModel['tables'],
-    packed,
+    ...{ version: 1, format: MODEL_FORMAT, asOf, runs: runsIn(runs), packed },
+    ...(withTables ? { tables: tables as StoredTables, tablesAsOf: asOf } : { tables: kept, tablesAsOf }),
   };
 }
