@@ -8,10 +8,10 @@ import {
 } from '@aws-sdk/client-glue';
 import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/index.ts';
 import { type Place, parquetFolder } from '../../snapshot/keys.ts';
+import type { Manifest } from '../../snapshot/manifest.ts';
 import type { Run } from '../../snapshot/run-id.ts';
 import { isSource } from '../../snapshot/sources/sources.ts';
 import { glueTableOf, otherGlueTableOf } from '../catalog/glue-tables.ts';
-import type { Partitions } from './partitions.ts';
 
 export type GluePartitionsOptions = {
   readonly database: string;
@@ -20,8 +20,8 @@ export type GluePartitionsOptions = {
   readonly environment: AwsEnvironment;
 };
 
-/** The partitions of a database's Glue tables. The client times out and tries three times, or `AWS_MAX_ATTEMPTS`. */
-export function gluePartitions({ database, location, environment }: GluePartitionsOptions): Partitions {
+/** `Partitions` of a database's Glue tables. The client times out and tries three times, or `AWS_MAX_ATTEMPTS`. */
+export function gluePartitions({ database, location, environment }: GluePartitionsOptions) {
   const client = new GlueClient(
     awsClientConfig(environment, {
       service: 'GLUE',
@@ -80,12 +80,12 @@ export function gluePartitions({ database, location, environment }: GluePartitio
   const [add, remove] = [explaining('add', put), explaining('remove', drop)];
 
   return {
-    async add(place, run, { changes }) {
+    async add(place: Place, run: Run, { changes }: Pick<Manifest, 'changes'>) {
       await add(partitionOf(place, run));
       if (changes === null) await remove(changesPartitionOf(place, run));
       else await add(changesPartitionOf(place, run, changes.key));
     },
-    async remove(place, run) {
+    async remove(place: Place, run: Run) {
       await remove(partitionOf(place, run));
       await remove(changesPartitionOf(place, run));
     },
