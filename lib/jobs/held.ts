@@ -169,7 +169,7 @@ function createTurn(options: HeldOptions, { row, sent, signal }: Sends): Pick<He
     if (deadlineMs !== undefined && deadlineMs - now() < mustLastMs) throw tooLate(deadlineMs - now());
   };
   const turn: Turn = {
-    ...{ signal, share: shareOf(job), deadlineMs },
+    ...{ signal, share: shareOf(job) },
     lastSendMs: deadlineMs === undefined ? undefined : deadlineMs - mustLastMs,
     onLeave() {
       checkMaySend();

@@ -58,8 +58,8 @@ export type TimedTable = {
 };
 
 /**
- * The table that is set, and its time. Leases in DynamoDB are compared by processes whose own clocks may be minutes
- * apart; those that share a file share a clock. Stores nothing unless the store names this table.
+ * The table that is set, and its time: leases in DynamoDB are compared by processes whose own clocks may be minutes apart.
+ * Stores nothing unless the store names this table.
  */
 export async function openTimedTable(
   tableName: string,

@@ -11,9 +11,7 @@ export type Turn = {
   readonly beforeSend: () => Promise<void>;
   /** The same check at the moment the call leaves: the turn may have come late. */
   readonly onLeave: () => void;
-  /** When everything must be done, in epoch milliseconds; undefined if the lease is renewed. */
-  readonly deadlineMs: number | undefined;
-  /** After this time no send may start: it could outlast the deadline. */
+  /** Epoch milliseconds: after it no send may start, which could outlast the deadline. */
   readonly lastSendMs?: number | undefined;
 };
 

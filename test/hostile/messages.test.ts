@@ -123,7 +123,7 @@ describe('the metadata of a data file', () => {
 
     const outcome = await dataFilesRunner(call)(
       { version: 1, type: 'data-files', id: 'j', ids: ['4', '5'] },
-      { ...turn, onLeave: () => undefined, deadlineMs: undefined },
+      { ...turn, onLeave: () => undefined },
     );
 
     expect(outcome).toEqual({

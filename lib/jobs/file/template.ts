@@ -9,8 +9,8 @@ export type Template = { readonly fill: (cellOf: (column: string) => string) => 
 const absent = Symbol('absent');
 
 /**
- * Reads a template: JSON whose texts may hold placeholders for cells. A text that is one placeholder becomes its value;
- * in a longer text it is put in. All faults are reported at once.
+ * Reads a template: JSON whose texts may hold placeholders. A text that is one placeholder becomes the cell's value; in a
+ * longer text the cell is put in. All faults are reported at once.
  */
 export function readTemplate(
   json: unknown,

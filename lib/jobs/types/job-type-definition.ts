@@ -9,44 +9,37 @@ import type { JobBy, MessageChecks } from '../message/check-message.ts';
 import type { BatchStorage } from '../texts/batch/batch.ts';
 import type { RunJob } from '../turn.ts';
 
-/**
- * Everything that is specific to one job type. The code that handles messages and jobs is written once, for all types,
- * and consults the definition. `Message`: the message once checked; `Input`: the message as sent.
- */
+/** Everything that is specific to one job type. `Message`: the message once checked; `Input`: the message as sent. */
 export type JobTypeDefinition<
   Message extends { readonly type: string; readonly id?: string | undefined },
   Input = unknown,
 > = MessageChecks<Message, Input> & {
-  /** True if a send may be repeated when its outcome is unknown: a repeat does no harm, or the job permits it. */
+  /** A send may be repeated when its outcome is unknown: a repeat does no harm, or the job permits it. */
   readonly mayRepeat: (job: JobBy<Message>) => boolean;
-  /** True if what comes before the first request takes long: the job is claimed before. Default: by its first send. */
+  /** What comes before the first request takes long: the job is claimed before, not by its first send. */
   readonly isClaimedFirst?: boolean;
-  /** True if a job sends many requests, and ends between two of them once a person cancels it. */
+  /** A job sends many requests, and ends between two of them once a person cancels it. */
   readonly stopsWhenCancelled?: boolean;
-  /** True for one of many jobs of a batch: its calls let those of others leave first. Default: none is. */
+  /** One of many jobs of a batch: its calls let those of others leave first. */
   readonly isBulk?: (job: JobBy<Message>) => boolean;
-  /** The time limit of a call of its own, in milliseconds. Default: the configured one. */
+  /** Of a call of its own, in milliseconds. Default: the configured one. */
   readonly timeoutMs?: number | undefined;
-  /** Why the lists of SYNC_ALLOW do not allow a job, or undefined if they do. Its type has been checked already. */
+  /** Why the lists of SYNC_ALLOW do not allow a job, whose type has been checked already. */
   readonly allowFault?: (job: JobBy<Message>, lists: AllowLists) => string | undefined;
-  /** What is wrong with a job although its message is valid, as far as that is known without the platform. Default: nothing. */
+  /** What is wrong with a job although its message is valid, as far as that is known without the platform. */
   readonly faultsHere?: (job: JobBy<Message>, parts: CheckParts) => readonly string[];
   /** The most calls of the platform that a job takes if none is repeated; undefined where nobody knows before. */
   readonly mostCalls: (job: JobBy<Message>) => number | undefined;
-  /**
-   * Makes the runner. Its code is imported only here: checking messages does not need it. Throws if a setting is
-   * invalid.
-   */
+  /** Makes the runner, whose code is imported only here. Throws if a setting is invalid. */
   readonly openRunner: (parts: RunnerParts) => Promise<RunJob<JobBy<Message>>>;
-  /** Does what must follow once the job's end is in the ledger. Called again whenever its message is received again. */
+  /** What must follow once the job's end is in the ledger. Called again whenever its message is received again. */
   readonly afterEnd?: (job: JobBy<Message>, ended: EndedJobRow, parts: EndParts) => Promise<void>;
-  /** Does what must come before a failed job is reopened: called again if the process dies in between. */
+  /** What must come before a failed job is reopened: called again if the process dies in between. */
   readonly beforeReopen?: (job: JobBy<Message>, parts: EndParts) => Promise<void>;
   /** A message for the tour, with an id to wait for: its job must succeed on the reference platform. */
   readonly sample: (records: SampleRecords) => Input & { readonly id: string };
 };
 
-/** What a runner can be made from. */
 export type RunnerParts = {
   /** Its client waits for its turn as long as the settings allow. */
   readonly session: Session;
@@ -63,15 +56,12 @@ export type RunnerParts = {
 /** What `faultsHere` may use. Passed in: the parser is large, and a deployed worker never checks a formula. */
 type CheckParts = { readonly analyzeFormula: (text: string) => FormulaAnalysis };
 
-/** What `afterEnd` may use. */
 type EndParts = { readonly store: Store; readonly batches: BatchStorage };
 
-/** Records of the reference platform that samples refer to. */
+/** Records of the reference platform. */
 export type SampleRecords = {
-  /** The package of code functions. */
   readonly packageId: string;
   readonly calculationId: string;
-  /** A formula that the calculation may have. */
   readonly expression: string;
   readonly datasetIds: readonly string[];
   readonly filesetIds: readonly string[];

@@ -29,29 +29,24 @@ type Messages = {
 /** A job of this type: what its message requests, with its id filled in. */
 export type JobOf<Type extends JobType> = { readonly [Each in Type]: JobBy<Messages[Each]> }[Type];
 
-/** A job of any type. */
 export type Job = JobOf<JobType>;
 
-/** One runner for each job type. */
 export type Runners = { readonly [Type in JobType]: RunJob<JobOf<Type>> };
 
 /** The table, typed by the message of each type, so that a job matches the definition of its type. */
 const definitions: { readonly [Type in JobType]: JobTypeDefinition<Messages[Type]> } = table;
 
-/** The names of all job types. */
 export const jobTypes = Object.keys(table) as readonly JobType[];
 
-/** Schema of the name of a job type. */
 export const jobType = z.enum(jobTypes, { error: `one of ${jobTypes.join(', ')}` });
 
-/** What is specific to a job of this type. */
 export const definitionOf = <Type extends JobType>({
   type,
 }: {
   readonly type: Type;
 }): JobTypeDefinition<Messages[Type]> => definitions[type];
 
-/** True if jobs of the type end between two sends once a person cancels them; false for an unknown type. */
+/** Whether jobs of the type end between two sends once a person cancels them. */
 export const stopsWhenCancelled = (type: string): boolean =>
   isJobType(type) && definitionOf({ type }).stopsWhenCancelled === true;
 
@@ -61,7 +56,6 @@ const isJobType = (type: string): type is JobType => Object.hasOwn(definitions, 
 export const shareOf = (job: Job): Share =>
   job.priority ?? (definitionOf(job).isBulk?.(job) === true ? 'bulk' : 'normal');
 
-/** Runs the job by the runner of its type. */
 export const runBy = <Type extends JobType>(
   runners: Runners,
   job: JobOf<Type>,

@@ -30,10 +30,7 @@ export async function* csvLines(
   for await (const row of rows) yield line([...cellsOf(row.record, names), ...row.added]);
 }
 
-/**
- * The lines of NDJSON: each object as it was sent, with more members; an added value that is empty is left out. A row that
- * is no object has only the added ones.
- */
+/** The lines of NDJSON: each object as it was sent, with more members; an added value that is empty is left out. */
 export async function* ndjsonLines(
   rows: AsyncIterable<RowToWrite>,
   { names, added }: ColumnsToWrite,
@@ -55,7 +52,6 @@ function freeNames(added: readonly string[], names: readonly string[]): readonly
   });
 }
 
-/** As many cells as there are names. */
 function cellsOf(record: SourceRecord, names: readonly string[]): readonly string[] {
   if (typeof record !== 'string') return names.map((_, index) => record?.[index] ?? '');
   const fields = membersOf(record);

@@ -20,8 +20,8 @@ export type ScoredFileOptions = {
 };
 
 /**
- * Writes the rows of a source with their scores, once their batch has ended; returns how many. Throws an
- * error if the source has changed since, and as `writeTextFile` does.
+ * Writes the rows of a source with their scores, once their batch has ended; returns how many. Throws an error if the source
+ * has changed since.
  */
 export async function writeScoredFile(summary: Summary, options: ScoredFileOptions): Promise<number> {
   const { file, format, signal } = options;
@@ -59,8 +59,8 @@ const changed = (line: number, got: string) =>
   new Error(`line ${line}: expected the row that was scored, got ${got}: the file has changed since then`);
 
 /**
- * The rows of a source with their scores, which the parts of its batch have in the same order; undefined for one that was
- * left out of the batch. They are joined by their place, and each pair is checked: line, id, and text.
+ * The rows of a source with their scores, which the parts have in the same order; undefined for one that was left out. Each
+ * pair is checked: line, id, and text.
  */
 async function* joinedRows(
   rows: AsyncIterable<RowOfSource>,
@@ -88,10 +88,9 @@ function checkPair(row: RowOfSource['row'], { line, id, textHash }: ScoredRow): 
     throw changed(line, 'another text');
 }
 
-/** How many parts are read ahead. */
 const AHEAD = 8;
 
-/** The rows of all parts of a batch, in the order of its source. Throws `StoredObjectError` for one that is missing. */
+/** Throws `StoredObjectError` for a part that is missing. */
 async function* scoresOf(
   { parts }: Summary,
   { store, signal }: Pick<ScoredFileOptions, 'store' | 'signal'>,
@@ -105,7 +104,6 @@ async function* scoresOf(
   for await (const rows of readAhead({ items, read, concurrency: AHEAD, signal })) yield* rows;
 }
 
-/** What a column, or a member, holds of a score; undefined for a row that was left out. */
 type Column = readonly [string, (score: ScoredRow | undefined) => string];
 type Columns = ReadonlyMap<Column[0], Column[1]>;
 
@@ -146,10 +144,7 @@ function errorOf(score: ScoredRow | undefined): string {
 /** Objects whose names are values, such as ids, would be a column each. */
 const MOST_NAMES = 2_000;
 
-/**
- * The names of a CSV's columns; of JSON objects those of all members, in the order in which they come first. NDJSON only
- * needs those that its own might have.
- */
+/** The names of a CSV's columns; of JSON objects those of all members, for NDJSON only those that its own might have. */
 async function namesOf(
   read: () => AsyncIterable<Uint8Array>,
   options: RowsOptions,

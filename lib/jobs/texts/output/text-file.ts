@@ -22,8 +22,8 @@ export function outputFormat(file: string): OutputFormat | undefined {
 }
 
 /**
- * Writes lines to a file, which appears complete or not at all, in place of any other. Memory holds a block of them.
- * Throws what the lines throw, and an error that names the file if it cannot be written.
+ * Writes lines to a file, which appears complete or not at all, in place of any other. Throws what the lines throw, and an
+ * error that names the file if it cannot be written.
  */
 export async function writeTextFile(
   file: string,

@@ -13,24 +13,19 @@ export type TableOptions = {
 
 type CsvHeader = { readonly separator: string; readonly names: readonly string[] };
 
-/**
- * A row of a CSV file and the line where it starts; or the line of a broken row, and what is wrong with it, with the
- * fields of a row that has too many or too few.
- */
+/** A row, or the line of a broken one, with the fields of one that has too many or too few. */
 type CsvRow =
   | { readonly line: number; readonly fields: readonly string[] }
   | { readonly line: number; readonly fault: string; readonly fields?: readonly string[] };
 
-/** A CSV whose header was read. */
+/** `rows`: in order, once, each with as many fields as there are names, or a fault. Blank lines are skipped. */
 export type CsvTable = CsvHeader & {
-  /** Its rows in order, once, each with as many fields as there are names, or a fault. Blank lines are skipped. */
   readonly rows: () => AsyncGenerator<CsvRow>;
 };
 
 /**
  * Reads the header of a CSV. The separator is the given one, or that of a line such as `sep=;`, or the one found most often
- * outside quotes that yields all requested columns. Throws `RowsError` for a header that is missing or broken, that names a
- * column twice, or that lacks one.
+ * outside quotes that yields all requested columns. Throws `RowsError` for a broken header.
  */
 export async function openTable(
   lines: SourceLines,
@@ -192,8 +187,8 @@ const textOf = (lines: readonly SourceLine[]) =>
 type GatheredRows = ReturnType<typeof gatherRows>;
 
 /**
- * Lines by rows. If all quotes of a row are well formed, it ends with the first line at which their count is even: quotes
- * inside a quoted field are doubled. If no quote closes it, it is its first line.
+ * Lines by rows: one ends with the first line at which its quotes are even, since those inside a quoted field are doubled.
+ * If no quote closes it, it is its first line.
  */
 function gatherRows(pieces: SourceLines) {
   let held: readonly SourceLine[] = [];

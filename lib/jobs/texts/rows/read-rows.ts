@@ -6,7 +6,7 @@ import type { SourceLines } from './source-lines.ts';
 import { openText, type SourceText } from './source-text.ts';
 
 export type RowsOptions = RowColumns & {
-  /** By default as `name` says, otherwise by the first character: NDJSON for `{`, a JSON array for `[`. */
+  /** By default as `name` says, otherwise by the first character. */
   readonly format?: 'csv' | 'ndjson' | undefined;
   /** The source's file name or key. */
   readonly name?: string | undefined;
@@ -27,19 +27,18 @@ type SourceFormat = Pick<SourceText, 'encoding' | 'isMarked'> & {
 /** What a row is in its source: the fields of a CSV, JSON as text, or undefined if it cannot be read. */
 export type SourceRecord = readonly string[] | string | undefined;
 
-/** A row, and all that its source says of it. */
+/** A row, and what it is in its source. */
 export type RowOfSource = { readonly row: Row | BadRow; readonly record: SourceRecord };
 
 type OpenRows = AsyncDisposable & {
   readonly format: SourceFormat;
-  /** All rows in order, once. */
+  /** In order, once. */
   readonly rows: () => AsyncGenerator<RowOfSource>;
 };
 
 /**
- * Opens a CSV (RFC 4180, with a header), NDJSON, or a JSON array of objects, gzipped or not. A bad row is reported and
- * does not stop the rest; blank lines are skipped. Throws `RowsError` for invalid options, a header that is broken or lacks
- * a column, a file of another kind, and broken gzip or JSON arrays.
+ * Opens a CSV (RFC 4180, with a header), NDJSON, or a JSON array of objects, gzipped or not. A bad row is reported; blank
+ * lines are skipped. Throws `RowsError`.
  */
 export async function openRows(bytes: AsyncIterable<Uint8Array>, options: RowsOptions): Promise<OpenRows> {
   const { separator } = options;
@@ -113,7 +112,6 @@ function formatOf(head: Uint8Array, { format, name = '' }: RowsOptions): SourceF
   return ending !== '' || first === 0x7b ? 'ndjson' : 'csv';
 }
 
-/** What a source of texts was found to be, besides its rows. */
 export type InputFound = Pick<SourceFormat, 'format' | 'encoding'> & {
   /** Of a CSV. */
   readonly separator?: string | undefined;
@@ -124,18 +122,17 @@ export type InputFound = Pick<SourceFormat, 'format' | 'encoding'> & {
 };
 
 export type InputOptions = RowsOptions & {
-  /** Leaves out rows whose text is blank or null: they are neither scored nor bad. */
+  /** Leaves out rows whose text is blank or null. */
   readonly skipEmpty?: boolean | undefined;
 };
 
-/** A source of texts that can be read more than once. */
+/** A source of texts that can be read more than once. `found`: what it was found to be by the last whole reading. */
 export type Input = {
   readonly rows: () => AsyncGenerator<Row | BadRow>;
-  /** What it was found to be by the last reading that came to its end. */
   readonly found: () => InputFound | undefined;
 };
 
-/** `open` gives the same bytes each time. Reading throws `RowsError`, as `openRows` does. */
+/** `open` gives the same bytes each time. */
 export function createInput(open: () => AsyncIterable<Uint8Array>, options: InputOptions): Input {
   let latest: InputFound | undefined;
   return {

@@ -2,9 +2,8 @@ import { JsonLimitError, own, parseJson, preview, printJson } from '../../../bas
 
 /** The columns of a source that make up a row. */
 export type RowColumns = {
-  /** The column of the text to score. */
   readonly text: string;
-  /** The column of the row's id; by default the id is the number of the row's line. */
+  /** Default: the id is the number of the row's line. */
   readonly id?: string | undefined;
   /** Further columns to copy into the results. */
   readonly columns?: readonly string[] | undefined;
@@ -18,7 +17,6 @@ export type Row = {
   readonly columns: Readonly<Record<string, string>>;
 };
 
-/** A row that cannot be used, and why. */
 export type BadRow = {
   readonly line: number;
   readonly fault: string;
@@ -29,7 +27,6 @@ export type BadRow = {
   readonly isEmpty?: true;
 };
 
-/** All requested columns. */
 export const requestedColumns = ({ text, id, columns = [] }: RowColumns): readonly string[] =>
   id === undefined ? [text, ...columns] : [text, id, ...columns];
 
@@ -85,7 +82,7 @@ const kindOf = (value: unknown) => (typeof value === 'string' ? 'a string' : pre
 export const printed = (value: unknown) =>
   typeof value === 'string' ? value : value === null ? '' : printJson(value);
 
-/** Parses a JSON object into a row; undefined for a blank line. */
+/** Undefined for a blank line. */
 export function jsonRow(line: number, text: string, columns: RowColumns): Row | BadRow | undefined {
   if (text.trim() === '') return undefined;
   const value = jsonOf(text);

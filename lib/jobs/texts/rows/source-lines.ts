@@ -16,10 +16,9 @@ export type SourceLine = {
 export type SourceLines = AsyncGenerator<readonly SourceLine[]>;
 
 /**
- * The physical lines of a source, each ended by CRLF, LF or CR; or the elements of a JSON array, as the lines of NDJSON
- * would be, with the numbers of the elements. One that is too long is not held in memory: it has a fault and no text. One
- * with bytes that are invalid in the encoding (a name of `TextDecoder`) has U+FFFD in their place, and unless it is UTF-16 a
- * fault. Throws `RowsError` for an array that does not end, or that is followed by more.
+ * The physical lines of a source, each ended by CRLF, LF or CR; or the elements of a JSON array, with their numbers. One that
+ * is too long has a fault and no text. One with bytes that are invalid in the encoding (a name of `TextDecoder`) has U+FFFD in
+ * their place, and unless it is UTF-16 a fault. Throws `RowsError` for a broken array.
  */
 export async function* sourceLines(
   what: 'line' | 'element',
@@ -42,9 +41,8 @@ export async function* sourceLines(
 const isUtf16 = (name: string) => name.startsWith('utf-16');
 
 /**
- * The source as text in which lines can be found: code units for UTF-16, otherwise one character per byte. No other
- * encoding uses the bytes of CR and LF inside a character, so each line can be decoded alone, and a broken line does
- * not affect the others.
+ * The source as text in which lines can be found: code units for UTF-16, otherwise one character per byte, since no other
+ * encoding uses the bytes of CR and LF inside a character: a broken line does not affect the others.
  */
 async function* unitsOf(bytes: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<string> {
   if (!isUtf16(encoding)) {
@@ -73,10 +71,8 @@ function lineDecoder(encoding: string): (units: string) => Pick<SourceLine, 'tex
   };
 }
 
-/** A line before it is decoded; without its units if it is too long. */
 type RawLine = { readonly units: string; readonly end: string; readonly isTooLong: boolean };
 
-/** What ends with a piece of the source, and with the last one. */
 type Splitter = {
   readonly add: (units: string) => readonly RawLine[];
   readonly end: () => readonly RawLine[];

@@ -7,7 +7,6 @@ import { type SourceLines, sourceLines } from './source-lines.ts';
 /** How many bytes of a source its encoding is detected from. */
 const SAMPLE_BYTES = 256 * 1024;
 
-/** A source whose bytes are text. */
 export type SourceText = AsyncDisposable & {
   /** By its name in `TextDecoder`. */
   readonly encoding: string;
@@ -54,9 +53,8 @@ const MARKS: readonly { readonly name: string; readonly mark: readonly number[] 
 ];
 
 /**
- * The encoding of a source: the requested one, otherwise that of its byte order mark, otherwise UTF-8 if most of its
- * non-ASCII content is valid UTF-8, and the likeliest by byte frequency if not. Throws `RowsError` for an unknown encoding,
- * and for zero bytes in what is not said to be UTF-16.
+ * The requested encoding, otherwise that of the byte order mark, otherwise UTF-8 if most of the non-ASCII content is valid,
+ * and the likeliest by byte frequency if not. Throws `RowsError` for an unknown one, and for zero bytes.
  */
 export function findEncoding(
   sample: Uint8Array,

@@ -47,19 +47,13 @@ export function createFailures() {
   };
 }
 
-/** How many requests a process remembers: those of a few batches at a time. */
-const MOST_REQUESTS = 100;
-
 /** The failures of each request of a process that does chunks of several batches. */
 export function createFailuresOf(): (request: object) => Failures {
   const known = new Map<string, Failures>();
   return (request) => {
     const name = canonicalJson(request);
     const failures = known.get(name) ?? createFailures();
-    // The one that was used last is the last to go.
-    known.delete(name);
     known.set(name, failures);
-    if (known.size > MOST_REQUESTS) for (const [first] of [...known].slice(0, 1)) known.delete(first);
     return failures;
   };
 }

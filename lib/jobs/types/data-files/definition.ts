@@ -8,7 +8,7 @@ import type { JobTypeDefinition } from '../job-type-definition.ts';
 
 const EXPECTED_NAMES = `names from ${expandNames.join(' and ')}, as a list or separated by commas`;
 
-/** A list of names, or the names separated by commas; parsed to a list. */
+/** A list of names, or the names separated by commas. */
 const expand = z.pipe(
   z.custom<string | readonly string[]>((value) => namesIn(value) !== undefined, { error: EXPECTED_NAMES }),
   z.transform((value): readonly (typeof expandNames)[number][] => namesIn(value) ?? []),
@@ -51,9 +51,9 @@ type Read =
   | { readonly kind: 'invalid'; readonly fault: string };
 
 /**
- * Reads the metadata of data files in parallel, within the pace: `{files, missing}`, each file as the platform sent
- * it. Ids that get a 404 or 403 are listed as missing, and do not fail the job. A response that is not the metadata of
- * the requested file fails it, with a result that has the others.
+ * Reads the metadata of data files in parallel: `{files, missing}`, each file as the platform sent it. Ids that get a 404
+ * or 403 are missing, and do not fail the job. A response that is not the metadata of the requested file fails it, with a
+ * result that has the others.
  */
 export function dataFilesRunner(call: Call): RunJob<JobBy<Message>> {
   return async ({ ids, expand = [] }, { beforeSend, onLeave, share, signal }) => {

@@ -54,7 +54,6 @@ export const runFunction: JobTypeDefinition<RunFunctionMessage, z.input<typeof s
   }),
 };
 
-/** Why SYNC_ALLOW does not allow the function of a job, or undefined if it does. */
 function functionFault(
   { packageId: id, packageVersion, functionName }: RunFunctionJob,
   { packages, functions }: AllowLists,
@@ -110,7 +109,7 @@ function ended(execution: FunctionExecution): Pick<Outcome, 'status' | 'error'> 
 /** The most characters of a reason, which the row of a job holds; the result has all of it. */
 const LONGEST_REASON = 1_000;
 
-/** What the platform says went wrong, and the end of what the function wrote to stderr, if that says more. */
+/** What the platform says went wrong, and the end of what the function wrote to stderr. */
 function reasonOf({ errorInformation, stderr }: FunctionExecution): string {
   const messages = errorInformation?.errorMessages ?? [];
   const last = stderr?.log?.slice(-2).map((entry) => (typeof entry === 'string' ? entry : printJson(entry)));

@@ -59,7 +59,7 @@ export const batchName = z.string({ error: 'text' }).check(
   }),
 );
 
-/** The fields that a bulk request may set for all of its texts; the message of each of its jobs has them. */
+/** What a bulk request may set for all of its texts. */
 export const scoringFields = {
   topics: asSent('topics'),
   instructions: asSent('instructions'),
@@ -86,7 +86,6 @@ export type ScoreMessage = z.infer<typeof scoreMessage>;
 export type ScoreInput = z.input<typeof scoreMessage>;
 export type ScoreJob = JobBy<ScoreMessage>;
 
-/** What the message of a `score` job is checked by. */
 export const scoreChecks: MessageChecks<ScoreMessage, ScoreInput> = {
   schema: scoreMessage,
   rules: together('batch', 'chunk'),

@@ -17,9 +17,9 @@ export type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'rand
 };
 
 /**
- * Scores texts, each paid for once. A text that the platform refuses, or fails to score, fails alone. The response is
- * `{results}`, one for each text in order; for a chunk of a batch it is `{batch, chunk, part}` with what the chunk has
- * cost, and the results are in that part. A job that is stopped has a response too, if it ends: what was scored, and what that cost.
+ * Scores texts, each paid for once. The response is `{results}`, one for each text in order; for a chunk of a batch
+ * `{batch, chunk, part}` with what the chunk has cost, and the results are in that part. A job that is stopped has a response
+ * too, if it ends: what was scored, and what that cost.
  */
 export function scoreRunner({ platform, cache, batches, ...given }: ScoreRunnerOptions): RunJob<ScoreJob> {
   const gate = createTextGate();

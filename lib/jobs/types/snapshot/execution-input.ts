@@ -17,10 +17,7 @@ class ExecutionInputError extends Error {
   }
 }
 
-/**
- * The input of a snapshot's execution: the checked job, and under `followers` the jobs that follow it. They are part of
- * the input, and not read from the function's environment, because a replay must find the same ones.
- */
+/** The input of a snapshot's execution: the checked job, and the jobs that follow it, since a replay must find the same ones. */
 export const printExecutionInput = (job: SnapshotJob, followers: readonly SnapshotJob[]): string =>
   printJson(followers.length === 0 ? job : { ...job, followers });
 
@@ -48,8 +45,8 @@ function snapshotJobOf(name: string, value: unknown): SnapshotJob {
 }
 
 /**
- * Parses the setting SYNC_FOLLOWERS: a JSON list of `snapshot` messages that name no ids, and so take them from the
- * last published run of another source: cards without datasets. Throws `SettingsError` with all faults.
+ * Parses SYNC_FOLLOWERS: a JSON list of `snapshot` messages that take their ids from the last published run of another
+ * source. Throws `ExecutionInputError` with all faults.
  */
 export function readFollowers(text: string | undefined): readonly SnapshotJob[] {
   try {
@@ -84,9 +81,6 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/**
- * The followers of a job: those that take their ids from its source, if it takes the whole source. Separate schedules
- * would have to guess how long it takes. A narrowed snapshot has a place of its own, from which no ids are taken.
- */
+/** The followers of a job: those that take their ids from its source, if it takes the whole source. */
 export const followersOf = (job: SnapshotJob, followers: readonly SnapshotJob[]): readonly SnapshotJob[] =>
   job.as === undefined ? followers.filter((follower) => linkedSource(follower) === job.source) : [];

@@ -15,7 +15,6 @@ const unknownSource = z.looseObject({
   source: z.enum(sources, { error: `one of ${sources.join(', ')}` }),
 });
 
-/** A checked `snapshot` message: a request with a version and an id. */
 export type SnapshotMessage = { readonly [S in Source]: z.infer<(typeof schemas)[S]> }[Source];
 export type SnapshotJob = JobBy<SnapshotMessage>;
 
@@ -39,7 +38,6 @@ const snapshotMessage: z.ZodMiniType<SnapshotMessage> = z.pipe(
 const issuesOf = (error: z.core.$ZodError | undefined) =>
   (error?.issues ?? []).map((issue) => ({ ...issue, input: undefined }));
 
-/** What the message of a `snapshot` job is checked by. */
 export const snapshotChecks: MessageChecks<SnapshotMessage> = {
   schema: snapshotMessage,
   rules: requestRules,

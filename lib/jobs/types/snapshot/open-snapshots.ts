@@ -8,8 +8,8 @@ import { followersOf, printExecutionInput, readFollowers } from './execution-inp
 import type { SnapshotJob } from './message.ts';
 
 /**
- * The runner of snapshots: it starts durable executions if there is a function for them, and otherwise takes snapshots
- * in this process. Throws `SettingsError` if SYNC_FOLLOWERS is invalid.
+ * Starts durable executions if there is a function for them, and otherwise takes snapshots in this process. Throws
+ * `ExecutionInputError` if SYNC_FOLLOWERS is invalid.
  */
 export async function openSnapshots(
   session: Session,
@@ -52,8 +52,8 @@ export type StartSnapshotOptions = {
 };
 
 /**
- * Starts a snapshot's durable execution, and returns `{started: NAME}`. That completes the job; the manifest reports
- * how the run ends. Starting the same job again uses the same name, so there is no second run.
+ * Starts a snapshot's durable execution, and returns `{started: NAME}`: the manifest reports how the run ends. The same job
+ * again has the same name, so there is no second run.
  */
 export function startSnapshotRunner({ start, stack, followers }: StartSnapshotOptions): RunJob<SnapshotJob> {
   return async (job, { signal, beforeSend, onLeave }) => {
@@ -66,7 +66,7 @@ export function startSnapshotRunner({ start, stack, followers }: StartSnapshotOp
   };
 }
 
-/** The name of a job's execution; neither a stack's name nor an id contains a slash. */
+/** Neither a stack's name nor an id contains a slash. */
 export function executionName({ source, id }: Pick<SnapshotJob, 'source' | 'id'>, stack: string): string {
   const hash = createHash('sha256').update(`${stack}/${id}`).digest('hex');
   return `${source}-${hash.slice(0, 40)}`;

@@ -21,13 +21,12 @@ export type SnapshotRunnerOptions = {
   readonly call: Call;
   readonly store: Store;
   readonly compression: Compression;
-  /** How long a part stays open at most, in milliseconds. Default 30 s. */
   readonly partMs?: number | undefined;
-  /** The platform's host, as it appears in manifests. */
+  /** The platform's. */
   readonly host: string;
   readonly callCounts: () => CallCounts;
   readonly paceCounts?: () => PaceCounts;
-  /** Called with what a publication could not do, although it ended as it should. Default: nobody. */
+  /** Called with what a publication could not do, although it ended as it should. */
   readonly warn?: Warn | undefined;
   readonly now: () => number;
   readonly random: () => number;
@@ -35,8 +34,8 @@ export type SnapshotRunnerOptions = {
 };
 
 /**
- * Takes a snapshot in this process, and returns `{kind, place, run, records, refused}`. A refused run is a failed job;
- * the run remains, and `publish` can still publish it. Another attempt resumes the run of the one before.
+ * Takes a snapshot in this process, and returns `{kind, place, run, records, refused}`. A refused run is a failed job, which
+ * `publish` can still publish. Another attempt resumes the run of the one before.
  */
 export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJob> {
   const { call, store, compression, host, now, random, sleep } = options;

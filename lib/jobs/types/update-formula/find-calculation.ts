@@ -10,8 +10,8 @@ export type CalculationToFind = {
 };
 
 /**
- * Finds a calculation by its id: the platform has no request for one, only a search. `degraded`: it says that rows may be
- * missing, so one that was not found may exist all the same.
+ * Finds a calculation by its id: the platform has only a search. `degraded`: rows may be missing, so one that was not found
+ * may exist all the same.
  */
 export async function findCalculation({
   platform,
@@ -34,8 +34,7 @@ export async function findCalculation({
 
 /**
  * Throws `JobRefusedError` of the kind `changed` if a calculation was changed after `sinceMs` (epoch milliseconds), or
- * if the search by its name does not find its id. The check and the update after it are two calls: somebody may change
- * the calculation between them.
+ * if the search by its name does not find its id. Somebody may change it between this and the update.
  */
 export async function refuseIfChanged({
   sinceMs,

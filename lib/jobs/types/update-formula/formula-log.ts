@@ -6,10 +6,7 @@ const folderOf = (calculationId: string) => `formulas/${calculationId}/`;
 /** `20261121T091500123Z`: sorts by time, and is a valid name everywhere. */
 const timeName = (ms: number) => new Date(ms).toISOString().replaceAll(/[-:.]/g, '');
 
-/**
- * Stores the calculation as returned by an update: the same bytes under the same key, however often it is called. The
- * platform has no history of formulas, so the formula before our first update is unknown.
- */
+/** Stores the calculation as returned by an update: the same bytes under the same key, however often it is called. */
 export async function storeFormula(
   store: Store,
   { calculationId, finishedAtMs, response }: FormulaResponse,
@@ -27,7 +24,6 @@ export type FormulaResponse = {
   readonly response: string;
 };
 
-/** A calculation as an update returned it, and when. */
 export type FormulaLogEntry = {
   readonly key: string;
   readonly time: string;

@@ -30,7 +30,6 @@ async function runOn(plan: Partial<FaultPlan>, turn: Partial<Turn> = {}) {
     signal: new AbortController().signal,
     beforeSend: async () => undefined,
     onLeave: () => undefined,
-    deadlineMs: undefined,
     ...turn,
   };
   const again = () =>
@@ -89,7 +88,7 @@ describe('a score job', () => {
   });
 
   test('starts no text after its last moment', async () => {
-    const { thrown, platform } = await runOn({}, { deadlineMs: 1_060_000, lastSendMs: 1_000_000 });
+    const { thrown, platform } = await runOn({}, { lastSendMs: 1_000_000 });
 
     expect(thrown).toBeInstanceOf(HandBackError);
     expect(platform.seen.paid).toBe(0);

@@ -49,7 +49,7 @@ function turn() {
   const sent: string[] = [];
   const beforeSend = async () => void sent.push('sent');
   const { signal } = new AbortController();
-  return { sent, signal, beforeSend, onLeave: () => undefined, deadlineMs: undefined } satisfies Turn & {
+  return { sent, signal, beforeSend, onLeave: () => undefined } satisfies Turn & {
     sent: string[];
   };
 }
