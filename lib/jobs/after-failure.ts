@@ -14,13 +14,10 @@ export type FailureFacts = {
   readonly unsentTries: number;
   /** How long ago the job was claimed first, in milliseconds. */
   readonly sinceClaimMs: number;
-  /** A request has left in this turn. */
   readonly hasLeft: boolean;
-  /** A send whose outcome is unknown may be repeated. */
   readonly mayRepeat: boolean;
   /** All calls fail, not only those of this job. Default: false. */
   readonly isAway?: boolean;
-  /** At least 0 and below 1. */
   readonly random: number;
 };
 

@@ -41,7 +41,6 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Why a job is not allowed, or undefined if it is. */
 export const allowFault = ({ types, ...lists }: Allow, job: Job): string | undefined =>
   types === undefined || types.includes(job.type)
     ? definitionOf(job).allowFault?.(job, lists)

@@ -3,7 +3,6 @@ import { type AwsEnvironment, AwsError, asAwsError, awsClientConfig, entryError 
 import type { JobFinished } from './handle-message.ts';
 
 export type EventBridgeOptions = {
-  /** Name or ARN. */
   readonly bus: string;
   /** Where the results are stored: an event names the key of one. */
   readonly store: string;

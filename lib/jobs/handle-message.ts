@@ -27,7 +27,6 @@ export type JobFinished = {
   readonly result: string;
 };
 
-/** A job that ended, as its worker sees it. */
 export type EndedJob = Omit<JobFinished, 'result'> & {
   /** Since this worker took it up; undefined if it had ended before. */
   readonly tookMs?: number | undefined;
@@ -52,9 +51,7 @@ export type Worker = {
   readonly inHand?: InHand | undefined;
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** At least 0 and below 1. */
   readonly random: () => number;
-  /** How long one send of a job may take. */
   readonly mustLastMs: (job: Job) => number;
   /** Stops jobs while the platform is away. Absent: nothing does. */
   readonly breaker?: Pick<Breaker, 'blockedMs' | 'knownBlockedMs'>;
@@ -121,7 +118,6 @@ type Given = {
   readonly message: QueueMessage;
   readonly job: Job;
   readonly held: Held;
-  /** When this worker took it up. */
   readonly sinceMs: number;
 };
 

@@ -25,13 +25,11 @@ export type Lease = {
 /** A job as one delivery of its message has it. */
 export type Held = AsyncDisposable & {
   readonly turn: Turn;
-  /** Aborted when the lease is lost. */
   readonly lost: AbortSignal;
   /** The job's row as it was stored last; undefined as long as the job is not claimed. */
   readonly row: () => Claim | undefined;
   /** A request has left: until then nothing can have been executed. */
   readonly hasLeft: () => boolean;
-  /** Claims the job, unless it is claimed. Throws `NotClaimedError`. */
   readonly claim: () => Promise<Claim>;
   /**
    * Ends the sends, of calls too that come to their turn only now, and waits for a claim that is under way. Returns one
@@ -83,7 +81,6 @@ export function createHeld(options: HeldOptions): Held {
   return { ...hold, ...createTurn(options, { row: hold.row, sent, signal }) };
 }
 
-/** Claims the job, once, and holds its lease. */
 function createHold({ job, request, isNew, worker, lease }: HeldOptions) {
   const { ledger, store } = worker;
   const by = ledger.newName();

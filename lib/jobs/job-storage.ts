@@ -8,17 +8,15 @@ import { type CheckTable, checkedTable, openTable, type Table, tableCheckOf } fr
 import type { JobRow } from './ledger/job-row.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
-import type { CacheRow } from './texts/cache/cache-row.ts';
+import type { CacheRow } from './texts/cache/score-cache.ts';
 import { createScoreCache, type ScoreCache } from './texts/cache/score-cache.ts';
 
-/** What jobs share: the store, the table, and what is built on them. */
 export type JobStorage = {
   readonly store: Store;
   readonly table: Table;
   readonly ledger: Ledger;
   readonly cache: ScoreCache;
   readonly batches: BatchStorage;
-  /** The platform's host. */
   readonly host: string;
 };
 

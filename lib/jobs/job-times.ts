@@ -1,6 +1,5 @@
 /** The shortest time limit for a function that runs jobs is made up of these, in milliseconds. */
 export const jobTimes = {
-  /** A code function may take this long. */
   codeFunctionMs: 330_000,
   /** How long the last writes and the response of an invocation may take. */
   toAnswerMs: 5_000,

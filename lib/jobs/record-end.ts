@@ -82,7 +82,6 @@ export type PersistOptions = {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** At least 0 and below 1. */
   readonly random: () => number;
 };
 

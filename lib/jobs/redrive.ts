@@ -146,7 +146,6 @@ async function failedIds(store: Store): Promise<readonly string[]> {
   return ids;
 }
 
-/** How long a dead letter is hidden from other receivers while it is moved. */
 const MOVE_SECONDS = 30;
 
 /** `held`: roughly how many others are there but were never received: most likely, somebody else holds them. */

@@ -1,9 +1,7 @@
 import type { Share } from '../pace/fair-order.ts';
 import type { Outcome } from './ledger/job-row.ts';
 
-/** What a runner works with while it has a job. */
 export type Turn = {
-  /** Aborted when the lease is lost. */
   readonly signal: AbortSignal;
   /** Whose calls the job's are. Default: `normal`. */
   readonly share?: Share | undefined;
@@ -60,7 +58,6 @@ export class UnfinishedError extends Error {
   }
 }
 
-/** A person cancelled the job while it was under way: it ends with what it has. */
 export class JobCancelledError extends TurnError {
   override readonly name = 'JobCancelledError';
 }

@@ -9,7 +9,6 @@ export type WorkOptions = {
   readonly worker: Worker;
   readonly lease: Lease;
   readonly queue: Queue;
-  /** The most jobs that run at once. */
   readonly concurrency: number;
   /** How long a message is hidden at a time; extended while its job runs. */
   readonly visibilitySeconds: number;
@@ -81,7 +80,6 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
   return counts;
 }
 
-/** A name that neither a job nor an object has. */
 const NOTHING = '-';
 
 /**

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { textHashOf } from '../../lib/jobs/texts/cache/cache-row.ts';
+import { textHashOf } from '../../lib/jobs/texts/cache/score-cache.ts';
 import { folderOfAll } from '../folder-of-each.ts';
 import { startS3Commands } from './start-s3-commands.ts';
 

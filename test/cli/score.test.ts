@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { cacheKey, textHashOf } from '../../lib/jobs/texts/cache/cache-row.ts';
+import { cacheKey, textHashOf } from '../../lib/jobs/texts/cache/score-cache.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';

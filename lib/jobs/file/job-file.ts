@@ -18,7 +18,6 @@ export type JobFileOptions = {
   readonly file: string;
   /** The NDJSON itself, where `file` is only its name. */
   readonly text?: string | undefined;
-  /** A job with placeholders for columns. Absent: the file is NDJSON. */
   readonly template?: unknown;
   readonly separator?: string | undefined;
   readonly encoding?: string | undefined;
@@ -33,23 +32,17 @@ export type JobFileOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A row of a file, and its job. */
 export type FileRow = {
   readonly line: number;
   readonly id: string;
   readonly contentHash: string;
-  /** The message, with its id. */
   readonly body: string;
-  /** The cells of a CSV; absent for NDJSON. */
   readonly fields?: readonly string[] | undefined;
 };
 
-/** A file whose rows are all jobs. */
 export type JobFile = {
   readonly count: number;
-  /** The first three messages. */
   readonly first: readonly string[];
-  /** The columns of a CSV; absent for NDJSON. */
   readonly columns?: readonly string[] | undefined;
   /** All rows, from the beginning. Throws an error if the file is not the one that was checked. */
   readonly rows: () => AsyncGenerator<FileRow>;
@@ -96,7 +89,6 @@ export async function checkJobFile(options: JobFileOptions): Promise<JobFile | J
   return { count, first, columns, rows: () => checkedRows(stamp, options) };
 }
 
-/** What is wrong with a job that may be sent by itself. */
 function createFaultsOf({ ids, leavesFormulas = false }: JobFileOptions) {
   const seen = compareIds();
   return ({ line, job, isNamed, isUnique }: JobRow): readonly string[] => {

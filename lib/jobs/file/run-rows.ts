@@ -8,7 +8,6 @@ import type { FileRow } from './job-file.ts';
 export type RunRowsOptions = {
   readonly worker: Worker;
   readonly lease: Lease;
-  /** How many jobs run at once. */
   readonly concurrency: number;
   readonly sender: string;
   /** Called for each job that has ended before, or that another process has ended. */

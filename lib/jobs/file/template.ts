@@ -1,9 +1,7 @@
 import { listed, nearestName, parseJson, shortened } from '../../base/index.ts';
 
-/** A message as the cells of a row make it, or what is wrong with them. */
 type Filled = { readonly value: unknown } | { readonly faults: readonly string[] };
 
-/** A job with placeholders for the columns of a CSV. */
 export type Template = { readonly fill: (cellOf: (column: string) => string) => Filled };
 
 const absent = Symbol('absent');
@@ -69,7 +67,6 @@ type CellType = (typeof TYPES)[number];
 type Placeholder = {
   readonly column: string;
   readonly type: CellType;
-  /** An empty cell leaves the member out. */
   readonly isOptional: boolean;
 };
 
@@ -102,7 +99,6 @@ function missingColumn(written: string, column: string, columns: ReadonlySet<str
   return `${written}: expected a column of the CSV, got none of that name; ${hint}`;
 }
 
-/** The value of a cell, or what is wrong with it. */
 function cellValue(
   cell: string,
   { column, type }: Placeholder,

@@ -75,7 +75,6 @@ export function decideReopen(
 const mayReopen = (row: JobRow, { isNamed = false, anyEnd = false }: ReopenOptions): boolean =>
   anyEnd ? hasEnded(row) : row.state === 'FAILED' && (isNamed || !isCancelled(row));
 
-/** What a person says about a job whose outcome is unknown. */
 export type Resolution = { readonly status: 'done' | 'failed'; readonly note: string };
 
 /** `refused`: the outcome of the job is not unknown. */

@@ -16,7 +16,6 @@ export type QueueMessage = {
   readonly receipt: string;
 };
 
-/** Roughly how many messages a queue holds. */
 export type QueueCounts = { readonly waiting: number; readonly inFlight: number; readonly delayed: number };
 
 /** How a queue is polled by who wants to empty it. */
@@ -87,7 +86,6 @@ const QUEUE_KINDS: readonly string[] = ['denied', 'missing', 'unreachable', 'unc
 const QUEUE_CODE =
   /^(KMS\.|Kms)|(^|\.)(InvalidAddress|InvalidSecurity|UnsupportedOperation|MissingParameter)$/;
 
-/** How many messages an error names. */
 const MOST_NAMED = 20;
 
 /** Messages as a person counts them: the first is number 1. */
@@ -140,7 +138,6 @@ export function createEmptyCheck(queue: Pick<Queue, 'counts'>, polls: Polls) {
   };
 }
 
-/** All messages that a queue counts. */
 export const total = ({ waiting, inFlight, delayed }: Awaited<ReturnType<Queue['counts']>>) =>
   waiting + inFlight + delayed;
 

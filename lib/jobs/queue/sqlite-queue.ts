@@ -14,15 +14,12 @@ import {
 } from './queue.ts';
 
 export type SqliteQueueOptions = {
-  /** Several queues may lie in one file. */
   readonly name: string;
-  /** Who sends, as messages name the sender. */
   readonly sender: string;
   /** Where a message goes that would be received more often than `most`. Default: nowhere. */
   readonly deadLetters?: { readonly name: string; readonly most: number };
 };
 
-/** How often a waiting receiver looks again. */
 const LOOK_MS = 100;
 
 /** A queue in a file of SQLite. What a process held is delivered again as soon as it has ended. */

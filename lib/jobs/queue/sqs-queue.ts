@@ -26,7 +26,6 @@ import {
   type UnsentMessage,
 } from './queue.ts';
 
-/** Longer than the longest poll. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /** A client for the queue, whose URL decides the endpoint and the region (see `queueEndpoint`). */

@@ -1,6 +1,5 @@
 import { type ReadAheadOptions, readAhead } from '../../snapshot/sources/read-ahead.ts';
 
-/** How many items are listed before they are read. */
 const LISTED = 256;
 
 /** Reads items ahead, as `readAhead` does, while they are listed: 256 of them are held. */

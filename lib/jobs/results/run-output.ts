@@ -14,10 +14,8 @@ export type RunOutputOptions = {
   readonly store: Store;
 };
 
-/** How many rows are looked up at once. */
 const AT_ONCE = 16;
 
-/** What is added to a row: the response is JSON already. `left`: its job has not ended. */
 type Added = {
   readonly status: Outcome['status'] | 'left' | 'refused';
   readonly response: string;

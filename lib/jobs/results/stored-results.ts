@@ -21,7 +21,6 @@ export type ResultsWanted = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** How many results are read at once. */
 const AT_ONCE = 16;
 
 /** How long before its end a job may have been claimed first: its result lies under that day, and the ledger forgets it later. */

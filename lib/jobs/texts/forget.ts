@@ -25,7 +25,7 @@ import {
 } from './batch/chunk-objects.ts';
 import { hasPart, isEnded, readChunkRow, type StoredChunk, writeChunkRow } from './batch/chunk-row.ts';
 import { finishBatch } from './batch/finish-batch.ts';
-import { CACHE_PREFIX, parseCacheRow, textHashOf } from './cache/cache-row.ts';
+import { CACHE_PREFIX, parseCacheRow, textHashOf } from './cache/score-cache.ts';
 
 export type Erased = {
   readonly cacheRows: number;
@@ -35,7 +35,6 @@ export type Erased = {
   readonly parts: number;
   /** Rows of these parts. */
   readonly rows: number;
-  /** The batches that contained it. */
   readonly batches: readonly string[];
 };
 
@@ -107,7 +106,6 @@ async function eraseFromCache(hashes: ReadonlySet<string>, table: Table): Promis
   return erased;
 }
 
-/** Deletes a row, even if others change it meanwhile. */
 async function deleteRow(key: Parameters<Table['get']>[0], table: Table): Promise<void> {
   for (;;) {
     const stored = await table.get(key);
@@ -115,7 +113,6 @@ async function deleteRow(key: Parameters<Table['get']>[0], table: Table): Promis
   }
 }
 
-/** Whether there was anything to erase from a staged chunk. */
 async function eraseFromStaged(
   chunkId: ChunkId,
   key: string,

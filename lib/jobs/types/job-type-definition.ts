@@ -49,7 +49,6 @@ export type RunnerParts = {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** From 0 up to 1. */
   readonly random: () => number;
 };
 
@@ -58,7 +57,6 @@ type CheckParts = { readonly analyzeFormula: (text: string) => FormulaAnalysis }
 
 type EndParts = { readonly store: Store; readonly batches: BatchStorage };
 
-/** Records of the reference platform. */
 export type SampleRecords = {
   readonly packageId: string;
   readonly calculationId: string;

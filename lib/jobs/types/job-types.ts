@@ -62,12 +62,10 @@ export const runBy = <Type extends JobType>(
   turn: Turn,
 ): Promise<Outcome> => runners[job.type](job, turn);
 
-/** The runners of a worker. Throws if a setting for one of them is invalid. */
 export async function openRunners(parts: RunnerParts): Promise<Runners> {
   const opened = jobTypes.map(async (type) => [type, await definitions[type].openRunner(parts)] as const);
   return Object.fromEntries(await Promise.all(opened)) as Runners;
 }
 
-/** A message of each type, for the tour. */
 export const sampleMessages = (records: SampleRecords): readonly { readonly id: string }[] =>
   jobTypes.map((type) => definitions[type].sample(records));

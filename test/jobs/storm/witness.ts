@@ -1,4 +1,4 @@
-import { textHashOf } from '../../../lib/jobs/texts/cache/cache-row.ts';
+import { textHashOf } from '../../../lib/jobs/texts/cache/score-cache.ts';
 import type { Exchange, ProxiedReply, ProxiedRequest } from './faulty-proxy.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parsePart } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
-import { textHashOf } from '../../../lib/jobs/texts/cache/cache-row.ts';
+import { textHashOf } from '../../../lib/jobs/texts/cache/score-cache.ts';
 import { eraseOldVersions, forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
 import type { OldVersion, Store } from '../../../lib/store/store.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';

@@ -4,7 +4,7 @@ import { printPart } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
 import { reopenChunk } from '../../../lib/jobs/texts/batch/chunk-row.ts';
 import { scoreChunk } from '../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
-import { textHashOf } from '../../../lib/jobs/texts/cache/cache-row.ts';
+import { textHashOf } from '../../../lib/jobs/texts/cache/score-cache.ts';
 import { forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { scaled } from '../../scale.ts';

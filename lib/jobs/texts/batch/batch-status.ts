@@ -25,7 +25,6 @@ export type FailedRow = { readonly line: number; readonly id?: string | undefine
 
 type Storage = Pick<BatchStorage, 'store' | 'table'>;
 
-/** The names of all batches that the store has anything of, in order. */
 export async function batchNames(store: Pick<Store, 'folders'>): Promise<readonly string[]> {
   const names = new Set<string>();
   for (const parent of [SCORES_FOLDER, STAGED_FOLDER])
@@ -69,7 +68,6 @@ function statusOf(
   return { batch, status, chunks, rows, rowsLeft: Math.max(0, rows - rowsEnded), ...counts };
 }
 
-/** The first rows of a batch that failed, in the order of its chunks. */
 export async function failedRows(
   batch: string,
   storage: Storage,

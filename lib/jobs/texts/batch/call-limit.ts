@@ -24,7 +24,6 @@ export async function setCallLimit(batch: string, most: number, storage: LimitSt
   await change(batch, storage, ({ calls }) => ({ most, calls }));
 }
 
-/** The bound of a batch; undefined if none was set. */
 export async function openCallLimit(batch: string, storage: LimitStorage): Promise<CallLimit | undefined> {
   const stored = await storage.table.get(limitKey(batch));
   if (stored === undefined) return undefined;

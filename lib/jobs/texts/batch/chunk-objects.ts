@@ -5,7 +5,7 @@ import { messageOf, parseJson, printJson, recordOf } from '../../../base/index.t
 import { findStored, MOST_LIST_BYTES, missingObject, parseStored, type Store } from '../../../store/index.ts';
 import { notRows, rowsOfPart } from '../../results/part-rows.ts';
 import type { ScoreJob } from '../../types/score/message.ts';
-import { textHashOf } from '../cache/cache-row.ts';
+import { textHashOf } from '../cache/score-cache.ts';
 import { type ChunkId, chunkJobId, partPrefix, type ScoreRequest, stagedKey } from './batch.ts';
 
 /* The two objects of a chunk: its rows as they wait for their job, and the part with its results. */
@@ -68,18 +68,14 @@ const textsOf = (rows: readonly StagedRow[]) =>
 
 /** One line of a part. Names are written in this order. */
 export type ScoredRow = {
-  /** The user's own id. */
   readonly id?: string | undefined;
-  /** The line of the row in its file. */
   readonly line: number;
-  /** The requested columns, if any. */
   readonly columns?: Readonly<Record<string, string>> | undefined;
   /** The hash that the text is forgotten by. */
   readonly textHash?: string;
   readonly topicSentiments?: unknown;
   readonly sentiment?: unknown;
   readonly model?: unknown;
-  /** Why there is no result. */
   readonly error?: string;
   readonly erased?: true;
 };

@@ -17,7 +17,6 @@ export type BatchRequest = {
   readonly rows: () => AsyncIterable<SourceRow>;
   /** What the source was found to be, once its rows were read. */
   readonly input?: (() => InputFound | undefined) | undefined;
-  /** The platform's host. */
   readonly host: string;
 };
 

@@ -47,7 +47,6 @@ export async function scoreChunk(
   return { kind: 'scored', results: scored.results, chunk: ended };
 }
 
-/** What a job requests for each of its texts. */
 export function requestOf(job: ScoreJob): ScoreRequest {
   const { version, type, id, notBefore, priority, texts, batch, chunk, ...request } = job;
   return request;
@@ -57,11 +56,8 @@ export function requestOf(job: ScoreJob): ScoreRequest {
 export type EndedChunk =
   | {
       readonly kind: 'ended' | 'was-ended';
-      /** Key of the part. */
       readonly part: string;
-      /** What the chunk has cost, in all of its jobs. */
       readonly costs: Costs;
-      /** Set once the whole batch has ended. */
       readonly summary: Summary | undefined;
     }
   | { readonly kind: 'gone' };

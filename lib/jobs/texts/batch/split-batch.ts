@@ -13,7 +13,6 @@ export type SplitOptions = BatchStorage &
   CheckOptions & {
     /** Puts the messages of at most 10 jobs on the queue; throws unless all of them are there. */
     readonly send: (messages: readonly ChunkJob[]) => Promise<void>;
-    /** Is called with each chunk that had ended before. */
     readonly hadEnded?: ((counts: ChunkCounts) => void) | undefined;
   };
 
@@ -37,7 +36,6 @@ export class BatchConflictError extends Error {
   }
 }
 
-/** How many messages are sent at once: the most that SQS accepts. */
 const MESSAGES_AT_ONCE = 10;
 
 /**

@@ -1,9 +1,10 @@
-import { parseJson, printJson } from '../../../base/index.ts';
+import { hash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { canonicalJson, parseJson, printJson } from '../../../base/index.ts';
 import type { Sentiment, SentimentRequest } from '../../../platform/index.ts';
 import { sentimentSchema } from '../../../platform/records.ts';
 import type { RowKey, StoredRow } from '../../../table/index.ts';
 import { type BatchStorage, RETENTION_MS } from '../batch/batch.ts';
-import { type CacheRow, cacheKey, parseCacheRow, textHashOf } from './cache-row.ts';
 
 /*
  * A text's row, as its claim changes it:
@@ -16,8 +17,45 @@ import { type CacheRow, cacheKey, parseCacheRow, textHashOf } from './cache-row.
  * may have been made all the same: what it holds is free once its lease has ended.
  */
 
+export const CACHE_PREFIX = 'score#';
+
+/** The row of a text and its request. The session does not matter, nor whether topics are absent or an empty list. */
+export function cacheKey(host: string, request: SentimentRequest): RowKey {
+  const { sessionId: _, topics = [], ...rest } = request;
+  const given = Object.entries({ ...rest, ...(topics.length > 0 ? { topics } : {}) });
+  // Through JSON text, which leaves out undefined members at any depth.
+  const requested = parseJson(printJson(Object.fromEntries(given)));
+  return {
+    partition: `${CACHE_PREFIX}${hash('sha256', canonicalJson({ host, request: requested }))}`,
+    sort: '-',
+  };
+}
+
+/** SHA-256 of a text's UTF-8, in hex: the name that it is forgotten by. */
+export const textHashOf = (text: string): string => hash('sha256', text);
+
+const cacheRowSchema = z.object({
+  state: z.enum(['FREE', 'SENT', 'SCORED']),
+  textHash: z.string(),
+  /** For people to read: a request id or a process. */
+  owner: z.string(),
+  /** The job that will count the sends. */
+  payer: z.optional(z.string()),
+  leaseEndsMs: z.number(),
+  /** Those that may have been executed. */
+  sends: z.number(),
+  result: z.optional(z.string()),
+});
+
+/**
+ * A text's row. FREE: no holder, but sends without a result. SENT: a holder, whose request is about to leave or has
+ * left; once its lease has ended the text may be taken over, and may then be paid for again. SCORED: final.
+ */
+export type CacheRow = z.infer<typeof cacheRowSchema>;
+
+export const parseCacheRow = ({ row }: StoredRow): CacheRow => cacheRowSchema.parse(row);
+
 export type ScoreCacheOptions = Pick<BatchStorage, 'table' | 'newToken' | 'now'> & {
-  /** The platform's host. */
   readonly host: string;
   readonly owner: string;
   /** How long one attempt may take. A claim lasts longer, and each send renews it. */

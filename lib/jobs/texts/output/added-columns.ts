@@ -3,11 +3,9 @@ import type { SourceRecord } from '../rows/read-rows.ts';
 import { printed } from '../rows/row.ts';
 import { csvCell } from './text-file.ts';
 
-/** A row of a source, and a value for each added column: for NDJSON as JSON. */
 export type RowToWrite = { readonly record: SourceRecord; readonly added: readonly string[] };
 
 export type ColumnsToWrite = {
-  /** The columns of the rows, in order. */
   readonly names: readonly string[];
   /** Those that are added. A name that the rows have already gets a number: `sentiment_2`. */
   readonly added: readonly string[];

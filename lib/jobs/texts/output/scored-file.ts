@@ -3,7 +3,7 @@ import { readAhead } from '../../../snapshot/sources/read-ahead.ts';
 import { missingObject, type Store } from '../../../store/index.ts';
 import { parsePart, type ScoredRow } from '../batch/chunk-objects.ts';
 import type { Summary } from '../batch/finish-batch.ts';
-import { textHashOf } from '../cache/cache-row.ts';
+import { textHashOf } from '../cache/score-cache.ts';
 import { openRows, type RowOfSource, type RowsOptions } from '../rows/read-rows.ts';
 import { csvLines, membersOf, ndjsonLines } from './added-columns.ts';
 import { type OutputFormat, writeTextFile } from './text-file.ts';

@@ -72,7 +72,6 @@ async function takeHeader(gathered: GatheredRows): Promise<string> {
   return textOf(lines);
 }
 
-/** The separators that are tried, likeliest first. */
 function byFrequency(header: string): readonly string[] {
   const outside = header.replaceAll(/"[^"]*"/g, '');
   const countOf = (separator: string) => outside.split(separator).length;
@@ -139,7 +138,6 @@ function endsWithFirstLine(lines: readonly SourceLine[], { separator, names }: C
   return [...others, `${last}"`].every((text) => faultOf(fieldsOf(text, separator), names) === undefined);
 }
 
-/** Why a row cannot be split into fields. */
 const FAULTS = {
   stray: 'a broken quote: expected a field that contains quotes to be quoted, got an unquoted one',
   early:
@@ -180,7 +178,6 @@ function closingQuote(row: string, from: number): number {
 
 const quotesIn = (text: string) => text.split('"').length - 1;
 
-/** The lines of a row, without the end of the last one. */
 const textOf = (lines: readonly SourceLine[]) =>
   lines.map(({ text, end }, at) => (at === lines.length - 1 ? text : text + end)).join('');
 

@@ -2,13 +2,11 @@ import { createNumbersByText, shortened } from '../../../base/index.ts';
 
 /** Rows whose id an earlier row has. */
 export type RepeatedIds = {
-  /** How many. */
   readonly rows: number;
   /** The first of them, each with the line on which its id came first, and its own. */
   readonly first: readonly { readonly id: string; readonly lines: readonly [number, number] }[];
 };
 
-/** How many repeated ids are named, and the most characters of one. */
 const MOST_NAMED = 20;
 const LONGEST_NAMED = 100;
 

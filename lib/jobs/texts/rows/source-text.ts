@@ -4,11 +4,9 @@ import { analyse } from 'chardet';
 import { notRows, RowsError } from './rows-error.ts';
 import { type SourceLines, sourceLines } from './source-lines.ts';
 
-/** How many bytes of a source its encoding is detected from. */
 const SAMPLE_BYTES = 256 * 1024;
 
 export type SourceText = AsyncDisposable & {
-  /** By its name in `TextDecoder`. */
   readonly encoding: string;
   /** Whether it begins with a byte order mark. */
   readonly isMarked: boolean;

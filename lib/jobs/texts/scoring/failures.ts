@@ -1,13 +1,12 @@
 import { canonicalJson } from '../../../base/index.ts';
 import type { PlatformError, PlatformFailure } from '../../../platform/index.ts';
-import { textHashOf } from '../cache/cache-row.ts';
+import { textHashOf } from '../cache/score-cache.ts';
 
 /*
  * A text without a result after all of its tries says little: it may be at fault, or something that all texts share.
  * Different texts that fail alike, with no success between them, say that it is not the text.
  */
 
-/** How many different texts must fail alike. */
 const MOST_ALIKE = 3;
 
 /**
@@ -39,7 +38,6 @@ export function createFailures() {
       mostRefused = MOST_REFUSED.beforeSuccess;
       return true;
     },
-    /** Records that a text was scored. */
     succeeded() {
       failed.clear();
       hasScored();
@@ -99,7 +97,6 @@ export function isOfText({ failure, attempts }: Pick<PlatformError, 'failure' | 
   }
 }
 
-/** Statuses with which the platform refuses a request that it has read: it scored nothing, and charges nothing. */
 const REFUSALS: readonly number[] = [400, 403, 404, 413, 415, 422];
 
 /** True on proof that a call which left was not executed, beyond what is proved for every operation. */

@@ -23,7 +23,6 @@ export type ScoreTextsOptions = {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** From 0 up to 1. */
   readonly random: () => number;
   /** Epoch milliseconds after which it starts no call and stops waiting. Default: none. */
   readonly deadlineMs?: number | undefined;
@@ -62,7 +61,6 @@ export function startRun(options: ScoreTextsOptions) {
     stopped: () => stopped,
     /** How many calls have left, and how many of them have scored a text. */
     counts: { departures: 0, successes: 0 },
-    /** Whether time is up. */
     isOver: () => now() >= deadlineMs,
   };
 }

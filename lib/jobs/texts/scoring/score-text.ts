@@ -34,7 +34,6 @@ export async function scoreText(request: SentimentRequest, claim: TextClaim, run
   }
 }
 
-/** The tries of a text so far. */
 type Tries = {
   attempts: number;
   /** Time spent on attempts and on the waits between them, but not on waits for a turn. */
@@ -81,7 +80,6 @@ type Turn = {
   readonly leave: () => void;
 };
 
-/** The longest wait that a worker sits out. */
 const LONGEST_WAIT_MS = 120_000;
 
 /**
@@ -191,7 +189,6 @@ async function giveUp(text: string, error: PlatformError, claim: TextClaim, run:
     : { kind: 'unsettled', error, calls };
 }
 
-/** Delays between tries to store a result, in milliseconds. */
 const STORE_DELAYS_MS: readonly number[] = [500, 1_000, 2_000];
 
 /** Stores the result. One that cannot be stored is returned all the same: it was paid for. */

@@ -16,7 +16,6 @@ export type TextResult = {
   readonly paidAgain: number;
 };
 
-/** One result for each id. */
 export type SettledTexts = {
   readonly kind: 'scored';
   readonly results: readonly TextResult[];
@@ -39,14 +38,12 @@ export type StoppedTexts = {
   readonly alike: boolean;
   /** Texts that a call of this run scored. */
   readonly progress: number;
-  /** One for each id. */
   readonly results: readonly TextResult[];
 };
 
 type TextOfJob = { readonly id: string; readonly text: string };
 
 const AT_ONCE = 8;
-/** How many texts are looked up at once. */
 const LOOKED_UP = 20;
 /** How long it waits for texts that other workers are scoring, once the others are done. */
 const MAX_WAIT_MS = 120_000;
@@ -138,7 +135,6 @@ async function* lookedUp(texts: readonly string[], request: ScoreRequest, run: R
 
 type Outcomes = ReadonlyMap<string, TextOutcome>;
 
-/** The results of texts whose outcomes are final. */
 export function settled(texts: readonly TextOfJob[], outcomes: Outcomes): SettledTexts {
   const settle = async () => {
     for (const outcome of outcomes.values()) if (outcome.kind === 'failed') await outcome.claim?.forget();

@@ -29,7 +29,6 @@ const schema = z.strictObject({
 
 type Message = z.infer<typeof schema>;
 
-/** Reads the metadata of data files. */
 export const dataFiles: JobTypeDefinition<Message, z.input<typeof schema>> = {
   schema,
   defaultId: 'content-hash',

@@ -15,7 +15,6 @@ import { isObject } from '../../message/check-message.ts';
 
 export type ValuePath = readonly (string | number)[];
 
-/** What is wrong with a value: where in it, and what was expected there. */
 export type ValueFault = { readonly path: ValuePath; readonly expected: string };
 
 /** A field of the event, with what stands in for it if it is missing: a list of one, or empty if nothing does. */
@@ -81,7 +80,6 @@ export function replaced(value: unknown, visit: Visit, at: ValuePath = []): unkn
 const isOptional = (reference: Reference | undefined) =>
   reference !== undefined && 'path' in reference && reference.otherwise?.length === 0;
 
-/** What is wrong with a value, whatever the event will be. */
 export function valueFaults(value: unknown): readonly ValueFault[] {
   const faults: ValueFault[] = [];
   replaced(value, { field: () => undefined, fault: (fault) => faults.push(fault) });

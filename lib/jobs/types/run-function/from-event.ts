@@ -82,5 +82,4 @@ const firstOf = (faults: readonly string[]): readonly string[] =>
     ? faults
     : [...faults.slice(0, MOST_FAULTS), `and ${faults.length - MOST_FAULTS} more`];
 
-/** What was received, without its content. */
 const kindOf = (value: unknown) => (typeof value === 'string' ? 'other text' : preview(value));

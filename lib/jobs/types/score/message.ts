@@ -66,7 +66,6 @@ export const scoringFields = {
   model: asSent('model'),
 } as const;
 
-/** What a bulk request is checked by, apart from its rows. */
 export const bulkRequestChecks = { schema: z.strictObject(scoringFields) } as const;
 
 const scoreMessage = z.strictObject({

@@ -6,7 +6,6 @@ import { sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts
 import { isObject, readJob } from '../../message/check-message.ts';
 import { type SnapshotJob, snapshotChecks } from './message.ts';
 
-/** The input of a durable execution is invalid; every fault is listed. */
 class ExecutionInputError extends Error {
   override readonly name = 'ExecutionInputError';
   readonly faults: readonly string[];
@@ -21,7 +20,6 @@ class ExecutionInputError extends Error {
 export const printExecutionInput = (job: SnapshotJob, followers: readonly SnapshotJob[]): string =>
   printJson(followers.length === 0 ? job : { ...job, followers });
 
-/** The snapshot that an execution takes, and its followers. Throws `ExecutionInputError`. */
 export function parseExecutionInput(input: unknown): SnapshotAndFollowers {
   if (!isObject(input)) throw new ExecutionInputError('input', ['expected an object']);
   const { followers, ...job } = input;

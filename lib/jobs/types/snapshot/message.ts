@@ -8,7 +8,6 @@ const fields = { ...common, type: z.literal('snapshot', { error: 'snapshot' }) }
 
 const schemas = requestSchemasWith(fields);
 
-/** What can be checked of a snapshot message whose source is unknown. */
 const unknownSource = z.looseObject({
   ...fields,
   ...commonFields,
@@ -18,7 +17,6 @@ const unknownSource = z.looseObject({
 export type SnapshotMessage = { readonly [S in Source]: z.infer<(typeof schemas)[S]> }[Source];
 export type SnapshotJob = JobBy<SnapshotMessage>;
 
-/** The schema of a `snapshot` message: that of its source. */
 const snapshotMessage: z.ZodMiniType<SnapshotMessage> = z.pipe(
   z.unknown(),
   z.transform((message: unknown, { issues }): SnapshotMessage => {

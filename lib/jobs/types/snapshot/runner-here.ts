@@ -22,7 +22,6 @@ export type SnapshotRunnerOptions = {
   readonly store: Store;
   readonly compression: Compression;
   readonly partMs?: number | undefined;
-  /** The platform's. */
   readonly host: string;
   readonly callCounts: () => CallCounts;
   readonly paceCounts?: () => PaceCounts;

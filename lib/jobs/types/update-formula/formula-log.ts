@@ -18,9 +18,7 @@ export async function storeFormula(
 
 export type FormulaResponse = {
   readonly calculationId: string;
-  /** When the update finished, in epoch milliseconds. */
   readonly finishedAtMs: number;
-  /** The calculation, as JSON text. */
   readonly response: string;
 };
 

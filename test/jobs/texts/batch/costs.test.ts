@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { reopenChunk } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
 import { failChunk, scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
-import { CACHE_PREFIX } from '../../../../lib/jobs/texts/cache/cache-row.ts';
+import { CACHE_PREFIX } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import type { ScoreJob } from '../../../../lib/jobs/types/score/message.ts';
 import { scaled } from '../../../scale.ts';
 import { crashing, row } from '../fakes.ts';

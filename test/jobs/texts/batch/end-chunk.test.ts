@@ -7,7 +7,7 @@ import {
 } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
 import { endChunk, failChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
-import { cacheKey, textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
+import { cacheKey, textHashOf } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { forgetBatch } from '../../../../lib/jobs/texts/forget.ts';
 import type { TextResult } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
 import type { Table } from '../../../../lib/table/table.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { stagedKey } from '../../../../lib/jobs/texts/batch/batch.ts';
 import { BatchConflictError, splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
-import { textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
+import { textHashOf } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { forgetText } from '../../../../lib/jobs/texts/forget.ts';
 import type { Store } from '../../../../lib/store/store.ts';
 import type { Table } from '../../../../lib/table/table.ts';

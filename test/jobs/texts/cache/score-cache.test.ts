@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type CacheRow, cacheKey, textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import type { TextClaim } from '../../../../lib/jobs/texts/cache/score-cache.ts';
+import { type CacheRow, cacheKey, textHashOf } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import type { Analyze } from '../../../../lib/jobs/texts/scoring/run.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { FAST_TABLES } from '../../../table/every-table.ts';

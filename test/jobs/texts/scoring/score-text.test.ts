@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cacheKey } from '../../../../lib/jobs/texts/cache/cache-row.ts';
+import { cacheKey } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import type { Analyze } from '../../../../lib/jobs/texts/scoring/run.ts';
 import { createTextGate } from '../../../../lib/jobs/texts/scoring/run.ts';
 import { type Scored, scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';

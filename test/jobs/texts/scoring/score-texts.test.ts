@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cacheKey, textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
-import { createScoreCache } from '../../../../lib/jobs/texts/cache/score-cache.ts';
+import { cacheKey, createScoreCache, textHashOf } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import type { Analyze } from '../../../../lib/jobs/texts/scoring/run.ts';
 import { type Scored, scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';

@@ -1,4 +1,4 @@
-import { CACHE_PREFIX, parseCacheRow, textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
+import { CACHE_PREFIX, parseCacheRow, textHashOf } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import type { Finished } from './promises.ts';
 
 /** **No send is repeated blindly**: a text is paid for once, and the cache counts every call that may have been paid. */
