@@ -1,22 +1,20 @@
 import { readFileSync } from 'node:fs';
 
-const PAGES = ['docs/install.md', 'docs/restore.md'] as const;
+const PAGE = 'docs/install.md';
 
 const BLOCK = /<!-- test: (?<name>\w+) -->\n```\w+\n(?<code>[\s\S]*?)```\n/g;
 
-/** The examples of these pages that tests run, by the name in the comment above each. */
+/** The examples of this page that tests run, by the name in the comment above each. */
 const examples: ReadonlyMap<string, string> = new Map(
-  PAGES.flatMap((page) =>
-    [...readFileSync(page, 'utf8').matchAll(BLOCK)].map(
-      ({ groups }) => [groups?.['name'] ?? '', groups?.['code'] ?? ''] as const,
-    ),
+  [...readFileSync(PAGE, 'utf8').matchAll(BLOCK)].map(
+    ({ groups }) => [groups?.['name'] ?? '', groups?.['code'] ?? ''] as const,
   ),
 );
 
 /** An example as it stands in the text. Throws if there is none with the name. */
 export function example(name: string): string {
   const code = examples.get(name);
-  if (code === undefined) throw new Error(`expected an example ${name} in ${PAGES.join(' or ')}`);
+  if (code === undefined) throw new Error(`expected an example ${name} in ${PAGE}`);
   return code;
 }
 

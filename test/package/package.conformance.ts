@@ -36,7 +36,7 @@ beforeAll(async () => {
   await install('@types/node@24', 'typescript@5.9.3');
   for (const name of ['aws-cdk-lib', 'constructs'])
     symlinkSync(resolve('node_modules', name), join(project, 'node_modules', name));
-  for (const name of [...PROGRAMS, 'infra', 'adopt'])
+  for (const name of [...PROGRAMS, 'infra'])
     for (const extension of ['ts', 'mjs'])
       writeFileSync(join(project, `${name}.${extension}`), example(name));
 }, 600_000);
@@ -104,7 +104,7 @@ describe.each([
 });
 
 test('the construct has the right types, and so have all declarations that it reaches', async () => {
-  const command = [checkoutProgram('tsc'), ...CHECKED, ...MODULES, 'infra.ts', 'adopt.ts'] as const;
+  const command = [checkoutProgram('tsc'), ...CHECKED, ...MODULES, 'infra.ts'] as const;
 
   const { code, out } = await runProgram(command, { folder: project });
 
