@@ -43,7 +43,7 @@ const timing = {
   cron: z.optional(cron),
   /** The IANA name of the zone in which the cron is read. */
   timeZone: z._default(timeZone, 'UTC'),
-  /** Whether a digest of each published run of the place goes to those who are notified of alarms. Default: false. */
+  /** Whether a digest of what is published of the place goes to those who are notified of alarms. Default: false. */
   digest: z.optional(z.boolean({ error: 'true or false' })),
 } as const;
 
