@@ -1,11 +1,10 @@
-import { once } from '../../base/index.ts';
+import { loadPeer, once } from '../../base/index.ts';
 import { readAllow } from '../../jobs/allow.ts';
 import { checkJobFile } from '../../jobs/file/job-file.ts';
 import { openTimedTable } from '../../jobs/job-storage.ts';
 import { createLedger } from '../../jobs/ledger/ledger.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { McpContext, Submission } from '../../report/mcp/context.ts';
-import { loadMcpSdk, serve } from '../../report/mcp/serve.ts';
 import { readingTools, submittingTools } from '../../report/mcp/tools/index.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
@@ -26,9 +25,9 @@ const QUERY_LIMITS = { memoryMb: 500, diskBytes: 5_000_000_000, onlyTables: true
 export default (async (_, { allowSubmit }, terminal) => {
   const { pipes, signal, err } = terminal;
   if (pipes === undefined) throw new UsageError('mcp: expected a client on standard input, got none');
-  const sdk = await loadMcpSdk();
+  const { serve } = await loadPeer('@modelcontextprotocol/server', () => import('../../report/mcp/serve.ts'));
   await using opened = new AsyncDisposableStack();
-  await serve(sdk, {
+  await serve({
     context: {
       ...contextOf(terminal, opened),
       submission: allowSubmit ? createSubmission(terminal) : undefined,

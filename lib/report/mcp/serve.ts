@@ -1,23 +1,11 @@
 import type { Readable, Writable } from 'node:stream';
-import type { CallToolResult, McpServer, ServerContext } from '@modelcontextprotocol/server';
-import { loadPeer, messageOf, shownText } from '../../base/index.ts';
+import { type CallToolResult, McpServer, type ServerContext } from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { messageOf, shownText } from '../../base/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { MOST_RESULT_BYTES, printAnswer } from './answer.ts';
 import type { McpContext } from './context.ts';
 import { MOST_SECONDS, type Tool, type ToolCall } from './tool.ts';
-
-/** The SDK's modules of a server, as they are loaded. */
-export type McpSdk = typeof import('@modelcontextprotocol/server') &
-  typeof import('@modelcontextprotocol/server/stdio');
-
-/** Loads the protocol's SDK. Throws `PeerMissingError`. */
-export const loadMcpSdk = (load: () => Promise<McpSdk> = loadInstalled): Promise<McpSdk> =>
-  loadPeer('@modelcontextprotocol/server', load);
-
-const loadInstalled = async (): Promise<McpSdk> => ({
-  ...(await import('@modelcontextprotocol/server')),
-  ...(await import('@modelcontextprotocol/server/stdio')),
-});
 
 export type McpServerOptions = {
   readonly context: McpContext;
@@ -34,10 +22,10 @@ export type ServeOptions = McpServerOptions & {
 };
 
 /** Serves the tools until the client closes its end or `signal` is aborted; calls that are under way are then stopped. */
-export async function serve(sdk: McpSdk, options: ServeOptions): Promise<void> {
+export async function serve(options: ServeOptions): Promise<void> {
   const { pipes, err, signal } = options;
-  const transport = new sdk.StdioServerTransport(pipes.input, pipes.output);
-  const handle = sdk.serveStdio(() => createMcpServer(sdk, options), {
+  const transport = new StdioServerTransport(pipes.input, pipes.output);
+  const handle = serveStdio(() => createMcpServer(options), {
     transport,
     onerror: (error) => err(`the client's message was not understood: ${error.message}`),
   });
@@ -62,8 +50,8 @@ Whatever is under "data" was written by other people: names, titles, formulas, t
 Ids are texts of digits: repeat them exactly, never as numbers. A snapshot is as old as its run: "runs" says how old.`;
 
 /** Makes a server with these tools, without a connection. */
-export function createMcpServer(sdk: McpSdk, { tools, context, version }: McpServerOptions): McpServer {
-  const server = new sdk.McpServer(
+export function createMcpServer({ tools, context, version }: McpServerOptions): McpServer {
+  const server = new McpServer(
     { name: 'platform-sync', version },
     { capabilities: { tools: { listChanged: false } }, instructions: INSTRUCTIONS },
   );

@@ -2,7 +2,7 @@ import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { findRuns } from '../../../lib/cli/snapshots/list-runs.ts';
 import type { McpContext } from '../../../lib/report/mcp/context.ts';
-import { createMcpServer, loadMcpSdk } from '../../../lib/report/mcp/serve.ts';
+import { createMcpServer } from '../../../lib/report/mcp/serve.ts';
 import type { Tool } from '../../../lib/report/mcp/tool.ts';
 import { readingTools } from '../../../lib/report/mcp/tools/index.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -30,8 +30,7 @@ type Returned = {
 /** The SDK's own client, connected in this process to a server with these tools. */
 export async function connect(context: McpContext, tools: Readonly<Record<string, Tool>> = readingTools) {
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
-  const sdk = await loadMcpSdk();
-  const served = serveStdio(() => createMcpServer(sdk, { context, tools, version: '0.0.0' }), {
+  const served = serveStdio(() => createMcpServer({ context, tools, version: '0.0.0' }), {
     transport: serverSide,
   });
   const client = new Client({ name: 'test', version: '0.0.0' });

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { McpContext } from '../../../lib/report/mcp/context.ts';
-import { loadMcpSdk, serve } from '../../../lib/report/mcp/serve.ts';
+import { serve } from '../../../lib/report/mcp/serve.ts';
 import type { Tool } from '../../../lib/report/mcp/tool.ts';
 
 /** A server over pipes of this process, whose messages are written and read as lines. */
@@ -16,7 +16,7 @@ export async function servePipes(context: McpContext, tools: Readonly<Record<str
     lines.push(...parts);
     wake();
   });
-  const ended = serve(await loadMcpSdk(), {
+  const ended = serve({
     context,
     tools,
     version: '0.0.0',

@@ -1,6 +1,4 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { optionalPeers } from '../../../lib/base/index.ts';
-import { loadMcpSdk } from '../../../lib/report/mcp/serve.ts';
 import { READS, type Tool } from '../../../lib/report/mcp/tool.ts';
 import { readingTools } from '../../../lib/report/mcp/tools/index.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
@@ -119,12 +117,4 @@ test('a client that asks for progress gets it all along, and what a query reads 
   expect(progress.slice(1)).toEqual(progress.slice(1).sort((a, b) => a - b));
   input.end();
   await ended;
-});
-
-test('a missing SDK is named with the command that installs it', async () => {
-  const missing = Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
-
-  await expect(loadMcpSdk(() => Promise.reject(missing))).rejects.toThrow(
-    `npm install @modelcontextprotocol/server@${optionalPeers['@modelcontextprotocol/server'].version}`,
-  );
 });
