@@ -4,9 +4,7 @@ export { StoreError, type StoreFailure } from './error.ts';
 export { errorCode } from './error-code.ts';
 export { idOfSegment, keySegment } from './id-in-key.ts';
 export { compareKeys, isKey, RESERVED_FOLDER } from './key.ts';
-export { keyInStore } from './key-in-store.ts';
-export { openStore, parseLocation } from './open.ts';
-export { readBack } from './read-back.ts';
+export { keyInStore, openStore, parseLocation } from './open.ts';
 export type { ListedObject, OldVersion, PutCondition, Store } from './store.ts';
 export {
   findStored,

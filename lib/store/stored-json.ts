@@ -35,7 +35,7 @@ export const unlessDamaged =
 export type StoredJson<T> = { readonly value: T; readonly etag: string };
 
 /** What is expected under a key. */
-export type Expected<T> = {
+type Expected<T> = {
   /** In words: `a manifest`. */
   readonly what: string;
   readonly schema: z.ZodMiniType<T>;

@@ -12,8 +12,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { type AwsEnvironment, awsClientConfig, backoffMs, parseOwnJson } from '../base/index.ts';
 import { checkedText, checkKey } from './check-row.ts';
-import { asTableError, explaining } from './dynamo-failure.ts';
-import { type SettleWriteOptions, settleWrite } from './settle-write.ts';
+import { asTableError, explaining, type SettleWriteOptions, settleWrite } from './dynamo-failure.ts';
 import type { Row, RowKey, StoredRow, Table } from './table.ts';
 import { TableError } from './table-error.ts';
 

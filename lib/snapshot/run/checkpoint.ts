@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { anyRecord, recordOf, shortened } from '../../base/index.ts';
-import { findStored, printBounded, readBack, type Store, StoredObjectError } from '../../store/index.ts';
+import { findStored, printBounded, readStored, type Store, StoredObjectError } from '../../store/index.ts';
 import { type Place, placeSchema, workFolder } from '../keys.ts';
 import { callsSchema, type Part, partSchema } from '../manifest.ts';
 import { missingIdSchema, outcomeSchema } from '../scan.ts';
@@ -117,7 +117,19 @@ export async function readParts(
   after: string | null = null,
 ): Promise<Part[]> {
   const parts: Part[] = [];
-  const entries = { what: 'a part entry', schema: partEntrySchema, last: lastPart, after };
-  for await (const { value } of readBack(store, entries)) parts.push(value.part);
+  const seen = new Set<string>();
+  const expected = { what: 'a part entry', schema: partEntrySchema };
+  for (let key = lastPart; key !== null && key !== after; ) {
+    // Whatever is stored there, this ends.
+    if (seen.has(key))
+      throw new StoredObjectError(
+        'invalid',
+        `${key}: expected a part entry that leads to the first, got a circle`,
+      );
+    seen.add(key);
+    const { value } = await readStored(store, key, expected);
+    parts.push(value.part);
+    key = value.previous;
+  }
   return parts.reverse();
 }

@@ -3,9 +3,8 @@ import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
 import { placesIn } from '../../snapshot/history/places.ts';
 import { type Place, parsePlace, sourceOf } from '../../snapshot/keys.ts';
 import { StoredObjectError } from '../../store/index.ts';
-import { pointAtLatest } from './latest-parquet.ts';
 import { type MadeRun, makeRun, type RunToMake } from './make-run.ts';
-import { listRuns } from './make-runs.ts';
+import { listRuns, pointAtLatest } from './make-runs.ts';
 
 export type TablesToMake = Pick<
   RunToMake,
