@@ -22,8 +22,9 @@ export async function handler(event: unknown, context: Context) {
     const looked = afterPublishing({
       ...afterPublishingEvent.parse(event),
       store,
+      links,
       async write(options) {
-        const faults = await failures.during(() => writeReport({ ...options, links }));
+        const faults = await failures.during(() => writeReport(options));
         if (faults.length > 0)
           logger.warn({ faults: faults.slice(0, MOST_FAULTS) }, 'report written with faults');
       },

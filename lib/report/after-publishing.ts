@@ -6,6 +6,7 @@ import { readLatest } from '../snapshot/manifest.ts';
 import { sources } from '../snapshot/sources/sources.ts';
 import { type Store, storeUntil, unlessDamaged } from '../store/index.ts';
 import { type SendDigest, type SentDigest, sendDigests } from './digest/send-digests.ts';
+import type { PlatformLinks } from './link-to.ts';
 import { findReport, type StoredReport } from './stored-report.ts';
 
 /** What the function is started with: the places of the schedules, and which of them have a digest that goes where. */
@@ -16,8 +17,12 @@ export const afterPublishingEvent = z.object({
 
 export type AfterPublishingOptions = z.infer<typeof afterPublishingEvent> & {
   readonly store: Store;
+  /** Where things are in the platform. Default: nowhere. */
+  readonly links?: PlatformLinks | undefined;
   /** Writes the report into the store, which is said to show these runs. */
-  readonly write: (options: WriteOptions & Pick<StoredReport, 'runs'>) => Promise<unknown>;
+  readonly write: (
+    options: WriteOptions & Pick<StoredReport, 'runs'> & Pick<AfterPublishingOptions, 'links'>,
+  ) => Promise<unknown>;
   /** Renews what SQL in the account reads, if it is still behind: whoever writes the report has renewed it. Throws nothing. */
   readonly renew: (options: WriteOptions) => Promise<void>;
   /** Opens the sender to topics, once there is something to send. */
@@ -40,12 +45,12 @@ export type AfterPublishing = {
  * and then the digests, which name the report. A report that fails does not hold up the rest. Throws the first error of both.
  */
 export async function afterPublishing(options: AfterPublishingOptions): Promise<AfterPublishing> {
-  const { places, digests, store, write, renew, openSender, now, warn, signal } = options;
+  const { places, digests, store, links, write, renew, openSender, now, warn, signal } = options;
   const inTime = storeUntil(store, signal);
   const [report] = await Promise.allSettled([
     keepReport({
       store,
-      write: (runs) => write({ store: inTime, now, signal, runs }),
+      write: (runs) => write({ store: inTime, links, now, signal, runs }),
       places: [...places, ...(digests?.places ?? [])],
       now,
       warn: (fault) => warn('damaged object', new Error(fault)),
@@ -58,6 +63,7 @@ export async function afterPublishing(options: AfterPublishingOptions): Promise<
       store: inTime,
       places: digests?.places ?? [],
       send: async (digest) => (await openSender(digests?.topics ?? []))(digest),
+      links,
       now,
       warn,
       signal,

@@ -5,6 +5,7 @@ import { collectDigest, type Digest } from '../../report/digest/digest.ts';
 import { printDigest, safeLine } from '../../report/digest/print-digest.ts';
 import { type WebhookService, webhookBody } from '../../report/digest/webhook.ts';
 import type { JobFacts } from '../../report/facts.ts';
+import type { PlatformLinks } from '../../report/link-to.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
 import { placesIn } from '../../snapshot/history/places.ts';
@@ -24,6 +25,7 @@ type Failed = JobFacts['attention'];
 type Asked = {
   readonly store: Store;
   readonly sinceMs: number;
+  readonly links: PlatformLinks | undefined;
   readonly addFault: (fault: string) => void;
   readonly signal: AbortSignal;
 };
@@ -35,7 +37,8 @@ export default (async (_, { since, to, json }, terminal) => {
   const store = await openStoreToRead(terminal);
   const faults: string[] = [];
   const addFault = (fault: string) => void faults.push(fault);
-  const asked = { store, sinceMs, addFault, signal: terminal.signal };
+  const { PLATFORM_LINKS: links } = readSyncSettings(terminal.environment);
+  const asked = { store, sinceMs, links, addFault, signal: terminal.signal };
   const [digests, failed] = [await collect(asked), await failedJobs(asked)];
   for (const fault of faults) terminal.err(shown(fault));
   const digest = together(digests, failed, sinceMs, store);
@@ -67,10 +70,10 @@ async function collect(asked: Asked): Promise<readonly Digest[]> {
   return found;
 }
 
-async function digestOf(place: Place, { store, sinceMs, signal }: Asked): Promise<Digest | undefined> {
+async function digestOf(place: Place, { store, sinceMs, links, signal }: Asked): Promise<Digest | undefined> {
   const [run] = await publishedRuns(store, place, { signal });
   if (run === undefined || Date.parse(runOfId(run.run).startedAt) < sinceMs) return undefined;
-  return collectDigest({ store, place, run: run.run, sinceMs, signal });
+  return collectDigest({ store, place, run: run.run, sinceMs, links, signal });
 }
 
 function isNews({ compared, broken, newlyMissing, manifest }: Digest): boolean {

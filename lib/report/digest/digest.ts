@@ -12,7 +12,7 @@ import {
   type Model,
   modelOf,
 } from '../../model/index.ts';
-import { canonicalId } from '../../model/rules.ts';
+import { canonicalId, type Thing } from '../../model/rules.ts';
 import type { Change } from '../../snapshot/changes/change.ts';
 import { changesBetween } from '../../snapshot/changes/changes-between.ts';
 import { describeChanges } from '../../snapshot/changes/describe-changes.ts';
@@ -21,6 +21,10 @@ import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { type Manifest, manifestOf } from '../../snapshot/manifest.ts';
 import { type Source, sources } from '../../snapshot/sources/sources.ts';
 import { compareKeys, type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
+import { linkTo, type PlatformLinks } from '../link-to.ts';
+
+/** Begins the line of a thing's address in the platform: `safeLine` leaves it one. */
+const LINK = '  in the platform: ';
 
 /** What is said of one published run. */
 export type Digest = {
@@ -43,6 +47,8 @@ export type CollectOptions = {
   readonly old?: string | undefined;
   /** In its place: the run that was the last one then, in epoch milliseconds. */
   readonly sinceMs?: number | undefined;
+  /** Where things are in the platform. Default: nowhere. */
+  readonly links?: PlatformLinks | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -51,7 +57,7 @@ export type CollectOptions = {
  * `StoredObjectError` if the run itself is damaged.
  */
 export async function collectDigest({ old, sinceMs, run, ...options }: CollectOptions): Promise<Digest> {
-  const { store, place, signal } = options;
+  const { store, place, links, signal } = options;
   const source = sourceOf(place);
   const published = await publishedRuns(store, place, { signal });
   const find = (name: string | null | undefined) => published.find((each) => each.run === name);
@@ -67,7 +73,7 @@ export async function collectDigest({ old, sinceMs, run, ...options }: CollectOp
     manifest,
     compared: against !== null && changes ? { against, ...countsOf(changes) } : manifest.changes,
     changes,
-    broken: await brokenThings({ store, run: { place, source, manifest, key }, before, signal }),
+    broken: await brokenThings({ store, run: { place, source, manifest, key }, before, links, signal }),
     newlyMissing: before && newlyMissing(manifest, before.manifest),
   };
 }
@@ -141,6 +147,7 @@ type RunsToJudge = {
   readonly run: LastRun;
   /** The run that it is compared with. */
   readonly before: LastRun | undefined;
+  readonly links?: PlatformLinks | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -156,7 +163,7 @@ export async function brokenThings(options: RunsToJudge): Promise<BrokenThings |
   return (await judge(options).catch(unlessDamaged())) ?? null;
 }
 
-async function judge({ store, run, before, signal }: RunsToJudge): Promise<BrokenThings> {
+async function judge({ store, run, before, links = {}, signal }: RunsToJudge): Promise<BrokenThings> {
   const { runs: last } = await lastRuns(store, sources.filter(isStating));
   // A narrowed run is judged with those of the other narrowed places, but for a whole one.
   const others = last.filter(
@@ -179,8 +186,15 @@ async function judge({ store, run, before, signal }: RunsToJudge): Promise<Broke
   const said = await describeNodes(model, columnsOver(run), listed);
   const countOf = (broken: readonly Broken[], flag: BrokenFlag) =>
     broken.reduce((count, each) => count + (each.flag === flag ? 1 : 0), 0);
+  const addressOf = ({ kind, id }: Thing) => {
+    const address = linkTo(links, kind, id);
+    return address === undefined ? [] : [`${LINK}${address}`];
+  };
   const described = (flag: BrokenFlag) => {
-    const items = firstOf(flag).map(({ node }) => linesOf(model, node, flag, said.get(node)));
+    const items = firstOf(flag).map(({ node }) => [
+      ...linesOf(model, node, flag, said.get(node)),
+      ...addressOf(model.things.thingAt(node)),
+    ]);
     return [
       flag,
       { total: countOf(all, flag), newly: known && { total: countOf(newly, flag), items } },

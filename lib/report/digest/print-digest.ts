@@ -100,13 +100,16 @@ function subjectOf({ manifest, compared, broken }: Digest): string {
 
 const LONGEST_LINE = 400;
 
+/** What follows a scheme, but in the lines of our own that end with an address. */
+const ADDRESS = /(?<!^(?:Report: |\(with SYNC_STORE=)s3|^ +in the platform: https?):\/\//g;
+
 /**
  * A line that does in a terminal and in a mail program what any other does: no control characters, nothing that turns
  * its direction, and no address that becomes a link by itself.
  */
 export const safeLine = (line: string): string =>
   shownText(line, LONGEST_LINE)
-    .replaceAll(/(?<!^(?:Report: |\(with SYNC_STORE=)s3):\/\//g, ': //')
+    .replaceAll(ADDRESS, ': //')
     .replaceAll(/[\ufffe\uffff]/g, '\ufffd')
     .toWellFormed();
 

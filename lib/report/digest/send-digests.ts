@@ -3,6 +3,7 @@ import type { Place } from '../../snapshot/keys.ts';
 import { readLatest } from '../../snapshot/manifest.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { findStored, type PutCondition, printStored, type Store, unlessDamaged } from '../../store/index.ts';
+import type { PlatformLinks } from '../link-to.ts';
 import { collectDigest } from './digest.ts';
 import { type PrintedDigest, printDigest } from './print-digest.ts';
 
@@ -15,6 +16,8 @@ export type SendDigestsOptions = {
   readonly send: SendDigest;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** Where things are in the platform. Default: nowhere. */
+  readonly links?: PlatformLinks | undefined;
   /** Called with what prevents a digest for good: it is not tried again. */
   readonly warn: (what: string, err: unknown) => void;
   readonly signal?: AbortSignal | undefined;
@@ -80,9 +83,9 @@ async function digestOf(
   place: Place,
   run: string,
   old: string | undefined,
-  { store, warn, signal }: SendDigestsOptions,
+  { store, links, warn, signal }: SendDigestsOptions,
 ): Promise<PrintedDigest | undefined> {
-  const collected = readAgain(() => collectDigest({ store, place, run, old, signal }));
+  const collected = readAgain(() => collectDigest({ store, place, run, old, links, signal }));
   const digest = await collected.catch(
     unlessDamaged((fault) => warn('no digest of a damaged run', new Error(fault))),
   );

@@ -37,7 +37,10 @@ async function digestOf(
   await store.put(key, gzipSync(lines));
   const [run] = await publishedRuns(store, 'calculations');
   if (run === undefined) throw new Error('expected a run');
-  const digest = await collectDigest({ store, place: 'calculations', run: run.run });
+  const digest = await collectDigest({
+    ...{ store, place: 'calculations', run: run.run },
+    links: { calculation: 'https://acme.example.com/calculations/{id}' },
+  });
   return printDigest(digest, 's3://bucket/acme');
 }
 
@@ -99,6 +102,7 @@ test('a digest says what changed in words, what is newly broken first', async ()
     'New with broken links: 1. A link of it says that it is not VALID.',
     '  calculation Sales (4)',
     '    saved on dataset d0: ILLEGAL_REFERENCE',
+    '    in the platform: https://acme.example.com/calculations/4',
     '',
     'Removed: 1',
     '  removed Old (2)',
