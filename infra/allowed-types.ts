@@ -14,6 +14,7 @@ const OWN_JOBS = {
   schedules: 'snapshot',
   eventRules: 'run-function',
   functionsQueue: 'run-function',
+  textsQueue: 'score',
 } as const;
 
 /** What `allow` forbids to jobs that an instance makes itself: its workers would refuse each of them. */

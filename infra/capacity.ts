@@ -12,6 +12,8 @@ export type CapacityNeeds = {
   readonly workers: number;
   /** Snapshots that may run at once. */
   readonly snapshots: number;
+  /** Whether texts have a function of their own, with as many processes as the jobs of all types. */
+  readonly textsQueue?: boolean;
 };
 
 /** The most processes at once, for each function that sends. */
@@ -31,13 +33,16 @@ const MOST = 1_000;
  * process to itself. Code functions get the workers that the others leave.
  */
 export function capacityOf(needs: CapacityNeeds): Capacity {
-  const { rate, concurrency, latencyMs, codeFunctionMs, workers, snapshots } = needs;
-  const jobs = bounded((rate * latencyMs) / 1_000 / concurrency, workers - FEWEST - snapshots);
-  const functions = bounded((rate * codeFunctionMs) / 1_000, workers - jobs - snapshots);
+  const { rate, concurrency, latencyMs, codeFunctionMs, workers, snapshots, textsQueue = false } = needs;
+  const queues = textsQueue ? 2 : 1;
+  const jobs = bounded((rate * latencyMs) / 1_000 / concurrency, (workers - FEWEST - snapshots) / queues);
+  const functions = bounded((rate * codeFunctionMs) / 1_000, workers - queues * jobs - snapshots);
   return { jobs, functions, snapshots };
 }
 
-const bounded = (wanted: number, most: number) => Math.max(FEWEST, Math.min(Math.ceil(wanted), most, MOST));
+const bounded = (wanted: number, most: number) =>
+  Math.max(FEWEST, Math.min(Math.ceil(wanted), Math.floor(most), MOST));
 
 /** The fewest workers that give every function its processes. */
-export const fewestWorkers = ({ snapshots }: Pick<CapacityNeeds, 'snapshots'>) => 2 * FEWEST + snapshots;
+export const fewestWorkers = ({ snapshots, textsQueue }: Pick<CapacityNeeds, 'snapshots' | 'textsQueue'>) =>
+  (textsQueue ? 3 : 2) * FEWEST + snapshots;

@@ -241,6 +241,8 @@ const instanceSchema = z.strictObject(
     eventRules: z._default(z.array(eventRuleSchema, { error: 'a list of event rules' }), []),
     /** Whether code functions have a queue of their own, for $0.26 a month, which event rules need. Default: if there are any. */
     functionsQueue: z.optional(z.boolean({ error: 'true or false' })),
+    /** Whether the texts of requests in the inbox have a queue and a function of half the memory, for $0.36 a month: it pays from 27,000 texts a month, times the rate. */
+    textsQueue: z._default(z.boolean({ error: 'true or false' }), false),
     /** Whether the tables of each run are made once it is published, and every night those that lack some. */
     writeTables: z._default(z.boolean({ error: 'true or false' }), true),
     /** Whether the report is written after each publication, for $0.11 a month; digests need it too. */

@@ -91,7 +91,7 @@ function instanceFaults(instance: Raw, describe: Describe): readonly string[] {
   const schedules = listIn(instance, 'schedules');
   const rules = listIn(instance, 'eventRules');
   const { workers } = instance;
-  const fewest = fewestWorkers({ snapshots: schedules.length });
+  const fewest = fewestWorkers({ snapshots: schedules.length, textsQueue: instance['textsQueue'] === true });
   return [
     ...schedules.flatMap((schedule, index) =>
       scheduleRules

@@ -4,12 +4,12 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { EventRule } from './config-events.ts';
-import type { CodeFunctions } from './jobs.ts';
+import type { OwnQueue } from './jobs.ts';
 import type { RareDeadLetters } from './queues.ts';
 
 export type EventRulesProps = RareDeadLetters & {
   readonly rules: readonly EventRule[];
-  readonly jobs: CodeFunctions;
+  readonly jobs: OwnQueue;
 };
 
 /** Events that become `run-function` messages. Those that cannot be put on the queue go to the dead-letter queue. */

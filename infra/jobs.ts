@@ -16,8 +16,8 @@ import type { Storage } from './storage.ts';
 import { type FunctionDefaults, SyncFunction } from './sync-function.ts';
 import type { TokenSecret } from './token-secret.ts';
 
-/** The queue of code functions, and the function that takes their messages. */
-export type CodeFunctions = { readonly queue: Queue; readonly worker: SyncFunction };
+/** A queue for jobs of some types, and the function that takes its messages. */
+export type OwnQueue = { readonly queue: Queue; readonly worker: SyncFunction };
 
 export type JobsProps = FunctionDefaults & {
   readonly environment: CommonEnvironment;
@@ -28,6 +28,8 @@ export type JobsProps = FunctionDefaults & {
   readonly snapshots: Snapshots;
   /** Whether code functions have a queue and a function of their own. */
   readonly functionsQueue: boolean;
+  /** Whether the texts of requests have. */
+  readonly textsQueue: boolean;
   /** SYNC_FOLLOWERS. */
   readonly followers: string | undefined;
   readonly canaryMinutes: Instance['canaryMinutes'];
@@ -46,20 +48,25 @@ const TIME_LIMIT = Duration.millis(jobTimes.codeFunctionMs + jobTimes.toAnswerMs
  */
 const MEMORY_MB = 1_024;
 
+/** Ten chunks are 2 MB at most: by the same measurement, ten outputs of 5 MB take 255 MB. */
+const TEXTS_MEMORY_MB = 512;
+
 /** Refused messages are acknowledged: only a message that can be neither done nor refused comes back this often. */
 const MOST_RECEIVES = 1_000;
 
 /**
  * The queue for jobs of all types, and one for code functions only, which takes them one at a time: a slow one holds up
  * no other. Event rules send to the second queue, and so may anyone who runs many functions. It exists only where it is
- * used: Lambda polls a queue all the time, and each request costs. Both queues share one dead-letter queue, whose
+ * used: Lambda polls a queue all the time, and each request costs. So does a third one, for the texts of requests. All
+ * share one dead-letter queue, whose
  * messages go back to the queue of all types.
  */
 export class Jobs extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
   readonly runJobs: SyncFunction;
-  readonly functions: CodeFunctions | undefined;
+  readonly functions: OwnQueue | undefined;
+  readonly texts: OwnQueue | undefined;
 
   constructor(scope: Construct, id: string, props: JobsProps) {
     super(scope, id);
@@ -70,9 +77,10 @@ export class Jobs extends Construct {
       new SqsEventSource(this.queue, { ...reporting, batchSize: 10, maxConcurrency: props.capacity.jobs }),
     );
     this.functions = props.functionsQueue ? this.codeFunctions(props) : undefined;
+    this.texts = props.textsQueue ? this.ownTexts(props) : undefined;
   }
 
-  private codeFunctions(props: JobsProps): CodeFunctions {
+  private codeFunctions(props: JobsProps): OwnQueue {
     const queue = this.jobsQueue('FunctionsQueue');
     const types = allowedTypes(props).filter((type) => type === 'run-function' || type === CHANGES_FORMULAS);
     const worker = this.worker('RunFunctions', { queue, types }, props);
@@ -86,6 +94,15 @@ export class Jobs extends Construct {
     return { queue, worker };
   }
 
+  private ownTexts(props: JobsProps): OwnQueue {
+    const queue = this.jobsQueue('TextsQueue');
+    const worker = this.worker('ScoreTexts', { queue, types: ['score'] }, props);
+    worker.function.addEventSource(
+      new SqsEventSource(queue, { ...reporting, batchSize: 10, maxConcurrency: props.capacity.jobs }),
+    );
+    return { queue, worker };
+  }
+
   private jobsQueue(id: string): Queue {
     return createQueue(this, id, {
       visibilityTimeout: TIME_LIMIT.plus(Duration.seconds(30)),
@@ -93,16 +110,20 @@ export class Jobs extends Construct {
     });
   }
 
-  private worker(id: string, { queue, types }: Work, { environment, ...props }: JobsProps): SyncFunction {
+  private worker(
+    id: keyof typeof DESCRIBED,
+    { queue, types }: Work,
+    { environment, ...props }: JobsProps,
+  ): SyncFunction {
     const { secret, allow, network, logs, snapshots, followers } = props;
     const bus = EventBus.fromEventBusName(this, `${id}Bus`, 'default');
     const worker = new SyncFunction(this, id, {
       network,
       logs,
       handler: 'run-jobs',
-      description: `Runs jobs of ${queue === this.queue ? 'all types' : 'code functions'}`,
+      description: `Runs jobs of ${DESCRIBED[id]}`,
       timeout: TIME_LIMIT,
-      memoryMb: MEMORY_MB,
+      memoryMb: id === 'ScoreTexts' ? TEXTS_MEMORY_MB : MEMORY_MB,
       environment: {
         ...environment,
         SYNC_QUEUE_URL: queue.queueUrl,
@@ -130,6 +151,8 @@ export class Jobs extends Construct {
 /** What takes the messages of a queue: the function itself, or the alias through which new versions come step by step. */
 const takerOf = ({ function: worker }: SyncFunction, { canaryMinutes }: JobsProps): IFunction =>
   canaryMinutes === undefined ? worker : canaryOf(worker, canaryMinutes);
+
+const DESCRIBED = { RunJobs: 'all types', RunFunctions: 'code functions', ScoreTexts: 'texts' } as const;
 
 type Work = { readonly queue: Queue; readonly types: readonly JobType[] };
 

@@ -57,16 +57,17 @@ export class PlatformSync extends Construct {
   readonly bucket: IBucket;
   readonly location: string;
   readonly table: ITable;
-  /** Jobs of all types, code functions only, the dead letters of both, and those of everything else. */
+  /** Jobs of all types, code functions only, texts only, the dead letters of all, and those of everything else. */
   readonly queues: Readonly<Record<'jobs' | 'deadLetters' | 'rareDeadLetters', IQueue>> & {
     readonly functions?: IQueue;
+    readonly texts?: IQueue;
   };
-  /** Each by what it does; `runFunctions` runs code functions. */
+  /** Each by what it does; `runFunctions` runs code functions, `scoreTexts` jobs of the queue of texts. */
   readonly functions: Readonly<Record<'runJobs' | 'snapshot', LambdaFunction>> &
     Readonly<
       Partial<
         Record<
-          'runFunctions' | 'splitTexts' | 'watchSnapshots' | 'writeTables' | 'writeReport',
+          'runFunctions' | 'scoreTexts' | 'splitTexts' | 'watchSnapshots' | 'writeTables' | 'writeReport',
           LambdaFunction
         >
       >
@@ -139,7 +140,8 @@ export class PlatformSync extends Construct {
       ? new Network(this, 'Network', { ...instance, ...resources.network, logs })
       : undefined;
     const snapshots = instance.schedules.length;
-    const workers = instance.workers ?? Math.max(WORKERS, fewestWorkers({ snapshots }));
+    const workers =
+      instance.workers ?? Math.max(WORKERS, fewestWorkers({ snapshots, textsQueue: instance.textsQueue }));
     const environment = commonEnvironment(instance, { storage, secret, serviceName });
     const capacity = capacityOf({ ...instance, workers, snapshots });
     return { logs, network, storage, secret, catalog, environment, capacity };
@@ -161,11 +163,12 @@ export class PlatformSync extends Construct {
       snapshots: snapshot,
       followers,
       functionsQueue,
+      textsQueue: instance.textsQueue,
       canaryMinutes,
     };
     const jobs = new Jobs(this, 'Jobs', ofJobs);
     const texts = allowedTypes(instance).includes('score')
-      ? new Texts(this, 'Texts', { ...parts, jobs: jobs.queue, rareDeadLetters })
+      ? new Texts(this, 'Texts', { ...parts, jobs: (jobs.texts ?? jobs).queue, rareDeadLetters })
       : undefined;
     const timetable = new Schedules(this, 'Schedules', { schedules, jobs: jobs.queue, rareDeadLetters });
     if (jobs.functions !== undefined && eventRules.length > 0)
@@ -307,6 +310,7 @@ const queuesOf = ({ jobs, rareDeadLetters }: Work): PlatformSync['queues'] => ({
   deadLetters: jobs.deadLetters,
   rareDeadLetters,
   ...(jobs.functions && { functions: jobs.functions.queue }),
+  ...(jobs.texts && { texts: jobs.texts.queue }),
 });
 
 const functionsOf = ({
@@ -319,6 +323,7 @@ const functionsOf = ({
 }: Work): PlatformSync['functions'] => ({
   runJobs: jobs.runJobs.function,
   ...(jobs.functions && { runFunctions: jobs.functions.worker.function }),
+  ...(jobs.texts && { scoreTexts: jobs.texts.worker.function }),
   ...(texts && { splitTexts: texts.splitTexts.function }),
   ...(watch && { watchSnapshots: watch.function }),
   ...(tables && { writeTables: tables.write.function }),
@@ -328,10 +333,15 @@ const functionsOf = ({
 
 /** What alarms watch and the dashboard shows, by the names that it has there. */
 const labelled = ({ jobs, texts, snapshot }: Work) => ({
-  queues: { jobs: jobs.queue, ...(jobs.functions && { 'code functions': jobs.functions.queue }) },
+  queues: {
+    jobs: jobs.queue,
+    ...(jobs.functions && { 'code functions': jobs.functions.queue }),
+    ...(jobs.texts && { texts: jobs.texts.queue }),
+  },
   functions: {
     'run-jobs': jobs.runJobs,
     ...(jobs.functions && { 'run-jobs (code functions)': jobs.functions.worker }),
+    ...(jobs.texts && { 'run-jobs (texts)': jobs.texts.worker }),
     ...(texts && { 'split-texts': texts.splitTexts }),
     snapshot: snapshot.snapshot,
   },

@@ -208,6 +208,12 @@ describe('jobs', () => {
       { MaximumConcurrency: 2 },
       { MaximumConcurrency: 8 },
     ]);
+    // Texts have as many as the jobs of all types, and code functions what is left.
+    expect(concurrency(templateOf({ ...least, functionsQueue: true, textsQueue: true }))).toEqual([
+      { MaximumConcurrency: 2 },
+      { MaximumConcurrency: 6 },
+      { MaximumConcurrency: 2 },
+    ]);
     // 20/s × 2 s ÷ 4 in flight; 20/s × 0.5 s.
     expect(concurrency(large)).toEqual([{ MaximumConcurrency: 10 }, { MaximumConcurrency: 10 }]);
     for (const lambda of propertiesOf(large, 'AWS::Lambda::Function'))
@@ -218,6 +224,21 @@ describe('jobs', () => {
 describe('what an instance does not use, it does not have', () => {
   const descriptions = (template: typeof small) =>
     propertiesOf(template, 'AWS::Lambda::Function').map(({ Description }) => Description);
+
+  test('a queue for texts only where it is configured, with a function of half the memory that takes nothing else', () => {
+    const template = templateOf({ ...least, textsQueue: true });
+
+    expect(descriptions(small)).not.toContain('Runs jobs of texts');
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Description: 'Runs jobs of texts',
+      MemorySize: 512,
+      Environment: { Variables: { SYNC_ALLOW: '{"types":["score"]}' } },
+    });
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Description: 'Splits requests from the inbox into jobs',
+      Environment: { Variables: { SYNC_QUEUE_URL: { Ref: Match.stringLikeRegexp('^JobsTextsQueue') } } },
+    });
+  });
 
   test('a queue for code functions only with event rules, or where it is configured', () => {
     const onItsOwn = templateOf({ ...least, functionsQueue: true });

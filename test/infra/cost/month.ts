@@ -77,7 +77,8 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
     secret: template.secrets,
     lambdaGbSecond:
       snapshotSeconds * memoryGb('Takes snapshots') +
-      (jobs * counts.job.lambdaSeconds + textSeconds) * memoryGb('Runs jobs of all types') +
+      jobs * counts.job.lambdaSeconds * memoryGb('Runs jobs of all types') +
+      textSeconds * (memoryGb('Runs jobs of texts') || memoryGb('Runs jobs of all types')) +
       (chunks / 100) * memoryGb('Splits requests') +
       looks * counts.look.seconds * memoryGb('Looks for snapshots') +
       tableSeconds * memoryGb('Writes tables') +

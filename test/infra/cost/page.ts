@@ -103,4 +103,5 @@ ${sizes.map(sectionOf).join('\n\n')}
 - \`tokenParameter\`: the token in a parameter costs nothing, in the stack's own secret $0.40.
 - The report costs $0.11, and up to $0.005 each time that it is written, for the results that it reads. \`writeReport: false\` saves that.
 - The queue of code functions costs $0.26 by being polled, and $0.10 for the age of its oldest job. Without event rules it exists only where \`functionsQueue\` says so.
+- \`textsQueue\` costs the same, and halves what Lambda costs for texts: it pays from 27,000 texts a month, times the rate.
 `;

@@ -69,12 +69,12 @@ export const sizes: readonly Size[] = [
   },
   {
     name: 'Large',
-    instance: { ...readme, rate: 20, functionsQueue: true, schedules: TEN },
+    instance: { ...readme, rate: 20, functionsQueue: true, textsQueue: true, schedules: TEN },
     load: {
       nightly: { calculations: 100_000, files: 1_000_000, datasets: 2_000 },
       jobsPerDay: 10_000,
       textsPerMonth: 1_000_000,
     },
-    mostUsd: 14.1,
+    mostUsd: 14,
   },
 ];
