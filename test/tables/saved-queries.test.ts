@@ -168,6 +168,7 @@ async function writeScores(store: Store): Promise<void> {
       { line: 2, error: 'the text is blank' },
     ]),
     printPart({ batch: 'by-command', chunk: 0 }, [row(1, { sentiment: 'NEUTRAL' })]),
+    printPart({ batch: 'reviews-20261125T091500Z', chunk: 0 }, [row(1, { sentiment: 'POSITIVE' })]),
   ];
   for (const { key, body } of parts) await store.put(key, body);
   await store.put('scores/june/_summary.json', Buffer.from('{\n}'));
@@ -362,6 +363,7 @@ test('sentiment-by-topic-and-week counts each sentiment of a topic, and of texts
       `${monday(1)} delivery negative 1`,
       `${monday(1)} null negative 1`,
       'null null neutral 1',
+      '2026-11-23 null positive 1',
     ]),
   );
 });
