@@ -41,6 +41,14 @@ const FROM_CSV = [
   ['--encoding <label>', 'the encoding of the file (default: detected)'],
   ['--separator <character>', 'the separator of the CSV (default: detected from its header)'],
 ] as const;
+const since = (means: string) =>
+  ['--since <time>', `${means}: so long ago (12h, 7d, 4w), or a date`, momentOption()] as const;
+const limit = (what: string, listed: number) =>
+  [
+    '--limit <n>',
+    `the most ${what} to list (default: ${listed}; with --json: ${LISTED_JSON})`,
+    numberOption(0, 1e6),
+  ] as const;
 const KINDS = Object.keys(findableKinds) as readonly FindableKind[];
 const FILESET = '5ab50524-9b3d-4a75-b88a-f20ea274b5d8';
 const DATASET = 'cd27b9a0-a9d4-446b-9b16-02103df7f112';
@@ -113,16 +121,8 @@ export const commands = {
       ['[new]', 'the later run (default: the last published one)'],
     ],
     options: [
-      [
-        '--since <time>',
-        'compare with the run that was the last one then: so long ago (12h, 7d, 4w), or a date',
-        momentOption(),
-      ],
-      [
-        '--limit <n>',
-        `the most changes to list (default: ${LISTED}; with --json: ${LISTED_JSON})`,
-        numberOption(0, 1e6),
-      ],
+      since('compare with the run that was the last one then'),
+      limit('changes', LISTED),
       [
         '--memory <mb>',
         'megabytes of memory for comparing records that are not in order',
@@ -139,11 +139,7 @@ export const commands = {
     options: [
       ['--kind <kind>', `only a thing of this kind: one of ${KINDS.join(', ')}`, choiceOption(KINDS)],
       ['--hops <n>', 'how many uses away, at most (default: any number)', numberOption(1, 1_000_000)],
-      [
-        '--limit <n>',
-        `the most dependents to list (default: ${LISTED_DEPENDENTS}; with --json: ${LISTED_JSON})`,
-        numberOption(0, 100_000),
-      ],
+      limit('dependents', LISTED_DEPENDENTS),
       ['--json', 'print one JSON value'],
     ],
     examples: [
@@ -206,7 +202,7 @@ export const commands = {
   digest: {
     does: 'Say what changed, what broke and whose it is, and which jobs failed, here or to a channel of Slack or Teams.',
     options: [
-      ['--since <time>', 'since when: so long ago (12h, 7d, 4w), or a date (default: 1d)', momentOption()],
+      since('since when (default: 1d)'),
       [
         '--to <service>',
         'post it to the webhook in SYNC_DIGEST_URL: slack or teams',
@@ -405,11 +401,7 @@ export const commands = {
     required: [['--output <file>', 'the file: .csv, .tsv, .ndjson or .jsonl, with .gz or without']],
     options: [
       ['--type <type>', `only one type of job: ${jobTypes.join(', ')}`, choiceOption(jobTypes)],
-      [
-        '--since <time>',
-        'only jobs that ended since then: so long ago (12h, 7d, 4w), or a date',
-        momentOption(),
-      ],
+      since('only jobs that ended since then'),
       ['--json', 'print how many there are as one JSON value'],
     ],
     examples: [

@@ -4,7 +4,7 @@ import { UnsentError, type UnsentMessage } from '../../lib/jobs/queue/queue.ts';
 
 const jobs = Array.from({ length: 25 }, (_, index) => ({
   id: `job-${index + 1}`,
-  text: `text ${index + 1}`,
+  body: `text ${index + 1}`,
 }));
 const idsWithout = (...numbers: readonly number[]) =>
   jobs.map(({ id }) => id).filter((id) => !numbers.some((number) => id === `job-${number}`));

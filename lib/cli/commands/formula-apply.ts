@@ -1,8 +1,7 @@
 import { printJson } from '../../base/index.ts';
-import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { adjacencyOf, describeNodes, openModel, reach } from '../../model/index.ts';
 import { thing } from '../../model/rules.ts';
-import { needed, readSettings, readSyncSettings } from '../../settings.ts';
+import { readSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
@@ -15,11 +14,11 @@ import {
 } from '../formula/change-set.ts';
 import { analyze } from '../formula/formula-text.ts';
 import { checkedJobs } from '../jobs/job-files.ts';
-import { sendJobs } from '../jobs/send-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, exitCodes, inColumns, inJson, shown, type Terminal } from '../terminal/terminal.ts';
 import { runAll } from './run.ts';
+import { sendAll } from './submit.ts';
 
 type ApplyFlags = FlagsOf<'formula apply'>;
 
@@ -81,18 +80,8 @@ async function send(
     terminal.err(`to take them back: ${back}`);
     return code;
   }
-  const queueUrl = needed(readSyncSettings(terminal.environment), 'SYNC_QUEUE_URL');
-  const queue = await openQueue(queueUrl, terminal.environment);
-  const all = await Array.fromAsync(jobs.rows(), ({ id, body }) => ({ id, text: body }));
-  const { ids, notSent, error } = await sendJobs(all, { queue, signal: terminal.signal });
-  terminal.out(
-    flags.json
-      ? inJson({ set: set.name, sent: ids.length, ids, notSent })
-      : `${set.name}: ${counted(ids.length, 'job')} sent`,
-  );
   terminal.err(`to take them back, once they are done: ${back}`);
-  if (error !== undefined) throw error;
-  return exitCodes.done;
+  return sendAll(await Array.fromAsync(jobs.rows()), { json: flags.json, set: set.name }, terminal);
 }
 
 type AffectedOfSet = Awaited<ReturnType<typeof affectedBy>>;

@@ -100,27 +100,20 @@ function known(row: JobRow) {
 /** What is on the queues that are set, in a line for each; SQS counts roughly, and up to a minute late. */
 async function queueLines({ environment }: Pick<Terminal, 'environment'>): Promise<readonly string[]> {
   const { SYNC_QUEUE_URL: queue, SYNC_DEAD_LETTER_URL: dead } = readSyncSettings(environment);
-  const opened = (place: string | undefined, name: 'jobs' | 'dead') =>
-    place === undefined ? undefined : openQueue(place, environment, name);
-  const lines = [
-    lineOf('on the queue', () => opened(queue, 'jobs'), describeCounts),
-    lineOf(
-      'dead letters',
-      () => opened(dead, 'dead'),
-      ({ waiting, inFlight, delayed }) => about(waiting + inFlight + delayed),
-    ),
-  ];
-  return (await Promise.all(lines)).filter((line) => line !== undefined);
+  const countDead = ({ waiting, inFlight, delayed }: QueueCounts) => about(waiting + inFlight + delayed);
+  return Promise.all([
+    ...(queue ? [lineOf('on the queue', openQueue(queue, environment), describeCounts)] : []),
+    ...(dead ? [lineOf('dead letters', openQueue(dead, environment, 'dead'), countDead)] : []),
+  ]);
 }
 
 async function lineOf(
   name: string,
-  open: () => Promise<Queue> | undefined,
+  queue: Promise<Queue>,
   describe: (counts: QueueCounts) => string,
-): Promise<string | undefined> {
+): Promise<string> {
   try {
-    const queue = await open();
-    return queue && `${name}: ${describe(await queue.counts())}`;
+    return `${name}: ${describe(await (await queue).counts())}`;
   } catch (error) {
     return shown(`${name}: not known: ${error instanceof Error ? error.message : String(error)}`);
   }

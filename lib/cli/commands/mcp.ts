@@ -79,11 +79,14 @@ export function createSubmission({ environment, err }: Terminal): Submission {
     },
     refuseIfNone: () => void queueUrl(),
     send: async (jobs, signal) =>
-      sendJobs(jobs, {
-        queue: await queue(),
-        signal,
-        onAway: ({ message }) => err(`platform-sync mcp: the queue is away (${message}): trying again`),
-      }),
+      sendJobs(
+        jobs.map(({ id, text }) => ({ id, body: text })),
+        {
+          queue: await queue(),
+          signal,
+          onAway: ({ message }) => err(`platform-sync mcp: the queue is away (${message}): trying again`),
+        },
+      ),
     // What a job costs is known without it.
     rate: () => currentRate(environment).catch(() => undefined),
   };

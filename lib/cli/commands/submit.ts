@@ -1,5 +1,4 @@
 import { openQueue } from '../../jobs/queue/open-queue.ts';
-import type { Queue } from '../../jobs/queue/queue.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 import { warnOfThisHost } from '../../table/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
@@ -15,15 +14,15 @@ export default (async ([given], flags, terminal) => {
   const file = fileOfJobs('submit', given, flags);
   const { environment, err } = terminal;
   const settings = readSyncSettings(environment);
-  const queueUrl = flags.dryRun ? undefined : needed(settings, 'SYNC_QUEUE_URL');
+  if (!flags.dryRun) needed(settings, 'SYNC_QUEUE_URL');
   const jobs = await jobsOf(file, flags, terminal);
-  if (queueUrl === undefined) return showDryRun(jobs, flags, terminal);
+  if (flags.dryRun) return showDryRun(jobs, flags, terminal);
   warnOfThisHost(environment, err);
-  return send(jobs, await openQueue(queueUrl, environment), flags, terminal);
+  return sendAll(jobs, { json: flags.json }, terminal);
 }) satisfies Run<'submit'>;
 
 /** A job that may be sent, with its id. */
-type NamedJob = { readonly id: string; readonly text: string };
+type NamedJob = { readonly id: string; readonly body: string };
 
 /** The jobs of the lines or rows. Throws `UsageError` with every fault. */
 async function jobsOf(file: string, flags: SubmitFlags, terminal: Terminal): Promise<readonly NamedJob[]> {
@@ -32,7 +31,7 @@ async function jobsOf(file: string, flags: SubmitFlags, terminal: Terminal): Pro
   const text = template === undefined ? await readText(file, terminal) : undefined;
   const checks = { undone: 'sent', leavesFormulas: !dryRun, ids: 'new' } as const;
   const { rows } = await checkedJobs({ ...flags, file, text }, checks, terminal);
-  return Array.fromAsync(rows(), ({ id, body }) => ({ id, text: body }));
+  return Array.fromAsync(rows());
 }
 
 /** How many jobs a dry run shows. */
@@ -40,7 +39,7 @@ const SHOWN = 3;
 
 function showDryRun(all: readonly NamedJob[], { json, fromCsv }: SubmitFlags, { out }: Terminal): number {
   const ids = all.map(({ id }) => id);
-  const first = all.slice(0, SHOWN).map(({ text }) => text);
+  const first = all.slice(0, SHOWN).map(({ body }) => body);
   if (json)
     out(`${inJson({ dryRun: true, sent: 0, ids }).slice(0, -2)},\n  "first": [${first.join(', ')}]\n}`);
   else {
@@ -51,19 +50,21 @@ function showDryRun(all: readonly NamedJob[], { json, fromCsv }: SubmitFlags, { 
   return exitCodes.done;
 }
 
-async function send(
+/** Puts jobs on the queue that is set, and says which are there; `facts` for `--json`. Throws why not all are. */
+export async function sendAll(
   all: readonly NamedJob[],
-  queue: Pick<Queue, 'send'>,
-  flags: SubmitFlags,
+  { json, ...facts }: { readonly json: true | undefined; readonly set?: string },
   terminal: Terminal,
 ): Promise<number> {
+  const { environment } = terminal;
+  const queue = await openQueue(needed(readSyncSettings(environment), 'SYNC_QUEUE_URL'), environment);
   const onAway = ({ message }: Error) =>
     terminal.err(`platform-sync: the queue is away (${message}): trying again for 5 minutes; Ctrl-C ends it`);
   const { ids, notSent, error } = await sendJobs(all, { queue, signal: terminal.signal, onAway });
   const sent = ids.length;
   terminal.out(
-    flags.json
-      ? inJson({ sent, ids, notSent })
+    json
+      ? inJson({ ...facts, sent, ids, notSent })
       : [
           ...[`${counted(sent, 'job')} sent`, ...ids.map((id) => `  ${id}`)],
           ...(notSent.length === 0

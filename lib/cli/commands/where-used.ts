@@ -5,7 +5,7 @@ import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { LISTED_DEPENDENTS, LISTED_JSON } from '../options/options.ts';
-import { counted, exitCodes, inJson, number, shown } from '../terminal/terminal.ts';
+import { counted, duration, exitCodes, inJson, number, shown } from '../terminal/terminal.ts';
 
 /** What depends on a thing, by the last published runs. */
 export default (async ([id], { kind, hops, limit, json }, terminal) => {
@@ -55,7 +55,7 @@ function describeSearch(
 ): readonly string[] {
   const runs = searched.map(({ place, run, startedAt, records, missing }) => {
     const lacks = missing === 0 ? '' : `, ${counted(missing, 'id')} could not be read`;
-    return `${place} (run ${run}, ${age(nowMs - Date.parse(startedAt))} old, ${counted(records, 'record')}${lacks})`;
+    return `${place} (run ${run}, ${duration(Math.max(0, Math.round((nowMs - Date.parse(startedAt)) / 1_000)))} old, ${counted(records, 'record')}${lacks})`;
   });
   return unpublished.length === 0 ? runs : [...runs, `not published: ${unpublished.join(', ')}`];
 }
@@ -121,13 +121,3 @@ function describeDependent({ kind, id, name, ways, waysTotal }: Dependent): stri
 
 const describeWay = ({ kind, id, name, relation, valid }: Way): string =>
   `${relation} ${kind} ${id}${quoted(name)}${valid === null ? '' : ` (broken: ${valid})`}`;
-
-const MINUTE_MS = 60_000;
-
-/** A time span in words: `5 minutes`, `3 hours`, `12 days`. */
-function age(ms: number): string {
-  const minutes = Math.max(0, Math.floor(ms / MINUTE_MS));
-  if (minutes < 120) return counted(minutes, 'minute');
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? counted(hours, 'hour') : counted(Math.floor(hours / 24), 'day');
-}

@@ -26,7 +26,7 @@ const PATIENCE_MS = 300_000;
  * included; undefined if all were sent.
  */
 export async function sendJobs(
-  jobs: readonly { readonly id: string; readonly text: string }[],
+  jobs: readonly { readonly id: string; readonly body: string }[],
   options: SendOptions,
 ) {
   const { signal } = options;
@@ -34,7 +34,7 @@ export async function sendJobs(
   const send = createSender(jobs, unsent, options);
   let [tried, last, stopped]: [number, UnsentError | undefined, unknown] = [0, undefined, undefined];
   try {
-    for (const { length } of batchesOf(jobs.map(({ text }) => text))) {
+    for (const { length } of batchesOf(jobs.map(({ body }) => body))) {
       signal.throwIfAborted();
       const ended = await send(tried, length);
       tried += length;
@@ -56,7 +56,7 @@ export async function sendJobs(
 
 /** Sends so many jobs from one on, and adds those to `unsent` that cannot be. Throws what is not an `UnsentError`. */
 function createSender(
-  jobs: readonly { readonly text: string }[],
+  jobs: readonly { readonly body: string }[],
   unsent: Map<number, UnsentMessage>,
   { queue, signal, onAway, sleep = realSleep, now = Date.now, random = Math.random }: SendOptions,
 ) {
@@ -65,7 +65,7 @@ function createSender(
     const startedMs = now();
     let left = Array.from({ length: count }, (_, at) => from + at);
     for (let tries = 1; ; tries += 1) {
-      const last = await unsentErrorOf(queue.send(left.map((index) => jobs[index]?.text ?? '')));
+      const last = await unsentErrorOf(queue.send(left.map((index) => jobs[index]?.body ?? '')));
       const failed = (last?.unsent ?? []).map((each) => ({ ...each, index: left[each.index] ?? from }));
       if (failed.length < left.length) acceptedMs = now();
       for (const each of failed) unsent.set(each.index, each);

@@ -100,10 +100,11 @@ export const notListed = (left: number, noun: string): readonly string[] =>
 export const size = (bytes: number): string =>
   bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** A time that something takes, rounded up: `90 s`, `12 min`, `3.5 h`. */
+/** A span of time, rounded up: `90 s`, `12 min`, `3.5 h`, `5 days`. */
 export function duration(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
-  return seconds < 7_200 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`;
+  if (seconds < 7_200) return `${Math.ceil(seconds / 60)} min`;
+  return seconds < 172_800 ? `${(seconds / 3_600).toFixed(1)} h` : `${Math.ceil(seconds / 86_400)} days`;
 }
 
 /** What `--json` prints. */

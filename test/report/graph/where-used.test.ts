@@ -218,7 +218,7 @@ describe('the command', () => {
 
     const { code, out } = await run('d-1', '--limit', '4');
 
-    expect(out.replaceAll(/, \d+ days old/g, ', N days old')).toBe(
+    expect(out.replaceAll(/, [\d.]+ (?:days|h|min|s) old/g, ', N days old')).toBe(
       [
         'dataset d-1',
         '  known by what is on it: 2 records name it',
