@@ -1,12 +1,6 @@
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
-import {
-  type MovedDeadLetters,
-  moveDeadLetters,
-  type Redriven,
-  type RedriveParts,
-  redriveFailed,
-} from '../../jobs/redrive.ts';
+import { moveDeadLetters, type Redriven, type RedriveParts, redriveFailed } from '../../jobs/redrive.ts';
 import { redriveBatch } from '../../jobs/redrive-batch.ts';
 import { needed, readSyncSettings, type SyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
@@ -32,11 +26,14 @@ export default (async ([ids], { batch, json }, terminal) => {
   const { ledger, batches } = await openJobs(terminal);
   const queue = await openQueue(queueUrl, environment);
   const parts = { store: batches.store, ledger, batches, queue, signal };
-  const report =
+  const report: Report =
     batch === undefined
       ? await redriveJobs(ids, parts, settings, terminal)
-      : await redriveOne(batch, parts, terminal);
-  if (report === undefined) return exitCodes.failed;
+      : { ...(await redriveBatch(batch, parts)), unknown: [], movedBack: null, held: null };
+  if (report.chunks === 0) {
+    terminal.err(shown(`platform-sync: batch ${batch}: not in the table`));
+    return exitCodes.failed;
+  }
   terminal.out(json ? inJson(report) : shownLines(describe(report)));
   const isAll = batch === undefined && ids.length === 0;
   return report.notSent.length === 0 && !report.held && (isAll || report.left.length === 0)
@@ -44,56 +41,30 @@ export default (async ([ids], { batch, json }, terminal) => {
     : exitCodes.incomplete;
 }) satisfies Run<'redrive'>;
 
+/** Without ids all failed jobs, and the dead letters if their queue is set. */
 async function redriveJobs(
   ids: readonly string[],
   parts: RedriveParts & { readonly queue: Queue },
-  settings: SyncSettings,
-  terminal: Terminal,
+  { SYNC_DEAD_LETTER_URL: url }: SyncSettings,
+  { environment, signal, polls }: Terminal,
 ): Promise<Report> {
   const redriven = await redriveFailed(ids, parts);
   const isAll = ids.length === 0;
-  const dead = isAll ? await moveBack(settings, parts.queue, terminal) : null;
-  const unknown = isAll
-    ? await unknownIds(parts.ledger)
-    : redriven.left.filter(({ state }) => state === 'UNKNOWN').map(({ id }) => id);
+  const from = isAll && url !== undefined ? await openQueue(url, environment, 'dead') : undefined;
+  const dead = from && (await moveDeadLetters({ from, to: parts.queue, polls, signal }));
+  const known = isAll ? await Array.fromAsync(parts.ledger.list()) : redriven.left;
   return {
     ...redriven,
     notSent: [...redriven.notSent, ...(dead?.notMoved ?? [])],
-    unknown,
+    unknown: known.flatMap(({ id, state }) => (state === 'UNKNOWN' ? [id] : [])).sort(),
     movedBack: dead?.moved ?? null,
     held: dead?.held ?? null,
   };
 }
 
-/** What happened to the chunks of a batch; undefined if there is no such batch, which is reported. */
-async function redriveOne(
-  batch: string,
-  parts: RedriveParts,
-  { err }: Terminal,
-): Promise<Report | undefined> {
-  const redriven = await redriveBatch(batch, parts);
-  if (redriven.chunks > 0) return { ...redriven, unknown: [], movedBack: null, held: null };
-  err(shown(`platform-sync: batch ${batch}: not in the table`));
-  return undefined;
-}
-
-/** The dead letters that were moved; null if no dead-letter queue is set. */
-async function moveBack(
-  { SYNC_DEAD_LETTER_URL: url }: SyncSettings,
-  queue: Queue,
-  { environment, signal, polls }: Terminal,
-): Promise<MovedDeadLetters | null> {
-  if (url === undefined) return null;
-  return moveDeadLetters({ from: await openQueue(url, environment, 'dead'), to: queue, polls, signal });
-}
-
-async function unknownIds(ledger: RedriveParts['ledger']): Promise<readonly string[]> {
-  const ids: string[] = [];
-  for await (const { id, state } of ledger.list()) if (state === 'UNKNOWN') ids.push(id);
-  return ids.sort();
-}
-
 type Report = Redriven & {
+  /** Of a batch: how many it has; 0 if there is no such batch. */
+  readonly chunks?: number;
   readonly unknown: readonly string[];
   readonly movedBack: number | null;
   readonly held: number | null;

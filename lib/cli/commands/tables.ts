@@ -1,5 +1,5 @@
 import { readSyncSettings } from '../../settings.ts';
-import { makeTables, type TableOutcome } from '../../tables/make/make-tables.ts';
+import { makeTables, type TableOutcome, type TablesToMake } from '../../tables/make/make-tables.ts';
 import { openPartitions } from '../../tables/partitions/partitions.ts';
 import type { Run } from '../commands.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
@@ -7,28 +7,29 @@ import { counted, exitCodes, inJson, number, shown, type Terminal, warnOn } from
 
 /** Makes the tables that are missing. Needs only the store, not the platform. */
 export default (async ([places], { json }, terminal) => {
-  const { environment, signal } = terminal;
-  const { SYNC_GLUE_DATABASE: database } = readSyncSettings(environment);
   const store = await openStoreToRead(terminal);
   const outcomes: TableOutcome[] = [];
-  const making = makeTables({
-    store,
-    places: places.length === 0 ? undefined : places,
-    partitions: openPartitions({ database, store, environment }),
-    isOver: () => signal.aborted,
-    warn: warnOn(terminal),
-    signal,
-  });
-  for await (const outcome of making) {
+  const wanted = { store, places: places.length === 0 ? undefined : places, warn: warnOn(terminal) };
+  for await (const outcome of makeTablesHere(wanted, terminal)) {
     outcomes.push(outcome);
     if (!json) say(outcome, terminal);
   }
-  signal.throwIfAborted();
+  terminal.signal.throwIfAborted();
   const skipped = outcomes.filter(({ kind }) => kind === 'skipped');
   if (json) terminal.out(inJson(outcomes));
   else if (outcomes.length === 0) terminal.out('nothing is missing');
   return skipped.length > 0 ? exitCodes.incomplete : exitCodes.done;
 }) satisfies Run<'tables'>;
+
+/** Makes tables, and partitions if a database is set, until the command is stopped. */
+export function makeTablesHere(
+  wanted: Omit<TablesToMake, 'partitions' | 'isOver' | 'signal'>,
+  { environment, signal }: Terminal,
+) {
+  const { SYNC_GLUE_DATABASE: database } = readSyncSettings(environment);
+  const partitions = openPartitions({ database, store: wanted.store, environment });
+  return makeTables({ ...wanted, partitions, isOver: () => signal.aborted, signal });
+}
 
 function say(outcome: TableOutcome, { out, err }: Terminal): void {
   const name = `${outcome.group} ${outcome.name}`;

@@ -1,11 +1,9 @@
 import { AwsError } from '../../base/index.ts';
-import { readSyncSettings } from '../../settings.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
 import type { GateName } from '../../snapshot/scan.ts';
 import { type Store, StoreError } from '../../store/index.ts';
-import { openPartitions } from '../../tables/partitions/partitions.ts';
 import { publishCommand } from '../options/command-lines.ts';
 import {
   andMore,
@@ -157,27 +155,19 @@ async function makeTablesAfter(
   { kind, manifest }: Publication,
   store: Store,
   { tables = true }: TablesFlag,
-  { environment, signal, err }: Terminal,
+  terminal: Terminal,
 ): Promise<void> {
   if (kind !== 'published' || !tables) return;
   const warn = (what: string) =>
-    err(shownLines(`warning: ${what}; to make the tables: platform-sync tables`));
-  const { SYNC_GLUE_DATABASE: database } = readSyncSettings(environment);
-  const { makeTables } = await import('../../tables/make/make-tables.ts');
+    terminal.err(shownLines(`warning: ${what}; to make the tables: platform-sync tables`));
+  const { makeTablesHere } = await import('../commands/tables.ts');
+  const wanted = { store, places: [manifest.source as Place], isSparse: true };
+  const warnOf = (what: string, reason: Error) => warn(`${what}: ${reason.message}`);
   try {
-    const making = makeTables({
-      store,
-      places: [manifest.source as Place],
-      partitions: openPartitions({ database, store, environment }),
-      isSparse: true,
-      isOver: () => signal.aborted,
-      warn: (what, reason) => warn(`${what}: ${reason.message}`),
-      signal,
-    });
-    for await (const outcome of making)
+    for await (const outcome of makeTablesHere({ ...wanted, warn: warnOf }, terminal))
       if (outcome.kind === 'skipped') warn(`no tables of run ${outcome.name}: ${outcome.why}`);
   } catch (error) {
-    if (signal.aborted) return;
+    if (terminal.signal.aborted) return;
     if (!(error instanceof StoreError || error instanceof AwsError)) throw error;
     warn(error.message);
   }
