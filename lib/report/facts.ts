@@ -9,13 +9,10 @@ import type { PlatformLinks } from './link-to.ts';
  * where there are at most `MOST_WHOLE` records of its source; otherwise the top of it, and `total` says of how many.
  */
 export type ReportFacts = {
-  readonly version: 1;
   readonly writtenAt: number;
   /** The host of the platform that the newest run came from. */
   readonly platform: string | undefined;
   readonly links: PlatformLinks;
-  /** The store, for people to read. */
-  readonly store: string;
   /** Every place with a published run, in the order of the sources. */
   readonly snapshots: readonly SnapshotFacts[];
   /** What could not be read, in words: a damaged manifest, changes that have expired. The rest of the report holds. */

@@ -51,10 +51,8 @@ async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
   const batches = await readBatches({ ...reading, ends: batchEnds });
   const newest = snapshots.toSorted((a, b) => b.facts.startedAt - a.facts.startedAt)[0];
   return {
-    version: 1,
     writtenAt: now(),
     platform: newest?.manifest.platform,
-    store: store.location,
     snapshots: snapshots.map(({ facts }) => facts),
     ...things,
     calculations: calculations && { ...calculations, brokenSince },
