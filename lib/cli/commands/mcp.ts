@@ -71,13 +71,14 @@ export function createSubmission({ environment, err }: Terminal): Submission {
   const queue = once(() => openQueue(queueUrl(), environment));
   return {
     async check(text) {
+      // Whoever cannot send learns it before a token.
+      queueUrl();
       const allow = readAllow(settings().SYNC_ALLOW);
       // If a response is lost, nobody could send a job again whose id was made here.
       const checked = await checkJobFile({ file: 'lines', text, ids: 'required', allow });
       if ('faults' in checked) return { faults: checked.faults };
       return await Array.fromAsync(checked.rows(), ({ id, body }) => ({ id, text: body }));
     },
-    refuseIfNone: () => void queueUrl(),
     send: async (jobs, signal) =>
       sendJobs(
         jobs.map(({ id, text }) => ({ id, body: text })),

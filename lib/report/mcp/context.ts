@@ -25,30 +25,26 @@ export type McpContext = {
 
 type RunsWanted = {
   readonly store: Store;
-  readonly place: Place | undefined;
+  readonly place: Place;
   /** Also those that are not published. */
   readonly all: boolean;
-  /** The most of each place. */
   readonly limit: number;
   readonly signal: AbortSignal;
 };
 
+/** `broken`: what is missing or damaged, in words. */
 export type RunsFound = {
-  readonly listed: readonly {
-    readonly source: string;
-    readonly startedAt: string;
-    readonly refused: readonly string[];
-  }[];
-  /** What is missing or damaged, in words. */
+  readonly listed: readonly { readonly source: string; readonly startedAt: string }[];
   readonly broken: readonly string[];
 };
 
 /** How jobs come onto the queue. */
 export type Submission = {
-  /** The jobs of a text with one job a line, each with its id, or everything that is wrong with them. */
+  /**
+   * The jobs of a text with one job a line, each with its id, or everything that is wrong with them. Throws what it lacks to
+   * send anything, such as a queue that is not set.
+   */
   readonly check: (lines: string) => Promise<readonly CheckedJob[] | { readonly faults: readonly string[] }>;
-  /** Throws what it lacks to send anything, such as a queue that is not set. */
-  readonly refuseIfNone: () => void;
   /** `error` is undefined if all are certainly on the queue. */
   readonly send: (jobs: readonly CheckedJob[], signal: AbortSignal) => Promise<SentJobs>;
   /** Requests a second that may leave now; undefined where no platform is set. */

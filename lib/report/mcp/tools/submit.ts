@@ -93,7 +93,6 @@ type ToSubmit = {
 async function submitJobs({ name, lines, confirm, maxCalls }: ToSubmit, call: ToolCall): Promise<ToolResult> {
   const { submission, now } = call;
   if (submission === undefined) throw new ToolError(`${name}: the server was started without --allow-submit`);
-  submission.refuseIfNone();
   const content = JSON.stringify([name, lines, maxCalls ?? null]);
   for (const [token, { untilMs }] of plans) if (untilMs < now()) plans.delete(token);
   if (confirm !== undefined) {
