@@ -35,10 +35,7 @@ export type AfterFailure =
 /** The most sends of a job that may have been executed, as long as a repeat does no harm. */
 const MOST_ATTEMPTS = 5;
 
-/**
- * How long a job is tried again that certainly was not executed, counted from its first claim. One that has only waited for
- * longer, in a pause or an outage, still has its tries.
- */
+/** How long a job is tried again that was not executed, from its first claim; one that only waited has its tries. */
 const UNSENT_MS = 12 * 60 * 60 * 1_000;
 const LEAST_UNSENT_TRIES = 10;
 

@@ -21,10 +21,7 @@ export type CancelledBatch = {
   readonly jobs: readonly { readonly id: string; readonly answer: CancelAnswer }[];
 };
 
-/**
- * Cancels all chunks of a batch that have not ended. One that nobody has ends here and now: texts that were scored have
- * their rows, and the others fail as cancelled. One under way is ended by its worker, which sends no more texts.
- */
+/** Cancels chunks that have not ended. One that nobody has ends here and now; one under way is ended by its worker. */
 export async function cancelBatch(
   batch: string,
   { ledger, batches, signal }: CancelBatchParts,

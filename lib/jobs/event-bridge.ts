@@ -9,10 +9,7 @@ export type EventBridgeOptions = {
   readonly environment: AwsEnvironment;
 };
 
-/**
- * Reports finished jobs to EventBridge: `platform-sync` / `JobFinished`, with `{id, type, status, result, store}`.
- * Throws `AwsError` if an event was not accepted: the job's message is then delivered again.
- */
+/** `platform-sync` / `JobFinished`: `{id, type, status, result, store}`. Throws `AwsError` if it was not accepted. */
 export function sendToEventBridge({ bus, store, environment }: EventBridgeOptions) {
   const client = new EventBridgeClient(
     awsClientConfig(environment, {

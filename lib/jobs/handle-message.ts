@@ -71,10 +71,7 @@ const AFTER_LEASE_MS = 1_000;
 /** How long a message waits at most in a worker that has it while the platform is away. */
 const LONGEST_HOLD_MS = 300_000;
 
-/**
- * Handles one message: it ends in one visible result or a refusal, or goes back to the queue. Throws if the store or
- * the ledger is unavailable: the message is then delivered again.
- */
+/** Ends in one visible result or a refusal, or goes back. Throws if the store or the ledger is unavailable. */
 export async function handleMessage(message: QueueMessage, worker: Worker, lease: Lease): Promise<Handled> {
   const parsed = parseMessage(message.body, { messageId: message.messageId, allow: worker.allow });
   if (parsed.kind === 'refused') return refuse(message, worker, parsed.faults);

@@ -135,10 +135,7 @@ async function replaceMessage(
   await queue.delete(receipt);
 }
 
-/**
- * Handles messages side by side, and returns the ids of those that are not finished with. A message that fails never fails
- * its neighbours.
- */
+/** Handles messages side by side, and returns the ids of those that are not finished with. */
 export async function runBatch(
   messages: readonly QueueMessage[],
   { concurrency, ...parts }: Omit<HandleOnceParts, 'stopHiding'> & { readonly concurrency: number },

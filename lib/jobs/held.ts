@@ -11,10 +11,7 @@ export type Lease = {
   /** When everything must be done; undefined if `holdLease` keeps the lease alive. */
   readonly deadlineMs: number | undefined;
   readonly leaseMs: number;
-  /**
-   * Until when it is tried to record what happened to a job, in epoch milliseconds: what came back must not be lost, even
-   * if the lease is. It may change: infinity as long as nobody stops the process.
-   */
+  /** Until when it is tried to record what came back, in epoch milliseconds; it may change, and be infinite. */
   readonly writeUntilMs: () => number;
   /** Renews the lease while a job runs; the signal is aborted when the lease is lost. */
   readonly holdLease: (claim: Claim) => AsyncDisposable & { readonly signal: AbortSignal };
@@ -70,10 +67,7 @@ const SENT_LASTS_MS = 2_000;
 /** How often a job that sends many requests looks whether it was cancelled, at most: a read of its row. */
 const LOOK_EVERY_MS = 3_000;
 
-/**
- * A job that is claimed when that is asked for, or by the record of its first send, and whose lease is then held until
- * this is disposed.
- */
+/** A job that is claimed when that is asked for, or by its first send; its lease is held until this is disposed. */
 export function createHeld(options: HeldOptions): Held {
   const { stop } = options.lease;
   const { sent, ...hold } = createHold(options);

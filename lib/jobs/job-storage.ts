@@ -55,10 +55,7 @@ export type TimedTable = {
   readonly isTimeKnown: () => boolean;
 };
 
-/**
- * The table that is set, and its time: leases in DynamoDB are compared by processes whose own clocks may be minutes apart.
- * Stores nothing unless the store names this table.
- */
+/** The table that is set, and its time: clocks here may be minutes apart. Stores nothing unless the store names it. */
 export async function openTimedTable(
   tableName: string,
   environment: Environment,

@@ -1,5 +1,5 @@
 import { once, sleep as sleepInTime } from '../base/index.ts';
-import type { Platform, Sentiment } from '../platform/index.ts';
+import type { Sentiment } from '../platform/index.ts';
 import type { Session } from '../session.ts';
 import { readAllow } from './allow.ts';
 import type { Worker } from './handle-message.ts';
@@ -15,14 +15,10 @@ import { definitionOf, openRunners } from './types/job-types.ts';
 export type WorkerHooks = {
   readonly onEnded?: Worker['onEnded'];
   readonly onRefused?: Worker['onRefused'];
-  /** Called for each text that the platform scored. */
   readonly onSentiment?: (response: Sentiment) => void;
 };
 
-/**
- * The worker of a process. Throws `SettingsError` or `ExecutionInputError` for a wrong setting, and a `bad-table` TableError
- * if the store names another table.
- */
+/** Throws `SettingsError` or `ExecutionInputError` for a wrong setting, and a `bad-table` TableError for another table. */
 export async function openWorker(
   session: Session,
   storage: JobStorage,
@@ -38,10 +34,8 @@ export async function openWorker(
   const clock = { now: ledger.now, random: Math.random, sleep: sleepInTime };
   const allow = readAllow(settings.SYNC_ALLOW);
   // A long wait hands a job back instead of being sat out. A snapshot would start over, so it waits patiently.
-  const platform = withSentimentHook(
-    session.platformWith({ budgetMs: settings.PLATFORM_MAX_WAIT_MS }),
-    hooks,
-  );
+  const platform = session.platformWith({ budgetMs: settings.PLATFORM_MAX_WAIT_MS });
+  const { onEnded, onRefused, onSentiment } = hooks;
   return {
     ledger,
     store,
@@ -50,16 +44,15 @@ export async function openWorker(
     logger,
     inHand: session.inHand,
     ...clock,
-    runners: await openRunners({ session, storage, platform, ...clock }),
+    runners: await openRunners({ session, storage, platform, onSentiment, ...clock }),
     mustLastMs: (job) => definitionOf(job).timeoutMs ?? settings.PLATFORM_TIMEOUT_MS,
     breaker: session.breaker,
     reportFinished: createFinishedReporter(session),
-    onEnded: hooks.onEnded,
-    onRefused: hooks.onRefused,
+    onEnded,
+    onRefused,
   };
 }
 
-/** Reports finished jobs on the event bus, or in the log if no bus is set. */
 function createFinishedReporter({ settings, environment, logger }: Session): Worker['reportFinished'] {
   const { SYNC_EVENT_BUS: bus, SYNC_STORE: store } = settings;
   if (bus === undefined) return async (event) => logger.info({ event }, 'JobFinished');
@@ -69,32 +62,13 @@ function createFinishedReporter({ settings, environment, logger }: Session): Wor
   return async (event) => (await reporter())(event);
 }
 
-/** The client, which also passes the response for each scored text to `onSentiment`. */
-const withSentimentHook = (platform: Platform, { onSentiment }: WorkerHooks): Platform =>
-  onSentiment === undefined
-    ? platform
-    : {
-        ...platform,
-        sentiment: {
-          ...platform.sentiment,
-          async analyze(request, options) {
-            const response = await platform.sentiment.analyze(request, options);
-            onSentiment(response);
-            return response;
-          },
-        },
-      };
-
 /** How long a worker without a deadline holds a job at a time; the jobs of a dead worker wait as long. */
 const HELD_LEASE_MS = 30_000;
 
 /** How long a process that is stopped still tries to record what came back: less than most of them are given. */
 const GRACE_MS = 20_000;
 
-/**
- * The lease of a long-running process: renewed while a job runs. Once `stop` is aborted, jobs are handed back, except for
- * requests that have left.
- */
+/** The lease of a long-running process. Once `stop` is aborted, jobs are handed back unless a request has left. */
 export function renewedLease(
   ledger: Ledger,
   { leaseMs = HELD_LEASE_MS, stop }: { readonly leaseMs?: number; readonly stop?: AbortSignal } = {},
@@ -122,10 +96,7 @@ const AFTER_INVOCATION_MS = 2_000;
 /** To put messages back and respond. */
 const TO_RESPOND_MS = 1_000;
 
-/**
- * The lease of an invocation whose jobs must be done by a deadline (epoch milliseconds): it outlasts the invocation, and
- * nothing renews it.
- */
+/** The lease of an invocation until a deadline (epoch milliseconds): it outlasts it, and nothing renews it. */
 export const leaseUntil = (deadlineMs: number, now: () => number): Lease => ({
   deadlineMs,
   get leaseMs() {
@@ -139,7 +110,6 @@ type LeaseRenewalOptions = {
   readonly ledger: Pick<Ledger, 'renew'>;
   readonly claim: Claim;
   readonly leaseMs: number;
-  /** The ledger's clock, in epoch milliseconds. */
   readonly now: () => number;
   /** Rejects when the signal is aborted. Default: a timer. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;

@@ -79,7 +79,6 @@ export type PersistOptions = {
   readonly untilMs: () => number;
   /** Called after each try that failed, and while one takes long: with what went wrong. */
   readonly onTrouble?: (error: unknown) => void;
-  /** Epoch milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
@@ -95,10 +94,7 @@ const BACKOFF = { baseDelayMs: 400, maxDelayMs: 5_000 };
 /** A try that takes longer than this is trouble: a service that does not respond is as good as one that is away. */
 const SLOW_MS = 2_000;
 
-/**
- * Does something again and again until it succeeds, at least once; throws the last error once the time is over. A failure
- * does not prove that it was not done, so `work` may be repeated.
- */
+/** Does something, at least once, until it succeeds or the time is over; `work` may be done twice. */
 export async function persist<T>(work: () => Promise<T>, options: PersistOptions): Promise<T> {
   const { untilMs, onTrouble, now, sleep, random } = options;
   for (let retry = 1; ; retry += 1) {

@@ -54,10 +54,7 @@ export async function responseOf(store: Store, { response, staged }: Outcome): P
   return stored.body.toString();
 }
 
-/**
- * One line. The response is copied as received, since its numbers may have more digits than a JavaScript number, but for line
- * ends: JSON has them between its values only.
- */
+/** One line. The response is copied as received, for its numbers' digits, but for line ends, which are between values. */
 function printResult(row: TypedJobRow, response: string | undefined): string {
   const { id, type, outcome, attempts, startedAt, finishedAt, createdAt, sender } = row;
   const withoutResponse = JSON.stringify({

@@ -8,7 +8,7 @@ import { MOST_MESSAGE_BYTES, type Queue } from './queue/queue.ts';
 import { isBatchName, LONGEST_BATCH_NAME, type ScoreRequest } from './texts/batch/batch.ts';
 import { splitBatch } from './texts/batch/split-batch.ts';
 import { createInput } from './texts/rows/read-rows.ts';
-import { RowsError } from './texts/rows/rows-error.ts';
+import { RowsError } from './texts/rows/source-lines.ts';
 import { scoringFields } from './types/score/message.ts';
 
 export type InboxOptions = {
@@ -24,10 +24,7 @@ export type SplitInbox =
   | { readonly kind: 'split'; readonly batch: string; readonly chunks: number; readonly rows: number }
   | { readonly kind: 'refused'; readonly refused: string };
 
-/**
- * Splits the request at `inbox/BATCH.json` into score jobs on the queue. One that cannot be carried out is stored as
- * `refused/inbox-BATCH.json`, with every reason. Repeating it changes nothing.
- */
+/** Splits the request at `inbox/BATCH.json` into score jobs, or stores every reason as `refused/inbox-BATCH.json`. */
 export async function splitInbox(key: string, options: InboxOptions): Promise<SplitInbox> {
   const { store } = options.storage;
   const split = await trySplit(key, options);
@@ -119,10 +116,7 @@ const inboxSchema = z.strictObject(
   { error: 'an object' },
 );
 
-/**
- * What an object `inbox/BATCH.json` requests: `object` is the key of the texts; `text`, `id` and `columns` are names of
- * columns: of the text, of the user's id, and of those to copy into the results.
- */
+/** `object` is the key of the texts; `text`, `id` and `columns` are names of columns. */
 type InboxRequest = Omit<z.infer<typeof inboxSchema>, keyof ScoreRequest> & {
   readonly batch: string;
   readonly request: ScoreRequest;

@@ -3,11 +3,9 @@ import type { Outcome } from './ledger/job-row.ts';
 
 export type Turn = {
   readonly signal: AbortSignal;
-  /** Whose calls the job's are. Default: `normal`. */
   readonly share?: Share | undefined;
   /** Records in the ledger that a request is leaving: await it shortly before the call's turn. Throws if nothing may be sent. */
   readonly beforeSend: () => Promise<void>;
-  /** The same check at the moment the call leaves: the turn may have come late. */
   readonly onLeave: () => void;
   /** Epoch milliseconds: after it no send may start, which could outlast the deadline. */
   readonly lastSendMs?: number | undefined;
@@ -26,7 +24,6 @@ class TurnError extends Error {
   }
 }
 
-/** Another worker has the job now. */
 export class TurnLostError extends TurnError {
   override readonly name = 'TurnLostError';
 }
@@ -42,10 +39,7 @@ export class HandBackError extends TurnError {
   }
 }
 
-/**
- * A job was done in part. Its cause decides what happens to it; if the job ends, its result has this response: JSON text that
- * says what was done, and what it cost.
- */
+/** Done in part. Its cause decides what happens to the job; if it ends, this JSON is its response. */
 export class UnfinishedError extends Error {
   override readonly name = 'UnfinishedError';
   override readonly cause: unknown;

@@ -82,10 +82,7 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
 
 const NOTHING = '-';
 
-/**
- * Makes a request, again and again while the service is away. Undefined if the signal ended that. Throws what will not
- * pass; an outage, too, unless `mayBeAway`: an address is most likely wrong.
- */
+/** Repeats a request while the service is away; undefined if stopped. Throws an outage too unless `mayBeAway`. */
 async function untilBack<T>(
   what: string,
   request: () => Promise<T>,

@@ -10,7 +10,7 @@ import { createScoreCache } from '../../jobs/texts/cache/score-cache.ts';
 import { writeScoredFile } from '../../jobs/texts/output/scored-file.ts';
 import type { OutputFormat } from '../../jobs/texts/output/text-file.ts';
 import { createInput, type InputOptions } from '../../jobs/texts/rows/read-rows.ts';
-import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
+import { RowsError } from '../../jobs/texts/rows/source-lines.ts';
 import type { Analyze } from '../../jobs/texts/scoring/run.ts';
 import { bulkRequestChecks } from '../../jobs/types/score/message.ts';
 import { openSession, type Session } from '../../session.ts';

@@ -1,5 +1,5 @@
 import { AwsError } from '../../base/index.ts';
-import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
+import { RowsError } from '../../jobs/texts/rows/source-lines.ts';
 import { PlatformError } from '../../platform/index.ts';
 import { SettingsError } from '../../settings.ts';
 import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.ts';

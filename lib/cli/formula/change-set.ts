@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import * as z from 'zod/mini';
 import { analyzeFormula } from '../../formula/index.ts';
 import { openTableFile } from '../../jobs/texts/rows/csv.ts';
-import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
+import { RowsError } from '../../jobs/texts/rows/source-lines.ts';
 import { type FormulaLogEntry, readFormulaLog } from '../../jobs/types/update-formula/formula-log.ts';
 import { idDigits } from '../../platform/index.ts';
 import { findStored, MOST_LIST_BYTES, printStored, type Store } from '../../store/index.ts';

@@ -1,6 +1,6 @@
 import { readAllow } from '../../jobs/allow.ts';
 import { checkJobFile, type JobFile, type JobFileOptions } from '../../jobs/file/job-file.ts';
-import { RowsError } from '../../jobs/texts/rows/rows-error.ts';
+import { RowsError } from '../../jobs/texts/rows/source-lines.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { jsonOf, readText } from '../options/files.ts';

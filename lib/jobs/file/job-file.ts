@@ -59,10 +59,7 @@ const MOST_FAULTS = 50;
 /** How much of a file is read at once: what V8 has seen in two collections stays until it collects all. */
 const READ_BYTES = 4_096;
 
-/**
- * Checks all jobs of a file, which is read again for its rows: memory holds 50 bytes of each. An id that is used twice is a
- * fault. Throws `RowsError`, and what the file system throws.
- */
+/** Checks all jobs of a file; memory holds 50 bytes of each. Throws `RowsError`, and what the file system throws. */
 export async function checkJobFile(options: JobFileOptions): Promise<JobFile | JobFaults> {
   const stamp = await stampOf(options);
   const faultsOf = createFaultsOf(options);

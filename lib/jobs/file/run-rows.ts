@@ -27,9 +27,8 @@ const LOOK_EVERY_MS = 2_000;
 const AFTER_OUTAGE_MS = 10_000;
 
 /**
- * Runs the jobs of a file's rows here, each to its end. The ledger says which have ended, so two processes share the rows. A
- * job that fails through a fault of this code is logged and left. Throws what the rows do, and what the ledger does if that
- * will not pass.
+ * Runs the jobs of a file's rows here, each to its end. Two processes share the rows, since the ledger says which have ended.
+ * Throws what the rows do, and what the ledger does if that will not pass.
  */
 export async function runRows(rows: AsyncIterable<FileRow>, options: RunRowsOptions): Promise<void> {
   const running = new PQueue({ concurrency: options.concurrency });

@@ -6,10 +6,7 @@ export type Template = { readonly fill: (cellOf: (column: string) => string) => 
 
 const absent = Symbol('absent');
 
-/**
- * Reads a template: JSON whose texts may hold placeholders. A text that is one placeholder becomes the cell's value; in a
- * longer text the cell is put in. All faults are reported at once.
- */
+/** A text that is one placeholder becomes the cell's value; in a longer text the cell is put in. */
 export function readTemplate(
   json: unknown,
   columns: readonly string[],

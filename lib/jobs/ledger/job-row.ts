@@ -21,7 +21,6 @@ export const outcomeSchema = z.object({
   response: z.exactOptional(json),
   error: z.exactOptional(errorSchema),
   staged: z.exactOptional(z.string()),
-  /** What a person said who settled it. */
   note: z.exactOptional(z.string()),
 });
 export type Outcome = Readonly<z.infer<typeof outcomeSchema>>;
@@ -41,7 +40,6 @@ const outcomeText = z.pipe(
   outcomeSchema,
 );
 
-/** A job’s row in the ledger. Times in epoch milliseconds. */
 const rowSchema = z.object({
   id: z.string(),
   /** Absent, like `contentHash` and `sender`, where the job was cancelled before its message was seen. */
@@ -102,7 +100,6 @@ class LedgerError extends Error {
   override readonly name = 'LedgerError';
 }
 
-/** The row of a job that has ended. */
 export type EndedJobRow = JobRow & {
   readonly state: (typeof endStates)[Outcome['status']];
   readonly finishedAt: number;
@@ -120,11 +117,9 @@ export const hasEnded = (row: JobRow): row is EndedJobRow => row.outcome !== und
 /** How the errors of cancelled jobs begin, and of rows of their texts. */
 export const CANCELLED = 'the job was cancelled';
 
-/** Whether a person cancelled the job, before it was sent or after it had failed. */
 export const isCancelled = ({ cancelled, outcome }: JobRow): boolean =>
   cancelled === true || outcome?.error?.kind === 'cancelled';
 
-/** The row of a job that nobody has claimed yet. */
 export const blankRow = (id: string, nowMs: number): JobRow => ({
   id,
   state: 'CLAIMED',

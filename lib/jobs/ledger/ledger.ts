@@ -39,15 +39,9 @@ export type LedgerOptions = {
 export type ClaimOptions = Omit<ClaimFacts, 'nowMs' | 'late'> & {
   /** Most likely nobody has seen the job yet: then its claim costs no read. */
   readonly isNew?: boolean;
-  /**
-   * Looks for the outcome of a send that the ledger never heard of, before a job is called unknown or sent again. Default:
-   * there is none.
-   */
+  /** Looks for the outcome of a send that the ledger never heard of. Default: there is none. */
   readonly findOutcome?: (sent: SentBy) => Promise<Outcome | undefined>;
-  /**
-   * Called with each claim before it is written. If no response to that comes, nothing may leave, and a release sees to it that
-   * the job is not taken for sent.
-   */
+  /** Called with each claim before it is written. Without a response nothing may leave, and a release must follow. */
   readonly onTry?: (trying: Claim) => void;
 };
 
@@ -87,18 +81,12 @@ export function createLedger(options: LedgerOptions) {
         late = { sent: answer.sent, outcome: await findOutcome?.(answer.sent) };
       }
     },
-    /**
-     * Records that a request leaves now. If this throws, nothing may leave, and SENT may be there all the same: repeat the
-     * step, or release the job.
-     */
+    /** Records that a request leaves now. If this throws, nothing may leave: repeat the step, or release the job. */
     sent: (holder: Holder) => step(holder.id, (row) => decideSent(row, holder), { holder }),
     /** Makes the lease last at least `leaseMs` from now. */
     renew: (holder: Holder, leaseMs: number) =>
       step(holder.id, (row) => decideRenew(row, holder, { leaseMs, nowMs: now() }), { holder }),
-    /**
-     * Hands the job back, and takes its send back: anyone may claim it at once. Of a claim that may have been stored, or be
-     * stored yet, too.
-     */
+    /** Hands the job back, and takes its send back; of a claim that may have been stored, or be stored yet, too. */
     release: (holder: Holder & Partial<JobRequest>, given: ReleaseOptions = {}) =>
       step(holder.id, (row) => decideRelease(row, holder, { ...given, nowMs: now() }), { holder }),
     async end(holder: Holder, given: Outcome) {
@@ -112,7 +100,6 @@ export function createLedger(options: LedgerOptions) {
       step(id, (row) => decideCancel(row, { id, nowMs: now(), ...given })),
     /** Reopens a failed job; its message must be put on the queue again. */
     reopen: (id: string, given: ReopenOptions = {}) => step(id, (row) => decideReopen(row, given)),
-    /** Settles a job whose outcome is unknown by a person's word. */
     resolve: (id: string, resolution: Resolution) =>
       step(id, (row) => decideResolve(row, { ...resolution, nowMs: now() })),
     /** All rows, in no particular order: for people, not for workers. */
@@ -192,7 +179,6 @@ const toFound = (stored: StoredRow | undefined): FoundRow | undefined =>
 
 const PARTITION_PREFIX = 'job#';
 
-/** A name that no job has. */
 const NOTHING = '-';
 
 const keyOf = (id: string): RowKey => ({ partition: `${PARTITION_PREFIX}${id}`, sort: '-' });

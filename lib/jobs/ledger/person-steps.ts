@@ -47,10 +47,7 @@ export function decideCancel(
 export type ReopenOptions = {
   /** Reopens the job though it was cancelled: a person named it. Default: false. */
   readonly isNamed?: boolean;
-  /**
-   * Reopens the job however it ended, for a message that may have other content: a repeat does no harm, more of it may
-   * succeed, and some of its texts may have been forgotten. Default: false.
-   */
+  /** Reopens the job however it ended, for a message that may have other content, since a repeat does no harm. Default: false. */
   readonly anyEnd?: boolean;
 };
 
@@ -77,7 +74,6 @@ const mayReopen = (row: JobRow, { isNamed = false, anyEnd = false }: ReopenOptio
 
 export type Resolution = { readonly status: 'done' | 'failed'; readonly note: string };
 
-/** `refused`: the outcome of the job is not unknown. */
 export function decideResolve(
   row: JobRow | undefined,
   { status, note, nowMs }: Resolution & { readonly nowMs: number },

@@ -53,10 +53,7 @@ export type Decision<Answer> = { readonly write?: JobRow; readonly answer: Answe
 /** `row`: as it is now. Nothing was changed. */
 type Lost = { readonly kind: 'lost'; readonly row: JobRow | undefined };
 
-/**
- * Another worker has called the job unknown. Stage what is known, and then send the job's message again: whoever receives it
- * finds that.
- */
+/** Another worker called the job unknown: stage what is known, then send its message, whose receiver finds that. */
 type CalledUnknown = { readonly kind: 'called-unknown' };
 
 export type JobRequest = {
@@ -87,7 +84,6 @@ export type LateOutcome = { readonly sent: SentBy; readonly outcome: Outcome | u
 
 export type ClaimAnswer =
   | { readonly kind: 'claimed'; readonly claim: Claim }
-  /** Somebody else has it, until `untilMs`. */
   | { readonly kind: 'busy'; readonly untilMs: number }
   | { readonly kind: 'ended'; readonly row: EndedJobRow }
   /** The id belongs to a job with different content, which was left alone. */

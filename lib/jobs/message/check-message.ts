@@ -22,11 +22,9 @@ export const jobId = z
   .string({ error: 'text' })
   .check(z.regex(/^[A-Za-z0-9._:-]{1,128}$/, { error: '1 to 128 of A-Z a-z 0-9 . _ : -' }));
 
-/** The fields of every message, apart from its type. */
 export const common = {
   version: z.literal(1, { error: '1, the version of the message format' }),
   id: z.optional(jobId),
-  /** The job is not done before this time. */
   notBefore: z.optional(utcTime),
   /** Whether its calls leave before those of other jobs. */
   priority: z.optional(z.enum(['high', 'normal'], { error: 'high or normal' })),
@@ -38,13 +36,9 @@ const NOT_CONTENT: ReadonlySet<string> = new Set(['id', 'notBefore', 'priority']
 export const isObject = (value: unknown): value is GivenMessage =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A message as received: an object, not checked yet. */
 export type GivenMessage = Readonly<Record<string, unknown>>;
 
-/**
- * A rule on several fields of a message, reported at the field `at`. It is checked on the message as received: zod would
- * skip it if any field has a fault of its own.
- */
+/** A rule on several fields, reported at `at`, checked on the message as received: zod skips it after other faults. */
 export type FieldRule = {
   readonly at: string;
   /** What is expected there. `nameOf`: what a field is called where the message came from. */
@@ -52,7 +46,6 @@ export type FieldRule = {
   readonly holds: (message: GivenMessage) => boolean;
 };
 
-/** Two fields that must be given together or not at all. */
 export const together = (a: string, b: string): readonly FieldRule[] => [
   {
     at: a,
@@ -120,7 +113,6 @@ function textsIn(texts: unknown): ReadonlySet<string> {
   return new Set(found.filter((each) => typeof each === 'string' && each.trim() !== ''));
 }
 
-/** A checked message with its id. */
 export type JobBy<Message> = Message & { readonly id: string };
 
 /**

@@ -22,7 +22,6 @@ export type MessageOptions = {
   readonly allow: Allow;
 };
 
-/** Parses a message: checks its text, and fills in its id and defaults. */
 export function parseMessage(text: string, options: MessageOptions): ParsedMessage {
   const read = readMessageJson(text);
   return read.kind === 'fault' ? { kind: 'refused', faults: [read.fault] } : parseValue(read.value, options);
@@ -44,7 +43,6 @@ function parseOf(type: JobType, message: GivenMessage, options: MessageOptions):
   return fault === undefined ? read : refused(given, [fault]);
 }
 
-/** What is wrong with a message without a valid type, as far as that can be checked. */
 function faultsOfUntyped(given: GivenMessage): readonly string[] {
   const checked = checkMessage({ schema: untypedMessage }, given);
   return checked.kind === 'faults' ? checked.faults : [];

@@ -15,10 +15,7 @@ export function senderHere(): string {
 /** As in SQS: only what could not even be refused is received as often. */
 const MOST_RECEIVES = 1_000;
 
-/**
- * The queue that a setting names, in SQS or in a file of SQLite, or the dead-letter queue there. Loads the modules of that
- * kind alone.
- */
+/** The queue that a setting names, in SQS or in a file of SQLite; loads the modules of that kind alone. */
 export async function openQueue(
   place: string,
   environment: AwsEnvironment,

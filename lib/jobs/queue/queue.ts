@@ -8,17 +8,13 @@ export type QueueMessage = {
   readonly body: string;
   /** As the queue names the sender, such as `AIDAEXAMPLE:session`. */
   readonly sender: string;
-  /** When it was sent, in epoch milliseconds. */
   readonly sentAtMs?: number;
-  /** How often it has been received, this time included. */
   readonly receives: number;
-  /** What it is deleted or delayed by. */
   readonly receipt: string;
 };
 
 export type QueueCounts = { readonly waiting: number; readonly inFlight: number; readonly delayed: number };
 
-/** How a queue is polled by who wants to empty it. */
 export type Polls = {
   /** How long one poll waits for a message, 0 to 20. */
   readonly waitSeconds: number;
@@ -30,10 +26,7 @@ export type Polls = {
 
 /** A queue of jobs. Failures are thrown as `AwsError`; a message that is not deleted is delivered again. */
 export type Queue = {
-  /**
-   * In as few requests as possible. Tries every message, and then throws `UnsentError` if any could not be sent. They are
-   * delivered after `delayMs`, 15 minutes at most; by default at once.
-   */
+  /** Tries every message, and then throws `UnsentError`. They are delivered after `delayMs`, 15 minutes at most; default 0. */
   send(bodies: readonly string[], options?: { readonly delayMs?: number }): Promise<void>;
   /** At most ten, after at most `waitSeconds` (0 to 20). Other receivers do not see them for `visibilitySeconds`. */
   receive(options: {
@@ -47,7 +40,6 @@ export type Queue = {
   /** The message stays with who received it, hidden for so long from now. Default: `delay`. */
   extend?(receipt: string, visibleAfterMs: number): Promise<void>;
   counts(): Promise<QueueCounts>;
-  /** How whoever wants to empty it polls. Default: `LONG_POLLS`. */
   readonly polls?: Polls;
 };
 
@@ -88,17 +80,13 @@ const QUEUE_CODE =
 
 const MOST_NAMED = 20;
 
-/** Messages as a person counts them: the first is number 1. */
 function numbers(unsent: readonly UnsentMessage[]): string {
   const named = unsent.slice(0, MOST_NAMED).map(({ index }) => index + 1);
   const rest = unsent.length - named.length;
   return `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
-/**
- * The body of a message, which is JSON, with the characters escaped that SQS refuses. Source: SendMessage in the SQS API
- * reference.
- */
+/** A message's JSON with the characters escaped that SQS refuses. Source: SendMessage in the SQS API reference. */
 export const sendable = (body: string): string =>
   body.replaceAll(REFUSED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 

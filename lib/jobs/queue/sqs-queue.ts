@@ -42,10 +42,7 @@ export function createSqsClient(queueUrl: string, environment: AwsEnvironment): 
   });
 }
 
-/**
- * A queue in SQS. The client tries three times, or `AWS_MAX_ATTEMPTS` times: a batch whose response was lost is on the
- * queue twice.
- */
+/** The client tries three times, or `AWS_MAX_ATTEMPTS` times: a batch whose response was lost is on the queue twice. */
 export function createSqsQueue(
   queueUrl: string,
   client: SQSClient,
@@ -109,10 +106,7 @@ function toMessage({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message)
   };
 }
 
-/**
- * SQS hides a message for 12 hours at most, counted from when it was received; a deployed worker may have held it for
- * Lambda's limit of 15 minutes, and 5 more are slack.
- */
+/** SQS hides a message for 12 hours from its receipt; a Lambda may have held it for 15 minutes, and 5 are slack. */
 const MOST_DELAY_SECONDS = 43_200 - 900 - 300;
 
 /** How often a message is sent if SQS fails to accept it, and how long the first pause is. */
@@ -125,10 +119,7 @@ type SendBatch = (
   entries: SendMessageBatchRequestEntry[],
 ) => Promise<{ readonly Failed?: BatchResultErrorEntry[] | undefined }>;
 
-/**
- * Sends messages in batches, and those again that SQS failed to accept through no fault of theirs: three rounds in
- * all. Every message is tried; then throws `UnsentError` if any was not sent.
- */
+/** Sends in batches, and again, three rounds in all, what SQS failed to accept. Throws `UnsentError` at the end. */
 async function sendMessages(
   queue: string,
   bodies: readonly string[],

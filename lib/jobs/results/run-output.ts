@@ -22,10 +22,7 @@ type Added = {
   readonly error: string;
 };
 
-/**
- * Writes a row for each job of a file, in its order: the row's own columns, the job's id, status and response (as JSON),
- * and why it has none. The file appears complete or not at all.
- */
+/** Writes the row of each job of a file with its id, status, response (as JSON) and error; complete or not at all. */
 export const writeRunOutput = (jobs: JobFile, options: RunOutputOptions): Promise<void> =>
   writeTextFile(options.file, linesOf(jobs, options), { isGzipped: options.format.isGzipped });
 

@@ -26,10 +26,7 @@ const AT_ONCE = 16;
 /** How long before its end a job may have been claimed first: its result lies under that day, and the ledger forgets it later. */
 const LONGEST_JOB_MS = 31 * 24 * 3_600_000;
 
-/**
- * The results in a store, by type, day and id. One that is not JSON has the key alone, and one that was deleted meanwhile is
- * left out.
- */
+/** The results in a store, by type, day and id. One that is not JSON has the key alone. */
 export async function* storedResults(
   store: Pick<Store, 'list' | 'get'>,
   { sinceMs, signal, ...wanted }: ResultsWanted,

@@ -29,11 +29,8 @@ import { CACHE_PREFIX, parseCacheRow, textHashOf } from './cache/score-cache.ts'
 
 export type Erased = {
   readonly cacheRows: number;
-  /** Staged chunks that were deleted, or rewritten without the text. */
   readonly stagedChunks: number;
-  /** The same of parts. */
   readonly parts: number;
-  /** Rows of these parts. */
   readonly rows: number;
   readonly batches: readonly string[];
 };
@@ -147,10 +144,7 @@ async function touchOpenRow(chunkId: ChunkId, options: BatchStorage): Promise<vo
   if (stored && !isEnded(stored.row)) await writeChunkRow(chunkId, stored.row, stored.token, options);
 }
 
-/**
- * Erases a text from the part that a chunk's row names, and deletes those that no row names; returns how many rows each of
- * them had of it.
- */
+/** Erases a text from the part that a chunk's row names, and other parts with it; returns how many rows each had of it. */
 async function eraseFromParts(
   chunkId: ChunkId,
   textHash: string,
@@ -212,10 +206,7 @@ async function readPart(key: string, { store }: BatchStorage): Promise<readonly 
 const keysOf = (prefix: string, { store }: BatchStorage): Promise<string[]> =>
   Array.fromAsync(store.list(prefix), ({ key }) => key);
 
-/**
- * Erases what a bucket with versions still has of a text or a batch, once nothing current holds it. Returns how many versions
- * it erased.
- */
+/** Erases what old versions have of a text or a batch, once nothing current holds it; returns how many. */
 export async function eraseOldVersions(
   forgotten: { readonly textHash: string } | { readonly batch: string },
   store: Store,

@@ -1,5 +1,5 @@
 import type { FormulaAnalysis } from '../../formula/index.ts';
-import type { Platform } from '../../platform/index.ts';
+import type { Platform, Sentiment } from '../../platform/index.ts';
 import type { Session } from '../../session.ts';
 import type { Store } from '../../store/index.ts';
 import type { AllowLists } from '../allow-lists.ts';
@@ -46,7 +46,7 @@ export type RunnerParts = {
   readonly storage: JobStorage;
   /** A client that returns a job to the queue rather than wait long for its turn. */
   readonly platform: Platform;
-  /** Epoch milliseconds. */
+  readonly onSentiment?: ((response: Sentiment) => void) | undefined;
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;

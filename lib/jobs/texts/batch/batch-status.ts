@@ -10,10 +10,7 @@ type Counted = Pick<ChunkCounts, 'rows' | 'scored' | 'failed' | 'cancelled' | 'b
 /** How far a batch is. Counts of rows are those of chunks that have ended; the failed ones include the cancelled ones. */
 export type BatchStatus = Omit<Counted, 'rows'> & {
   readonly batch: string;
-  /**
-   * `open`: all chunks are known, and some have not ended. `unfinished`: the source is still being split, or `score` was
-   * stopped; the rest is null.
-   */
+  /** `open`: some known chunks have not ended. `unfinished`: the source is still being split; the rest is null. */
   readonly status: 'done' | 'open' | 'unfinished';
   readonly chunks: number | null;
   readonly chunksEnded: number;
@@ -35,10 +32,7 @@ export async function batchNames(store: Pick<Store, 'folders'>): Promise<readonl
   return [...names].toSorted();
 }
 
-/**
- * How far a batch is, by its rows in the table; once those have expired, by its summary. Undefined if there is nothing of
- * it. Throws `StoredObjectError` for an invalid summary.
- */
+/** By the rows in the table, or by the summary once they have expired. Throws `StoredObjectError` for an invalid one. */
 export async function readBatchStatus(batch: string, storage: Storage): Promise<BatchStatus | undefined> {
   const all = await Array.fromAsync(chunkRows(batch, storage), ({ row }) => isEnded(row) && row.counts);
   const ended = all.filter((counts) => counts !== false);

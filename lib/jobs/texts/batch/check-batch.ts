@@ -30,12 +30,9 @@ export type CheckOptions = {
 /** `rows`: all rows of the source, including bad ones. */
 export type Checked = { readonly kind: 'accepted'; readonly rows: number } | Refusal;
 
-/**
- * Whether a batch may begin. Without `maxCalls` the rows are counted first: if the rate allows a call per row in time,
- * there is no need to look up the distinct texts.
- */
+/** Whether a batch may begin. The rows are counted first: texts are looked up if the rate may be too low for them. */
 export async function checkBatch(given: BatchRequest, options: CheckOptions): Promise<Checked> {
-  const faults = [...nameFaults(given.batch), ...requestFaults(given.request)];
+  const faults = faultsOf(given);
   if (faults.length > 0) return { kind: 'refused', reasons: faults, preview: undefined };
   const { rate, maxCalls, signal } = options;
   if (maxCalls === undefined) {
@@ -70,16 +67,16 @@ export function refusals(
   ];
 }
 
-const nameFaults = (batch: string) =>
-  isBatchName(batch)
-    ? []
-    : [`batch: expected 1 to ${LONGEST_BATCH_NAME} of A-Z a-z 0-9 . _ : -, got ${preview(batch)}`];
-
-function requestFaults(request: BatchRequest['request']): readonly string[] {
+function faultsOf({ batch, request }: BatchRequest): readonly string[] {
   const bytes = sentBytes(printJson(request));
-  return bytes <= MOST_REQUEST_BYTES
-    ? []
-    : [`request: expected at most ${MOST_REQUEST_BYTES} bytes as JSON, got ${bytes}`];
+  return [
+    ...(isBatchName(batch)
+      ? []
+      : [`batch: expected 1 to ${LONGEST_BATCH_NAME} of A-Z a-z 0-9 . _ : -, got ${preview(batch)}`]),
+    ...(bytes <= MOST_REQUEST_BYTES
+      ? []
+      : [`request: expected at most ${MOST_REQUEST_BYTES} bytes as JSON, got ${bytes}`]),
+  ];
 }
 
 /** What a batch will take, before anything is sent. */

@@ -86,10 +86,7 @@ export async function writeChunkRow(
   return parsedChunk(result.current);
 }
 
-/**
- * Opens an ended chunk again if some of its rows failed: its job scores only those. `complete`: none did. `gone`: the batch
- * was erased.
- */
+/** Opens an ended chunk again whose rows failed. `complete`: none did. `gone`: the batch was erased. */
 export async function reopenChunk(
   chunkId: ChunkId,
   options: BatchStorage,

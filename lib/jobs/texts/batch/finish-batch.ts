@@ -41,8 +41,8 @@ export const findSummary = async (store: Pick<Store, 'get'>, batch: string): Pro
   (await findStored(store, summaryKey(batch), summarySchema, MOST_LIST_BYTES))?.value;
 
 /**
- * Writes the summary of a batch once its header exists and all of its chunks have ended; undefined until then. It looks again
- * after it wrote: if a text was forgotten meanwhile, its summary may have replaced the one without the text.
+ * Writes the summary once the header exists and all chunks have ended; undefined until then. It looks again after it wrote:
+ * a text may have been forgotten meanwhile.
  */
 export async function finishBatch(batch: string, options: BatchStorage): Promise<Summary | undefined> {
   for (let written: Buffer | undefined; ; ) {

@@ -122,10 +122,7 @@ const conclude = async (
 /** Why a chunk’s job did not score it, and the id of that job, which counts what it paid for. */
 export type ChunkFailure = { readonly error: string; readonly payer: string };
 
-/**
- * Ends a chunk whose job failed or has an unknown outcome: rows whose texts were scored, whoever did it, have their
- * results, and each of the others fails with this error.
- */
+/** Ends a chunk whose job failed or is unknown: texts that were scored have their results, the others this error. */
 export async function failChunk(
   chunkId: ChunkId,
   { error, payer }: ChunkFailure,

@@ -38,10 +38,7 @@ export class BatchConflictError extends Error {
 
 const MESSAGES_AT_ONCE = 10;
 
-/**
- * Splits a batch into jobs: stages each chunk, stores its row, sends its message, and stores the header last. Splitting
- * the same request again gives the same chunks, rows and job ids; chunks that have ended are left alone.
- */
+/** Stages each chunk, stores its row, sends its message, and stores the header last. Doing it again changes nothing. */
 export async function splitBatch(
   request: BatchRequest,
   options: SplitOptions,

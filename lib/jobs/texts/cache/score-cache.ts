@@ -39,7 +39,6 @@ const cacheRowSchema = z.object({
   textHash: z.string(),
   /** For people to read: a request id or a process. */
   owner: z.string(),
-  /** The job that will count the sends. */
   payer: z.optional(z.string()),
   leaseEndsMs: z.number(),
   /** Those that may have been executed. */
@@ -87,10 +86,7 @@ export type TextClaim = {
   takeBack(): Promise<void>;
   /** Whether the lease outlasts an attempt: otherwise another worker may take the text over. */
   isHeld(): boolean;
-  /**
-   * Stores the result over any row that has none, another worker's too, and returns the one in the cache afterwards. A row that
-   * is gone was erased, and stays erased.
-   */
+  /** Stores the result over a row that has none, and returns the one in the cache then. An erased row stays erased. */
   finish(result: Sentiment): Promise<ScoredText>;
   /** Frees the text, with the number of sends without a result: the next holder counts them. */
   release(): Promise<void>;
@@ -132,7 +128,6 @@ type Seen = {
   readonly key: RowKey;
   readonly text: string;
   readonly payer: string | undefined;
-  /** The row as it was seen; undefined if there is none. */
   readonly stored: StoredRow | undefined;
 };
 

@@ -66,7 +66,6 @@ function membersIn(record: SourceRecord, names: readonly string[]): string {
   return membersOf(record).size === 0 ? '' : onOneLine.slice(1, -1).trimEnd();
 }
 
-/** The members of a JSON object; none of anything else. */
 export function membersOf(text: string): ReadonlyMap<string, unknown> {
   try {
     const value = parseJson(text);

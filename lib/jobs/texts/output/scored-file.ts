@@ -11,7 +11,6 @@ import { type OutputFormat, writeTextFile } from './text-file.ts';
 export type ScoredFileOptions = {
   readonly file: string;
   readonly format: OutputFormat;
-  /** Opens the source of the texts from its beginning. */
   readonly open: () => AsyncIterable<Uint8Array>;
   readonly rows: RowsOptions & { readonly skipEmpty?: boolean | undefined };
   readonly topics: readonly string[];
@@ -19,10 +18,7 @@ export type ScoredFileOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/**
- * Writes the rows of a source with their scores, once their batch has ended; returns how many. Throws an error if the source
- * has changed since.
- */
+/** Writes the rows of a source with their scores; returns how many. Throws if the source has changed since. */
 export async function writeScoredFile(summary: Summary, options: ScoredFileOptions): Promise<number> {
   const { file, format, signal } = options;
   const counts = { rows: 0 };
@@ -58,10 +54,7 @@ async function* linesOf(
 const changed = (line: number, got: string) =>
   new Error(`line ${line}: expected the row that was scored, got ${got}: the file has changed since then`);
 
-/**
- * The rows of a source with their scores, which the parts have in the same order; undefined for one that was left out. Each
- * pair is checked: line, id, and text.
- */
+/** Rows with their scores, which are in the same order; undefined for one that was left out. Each pair is checked. */
 async function* joinedRows(
   rows: AsyncIterable<RowOfSource>,
   scores: AsyncIterator<ScoredRow>,
@@ -90,7 +83,6 @@ function checkPair(row: RowOfSource['row'], { line, id, textHash }: ScoredRow): 
 
 const AHEAD = 8;
 
-/** Throws `StoredObjectError` for a part that is missing. */
 async function* scoresOf(
   { parts }: Summary,
   { store, signal }: Pick<ScoredFileOptions, 'store' | 'signal'>,
@@ -107,7 +99,6 @@ async function* scoresOf(
 type Column = readonly [string, (score: ScoredRow | undefined) => string];
 type Columns = ReadonlyMap<Column[0], Column[1]>;
 
-/** What scores add to a CSV. */
 const scoreColumns = (topics: readonly string[]): Columns =>
   new Map([
     ['sentiment', (score) => textOf(score?.sentiment)],
@@ -116,7 +107,6 @@ const scoreColumns = (topics: readonly string[]): Columns =>
     ['error', errorOf],
   ]);
 
-/** What a score adds to an object of NDJSON. */
 const SCORE_MEMBER: Columns = new Map([
   [
     'score',

@@ -10,7 +10,6 @@ export type OutputFormat = {
   readonly isGzipped: boolean;
 };
 
-/** The endings of names that `outputFormat` knows, in words. */
 export const OUTPUT_ENDINGS = '.csv, .tsv, .ndjson or .jsonl, with .gz or without';
 
 /** The format that the name of a file says: `.csv`, `.tsv`, `.ndjson`, `.jsonl`, and `.gz` after it. */
@@ -21,10 +20,7 @@ export function outputFormat(file: string): OutputFormat | undefined {
   return { format: isCsv ? 'csv' : 'ndjson', isTabbed: /^tsv$/i.test(ending), isGzipped: gz !== undefined };
 }
 
-/**
- * Writes lines to a file, which appears complete or not at all, in place of any other. Throws what the lines throw, and an
- * error that names the file if it cannot be written.
- */
+/** Writes a file, which appears complete or not at all. Throws what the lines throw, or an error that names the file. */
 export async function writeTextFile(
   file: string,
   lines: AsyncIterable<string>,
@@ -52,7 +48,6 @@ export async function writeTextFile(
   }
 }
 
-/** A cell of a CSV (RFC 4180). */
 export const csvCell = (text: string, separator: string): string =>
   text.includes(separator) || /["\r\n]/.test(text) || /^\s|\s$/.test(text)
     ? `"${text.replaceAll('"', '""')}"`

@@ -1,10 +1,8 @@
 import { listed } from '../../../base/index.ts';
-import { RowsError } from './rows-error.ts';
-import { LONGEST_ROW, type SourceLine, type SourceLines } from './source-lines.ts';
+import { LONGEST_ROW, RowsError, type SourceLine, type SourceLines } from './source-lines.ts';
 import { openText } from './source-text.ts';
 
 export type TableOptions = {
-  /** Columns that there must be. */
   readonly requested: readonly string[];
   readonly name?: string | undefined;
   readonly separator?: string | undefined;
@@ -183,10 +181,7 @@ const textOf = (lines: readonly SourceLine[]) =>
 
 type GatheredRows = ReturnType<typeof gatherRows>;
 
-/**
- * Lines by rows: one ends with the first line at which its quotes are even, since those inside a quoted field are doubled.
- * If no quote closes it, it is its first line.
- */
+/** Lines by rows: one ends where its quotes are even. If no quote closes it, it is its first line. */
 function gatherRows(pieces: SourceLines) {
   let held: readonly SourceLine[] = [];
   let start = 0;

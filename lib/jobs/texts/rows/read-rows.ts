@@ -1,14 +1,13 @@
 import { openTable } from './csv.ts';
 import { compareIds, type RepeatedIds } from './repeated-ids.ts';
 import { type BadRow, badRow, jsonRow, type Row, type RowColumns, requestedColumns, rowFrom } from './row.ts';
-import { notRows, RowsError } from './rows-error.ts';
 import type { SourceLines } from './source-lines.ts';
+import { notRows, RowsError } from './source-lines.ts';
 import { openText, type SourceText } from './source-text.ts';
 
 export type RowsOptions = RowColumns & {
   /** By default as `name` says, otherwise by the first character. */
   readonly format?: 'csv' | 'ndjson' | undefined;
-  /** The source's file name or key. */
   readonly name?: string | undefined;
   /** A label of `TextDecoder`; detected by default. */
   readonly encoding?: string | undefined;
@@ -16,7 +15,6 @@ export type RowsOptions = RowColumns & {
   readonly separator?: string | undefined;
 };
 
-/** What a source was found to be. */
 type SourceFormat = Pick<SourceText, 'encoding' | 'isMarked'> & {
   readonly format: 'csv' | 'ndjson' | 'json';
   /** Of a CSV, with its columns in order. */
@@ -27,19 +25,14 @@ type SourceFormat = Pick<SourceText, 'encoding' | 'isMarked'> & {
 /** What a row is in its source: the fields of a CSV, JSON as text, or undefined if it cannot be read. */
 export type SourceRecord = readonly string[] | string | undefined;
 
-/** A row, and what it is in its source. */
 export type RowOfSource = { readonly row: Row | BadRow; readonly record: SourceRecord };
 
 type OpenRows = AsyncDisposable & {
   readonly format: SourceFormat;
-  /** In order, once. */
   readonly rows: () => AsyncGenerator<RowOfSource>;
 };
 
-/**
- * Opens a CSV (RFC 4180, with a header), NDJSON, or a JSON array of objects, gzipped or not. A bad row is reported; blank
- * lines are skipped. Throws `RowsError`.
- */
+/** Opens CSV (RFC 4180, with a header), NDJSON, or a JSON array of objects, gzipped or not. Throws `RowsError`. */
 export async function openRows(bytes: AsyncIterable<Uint8Array>, options: RowsOptions): Promise<OpenRows> {
   const { separator } = options;
   if (separator !== undefined && !/^[^"\r\n]$/u.test(separator))
@@ -113,7 +106,6 @@ function formatOf(head: Uint8Array, { format, name = '' }: RowsOptions): SourceF
 }
 
 export type InputFound = Pick<SourceFormat, 'format' | 'encoding'> & {
-  /** Of a CSV. */
   readonly separator?: string | undefined;
   /** Rows without a text that were left out, as requested. */
   readonly skipped: number;

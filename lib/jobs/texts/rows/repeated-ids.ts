@@ -1,6 +1,5 @@
 import { createNumbersByText, shortened } from '../../../base/index.ts';
 
-/** Rows whose id an earlier row has. */
 export type RepeatedIds = {
   readonly rows: number;
   /** The first of them, each with the line on which its id came first, and its own. */
@@ -13,7 +12,6 @@ const LONGEST_NAMED = 100;
 /** The most ids that are held: they take up to 100 MB. Those after them are compared with these only. */
 const MOST_IDS = 2_000_000;
 
-/** Compares ids by their hashes. */
 export function compareIds(mostIds = MOST_IDS) {
   const lines = createNumbersByText();
   let rows = 0;

@@ -1,11 +1,9 @@
 import { JsonLimitError, own, parseJson, preview, printJson } from '../../../base/index.ts';
 
-/** The columns of a source that make up a row. */
 export type RowColumns = {
   readonly text: string;
   /** Default: the id is the number of the row's line. */
   readonly id?: string | undefined;
-  /** Further columns to copy into the results. */
   readonly columns?: readonly string[] | undefined;
 };
 
@@ -20,7 +18,6 @@ export type Row = {
 export type BadRow = {
   readonly line: number;
   readonly fault: string;
-  /** What can be read of the row's own id and columns. */
   readonly id?: string | undefined;
   readonly columns?: Readonly<Record<string, string>> | undefined;
   /** There is nothing to score: the text is blank, or null. */

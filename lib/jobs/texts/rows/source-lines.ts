@@ -1,5 +1,3 @@
-import { notRows } from './rows-error.ts';
-
 /** The most bytes (for UTF-16: code units) in a line or a row. */
 export const LONGEST_ROW = 1_048_576;
 
@@ -55,7 +53,6 @@ async function* unitsOf(bytes: AsyncIterable<Uint8Array>, encoding: string): Asy
   yield decoder.decode();
 }
 
-/** Turns the units of a line into text, with a fault if they are invalid. */
 function lineDecoder(encoding: string): (units: string) => Pick<SourceLine, 'text' | 'fault'> {
   const fault = `the line: expected ${encoding}, got invalid bytes`;
   if (isUtf16(encoding)) return (text) => ({ text });
@@ -159,3 +156,20 @@ function createElementSplitter(): Splitter {
     },
   };
 }
+
+/**
+ * A source of texts cannot be read as rows: none of it or, for `gzip`, nothing after the rows already returned. `option`:
+ * it was requested in a way that cannot be.
+ */
+export class RowsError extends Error {
+  override readonly name = 'RowsError';
+  readonly failure: { readonly kind: 'option' | 'header' | 'columns' | 'format' | 'gzip' };
+
+  constructor(kind: RowsError['failure']['kind'], what: string, options?: ErrorOptions) {
+    super(`read rows: ${what}`, options);
+    this.failure = { kind };
+  }
+}
+
+export const notRows = (got: string) =>
+  new RowsError('format', `the file: expected CSV, NDJSON or a JSON array of objects, got ${got}`);

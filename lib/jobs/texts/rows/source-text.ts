@@ -1,14 +1,12 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { analyse } from 'chardet';
-import { notRows, RowsError } from './rows-error.ts';
-import { type SourceLines, sourceLines } from './source-lines.ts';
+import { notRows, RowsError, type SourceLines, sourceLines } from './source-lines.ts';
 
 const SAMPLE_BYTES = 256 * 1024;
 
 export type SourceText = AsyncDisposable & {
   readonly encoding: string;
-  /** Whether it begins with a byte order mark. */
   readonly isMarked: boolean;
   /** At least the first 256 KB, decompressed, or all there are. */
   readonly head: Uint8Array;

@@ -17,10 +17,7 @@ type Outcome = TextOutcome | Taken;
 
 const heldNow = ({ now }: Run): Outcome => ({ kind: 'held', untilMs: now() });
 
-/**
- * Scores a text that is not in the cache by calls, and stops the run if it shows that no other text would fare better.
- * Throws nothing: what is not a failure of the platform stops the run.
- */
+/** Scores a text by calls, and stops the run if no other text would fare better. Throws nothing. */
 export async function scoreText(request: SentimentRequest, claim: TextClaim, run: Run): Promise<Outcome> {
   try {
     return await tryUntilDone(request, claim, run);
@@ -82,10 +79,7 @@ type Turn = {
 
 const LONGEST_WAIT_MS = 120_000;
 
-/**
- * One attempt in its turn. As long as calls of the chunk leave, a wait for the pace is sat out here: going back to the queue
- * costs receives and writes.
- */
+/** One attempt in its turn. As long as calls of the chunk leave, a wait for the pace is sat out here. */
 async function tryInTurn(turn: Turn, tries: Tries, run: Run): Promise<Tried> {
   for (;;) {
     let leftAtMs: number | undefined;
@@ -160,7 +154,6 @@ async function sendText({ request, claim, leave }: Turn, run: Run): Promise<Trie
   }
 }
 
-/** Milliseconds before the next attempt; undefined if there is none. */
 function delayBeforeRetry({ failure }: PlatformError, tries: Tries, run: Run): number | undefined {
   tries.attempts += 1;
   if (failure.kind === 'status' && failure.status === 401) {

@@ -34,7 +34,6 @@ export type StoppedTexts = {
   readonly kind: 'stopped';
   /** A `PlatformError`, a `TableError`, or the caller's abort. */
   readonly error: unknown;
-  /** Whether different texts failed alike. */
   readonly alike: boolean;
   /** Texts that a call of this run scored. */
   readonly progress: number;

@@ -45,9 +45,9 @@ export const dataFiles: JobTypeDefinition<Message, z.input<typeof schema>> = {
 };
 
 type Read =
-  | { readonly kind: 'file'; readonly text: string }
-  | { readonly kind: 'missing'; readonly id: string; readonly status: number }
-  | { readonly kind: 'invalid'; readonly fault: string };
+  | { readonly file: string }
+  | { readonly missing: { readonly id: string; readonly status: number } }
+  | { readonly fault: string };
 
 /**
  * Reads the metadata of data files in parallel: `{files, missing}`, each file as the platform sent it. Ids that get a 404
@@ -63,20 +63,20 @@ export function dataFilesRunner(call: Call): RunJob<JobBy<Message>> {
       try {
         const { text, json } = await call.raw(getDataFile, { path: { dataFileId: id }, query }, options);
         const fault = faultOf(id, json);
-        return fault === undefined ? { kind: 'file', text: text.trim() } : { kind: 'invalid', fault };
+        return fault === undefined ? { file: text.trim() } : { fault };
       } catch (error) {
         const status =
           error instanceof PlatformError && error.failure.kind === 'status' && error.failure.status;
-        if (status === 404 || status === 403) return { kind: 'missing', id, status };
+        if (status === 404 || status === 403) return { missing: { id, status } };
         throw error;
       }
     };
     try {
       const all = await Promise.all(ids.map(read));
-      const files = all.flatMap((each) => (each.kind === 'file' ? [each.text] : []));
-      const missing = all.flatMap(({ kind, ...each }) => (kind === 'missing' ? [each] : []));
+      const files = all.flatMap((each) => ('file' in each ? [each.file] : []));
+      const missing = all.flatMap((each) => ('missing' in each ? [each.missing] : []));
       const response = `{"files":[${files.join(',')}],"missing":${JSON.stringify(missing)}}`;
-      const [fault, ...others] = all.flatMap((each) => (each.kind === 'invalid' ? [each.fault] : []));
+      const [fault, ...others] = all.flatMap((each) => ('fault' in each ? [each.fault] : []));
       if (fault === undefined) return { status: 'done', response };
       const more = others.length === 0 ? '' : `, and ${others.length} more like it`;
       const message = `the response does not match the contract: ${fault}${more}`;

@@ -14,10 +14,10 @@ export const score: JobTypeDefinition<ScoreMessage, ScoreInput> = {
   isBulk: ({ batch }) => batch !== undefined,
   // A text that was scored by an equal request costs none.
   mostCalls: ({ texts }) => new Set(texts.map(({ text }) => text)).size,
-  async openRunner({ session, platform, storage: { cache, batches }, now, sleep, random }) {
+  async openRunner({ session, storage: { cache, batches }, ...parts }) {
     const { scoreRunner } = await import('./runner.ts');
     const atOnce = session.settings.PLATFORM_CONCURRENCY;
-    return scoreRunner({ platform, cache, batches, atOnce, now, sleep, random });
+    return scoreRunner({ cache, batches, atOnce, ...parts });
   },
   /** Ends the chunk of a job that was not done: rows without a result fail, so that they do not hold up the batch. */
   async afterEnd({ id, batch, chunk }, { outcome: { status, error } }, { batches }) {

@@ -8,10 +8,12 @@ import { createFailuresOf } from '../../texts/scoring/failures.ts';
 import { type Analyze, createTextGate, type ScoreTextsOptions } from '../../texts/scoring/run.ts';
 import type { StoppedTexts } from '../../texts/scoring/score-texts.ts';
 import { HandBackError, type RunJob, UnfinishedError } from '../../turn.ts';
+import type { RunnerParts } from '../job-type-definition.ts';
 import type { ScoreJob } from './message.ts';
 
 export type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'atOnce'> & {
   readonly platform: Pick<Platform, 'sentiment'>;
+  readonly onSentiment?: RunnerParts['onSentiment'];
   readonly cache: ScoreCache;
   readonly batches: BatchStorage;
 };
@@ -21,12 +23,18 @@ export type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'rand
  * `{batch, chunk, part}` with what the chunk has cost, and the results are in that part. A job that is stopped has a response
  * too, if it ends: what was scored, and what that cost.
  */
-export function scoreRunner({ platform, cache, batches, ...given }: ScoreRunnerOptions): RunJob<ScoreJob> {
+export function scoreRunner({
+  platform,
+  cache,
+  batches,
+  onSentiment,
+  ...given
+}: ScoreRunnerOptions): RunJob<ScoreJob> {
   const gate = createTextGate();
   const failuresOf = createFailuresOf();
   return async (job, turn) => {
-    const analyze: Analyze = (request, { beforeSend, onLeave, ...options } = {}) =>
-      platform.sentiment.analyze(request, {
+    const analyze: Analyze = async (request, { beforeSend, onLeave, ...options } = {}) => {
+      const sentiment = await platform.sentiment.analyze(request, {
         ...options,
         share: turn.share,
         finishes: true,
@@ -40,6 +48,9 @@ export function scoreRunner({ platform, cache, batches, ...given }: ScoreRunnerO
           onLeave?.();
         },
       });
+      onSentiment?.(sentiment);
+      return sentiment;
+    };
     const { signal, lastSendMs: deadlineMs } = turn;
     const failures = failuresOf(requestOf(job));
     const options = { ...given, ...batches, gate, failures, cache, analyze, signal, deadlineMs };

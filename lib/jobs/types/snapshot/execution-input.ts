@@ -42,10 +42,7 @@ function snapshotJobOf(name: string, value: unknown): SnapshotJob {
   return read.job;
 }
 
-/**
- * Parses SYNC_FOLLOWERS: a JSON list of `snapshot` messages that take their ids from the last published run of another
- * source. Throws `ExecutionInputError` with all faults.
- */
+/** SYNC_FOLLOWERS: `snapshot` messages that take their ids from another source. Throws `ExecutionInputError`. */
 export function readFollowers(text: string | undefined): readonly SnapshotJob[] {
   try {
     return text === undefined || text === '' ? [] : followersIn(text);

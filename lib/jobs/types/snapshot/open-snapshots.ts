@@ -7,10 +7,7 @@ import type { RunJob } from '../../turn.ts';
 import { followersOf, printExecutionInput, readFollowers } from './execution-input.ts';
 import type { SnapshotJob } from './message.ts';
 
-/**
- * Starts durable executions if there is a function for them, and otherwise takes snapshots in this process. Throws
- * `ExecutionInputError` if SYNC_FOLLOWERS is invalid.
- */
+/** Starts durable executions if there is a function for them. Throws `ExecutionInputError` for SYNC_FOLLOWERS. */
 export async function openSnapshots(
   session: Session,
   { store, host }: Pick<JobStorage, 'store' | 'host'>,
@@ -51,10 +48,7 @@ export type StartSnapshotOptions = {
   readonly followers: readonly SnapshotJob[];
 };
 
-/**
- * Starts a snapshot's durable execution, and returns `{started: NAME}`: the manifest reports how the run ends. The same job
- * again has the same name, so there is no second run.
- */
+/** Starts a snapshot's durable execution, and returns `{started: NAME}`. The same job again has the same name. */
 export function startSnapshotRunner({ start, stack, followers }: StartSnapshotOptions): RunJob<SnapshotJob> {
   return async (job, { signal, beforeSend, onLeave }) => {
     const name = executionName(job, stack);

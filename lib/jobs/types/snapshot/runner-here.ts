@@ -32,10 +32,7 @@ export type SnapshotRunnerOptions = {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
-/**
- * Takes a snapshot in this process, and returns `{kind, place, run, records, refused}`. A refused run is a failed job, which
- * `publish` can still publish. Another attempt resumes the run of the one before.
- */
+/** Returns `{kind, place, run, records, refused}`; refused is failed. Another attempt resumes the run. */
 export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJob> {
   const { call, store, compression, host, now, random, sleep } = options;
   return async (job, { signal, beforeSend, onLeave }) => {

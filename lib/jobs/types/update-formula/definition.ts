@@ -24,10 +24,7 @@ const schema = z.strictObject({
 
 type Message = z.infer<typeof schema>;
 
-/**
- * Sets a calculation's formula. Two messages without an id are two updates, even with equal content: of the updates A,
- * B, A the third is not the first.
- */
+/** Two messages without an id are two updates: of the updates A, B, A the third is not the first. */
 export const updateFormula: JobTypeDefinition<Message, z.input<typeof schema>> = {
   schema,
   rules: together('unlessChangedSince', 'name'),
@@ -64,10 +61,7 @@ export const invalidFormula = ({ id, status }: Pick<Calculation, 'id' | 'status'
     ? `calculation ${id}: expected a formula that the platform can parse, got one that it calls INVALID; it is stored`
     : undefined;
 
-/**
- * Sets a calculation's formula, once, if nobody has changed it since; the response must have the expression sent. One that
- * the platform stored as INVALID ends as failed, of the kind `invalid-formula`.
- */
+/** Sets a formula, once, if nobody changed it since. One stored as INVALID ends as failed, kind `invalid-formula`. */
 export function formulaRunner(platform: Platform): RunJob<JobBy<Message>> {
   return async (job, { signal, share, beforeSend, onLeave }) => {
     const { calculationId, expression, strict, unlessChangedSince: sinceMs, name } = job;

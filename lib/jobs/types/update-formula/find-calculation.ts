@@ -9,10 +9,7 @@ export type CalculationToFind = {
   readonly signal: AbortSignal;
 };
 
-/**
- * Finds a calculation by its id: the platform has only a search. `degraded`: rows may be missing, so one that was not found
- * may exist all the same.
- */
+/** By a search, since there is nothing else. `degraded`: rows may be missing, also one that was not found. */
 export async function findCalculation({
   platform,
   id,

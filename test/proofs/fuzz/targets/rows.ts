@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import * as z from 'zod/mini';
 import type { BadRow, Row } from '../../../../lib/jobs/texts/rows/row.ts';
-import { RowsError } from '../../../../lib/jobs/texts/rows/rows-error.ts';
+import { RowsError } from '../../../../lib/jobs/texts/rows/source-lines.ts';
 import { inPieces, readRows } from '../../../jobs/texts/bytes-of.ts';
 import { defineTarget, must } from '../target.ts';
 import { strictRows } from './strict-rows.ts';
