@@ -115,6 +115,14 @@ describe('what is built', () => {
   });
 });
 
+test('the package may be published, with provenance', () => {
+  const { private: isPrivate, publishConfig } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+  // A dry run does not look.
+  expect(isPrivate).toBeUndefined();
+  expect(publishConfig).toEqual({ access: 'public', provenance: true });
+});
+
 test('the command may be executed as it is committed, so that npm need not change its mode', () => {
   expect(statSync('bin/platform-sync.js').mode & 0o777).toBe(0o755);
 });
