@@ -166,10 +166,10 @@ export type CalculationFacts = {
   >;
 };
 
-/** When the run began in which each of some calculations became broken; of the others, it was before `beforeMs`. */
+/** When the run began in which each calculation became broken; null where it was before `beforeMs`. */
 export type BrokenSince = {
   readonly beforeMs: number;
-  readonly since: readonly (readonly [id: string, ms: number])[];
+  readonly since: readonly (readonly [id: string, ms: number | null])[];
 };
 
 /** Cards as the model has them. */

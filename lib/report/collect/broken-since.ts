@@ -12,7 +12,7 @@ type SinceToRead = Reading & {
   /** Of the published runs of all calculations, newest first. */
   readonly manifests: readonly Manifest[];
   /** The calculations whose own record says in the newest that they are broken. */
-  readonly ids: Iterable<string>;
+  readonly ids: readonly string[];
 };
 
 /** The most changes that are looked through: about a second. */
@@ -24,8 +24,8 @@ const MOST_CHANGES = 50_000;
  */
 export async function readBrokenSince(options: SinceToRead): Promise<BrokenSince> {
   const { store, manifests, addFault, signal } = options;
+  const since = new Map<string, number | null>(options.ids.map((id) => [id, null]));
   const left = new Set(options.ids);
-  const since: (readonly [id: string, ms: number])[] = [];
   let [run, beforeMs, read] = [manifests[0], startOf(manifests[0]?.run), 0];
   try {
     while (run !== undefined && left.size > 0) {
@@ -33,10 +33,10 @@ export async function readBrokenSince(options: SinceToRead): Promise<BrokenSince
       if (changes === undefined) break;
       for await (const change of changes) {
         read += 1;
-        if (read > MOST_CHANGES) return { beforeMs, since };
+        if (read > MOST_CHANGES) return { beforeMs, since: [...since] };
         const id = canonicalId(change.key) ?? '';
         if (!left.has(id) || !becameBroken(change)) continue;
-        since.push([id, startOf(run.run)]);
+        since.set(id, startOf(run.run));
         left.delete(id);
       }
       const against = run.changes?.against;
@@ -46,7 +46,7 @@ export async function readBrokenSince(options: SinceToRead): Promise<BrokenSince
   } catch (error) {
     unlessDamaged((fault) => addFault(`since when calculations are broken: ${fault}`))(error);
   }
-  return { beforeMs, since };
+  return { beforeMs, since: [...since] };
 }
 
 const startOf = (run = ''): number => Date.parse(runOfId(run).startedAt) || 0;

@@ -56,23 +56,25 @@ async function threeRuns() {
 async function sinceIn(store: MemoryStore) {
   const { calculations, faults } = await collect(store);
   const { beforeMs, since } = given(given(calculations).brokenSince);
-  const days = since.map(([id, ms]) => [id, new Date(ms).toISOString().slice(0, 10)]);
+  const days = since.map(([id, ms]) => [id, ms && new Date(ms).toISOString().slice(0, 10)]);
   return { before: new Date(beforeMs).toISOString().slice(0, 10), since: Object.fromEntries(days), faults };
 }
 
 test('a calculation has been broken since the run that broke or added it, or since before the first that is known', async () => {
   expect(await sinceIn(await threeRuns())).toEqual({
     before: '2026-11-16',
-    since: { 1: '2026-11-17', 2: '2026-11-17' },
+    since: { 1: '2026-11-17', 2: '2026-11-17', 3: null, 4: null },
     faults: [],
   });
 });
+
+const UNKNOWN = { 1: null, 2: null, 3: null, 4: null };
 
 test('where changes have expired, it was broken before the run after them', async () => {
   const store = await threeRuns();
   await store.delete(`changes/${tuesday.id}.gz`);
 
-  expect(await sinceIn(store)).toEqual({ before: '2026-11-17', since: {}, faults: [] });
+  expect(await sinceIn(store)).toEqual({ before: '2026-11-17', since: UNKNOWN, faults: [] });
 });
 
 test('damaged changes are named, and what is known until then is said', async () => {
@@ -81,7 +83,7 @@ test('damaged changes are named, and what is known until then is said', async ()
 
   expect(await sinceIn(store)).toEqual({
     before: '2026-11-17',
-    since: {},
+    since: UNKNOWN,
     faults: [expect.stringMatching(/^since when calculations are broken: .*expected a change/)],
   });
 });
@@ -90,5 +92,5 @@ test('after the first run nothing is known but that', async () => {
   const store = createMemoryStore();
   await publish(store, { run: monday, lines: [broken(1)] });
 
-  expect(await sinceIn(store)).toEqual({ before: '2026-11-16', since: {}, faults: [] });
+  expect(await sinceIn(store)).toEqual({ before: '2026-11-16', since: { 1: null }, faults: [] });
 });

@@ -41,11 +41,12 @@ export const days = (of: readonly (number | null)[]): Shown => ({
 });
 
 /** Since when calculations have been broken, by their ids. */
-export function since(ids: readonly (string | undefined)[], { since: known }: Report): Shown {
+export function since(ids: readonly (string | undefined)[], { since: known, facts }: Report): Shown {
+  const beforeMs = facts.calculations?.brokenSince?.beforeMs ?? 0;
   const at = (row: number) => known.get(ids[row] ?? '');
   return {
-    text: (row) => `${at(row)?.isBefore ? 'before ' : ''}${day(at(row)?.ms)}`,
-    number: (row) => (at(row)?.isBefore ? (at(row)?.ms ?? 0) - 1 : (at(row)?.ms ?? null)),
+    text: (row) => (at(row) === null ? `before ${day(beforeMs)}` : day(at(row))),
+    number: (row) => (at(row) === null ? beforeMs - 1 : (at(row) ?? null)),
     isDay: true,
   };
 }

@@ -2,13 +2,7 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { type Adjacency, adjacencyOf, reach } from '../../../model/graph/closure.ts';
 import { relations } from '../../../model/rules.ts';
-import {
-  type CalculationFacts,
-  calculationFlags,
-  type Graph,
-  type Kind,
-  type ReportFacts,
-} from '../../facts.ts';
+import type { Graph, Kind, ReportFacts } from '../../facts.ts';
 
 /** A dataset, calculation or card. `name` is empty if none is known; `isKnown` is false if no snapshot holds it. */
 export type Node = {
@@ -39,7 +33,8 @@ export function createReport(facts: ReportFacts) {
     numbers: new Map(nodes.map((node, index) => [nodeKey(node), index])),
     /** What an owner is called: the name, or else the id. */
     ownerOf: (id: string) => names.get(id) || id,
-    since: sinceOf(facts.calculations),
+    /** Since when calculations have been broken, by their ids. */
+    since: new Map(facts.calculations?.brokenSince?.since),
     edges: edgesOf(graph, nodes.length),
     edgeAt: (edge: number) => ({
       user: nodes[graph.user[edge] ?? -1],
@@ -47,21 +42,6 @@ export function createReport(facts: ReportFacts) {
       relation: relations[graph.relation[edge] ?? -1],
     }),
   };
-}
-
-/** Since when calculations that are broken in themselves have been so, by their ids: with `isBefore` before that time. */
-function sinceOf({ list, brokenSince }: Partial<CalculationFacts> = {}) {
-  const { id: ids = [], flags = [] } = list?.columns ?? {};
-  const { since, beforeMs } = brokenSince ?? { since: [], beforeMs: undefined };
-  const known = new Map(since);
-  const broken = calculationFlags.broken_links | calculationFlags.invalid;
-  const found = new Map<string, { readonly ms: number; readonly isBefore: boolean }>();
-  for (const [row, id] of ids.entries()) {
-    const ms = known.get(id) ?? beforeMs;
-    if (((flags[row] ?? 0) & broken) !== 0 && ms !== undefined)
-      found.set(id, { ms, isBefore: !known.has(id) });
-  }
-  return found;
 }
 
 /** Whatever the graph's numbers stand for, in their order. */
