@@ -6,7 +6,7 @@ import { Alarms, alarmOf } from '../../infra/alarms.ts';
 import { alarmsPage } from '../../infra/alarms-page.ts';
 import { measureNames, problemNames } from '../../lib/contract.ts';
 import { appOf, full, least, propertiesOf, resourcesOf, templateOf } from './instances.ts';
-import { at, matches } from './metric-filter.ts';
+import { at, type FilterProperties, matches } from './metric-filter.ts';
 
 type AlarmProperties = {
   readonly AlarmDescription: string;
@@ -156,19 +156,6 @@ test('an alarm of several problems has a series of each, which CloudWatch can lo
     ),
   );
 });
-
-type FilterProperties = {
-  readonly FilterPattern: string;
-  readonly LogGroupName: unknown;
-  readonly MetricTransformations: readonly [
-    {
-      readonly MetricName: string;
-      readonly MetricNamespace: string;
-      readonly MetricValue: string;
-      readonly Dimensions?: readonly { readonly Key: string; readonly Value: string }[];
-    },
-  ];
-};
 
 const filtersOf = (of: ReturnType<typeof templateOf>) =>
   propertiesOf(of, 'AWS::Logs::MetricFilter') as unknown as readonly FilterProperties[];

@@ -13,6 +13,7 @@ import { type LocalStack, startStack } from '../local-aws/stack/start-stack.ts';
 import { synthStack } from '../local-aws/stack/synth-stack.ts';
 import { readStack, resourcesOf, type StackToRun, type Template } from '../local-aws/stack/template.ts';
 import { refusalsOf } from './grants.ts';
+import { at, type FilterProperties, matches } from './metric-filter.ts';
 import { needsOf } from './needed-actions.ts';
 
 const baseUrl = 'https://deployed.invalid';
@@ -27,7 +28,7 @@ const instance = {
   compression: 'zstd',
   allow: { types: jobTypes, packages: [packageId] },
   schedules: [{ source: 'calculations', cron: '0 2 * * ? *', digest: true }, { source: 'cards' }],
-  alarms: { email: 'night@example.com' },
+  alarms: { email: 'night@example.com', sentimentCallsPerDay: 1 },
   eventRules: [
     {
       name: 'sums',
@@ -406,6 +407,23 @@ test('the report is written after a publication, and what changed is mailed once
     },
   ]);
   expect(stack.published[0]?.messages['default']).toContain(`calculations: run ${run} was published.`);
+});
+
+test('what went wrong here is counted by the filters of the template, at its severity', () => {
+  const lines = logs.filter((line) => line.startsWith('{')).map((line): object => JSON.parse(line));
+  const counted = resourcesOf(deployed.template, 'AWS::Logs::MetricFilter').flatMap(([, { Properties }]) => {
+    const { FilterPattern, MetricTransformations } = Properties as unknown as FilterProperties;
+    const [{ MetricName, Dimensions }] = MetricTransformations;
+    return lines
+      .filter((line) => matches(FilterPattern, line))
+      .map((line) => `${MetricName}: ${at(line, Dimensions?.[0].Value ?? '')}`);
+  });
+
+  expect([...new Set(counted)].sort()).toEqual([
+    'page: SentimentCalls',
+    'page: SnapshotMissing-cards',
+    'ticket: MessagesRefused',
+  ]);
 });
 
 test('no job ran its function twice', () => {

@@ -1,3 +1,15 @@
+/** A metric filter in a template. */
+export type FilterProperties = {
+  readonly FilterPattern: string;
+  readonly LogGroupName: unknown;
+  readonly MetricTransformations: readonly [
+    {
+      readonly MetricName: string;
+      readonly Dimensions?: readonly [{ readonly Key: string; readonly Value: string }];
+    },
+  ];
+};
+
 /** The value at `$.a.b` of a line. */
 export const at = (line: object, selector: string): unknown =>
   selector
