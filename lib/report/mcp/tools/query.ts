@@ -61,15 +61,15 @@ async function rowsOf(tables: Tables, { sql, ...bounds }: Asked, { signal, say }
       return left >= 0;
     },
   });
-  const { rows, columns, first, faults, notes } = found;
-  if (first.length === 0 && rows > 0)
+  const { rows, first, faults, notes } = found;
+  const columns = found.columns.map(({ name, type }) => ({ name, type }));
+  if (rows > 0 && (first.length === 0 || bytesOf({ columns, first: first[0] }) > MOST_RESULT_BYTES - 3_000))
     throw new ToolError(
       `the first row alone is larger than a result: select fewer columns, or parts of long texts (substr), or run: platform-sync query --json '…'`,
     );
-  const data = { columns: columns.map(({ name, type }) => ({ name, type })), rows: first };
   return {
     head: { rows },
-    data: { ...data, faults: [...faults, ...notes].map((fault) => shortened(fault, 300)) },
+    data: { columns, rows: first, faults: [...faults, ...notes].map((fault) => shortened(fault, 300)) },
     isCut: first.length < rows,
   };
 }
