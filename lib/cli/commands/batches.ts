@@ -59,11 +59,12 @@ async function listBatches(json: true | undefined, terminal: Terminal): Promise<
   if (json) terminal.out(inJson(found.map((each) => withTime(each, rate))));
   else if (found.length === 0) terminal.out('no batches');
   else
-    for (const line of inColumns(
-      HEADER,
-      found.map((each) => batchCells(each, rate)),
-    ))
-      terminal.out(line);
+    terminal.out(
+      inColumns(
+        HEADER,
+        found.map((each) => batchCells(each, rate)),
+      ).join('\n'),
+    );
   return broken === 0 ? exitCodes.done : exitCodes.incomplete;
 }
 

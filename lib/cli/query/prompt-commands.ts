@@ -54,7 +54,7 @@ const commands: Readonly<Record<string, PromptCommand>> = {
   '.help': {
     does: 'prints this',
     run: () => [
-      'SQL ends with a semicolon, and may have several lines. Tab completes, Ctrl-C stops a query or drops what was typed.',
+      'SQL ends with a semicolon, and may have several lines. Tab completes, Up recalls, Ctrl-C stops a query or drops what was typed.',
       ...Object.entries(commands).map(([usage, { does }]) => `${usage.padEnd(NAME_WIDTH)}${does}`),
     ],
   },

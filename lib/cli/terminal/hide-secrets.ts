@@ -1,3 +1,4 @@
+import { unescape as decoded } from 'node:querystring';
 import type { Hide } from '../../base/index.ts';
 import { createHide, SHORTEST_RUN } from '../../platform/redact.ts';
 import type { Environment } from '../../settings.ts';
@@ -37,12 +38,4 @@ function passwords(environment: Environment): readonly string[] {
     const [user, word] = [decoded(username), decoded(password)];
     return word === '' ? [] : [password, word, Buffer.from(`${user}:${word}`).toString('base64')];
   });
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
