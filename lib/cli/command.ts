@@ -19,8 +19,8 @@ export type CommandDefinition = {
   /** Options that must be given. */
   readonly required?: readonly Taken[];
   readonly options?: readonly Taken[];
-  /** Options that come before these, whose values the command has. */
-  readonly more?: readonly Option[];
+  /** Makes options that come before these, whose values the command has: what commander makes of one belongs to it. */
+  readonly more?: () => readonly Option[];
   /** The options that one cannot be given with. */
   readonly conflicts?: Readonly<Record<string, readonly string[]>>;
   /** Command lines without `platform-sync`, shown by its help. */
@@ -93,7 +93,7 @@ export function addCommand(program: Command, path: string, definition: CommandDe
     if (Array.isArray(read)) command.addArgument(new Argument(typed, means).choices(read));
     else command.argument(typed, means, read as never, fallback);
   for (const each of definition.required ?? []) command.requiredOption(...asCommander(each));
-  for (const each of definition.more ?? []) command.addOption(each);
+  for (const each of definition.more?.() ?? []) command.addOption(each);
   for (const each of definition.options ?? []) command.option(...asCommander(each));
   for (const each of command.options) if (each.required) refuseOptions(each, command);
   for (const each of command.options)

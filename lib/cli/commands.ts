@@ -554,7 +554,7 @@ export type Run<Path extends CommandPath> = (
 function snapshotOf(source: Source, examples: readonly string[]) {
   return {
     does: sourceDefinitions[source].takes,
-    more: requestOptions(source),
+    more: () => requestOptions(source),
     options: [
       [
         '--expect-missing <id>',
