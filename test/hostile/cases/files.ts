@@ -31,10 +31,15 @@ const CHECK = ['formula', 'check', '{folder}/input'];
 const message = (fields: string) => `{"version":1,"type":"data-files",${fields}}\n`;
 
 export const fileCases: readonly CommandCase[] = [
-  ...given(SUBMIT, 2, /^platform-sync: .*\/input: .*expected CSV, NDJSON or a JSON array of objects, got /, {
-    'bytes that are not text': Buffer.from([0xff, 0xfe, 0x00, 0xd8]),
-    gzip: gzipSync('{}'),
-  }),
+  ...given(
+    SUBMIT,
+    2,
+    /^platform-sync: .*\/input: .*expected (text in UTF-8|CSV, NDJSON or a JSON array of objects), got /,
+    {
+      'bytes that are not text': Buffer.from([0xff, 0xfe, 0x00, 0xd8]),
+      gzip: gzipSync('{}'),
+    },
+  ),
   ...given(SUBMIT, 2, /^platform-sync: .*\/input: expected one job per line; nothing was sent:\n {2}/, {
     nothing: '',
     'no JSON': 'x\n',
@@ -82,7 +87,7 @@ export const fileCases: readonly CommandCase[] = [
     'a million minus signs': '-'.repeat(1_000_000),
     'two million characters': `'${'x'.repeat(2_000_000)}'`,
     '50,000 nested functions': `${'ABS('.repeat(50_000)}1${')'.repeat(50_000)}`,
-    'control characters': '\u0000\u001b[2J\u202e',
+    'control characters': '\u001b[2J\u202e',
     'half a surrogate pair': '\ud800',
     'CASE without an end': 'CASE WHEN 1 THEN '.repeat(20_000),
     'operators only': '+*/-'.repeat(100_000),

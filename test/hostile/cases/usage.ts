@@ -52,7 +52,7 @@ export const usageCases: readonly CommandCase[] = [
     ['call', LONG, '1', 'f'],
   ),
   ...usage(
-    /^platform-sync: --(batch|text-hash): expected |--text-hash and --batch: expected /,
+    /^platform-sync: (--(batch|text-hash): )?expected /,
     ['forget'],
     ['forget', '--text-hash', LONG],
     ['forget', '--batch', '../x'],
