@@ -2,6 +2,7 @@ import { oneOf } from '../../proofs/usage.ts';
 import { dynamoDbLocal } from '../engines/dynamodb-local.ts';
 import { elasticMq } from '../engines/elasticmq.ts';
 import type { Engine } from '../engines/engine.ts';
+import { localStack } from '../engines/localstack.ts';
 import { moto, motoObjects } from '../engines/moto.ts';
 import { nodes } from '../engines/nodes.ts';
 import { cfnLint, cronValidator, eventRuler, pythonReaders, spark } from '../engines/programs.ts';
@@ -95,6 +96,8 @@ const suites = {
   ],
   /** The deployed bundles, run as Lambda runs them: what they print reaches the log as it is. */
   lambda: [on([runtimeClient], 'test/functions/log-format.conformance.ts')],
+  /** The stack, deployed and used. */
+  stack: [on([localStack, dynamoDbLocal], 'test/infra/localstack.conformance.ts')],
   /** The templates of several configurations, each in several regions. */
   templates: [on([cfnLint], 'test/infra/template.conformance.ts')],
 } satisfies Readonly<Record<string, Suite>>;
