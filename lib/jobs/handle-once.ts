@@ -5,6 +5,7 @@ import type { Lease } from './held.ts';
 import { withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
+import { persist } from './record-end.ts';
 import { isServiceAway } from './service-away.ts';
 
 /**
@@ -42,7 +43,9 @@ async function handleNamed(message: QueueMessage, parts: HandleOnceParts): Promi
     await stopHiding?.();
     if (handled.kind === 'done') return handled;
     if (handled.kind === 'later') return await putBack(message, handled, parts);
-    await replaceMessage(message, handled.body, queue);
+    // No other message of its job may be left: of one that was proved unsent, it is what opens it again.
+    const replace = () => replaceMessage(message, handled.body, queue);
+    await persist(replace, { ...worker, untilMs: lease.writeUntilMs });
     return { kind: 'replaced', delayMs: 0 };
   } catch (err) {
     worker.logger.error({ job: parsedJob(message, worker)?.job.id, err }, 'message not handled');

@@ -83,6 +83,23 @@ test('a queue that refuses the new message keeps the old one, and nothing runs',
   expect(fake.ran).toEqual([]);
 });
 
+test('a message is replaced once the queue takes the new one: it may be the last of its job', async () => {
+  await using fake = await countingWorker();
+  const memory = memoryQueue([JSON.stringify(unnamed)]);
+  let refusals = 2;
+  const send: Queue['send'] = async (...given) => {
+    refusals -= 1;
+    if (refusals >= 0) throw new Error('the queue is away');
+    return memory.send(...given);
+  };
+
+  const messages = await memory.receive({ most: 1, waitSeconds: 0, visibilitySeconds: 60 });
+  const parts = { worker: fake.worker, lease: leaseOf(fake), queue: { ...memory, send }, concurrency: 1 };
+  expect(await runBatch(messages, parts)).toEqual([]);
+
+  expect(memory.bodies()).toEqual([JSON.stringify({ id: 'm-1', ...unnamed })]);
+});
+
 test('the result names who sent the first message, not the worker that replaced it', async () => {
   await using fake = await countingWorker();
   await handleMessage({ ...messageOf(unnamed, 'm-7'), sender: 'AIDASENDER' }, fake.worker, leaseOf(fake));
