@@ -6,18 +6,15 @@ import { isSource, type Source } from './sources/sources.ts';
 /** Where the runs of a source are stored: its name, plus the name given to a narrowed snapshot if there is one. */
 export type Place = Source | `${Source}.${string}`;
 
-/** The place of a source, with or without a name of its own. */
 export const placeOf = (source: Source, name: string | undefined): Place =>
   name === undefined ? source : `${source}.${name}`;
 
-/** The source of a place, and the name given to its narrowed snapshot. */
 export function partsOf(place: Place): { readonly source: Source; readonly name: string | undefined } {
   const { source, name } = split(place);
   if (isSource(source)) return { source, name };
   throw new TypeError(`${place}: expected a place of a source`);
 }
 
-/** The source of a place. */
 export const sourceOf = (place: Place): Source => partsOf(place).source;
 
 /** Parses `SOURCE` or `SOURCE.NAME`; undefined if the text is neither. */
@@ -27,7 +24,6 @@ export function parsePlace(text: string): Place | undefined {
   return placeOf(source, name);
 }
 
-/** A place as it is stored. */
 export const placeSchema = z.custom<Place>(
   (value) => typeof value === 'string' && parsePlace(value) !== undefined,
   { error: 'SOURCE or SOURCE.NAME' },
@@ -38,27 +34,21 @@ function split(text: string) {
   return at < 0 ? { source: text, name: undefined } : { source: text.slice(0, at), name: text.slice(at + 1) };
 }
 
-/** Compression of parts, and the suffix it gives them. */
 export type Compression = 'gzip' | 'zstd';
 export const compressionSuffix = { gzip: 'gz', zstd: 'zst' } as const satisfies Record<Compression, string>;
 
 /** The folder of a run while it is being taken. Ends in a slash. */
 export const workFolder = (place: Place, run: Pick<Run, 'id'>) => `work/${place}/${run.id}/`;
 
-/** The folder of a published run. Ends in a slash. */
 export const publishedFolder = (place: Place, run: Run) =>
   `${place}/dt=${run.startedAt.slice(0, 10)}/run=${run.id}/`;
 
-/** The folder of a published run's Parquet. Ends in a slash. */
 export const parquetFolder = (place: Place, run: Run) => `parquet/${publishedFolder(place, run)}`;
 
 /** The folder of the one object that lists the Parquet of a place's newest run. Ends in a slash. */
 export const latestParquetFolder = (place: Place) => `parquet/latest/${place}/`;
 
-/**
- * The key of what changed in a run since another. `token` makes a folder of its own for each comparison: nobody writes
- * over those that a manifest names, or deletes them as somebody else's.
- */
+/** `token` makes a folder of its own for each comparison: nobody overwrites or deletes changes that a manifest names. */
 export const changesKey = (place: Place, run: Run, against: string, token: string) =>
   `changes/${publishedFolder(place, run)}against=${against}-${token}/part.ndjson.gz`;
 
@@ -66,14 +56,11 @@ export const changesKey = (place: Place, run: Run, against: string, token: strin
 export const foldersOf = (folder: string) =>
   [folder, `parquet/${folder}`, `parquet/uses/${folder}`, `changes/${folder}`] as const;
 
-/** The key of the object that points at the last published run of a source. */
 export const latestKey = (place: Place) => `${place}/latest.json`;
 
-/** A part's file name: its number and the start of its sha256. */
 export const partName = (index: number, sha256: string, compression: Compression) =>
   `part-${String(index).padStart(5, '0')}-${sha256.slice(0, 12)}.ndjson.${compressionSuffix[compression]}`;
 
-/** The compression of a part, by its key. */
 export const compressionOf = (partKey: string): Compression =>
   partKey.endsWith(`.${compressionSuffix.zstd}`) ? 'zstd' : 'gzip';
 
@@ -96,7 +83,6 @@ export const TAGGED_NAME = '_tagged.json';
 /** The tag of the objects of a published run: the lifecycle of runs expires those that have it with `REPLACED`. */
 export const RUN_TAG = 'platform-sync-run';
 
-/** The run is not the newest of its place. */
 export const REPLACED = 'replaced';
 
 /** The run was replaced, and is the newest again. */

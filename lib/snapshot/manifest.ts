@@ -20,13 +20,9 @@ export const partSchema = z.object({
   lastKey: z.string(),
 });
 
-/**
- * A durable part: its key (in the run's work folder, or in its published folder once it is published), its compressed
- * size in bytes, and the keys of its first and last records.
- */
+/** A durable part, in the run's work folder until it is published. `bytes`: compressed. */
 export type Part = z.infer<typeof partSchema>;
 
-/** The calls of a run, of whatever process. */
 export const callsSchema = z.object({
   requests: z.number(),
   retries: z.number(),

@@ -10,7 +10,6 @@ export type ExpectedSnapshot = z.infer<typeof expectedSnapshot>;
 const hours = z.number().check(z.positive());
 const expectedSnapshot = z.object({ place: placeSchema, hours });
 
-/** What the check is started with. */
 export const expectedSnapshots = z.object({ expected: z.array(expectedSnapshot) });
 
 /** A place without a run in time; `publishedAt` is undefined if there is none at all. */
@@ -23,10 +22,7 @@ export type CheckOptions = {
   readonly warn: (err: StoredObjectError) => void;
 };
 
-/**
- * The places whose newest published run is older than expected. A place is not missed until it has been expected for as
- * long: since when is stored, so it holds from the first check on that expects it, or expects it sooner than before.
- */
+/** The places whose newest published run is too old, if they have been expected for as long: since when is stored. */
 export async function missingSnapshots(
   expected: readonly ExpectedSnapshot[],
   options: CheckOptions,
@@ -46,10 +42,7 @@ export async function missingSnapshots(
 
 const HOUR_MS = 3_600_000;
 
-/**
- * When the newest published run of a place finished, or, if that is enough to know, when it started: not before
- * `enoughMs`. Manifests can be large, and most runs are young.
- */
+/** When the newest published run finished, or started if that is not before `enoughMs`: manifests can be large. */
 async function lastPublished(place: Place, enoughMs: number, { store, warn }: CheckOptions) {
   let startedAt: string | undefined;
   try {

@@ -1,9 +1,6 @@
 import { StoredObjectError } from '../store/index.ts';
 
-/**
- * Reads what is published, and once more, from `latest.json` on, if something of it was missing or damaged: a run may be
- * pruned while it is read. What is missing the second time is missing. `faultsOf`: what a result says of that.
- */
+/** Reads what is published, and once more if something was missing or damaged: a run may be pruned while it is read. */
 export async function readAgain<T>(
   read: () => Promise<T>,
   faultsOf: (found: T) => readonly string[] = () => [],

@@ -1,4 +1,3 @@
-/** One run of one source. */
 export type Run = {
   /** The run's name, which sorts by its start: `20261121T091500Z-3fa9c1`. */
   readonly id: string;

@@ -1,13 +1,9 @@
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
 
-/**
- * True if two hosts, as manifests name them, are one platform. Two hosts on loopback are: a local platform may have
- * another port with each start.
- */
+/** True if two hosts are one platform: a local platform may have another port with each start. */
 export const isSamePlatform = (one: string, other: string): boolean =>
   one === other || (LOOPBACK.test(one) && LOOPBACK.test(other));
 
-/** A run, and the host that it was begun on. */
 type BegunRun = { readonly source: string; readonly run: string; readonly platform: string };
 
 /** A run cannot be resumed against another platform than the one it was begun on: it would mix the records of both. */
@@ -21,7 +17,6 @@ export class OtherPlatformError extends Error {
   }
 }
 
-/** Throws `OtherPlatformError` if a run was begun on another platform than this one. */
 export function checkPlatform(run: BegunRun, platform: string): void {
   if (!isSamePlatform(run.platform, platform)) throw new OtherPlatformError(run, platform);
 }

@@ -1,38 +1,29 @@
 import * as z from 'zod/mini';
 import type { RecordBatch } from './page/record-batch.ts';
 
-/**
- * What one step of a scan read, and where the scan is after it. A position is plain JSON: a scan started from it
- * continues as if it had never stopped, and its outcome is complete.
- */
+/** What one step of a scan read. A position is plain JSON: a scan that starts from it continues as if never stopped. */
 export type ScanStep<Position> = {
   /** New records, in the order of the scan; may be empty. */
   readonly batch: RecordBatch;
   readonly position: Position;
-  /**
-   * Requested ids that this step found missing: the platform responded 404 or 403. Each id is in one step of a run only,
-   * and stays if the segment restarts, so a scan never goes back behind such a step. Default: none.
-   */
+  /** Requested ids found missing (404 or 403), each in one step of a run only: a scan never goes back behind it. */
   readonly missing?: readonly MissingId[] | undefined;
   /** How many records there are in total, if the platform reports it; a hint. */
   readonly total: number | null;
   /** The part of the scan that is done, from 0 to 1, where the number of records does not show it; a hint. */
   readonly share?: number | undefined;
   /**
-   * For a scan that may read something again: `begins` means that this step's records begin a new segment, and all
-   * records before them stay; `restarts` that all records since the segment began are dropped, and the step itself has
-   * none. The first segment begins with the run.
+   * For a scan that may read something again: `begins`: this step's records begin a new segment; `restarts`: all
+   * records since it began are dropped, and the step has none. The first segment begins with the run.
    */
   readonly segment?: 'begins' | 'restarts' | undefined;
 };
 
-/** Totals as a scan stores them in its position. */
 export const totalsSchema = z.object({ start: z.nullable(z.number()), end: z.nullable(z.number()) });
 
 /** Whether it is proved that every record that existed throughout is there exactly once, or not known. */
 export const consistencies = ['proved', 'best-effort'] as const;
 
-/** The names of `Assumption`. */
 export const assumptionNames = [
   'current-responses',
   'fixed-creation-times',
@@ -54,7 +45,6 @@ export type Assumption = (typeof assumptionNames)[number];
 /** How complete a scan is, and what that assumes: nothing if nothing is claimed. */
 export type Claim = Pick<ScanOutcome, 'consistency' | 'assumes'>;
 
-/** The claim that all is there, under assumptions; or, if that is not known, that it is a best effort. */
 export const provedIf = (isProved: boolean, assumes: readonly Assumption[]): Claim =>
   isProved ? { consistency: 'proved', assumes } : { consistency: 'best-effort', assumes: [] };
 
@@ -94,21 +84,17 @@ export const outcomeSchema = z.object({
 
 export type ScanOutcome = Readonly<z.infer<typeof outcomeSchema>>;
 
-/** How a scan is started. */
 export type ScanStart<Position> = {
   /** A position from an earlier step, or undefined for the beginning. */
   readonly from: Position | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Makes everything yielded so far durable, with the last position, and returns the keys of all records of the current
-   * segment, including those that earlier processes took: it reads them back from the parts, a few at a time. This is
-   * only for a scan that cannot recognize a repeated record in any other way. Call it within a step, and read it to its
-   * end there. Throws `StoredObjectError` and `StoreError`.
+   * Makes all that was yielded durable, and reads back the keys of the current segment, some at a time: for a scan that
+   * cannot recognize a repeated record otherwise. Read it within a step, to its end. Throws `StoredObjectError`.
    */
   readonly takenKeys: () => AsyncIterable<readonly string[]>;
 };
 
-/** A way to read all records of a source. */
 export type Scan<Position> = (
   start: ScanStart<Position>,
 ) => AsyncGenerator<ScanStep<Position>, ScanOutcome, undefined>;

@@ -27,7 +27,6 @@ export const changeOfOne = (side: 'before' | 'after', key: string, line: Buffer)
 
 type AsText<C> = C extends unknown ? { readonly [M in keyof C]: C[M] extends Buffer ? string : C[M] } : never;
 
-/** The same with its lines as text. */
 export type Change = AsText<LineChange>;
 
 /** A change as one line of JSON, without the line end: the records byte for byte as in the parts. */
@@ -61,7 +60,6 @@ type ChangeOf<L> = {
 export const fieldsOf = (line: string): ReadonlyMap<string, unknown> =>
   new Map(Array.from(valuesByName(readLine(Buffer.from(line))), ([name, text]) => [name, exactValue(text)]));
 
-/** How many records changed, as in a manifest's `changes`. */
 export type ChangeCounts = { readonly added: number; readonly removed: number; readonly changed: number };
 
 /** Reads changes to their end: counts all, and collects the first `limit`. */

@@ -19,20 +19,15 @@ export type RunsToCompare = {
   readonly old?: string | undefined;
   /** Default: the last published run. */
   readonly now?: string | undefined;
-  /**
-   * Epoch milliseconds, in place of `old`: the last run that had started by then; if none had, the first one that is
-   * published, unless that is `now`: then there is nothing to compare with.
-   */
+  /** Epoch milliseconds, in place of `old`: the last run started by then; if none, the first published one but `now`. */
   readonly sinceMs?: number | undefined;
   /** The most memory for records that are not in order, in bytes. */
   readonly memoryBytes: number;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** What changed from one published run to another. */
 export type RunChanges =
   | { readonly kind: 'nothing-published' }
-  /** `runs`: all that are published. */
   | { readonly kind: 'unknown-run'; readonly run: string; readonly runs: readonly PublishedRun[] }
   | {
       readonly kind: 'found';
@@ -41,14 +36,10 @@ export type RunChanges =
       readonly after: Manifest;
       /** Undefined if nothing is compared. Read them to their end, or end the reading. */
       readonly steps: AsyncGenerator<Change> | undefined;
-      /** True if they were stored when the later run was published. */
       readonly isStored: boolean;
     };
 
-/**
- * Finds two published runs by their names or by when they started, and the changes between them: those that were stored, or
- * found by comparing all records. Throws `StoredObjectError` if a run that it takes is damaged.
- */
+/** Two published runs and the changes between them, stored or found now. Throws `StoredObjectError` if one is damaged. */
 export async function changesBetween(wanted: RunsToCompare): Promise<RunChanges> {
   const { store, place, memoryBytes, signal } = wanted;
   const runs = await publishedRuns(store, place, { signal });
@@ -80,7 +71,6 @@ function nameBefore(
 ): string | undefined {
   if (old !== undefined) return old;
   if (sinceMs === undefined) return changes?.against ?? runs[runs.indexOf(newer) + 1]?.run;
-  // The last run that had started by the moment, to the second.
   const startedMs = ({ run }: PublishedRun) => Date.parse(runOfId(run).startedAt);
   const by = runs.find((each) => startedMs(each) <= sinceMs) ?? runs.at(-1);
   return by === newer && startedMs(newer) > sinceMs ? undefined : by?.run;
@@ -88,7 +78,6 @@ function nameBefore(
 
 /** The changes from one run to another, as `publishChanges` finds them, by comparing all records. */
 export async function* compareRuns(comparison: Comparison): AsyncGenerator<Change> {
-  // What a comparison writes goes into a folder of this machine.
   const folder = await mkdtemp(join(tmpdir(), 'platform-sync-diff-'));
   try {
     const [to, key] = [createDirectoryStore(folder), 'changes.ndjson.gz'];

@@ -6,14 +6,10 @@ import { type Change, fieldsOf } from './change.ts';
 const SHOWN = 60;
 /** The number of equal characters shown before the first that differs. */
 const LEAD = 12;
-/** The most fields of a record that are shown. */
 const MOST_FIELDS = 100;
 const LONGEST_KEY = 200;
 
-/**
- * Changes in words: one line a record, and one for each field that differs. The lines contain the platform's text
- * unchanged, line ends included: each must be made safe before it is printed to a terminal.
- */
+/** Changes in words, a line a record and a field that differs. The platform's text is unchanged: not safe for a terminal. */
 export function describeChanges(source: Source, changes: readonly Change[]): readonly string[] {
   return changes.flatMap((change) => {
     const record = fieldsOf('after' in change ? change.after : change.before);
@@ -49,7 +45,6 @@ function shortenPair(before: string, after: string): readonly [string, string] {
   return [`${mark}${shorten(before.slice(start))}`, `${mark}${shorten(after.slice(start))}`];
 }
 
-/** True for the first half of a surrogate pair. */
 const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 
 /** A character has one or two units; of a text of any length, only so many are looked at. */

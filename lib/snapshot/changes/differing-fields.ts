@@ -15,10 +15,7 @@ import { bytesOf, type Line } from './line-reader.ts';
 /** The most values of a field that is compared by its value: millions of them would take gigabytes. */
 const MOST_VALUES = 100_000;
 
-/**
- * The top-level fields in which two lines of one record differ, in the order of their names: volatile ones left out,
- * listed arrays as sets, numbers by their exact value.
- */
+/** The top-level fields that differ, by name: without volatile ones, listed arrays as sets, numbers by their exact value. */
 export const differingFields = (rules: RecordRules, before: ReadLine, after: Line): readonly string[] =>
   isSameText(before.line, after)
     ? NO_FIELDS
@@ -27,9 +24,9 @@ export const differingFields = (rules: RecordRules, before: ReadLine, after: Lin
 const NO_FIELDS: readonly string[] = [];
 
 /**
- * The same if the lines have the same names in the same order, as records of one platform do; undefined if they do not, if
- * a name is repeated, or if they may be different records. Of the line after, only values with other bytes are read: if
- * the rest is the same, it has the same members, and is valid because the line before is.
+ * The same for lines with the same names in the same order; undefined for others, if a name is repeated, or if they may
+ * be different records. Of the line after, only values with other bytes are read: the rest is as valid as the line
+ * before.
  */
 export function differingInPlace(
   { key, volatile, sets }: RecordRules,
@@ -72,7 +69,6 @@ function valueEnd({ json }: Line, start: number): number | undefined {
   try {
     return skipValue(json, start, 0);
   } catch {
-    // Not JSON.
     return undefined;
   }
 }
@@ -84,7 +80,6 @@ export function differingByName({ volatile, sets }: RecordRules, before: ReadLin
   return names.filter((name) => isChanged(old.get(name), now.get(name), sets.includes(name))).sort();
 }
 
-/** True if the lines have the same bytes. */
 export const isSameText = (a: Line, b: Line): boolean =>
   a.end - a.start === b.end - b.start && isSame(a, a.start, a.end, b, b.start);
 
@@ -110,7 +105,6 @@ function isChanged(before: string | undefined, after: string | undefined, isSet:
   return canonicalField(before, isSet) !== canonicalField(after, isSet);
 }
 
-/** A field in a form in which equal values are alike. */
 function canonicalField(text: string, isSet: boolean): string {
   const value = exactValue(text);
   if (value === text) return text;

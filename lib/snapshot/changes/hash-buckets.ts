@@ -18,17 +18,13 @@ const UNPACKED = 10;
 const RECORD_BYTES = 500;
 const MOST_BUCKETS = 512;
 
-/** Into how many buckets the records must go so that one fits into the memory bound. */
 function bucketCount({ before, after, memoryBytes = MEMORY_BYTES }: Comparison): number {
   const parts = [...before.parts, ...after.parts];
   const estimate = parts.reduce((sum, part) => sum + part.bytes * UNPACKED + part.records * RECORD_BYTES, 0);
   return Math.min(MOST_BUCKETS, Math.max(1, Math.ceil(estimate / memoryBytes)));
 }
 
-/**
- * Compares two runs in any order: puts their records into buckets by the hashes of their keys, in a folder of `scratch`
- * that nobody else has, and compares bucket by bucket. Each record is read twice.
- */
+/** Compares two runs in any order, by buckets of key hashes in a new folder of `scratch`. Each record is read twice. */
 export async function* compareInBuckets(
   given: Comparison,
   scratch: { readonly store: Store; readonly folder: string },
@@ -49,7 +45,6 @@ export async function* compareInBuckets(
 
 type PartsOfRuns = Readonly<Record<RunSide, readonly PartToRead['part'][]>>;
 
-/** The changes of records that are held in memory, in the order of their keys. */
 async function changesOf(comparison: Comparison, parts: PartsOfRuns): Promise<readonly LineChange[]> {
   const { records: rules } = sourceDefinitions[comparison.source];
   const held = new Map<string, Buffer>();
@@ -71,7 +66,6 @@ async function changesOf(comparison: Comparison, parts: PartsOfRuns): Promise<re
   return changes.sort((a, b) => compare(a.key, b.key));
 }
 
-/** Calls `take` with the key of each record, and the reader that is at it. */
 async function eachRecord(
   { store, source, signal }: Comparison,
   parts: PartsOfRuns[RunSide],
@@ -92,13 +86,11 @@ async function eachRecord(
 
 /** The bytes of all buckets, before compression, at which they are written. */
 const OPEN_BYTES = 32_000_000;
-/** How many buckets are written at the same time. */
 const AT_ONCE = 8;
 
 type Buckets = {
   readonly store: Store;
   readonly count: number;
-  /** Ends in a slash. */
   readonly folderOf: (bucket: number) => string;
 };
 

@@ -1,11 +1,7 @@
 /** The number of hashes: 48 bits, which a number holds exactly, and where keys rarely collide. */
 export const HASH_SPACE = 2 ** 48;
 
-/**
- * A key's hash, from 0 up to `HASH_SPACE`: evenly distributed, whatever the keys look like. Two multiplicative hashes
- * side by side, each mixed with the other at the end (the construction of cyrb53). The borders of published parts depend
- * on it: another function would cut all of them anew.
- */
+/** A hash from 0 up to `HASH_SPACE`, evenly distributed (as cyrb53). The borders of published parts depend on it. */
 export function keyHash(key: string): number {
   let [left, right] = [0x5eadbeef, 0x41c6ce57];
   for (let at = 0; at < key.length; at += 1) {
@@ -21,9 +17,6 @@ export function keyHash(key: string): number {
 /** The average size of a part before compression: about 6 MB compressed. */
 const PART_BYTES = 32_000_000;
 
-/**
- * True if a part ends after a record, by its key and the size of its line: the larger the record, the more likely. So
- * records that do not change are in the same parts from run to run, whatever was added or removed elsewhere.
- */
+/** True if a part ends after a record, the likelier the larger it is: so unchanged records are in the same parts again. */
 export const endsPart = (key: string, lineBytes: number): boolean =>
   (keyHash(key) / HASH_SPACE) * PART_BYTES < lineBytes;

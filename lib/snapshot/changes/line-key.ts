@@ -14,9 +14,8 @@ import type { LineReader } from './line-reader.ts';
 import { describeKey, recordKey } from './record-key.ts';
 
 /**
- * Makes a function that returns the key of a reader's current line, by the rule of `recordKey`, without parsing the
- * line unless it is unusual; `members` has the line's members then. Throws `StoredObjectError` that names a line that is
- * not a record with a key.
+ * Makes a function that returns the key of a reader's current line, without parsing it unless it is unusual; `members`
+ * has the line's members then. Throws `StoredObjectError` that names a line that is not a record with a key.
  */
 export function createLineKey(rule: RecordKey, members = noMembers()): (reader: LineReader) => string {
   const keyOf = createPlainKey(rule);

@@ -15,7 +15,6 @@ import { bytesOf, type Line, type LineReader, lineOf } from './line-reader.ts';
 /** Where the top-level members of a line are in its bytes, by position: numbers only, so that reading makes nothing. */
 export type LineMembers = {
   count: number;
-  /** True if a name has an escape sequence. */
   hasEscapes: boolean;
   /** The first byte of the name, its opening quote, and the byte after its closing quote. */
   readonly nameStarts: number[];
@@ -33,10 +32,8 @@ export const noMembers = (): LineMembers => ({
   valueEnds: [],
 });
 
-/** A line and its members. */
 export type ReadLine = { readonly line: Line; readonly members: LineMembers };
 
-/** A line that is all there is in its bytes, and its members. */
 export function readLine(bytes: Buffer, members = noMembers()): ReadLine {
   const line = lineOf(bytes);
   readMembers(line, members);
@@ -46,10 +43,7 @@ export function readLine(bytes: Buffer, members = noMembers()): ReadLine {
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 
-/**
- * Finds the members of a line that is a JSON object, without parsing it, and replaces what `into` held. All of the line
- * is validated. Throws `SyntaxError` and `JsonLimitError`.
- */
+/** Finds the members of a line that is an object, and validates all of it. Throws `SyntaxError` and `JsonLimitError`. */
 export function readMembers({ json, start, end }: Line, into: LineMembers): void {
   const { bytes } = json;
   into.count = 0;
@@ -100,7 +94,6 @@ export function isPlain({ json: { bytes } }: Line, start: number, end: number): 
   return true;
 }
 
-/** A member's name, decoded. */
 export function nameAt({ line, members }: ReadLine, at: number): string {
   const { bytes } = line.json;
   const [start, end] = [members.nameStarts[at] ?? 0, members.nameEnds[at] ?? 0];
@@ -108,7 +101,6 @@ export function nameAt({ line, members }: ReadLine, at: number): string {
   return JSON.parse(bytes.toString('utf8', start, end)) as string;
 }
 
-/** A member's value as text. */
 export const valueAt = ({ line, members }: ReadLine, at: number): string =>
   line.json.bytes.toString('utf8', members.valueStarts[at], members.valueEnds[at]);
 
@@ -136,10 +128,7 @@ export function lastNamed(read: ReadLine, name: Buffer, start = 0, end = name.le
 /** The most values of a field that ids are taken from. */
 const MOST_READ_VALUES = 2_000_000;
 
-/**
- * Finds the members of a reader's current line: none of a value that is no object. Throws `StoredObjectError` that names a
- * line that is not JSON.
- */
+/** Finds the members of a reader's current line: none of what is no object. Throws `StoredObjectError` if it is not JSON. */
 export function readRecord({ line, place }: LineReader, members: LineMembers): ReadLine {
   try {
     if (line.json.bytes[line.start] !== OPEN_OBJECT) {
@@ -157,10 +146,7 @@ export function readRecord({ line, place }: LineReader, members: LineMembers): R
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/**
- * Makes a function that returns some fields of a reader's current line, parsed as `parseJson` does; one that is absent, or
- * beyond the limits of JSON, is left out.
- */
+/** Makes a function that parses some fields of a reader's current line; one beyond the limits of JSON is left out. */
 export function createRecordFields(names: readonly string[], members = noMembers()) {
   const wanted = names.map((name) => ({ name, bytes: Buffer.from(name) }));
   return (reader: LineReader): Readonly<Record<string, unknown>> => {

@@ -16,14 +16,10 @@ export type LineReader = {
   readonly line: Line;
   /** Reads the next line: false at the end. A promise only once in hundreds of lines, so that most lines cost none. */
   next(): boolean | Promise<boolean>;
-  /**
-   * Frees the memory of the lines before the current one, as far as it holds no later ones: they must not be used any
-   * more. Without it, the garbage collector frees them, late and at the price of many collections.
-   */
+  /** Frees the memory of the lines before the current one: they must not be used any more. Collecting it would be slow. */
   release(): void;
   /** Where the current line is, for messages: its part, and its number from 1. */
   place(): string;
-  /** Releases what it reads from. */
   close(): Promise<void>;
 };
 
@@ -93,10 +89,7 @@ export function readLines({ store, parts, signal }: LinesToRead): LineReader {
   };
 }
 
-/**
- * The largest record that is stored, as a line: more than the largest response by default. Whoever reads a part holds no
- * more, whatever its bytes unpack to.
- */
+/** The largest record that is stored, as a line: more than the largest response by default. Readers hold no more. */
 export const MOST_LINE_BYTES = 128 * 1024 * 1024;
 
 /** Whole lines, each with its line feed. */

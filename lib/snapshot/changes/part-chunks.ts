@@ -17,10 +17,8 @@ export type PartToRead = {
 };
 
 /**
- * The bytes of a part in pieces of up to 256 KB, decompressed according to its suffix, whatever number of gzip members
- * or zstd frames it has, and no faster than the caller reads. They are checked against the manifest's sha256 at the end
- * of the part: only then are they certain. Throws `StoredObjectError` that names a part that is missing, altered, or cannot
- * be decompressed.
+ * The bytes of a part in pieces of up to 256 KB, decompressed according to its suffix. They are certain only at its
+ * end, where the sha256 is checked. Throws `StoredObjectError` if it is missing, altered, or cannot be decompressed.
  */
 export async function* partChunks({ store, part, signal }: PartToRead): AsyncGenerator<Buffer> {
   const bytes = await store.stream(part.key, withSignal(signal));
@@ -56,7 +54,6 @@ export async function* partChunks({ store, part, signal }: PartToRead): AsyncGen
 
 const withSignal = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
 
-/** The bytes of a part as they come. Throws `StoredObjectError` at their end if they are not those of the manifest. */
 async function* checkedBytes(
   bytes: AsyncIterable<Uint8Array>,
   { key, sha256 }: PartToRead['part'],

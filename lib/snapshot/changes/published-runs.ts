@@ -10,11 +10,10 @@ export type PublishedRun = {
 };
 
 /**
- * The published runs of a place, found by a listing alone: first the one that `latest.json` names, then the others by their
- * names, which begin with their starts, newest first; none before the first publication. A run is published if `latest.json`
- * names its manifest, or has named it: whoever moves it on marks that first (`wasLatestKey`). Any other run in the folder is
- * either being published or was left by a publisher that lost or was killed, so it is left out; so is one that `pruneRuns`
- * has marked, since it is going. Throws `StoredObjectError` if `latest.json` is damaged.
+ * The published runs of a place, found by a listing alone: first that of `latest.json`, then the others, newest first.
+ * A run is published if `latest.json` names its manifest, or has named it (`wasLatestKey`): any other is being
+ * published, or was left by a publisher. One that `pruneRuns` has marked is left out. Throws `StoredObjectError` if
+ * `latest.json` is damaged.
  */
 export async function publishedRuns(
   store: Store,

@@ -1,10 +1,7 @@
 import { compareIds, idDigits } from '../../platform/index.ts';
 import type { RecordKey } from '../sources/source-definition.ts';
 
-/**
- * A record's key, from its fields: an id, preceded by its owner and a slash if it has an owner. Undefined if a field
- * that it needs is absent.
- */
+/** A record's key: an id, after its owner and a slash if it has an owner. Undefined if a field that it needs is absent. */
 export function recordKey({ owner, id, isInteger }: RecordKey, record: unknown): string | undefined {
   if (typeof record !== 'object' || record === null) return undefined;
   const fields = record as Readonly<Record<string, unknown>>;
@@ -14,7 +11,6 @@ export function recordKey({ owner, id, isInteger }: RecordKey, record: unknown):
   return owning === undefined ? undefined : `${owning}/${own}`;
 }
 
-/** The fields that a key needs, in words. */
 export function describeKey({ owner, id, isInteger }: RecordKey): string {
   const own = isInteger ? `an integer as its ${id}` : id;
   return owner === undefined ? own : `${owner.join(' or ')}${isInteger ? ',' : ''} and ${own}`;

@@ -12,7 +12,6 @@ import { compareRecordKeys } from './record-key.ts';
 export type Comparison = {
   readonly store: Store;
   readonly source: Source;
-  /** The run to compare with, and the later one. */
   readonly before: { readonly parts: readonly Part[] };
   readonly after: { readonly parts: readonly Part[] };
   /** The most memory that the records may take at once, in bytes. Default 64 MB. A single record may exceed it. */
@@ -23,7 +22,6 @@ export type Comparison = {
 /** A function of 1 GB has room for more, but none is needed. */
 export const MEMORY_BYTES = 64_000_000;
 
-/** Which of the two runs. */
 export type RunSide = 'before' | 'after';
 
 /** More records wait than the memory bound allows: nothing that was yielded is certain. */
@@ -35,12 +33,10 @@ export class NotSideBySideError extends Error {
 const TOGETHER = 32;
 
 /**
- * Reads two runs side by side, each once, and without the parts that both have. Lines with the same bytes are the same
- * record, and only others are looked into. A record that is not next in the other run waits until it comes there too, while
- * the run that is behind catches up; what is left was removed or added, and is yielded last, by key.
- *
- * Memory holds a piece of each run, and what waits: throws `NotSideBySideError` if that takes more than the memory bound,
- * as for runs in different orders.
+ * Reads two runs side by side, each once, without the parts that both have; only lines with other bytes are looked
+ * into. A record that is not next in the other run waits until it comes there too, while the run that is behind catches
+ * up; what is left was removed or added, and is yielded last, by key. Throws `NotSideBySideError` if more waits than
+ * the memory bound allows.
  */
 export async function* compareSideBySide(comparison: Comparison): AsyncGenerator<readonly LineChange[]> {
   const { records } = sourceDefinitions[comparison.source];
@@ -97,7 +93,6 @@ export async function* compareSideBySide(comparison: Comparison): AsyncGenerator
 /** The size of what surrounds a waiting line in memory, rounded up. */
 const ENTRY_BYTES = 400;
 
-/** Holds records until they come in the other run too. */
 function createWaiting({ source, memoryBytes = MEMORY_BYTES }: Comparison) {
   const { records } = sourceDefinitions[source];
   const waiting = { before: new Map<string, Buffer>(), after: new Map<string, Buffer>() };
@@ -132,7 +127,6 @@ function createWaiting({ source, memoryBytes = MEMORY_BYTES }: Comparison) {
   };
 }
 
-/** Opens a run before its first line. */
 function openSide({ store, source, signal }: Comparison, parts: readonly Part[]) {
   const reader = readLines({ store, parts, signal });
   const members = noMembers();
@@ -140,7 +134,6 @@ function openSide({ store, source, signal }: Comparison, parts: readonly Part[])
   let known: string | undefined;
   return {
     read: { line: reader.line, members },
-    /** Moves to the next line: false at the end. */
     next(): boolean | Promise<boolean> {
       known = undefined;
       return reader.next();

@@ -7,15 +7,11 @@ import { readLines } from './line-reader.ts';
 
 export type StoredChangesOptions = {
   readonly store: Store;
-  /** What the manifest of a published run says of its changes. */
   readonly changes: Manifest['changes'];
   readonly signal?: AbortSignal | undefined;
 };
 
-/**
- * The changes that were stored when a run was published, in their order; undefined if there are none, as for a run whose
- * changes have expired. Throws `StoredObjectError` that names the line that is not a change.
- */
+/** The changes stored when a run was published; undefined if there are none any more. Throws `StoredObjectError`. */
 export async function storedChanges(
   options: StoredChangesOptions,
 ): Promise<AsyncGenerator<Change> | undefined> {

@@ -11,10 +11,7 @@ export type AfterStepFailure =
   | { readonly kind: 'retry'; readonly delayMs: number }
   | { readonly kind: 'stop' };
 
-/**
- * The retries of a step of a durable run. Waits between them cost nothing, so they outlast an outage of an hour; waits
- * that the platform asks for (429, the pace) are limited only by the execution itself.
- */
+/** Waits between retries of a step cost nothing, so they outlast an outage of an hour; those for a 429 have no limit. */
 const LIMITS: RetryLimits = {
   maxRetries: 20,
   maxMisdirectedRetries: 4,
@@ -26,11 +23,7 @@ const LIMITS: RetryLimits = {
 /** The most retries after an unknown error. */
 const MOST_UNNAMED = 4;
 
-/**
- * What to do after a step that threw: retry if the failure may be temporary, stop at once if it is permanent. A refused
- * token (401) may be: while one replaces another, or a gateway has lost its session, as for a job. `attempt` is the one
- * that failed, 1 is the first; `random` is from 0 up to 1.
- */
+/** What to do after the attempt (1 is the first) that threw this. A refused token (401) may be temporary, as for a job. */
 export function afterStepFailure(error: unknown, attempt: number, random: number): AfterStepFailure {
   if (error instanceof SnapshotStoppedError) return afterStepFailure(error.cause, attempt, random);
   if (error instanceof AggregateError) return afterAll(error.errors, attempt, random);
@@ -56,7 +49,6 @@ function afterAll(errors: readonly unknown[], attempt: number, random: number): 
   return { kind: 'retry', delayMs };
 }
 
-/** What is stored, requested or set up otherwise than it must be. */
 const PERMANENT = [StoredObjectError, OtherPlatformError] as const;
 
 function retriesFor(error: unknown): number {
@@ -69,5 +61,4 @@ function retriesFor(error: unknown): number {
   return isAws && error.failure.kind === 'unconfigured' ? 0 : MOST_UNNAMED;
 }
 
-/** What a store gets over. */
 const TEMPORARY: ReadonlySet<StoreError['failure']['kind']> = new Set(['busy', 'unreachable', 'other']);

@@ -14,14 +14,10 @@ import type { SnapshotRequest } from '../sources/request.ts';
 
 /**
  * What a durable execution offers. The code that uses it runs again from its beginning in each invocation, and must
- * reach the same steps and waits in the same order each time: it may branch on the results of steps, but on nothing
- * else that differs from one invocation to the next.
+ * reach the same steps and waits each time: it may branch only on the results of steps.
  */
 export type DurableSteps = {
-  /**
-   * Does something and stores the result, plain JSON; later invocations get the result without doing it again. It may
-   * still be done more than once, if its result was not stored. Failures are retried according to `afterStepFailure`.
-   */
+  /** Stores what `act` returns, plain JSON, for later invocations. It may act twice, and is retried by `afterStepFailure`. */
   readonly step: <T>(name: string, act: () => Promise<T>) => Promise<T>;
   /** Ends the invocation; a new one continues after this time. */
   readonly wait: (ms: number) => Promise<void>;
@@ -29,13 +25,11 @@ export type DurableSteps = {
   readonly remainingMs: () => number;
 };
 
-/** What a durable run needs. Times in milliseconds. */
 export type DurableRunOptions = {
   /** Its waits are short: longer ones take place between steps. */
   readonly call: Call;
   readonly store: Store;
   readonly compression: Compression;
-  /** The platform's host, as written in manifests. */
   readonly host: string;
   readonly callCounts: () => CallCounts;
   /** What the pace has granted this process so far. Default: not in the manifests. */
@@ -44,20 +38,16 @@ export type DurableRunOptions = {
   readonly onBegun?: (begun: { readonly place: Place; readonly run: string }) => void;
   /** Called with each run that ended, at least once: published or not, or stopped by an error. */
   readonly onEnded?: (ended: RunEnd) => void;
-  /** Epoch milliseconds. */
   readonly now: () => number;
-  /** From 0 up to 1. */
   readonly random: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** How long a slice runs; it ends after the current page. Default 3 minutes. */
   readonly sliceMs?: number;
   /** The time that the current page, its part and the checkpoint may take after that. Default 3 minutes. */
   readonly marginMs?: number;
-  /** See `SliceOptions`. */
   readonly partBytes?: number;
   /** How long a part stays open at most, in milliseconds. Default 30 s. */
   readonly partMs?: number | undefined;
-  /** How many rows each page of calculations requests. */
   readonly pageRows?: number;
 };
 
@@ -70,13 +60,10 @@ export type EndedRun = {
   readonly refused: readonly string[];
 };
 
-/** What is reported of a run that ended. */
 export type RunEnd =
   | (EndedRun & {
-      /** Since it began. */
       readonly tookMs: number;
       readonly parts: number;
-      /** How many records could not be read. */
       readonly missing: number;
       readonly changes: Manifest['changes'];
       /** What is missing or damaged of the last published run, in words. */
@@ -91,7 +78,6 @@ export type RunEnd =
       readonly err: SnapshotStoppedError;
     };
 
-/** How far a run has progressed, as returned by a step. */
 type Stage = {
   readonly run: string;
   readonly records: number;
@@ -117,11 +103,7 @@ export type SnapshotAndFollowers = {
 /** How the run ended. `followers` says how each of them ended, and is absent if none was taken. */
 export type EndedSnapshot = EndedRun & { readonly followers?: readonly EndedRun[] };
 
-/**
- * Takes a run and then, only if it was published, its followers one after another: what they need from it is there by
- * then. After a refused or superseded run the followers are skipped: they would read the run before it, or belong to
- * the later one. A follower that is stopped does not prevent the next; the error reports all of them.
- */
+/** Takes a run and, only if it was published (they read it), its followers in turn. The error reports all that stopped. */
 export async function takeDurableSnapshot(
   { request, followers }: SnapshotAndFollowers,
   steps: DurableSteps,
@@ -144,13 +126,10 @@ export async function takeDurableSnapshot(
 }
 
 /**
- * Takes a run as a durable execution: its beginning, each slice of the scan, and the publication are one step. The run's
- * progress is the checkpoint in the store; a step's result only reports it. A step is repeated if it failed, ran out of
- * time or its result was lost, and then resumes from the last durable part. Nothing is taken twice: a checkpoint only
- * ever replaces the one it was made from, and holds the position after its parts; a part that no checkpoint names is in
- * no manifest. A repeated beginning leaves behind a run that nobody resumes.
- *
- * Throws `SnapshotStoppedError` for permanent failures. The run is not deleted, and `--resume` can resume it.
+ * Takes a run as a durable execution: its beginning, each slice of the scan, and the publication are one step. Its
+ * progress is the checkpoint in the store, from which a repeated step resumes. Nothing is taken twice: a checkpoint
+ * only ever replaces the one it was made from, and a part that no checkpoint names is in no manifest. Throws
+ * `SnapshotStoppedError` for permanent failures; `--resume` can resume the run.
  */
 export async function takeDurableRun(
   request: SnapshotRequest,
@@ -193,7 +172,6 @@ export async function takeDurableRun(
 
 const tookMs = (startedAt: string, { now }: DurableRunOptions) => ({ tookMs: now() - Date.parse(startedAt) });
 
-/** Takes one slice from the run's checkpoint in the store, and returns how far the run has progressed. */
 async function takeNextSlice(
   place: Place,
   run: string,

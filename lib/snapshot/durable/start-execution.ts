@@ -4,16 +4,12 @@ import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/ind
 /** An execution to start: its name, and its input as JSON text. */
 type Execution = { readonly name: string; readonly input: string };
 
-/**
- * Starts an execution and resolves once it is certain to run. An execution is started once for each name, so the call
- * may be repeated. Throws `AwsError`; the execution may have been started even then.
- */
+/** Resolves once it is certain to run, once for each name: may be repeated. It may run even if this throws `AwsError`. */
 export type StartExecution = (execution: Execution, signal?: AbortSignal) => Promise<void>;
 
 export type LambdaExecutionOptions = {
   /** A function with its version or alias, by ARN or name: Lambda starts durable executions only of these. */
   readonly functionName: string;
-  /** Where region, endpoint, credentials and a proxy are looked up; what is absent is left to the SDK. */
   readonly environment: AwsEnvironment;
 };
 

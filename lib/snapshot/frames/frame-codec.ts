@@ -2,10 +2,7 @@ import { promisify } from 'node:util';
 import { constants, gzip, zstdCompress } from 'node:zlib';
 import type { Compression } from '../keys.ts';
 
-/**
- * The output buffer. Records shrink to a fifth or less: one buffer is enough for nearly every frame. With a smaller one
- * the thread waits for the event loop in the middle of a frame, which takes a sixth longer.
- */
+/** The output buffer: records shrink to a fifth or less, and a second buffer makes a frame take a sixth longer. */
 const chunkBytes = (raw: Uint8Array): number => Math.max(64 * 1024, Math.ceil(raw.byteLength / 4));
 
 const [packGzip, packZstd] = [promisify(gzip), promisify(zstdCompress)];

@@ -2,18 +2,12 @@ import { type GatheredBytes, gatherBytes } from '../../base/index.ts';
 import type { Compression } from '../keys.ts';
 import { packFrame } from './frame-codec.ts';
 
-/**
- * How many bytes of ended frames may wait, so that the compressor's threads always have work, even while a page is being
- * scanned: a page of the largest size, more or less.
- */
+/** How many bytes of ended frames may wait, so that the compressor's threads have work while a page is scanned. */
 const MOST_WAITING_BYTES = 6_000_000;
 
 export type FramePacker<About> = ReturnType<typeof createFramePacker<About>>;
 
-/**
- * Packs frames in order, a few at a time, and gives each to `packed` when its turn comes, with what `end` was given about
- * it. Memory holds the bytes of the frame that is being filled and of those that wait or are being packed.
- */
+/** Packs frames a few at a time, and gives them to `packed` in order. Memory holds those that it has not given yet. */
 export function createFramePacker<About>(
   compression: Compression,
   packed: (body: Buffer, about: About) => void,
@@ -44,18 +38,13 @@ export function createFramePacker<About>(
   }
 
   return {
-    /** The bytes of the frame that is being filled. */
     openBytes: () => raw.sizeBytes(),
-    /** A copy of them. */
+    /** A copy of the open frame's lines. */
     openLines: (): Buffer => Buffer.from(raw.bytes()),
     /** Adds whole lines to the open frame. They are copied. */
     add: (lines: Uint8Array): void => raw.add(lines),
-    /** The same for a text, as UTF-8. */
     addText: (text: string): void => raw.addText(text),
-    /**
-     * Ends the open frame with these lines. They are not copied if they are all of it, so they must not change before
-     * the frame is packed. Resolves once there is room for another.
-     */
+    /** Ends the open frame with these lines, which are not copied if they are all of it. Resolves once there is room. */
     async end(about: About, lines: Uint8Array = NO_LINES): Promise<void> {
       if (raw.sizeBytes() === 0) return pack(lines, about, () => undefined);
       raw.add(lines);

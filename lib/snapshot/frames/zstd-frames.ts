@@ -2,17 +2,13 @@
 const MAGIC = 0xfd2fb528;
 const SKIPPABLE = 0x184d2a50;
 
-/** What the bytes that are collected next are. */
 type Awaited = 'magic' | 'descriptor' | 'block' | 'skippable';
 const LENGTHS = { magic: 4, descriptor: 1, block: 3, skippable: 4 } as const satisfies Record<
   Awaited,
   number
 >;
 
-/**
- * Bytes of zstd frames, divided wherever one frame ends and the next begins (RFC 8878, section 3.1): Node's decompressor
- * drops what follows a frame in the same write. Bytes that are not zstd are passed on: the decompressor refuses them.
- */
+/** Divides bytes where zstd frames end (RFC 8878, section 3.1): Node's decompressor drops what follows one in a write. */
 export async function* splitZstdFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const frames = followFrames();
   for await (const chunk of chunks) {
@@ -28,7 +24,6 @@ export async function* splitZstdFrames(chunks: AsyncIterable<Uint8Array>): Async
   }
 }
 
-/** Follows the structure of frames from one piece of bytes to the next. */
 function followFrames() {
   const head = Buffer.alloc(4);
   let [awaited, collected, skip]: [Awaited, number, number] = ['magic', 0, 0];
@@ -38,7 +33,6 @@ function followFrames() {
     [awaited, collected, skip] = [next, 0, skipFirst];
   }
 
-  /** Decides what follows a complete head. */
   const understand = {
     magic(): void {
       const magic = head.readUInt32LE();

@@ -17,9 +17,8 @@ export async function clearAfter(store: Store, place: Place, warn: Warn): Promis
 }
 
 /**
- * Deletes what the published runs of a place have left under `work/`, where nothing expires: in a store of files. Does
- * nothing in S3, whose lifecycle does it. May be stopped and repeated. Another process that publishes one of these runs
- * at the moment fails; it is published all the same.
+ * Deletes what published runs have left under `work/` in a store of files: S3 has a lifecycle. May be repeated. Another
+ * process that publishes one of these runs at the moment fails; it is published all the same.
  */
 async function clearPublished(store: Store, place: Place): Promise<void> {
   if (store.fileOf === undefined) return;

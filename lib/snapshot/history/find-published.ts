@@ -6,7 +6,7 @@ import type { Publication } from '../publish/publish.ts';
 
 /**
  * The publication of a run of which nothing is left under `work/`: undefined if it is not published, or damaged. Throws
- * `StoredObjectError` if another run has been published since, so that this one could only be published again.
+ * `StoredObjectError` if another run has been published since.
  */
 export async function findPublished(
   store: Store,

@@ -10,10 +10,7 @@ export type PruneRule =
   | { readonly kind: 'keep'; readonly keep: number }
   | { readonly kind: 'older'; readonly beforeMs: number };
 
-/**
- * A run that goes. `half-pruned`: an earlier prune was stopped while it removed it. `left`: what a publisher that lost, or
- * was killed, has left of a run that is not published, and of which nothing is under `work/`.
- */
+/** `half-pruned`: a prune was stopped. `left`: what a publisher has left of a run with nothing published or under `work/`. */
 export type RunToPrune = {
   readonly place: Place;
   readonly run: string;
@@ -28,7 +25,6 @@ export type RunToPrune = {
 /** A run outside `work/`. */
 type LeftRun = Pick<RunToPrune, 'run' | 'startedAt'> & { readonly folder: string };
 
-/** What goes of a place. */
 export type PrunePlan = {
   readonly place: Place;
   readonly runs: readonly RunToPrune[];

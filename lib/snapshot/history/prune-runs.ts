@@ -19,11 +19,9 @@ export type PruneOptions = Pick<PrunePlan, 'place' | 'runs' | 'left'> & {
   /** Removes a run from the tables in the account. Default: there are none. */
   readonly removePartition: ((place: Place, run: Run) => Promise<void>) | undefined;
   readonly signal: AbortSignal;
-  /** A run is gone. */
   readonly onRemoved: (run: RunToPrune) => void;
 };
 
-/** Why a run was not removed, in words. */
 export type StillNeeded = { readonly run: string; readonly reason: string };
 
 /**
@@ -36,9 +34,8 @@ export type StillNeeded = { readonly run: string; readonly reason: string };
  * 3. The partition, then the manifests, so that nobody finds the run; then its parts, Parquet, changes and its folder
  *    under `work/`; the mark goes last.
  *
- * Each step may be repeated. A prune that was stopped is continued by the next one, which finds the mark. What publishers
- * that lost or were killed have left of runs that stay goes too: of those that are not published, all outside `work/` in
- * the same way (`left`), and of the others what `withdrawLeft` finds.
+ * Each step may be repeated: the next prune finds the mark. What publishers that lost or were killed have left of runs
+ * that stay goes too: of unpublished ones all outside `work/` (`left`), and of the others what `withdrawLeft` finds.
  */
 export async function pruneRuns(options: PruneOptions): Promise<readonly StillNeeded[]> {
   const { store, place, runs, left, onRemoved, signal } = options;

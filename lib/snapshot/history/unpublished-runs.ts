@@ -6,11 +6,7 @@ import { readLastPublication } from '../publish/last-publication.ts';
 import { readCheckpoint } from '../run/checkpoint.ts';
 import { runOfId } from '../run-id.ts';
 
-/**
- * A run under `work/` that is not published. `unfinished`: stopped, or still being taken; it can be resumed. `refused`:
- * a gate refused it. `superseded`: a run that started later was published meanwhile. `damaged`: nobody can read how far
- * it came; `fault` says why, in words.
- */
+/** A run under `work/` that is not published. `unfinished`: it can be resumed. `damaged`: nobody can read how far it came. */
 export type UnpublishedRun = { readonly run: string; readonly startedAt: string } & (
   | { readonly state: 'unfinished'; readonly records: number }
   | { readonly state: 'refused' | 'superseded'; readonly manifest: Manifest }
@@ -39,10 +35,7 @@ export async function* unpublishedRuns(options: UnpublishedOptions): AsyncGenera
   }
 }
 
-/**
- * The published runs of a place and those that are not, newest first by their names, but for the last published one: it
- * comes before all others that are published.
- */
+/** All runs of a place, newest first, but for the last published one: it comes before all others that are published. */
 export async function allRuns(
   options: UnpublishedOptions,
 ): Promise<readonly (PublishedRun | UnpublishedRun)[]> {

@@ -8,10 +8,9 @@ import { refreshLatest } from '../publish/manifest-key.ts';
 type PlaceToClear = { readonly store: Store; readonly place: Place; readonly signal: AbortSignal };
 
 /**
- * Deletes what publishers that lost, or were killed, have left: manifests that were never published, or were replaced, and
- * changes that no manifest names. Before that, `latest.json` is stored again: a publisher of one of them has read that
- * before, and cannot move it any more; if it was faster, its manifest counts as published from then on. If what
- * `latest.json` names is damaged, all stays.
+ * Deletes what publishers that lost, or were killed, have left: manifests never published, or replaced, and changes
+ * that none names. `latest.json` is stored again before, so that none can move it. All stays if what it names is
+ * damaged.
  */
 export async function withdrawLeft({ store, place, signal }: PlaceToClear): Promise<void> {
   const { latest, broken } = await readLastPublication(store, place);

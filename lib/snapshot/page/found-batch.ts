@@ -26,10 +26,7 @@ export type FoundBatchOptions = {
   readonly first?: FirstMember | undefined;
 };
 
-/**
- * Records of a response as a batch: each line byte for byte as received, except that a raw line end becomes a space, and
- * that it may have one more member at its start. The types of the fields are those of all records of the response.
- */
+/** Records as a batch: lines as received, but a raw line end becomes a space. The types are those of all of the response. */
 export function foundBatch(
   found: FoundRecords,
   { keyOf, order = rowsBetween(0, found.records), first }: FoundBatchOptions,
@@ -49,9 +46,8 @@ export function foundBatch(
 }
 
 /**
- * The records from row `from` on as a batch whose lines are made in the response's own memory, with the commas between
- * the records turned into line feeds, so that it is no longer JSON. `keys`: those of all its records. Undefined if there
- * is anything but a comma between two records, or a line end in one of them.
+ * The records from row `from` on, their lines made in the response's own memory: it is no longer JSON. `keys`: those of
+ * all its records. Undefined if more than a comma is between two, or a line end in one.
  */
 export function batchInPlace(
   found: FoundRecords,
@@ -84,10 +80,8 @@ function linesInPlace({ json, records, index }: FoundRecords, from: number): Buf
   return bytes.subarray(first, end + 1);
 }
 
-/** The bytes of memory that the records of a response hold until they are released. */
 const heldBytes = ({ json, index }: FoundRecords): number => json.bytes.byteLength + indexBytes(index);
 
-/** Frees the memory of the response and of its records' places; nothing can be read from them afterwards. */
 function release({ json, index }: FoundRecords): void {
   freeMemory(json.bytes);
   freeIndex(index);
@@ -137,7 +131,6 @@ function pieceFrom({ found, start }: Source, order: Uint32Array, from: number) {
   return { end, mostBytes };
 }
 
-/** Writes the line of a record at `at`, and returns where it ends. */
 function writeLine(source: Source, record: number, lines: Buffer, at: number): number {
   const { found, start, isFirst, mayHoldLineEnds } = source;
   const { json, index } = found;

@@ -156,7 +156,6 @@ function skipNumber(bytes: Uint8Array, start: number): number {
   return skipDigits(bytes, sign === PLUS || sign === MINUS ? at + 2 : at + 1);
 }
 
-/** One or more digits. */
 function skipDigits(bytes: Uint8Array, start: number): number {
   let at = start;
   while (isDigit(bytes[at] ?? END)) at += 1;
@@ -180,7 +179,6 @@ function skipLetters({ bytes, view }: JsonBytes, start: number, letters: number)
   throw unexpected(bytes, at);
 }
 
-/** White space, possibly none. */
 export function skipSpace(bytes: Uint8Array, start: number): number {
   let at = start;
   for (;;) {
@@ -190,7 +188,6 @@ export function skipSpace(bytes: Uint8Array, start: number): number {
   }
 }
 
-/** The error for a byte, or an end, that JSON does not allow at `at`. */
 export function unexpected(bytes: Uint8Array, at: number): SyntaxError {
   const byte = bytes[at];
   if (byte === undefined) return new SyntaxError(`invalid JSON: it is incomplete and ends at byte ${at}`);

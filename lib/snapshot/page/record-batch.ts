@@ -1,4 +1,3 @@
-/** The JSON types seen in each field of the records. */
 export type FieldTypes = Record<string, JsonType[]>;
 export type JsonType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'null';
 
@@ -13,14 +12,9 @@ export type RecordPiece = {
 
 /** Records on their way to a part, in order. */
 export type RecordBatch = {
-  /** How many there are. */
   readonly records: number;
-  /**
-   * The records, some at a time: each piece is made when it is asked for, so that memory does not hold all lines beside
-   * the response. Read it only once: the lines may be made in the response's own memory.
-   */
+  /** Made when they are asked for, so that memory does not hold all lines. Read once: the response's memory may be used. */
   readonly pieces: () => Iterable<RecordPiece>;
-  /** The JSON types of their fields. */
   readonly fields: FieldTypes;
   /** The bytes of memory that it holds until it is released. */
   readonly heldBytes: number;

@@ -34,7 +34,6 @@ const JSON_TYPE_BITS = {
   null: 32,
 } as const satisfies Record<JsonType, number>;
 
-/** The types of a set. */
 function jsonTypesOf(bits: number): JsonType[] {
   const types = Object.keys(JSON_TYPE_BITS) as JsonType[];
   return types.filter((type) => (bits & JSON_TYPE_BITS[type]) !== 0);
@@ -54,17 +53,13 @@ for (const [first, type] of Object.entries({
 }
 
 /**
- * The names of the top-level fields of a page's records, and the types seen in them. A field is a small number.
- *
- * Most records have the same layout, so the order of the fields is remembered, with the position where each name was
- * last decoded. If the same bytes come again they are that field, and they are not validated or decoded again.
+ * The top-level fields of a page's records, as small numbers, and the types seen in them. Most records have the same
+ * layout: a name whose bytes come again in the order of before is not validated or decoded again.
  */
 export type RecordFields = {
   readonly json: JsonBytes;
   readonly byName: Map<string, number>;
-  /** Throws `JsonLimitError` for more names than are held. */
   readonly count: (name: string) => void;
-  /** By field. */
   readonly types: number[];
   /** By field: the field that followed it last time. */
   readonly next: number[];
@@ -89,7 +84,6 @@ export function createRecordFields(json: JsonBytes): RecordFields {
   };
 }
 
-/** The field with this name. */
 export function fieldNamed(fields: RecordFields, name: string): number {
   const known = fields.byName.get(name);
   if (known !== undefined) return known;
@@ -117,13 +111,11 @@ export function fieldAt(fields: RecordFields, previous: number, at: number): num
   return field;
 }
 
-/** Adds the type of the field's value that starts at `at`. */
 export function addType(fields: RecordFields, field: number, at: number): void {
   const bit = bitOfFirstByte[fields.json.bytes[at] ?? 0] ?? 0;
   fields.types[field] = (fields.types[field] ?? 0) | bit;
 }
 
-/** The types of the fields that were seen, by name. */
 export function typesSeen(fields: RecordFields): FieldTypes {
   const named = [...fields.byName].map(([name, field]) => [name, fields.types[field] ?? 0] as const);
   return Object.fromEntries(
@@ -131,10 +123,7 @@ export function typesSeen(fields: RecordFields): FieldTypes {
   );
 }
 
-/**
- * True if the bytes at `at` equal those at `earlier`. They are compared four at a time; the last four may overlap those
- * before them. Always false for fewer than four bytes.
- */
+/** Compares four bytes at a time; the last four may overlap those before them. False for fewer than four. */
 function isRepeated({ bytes, view }: JsonBytes, at: number, earlier: number, length: number): boolean {
   const last = length - 4;
   if (last < 0 || at + length > bytes.length) return false;

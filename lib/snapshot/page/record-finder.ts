@@ -22,15 +22,12 @@ import {
 import { createRecordIndex, growIndex, type RecordIndex } from './record-index.ts';
 import { scalarAt } from './value-at.ts';
 
-/** What is looked for in each record. */
 export type Wanted = {
-  /** The field that is the record's key. */
   readonly key: string;
   /** An integer, or the digits of one as text; or text that is not empty. */
   readonly keyIs: 'integer' | 'text';
   /** Other fields whose places are needed. Default: none. */
   readonly others?: readonly string[];
-  /** The most records. Default: as many as there are. */
   readonly most?: number;
 };
 
@@ -48,10 +45,7 @@ export type FoundRecords = {
   keyless: number | undefined;
 };
 
-/**
- * The records of the array that starts at `start`, itself within `depth` arrays and objects. All of it is validated:
- * throws `SyntaxError` if it is not JSON, and `JsonLimitError` for more records than `wanted.most`.
- */
+/** The records of the array at `start`, all validated. Throws `SyntaxError`, or `JsonLimitError` for more than `most`. */
 export function findRecords(json: JsonBytes, start: number, depth: number, wanted: Wanted): FoundRecords {
   const { bytes } = json;
   const { most = Number.POSITIVE_INFINITY } = wanted;
@@ -73,10 +67,7 @@ export function findRecord(json: JsonBytes, start: number, wanted: Wanted): Foun
   return ended(adding, addRecord(adding, start));
 }
 
-/**
- * A field of a record that was not looked for, parsed: undefined if there is none, or if it is no record. For one
- * record, since all of it is read again.
- */
+/** A field that was not looked for, parsed; undefined if there is none. For one record, since all of it is read again. */
 export function fieldOf({ json, index }: FoundRecords, record: number, name: string): unknown {
   const again = findRecord(json, index.starts[record] ?? 0, { key: name, keyIs: 'text' });
   return scalarAt(json, again.index.values[0]?.[0] ?? NONE);
@@ -99,7 +90,6 @@ type Adding = {
   readonly found: FoundRecords;
   /** By wanted field, from 1 on: where its value starts in the current record, or `NONE`. */
   readonly places: number[];
-  /** How many arrays and objects the records are nested in. */
   readonly depth: number;
 };
 

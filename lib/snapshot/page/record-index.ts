@@ -1,11 +1,7 @@
 import { compareIds, type Id } from '../../platform/index.ts';
 
-/**
- * Where the records of a response are, a row a record: 4 bytes for each place, 8 for an integer key. Objects would take
- * several times the bytes of small records.
- */
+/** Where the records of a response are, a row a record. Objects would take several times the bytes of small records. */
 export type RecordIndex = {
-  /** The first byte of each record. */
   starts: Uint32Array;
   /** The byte after the last one of each record. */
   ends: Uint32Array;
@@ -30,7 +26,6 @@ export function createRecordIndex(wanted: number, keyIs: 'integer' | 'text'): Re
   };
 }
 
-/** Makes room for more rows: twice as many, or four times if there are few. */
 export function growIndex(index: RecordIndex): void {
   index.starts = new Uint32Array(larger(index.starts));
   index.ends = new Uint32Array(larger(index.ends));
@@ -49,13 +44,11 @@ export function freeIndex({ starts, ends, values, numbers, digits }: RecordIndex
 export const indexBytes = ({ starts, values, numbers, digits }: RecordIndex): number =>
   starts.length * (4 * (2 + values.length) + (numbers === undefined ? 0 : 8)) + digits.size * 100;
 
-/** The digits of a record's integer key. */
 export function digitsAt({ numbers, digits }: RecordIndex, record: number): Id {
   const number = numbers?.[record] ?? Number.NaN;
   return Number.isNaN(number) ? (digits.get(record) ?? '') : String(number);
 }
 
-/** The digits of the integer keys of the first `records` records. */
 export function allDigits(index: RecordIndex, records: number): readonly Id[] {
   const keys: Id[] = [];
   // `Array.from` would take four times as long.
@@ -63,14 +56,12 @@ export function allDigits(index: RecordIndex, records: number): readonly Id[] {
   return keys;
 }
 
-/** The rows from `from` up to `end`. */
 export function rowsBetween(from: number, end: number): Uint32Array {
   const rows = new Uint32Array(end - from);
   for (let at = 0; at < rows.length; at += 1) rows[at] = from + at;
   return rows;
 }
 
-/** Orders two records by their integer keys: negative if the first one's is lower, 0 if they are equal. */
 export function compareKeys(index: RecordIndex, a: number, b: number): number {
   const difference = (index.numbers?.[a] ?? Number.NaN) - (index.numbers?.[b] ?? Number.NaN);
   return Number.isNaN(difference) ? compareIds(digitsAt(index, a), digitsAt(index, b)) : difference;

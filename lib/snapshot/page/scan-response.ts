@@ -18,21 +18,15 @@ import { textAt } from './value-at.ts';
 
 /*
  * The records of a response, found without parsing it, so that memory holds its bytes, and a few numbers for each
- * record. Each scan validates all of it: it must be UTF-8 and one JSON value by RFC 8259, nested at most `MAX_DEPTH`
- * deep; otherwise it throws `SyntaxError` with the byte, or `JsonLimitError`. A byte order mark is skipped, as in
- * `Response.json`.
- *
- * If a member occurs twice the last one wins, as in `JSON.parse`; if a record has a field twice, both types are recorded.
+ * record. All of it is validated: UTF-8 and one JSON value by RFC 8259, nested at most `MAX_DEPTH` deep; otherwise a
+ * scan throws `SyntaxError` with the byte, or `JsonLimitError`. A byte order mark is skipped, as in `Response.json`. Of
+ * a member that occurs twice the last one wins, as in `JSON.parse`; of a field that does, both types are recorded.
  */
 
-/** A response that is an object, with its records in the array that is one of its members. */
 export type ScannedObject = {
   /** The records of the last array with the name; undefined if there is none, or if the response is no object. */
   readonly found: FoundRecords | undefined;
-  /**
-   * Another member of the object, parsed: integers beyond 2^53 are bigints. Undefined if there is none of that name.
-   * Throws `JsonLimitError`.
-   */
+  /** Another member, parsed: integers beyond 2^53 are bigints. Undefined if there is none. Throws `JsonLimitError`. */
   readonly member: (name: string) => unknown;
 };
 
@@ -61,7 +55,6 @@ export function scanList(bytes: Buffer, wanted: Wanted): FoundRecords | undefine
   return found;
 }
 
-/** The response itself as the only record. */
 export function scanRecord(bytes: Buffer, wanted: Wanted): FoundRecords {
   const { json, start } = begin(bytes);
   const found = findRecord(json, start, wanted);

@@ -1,9 +1,7 @@
 import { parseJson } from '../../base/index.ts';
 import { type JsonBytes, OPEN_ARRAY, OPEN_OBJECT, QUOTE, skipText, skipValue } from './json-bytes.ts';
 
-/*
- * Values of a response whose bytes were validated, by the place where they start; 0 stands for a value that is not there.
- */
+/* Values of a response whose bytes were validated, by the place where they start; 0 stands for a value that is not there. */
 
 /** The string whose opening quote is at `at`. */
 export function textAt(json: JsonBytes, at: number): string {
@@ -13,10 +11,7 @@ export function textAt(json: JsonBytes, at: number): string {
 /** Longer than any time or title that is of use. */
 const LONGEST_SCALAR = 4_096;
 
-/**
- * The value at a place, if it has at most 4,096 bytes: integers beyond 2^53 are bigints. Of a longer one only the type
- * is right: an empty text, NaN, or an object. Undefined if it is not there.
- */
+/** The value at a place, or if it has over 4,096 bytes one of its type: '', NaN or {}. Integers beyond 2^53 are bigints. */
 export function scalarAt(json: JsonBytes, at: number): unknown {
   if (at === 0) return undefined;
   const end = skipValue(json, at, 0);

@@ -3,7 +3,6 @@ import type { Manifest } from '../manifest.ts';
 import { isSamePlatform } from '../same-platform.ts';
 import type { GateName } from '../scan.ts';
 
-/** A run as the gates see it. */
 export type GatedRun = Pick<
   Manifest,
   'records' | 'fields' | 'selection' | 'platform' | 'consistency' | 'startedAt'
@@ -12,24 +11,18 @@ export type GatedRun = Pick<
   readonly scanRefused: readonly GateName[];
 };
 
-/** What the gates need to know besides the two runs. */
 export type Circumstances = {
   /** True if what is published now is missing or damaged. */
   readonly isBroken: boolean;
-  /** Epoch milliseconds. */
   readonly nowMs: number;
 };
 
-/** How far two clocks may lie apart, in milliseconds. */
 const CLOCKS_APART_MS = 300_000;
 
 /** True for a time that lies ahead of every clock that is nearly right. */
 export const isFuture = (time: string, nowMs: number): boolean => Date.parse(time) > nowMs + CLOCKS_APART_MS;
 
-/**
- * The reasons not to publish a run, in a fixed order; if there are none, it is published. `last` is the run that is
- * published now.
- */
+/** The reasons not to publish a run, in a fixed order. `last`: the run that is published now. */
 export function refusals(
   run: GatedRun,
   last: Manifest | undefined,

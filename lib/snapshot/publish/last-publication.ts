@@ -9,7 +9,6 @@ import {
   type Part,
 } from '../manifest.ts';
 
-/** What is published at a place now. */
 export type LastPublication = {
   /** The etag of `latest.json`; undefined if there is none. */
   readonly etag: string | undefined;
@@ -54,7 +53,6 @@ export async function missingPart(
   return `${lost.key}: expected a part of ${lost.bytes} bytes, got ${got === undefined ? 'nothing' : `${got} bytes`}`;
 }
 
-/** The sizes of all objects in a folder, by their keys. */
 export async function sizesIn(store: Store, folder: string): Promise<ReadonlyMap<string, number>> {
   const sizes = new Map<string, number>();
   for await (const { key, sizeBytes } of store.list(folder)) sizes.set(key, sizeBytes);

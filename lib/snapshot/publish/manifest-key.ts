@@ -19,10 +19,7 @@ export async function manifestKeys(store: Store, place: Place, run: Run): Promis
   return keys;
 }
 
-/**
- * Stores the manifest of one publication of a run under a key that no other publication has, and returns the key:
- * `_manifest.json`, or `_manifest-TOKEN.json` if there is one already, or was.
- */
+/** Stores a manifest under a key of its own, and returns it: `_manifest-TOKEN.json` if there is, or was, `_manifest.json`. */
 export async function storeManifest(store: Store, place: Place, run: Run, body: Uint8Array): Promise<string> {
   const folder = publishedFolder(place, run);
   for (let isFirst = !(await wasLatest(store, place, run)); ; isFirst = false) {
@@ -45,10 +42,7 @@ export async function wasLatest(store: Store, place: Place, run: Run): Promise<b
   return false;
 }
 
-/**
- * Marks what is published now, before `latest.json` is moved from it to the manifest `next`. If nobody can read what that
- * is, every run with a manifest counts as published.
- */
+/** Marks what `latest.json` names before it is moved to `next`; if nobody can read that, every run with a manifest. */
 export async function markLatest(
   store: Store,
   place: Place,
@@ -65,9 +59,8 @@ export async function markLatest(
 type AtPlace = { readonly store: Store; readonly place: Place; readonly signal?: AbortSignal | undefined };
 
 /**
- * Deletes the manifests in the folder of the run that `latest.json` names, but for the one that it names: publishers of
- * the run left them that lost, or were killed. A publisher that still works fails to move `latest.json` to its own, since
- * that is stored again first. True if there were any, or if `latest.json` was moved meanwhile.
+ * Deletes the manifests beside the one that `latest.json` names, which is stored again first: publishers that still
+ * work cannot move it then. True if there were any, or if `latest.json` was moved meanwhile.
  */
 export async function withdrawManifests({ store, place, signal }: AtPlace, latest: Latest): Promise<boolean> {
   const keys = await manifestKeys(store, place, { id: latest.run, startedAt: latest.startedAt });
@@ -78,7 +71,6 @@ export async function withdrawManifests({ store, place, signal }: AtPlace, lates
   return true;
 }
 
-/** How often others may move `latest.json` before we give up. */
 const MOST_ROUNDS = 20;
 
 /** More white space than that begins at one again. */

@@ -5,7 +5,6 @@ import { type Comparison, compareSideBySide, NotSideBySideError } from '../chang
 import { createFramePacker } from '../frames/frame-packer.ts';
 
 export type ChangesToPublish = Comparison & {
-  /** Where the changes go. */
   readonly key: string;
   /** The store that they go to. Default: the one that the runs are in. */
   readonly to?: Store | undefined;
@@ -14,9 +13,8 @@ export type ChangesToPublish = Comparison & {
 };
 
 /**
- * Compares two published runs, stores the changes as gzipped lines, and returns their counts; what is stopped is done
- * again. The runs are read side by side, without the parts that are the same in both. If their orders differ too much for
- * that, they are put into buckets by key hash, and compared bucket by bucket.
+ * Stores the changes between two runs as gzipped lines, found side by side, or in buckets if their orders differ too
+ * much.
  */
 export async function publishChanges(options: ChangesToPublish): Promise<ChangeCounts> {
   const { store, to = store, scratch } = options;

@@ -5,21 +5,15 @@ import { missingPart, sizesIn } from './last-publication.ts';
 
 export type PartsToPublish = {
   readonly store: Store;
-  /** The run's parts, in order. */
   readonly parts: readonly Part[];
   /** The run's folder under `work/`, where they must lie, and where the published ones go; each ends in a slash. */
   readonly work: string;
   readonly folder: string;
 };
 
-/** How many parts are copied at the same time. */
 const AT_ONCE = 3;
 
-/**
- * Copies the parts of a run to where it is published, a few at a time, unless they are there, and returns them under their
- * new keys. Their bytes are not read: whoever reads a part checks them. Throws `StoredObjectError` that names a part that is
- * missing, of another size, or elsewhere.
- */
+/** Copies parts that are not there yet. Throws `StoredObjectError` if one is missing, of another size, or elsewhere. */
 export async function publishParts({ store, parts, work, folder }: PartsToPublish): Promise<Part[]> {
   const published = parts.map((part, index) => ({
     ...part,

@@ -51,9 +51,7 @@ export type PublishOptions = {
   readonly run: Run;
   /** All that the run found; its parts are in the work folder. */
   readonly finished: FinishedRun;
-  /** Publish although a gate refused. */
   readonly force: boolean;
-  /** Accepted reasons: they do not refuse this run. Default: none. */
   readonly accept?: readonly GateName[] | undefined;
   /** Epoch milliseconds. Default: this machine's clock. */
   readonly now?: (() => number) | undefined;
@@ -69,11 +67,9 @@ const MOST_RACES = 20;
 
 /**
  * Publishes a finished run unless a gate refuses: stores its parts, its changes and its manifest, and then moves
- * `latest.json` on condition that nobody else has moved it in the meantime. If somebody has, the run is judged and
- * compared again, against their run, so `latest.json` goes back to an earlier start only by force. A run that is
- * already published stays published. One that was stopped is continued by the next call, which publishes the same bytes.
- *
- * Its tables are made afterwards, by `makeTables`.
+ * `latest.json` unless somebody else has moved it in the meantime: then the run is judged and compared again, so that
+ * it goes back to an earlier start only by force. A published run stays published. One that was stopped is continued by
+ * the next call, which publishes the same bytes. Tables are made afterwards (`makeTables`).
  */
 export async function publishRun(options: PublishOptions): Promise<Publication> {
   for (let race = 0; race < MOST_RACES; race += 1) {
@@ -87,7 +83,6 @@ export async function publishRun(options: PublishOptions): Promise<Publication> 
 
 type Tried = Publication | 'lost-race';
 
-/** Publishes the run after what is published now. */
 async function publishAfter(options: PublishOptions, last: LastPublication): Promise<Tried> {
   const { store, source, run, force } = options;
   const { latest } = last;
@@ -115,10 +110,7 @@ async function publishAfter(options: PublishOptions, last: LastPublication): Pro
   }
 }
 
-/**
- * Copies the parts of the manifest to the run's folder, and compares them with the last run. Returns the manifest with the
- * published parts and the counts of changes, which are stored under a key that no other publication has.
- */
+/** Copies the parts, stores the changes under a key that no other publication has, and returns the manifest with both. */
 async function storeRun(
   { store, source, run, signal }: PublishOptions,
   manifest: Manifest,
@@ -140,7 +132,6 @@ async function storeRun(
   }
 }
 
-/** The manifest of the run, with what the gates say of it. */
 function judge(
   options: PublishOptions,
   { manifest: last, broken }: LastPublication,
@@ -163,10 +154,7 @@ function judge(
   };
 }
 
-/**
- * True if another run was published after this one began, and started later. Clocks decide only between runs that were
- * under way at the same time, and one that is ahead of ours decides nothing.
- */
+/** True if another run was published after this one began, and started later, by a clock that is not ahead of ours. */
 function isSuperseded({ run, finished, now = Date.now }: PublishOptions, latest: Latest): boolean {
   if (latest.run === run.id || latest.run === finished.begunAfter) return false;
   return latest.startedAt >= run.startedAt && !isFuture(latest.startedAt, now());

@@ -14,10 +14,7 @@ import { wasLatest } from './manifest-key.ts';
 
 export type RunToTag = { readonly store: Store; readonly place: Place; readonly run: Run };
 
-/**
- * Tags all that is stored of a run that is not the newest, so that the lifecycle of runs may expire it. That all is
- * tagged is recorded last (`TAGGED_NAME`). Whoever finds that the newest run was replaced before takes the tags from it.
- */
+/** Tags all that is stored of a replaced run, so that the lifecycle may expire it. Recorded last (`TAGGED_NAME`). */
 export async function tagReplaced({ store, place, run }: RunToTag): Promise<void> {
   if (store.tagAll === undefined) return;
   await tagRun({ store, place, run }, REPLACED);

@@ -14,22 +14,15 @@ import { type NewRun, startRun } from './take-run.ts';
 export type BeginOptions = {
   readonly store: Store;
   readonly compression: Compression;
-  /** The platform's host. */
   readonly platform: string;
-  /** Where the ids of the request came from, in words. */
   readonly idsFrom?: string | undefined;
-  /** Epoch milliseconds. */
   readonly now: () => number;
-  /** From 0 up to 1. */
   readonly random: () => number;
   /** Stops the search for ids that another source links to. */
   readonly signal?: AbortSignal | undefined;
 };
 
-/**
- * Begins a run of a request, and stores the ids that it reads one by one, so that it can be resumed. Throws
- * `StoredObjectError` if the ids come from another source of which no run can be read.
- */
+/** Begins a run, and stores the ids that it reads one by one. Throws `StoredObjectError` if their source cannot be read. */
 export async function beginRun(request: SnapshotRequest, options: BeginOptions): Promise<Saved> {
   const { store, compression, platform, idsFrom } = options;
   const place = placeOf(request.source, request.as);
@@ -63,10 +56,7 @@ async function idsOf(
 /** The most ids that a manifest lists in full. */
 const MOST_LISTED = 1_000;
 
-/**
- * Ids as a selection has them, the same for the same ids: a sorted list if they are few, otherwise their number and the
- * sha256 of their lines.
- */
+/** The same for the same ids: a sorted list if they are few, otherwise their number and the sha256 of their lines. */
 export function givenIds(ids: readonly string[]) {
   const sorted = [...new Set(ids)].sort();
   if (sorted.length <= MOST_LISTED) return sorted;

@@ -21,10 +21,8 @@ const checkpointSchema = z.object({
   source: placeSchema,
   run: z.string(),
   startedAt: z.string(),
-  /** The host that the run was begun on. */
   platform: z.string(),
   selection: anyRecord(),
-  /** The run that was published when this one began; null if none was, or if that could not be read. */
   begunAfter: z.nullable(z.string()),
   idsFrom: z.optional(z.string()),
   compression: z.enum(['gzip', 'zstd']),
@@ -34,7 +32,6 @@ const checkpointSchema = z.object({
   outcome: z.nullable(outcomeSchema),
   /** How many parts have been stored, including those of segments that were dropped: the number of the next one. */
   parts: z.number(),
-  /** The ids that the platform does not have, in the order in which they were found. */
   missing: z.array(missingIdSchema),
   /** The run when the current segment began, which it returns to if the segment restarts; absent for the first one. */
   segment: z.optional(endSchema),
@@ -55,7 +52,6 @@ export const CHECKPOINT_NAME = '_checkpoint.json';
 
 const checkpointKey = (source: Place, run: string) => `${workFolder(source, { id: run })}${CHECKPOINT_NAME}`;
 
-/** True if a run has a checkpoint, in whatever state. */
 export async function hasCheckpoint(store: Store, source: Place, run: string): Promise<boolean> {
   const wanted = checkpointKey(source, run);
   for await (const { key } of store.list(wanted)) if (key === wanted) return true;
@@ -107,10 +103,7 @@ export async function recordPart(store: Store, part: Part, previous: string | nu
   return key;
 }
 
-/**
- * All parts of a run, first to last, found by following the entries back from the last one; `after`: only those after
- * the part with this entry.
- */
+/** The parts of a run, first to last, found from the last one's entry back; `after`: those after the part of this entry. */
 export async function readParts(
   store: Store,
   lastPart: string | null,

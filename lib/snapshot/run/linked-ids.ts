@@ -9,12 +9,10 @@ import type { Source } from '../sources/sources.ts';
 export type LinkedIdsOptions = {
   readonly store: Store;
   readonly from: Source;
-  /** The fields of a record that have the links, and the ids that a record of these links to. */
   readonly fields: readonly string[];
   readonly idsIn: (record: unknown) => readonly string[];
   /** What the ids identify, for messages: `datasets`. */
   readonly field: string;
-  /** The platform's host, on which the ids are looked up. */
   readonly platform: string;
   readonly signal?: AbortSignal | undefined;
 };
@@ -22,10 +20,7 @@ export type LinkedIdsOptions = {
 /** The ids that a published run links to, each once and sorted as text. */
 export type LinkedIds = { readonly run: string; readonly ids: readonly string[] };
 
-/**
- * The ids that the last published run of a whole source links to. Memory holds the distinct ids. Throws
- * `StoredObjectError` if none has been published, if it is missing or damaged, or if it was taken from another platform.
- */
+/** The ids that the last published run of a source links to. Throws `StoredObjectError` for none, or another platform's. */
 export async function linkedIds(options: LinkedIdsOptions): Promise<LinkedIds> {
   const { store, from, field, platform } = options;
   const found = await replaceable(options, async () => {

@@ -29,12 +29,10 @@ const FRAME_BYTES = 1_000_000;
 const LINE_FEED = 0x0a;
 
 /**
- * Writes batches of records into parts that end after the same keys in every run (`endsPart`), wherever a run was stopped
- * and whatever its pages were: the bytes of a part depend on its records alone, so that parts repeat from run to run.
- * Memory holds the compressed parts that are not stored yet: a name ends in the sha256 of all bytes.
- *
- * What the open part holds is stored under a name of its own whenever a run becomes durable (`storeOpen`), and whoever
- * resumes the run reads it (`resume`) and carries on.
+ * Writes records into parts that end after the same keys in every run (`endsPart`), wherever it was stopped and
+ * whatever its pages were: the bytes of a part depend on its records alone, so that parts repeat from run to run.
+ * Memory holds the compressed parts that are not stored yet: a name ends in the sha256 of all bytes. What the open part
+ * holds is stored under a name of its own (`storeOpen`), for whoever resumes the run (`resume`).
  */
 export function createPartWriter({ store, folder, compression, ...options }: PartWriterOptions) {
   const { mostLineBytes = MOST_LINE_BYTES, partBytes = MOST_PART_BYTES } = options;
@@ -42,10 +40,7 @@ export function createPartWriter({ store, folder, compression, ...options }: Par
   /** Set once a batch was added in part: it comes again, so that nothing must be stored. */
   let failed: { readonly cause: unknown } | undefined;
   return {
-    /**
-     * Adds records in order. Resolves once there is room for more; their memory is released when they are packed. Throws
-     * `RangeError` if a line is too long. Once it has thrown, nothing is stored any more.
-     */
+    /** Resolves once there is room for more. Throws `RangeError` if a line is too long: nothing is stored any more then. */
     async write({ pieces, release }: RecordBatch): Promise<void> {
       try {
         for (const piece of pieces()) {
@@ -60,19 +55,14 @@ export function createPartWriter({ store, folder, compression, ...options }: Par
       releaseOncePacked(parts, release);
       if (parts.open().lineBytes >= partBytes) await parts.end();
     },
-    /** Ends the open part, if it has records. */
     end: parts.end,
-    /** True if a part has ended and is not stored. */
     hasEnded: () => parts.firstEnded() !== undefined,
     /** Drops all that is not stored. */
     async discard(): Promise<void> {
       failed = undefined;
       await parts.discard();
     },
-    /**
-     * Stores the first part that has ended under its number, and calls `record` with it; false if there is none. A part
-     * that could not be stored and recorded stays: the next call tries again.
-     */
+    /** Stores the first ended part and calls `record`; false if there is none. After an error the next call tries again. */
     async storeEnded(index: number, record: (part: Part) => Promise<void>): Promise<boolean> {
       if (failed !== undefined) throw failed.cause;
       const part = parts.firstEnded();
@@ -101,7 +91,6 @@ export function createPartWriter({ store, folder, compression, ...options }: Par
   };
 }
 
-/** What is known of a part before it is stored. */
 type PartInMemory = {
   readonly compressed: GatheredBytes;
   lineBytes: number;
@@ -112,7 +101,6 @@ type PartInMemory = {
 
 type Parts = ReturnType<typeof createParts>;
 
-/** The open part, and those that have ended. */
 function createParts(compression: Compression) {
   // Parts use the same memory in turn: new buffers would be held until the old ones are collected.
   const free: GatheredBytes[] = [];

@@ -8,14 +8,11 @@ import type { ScanOutcome, ScanStep } from '../scan.ts';
 import { type Checkpoint, recordPart, saveCheckpoint } from './checkpoint.ts';
 import { createPartWriter } from './part-writer.ts';
 
-/** A checkpoint and the etag of its stored object. */
 export type Saved = { readonly checkpoint: Checkpoint; readonly etag: string };
 
 export type ProgressOptions = {
   readonly store: Store;
-  /** Calls made in this process so far. */
   readonly callCounts: () => CallCounts;
-  /** See `PartWriterOptions`. */
   readonly mostLineBytes?: number | undefined;
   readonly partBytes?: number | undefined;
 };
@@ -52,11 +49,9 @@ export async function startProgress(saved: Saved, { store, callCounts, ...limits
   return {
     save,
     records: () => taken.records,
-    /** True once a part has ended that is not durable. */
     hasEnded: writer.hasEnded,
     /** Milliseconds since the first record that is not durable was added; 0 if all are. */
     unsavedMs: () => (sinceMs === undefined ? 0 : performance.now() - sinceMs),
-    /** Adds the records and missing ids of a step, and the position after them. */
     async add(step: ScanStep<unknown>): Promise<void> {
       sinceMs ??= performance.now();
       await writer.write(step.batch);
@@ -68,9 +63,8 @@ export async function startProgress(saved: Saved, { store, callCounts, ...limits
       checkpoint = { ...checkpoint, segment: { lastPart, open, records, fields } };
     },
     /**
-     * Drops the records of the segment. Their parts stay in the work folder, and no checkpoint names them from the next
-     * one on. Their numbers are not used again: a process that still takes the dropped records would otherwise replace
-     * the entry of an equal part.
+     * Drops the records of the segment. The numbers of their parts are not used again: a process that still takes them
+     * would otherwise replace the entry of an equal part.
      */
     async restart(position: unknown): Promise<void> {
       await writer.discard();
@@ -108,10 +102,7 @@ function withTypes(fields: FieldTypes, more: FieldTypes): FieldTypes {
   return Object.fromEntries([...types].sort());
 }
 
-/**
- * Makes a function that hears where each checkpoint has the open part, and deletes what no one needs: not the one before
- * the last, since a process that read that checkpoint may be about to read it, nor the one that the segment began with.
- */
+/** Deletes replaced open parts: not the one before the last, which may still be read, nor the one the segment began with. */
 function createDeletion(store: Store, first: string | undefined) {
   const keys = first === undefined ? [] : [first];
   return async (key: string | undefined, segment: string | undefined): Promise<void> => {
@@ -121,7 +112,6 @@ function createDeletion(store: Store, first: string | undefined) {
   };
 }
 
-/** A run at its beginning. */
 const EMPTY = { lastPart: null, open: null, records: 0, fields: {} };
 
 /** The calls of a run: those of earlier processes plus those that this one has made since. */

@@ -11,12 +11,9 @@ import type { Saved } from './slice-progress.ts';
 import { SnapshotStoppedError } from './snapshot-stopped-error.ts';
 import { type SnapshotProgress, takeSlice } from './take-slice.ts';
 
-/** What a snapshot of any source needs. Times in milliseconds, sizes in bytes. */
 export type SnapshotOptions = {
   readonly store: Store;
-  /** The platform's host, as written in the manifest. */
   readonly platform: string;
-  /** The calls of this process so far. */
   readonly callCounts: () => CallCounts;
   /** What the pace has granted this process so far. Default: not in the manifest. */
   readonly paceCounts?: (() => PaceCounts) | undefined;
@@ -27,25 +24,20 @@ export type SnapshotOptions = {
   readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
   /** Called once everything has been read, before it is published. */
   readonly onRead?: (() => void) | undefined;
-  /** Epoch milliseconds. */
   readonly now: () => number;
-  /** From 0 up to 1. */
   readonly random: () => number;
   /** Stops the run at its next durable part; the run can be resumed. */
   readonly signal?: AbortSignal | undefined;
-  /** See `SliceOptions`. */
   readonly partBytes?: number;
   /** How long a part stays open at most, in milliseconds. Default 30 s. */
   readonly partMs?: number | undefined;
 };
 
-/** A run to start, as its checkpoint and its manifest will describe it. */
 export type NewRun = Pick<Checkpoint, 'source' | 'compression' | 'selection' | 'platform'> & {
   /** Where the ids of the request came from, in words. */
   readonly idsFrom?: string | undefined;
 };
 
-/** Starts a run, and returns its first checkpoint. */
 export async function startRun(
   { source, compression, selection, platform, idsFrom }: NewRun,
   { store, now, random }: Pick<SnapshotOptions, 'store' | 'now' | 'random'>,
@@ -75,10 +67,7 @@ export async function startRun(
   return { checkpoint, etag: await saveCheckpoint(store, checkpoint, undefined) };
 }
 
-/**
- * Takes a run from its checkpoint to its end and publishes it unless a gate refuses for a reason that is not accepted.
- * Throws `SnapshotStoppedError` around whatever stopped it; earlier published runs stay as they were.
- */
+/** Takes a run to its end and publishes it unless a gate refuses. Throws `SnapshotStoppedError` around what stopped it. */
 export async function takeRun(
   started: Saved,
   scan: Scan<unknown>,
@@ -96,7 +85,6 @@ export async function takeRun(
   }
 }
 
-/** What the publication of a run needs of its options. */
 export type PublishTakenOptions = Pick<
   SnapshotOptions,
   'store' | 'now' | 'force' | 'accept' | 'paceCounts' | 'signal'
@@ -114,7 +102,6 @@ export async function publishTaken(
   return publishRun({ store, source, run, finished, force, accept, now, signal });
 }
 
-/** What a run found, before the gates have decided. */
 async function finishedRun(
   checkpoint: Checkpoint,
   { store, now, paceCounts }: Pick<SnapshotOptions, 'store' | 'now' | 'paceCounts'>,

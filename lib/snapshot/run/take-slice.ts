@@ -9,9 +9,7 @@ import { type Saved, startProgress } from './slice-progress.ts';
 export type SliceOptions = {
   readonly store: Store;
   readonly scan: Scan<unknown>;
-  /** Calls made in this process so far. */
   readonly callCounts: () => CallCounts;
-  /** See `PartWriterOptions`. */
   readonly partBytes?: number | undefined;
   /** Records are durable at most so many milliseconds after they were added, even while a page is awaited. Default 30 s. */
   readonly partMs?: number | undefined;
@@ -19,7 +17,6 @@ export type SliceOptions = {
   readonly mostLineBytes?: number | undefined;
   /** Called after each step of the scan: true ends the slice. Default: always false. */
   readonly isOver?: () => boolean;
-  /** Called after each step of the scan. */
   readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
   /** Ends the scan; what has been read by then is saved. */
   readonly signal?: AbortSignal | undefined;
@@ -28,16 +25,12 @@ export type SliceOptions = {
 export type SnapshotProgress = {
   readonly records: number;
   readonly total: number | null;
-  /** The part that is done, from 0 to 1, where the total does not say it. */
   readonly share?: number | undefined;
 };
 
 const PART_MS = 30_000;
 
-/**
- * Resumes a run from its checkpoint until the scan ends, the slice is over, or something fails. Whatever ends it, the
- * records read so far become durable and the checkpoint advances; a failure is thrown after that.
- */
+/** Resumes a run until the scan or the slice ends, or something fails: what was read until then becomes durable first. */
 export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Saved> {
   const { scan, signal, partMs = PART_MS, isOver = () => false, onProgress } = options;
   const progress = await startProgress(saved, options);
@@ -87,10 +80,7 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
   }
 }
 
-/**
- * Awaits `awaited`. If that takes longer than `afterMs`, `work` is done once meanwhile, and has ended when this
- * resolves. A failure of `work` is dropped: its caller tries again.
- */
+/** Awaits, and after `afterMs` does `work` once meanwhile, to its end. Its failure is dropped: the caller tries again. */
 async function meanwhile<T>(awaited: Promise<T>, afterMs: number, work: () => Promise<unknown>): Promise<T> {
   let working: Promise<unknown> = Promise.resolve();
   const timer = setTimeout(() => {

@@ -8,7 +8,6 @@ import { missingId, refusedForMissing } from './refused-calls.ts';
 export const fanOutPosition = z.object({
   /** The index of the next id. */
   next: z.number(),
-  /** Records so far. */
   records: z.number(),
   /** How many ids before it are missing. */
   missing: z.number(),
@@ -19,7 +18,6 @@ export type FanOutPosition = z.infer<typeof fanOutPosition>;
 export type FanOutOptions = {
   /** Without duplicates, in the order in which their records are written. */
   readonly ids: readonly string[];
-  /** The records of one id, in order. */
   readonly read: (id: string, signal: AbortSignal) => Promise<RecordBatch>;
   /** How many records there will be, if the ids determine it; otherwise null. */
   readonly total: number | null;
@@ -28,11 +26,7 @@ export type FanOutOptions = {
 /** How many ids are read ahead: enough to use the whole pace if a response takes a second. */
 const CONCURRENCY = 8;
 
-/**
- * Reads one response per id, in parallel, and yields one step per id, in the order of the ids. If the platform responds
- * 404 or 403, the id is missing; any other error ends the scan and aborts the reads under way. Each response is complete,
- * so the scan is proved.
- */
+/** One step per id, in the order of the ids. After 404 or 403 an id is missing; any other error ends the scan. */
 export function fanOut({ ids, read, total }: FanOutOptions): Scan<FanOutPosition> {
   return async function* ({ from = START, signal }) {
     let position = from;
@@ -63,7 +57,6 @@ export function fanOut({ ids, read, total }: FanOutOptions): Scan<FanOutPosition
 
 const START: FanOutPosition = { next: 0, records: 0, missing: 0 };
 
-/** The result of one id. */
 type One = { readonly batch: RecordBatch; readonly missing: readonly MissingId[] };
 
 async function readOne(id: string, read: FanOutOptions['read'], signal: AbortSignal): Promise<One> {

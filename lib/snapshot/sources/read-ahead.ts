@@ -1,6 +1,5 @@
 export type ReadAheadOptions<Item, Result> = {
   readonly items: readonly Item[];
-  /** `signal` is aborted when the result is no longer needed. */
   readonly read: (item: Item, signal: AbortSignal) => Promise<Result>;
   /** How many reads may be under way, or finished and not yet yielded; at least 1. */
   readonly concurrency: number;
@@ -13,10 +12,9 @@ export type ReadAheadOptions<Item, Result> = {
 const AHEAD_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads items in parallel and yields the results in the order of the items. The first failure in time aborts all other
- * reads at once; the results up to the first item that lacks one are still yielded, and then the failure is thrown. If
- * the caller stops early or aborts, the reads under way are aborted. Where sizes are counted, the first item is read
- * alone, and fewer are read ahead after large results.
+ * Reads in parallel, and yields in the order of the items. The first failure aborts all other reads, and is thrown
+ * after the results before it. Where sizes are counted, the first item is read alone, and fewer ahead after large
+ * results.
  */
 export async function* readAhead<Item, Result>({
   items,
@@ -39,7 +37,6 @@ export async function* readAhead<Item, Result>({
       return failed;
     }
   };
-  /** Of the latest results. */
   let sizes: readonly number[] = [];
   const queue: ReturnType<typeof start>[] = [];
   let started = 0;

@@ -1,7 +1,6 @@
 import { PlatformError } from '../../platform/index.ts';
 import type { GateName, MissingId } from '../scan.ts';
 
-/** The status that the platform refused a call with; undefined for any other error. */
 const statusOf = (error: unknown): number | undefined =>
   error instanceof PlatformError && error.failure.kind === 'status' ? error.failure.status : undefined;
 

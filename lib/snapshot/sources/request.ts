@@ -11,7 +11,6 @@ export const placeName = z
 
 const gate = z.enum(gateNames, { error: `one of ${gateNames.join(', ')}` });
 
-/** The fields of every request. */
 export const commonFields = {
   /** A place of its own for a narrowed snapshot. */
   as: z.optional(placeName),
@@ -27,11 +26,9 @@ export function requestFields<S extends Source>(source: S, bounds: Bounds = 'fie
   return { ...commonFields, source: z.literal(source), ...fields };
 }
 
-/** The schema of a request of one source with additional fields. */
 const schemaWith = <S extends Source, More extends Fields>(source: S, more: More, bounds?: Bounds) =>
   z.strictObject({ ...more, ...requestFields(source, bounds) });
 
-/** The schemas of the requests of all sources, each with additional fields. */
 export const requestSchemasWith = <More extends Fields>(more: More, bounds?: Bounds) =>
   Object.fromEntries(sources.map((source) => [source, schemaWith(source, more, bounds)])) as {
     readonly [S in Source]: ReturnType<typeof schemaWith<S, More>>;

@@ -2,14 +2,11 @@ import * as z from 'zod/mini';
 import { emptyBatch } from '../page/record-batch.ts';
 import type { ScanStart, ScanStep } from '../scan.ts';
 
-/** Reads something once, from the beginning or from a position. */
 type Read<Position, Result> = (
   start: ScanStart<Position>,
-  /** True if there will be no further read, so that this one must be taken as it is. */
   isLast: boolean,
 ) => AsyncGenerator<ScanStep<Position>, Result, undefined>;
 
-/** How one read went: its result, and how many records it yielded. */
 export type ReadEnd<Result, Memo> = {
   readonly result: Result;
   readonly records: number;
@@ -19,7 +16,6 @@ export type ReadEnd<Result, Memo> = {
   readonly memo: Memo | null;
 };
 
-/** What to do after a read: to read everything again, or to end with an outcome. */
 export type Judgement<Outcome, Memo> =
   | { readonly kind: 'again'; readonly memo: Memo | null }
   | { readonly kind: 'ended'; readonly outcome: Outcome };
@@ -28,9 +24,7 @@ export type Judgement<Outcome, Memo> =
 export type RereadPosition<Position, Memo> = {
   /** The number of the read; 1 is the first. */
   readonly read: number;
-  /** How many records it has yielded. */
   readonly records: number;
-  /** Its position; null at its beginning. */
   readonly at: Position | null;
   readonly memo: Memo | null;
 };
@@ -49,15 +43,11 @@ type RereadingOptions<Position, Result, Outcome, Memo> = {
   readonly judge: (end: ReadEnd<Result, Memo>) => Judgement<Outcome, Memo>;
 };
 
-/** All reads of something, from the beginning or from a position, and how many there were. */
 type Rereading<Position, Outcome, Memo> = (
   start: ScanStart<RereadPosition<Position, Memo>>,
 ) => AsyncGenerator<ScanStep<RereadPosition<Position, Memo>>, Outcome & { passes: number }, undefined>;
 
-/**
- * Reads everything from its beginning, and again if the judge finds the read doubtful, at most three times. Each read
- * replaces what the ones before it yielded.
- */
+/** Reads everything again if the judge finds a read doubtful, at most three times; each replaces what came before it. */
 export function rereading<Position, Result, Outcome extends object, Memo>(
   options: RereadingOptions<Position, Result, Outcome, Memo>,
 ): Rereading<Position, Outcome, Memo> {

@@ -4,7 +4,6 @@ import type { EndpointName } from '../../platform/endpoints.ts';
 import type { Call } from '../../platform/index.ts';
 import type { Scan } from '../scan.ts';
 
-/** The fields that a request of one source has in addition to those of every request, each with its schema. */
 export type Fields = z.core.$ZodShape;
 
 /** A source as its file defines it; the types of its parts are checked against one another. */
@@ -16,7 +15,6 @@ type Definition<
   Linked extends string,
 > = {
   readonly name: Name;
-  /** The operation of the platform that it is read by. */
   readonly operation: EndpointName;
   /** What a snapshot of it takes, as one line of the help. */
   readonly takes: string;
@@ -35,11 +33,7 @@ type Definition<
   readonly sample: (records: SampleRecords) => readonly string[];
 };
 
-/**
- * All that the program knows about one source. Its requests, messages, schedules and command, its runs and their
- * comparison, its Glue table and its part of the tour are made from this. `F`: the fields of a request; `Linked`: the
- * source whose records link to its ids.
- */
+/** All that the program knows about one source. `F`: the fields of a request; `Linked`: the source that links to its ids. */
 export type SourceDefinition<
   Name extends string = string,
   F extends Fields = Fields,
@@ -71,17 +65,13 @@ export function defineSource<
   };
 }
 
-/**
- * A rule on several fields of a request, checked on the request as received and reported at the field `at`. `expected`
- * names other fields through `named`: as fields, or as options of the command.
- */
+/** A rule on several fields of a request as received. `named`: another field's name, or its option of the command. */
 export type RequestRule = {
   readonly at: string;
   readonly expected: (named: (field: string) => string) => string;
   readonly holds: (request: Readonly<Record<string, unknown>>) => boolean;
 };
 
-/** Where a run gets the ids that it reads one by one. */
 type IdsOfRun<Field extends string, Linked extends string> = {
   /** The field of the request that contains them, and the member of the selection that names them. */
   readonly field: Field;
@@ -94,7 +84,6 @@ type IdsOfRun<Field extends string, Linked extends string> = {
   };
 };
 
-/** What a scan needs. */
 export type RunToScan = {
   readonly call: Call;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -103,10 +92,8 @@ export type RunToScan = {
   /** How many rows each page requests, if the source has pages of rows. Default: the most that the platform allows. */
   readonly pageRows?: number | undefined;
 };
-/** How the records of a source are distinguished, compared, and shown to people. */
 export type RecordRules<Column extends string = string> = {
   readonly key: RecordKey<Column>;
-  /** The field that people know a record by. */
   readonly label: Column;
   /** Top-level fields that differ between responses although nothing has changed: never compared. */
   readonly volatile: readonly Column[];
@@ -155,7 +142,6 @@ export type RequestOption = {
   readonly entry?: { readonly expected: string; readonly read: (text: string) => unknown };
 };
 
-/** The ids of the reference platform's records that samples may use. */
 type SampleRecords = {
   readonly filesetIds: readonly string[];
   readonly datasetIds: readonly string[];

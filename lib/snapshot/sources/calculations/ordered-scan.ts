@@ -21,7 +21,6 @@ import { counted, outcomeOf, type Progress, refuseStall, ScanError, withReported
  * a time has more rows than a page, no page shows all of them: the scan makes no progress.
  */
 
-/** What is proved, and what the proof assumes. */
 const CLAIMS = {
   id: provedIf(true, ['current-responses']),
   created: provedIf(true, ['current-responses', 'fixed-creation-times']),
@@ -39,11 +38,7 @@ export type ReadOptions = {
   readonly limit: number;
 };
 
-/**
- * Reads all rows in the order of ids or of their creation, by offset, each page overlapping the last by a row that
- * proves the seam. Throws `ScanError` if the platform contradicts the order, if the order proves nothing because a row
- * has no time or a time more rows than a page, or if the scan makes no progress.
- */
+/** Reads all rows by id or creation. Throws `ScanError` if the order is contradicted, proves nothing, or leads nowhere. */
 export async function* orderedScan(
   { readPage, limit }: ReadOptions,
   { from, signal }: Pick<ScanStart<Progress>, 'signal'> & { readonly from: Progress },
@@ -99,7 +94,6 @@ export async function* orderedScan(
 
 type Value = string | number;
 
-/** A page, and what its rows are sorted by. */
 type Rows = { readonly page: CalculationPage; readonly values: readonly Value[] };
 
 const compare = (a: Value, b: Value): number =>
@@ -171,10 +165,7 @@ function batchOf({ page }: Rows, rows: readonly number[]) {
   return isRest ? page.from(first) : page.batchOf(rows);
 }
 
-/**
- * Overlaps the platform's time with ours. Fetching a page early does no harm: its seam is proved by its contents, not by
- * when it was read. If a page is needed that was not planned, the rows are elsewhere now: all others are aborted.
- */
+/** A page read early does no harm: its contents prove its seam. One that was not planned means that the rows moved. */
 function createPagesAhead(read: (offset: number, signal: AbortSignal) => Promise<CalculationPage>) {
   const ahead = new Map<number, Promise<CalculationPage>>();
   let wanted = new AbortController();

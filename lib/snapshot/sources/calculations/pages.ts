@@ -11,24 +11,20 @@ import { scanObject } from '../../page/scan-response.ts';
 import { scalarAt } from '../../page/value-at.ts';
 import { createdMs } from '../created-ms.ts';
 
-/** What a search is sorted by. */
 export type SortField = 'id' | 'created';
 
 /** One page of calculations, as received: nothing in it is trusted yet. */
 export type CalculationPage = {
-  /** The ids of its rows, in order. */
   readonly keys: readonly Id[];
   /** When a row was created, if the page is sorted by that: see `createdMs`. */
   readonly createdMs: (row: number) => number;
   /** The rows from this one on, ready to be written. Call it only once: they may reuse the page's memory. */
   readonly from: (row: number) => RecordBatch;
-  /** These rows, in this order. */
   readonly batchOf: (rows: readonly number[]) => RecordBatch;
   /** The size of the whole page, decoded. */
   readonly sizeBytes: number;
   /** True if the platform says that rows may be missing. */
   readonly degraded: boolean;
-  /** The total number of rows as reported by the platform; null if it does not report it. */
   readonly total: number | null;
 };
 
@@ -42,7 +38,6 @@ type PageRequest = {
 /** Reads the page of `limit` rows from `offset`, in the order that the reader was made for. */
 export type ReadPage = (request: PageRequest) => Promise<CalculationPage>;
 
-/** What narrows a search of calculations; nothing means all. */
 type CalculationSelection = Pick<CalculationSearch, 'name' | 'filters'>;
 
 export type PageReaderOptions = {
@@ -54,10 +49,7 @@ export type PageReaderOptions = {
 /** The waits before a degraded page is read again, in milliseconds; after the last one it is taken as it is. */
 const WAITS_MS = [1_000, 2_000, 4_000, 8_000] as const;
 
-/**
- * Reads pages of calculations. Their records are the bytes as sent by the platform, and only need an id. They are not
- * parsed: the page is validated as JSON while its records are found, which takes half the time.
- */
+/** Reads pages of calculations, unparsed: they are validated while their records are found, which takes half the time. */
 export function calculationPageReader(
   { call, selection, sleep }: PageReaderOptions,
   field: SortField,

@@ -11,7 +11,6 @@ export class ScanError extends Error {
 
 /** How far one read of all calculations has progressed; plain JSON. The rows taken are in the parts of the run. */
 export const progressSchema = z.object({
-  /** The order that is requested. */
   field: z.enum(['id', 'created']),
   /** 0 while the platform keeps to that order; then the number of the round in which all rows are read, from 1 on. */
   round: z.number(),
@@ -23,7 +22,6 @@ export const progressSchema = z.object({
   stepBack: z.number(),
   /** In order: the highest value taken, as an id or in epoch milliseconds, and all ids taken with that value. */
   last: z.nullable(z.object({ value: z.union([z.string(), z.number()]), ids: z.array(z.string()) })),
-  /** The number of pages read. */
   pages: z.number(),
   /** The number of pages since one brought something new. */
   idle: z.number(),
@@ -57,7 +55,6 @@ export function withReported(position: Progress, { degraded, total }: Calculatio
   };
 }
 
-/** The position after a page with so many new rows. */
 export const counted = (position: Progress, fresh: number): Progress => ({
   ...position,
   pages: position.pages + 1,

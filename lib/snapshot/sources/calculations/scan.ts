@@ -14,11 +14,9 @@ import { NO_PROGRESS, type Progress, progressSchema, ScanError } from './progres
 import { unorderedScan } from './unordered-scan.ts';
 
 export type CalculationScanOptions = PageReaderOptions & {
-  /** How many rows each page requests, 1 to 5000; the platform may send fewer. */
   readonly limit: number;
 };
 
-/** How far a scan of calculations has progressed; plain JSON. */
 export const calculationPosition: z.ZodMiniType<RereadPosition<Progress, null>> = rereadPosition(
   progressSchema,
   z.null(),
@@ -26,19 +24,14 @@ export const calculationPosition: z.ZodMiniType<RereadPosition<Progress, null>> 
 
 /**
  * Reads all calculations: in the order of ids; by `created` if the platform responds 400 to the very first request; and
- * in no order at all, each id once and never proved, once a response contradicts the requested order or it leads
- * nowhere. An ordered scan does not remember ids, so what it took is then read from the parts of the run.
- *
- * Everything is read again, at most three times in all, if the platform reported more records than it sent. Throws
- * `PlatformError`, and `ScanError` if no order makes progress.
+ * in no order at all, never proved, once a response contradicts the order or it leads nowhere: what was taken is then
+ * read from the parts of the run. Everything is read again, at most three times in all, if the platform reported more
+ * records than it sent. Throws `PlatformError`, and `ScanError` if no order makes progress.
  */
 export const calculationScan = (options: CalculationScanOptions): Scan<RereadPosition<Progress, null>> =>
   rereading({ read: readOnce(options), judge });
 
-/**
- * A proof by order assumes that each response is current. Both totals above what was read betray that one was not: a
- * replica lagged behind, or a record vanished while it was being updated.
- */
+/** A proof by order assumes current responses. Both totals above what was read betray that one was not. */
 function judge({ result, records, isLast }: ReadEnd<ScanOutcome, null>): Judgement<ScanOutcome, null> {
   const { start, end } = result.totals;
   const isShort = start !== null && end !== null && records < Math.min(start, end);
@@ -48,7 +41,6 @@ function judge({ result, records, isLast }: ReadEnd<ScanOutcome, null>): Judgeme
     : { kind: 'again', memo: null };
 }
 
-/** One read. */
 function readOnce({ limit, ...options }: CalculationScanOptions): Scan<Progress> {
   return async function* ({ from = NO_PROGRESS, ...start }) {
     let [position, isOrdered, isFirst] = [from, from.round === 0, from === NO_PROGRESS];

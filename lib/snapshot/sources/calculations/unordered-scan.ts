@@ -13,10 +13,8 @@ import { counted, NO_PROGRESS, outcomeOf, type Progress, refuseStall, withReport
 const MOST_ROUNDS = 4;
 
 /**
- * Reads all rows in whatever order they come, except those that the run has already taken, each id once; its outcome is
- * never proved. Memory holds every id of the source: without an order there is no other way to take each one once. From
- * `from` in an order, the first step yields only a position: wherever the run is stopped after that, it resumes without
- * one. Throws `ScanError` if the scan makes no progress.
+ * Reads all rows in whatever order they come, each id once, but for those that the run has already taken. Memory holds
+ * every id. From an order, the first step yields only a position: the run resumes without one. Throws `ScanError`.
  */
 export async function* unorderedScan(
   { readPage, limit }: ReadOptions,

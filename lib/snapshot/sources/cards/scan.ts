@@ -15,14 +15,10 @@ export type CardsScanOptions = {
   readonly call: Call;
   /** In any order; duplicates are skipped. */
   readonly datasetIds: readonly string[];
-  /** Whether to include cards that use a dataset only in a drill. */
   readonly drill: boolean;
 };
 
-/**
- * Scans the cards of each dataset, in the order of the datasets' ids as text, and within one in the order of the
- * cards' ids as integers. Key: `DATASETID/CARDID`. If a dataset has a card twice, only the first is taken.
- */
+/** Cards by dataset id as text, then by card id as an integer, each once (the first). Key: `DATASETID/CARDID`. */
 export const cardsScan = ({ call, datasetIds, drill }: CardsScanOptions): Scan<FanOutPosition> =>
   fanOut({
     ids: [...new Set(datasetIds)].sort(),
@@ -35,11 +31,7 @@ export const cardsScan = ({ call, datasetIds, drill }: CardsScanOptions): Scan<F
 
 const wanted = { key: 'id', keyIs: 'integer', others: ['datasourceId'] } as const;
 
-/**
- * The cards in a response about a dataset, in the order of their ids, each once, as they were sent. They are not parsed.
- * A card that does not itself name the dataset gets the dataset's id. Throws `SyntaxError` for what is not JSON, and
- * `Error` for what is not a list of cards.
- */
+/** The cards of a dataset by id, each once. Throws `SyntaxError` for what is not JSON, and `Error` for no list of cards. */
 export function cardsIn(bytes: Buffer, datasetId: string): RecordBatch {
   const found = scanList(bytes, wanted);
   if (found === undefined) throw new Error('the response: expected an array of cards');

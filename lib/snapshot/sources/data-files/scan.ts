@@ -17,10 +17,7 @@ export type DataFilesScanOptions = {
 
 const EXPAND = expandNames.join(',');
 
-/**
- * Scans the metadata of data files and their revisions, in the order of their ids as integers. Key: the id's digits. The
- * line is the whole response.
- */
+/** The metadata of data files, in the order of their ids as integers. Key: the id's digits. A line is the whole response. */
 export const dataFilesScan = ({ call, ids }: DataFilesScanOptions): Scan<FanOutPosition> =>
   fanOut({
     ids: [...new Set(ids)].sort(compareIds),
@@ -36,7 +33,6 @@ export const dataFilesScan = ({ call, ids }: DataFilesScanOptions): Scan<FanOutP
 
 const wanted = { key: 'dataFileId', keyIs: 'integer' } as const;
 
-/** The data file with this id, as it was sent. It is not parsed. */
 function dataFileIn(bytes: Buffer, id: Id): RecordBatch {
   const found = scanRecord(bytes, wanted);
   const key = found.keyless === undefined ? digitsAt(found.index, 0) : undefined;

@@ -19,7 +19,6 @@ import {
 export const filesetPosition = z.object({
   /** The cursor to continue from; null means the beginning. */
   next: z.nullable(z.string()),
-  /** How many cursors were followed. */
   followed: z.number(),
   /** The cursor whose number was the last power of two: a loop of any length reaches one in the end (Brent). */
   anchor: z.nullable(z.string()),
@@ -30,7 +29,6 @@ export const filesetPosition = z.object({
   repeats: z.number(),
   /** The digest of the keys and paths of the files taken. */
   digest: z.string(),
-  /** True if the files came in the order of their creation. */
   isAscending: z.boolean(),
   /** The last one; null if there is none yet, or if they came in another order. */
   last: z.nullable(z.object({ createdMs: z.number(), key: z.string() })),
@@ -38,11 +36,8 @@ export const filesetPosition = z.object({
 
 export type FilesetPosition = z.infer<typeof filesetPosition>;
 
-/** What one read of a FileSet found. */
 export type FilesetResult = Pick<FilesetPosition, 'totals' | 'repeats' | 'digest' | 'isAscending'> & {
-  /** How many files there are. */
   readonly files: number;
-  /** How many responses it took. */
   readonly pages: number;
   /** True if the platform sorts by creation; false if the files came in another order, or in a single response. */
   readonly isSorted: boolean;
@@ -62,9 +57,8 @@ const MAX_PAGES = 100_000;
 const MAX_EMPTY_PAGES = 1_000;
 
 /**
- * Reads the files of one FileSet once, by cursor, and takes each file once. The list ends at a cursor that is null,
- * absent or was followed before; an empty page with a new cursor does not end it. If `stopsAtRepeat`, the read also
- * ends at the first file that came before. Throws `PlatformError`, of kind `endless` for a list that does not end.
+ * Reads the files of one FileSet, each once, up to a cursor that is null, absent or was followed before; an empty page
+ * does not end the list, but with `stopsAtRepeat` a repeated file does. Throws `PlatformError` (`endless`).
  */
 export async function* readFileset(
   { filesetId, readPage }: FilesetReadOptions,
@@ -106,7 +100,6 @@ const START: FilesetPosition = {
   last: null,
 };
 
-/** The files of a page that did not come before. */
 function freshRows({ files, keyOf }: ScannedFilePage, seen: SeenTexts): Uint32Array {
   const rows = new Uint32Array(files);
   let fresh = 0;

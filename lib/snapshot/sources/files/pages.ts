@@ -10,7 +10,6 @@ import { isBadRequest } from '../refused-calls.ts';
 
 /** One page of a FileSet's files. A file is a row of it. */
 export type ScannedFilePage = {
-  /** How many files it has. */
   readonly files: number;
   readonly keyOf: (row: number) => string;
   /** Empty if the file does not have one. */
@@ -21,14 +20,10 @@ export type ScannedFilePage = {
   readonly batchOf: (rows: Uint32Array) => RecordBatch;
   /** The cursor sent with the page; null if there is none. */
   readonly next: string | null;
-  /** The total number of files as reported by the platform; null if it does not report it. */
   readonly total: number | null;
 };
 
-/**
- * Reads the page after the cursor `next`; null means the first page. The oldest files come first if the platform sorts
- * by creation; with `newest`, so many of the newest ones.
- */
+/** Reads the page after the cursor `next` (null: the first), oldest files first; with `newest`, so many of the newest. */
 export type ReadFilePage = (request: {
   readonly filesetId: string;
   readonly next: string | null;
@@ -136,10 +131,7 @@ const isAfter = (a: CreationRank, b: CreationRank) =>
 /** So many files are in the opposite order by chance once in 3.6 million lists. */
 const PROBED = 10;
 
-/**
- * True if the platform sorts by creation when asked to. That a list came in this order does not show it: its paths may
- * have the same one. So the newest files are requested first: a platform that ignores the order sends the oldest again.
- */
+/** True if the platform sorts by creation when asked to: one that ignores the order sends the oldest files as the newest. */
 export async function sortsByCreation(
   readPage: ReadFilePage,
   request: { readonly filesetId: string; readonly signal?: AbortSignal | undefined },

@@ -33,9 +33,7 @@ export type FilesScanOptions = {
   readonly limit?: number | undefined;
 };
 
-/** Where a scan of files resumes. */
 export const filesPosition = z.object({
-  /** The index of the FileSet. */
   fileset: z.number(),
   /** Where its reads resume; null at its beginning. */
   at: z.nullable(rereadPosition(filesetPosition, z.string())),
@@ -60,10 +58,8 @@ export type FilesPosition = z.infer<typeof filesPosition>;
 const LIMIT = 1000;
 
 /**
- * Scans the files of FileSets by cursor, the oldest first. Key: `FILESETID/FILEID`. What that order does not prove is
- * read again until two reads found the same files, at most three times in all (see `judgeRead`). A FileSet for which
- * the platform responds 404 or 403 is missing. The run is refused as `incomplete` if all FileSets are missing, or if one
- * went missing when it was half read.
+ * Scans the files of FileSets, the oldest first. Key: `FILESETID/FILEID`. What that does not prove is read again, at
+ * most three times (`judgeRead`). After 404 or 403 a FileSet is missing: `incomplete` if all are, or one was half read.
  */
 export function filesScan({
   call,
@@ -97,11 +93,9 @@ const START: FilesPosition = {
 };
 
 type FilesetOptions = FilesetReadOptions & {
-  /** How many FileSets there are. */
   readonly filesets: number;
 };
 
-/** The steps of one FileSet, and the position after it. */
 async function* stepsOf(
   { filesetId, filesets, readPage }: FilesetOptions,
   { from, ...start }: ScanStart<FilesPosition> & { readonly from: FilesPosition },
@@ -174,7 +168,6 @@ function afterMissing(position: FilesPosition): FilesPosition {
 /** Null once the platform did not report one of them. */
 const sumOf = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b);
 
-/** What holds for both, with the assumptions of both. */
 const bothOf = (a: Claim, b: Claim): Claim =>
   provedIf(
     a.consistency === 'proved' && b.consistency === 'proved',

@@ -60,13 +60,9 @@ export const whereSchema = z.strictObject(
 
 type Where = z.input<typeof whereSchema>;
 
-/** What `readWhere` expects. */
 export const EXPECTED_WHERE = 'FIELD:OPERATOR:VALUE such as size:GREATER_THAN:1000, or FIELD:IS_NULL';
 
-/**
- * Parses `FIELD:OPERATOR:VALUE` as a filter: `!OPERATOR` negates it, IN takes values separated by commas, IS_NULL takes
- * none. Undefined for any other text.
- */
+/** A filter from `FIELD:OPERATOR:VALUE`, or undefined: `!OPERATOR` negates it, IN takes values with commas, IS_NULL none. */
 export function readWhere(text: string): Where | undefined {
   const [, field, not, operator, value] = /^([^:]+):(!?)([A-Za-z_]+)(?::(.*))?$/s.exec(text) ?? [];
   if (field === undefined || operator === undefined) return undefined;
