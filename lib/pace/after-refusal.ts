@@ -4,14 +4,11 @@ import { LOWERING, type Lowered, lastRefusalMs, OBEYED_MS, PROBE_MS } from './lo
 
 /** A 429 of a call that left after the last one. */
 export type Refusal = {
-  /** The configured rate, in requests a second. */
   readonly rate: number;
   readonly nowMs: number;
-  /** As the platform gave it. */
   readonly retryAfterMs: number | undefined;
   /** Whether a call is known to have succeeded since the last 429: only then is the rate lowered again. */
   readonly hasSucceeded: boolean;
-  /** From 0 up to 1: probes of several fleets should not keep step. */
   readonly random: number;
 };
 
@@ -25,20 +22,18 @@ const LEAST_GAP_MS = 300;
 const QUICK_PROBES = 4;
 const GROWTH = 1.5;
 
-/** Probes follow one another at least this often, unless the platform asks for more. */
 const MOST_GAP_MS = 5_000;
 
 /**
- * The shortest time after the first 429 of a spell until a probe leaves, in milliseconds. By then every worker that
- * holds slots has learned of the 429: a block begins within 250 ms of a look at the budget, and is at most 250 ms long.
+ * By then every worker that holds slots has learned of the 429: a block begins within 250 ms of a look, and lasts 250
+ * ms.
  */
 export const LEAST_PAUSE_MS = 1_000;
 
-/** How long it is remembered that pauses were not to be relied on. */
 const REMEMBERED_MS = 60_000;
 /**
- * The first probe then leaves shortly before the last refusal of the last spell, or after this share of the pause, which
- * may have been all there was to that spell: else a platform that rounds `Retry-After` up is met refusing each time.
+ * The next spell's first probe leaves shortly before the last refusal: a rounded `Retry-After` would meet one each
+ * time.
  */
 const EARLY = 0.85;
 const SHARE_OF_PAUSE = 0.6;
@@ -60,7 +55,6 @@ export function afterRefusal(budget: Budget, given: Refusal): Budget {
 
 type Paused = Refusal & {
   readonly pauseMs: number;
-  /** The least time between two calls at the configured rate, in milliseconds. */
   readonly intervalMs: number;
 };
 
@@ -93,5 +87,4 @@ function expectedAfter(last: Lowered, nowMs: number): number | undefined {
   return last.expectedMs === undefined ? undefined : last.expectedMs * EARLY;
 }
 
-/** From 0.85 up to 1.15. */
 const jitter = (random: number): number => 0.85 + 0.3 * random;

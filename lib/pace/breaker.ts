@@ -4,16 +4,8 @@ import type { Clock } from './slots.ts';
 
 /*
  * The breaker: while the platform is away, the whole fleet stops taking jobs, and one worker at a time looks whether it
- * is back. Its state is in the budget, where every worker sees it:
- *
- *   state                  next
- *   closed                 open: calls of a worker failed alike, and so did a call that has nothing to do with them
- *   open until `probeAt`   closed: any call that began later got a response
- *   open, probe due        open, with a later `probeAt`: by the one worker whose write is first, which then probes
- *
- * There is no third state "half open": the write that elects the prober moves `probeAt`, so if the prober dies, the
- * next one is elected when that has passed. A closed breaker is nothing in the budget: it is never written, and seen
- * whenever workers read or change that.
+ * is back. Its state is in the budget: closed (absent) or open until `probeAt`. The write that elects the prober moves
+ * `probeAt`, so if it dies, the next one is elected when that has passed.
  *
  * A job cannot open it. Failures in a row only raise the suspicion; what opens it is that a harmless read fails too,
  * which shares nothing with a job but the platform, its address and the token.
@@ -25,16 +17,14 @@ type OutageCause = 'unreachable' | 'refused token' | 'server errors' | 'not the 
 /** What a call says about the platform. `neither`: it was throttled, or its answer was damaged. */
 export type CallOutcome = 'answered' | 'neither' | OutageCause;
 
-/** The breaker as one worker uses it. */
 export type Breaker = {
   /** Reports a call that ended now. It began `tookMs` ago. */
   ended(outcome: CallOutcome, tookMs: number): void;
   /** Reports what a response of the budget said about the breaker. */
   seen(breaker: OpenBreaker | undefined): void;
   /**
-   * Undefined if jobs may be taken; otherwise the milliseconds until the next probe. It looks at the fleet's breaker if
-   * its state is not known, and probes if that is this worker's turn. Not for a call that has a place in flight, which
-   * the probe may need.
+   * Undefined if jobs may be taken, else the milliseconds until the next probe. May look at the item and probe, so it
+   * is not for a call that has a place in flight, which the probe may need.
    */
   blockedMs(): Promise<number | undefined>;
   /** The same by what is known, without a look or a probe; one second if an outage is suspected. */
@@ -45,19 +35,16 @@ export type FleetBreakerOptions = {
   readonly item: Pick<BudgetItem, 'read' | 'change'>;
   /** A call that does no harm and has nothing to do with any job. Must not throw. */
   readonly probe: () => Promise<CallOutcome>;
-  /** Epoch milliseconds. */
   readonly clock: Clock;
   readonly onOpen?: (breaker: OpenBreaker) => void;
   readonly onClosed?: (breaker: OpenBreaker) => void;
 };
 
-/** How many failures in a row are worth a probe. */
 const SUSPICIOUS = 3;
 
 /** How long calls must have failed before the breaker opens: a shorter fault is over before anybody has read of it. */
 const LEAST_OUTAGE_MS = 2_000;
 
-/** How often the platform is probed during an outage. */
 const PROBE_EVERY_MS = 10_000;
 
 /** How old the knowledge that the breaker is closed, or open, may be. */
@@ -73,25 +60,21 @@ const SUSPECTED_MS = 1_000;
 /** A worker whose outage another one ended so recently has one of its own, and does not stop the fleet again. */
 const OWN_OUTAGE_MS = 60_000;
 
-/** Failures of this worker's calls in a row. */
 type Streak = { readonly failures: number; readonly sinceMs: number; readonly cause: OutageCause };
 
 type Known = {
   readonly breaker: OpenBreaker;
-  /** When this state was first seen. */
   readonly seenMs: number;
   /** Only this worker is cut off: the fleet's breaker is closed. */
   readonly isOwn: boolean;
 };
 
 type State = FleetBreakerOptions & {
-  /** Undefined if the last call got a response. */
   streak: Streak | undefined;
   known: Known | undefined;
   lookedMs: number;
   refutedMs: number;
   closedByOthersMs: number;
-  /** The probe, or the look at the item, that is under way. */
   underWay: Promise<number | undefined> | undefined;
 };
 
@@ -140,7 +123,6 @@ export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
   };
 }
 
-/** Nothing is known or suspected that would stop a call, without a look at the item. */
 const isClear = (state: State): boolean =>
   state.known === undefined && !isSuspected(state) && state.clock.now() - state.lookedMs <= CLOSED_KNOWN_MS;
 
@@ -158,7 +140,6 @@ async function look(state: State): Promise<number | undefined> {
   return probeIfDue(state, state.known);
 }
 
-/** Probes, since calls failed in a row, and opens the breaker if that fails too and has for long enough. */
 async function check(state: State): Promise<void> {
   const { clock, probe } = state;
   for (;;) {
@@ -186,10 +167,7 @@ async function open(state: State, { sinceMs, cause }: Streak): Promise<void> {
   state.onOpen?.(breaker);
 }
 
-/**
- * When the next probe is due for this worker. A prober whose clock is ahead cannot keep the others from probing: what
- * counts then is how long its state has stood.
- */
+/** Also by how long its state has stood: a prober whose clock is ahead cannot keep the others from probing. */
 const probeDueMs = ({ breaker, seenMs }: Known): number =>
   Math.min(breaker.probeAtMs, seenMs + PROBE_EVERY_MS);
 
@@ -228,12 +206,10 @@ async function close(state: State, { breaker, isOwn }: Known): Promise<void> {
   if (!isOwn) await ifReached(() => state.item.change('close the breaker in', closed));
 }
 
-/** Whether it has not been closed, or opened anew, since it was seen. */
 const isStill = ({ breaker }: Budget, seen: OpenBreaker): boolean => breaker?.sinceMs === seen.sinceMs;
 
 async function readItem(state: State): Promise<void> {
   const read = await ifReached(state.item.read);
-  // While the table is away, what is known stands.
   if (read === undefined) state.lookedMs = state.clock.now();
   else learn(state, read.breaker);
 }
@@ -256,7 +232,6 @@ function learn(state: State, breaker: OpenBreaker | undefined): void {
   state.known = { breaker, seenMs: isSame ? known.seenMs : nowMs, isOwn: false };
 }
 
-/** Undefined if the table cannot be reached. */
 async function ifReached<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

@@ -5,8 +5,7 @@ import { type Clock, type Moment, momentOf } from './slots.ts';
 export type BudgetView = ReturnType<typeof createBudgetView>;
 
 /**
- * A worker's view of the budget: what was last seen of it, without what only a wrong clock can have written, and how
- * long the table takes. Throws what the item throws.
+ * What a worker last saw of the budget, without what only a wrong clock can have written. Throws what the item throws.
  */
 export function createBudgetView(item: BudgetItem, clock: Clock) {
   let last: Budget | undefined;
@@ -29,14 +28,12 @@ export function createBudgetView(item: BudgetItem, clock: Clock) {
   return {
     /** The budget as last seen; read if it has never been seen. */
     known: async () => last ?? look(),
-    /** Undefined before the first response. */
     last: () => last,
     /** Milliseconds since what was last seen was requested. */
     ageMs: () => clock.now() - lastAt(),
     /** The longest that a response has taken recently, in milliseconds. */
     leadMs: lead.ms,
     look,
-    /** Changes the item; see there. */
     async change(act: string, next: ChangeBudget): Promise<Budget | undefined> {
       let at = momentOf(clock);
       const changed = await item.change(act, (budget) => {

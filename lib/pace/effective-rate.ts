@@ -5,21 +5,16 @@ import { LOWERING, type Lowered, lastRefusalMs } from './lowered.ts';
 const CLEAN_MS = 30_000;
 const RECOVERY = 0.02;
 
-/** The least share of the configured rate that throttling leaves. */
 const LEAST_SHARE = 0.05;
 
-/**
- * After a second lowering before the rate had recovered, the platform's limit is taken to be where it refused: once a
- * call has succeeded, the rate rises to just below that within two seconds.
- */
+/** A second lowering before the rate had recovered shows the platform's limit: the rate rises to just below it. */
 const NEAR_LIMIT = 0.95;
 const RETURN_MS = 2_000;
 
 /**
  * Below this share of the configured rate, a limit is believed for no longer than `BELIEVED_MS` after a 429 and
- * `PROVED_MS` after a success. Then the rate doubles every `DOUBLING_MS` up to the share: from the least rate it is back
- * at half of the configured one within a minute of the platform's return, and a platform whose limit really is so low
- * refuses about twice a minute.
+ * `PROVED_MS` after a success. Then the rate doubles every `DOUBLING_MS` up to the share: a platform whose limit really
+ * is so low refuses about twice a minute.
  */
 const FAST_SHARE = 0.55;
 const BELIEVED_MS = 30_000;
@@ -31,8 +26,8 @@ const AFTER_OUTAGE = 1.1;
 const AFTER_SHORT_OUTAGE = 0.9;
 
 /**
- * Requests a second allowed at `nowMs`: the configured rate, less what throttling took and time and successes have not
- * yet restored; never less than a twentieth of the configured rate.
+ * The configured rate, less what throttling took and time and successes have not yet restored; at least a twentieth of
+ * it.
  */
 export function effectiveRate(configured: number, lowered: Lowered | undefined, nowMs: number): number {
   if (lowered === undefined) return configured;
@@ -47,11 +42,9 @@ const MOST_STEP_MS = 10_000;
 export type SpacingFacts = {
   readonly lowered: Lowered | undefined;
   readonly nowMs: number;
-  /** See `spacingFor`. */
   readonly lateMs?: number;
 };
 
-/** The spacing at the effective rate. */
 export function effectiveSpacing(configured: number, facts: SpacingFacts): Spacing {
   const { lowered, nowMs, lateMs = 0 } = facts;
   const spacing = spacingFor(effectiveRate(configured, lowered, nowMs), lateMs);
@@ -60,7 +53,6 @@ export function effectiveSpacing(configured: number, facts: SpacingFacts): Spaci
 
 export const leastRate = (configured: number): number => configured * LEAST_SHARE;
 
-/** What successes have restored. */
 function restored(configured: number, lowered: Lowered, nowMs: number): number {
   const { succeededMs } = lowered;
   if (succeededMs === undefined) return lowered.rate;
@@ -70,7 +62,6 @@ function restored(configured: number, lowered: Lowered, nowMs: number): number {
   return climbedMs <= 0 || level >= most ? level : Math.min(most, level * 2 ** (climbedMs / DOUBLING_MS));
 }
 
-/** The rate to which a success leads, before anything more is tried. */
 function levelAfter(configured: number, lowered: Lowered, sinceMs: number): number {
   const before = lowered.rate / LOWERING;
   // The platform refused a single call after a pause: the rate was not the reason.

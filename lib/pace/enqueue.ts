@@ -2,9 +2,8 @@ import type PQueue from 'p-queue';
 import type { FairOrder, Share } from './fair-order.ts';
 
 /**
- * Runs a task in a queue, which the signal can leave only while it waits. A queue that has the signal itself starts the
- * next task as soon as a running one is aborted, though that one has not ended. Throws the signal's reason, or what the
- * task throws. `place`: the order of the queue, and the share of this task in it; without one, first come, first served.
+ * The signal can leave the queue only while the task waits: a queue that has the signal itself starts the next task
+ * though an aborted one has not ended. Without a `place`, first come, first served.
  */
 export async function enqueue<T>(
   queue: PQueue,

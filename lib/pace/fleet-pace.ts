@@ -9,7 +9,6 @@ import { type ClockOff, createFindTime, createTableClock } from './table-clock.t
 
 /** Options for the pace of one worker of a fleet. */
 export type FleetPaceOptions = {
-  /** The budget that all workers share. */
   readonly item: BudgetItem;
   /** Requests a second of the whole fleet; above 0. */
   readonly rate: number;
@@ -21,7 +20,6 @@ export type FleetPaceOptions = {
   readonly greed?: 'one' | 'block';
   /** Called once for each outage of the budget: nothing leaves until it is over. */
   readonly onTableAway?: (cause: unknown) => void;
-  /** Called when the outage is over. */
   readonly onTableBack?: () => void;
   /** Called when the clock of this process is found to be minutes off; the pace follows the table's all the same. */
   readonly onClockOff?: (off: ClockOff) => void;
@@ -29,7 +27,7 @@ export type FleetPaceOptions = {
   readonly onLineSetBack?: () => void;
   /** Epoch milliseconds, corrected by the `Date` of the item's responses if they have one. Default: `Date.now`. */
   readonly now?: () => number;
-  /** Milliseconds on a clock that is never set. Default: `performance.now`, unless `now` is given. */
+  /** Default: `performance.now`, unless `now` is given. */
   readonly steady?: () => number;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** From 0 up to 1; spreads probes. Default: `Math.random`. */

@@ -13,20 +13,15 @@ import { type ApproachRequest, type Moment, momentOf, type SlotRequest, watchSte
 import { createWorkerTally } from './tally.ts';
 
 /*
- * A worker holds one block of the line at a time: one that was reserved long before is checked shortly before it begins.
- * A 429 of this worker's call makes it void, and so does time once its last slot is too old. While the table is away
- * nothing is reserved, so nothing leaves: calls wait, and try it again.
+ * A worker holds one block of the line at a time; a 429 of its call makes it void, and so does time once its last slot
+ * is too old. While the table is away nothing is reserved, so nothing leaves.
  */
 
 export type FleetSlotsOptions = Omit<Line, 'view' | 'tally' | 'proof'> & {
   readonly item: BudgetItem;
-  /** Sets the clock by the table's if that is necessary, before anything is reserved. Default: it never is. */
   readonly setClock?: ((signal?: AbortSignal) => Promise<void>) | undefined;
-  /** Called once for each outage of the table. */
   readonly onTableAway?: ((cause: unknown) => void) | undefined;
-  /** Called when the outage is over. */
   readonly onTableBack?: (() => void) | undefined;
-  /** From 0 up to 1. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
 };
 
@@ -35,11 +30,10 @@ type Worker = Line &
     /** One reservation at a time: a second would replace the block of the first. */
     readonly reserving: PQueue;
     held: Block | undefined;
-    /** Whether the clock was set since the block was last looked at. */
     readonly wasSet: () => boolean;
     /**
-     * How long after its time a slot may be used: a process whose timers are always late would miss every slot. The end
-     * of each block, which is left empty, pays for what is more than the least.
+     * A process whose timers are always late would miss every slot; the end of each block, left empty, pays for more
+     * lateness.
      */
     lateMs: number;
     isTableAway: boolean;
@@ -52,8 +46,8 @@ type Worker = Line &
 export type SlotSource = ReturnType<typeof createFleetSlots>;
 
 /**
- * The slots of one worker from the fleet's budget. Only one call takes a slot at a time. Methods that wait throw what
- * the item throws, and `PaceWaitError` if the slot is too far off.
+ * The slots of one worker. Methods that wait throw what the item throws, and `PaceWaitError` if the slot is too far
+ * off.
  */
 export function createFleetSlots(options: FleetSlotsOptions) {
   const { item, clock } = options;
@@ -73,14 +67,11 @@ export function createFleetSlots(options: FleetSlotsOptions) {
   return {
     /** Waits until a call's slot is only `leadMs` away, without taking it. */
     approach: (request: ApproachRequest) => approach(worker, request),
-    /** Takes back a slot that was too old when its call was about to leave. */
     giveBack: (slot: Slot) => giveBack(worker, slot),
-    /** Waits for the next slot. */
     take: (request: SlotRequest) => take(worker, request),
-    /** The earliest time at which a call with `ahead` others before it may leave. */
     dueAtMs: (ahead: number) => dueAtMs(worker, ahead),
     throttled: (slot: Slot, retryAfterMs: number | undefined) => throttled(worker, slot, retryAfterMs),
-    /** The call of this slot has ended; `succeeded` if the platform accepted it. */
+    /** `succeeded`: the platform accepted it. */
     ended: (slot: Slot, succeeded: boolean) => worker.proof.ended(slot, succeeded),
     counts: () => counts(worker),
   };
@@ -109,7 +100,7 @@ async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
   }
 }
 
-/** Waits until the slot that `ahead` calls leave is near. A block is reserved at once, to have a place in the line. */
+/** Reserves a block at once, to have a place in the line. */
 async function approach(worker: Worker, request: ApproachRequest): Promise<void> {
   const { clock, maxWaitMs, proof } = worker;
   const { calledAt, signal, leadMs } = request;
@@ -128,7 +119,6 @@ async function approach(worker: Worker, request: ApproachRequest): Promise<void>
   }
 }
 
-/** How long until the calls ahead have used up the block, and the next one must be reserved. */
 function usedUpMs({ held, clock }: Worker, calls: number): number {
   const slots = held?.slots ?? [];
   const last = slots.length > calls ? undefined : slots.at(-1);
@@ -152,7 +142,6 @@ function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void
   return enqueue(worker.reserving, () => onceBack(worker, request, reserveOne), request.signal);
 }
 
-/** How often a table that is away is tried, in milliseconds. */
 const RETRY_MS = 1_000;
 
 /** Does this once the table responds. Throws `PaceWaitError` if the call may not wait as long, and any other error. */
@@ -180,26 +169,20 @@ async function onceBack(worker: Worker, { calledAt, signal }: SlotRequest, act: 
 const isAway = (error: unknown): boolean =>
   error instanceof TableError && ['busy', 'unreachable', 'other'].includes(error.failure.kind);
 
-/** How long before the first slot of the block it must be checked, if it must. */
 const checkMs = ({ held, view }: Worker): number => (held?.state === 'held' ? view.leadMs() : 0);
 
-/**
- * Checks shortly before a block begins whether it is still valid: a 429 or a pause since it was reserved makes it void.
- * If the table does not respond, it is valid all the same: the next reservation will show.
- */
+/** A 429 or a pause since it was reserved makes it void. If the table does not respond, it is valid all the same. */
 async function check(worker: Worker, held: Block, signal: AbortSignal | undefined): Promise<void> {
   const { clock, view } = worker;
   const waitMs = (held.slots[0] ?? 0) - held.toleranceMs - checkMs(worker) - clock.now();
   if (waitMs > 0) await clock.sleep(waitMs, signal);
   const budget = await view.look().catch(() => undefined);
-  // A 429 of this worker may have dropped it in the meantime.
   if (worker.held === undefined) return;
   const isValid =
     budget === undefined || (budget.incidents === held.incidents && budget.pausedAtMs === undefined);
   setHeld(worker, isValid ? { ...worker.held, state: 'checked' } : undefined);
 }
 
-/** What a slot that was used leaves of the lateness that is allowed. */
 const LESS_LATE = 0.97;
 
 function use(worker: Worker, held: Block, { calledAt, demand }: SlotRequest): Slot {
@@ -216,7 +199,7 @@ function use(worker: Worker, held: Block, { calledAt, demand }: SlotRequest): Sl
   return slot;
 }
 
-/** Counts a slot as wasted after all: its call did not leave in time. */
+/** Its call did not leave in time, so it counts as wasted. */
 function giveBack({ tally, proof }: Worker, slot: Slot): void {
   proof.ended(slot, false);
   tally.add({ used: -1, wasted: 1 });
@@ -231,7 +214,6 @@ function dropLate(worker: Worker): number {
   return setHeld(worker, slots.length === 0 ? undefined : { ...held, slots });
 }
 
-/** Sets what is left of the block, and returns how many slots were dropped: they count as wasted. */
 function setHeld(worker: Worker, left: Block | undefined): number {
   const wasted = (worker.held?.slots ?? []).length - (left?.slots ?? []).length;
   if (wasted > 0) worker.tally.add({ wasted });
@@ -246,7 +228,6 @@ function dueAtMs({ held, view, rate, maxWaitMs, clock }: Worker, ahead: number):
   const { intervalMs, toleranceMs } = lineSpacing(rate, budget, clock.now());
   const atMs = slots[ahead];
   if (atMs !== undefined) return atMs - toleranceMs;
-  // A 429 may have made an old view void.
   const seenMs =
     view.ageMs() > REFUSED_MS ? undefined : lineStartMs(budget, { maxWaitMs, nowMs: clock.now() });
   const endMs = ahead === 0 && seenMs !== undefined ? seenMs : Math.max(seenMs ?? 0, clock.now());
@@ -267,7 +248,6 @@ async function throttled(worker: Worker, slot: Slot, retryAfterMs: number | unde
   }
 }
 
-/** Reports the 429 that could not be reported at the time. */
 async function reportOwed(worker: Worker): Promise<void> {
   const { owed, clock } = worker;
   const leftMs = owed === undefined ? 0 : owed.until() - clock.now();

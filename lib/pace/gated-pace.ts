@@ -10,7 +10,6 @@ import { type Clock, type Demand, momentOf, type SlotRequest } from './slots.ts'
 
 export type GateOptions = {
   readonly source: SlotSource;
-  /** Holds the calls in flight, up to its own concurrency. */
   readonly inFlight: PQueue;
   readonly maxWaitMs: number;
   readonly clock: Clock;
@@ -20,16 +19,14 @@ export type GateOptions = {
 const NEWEST = 0.2;
 
 /**
- * The longest that a call counts, in milliseconds for each place in flight: such calls make no place free within a
- * block of slots. A process that was stopped during a call recovers from that within a few calls.
+ * Longer calls make no place free within a block, and a process that was stopped during one recovers within a few
+ * calls.
  */
 const LONG_CALL_MS = 2 * BLOCK_MS;
 
 /**
- * A pace over a source of slots. Calls take their slots one after another in a fair order of their shares, and only once
- * they have a place in flight, so that no slot is wasted on a call that cannot leave.
- *
- * The slot is taken last, so a call that takes long to prepare leaves in a later slot, and never late.
+ * Calls take their slots one after another in a fair order of their shares, once they have a place in flight. The slot
+ * is taken last, so a call that takes long to prepare leaves in a later slot, and never late.
  */
 export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOptions): Pace {
   const turns = new PQueue({ concurrency: 1 });
@@ -121,7 +118,6 @@ async function takeInTime(
 
 type Latency = ReturnType<typeof createLatency>;
 
-/** The moving average of how long calls take. */
 function createLatency(mostMs: number) {
   let averageMs = 0;
   return {
@@ -133,7 +129,6 @@ function createLatency(mostMs: number) {
   };
 }
 
-/** Checks the limits that every pace has. Throws `RangeError` with what was expected and what it got. */
 export function checkLimits(options: {
   readonly rate: number;
   readonly concurrency: number;

@@ -1,11 +1,10 @@
 /*
- * The generic cell rate algorithm (ITU-T I.371): one number, the theoretical arrival time (TAT), says when the next
- * call is due. A call may leave from `tat - tolerance` on, and then advances the TAT by one interval.
+ * The generic cell rate algorithm (ITU-T I.371). A call may leave from `tat - tolerance` on, and advances `tat` by one
+ * interval.
  */
 
 /** How calls are spaced, in milliseconds. */
 export type Spacing = {
-  /** Between two calls that are due. */
   readonly intervalMs: number;
   /** How early a call may leave: without it, one late call would delay all that follow. */
   readonly toleranceMs: number;
@@ -18,10 +17,9 @@ const TOLERANCE_MS = 5;
 const DRIFT_MS = 5;
 
 /**
- * The spacing for a rate in requests a second, such that no sliding second, at either end of the wire, holds more
- * than `k = ceil(rate)` requests: k + 1 of them span at least `k × interval − tolerance`, so the interval is stretched
- * until that is a second plus the drift. For a fractional rate that costs nothing; for a whole number it costs 1 %.
- * Where calls may leave up to `lateMs` after their time, the span is stretched by that much as well.
+ * The spacing for a rate in requests a second, such that no sliding second, at either end of the wire, holds more than
+ * `k = ceil(rate)` requests: k + 1 of them span at least `k × interval − tolerance`, so that is stretched to a second
+ * plus the drift and `lateMs`. For a whole number that costs 1 %.
  */
 export function spacingFor(rate: number, lateMs = 0): Spacing {
   const most = Math.ceil(rate);
@@ -29,7 +27,6 @@ export function spacingFor(rate: number, lateMs = 0): Spacing {
   return { intervalMs, toleranceMs: Math.min(TOLERANCE_MS, intervalMs / 2) };
 }
 
-/** When the next call may leave. */
 export function dueAtMs(tatMs: number, { toleranceMs }: Spacing): number {
   return tatMs - toleranceMs;
 }

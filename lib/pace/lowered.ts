@@ -1,9 +1,6 @@
 import type { Spacing } from './gcra.ts';
 
-/**
- * What past throttling left behind. A spell begins with a 429, which lowers the rate; until a call has succeeded, calls
- * leave one at a time, as probes, and a probe that is refused prolongs the spell. Times in epoch milliseconds.
- */
+/** A spell begins with a 429, which lowers the rate; until a call has succeeded, calls leave one at a time, as probes. */
 export type Lowered = {
   /** The rate after the last lowering, in requests a second, and when that was. */
   readonly rate: number;
@@ -15,11 +12,9 @@ export type Lowered = {
   readonly expectedMs?: number | undefined;
   /** When the next probe may leave. Default: at the end of the pause that the 429 asked for, see `probeAtMs`. */
   readonly probeMs?: number | undefined;
-  /** The first success that was reported since the last 429; undefined until then. */
   readonly succeededMs?: number | undefined;
 };
 
-/** The rate after a 429, as a share of the one before. */
 export const LOWERING = 0.7;
 
 export const lastRefusalMs = ({ atMs, refusedAtMs }: Lowered): number => refusedAtMs ?? atMs;
@@ -32,7 +27,6 @@ export const isProbing = (lowered: Lowered | undefined): lowered is Lowered =>
 export const OBEYED_MS = 60_000;
 export const PROBE_MS = 15_000;
 
-/** When the next probe may leave, given when the pause ends. */
 export function probeAtMs(lowered: Lowered, pauseEndsMs: number): number {
   if (lowered.probeMs !== undefined) return lowered.probeMs;
   return pauseEndsMs - lastRefusalMs(lowered) > OBEYED_MS ? lastRefusalMs(lowered) + PROBE_MS : pauseEndsMs;

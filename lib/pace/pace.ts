@@ -33,8 +33,8 @@ export type RunOptions<T> = {
   /** Whether what the call returned shows that the platform accepts calls. Default: it does, unless it was throttled. */
   readonly isAccepted?: ((result: T) => boolean) | undefined;
   /**
-   * What must be done before the call leaves. Awaited shortly before its slot, which is taken last: however long this
-   * takes, the call does not leave late. If it throws, the call ends with that error and takes no slot.
+   * Awaited shortly before the slot, which is taken last. If it throws, the call ends with that error and takes no
+   * slot.
    */
   readonly prepare?: (() => Promise<void>) | undefined;
 };
@@ -56,15 +56,14 @@ export type Pace = {
 };
 
 /**
- * A call was refused: it would wait longer for its turn than it may, or the budget is paused. Nothing was reserved and
- * nothing was called.
+ * The call would wait longer for its turn than it may, or the budget is paused. Nothing was reserved and nothing was
+ * called.
  */
 export class PaceWaitError extends Error {
   override readonly name = 'PaceWaitError';
   /** Milliseconds until the call's turn; if the budget is paused, until it is worth trying again. */
   readonly waitMs: number;
   readonly maxWaitMs: number;
-  /** A person paused the budget. */
   readonly isPaused: boolean;
 
   constructor(waitMs: number, maxWaitMs: number, why: 'far' | 'paused' = 'far') {
@@ -79,5 +78,4 @@ export class PaceWaitError extends Error {
   }
 }
 
-/** Why nothing leaves, and what ends that. */
 export const PAUSED = 'paused by `pace --pause`: nothing is sent until `pace --resume`';

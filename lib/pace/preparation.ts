@@ -7,18 +7,16 @@ import { type Clock, type Moment, momentOf, type SlotRequest } from './slots.ts'
 type PreparationOptions = {
   readonly source: SlotSource;
   readonly clock: Clock;
-  /** Calls that have prepared, or need not, and wait for a slot. */
   readonly ready: () => number;
 };
 
 /** How much longer than recent ones a preparation may take before it counts as late, in milliseconds. */
 const LATE_MS = 5;
 
-/** The same before one has ended. */
 const FIRST_LATE_MS = 250;
 
 /**
- * What calls do before they may leave. Starts each call's preparation as long before its slot as recent ones took: earlier, and a crash would find more calls
+ * Starts a call's preparation as long before its slot as recent ones took: earlier, and a crash would find more calls
  * that are recorded as sent and have not left. One that takes longer leaves its slot to the call behind it.
  */
 export function createPreparation({ source, clock, ready }: PreparationOptions) {
@@ -37,11 +35,10 @@ export function createPreparation({ source, clock, ready }: PreparationOptions) 
   const calls = () => approaching.size + approaching.pending + started.size;
 
   return {
-    /** Waits until the call's slot is near, and does what must be done before it. Throws what that throws. */
+    /** Throws what `act` throws. */
     async prepare(request: SlotRequest, act: () => Promise<void>): Promise<void> {
       const approach = async () => {
         await source.approach({ ...request, ahead, leadMs: longest.ms });
-        // Still in the queue: the next call must find this one ahead of it.
         started.set(request, momentOf(clock));
       };
       await enqueue(approaching, approach, request.signal);
@@ -53,11 +50,9 @@ export function createPreparation({ source, clock, ready }: PreparationOptions) 
         isMeasured = true;
       }
     },
-    /** Calls that wait or prepare. */
     calls,
     /** How many of them will soon be ready: one until it is known how long that takes. */
     expected: () => (isMeasured ? calls() : Math.min(1, calls())),
-    /** The longest that it has taken recently, in milliseconds. */
     leadMs: longest.ms,
   };
 }

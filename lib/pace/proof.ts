@@ -21,7 +21,6 @@ export function createProof(clock: Clock) {
     left(slot: Slot, incidents: number): void {
       underWay.set(slot, { incidents, at: momentOf(clock) });
     },
-    /** It has ended; `succeeded` if the platform accepted it. */
     ended(slot: Slot, succeeded: boolean): void {
       const call = underWay.get(slot);
       underWay.delete(slot);
@@ -29,13 +28,11 @@ export function createProof(clock: Clock) {
       proved = Math.max(proved, call.incidents);
       wake();
     },
-    /** Whether a call that left after exactly `incidents` 429s was accepted. */
     has(incidents: number): boolean {
       if (proved === incidents) return true;
       const beforeMs = clock.now() - ACCEPTED_AFTER_MS;
       return [...underWay.values()].some((call) => call.incidents === incidents && call.at() <= beforeMs);
     },
-    /** Wakes who sleeps: what they wait for has changed. */
     wake,
     /** Sleeps, but no longer than until a call is accepted or `wake` is called. */
     async sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {

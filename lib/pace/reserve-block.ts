@@ -18,11 +18,8 @@ import { addTally, type WorkerTally } from './tally.ts';
 
 /** Slots of the line that one worker alone may use. */
 export type Block = {
-  /** Their times in epoch milliseconds, ascending. */
   readonly slots: readonly number[];
-  /** How early a call may leave in its slot. */
   readonly toleranceMs: number;
-  /** How late a call may leave in its slot: the line paid for it when they were reserved. */
   readonly lateMs: number;
   /** The incidents of the budget when they were reserved: any more, and they are void. */
   readonly incidents: number;
@@ -30,16 +27,11 @@ export type Block = {
   readonly state: 'held' | 'checked' | 'begun';
 };
 
-/** The line, what a worker knows about it, and what the worker did. */
 export type Line = {
-  /** Requests a second of the whole fleet. */
   readonly rate: number;
   readonly maxWaitMs: number;
-  /** `one`: one slot at a time; `block`: as many as can be used within 250 ms. */
   readonly greed: 'one' | 'block';
-  /** Epoch milliseconds: the workers' clocks should agree. */
   readonly clock: Clock;
-  /** Called when this worker has set back a line that a wrong clock had moved. */
   readonly onSetBack?: (() => void) | undefined;
   readonly view: BudgetView;
   readonly tally: WorkerTally;
@@ -51,11 +43,8 @@ export type BlockRequest = SlotRequest & {
 };
 
 type Outlook = {
-  /** How much longer than recent responses to reserve ahead. */
   readonly aheadMs: number;
-  /** How late the slots may be used. */
   readonly lateMs: number;
-  /** How many calls will follow those that wait. */
   readonly followers: number;
 };
 
@@ -71,8 +60,8 @@ const SOONEST_LOOK_MS = 250;
 const LATEST_LOOK_MS = 5_000;
 
 /**
- * Reserves a block at the end of the line, once the budget is not paused, and once a probe is due while the platform
- * refuses. Throws `PaceWaitError` if there is no slot soon enough, and what the item throws.
+ * Once the budget is not paused, and a probe is due while the platform refuses. Throws `PaceWaitError`, or what the
+ * item throws.
  */
 export async function reserveBlock(request: BlockRequest, line: Line): Promise<Block> {
   const { view, tally, onSetBack } = line;
@@ -96,12 +85,9 @@ export async function reserveBlock(request: BlockRequest, line: Line): Promise<B
   }
 }
 
-/** Why no slot can be reserved now. */
 type Obstacle =
   | { readonly kind: 'paused' }
-  /** It would come so long after the call. */
   | { readonly kind: 'far'; readonly waitMs: number }
-  /** The platform refuses, and the next probe is due later. */
   | { readonly kind: 'probe'; readonly inMs: number };
 
 function obstacleIn(budget: Budget, { calledAt }: SlotRequest, line: Line): Obstacle | undefined {
@@ -118,7 +104,7 @@ function obstacleIn(budget: Budget, { calledAt }: SlotRequest, line: Line): Obst
 
 type Given = { readonly request: SlotRequest; readonly line: Line };
 
-/** The budget after a wait. Throws `PaceWaitError` if the call may not wait so long. */
+/** Throws `PaceWaitError` if the call may not wait so long. */
 async function overcome(obstacle: Obstacle, budget: Budget, { request, line }: Given): Promise<Budget> {
   const { maxWaitMs, clock, view, proof } = line;
   const { calledAt, signal } = request;
@@ -134,11 +120,10 @@ async function overcome(obstacle: Obstacle, budget: Budget, { request, line }: G
   return view.look();
 }
 
-/** The outcome of a probe is known long before the next one may leave. */
 const lookAfterMs = (probeMs: number): number =>
   probeMs <= SOONEST_LOOK_MS ? probeMs : Math.min(LATEST_LOOK_MS, Math.max(SOONEST_LOOK_MS, probeMs / 4));
 
-/** When the next slot begins that can be reserved; undefined if that is now. */
+/** Undefined if that is now. */
 export function lineStartMs(budget: Budget, { maxWaitMs, nowMs }: Waiting): number | undefined {
   const { tatMs, lowered } = budget;
   if (tatMs === undefined) return undefined;
@@ -148,7 +133,6 @@ export function lineStartMs(budget: Budget, { maxWaitMs, nowMs }: Waiting): numb
 
 type Waiting = { readonly maxWaitMs: number; readonly nowMs: number };
 
-/** The budget after a reservation, and what it reserves. */
 type Plan = {
   readonly budget: Budget;
   readonly block: Block;
@@ -190,10 +174,8 @@ function planned(budget: Budget, { demand, outlook }: BlockRequest, line: Line):
   return { budget: next, block, report, isStray };
 }
 
-/** How old the last look at the budget may be when a block is begun, in milliseconds. */
 const CHECKED_MS = 250;
 
-/** The budget as it will be once this worker's success is in it. */
 const withProof = (budget: Budget, { proof, clock }: Line): Budget =>
   isProbing(budget.lowered) && proof.has(budget.incidents)
     ? { ...budget, lowered: { ...budget.lowered, succeededMs: clock.now() } }
@@ -201,11 +183,9 @@ const withProof = (budget: Budget, { proof, clock }: Line): Budget =>
 
 type Place = {
   readonly startMs: number;
-  /** What else of the budget changes. */
   readonly changed?: Partial<Budget>;
   /** One slot while the platform refuses: the line stays where it is. */
   readonly isProbe?: boolean;
-  /** A wrong clock had moved the line. */
   readonly isStray?: boolean;
 };
 
@@ -236,13 +216,11 @@ function placeOf(
 type BlockOptions = {
   readonly spanMs: number;
   readonly intervalMs: number;
-  /** Calls that arrived while the last block was being used. */
   readonly followers: number;
 };
 
 /**
- * How many slots to request: one for each waiting call, and for the calls that will follow as many as will be ready in
- * time for theirs; at least one, and none beyond `spanMs`.
+ * For each waiting call, and for the following ones that will be ready in time; at least one, and none beyond `spanMs`.
  */
 export function blockSize(demand: Demand, { spanMs, intervalMs, followers }: BlockOptions): number {
   const { waiting, queued } = demand;
@@ -253,10 +231,7 @@ export function blockSize(demand: Demand, { spanMs, intervalMs, followers }: Blo
   return size;
 }
 
-/**
- * How many places in flight will have become free by then, and have a call that is ready to leave: of the calls that are
- * in flight now, as many as end soon enough, and those that left in the first slots of the block.
- */
+/** Places in flight that will be free by then: calls that end soon enough, and those that left in the first slots. */
 function readyAgain(
   { waiting, concurrency, latencyMs, leadMs }: Demand,
   { atMs, intervalMs }: { readonly atMs: number; readonly intervalMs: number },
@@ -268,9 +243,6 @@ function readyAgain(
   return ended + left;
 }
 
-/**
- * The length of so many slots in milliseconds. Where calls may leave later than the spacing pays for, the end of the
- * block stays empty, so that no other worker's slot begins before the last call of this block can have left.
- */
+/** Where calls may leave later than the spacing pays for, the end stays empty: no other worker's slot begins before. */
 const blockLength = (slots: number, intervalMs: number, lateMs: number): number =>
   slots * intervalMs + Math.max(0, lateMs - LATE_MS);

@@ -1,10 +1,7 @@
-/** What one process has to send: decides how many slots it can use. */
 export type Demand = {
   /** Calls that have a place in flight and wait for a slot, including the one that is asking. */
   readonly waiting: number;
-  /** Calls that wait for a place in flight. */
   readonly queued: number;
-  /** Calls that have arrived so far. */
   readonly arrived: number;
   readonly concurrency: number;
   /** How long recent calls took, from the start of what precedes them to their end; 0 until one has finished. */
@@ -23,7 +20,6 @@ export type SlotRequest = {
 export type ApproachRequest = SlotRequest & {
   /** Calls that will take a slot before this one, and how long until one of them may take too long to count. */
   readonly ahead: () => { readonly calls: number; readonly forMs: number };
-  /** How long what it has to do will take. */
   readonly leadMs: () => number;
 };
 
@@ -40,7 +36,6 @@ export type Clock = {
   readonly doubtMs?: () => number;
 };
 
-/** The moment that is `atMs` by the clock now. Default: this one. */
 export function momentOf(clock: Clock, atMs = clock.now()): Moment {
   const beforeMs = apartMs(clock);
   return () => atMs + apartMs(clock) - beforeMs;

@@ -12,12 +12,9 @@ import { type Budget, type BudgetItem, emptyBudget } from './budget.ts';
 
 type TableBudgetOptions = Pick<BudgetItem, 'onDate'> & {
   readonly table: Table;
-  /** The platform's host. */
   readonly host: string;
-  /** Called with each budget that is read or stored. */
   readonly onBudget?: ((budget: Budget) => void) | undefined;
   readonly sleep?: (ms: number) => Promise<unknown>;
-  /** From 0 up to 1. Default: `Math.random`. */
   readonly random?: () => number;
 };
 
@@ -27,14 +24,12 @@ export type OpenBudgetOptions = Pick<TableBudgetOptions, 'host' | 'onBudget'> & 
   readonly environment: AwsEnvironment;
   /** How often a request to DynamoDB is made. Default: twice, since a connection that was kept may have died. */
   readonly attempts?: number;
-  /** Passes before anything is stored. */
   readonly check?: CheckTable | undefined;
 };
 
 /** A call waits for the budget: no response is better than a late one. */
 const TIMEOUT_MS = 1_000;
 
-/** The budget of a host, in the table that is set. */
 export async function openBudget(options: OpenBudgetOptions): Promise<BudgetItem> {
   const { table: name, host, environment, attempts = 2, onBudget, check } = options;
   const { table, onDate } = await openTable(name, environment, { attempts, timeoutMs: TIMEOUT_MS });

@@ -12,11 +12,9 @@ export type TableClock = Required<Clock> & {
 };
 
 export type TableClockOptions = Pick<Clock, 'now' | 'sleep' | 'steady'> & {
-  /** Called when the clock here is found to be a minute or more off, and when that changes by as much. */
   readonly onClockOff?: ((off: ClockOff) => void) | undefined;
 };
 
-/** Times as ISO texts. */
 export type ClockOff = { readonly offMs: number; readonly table: string; readonly here: string };
 
 /** The table's time is the time here plus something between the two, as of `atMs`. */
@@ -92,9 +90,8 @@ export type FindTimeOptions = {
 };
 
 /**
- * Makes the function that looks at the table until a second begins there, at once if that has been done, and then once
- * in each second beside the work until that is known well. Where responses have no `Date` it returns without. Throws
- * what `look` throws twice in a row, and the abort.
+ * Looks at the table until a second begins there, and then once in each second beside the work until that is known
+ * well. Where responses have no `Date` it returns without. Throws what `look` throws twice in a row, and the abort.
  */
 export function createFindTime({ clock, look, rest }: FindTimeOptions) {
   const wasSet = watchSteps(clock);
@@ -104,7 +101,6 @@ export function createFindTime({ clock, look, rest }: FindTimeOptions) {
     if (wasSet()) isFound = false;
     for (let looks = 1; !isFound; looks += 1) {
       signal?.throwIfAborted();
-      // A keep-alive connection may have died.
       await look().catch(look);
       const openMs = clock.uncertaintyMs();
       const hasNoDates = looks === 3 && openMs === Number.POSITIVE_INFINITY;

@@ -1,4 +1,3 @@
-/** What is counted: by the budget, for people to read, and by each worker between two of its writes. */
 export type Tally = {
   readonly granted: number;
   readonly used: number;
@@ -29,7 +28,6 @@ export function createWorkerTally() {
     counted: (): Tally => counted,
     /** What the next write reports, if it grants so many slots. */
     reportOf: (granted: number): Tally => ({ ...addTally(counted, known, -1), granted }),
-    /** Such a write was made. */
     reported(report: Tally): void {
       known = addTally(known, report);
       counted = { ...counted, granted: known.granted };

@@ -20,19 +20,14 @@
 export const assumptions = {
   /** The highest `limit` of a file search is not published. More is refused, so that nobody relies on it. */
   maxFileLimit: 1000,
-  /** The contract's default `limit` of a file search. */
   defaultFileLimit: 100,
-  /** The order of files if no `fieldSort` is given. */
   defaultFileSort: 'path',
   /** The largest request body, in bytes; the real limit is not published. Above it the response is 413. */
   maxBodyBytes: 10 * 1024 * 1024,
   /** The expansion that fills `currentRevision`; the contract names `metadata` without saying what it does. */
   currentRevisionExpansion: 'metadata',
-  /** The expansion that fills `revisions`. */
   revisionsExpansion: 'revisions',
-  /** The `dataType` of a formula that does not parse. */
   dataTypeOfInvalid: 'STRING',
-  /** The default model of the sentiment endpoint. */
   sentimentModel: 'sandbox.lexicon-v1',
   /** The token's owner: `startedBy` of an execution. */
   tokenOwner: '100000001',

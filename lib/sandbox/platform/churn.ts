@@ -8,7 +8,6 @@ export type ChurnCounts = Readonly<Record<string, number>>;
 
 /** Changes records while they are read. Step n makes the same change in every run that starts with the same records. */
 export type Churn = {
-  /** Takes this many steps now, and returns what they did. */
   run(steps: number): ChurnCounts;
 };
 
@@ -28,7 +27,6 @@ export function createChurn(state: PlatformState, counter: PlatformCounter): Chu
   };
 }
 
-/** The share of steps that change files, if there are FileSets. */
 const FILE_SHARE = 0.25;
 
 function churnOne(state: PlatformState, random: Random): string {

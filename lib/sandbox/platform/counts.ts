@@ -1,15 +1,12 @@
 import { type FaultKind, faults } from './http/faults.ts';
 
-/** A fault that a request hit. `when` says whether it struck before or after the work. */
 type FaultRecord = {
-  /** The number of the request, 1 is the first. */
   readonly request: number;
   readonly operation: string;
   readonly kind: FaultKind;
   readonly when: 'before' | 'after';
 };
 
-/** One run of a code function, whether or not its response arrived. */
 type ExecutionRecord = {
   readonly executionId: string;
   readonly packageId: string;
@@ -19,9 +16,7 @@ type ExecutionRecord = {
   readonly status: string;
 };
 
-/** What the platform has seen so far. */
 export type PlatformCounts = {
-  /** Requests to the contract's paths, including refused ones. */
   readonly requests: number;
   /** By operation (`unknown` for none) and status; `reset` and `cut` where the connection was broken. */
   readonly byOperation: Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -29,21 +24,15 @@ export type PlatformCounts = {
   readonly mostInOneSecond: number;
   readonly mostAdmittedInOneSecond: number;
   readonly faults: readonly FaultRecord[];
-  /** In the order of their starts. */
   readonly executions: readonly ExecutionRecord[];
-  /** By `packageId/version/functionName`. */
   readonly executionsByFunction: Readonly<Record<string, number>>;
-  /** Formulas set, by the id of the calculation. */
   readonly formulaUpdates: Readonly<Record<string, number>>;
-  /** Texts analyzed and paid for, by the text. */
   readonly sentimentCalls: Readonly<Record<string, number>>;
-  /** Steps of churn, by what they did. */
   readonly churn: Readonly<Record<string, number>>;
 };
 
-/** Counts what happens; `read()` returns the counts so far. */
 export type PlatformCounter = {
-  /** Returns the number of the request, 1 is the first. */
+  /** The number of the request, 1 is the first. */
   arrived(atMs: number): number;
   admitted(atMs: number): void;
   responded(operation: string, status: number | 'reset' | 'cut'): void;
@@ -103,9 +92,8 @@ function countUp(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** Finds the most events within any window of `windowMs`, on a monotonic clock. */
+/** The most events within any window of `windowMs`, on a monotonic clock. */
 function createPeak(windowMs: number): {
-  /** Counts an event; returns how many there have been, including this one. */
   add(atMs: number): number;
   total(): number;
   peak(): number;

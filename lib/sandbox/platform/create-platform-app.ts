@@ -17,25 +17,20 @@ import type { PlatformState } from './state.ts';
 export type PlatformApp = {
   /** Responds to a request. Without `bindings` a reset rejects, and a cut body fails while it is read. */
   fetch(request: Request, bindings?: Partial<HttpBindings>): Promise<Response>;
-  /** The developer token that is accepted now. */
   readonly token: string;
   readonly tokenHeader: string;
   readonly state: PlatformState;
-  /** What has happened so far. */
   counts(): PlatformCounts;
   /** The search row of every calculation, exactly as it is served, in the order of ids. */
   calculations(): Generator<string>;
   /** Every row of a FileSet, exactly as it is served, in the order of creation. */
   files(fileSetId: string): Generator<string>;
-  /** The ids of what can be requested. */
   ids(): PlatformIds;
   /** The ids of calculations that existed the whole time, in ascending order; epoch milliseconds by `now`. */
   livedThrough(fromMs: number, toMs: number): readonly string[];
-  /** Takes this many steps of churn now, and returns what they did. */
   churn(steps: number): ChurnCounts;
   /** Accepts only this token from now on: the old one is revoked. */
   setToken(token: string): void;
-  /** Ends requests that wait because of latency. */
   close(): void;
 };
 
@@ -91,7 +86,6 @@ function functionRunner({ seed, now }: PlatformState, options: ResolvedAppOption
 
 type Environment = { Bindings: Partial<HttpBindings> };
 
-/** The routes: the contract's operations, and outside the contract `/_sandbox/…`. */
 function createApp(parts: ServeOptions & SandboxParts): Hono<Environment> {
   const app = new Hono<Environment>();
   const serve = createServe(parts);

@@ -23,7 +23,6 @@ const flag = z._default(z.boolean({ error: 'true or false' }), false);
 const oneOf = <const Kind extends string>(kinds: readonly Kind[]) =>
   z.enum(kinds, { error: kinds.join(', ') });
 
-/** At least one of the kinds; by default all of them. */
 const someOf = <const Kind extends string>(kinds: readonly Kind[]) =>
   z._default(
     z.array(oneOf(kinds), { error: 'a list' }).check(z.minLength(1, { error: 'at least one kind' })),
@@ -34,77 +33,57 @@ const byRequest = <const Kind extends string>(kinds: readonly Kind[], words: str
   z._default(z.record(z.string(), oneOf(kinds), { error: `${words} by request number` }), {});
 
 const stateShape = {
-  /** All random draws follow from it. Default 1. */
+  /** All random draws follow from it. */
   seed: z._default(wholeNumber(0, 4_294_967_295), 1),
-  /** How many calculations there are at the start. Default 20,000. */
   calculations: amount(20_000),
-  /** Default 400. */
   datasets: amount(400),
-  /** Default 3,000. */
   cards: amount(3000),
-  /** Default 4. */
   fileSets: amount(4),
   /** Rows of each FileSet, including its directories. Default 25,000. */
   filesPerSet: amount(25_000),
-  /** Default 200. */
   dataFiles: amount(200),
   /** The wall clock, in epoch milliseconds: timestamps changes made while the sandbox runs, never seeded records. */
   now: z._default(clock, () => Date.now),
 };
 
 const appShape = {
-  /** The developer token that is accepted. Default `sandbox-token`. */
   token: z._default(z.string({ error: 'text' }).check(z.minLength(1, { error: 'text' })), 'sandbox-token'),
-  /** The header that carries the token. */
   tokenHeader: z._default(
     z.string({ error: 'a header name' }).check(z.regex(/^[\w-]+$/, { error: 'a header name' })),
     'X-SERVICE-Developer-Token',
   ),
-  /** How long every request waits before any work is done, in milliseconds. Default 0. */
+  /** How long every request waits before any work is done, in milliseconds. */
   latencyMs: z._default(wholeNumber(0, 600_000), 0),
   /** Requests a second that are admitted: ceil(rate) in any ceil(rate) / rate seconds. Default: no limit. */
   rate: z.optional(perSecond),
-  /** How a 429 says when to retry; `mixed` uses the three forms in turn. */
   retryAfter: z._default(
     z.enum(['seconds', 'date', 'absent', 'mixed'], { error: 'seconds, date, absent or mixed' }),
     'mixed',
   ),
-  /** The share of requests that hit a fault. Default 0. */
   faults: probability,
-  /** Which faults may occur. Default: every kind. */
   faultKinds: someOf(faultKinds),
-  /** Faults by the number of the request (1 is the first), instead of at random. */
+  /** By the number of the request (1 is the first), instead of at random. */
   plannedFaults: byRequest(faultKinds, 'fault kinds'),
   /** The share of calculation pages that are degraded: rows are missing, and the page says so. Default 0. */
   degraded: probability,
-  /** The share of pages of calculations and files that have an anomaly. Default 0. */
   anomalies: probability,
-  /** Which anomalies may occur. Default: every kind. */
   anomalyKinds: someOf(anomalyKinds),
-  /** Anomalies by the number of the request (1 is the first), instead of at random. */
   plannedAnomalies: byRequest(anomalyKinds, 'anomaly kinds'),
-  /**
-   * How long a new calculation or file is missing from every page although the totals count it, in milliseconds, as on
-   * a replica that lags behind. Default 0.
-   */
+  /** How long a new record is missing from every page although the totals count it, as on a replica that lags behind. */
   lagMs: z._default(wholeNumber(0, 600_000), 0),
   /** The most rows in a page of calculations, whatever the `limit`. Default: no cap. */
   pageCap: z.optional(wholeNumber(1, 5000)),
   /** Sort fields of calculations that are refused with 400 although they are known, e.g. `['id']`. */
   refusedSortFields: texts,
-  /** True if pages of calculations ignore the requested order. Default false. */
   ignoreOrder: flag,
   /** True if empty pages of calculations say `hasMore: true`, as happens in practice. Default false. */
   hasMoreWhenEmpty: flag,
   /** What the token may not access: names of operations, or ids in a path. The response is 403. */
   forbidden: texts,
-  /** The largest request body, in bytes; above it the response is 413. */
   maxBodyBytes: z._default(wholeNumber(1, 1_073_741_824), assumptions.maxBodyBytes),
   /** True to compress responses for clients that accept gzip. Default false: on loopback it costs more than it saves. */
   gzip: flag,
-  /** How long a code function may run, in milliseconds. Default 300,000, as on the platform. */
   functionTimeLimitMs: z._default(wholeNumber(1, 300_000), 300_000),
-  /** Memory of one run of a code function, in bytes. Default 256 MiB. */
   functionMemoryBytes: z._default(wholeNumber(16_777_216, 2_147_483_648), 268_435_456),
   /** A monotonic clock in milliseconds, for the limiter and the counts. */
   monotonicNow: z._default(clock, () => () => performance.now()),
@@ -118,7 +97,7 @@ const serverShape = {
       .check(z.refine((value) => value >= 0 && value <= 10_000, { error: 'a number from 0 to 10000' })),
     0,
   ),
-  /** On 127.0.0.1. Default 0: a free one. */
+  /** 0: a free one. */
   port: z._default(wholeNumber(0, 65_535), 0),
 };
 
@@ -126,15 +105,12 @@ const stateSchema = z.object(stateShape);
 const appSchema = z.object(appShape);
 const platformSchema = z.strictObject({ ...stateShape, ...appShape, ...serverShape });
 
-/** Which records the platform has. */
 export type StateOptions = z.input<typeof stateSchema>;
 export type ResolvedStateOptions = z.output<typeof stateSchema>;
 
-/** How the platform responds. */
 export type AppOptions = z.input<typeof appSchema>;
 export type ResolvedAppOptions = z.output<typeof appSchema>;
 
-/** All options of `startPlatform`. */
 export type PlatformOptions = z.input<typeof platformSchema>;
 export type ResolvedPlatformOptions = z.output<typeof platformSchema>;
 
@@ -143,12 +119,10 @@ export function checkOptions(options: PlatformOptions): ResolvedPlatformOptions 
   return parsed(platformSchema, options);
 }
 
-/** Like `checkOptions`, for the records only. */
 export function checkStateOptions(options: StateOptions): ResolvedStateOptions {
   return parsed(stateSchema, options);
 }
 
-/** Like `checkOptions`, for the responses only. */
 export function checkAppOptions(options: AppOptions): ResolvedAppOptions {
   return parsed(appSchema, options);
 }

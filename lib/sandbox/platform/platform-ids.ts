@@ -6,7 +6,6 @@ export type PlatformIds = {
   readonly fileSets: readonly string[];
   readonly datasets: readonly string[];
   readonly dataFiles: readonly string[];
-  /** The functions of released versions. */
   readonly functions: readonly {
     readonly packageId: string;
     readonly version: string;

@@ -11,7 +11,6 @@ export type SandboxParts = {
   readonly churn: Churn;
 };
 
-/** The most steps of churn in one request. */
 const MOST_STEPS = 100_000;
 
 /**
@@ -49,12 +48,10 @@ export function sandboxRoutes({ state, counter, churn }: SandboxParts): Hono {
   return app;
 }
 
-/** The search row of every calculation, as served, in the order of ids. */
 export function* calculationRows({ calculations }: PlatformState): Generator<string> {
   for (const sequence of [...calculations.byId()]) yield Buffer.from(calculations.row(sequence)).toString();
 }
 
-/** Every row of a FileSet, as served, in the order of creation; none for a FileSet that does not exist. */
 export function* fileRows({ fileSets }: PlatformState, fileSetId: string): Generator<string> {
   for (const row of fileSets.find(({ id }) => id === fileSetId)?.rows() ?? []) yield JSON.stringify(row);
 }

@@ -10,15 +10,11 @@ import { createPlatformState } from './state.ts';
 export type Sandbox = Omit<PlatformApp, 'fetch' | 'close'> & {
   /** `http://127.0.0.1:PORT`, without a trailing slash. */
   readonly url: string;
-  /** Stops churn and the server, and ends every open connection at once. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/**
- * Starts the reference platform on 127.0.0.1. Throws a `TypeError` that names every wrong option, and whatever `listen`
- * throws (`EADDRINUSE`).
- */
+/** Throws a `TypeError` that names every wrong option, and whatever `listen` throws (`EADDRINUSE`). */
 export async function startPlatform(options: PlatformOptions = {}): Promise<Sandbox> {
   const resolved = checkOptions(options);
   const state = createPlatformState(options);

@@ -14,7 +14,6 @@ import { randomFor } from './records/random.ts';
 /** Everything that the platform stores. Same options, same records; requests and churn change it. */
 export type PlatformState = {
   readonly seed: number;
-  /** Epoch milliseconds. */
   readonly now: () => number;
   readonly datasets: readonly Dataset[];
   readonly cards: CardIndex;
@@ -22,14 +21,13 @@ export type PlatformState = {
   readonly searchCalculations: CalculationSearch;
   readonly formulas: Formulas;
   readonly fileSets: readonly FileSet[];
-  /** The search over the FileSet with this id (a UUID in either case); undefined if there is none. */
+  /** Takes a UUID in either case. */
   readonly searchFiles: (fileSetId: string) => SearchFiles | undefined;
-  /** In ascending order. */
   readonly dataFileIds: readonly string[];
   readonly dataFile: (id: string) => DataFile | undefined;
 };
 
-/** Throws a `TypeError` on wrong options. Quick: records are drawn when first read. */
+/** Throws a `TypeError` on wrong options. */
 export function createPlatformState(options: StateOptions = {}): PlatformState {
   const resolved = checkStateOptions(options);
   const { seed, now } = resolved;
@@ -91,7 +89,6 @@ function dataFilesOf({
   };
 }
 
-/** The cards of each dataset, by the dataset's index, in the order of their ids. */
 type CardIndex = { of(datasetIndex: number): readonly SeededCard[] };
 
 function createCardIndex(seed: number, cards: number, datasets: readonly Dataset[]): CardIndex {

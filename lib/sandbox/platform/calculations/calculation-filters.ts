@@ -1,6 +1,5 @@
 import { activeLinksOf, type Calculation, type Link } from './calculation.ts';
 
-/** One criterion of a search, as received: a field, and usually what to compare it with. */
 export type CalculationFilter = {
   readonly field: string;
   readonly value?: unknown;
@@ -8,9 +7,7 @@ export type CalculationFilter = {
 };
 
 export type FilterFacts = {
-  /** The formula's text. */
   readonly expressionOf: (calculation: Calculation) => string;
-  /** The type that the formula yields. */
   readonly dataTypeOf: (calculation: Calculation) => string;
 };
 
@@ -20,10 +17,7 @@ export type FilterResult =
   | { readonly kind: 'filter'; readonly matches: Matches }
   | { readonly kind: 'unknown'; readonly field: string };
 
-/**
- * The test for one criterion. The case of the field's name does not matter, and `not` before it (`notArchived`,
- * `not archived`) negates it. A field without a value matches calculations that have any value for it.
- */
+/** `not` before the field's name negates it (`notArchived`, `not archived`). Without a value, any value matches. */
 export function calculationFilter(filter: CalculationFilter, facts: FilterFacts): FilterResult {
   const name = filter.field.trim().toLowerCase();
   const plain = FIELDS[name] === undefined ? name.replace(/^not[ _-]?/, '') : name;
@@ -33,7 +27,7 @@ export function calculationFilter(filter: CalculationFilter, facts: FilterFacts)
   return { kind: 'filter', matches: plain === name ? matches : (calculation) => !matches(calculation) };
 }
 
-/** The values that a filter names, as texts: `value` (one or a list) and `idList`. Empty if it names none. */
+/** From `value` (one or a list) and `idList`. */
 function wantedOf({ value, idList }: CalculationFilter): readonly string[] {
   return [value, idList]
     .flat()
@@ -48,7 +42,7 @@ const flag =
   (calculation) =>
     read(calculation) === (wanted[0]?.toLowerCase() !== 'false');
 
-/** Equal to one of the wanted texts, ignoring case; any text matches if none is wanted. */
+/** Ignores case; any text matches if none is wanted. */
 const texts =
   (read: (calculation: Calculation, facts: FilterFacts) => readonly string[]): Field =>
   (wanted, facts) => {
@@ -110,10 +104,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
   variable: flag(({ variable }) => variable),
 };
 
-/*
- * Finds the words of a formula without parsing it, for filters over all calculations: parsing each would take seconds.
- * Texts and comments are skipped; for functions and columns the result is exact.
- */
+/* Finds words without parsing, which would take seconds for all formulas; exact for functions and columns. */
 
 const WORDS = /'(?:[^'\\]|\\.|'')*'|--[^\n]*|\/\*[\s\S]*?\*\/|`([^`]*)`|([A-Za-z_]\w*)\s*(?=\()/g;
 
@@ -122,14 +113,13 @@ const NO_FUNCTION = new Set(
   'IN AND OR NOT THEN ELSE WHEN CASE BY ADD REMOVE OVER FIXED LIKE DISTINCT INTERVAL'.split(' '),
 );
 
-/** The columns that a formula uses, each once, without backticks. */
 function columnsIn(formula: string): readonly string[] {
   return [
     ...new Set([...formula.matchAll(WORDS)].flatMap(([, column]) => (column === undefined ? [] : [column]))),
   ];
 }
 
-/** The functions that a formula calls, each once, in upper case, without operators. */
+/** In upper case, without operators. */
 function functionsIn(formula: string): readonly string[] {
   const names = [...formula.matchAll(WORDS)].flatMap(([, , name]) =>
     name === undefined ? [] : [name.toUpperCase()],

@@ -1,13 +1,8 @@
 import { drawFor } from '../records/random.ts';
 
-/**
- * The ids of calculations, by the record's position in the order of creation (0 is the first). They ascend, with gaps.
- * The last few seeded ones, and all that are added later, are above 2^53, where JSON numbers are rounded.
- */
+/** Ids by the order of creation: ascending, with gaps; the last seeded ones and all added ones are above 2^53. */
 export type CalculationIds = {
-  /** The digits of record `sequence`'s id. */
   idOf(sequence: number): string;
-  /** The record whose id has these digits, or undefined if no record ever has this id. */
   sequenceOf(id: string): number | undefined;
 };
 

@@ -15,7 +15,6 @@ const MEASURES = itemsOf`Margin %|Win Rate|Churn|YoY Growth|ARPU|Days Open|On-ti
 const PATTERNS = itemsOf`{}|Total {}|Avg {}|{} YTD|{} by Rep|Σ {}|{} YoY %|Max {}|{} bucket|Distinct {}|{} (fixed)|
   Rank of {}|Ø {}|{} – label|合計 {}`;
 
-/** Mostly empty. */
 const ENDINGS = ['', '', '', '', '', '', '', ' (copy)', ' v2', ' OLD', ' - DO NOT USE', ' test'] as const;
 
 const VARIABLES = itemsOf`Target|Growth assumption|Währung|Selected Region|Discount rate|As-of date`;

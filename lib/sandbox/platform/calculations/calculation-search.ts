@@ -9,12 +9,11 @@ import type { CalculationTable } from './calculation-table.ts';
 
 type CalculationQuery = {
   readonly filters: readonly CalculationFilter[];
-  /** Text that the name contains, ignoring case; empty for all. */
   readonly name: string;
   readonly sort: { readonly field: string; readonly ascending: boolean };
   readonly limit: number;
   readonly offset: number;
-  /** Sequences that exist, and that the total counts, but that are on no page. Default: none. */
+  /** Sequences that the total counts, but that are on no page. */
   readonly hidden?: ReadonlySet<number>;
 };
 
@@ -60,7 +59,6 @@ function sortedBy(table: CalculationTable, field: string): readonly number[] | u
   switch (field.toLowerCase()) {
     case 'id':
     case 'created':
-      // Ids ascend in the order of creation.
       return table.byId();
     case 'name':
       return table.byName();
@@ -69,7 +67,6 @@ function sortedBy(table: CalculationTable, field: string): readonly number[] | u
   }
 }
 
-/** A page of the list or, in descending order, of the list read backwards. */
 function slice(hits: readonly number[], { sort, offset, limit }: CalculationQuery): readonly number[] {
   if (sort.ascending) return hits.slice(offset, offset + limit);
   return hits.slice(Math.max(0, hits.length - offset - limit), Math.max(0, hits.length - offset)).reverse();

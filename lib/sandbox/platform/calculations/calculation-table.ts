@@ -1,26 +1,23 @@
 import { createLifetimes } from '../records/lifetimes.ts';
 import { type Calculation, type CalculationChanges, rowText } from './calculation.ts';
 
-/** All calculations that exist now. Positions and sequences are numbers; ids are digits. */
+/** All calculations that exist now, by the sequence of their creation or by the digits of their ids. */
 export type CalculationTable = {
   size(): number;
   /** Increases with every change: whatever was derived from an older version is stale. */
   version(): number;
-  /** The calculation with this id, or undefined if there is none now. */
   get(id: string): Calculation | undefined;
-  /** The calculation with this sequence, even if it has been deleted. */
+  /** Also of a deleted one. */
   at(sequence: number): Calculation;
-  /** Sequences in the order of ids, which is also that of creation. */
   byId(): readonly number[];
-  /** Sequences in the order of names, ignoring case; equal names in the order of ids. */
+  /** Ignoring case; equal names in the order of ids. */
   byName(): readonly number[];
-  /** The JSON of the calculation's search row, as UTF-8, so that pages are assembled without encoding it again. */
+  /** The JSON of the search row, as UTF-8. */
   row(sequence: number): Uint8Array;
   /** Adds one with the next higher id. Its creation time is the table's clock, but never before the previous one's. */
   add(): Calculation;
   /** Changes one, and increases `lastModified` by at least 1. Undefined if there is none. */
   change(id: string, changes: CalculationChanges): Calculation | undefined;
-  /** True if there was one to delete. */
   delete(id: string): boolean;
   /** The sequences that were added after `fromMs`, by the table's clock. */
   addedAfter(fromMs: number): ReadonlySet<number>;
@@ -29,13 +26,10 @@ export type CalculationTable = {
 };
 
 export type TableOptions = {
-  /** How many calculations there are at the start. */
   readonly seeded: number;
   readonly idOf: (sequence: number) => string;
   readonly sequenceOf: (id: string) => number | undefined;
-  /** Draws calculation `sequence` as it was created. */
   readonly draw: (sequence: number) => Calculation;
-  /** Epoch milliseconds. */
   readonly now: () => number;
 };
 
@@ -140,10 +134,8 @@ function liveSequence({ sequenceOf, lifetimes, next }: State, id: string): numbe
 /** The most rows in the cache. A million rows of 700 bytes would be too much. */
 const CACHED_ROWS = 65_536;
 
-/** Caches the JSON of rows as UTF-8, so that a page is assembled without creating or encoding them again. */
 function createRowCache(print: (sequence: number) => string): {
   row(sequence: number): Uint8Array;
-  /** To be called after the record has changed. */
   drop(sequence: number): void;
 } {
   const rows = new Map<number, Uint8Array>();
@@ -160,12 +152,11 @@ function createRowCache(print: (sequence: number) => string): {
   };
 }
 
-/** The order of calculations by name, created when first needed and then kept up to date. */
 type NameOrder = {
   sequences(): readonly number[];
-  /** To be called after a calculation was added or renamed. */
+  /** To be called after the change. */
   add(sequence: number): void;
-  /** To be called before a calculation is deleted or renamed. */
+  /** To be called before the change. */
   remove(sequence: number): void;
 };
 
@@ -197,7 +188,6 @@ function createNameOrder(nameOf: (sequence: number) => string, live: () => reado
 
 type Compare = (a: number, b: number) => number;
 
-/** The first position whose item does not sort before `item`. */
 function positionOf(sorted: readonly number[], item: number, compare: Compare): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
@@ -208,12 +198,10 @@ function positionOf(sorted: readonly number[], item: number, compare: Compare): 
   return low;
 }
 
-/** Inserts an item in its place, modifying the list. */
 function insertSorted(sorted: number[], item: number, compare: Compare): void {
   sorted.splice(positionOf(sorted, item, compare), 0, item);
 }
 
-/** Removes an item, modifying the list; an item that is not in it changes nothing. */
 function removeSorted(sorted: number[], item: number, compare: Compare): void {
   const position = positionOf(sorted, item, compare);
   if (sorted[position] === item) sorted.splice(position, 1);

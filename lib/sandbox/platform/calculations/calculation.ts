@@ -9,13 +9,10 @@ export type Link = {
 
 /** A calculation as the sandbox stores it: a search row, and what it is based on. */
 export type Calculation = {
-  /** Its position in the order of creation, 0 is the first. */
   readonly sequence: number;
-  /** The digits of an integer of any size. */
   readonly id: string;
   readonly name: string;
   readonly owner: number;
-  /** Epoch milliseconds. */
   readonly lastModified: number;
   /** Epoch milliseconds. */
   readonly created: number;
@@ -28,18 +25,14 @@ export type Calculation = {
   readonly hidden: boolean;
   readonly variable: boolean;
   readonly cacheWindow: 'day' | 'non_dynamic';
-  /** The dataset whose columns it may use; undefined if it has none, or one that is gone. */
   readonly datasetIndex: number | undefined;
-  /** The calculations and variables that its formula refers to. */
   readonly references: readonly FormulaReference[];
   /** The formula if it has been set; otherwise undefined, and it is drawn when read. */
   readonly expression: string | undefined;
 };
 
-/** Another calculation or variable, by its id. */
 export type FormulaReference = { readonly kind: 'calculation' | 'variable'; readonly id: string };
 
-/** What can change in a calculation after its creation. */
 export type CalculationChanges = Partial<
   Pick<
     Calculation,
@@ -47,7 +40,7 @@ export type CalculationChanges = Partial<
   >
 >;
 
-/** The ids of its active links by resource type, in the form of `activeLinks`. */
+/** In the form of `activeLinks`. */
 export function activeLinksOf(calculation: Calculation): Readonly<Record<string, readonly string[]>> {
   const active: Record<string, string[]> = {};
   for (const link of calculation.links) {

@@ -15,7 +15,7 @@ export type FormulaFacts = {
   readonly analytic: boolean;
   readonly nonAggregatedColumns: readonly string[];
   readonly references: readonly FormulaReference[];
-  /** Why `strict` refuses it, or undefined. */
+  /** Why `strict` refuses it. */
   readonly objection: string | undefined;
 };
 

@@ -2,19 +2,13 @@ import type { Column, ColumnType } from '../records/datasets.ts';
 import { type Random, randomFor } from '../records/random.ts';
 import type { Calculation } from './calculation.ts';
 
-/** What a formula is drawn from. */
 export type FormulaSource = {
   readonly seed: number;
-  /** The calculation whose formula it is. */
   readonly calculation: Pick<Calculation, 'sequence' | 'status' | 'variable' | 'references' | 'links'>;
-  /** The columns of its dataset; undefined if it has none, or one that is gone. */
   readonly columns: readonly Column[] | undefined;
 };
 
-/**
- * The text of a formula, of one of the kinds that people write. The formula of an INVALID calculation does not parse,
- * or names a missing column. The same source gives the same text.
- */
+/** The text of a formula as people write them; of an INVALID one it does not parse, or names a missing column. */
 export function formulaText({ seed, calculation, columns }: FormulaSource): string {
   const random = randomFor(seed, 'formula', calculation.sequence);
   if (calculation.variable) return random.pick(CONSTANTS);
@@ -48,7 +42,6 @@ function columnPicker(random: Random, columns: readonly Column[]): Columns {
 }
 
 const FORMULAS: readonly Draw[] = [
-  // Aggregates.
   ({ number }) => `SUM(${number()})`,
   ({ number }) => `SUM(${number()}) - SUM(${number()})`,
   ({ number }) => `(SUM(${number()}) - SUM(${number()})) / NULLIF(SUM(${number()}), 0) * 100`,
@@ -57,7 +50,6 @@ const FORMULAS: readonly Draw[] = [
   ({ number }) => `STDDEV_POP(${number()}) / AVG(${number()})`,
   ({ text }) => `APPROXIMATE_COUNT_DISTINCT(${text()})`,
   ({ number }) => `-- agreed with finance\nROUND(AVG(${number()}), 2) /* two places */`,
-  // CASE.
   ({ text, number }) => `SUM(CASE WHEN ${text()} = 'Closed Won' THEN ${number()} ELSE 0 END)`,
   ({ number }) =>
     `CASE WHEN ${number()} >= 1000 THEN 'Large' WHEN ${number()} >= 100 THEN 'Medium' ELSE 'Small' END`,
@@ -65,7 +57,6 @@ const FORMULAS: readonly Draw[] = [
   ({ text, number }) => `CASE WHEN ${text()} IN ('A', 'B', 'C''s') AND ${number()} > -5 THEN 1 ELSE 0 END`,
   ({ text }) => `CASE WHEN ${text()} LIKE '%test%' OR ${text()} IS NULL THEN 'exclude' ELSE 'keep' END`,
   ({ text }) => `CASE WHEN NOT ${text()} LIKE 'Z%' AND ${text()} IS NOT NULL THEN ${text()} ELSE '—' END`,
-  // Dates.
   ({ date }) => `DATEDIFF(CURRENT_DATE(), ${date()})`,
   ({ date }) =>
     `CASE WHEN DateDiff(Current_Date(), ${date()}) <= 30 AND ${date()} < AddDate(Current_Date(), 1) THEN 1 ELSE 0 END`,
@@ -75,21 +66,17 @@ const FORMULAS: readonly Draw[] = [
   ({ date }) => `DATE_FORMAT(${date()}, '%Y-%m')`,
   ({ date }) => `LAST_DAY(${date()})`,
   ({ date, number }) => `SUM(CASE WHEN YEAR(${date()}) = YEAR(CURDATE()) THEN ${number()} END)`,
-  // Text.
   ({ text }) => `CONCAT(UPPER(LEFT(${text()}, 1)), LOWER(SUBSTRING(${text()}, 2)))`,
   ({ text }) => `TRIM(REPLACE(${text()}, '  ', ' '))`,
   ({ text }) => `IFNULL(${text()}, 'Unbekannt')`,
   ({ text }) => `LENGTH(${text()}) - INSTR(${text()}, '@')`,
   ({ text }) => `COALESCE(${text()}, ${text()}, 'n/a')`,
-  // Arithmetic.
   ({ number }) => `${number()} * (1 + ${number()} / 100)`,
   ({ number }) => `-ABS(${number()}) + MOD(CEILING(${number()}), 7)`,
   ({ number }) => `POWER(1 + ${number()} / NULLIF(${number()}, 0), 12) - 1`,
-  // Window functions.
   ({ number, text }) => `SUM(SUM(${number()})) OVER (PARTITION BY ${text()} ORDER BY ${text()})`,
   ({ number }) => `RANK() OVER (ORDER BY SUM(${number()}) DESC)`,
   ({ number, date }) => `SUM(${number()}) - LAG(SUM(${number()}), 1) OVER (ORDER BY ${date()})`,
-  // FIXED.
   ({ number, text }) => `SUM(SUM(${number()}) FIXED (BY ${text()}))`,
   ({ number }) => `SUM(${number()}) / SUM(SUM(${number()}) FIXED ())`,
   ({ number, text, date }) => `AVG(SUM(${number()}) FIXED (ADD ${text()}, ${date()}))`,

@@ -8,14 +8,11 @@ import { link } from './seeded-calculation.ts';
 /** The formulas of all calculations. Those that nobody has set are drawn and analysed only when needed. */
 export type Formulas = {
   expressionOf(calculation: Calculation): string;
-  /** The facts about a formula, as a formula of this calculation. */
   factsOf(calculation: Calculation, expression: string): FormulaFacts;
   dataTypeOf(calculation: Calculation): string;
-  /** The JSON of the whole calculation, as returned by an update. */
   textOf(calculation: Calculation): string;
 };
 
-/** The most data types in the cache, which serves the filter by data type. */
 const CACHED_TYPES = 65_536;
 
 export function createFormulas(seed: number, datasets: readonly Dataset[]): Formulas {
@@ -54,7 +51,7 @@ export function createFormulas(seed: number, datasets: readonly Dataset[]): Form
   };
 }
 
-/** A formula with the type of each column in place of its name: formulas of the same shape have the same data type. */
+/** Formulas of the same shape have the same data type. */
 function shapeOf(expression: string, columns: readonly Column[] | undefined): string {
   return expression.replaceAll(
     /`([^`]*)`/g,
@@ -63,20 +60,17 @@ function shapeOf(expression: string, columns: readonly Column[] | undefined): st
 }
 
 export type FormulaUpdate =
-  /** `text` is the JSON of the whole calculation after the update. */
   | { readonly kind: 'updated'; readonly text: string }
   | { readonly kind: 'not-found' }
   | { readonly kind: 'refused'; readonly message: string };
 
 export type UpdateRequest = {
-  /** Digits. */
   readonly id: string;
   readonly expression: string;
   /** Refuses a formula that does not parse or uses a column that the dataset lacks, instead of storing it. */
   readonly strict: boolean;
 };
 
-/** Sets a formula, and with it the calculation's status, references and links. */
 export function updateFormula(
   table: CalculationTable,
   formulas: Formulas,

@@ -6,23 +6,17 @@ import type { Calculation, FormulaReference, Link } from './calculation.ts';
 import type { CalculationIds } from './calculation-ids.ts';
 import { calculationName } from './calculation-name.ts';
 
-/** What a calculation can be based on. */
 export type Surroundings = {
   readonly seed: number;
-  /** How many calculations are seeded; the ones after them are added later. */
   readonly seeded: number;
   readonly ids: CalculationIds;
   readonly datasets: readonly Dataset[];
-  /** The cards of each dataset, by its index. */
   readonly cardsOf: (datasetIndex: number) => readonly SeededCard[];
 };
 
 type Kind = 'on-dataset' | 'on-card' | 'free' | 'variable' | 'orphaned';
 
-/**
- * Calculation `sequence`, drawn from the seed alone, so that a million of them need no memory. One after the seeded
- * ones has the last seeded moment as its creation time: the caller that adds it sets the real one.
- */
+/** Calculation `sequence`, drawn from the seed alone. One that is added later has the last seeded creation time. */
 export function seededCalculation(at: Surroundings, sequence: number): Calculation {
   const random = randomFor(at.seed, 'calculation', sequence);
   const kind = at.datasets.length === 0 ? 'free' : drawKind(random);
@@ -112,7 +106,6 @@ function cardLinkId({ row, rootId }: SeededCard): string {
   return rootId === undefined ? `${row.id}:${row.id % 9_973}` : `dr:${row.id}:${rootId}`;
 }
 
-/** A link that is active unless something is wrong with it. */
 export function link(
   type: Link['resource']['type'],
   id: string,
@@ -128,10 +121,7 @@ const IMPORTS = [
   { size: 16, chance: 0.12 },
 ] as const;
 
-/**
- * When seeded record `sequence` of `seeded` was created, in epoch milliseconds: never before the previous record, and
- * not unique.
- */
+/** Epoch milliseconds: never before the previous record, and not unique. */
 function seededCreationMs(seed: number, sequence: number, seeded: number): number {
   for (const { size, chance } of IMPORTS) {
     const block = Math.floor(sequence / size);

@@ -25,7 +25,6 @@ type DateFilter = {
 
 export type Matches = (row: FileRow) => boolean;
 
-/** One test for the whole selection, or what is wrong with it. */
 export function fileFilter(
   selection: FileSelection,
 ):
@@ -42,7 +41,6 @@ export function fileFilter(
   return { kind: 'filter', matches: (row) => valid.every((test) => test(row)) };
 }
 
-/** Everything below a directory, or only its direct children; slashes around its path make no difference. */
 function directoryTest(directoryPath: string, immediateChildren: boolean): Matches {
   const trimmed = directoryPath.replaceAll(/^\/+|\/+$/g, '');
   const start = trimmed === '' ? '/' : `/${trimmed}/`;

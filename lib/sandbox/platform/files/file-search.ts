@@ -7,13 +7,11 @@ import type { FileSet } from './file-set.ts';
 export type FileQuery = FileSelection & {
   readonly fieldSort?: readonly FieldSort[] | undefined;
   readonly limit: number;
-  /** The token from the previous page. */
   readonly next?: string | undefined;
 };
 
-/** How a page differs from what it should be. Default: not at all. */
 type FilePageFlaws = {
-  /** The ids of rows that exist, and that the total counts, but that are on no page. */
+  /** Ids of rows that the total counts, but that are on no page. */
   readonly hidden?: ReadonlySet<string>;
   /** `empty-page`: without rows; `repeat`: with the last row of the page before. */
   readonly anomaly?: AnomalyKind | undefined;
@@ -27,7 +25,6 @@ export type FilePage =
       readonly rows: readonly FileRow[];
       /** As in practice: on the last page the token that was sent, null if there are no rows. */
       readonly next: string | null;
-      /** Rows before the page. */
       readonly offset: number;
       readonly total: number;
     }
@@ -80,7 +77,6 @@ function nextOf(
   return left > rows.length ? cursorOf(last, order) : (sent ?? null);
 }
 
-/** The first position whose row comes after the key, whether or not a row with this key still exists. */
 function positionAfter(rows: readonly FileRow[], key: SortKey, order: FileOrder): number {
   let [low, high] = [0, rows.length];
   while (low < high) {
@@ -91,25 +87,19 @@ function positionAfter(rows: readonly FileRow[], key: SortKey, order: FileOrder)
   return low;
 }
 
-/**
- * The token of a page: the sort key of its last row, opaque to the client. It stays valid while rows are added and
- * deleted, but only for the order that it was created for.
- */
+/** The token of a page: the sort key of its last row. Valid only for the order that it was created for. */
 function cursorOf(row: SortKey, { fields }: FileOrder): string {
   const key = fields.map(({ field }) => row[field] ?? null);
   return Buffer.from(JSON.stringify([shapeOf({ fields }), key])).toString('base64url');
 }
 
-/**
- * A token that no page has returned before, for the rows after `token`, or for all rows if that is undefined. `nonce`
- * distinguishes it.
- */
+/** A token that no page has returned before. */
 function freshCursor(token: string | undefined, { fields }: FileOrder, nonce: number): string {
   const [shape, key] = token === undefined ? [shapeOf({ fields }), null] : partsOf(token);
   return Buffer.from(JSON.stringify([shape, key, nonce])).toString('base64url');
 }
 
-/** The sort key in a token, `start` if it is for all rows, or undefined if it is not a token of this order. */
+/** `start` if it is for all rows, undefined if it is not a token of this order. */
 function readCursor(token: string, { fields }: FileOrder): SortKey | 'start' | undefined {
   try {
     const [shape, key] = partsOf(token);
@@ -136,10 +126,8 @@ type FileOrder = {
   compare(a: SortKey, b: SortKey): number;
 };
 
-/** The values that a row is sorted by; a row is its own key. */
 type SortKey = Readonly<Partial<Record<keyof FileRow, string | number | null>>>;
 
-/** The requested order, or what is wrong with it. */
 function fileOrder(
   sort: readonly FieldSort[] | undefined,
 ):

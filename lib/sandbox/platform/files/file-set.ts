@@ -4,29 +4,21 @@ import { createFileDraw } from './seeded-files.ts';
 
 /** One FileSet; its rows are drawn when it is first read. */
 export type FileSet = {
-  /** A UUID. */
   readonly id: string;
-  /** Increases with every change. */
   version(): number;
-  /** In the order of creation, including directories. */
   rows(): readonly FileRow[];
   get(fileId: string): FileRow | undefined;
   add(): FileRow;
   change(fileId: string, changes: Partial<Omit<FileRow, 'id'>>): FileRow | undefined;
-  /** True if there was such a row. */
   delete(fileId: string): boolean;
-  /** The ids of files that were added after `fromMs`. */
   addedAfter(fromMs: number): ReadonlySet<string>;
-  /** The ids of files that existed before `fromMs` and still existed after `toMs`. */
   livedThrough(fromMs: number, toMs: number): readonly string[];
 };
 
 export type FileSetOptions = {
   readonly seed: number;
   readonly id: string;
-  /** How many rows it has at the start. */
   readonly seeded: number;
-  /** Epoch milliseconds. */
   readonly now: () => number;
 };
 

@@ -12,7 +12,6 @@ export function createFileDraw(
 ): (sequence: number, createdMs?: number) => FileRow {
   const stream = `file of ${fileSetId}`;
   const directories: string[] = [''];
-  // Directories that are not too deep to contain another one.
   const parents: string[] = [''];
   const taken = new Set<string>();
 

@@ -15,12 +15,9 @@ export const assumed = {
   lowestMemoryLimitBytes: 16 * 1024 * 1024,
   /** With more stack than this, a runaway recursion would overflow Node's own stack first. */
   stackLimitBytes: 256 * 1024,
-  /** The most entries stored for each of stdout and stderr. */
   logEntries: 1_000,
   /** The most UTF-16 code units of JSON stored for each of stdout and stderr. */
   logCharacters: 256 * 1024,
-  /** Replaces everything that was cut from a log. */
   logCutMark: '... log truncated',
-  /** The most UTF-16 code units of an error message. */
   messageCharacters: 4_096,
 } as const;

@@ -2,24 +2,19 @@ import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from 'quickjs-emsc
 import { assumed } from './assumed.ts';
 import type { CapturedLog } from './captured-log.ts';
 
-/** A function to call: its source, its arguments as JSON values, and where its console writes. */
 export type GuestCall = {
   readonly source: string;
   readonly values: readonly unknown[];
   readonly write: CapturedLog['write'];
 };
 
-/** What a function did: returned JSON or undefined, threw or rejected, or returned a promise that never settles. */
 export type GuestOutcome =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'undefined' }
   | { readonly kind: 'thrown'; readonly message: string }
   | { readonly kind: 'unsettled' };
 
-/**
- * Calls a function in a fresh context of the runtime and runs its pending jobs, until `isLate`. Throws only if the
- * interpreter itself fails.
- */
+/** Runs the function in a fresh context, with its pending jobs. Throws only if the interpreter itself fails. */
 export function callGuest(runtime: QuickJSRuntime, call: GuestCall, isLate: () => boolean): GuestOutcome {
   using context = runtime.newContext();
   using caller = prepareCaller(context, call);
@@ -77,11 +72,8 @@ export function describeThrown(error: unknown): string {
 }
 
 /**
- * The JavaScript that runs before a function, inside its interpreter. It evaluates to
- * `(writeLog: (stream, json) => 'open' | 'full') => (fn, argumentsJson: string) => Promise<string | undefined>`:
- * given where logs go, it sets up `console` and returns a caller. The caller's promise resolves to the function's result
- * as JSON, or to undefined if the function returned undefined. It uses its own references: a function that replaces a
- * global changes nothing here.
+ * Evaluates to `(writeLog) => (fn, argumentsJson) => Promise<resultJson | undefined>` inside the interpreter. It uses
+ * its own references: a function that replaces a global changes nothing here.
  */
 const GUEST_CODE = `(writeLog) => {
   const { parse, stringify } = JSON;

@@ -1,17 +1,14 @@
 import { assumed } from './assumed.ts';
 
-/** The two streams that a function's console writes to. */
 type LogStream = 'stdout' | 'stderr';
 
 /** What a function's console wrote, as JSON values in order. */
 export type CapturedLog = {
-  /** Adds one entry, given as JSON text. Past the caps, it adds a single mark, nothing more, and returns `full`. */
+  /** Past the caps, it adds a single mark, nothing more, and returns `full`. */
   write(stream: LogStream, json: string): 'open' | 'full';
-  /** The entries of a stream so far. */
   entries(stream: LogStream): readonly unknown[];
 };
 
-/** An empty log; each stream is capped by count and size (`assumed.logEntries`, `assumed.logCharacters`). */
 export function createCapturedLog(): CapturedLog {
   const streams = { stdout: createStream(), stderr: createStream() };
   return {

@@ -11,7 +11,6 @@ export type CodeFunction = {
   readonly source: string;
 };
 
-/** The function that `source` names; its inputs by name, in the order of their declaration. */
 export function codeFunction(
   inputs: Readonly<Record<string, DeclaredType>>,
   output: DeclaredType,
@@ -33,21 +32,19 @@ type CodePackageVersion = {
   readonly functions: readonly CodeFunction[];
 };
 
-/** A package of code functions; `id` is a lower-case UUID. */
 export type CodePackage = {
   readonly id: string;
   readonly name: string;
   readonly versions: readonly CodePackageVersion[];
 };
 
-/** Names one function of one version of one package. The case of the id does not matter; the rest must match exactly. */
+/** The case of the id does not matter. */
 export type FunctionAddress = {
   readonly packageId: string;
   readonly version: string;
   readonly functionName: string;
 };
 
-/** The function and its package, or which part of the address was not found. */
 export type FunctionLookup =
   | { readonly kind: 'found'; readonly packageId: string; readonly definition: CodeFunction }
   | { readonly kind: 'not-found'; readonly message: string };

@@ -10,7 +10,6 @@ import {
 /** The statuses that this platform reports. It responds only when a function has finished, so never with RUNNING. */
 type ExecutionStatus = 'SUCCESS' | 'FAILED' | 'RESULT_TYPE_FAILURE' | 'OUTPUT_UNDEFINED';
 
-/** Why a function failed, or how its output differs from the declared type. */
 type ErrorInformation =
   | { readonly errorMessages: readonly string[] }
   | {
@@ -40,10 +39,8 @@ export type FunctionExecution = {
   readonly errorInformation?: ErrorInformation;
 };
 
-/** The part of the record that says how it ended. */
 export type Verdict = Pick<FunctionExecution, 'status' | 'result' | 'errorInformation'>;
 
-/** Checks the outcome of a call against the declared output. */
 export function judgeOutcome(outcome: Outcome, output: DeclaredType): Verdict {
   switch (outcome.kind) {
     case 'value':

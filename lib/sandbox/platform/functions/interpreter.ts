@@ -9,7 +9,6 @@ export type Outcome =
   | { readonly kind: 'memory-limit'; readonly memoryLimitBytes: number }
   | { readonly kind: 'broken'; readonly message: string };
 
-/** The limits of one call; `monotonicMs` is a monotonic clock. */
 export type InterpreterLimits = {
   readonly timeLimitMs: number;
   readonly memoryLimitBytes: number;
@@ -20,9 +19,8 @@ export type InterpreterLimits = {
 export type Interpret = (call: GuestCall) => Promise<Outcome>;
 
 /**
- * An interpreter of JavaScript in WebAssembly (QuickJS), loaded by the first call. Each call has its own runtime, with
- * nothing of Node's in it: text goes in, text comes out. A function blocks this process's event loop until it ends or
- * reaches the time limit, which is checked between steps: one long built-in operation can overrun it.
+ * JavaScript in WebAssembly (QuickJS), a runtime a call. A function blocks the event loop until it ends or reaches the
+ * time limit, which is checked between steps: one long built-in operation can overrun it.
  */
 export function createInterpreter(limits: InterpreterLimits): Interpret {
   let loading: Promise<Engine> | undefined;
@@ -63,8 +61,8 @@ async function importVariant(): Promise<QuickJSSyncVariant> {
 type Interpretation = { readonly outcome: Outcome; readonly isReusable: boolean };
 
 /**
- * An engine that reached a limit is left to the garbage collector, runtime and all: interrupted code cannot always be
- * freed, its memory never shrinks, and after an exception from Node its stack pointer is wrong.
+ * An engine that reached a limit is left to the garbage collector: interrupted code cannot always be freed, and after
+ * an exception from Node its stack pointer is wrong.
  */
 function interpretOnce(engine: Engine, call: GuestCall, limits: InterpreterLimits): Interpretation {
   const { timeLimitMs, memoryLimitBytes, monotonicMs } = limits;

@@ -23,23 +23,18 @@ export type FunctionRun =
 /** Runs a function to its end; never throws because of what the function does. */
 export type RunFunction = (request: FunctionRequest) => Promise<FunctionRun>;
 
-/** What a runner needs from outside, and its limits. */
 export type FunctionRunnerOptions = {
   /** Milliseconds that one call may take. Default 300,000, as on the platform. Meanwhile the process is blocked. */
   readonly timeLimitMs?: number;
   /** Bytes for one call, including the interpreter itself (about 8 MiB): 16 MiB to 2 GiB. Default 256 MiB. */
   readonly memoryLimitBytes?: number;
-  /** The wall clock in epoch milliseconds, for the execution's record. */
   readonly now: () => number;
-  /** Creates an execution id. */
   readonly newId: () => string;
-  /** A monotonic clock in milliseconds, for the time limit. Default `performance.now`. */
   readonly monotonicMs?: () => number;
-  /** The packages. Default: the platform's own. */
   readonly packages?: readonly CodePackage[];
 };
 
-/** A runner for packaged code functions. Throws a RangeError for limits out of range. */
+/** Throws a RangeError for limits out of range. */
 export function createFunctionRunner(options: FunctionRunnerOptions): RunFunction {
   const { now, newId, packages = codePackages, monotonicMs = () => performance.now() } = options;
   const timeLimitMs = within('timeLimitMs', options.timeLimitMs ?? 300_000, 1, 300_000);
@@ -108,15 +103,11 @@ function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
 
-/** The arguments in the order of the declaration, or every fault in the variables, one text each. */
 type BoundInputs =
   | { readonly kind: 'bound'; readonly values: readonly unknown[] }
   | { readonly kind: 'faulty'; readonly faults: readonly string[] };
 
-/**
- * Checks named variables against the declared inputs. A nullable input that is left out is null; an undeclared variable
- * is a fault. Faults name variables and types, never values.
- */
+/** A nullable input that is left out is null. Faults name variables and types, never values. */
 function bindInputs(
   inputs: readonly FunctionInput[],
   variables: Readonly<Record<string, unknown>>,

@@ -1,4 +1,3 @@
-/** The types that a code function may declare for its inputs and its output. */
 export type ValueType =
   | 'text'
   | 'number'
@@ -16,7 +15,6 @@ export type DeclaredType = { readonly type: ValueType; readonly isList: boolean;
 /** The type of an actual value; `null`, `mixed` or `unknown` (an empty list) if no declared type fits. */
 export type ActualType = { readonly type: string; readonly isList: boolean };
 
-/** Whether a JSON value is of the declared type. */
 export function matchesType(value: unknown, declared: DeclaredType): boolean {
   if (value === null) return declared.nullable;
   const matches = matchers[declared.type];
@@ -33,28 +31,23 @@ export function actualTypeOf(value: unknown): ActualType {
   return { type: names.size > 1 ? 'mixed' : only, isList: true };
 }
 
-/** A declared type in words: `list of date (YYYY-MM-DD) or null`. */
 export function formatDeclaredType({ type, isList, nullable }: DeclaredType): string {
   const form = forms[type];
   return `${isList ? 'list of ' : ''}${type}${form ? ` (${form})` : ''}${nullable ? ' or null' : ''}`;
 }
 
-/** An actual type in words: `list of text`. */
 export function formatActualType({ type, isList }: ActualType): string {
   return `${isList ? 'list of ' : ''}${type}`;
 }
 
-/** Declares one value of a type. */
 export function one(type: ValueType): DeclaredType {
   return { type, isList: false, nullable: false };
 }
 
-/** Declares a list of a type. */
 export function listOf(type: ValueType): DeclaredType {
   return { type, isList: true, nullable: false };
 }
 
-/** Makes a declared type nullable. */
 export function orNull(declared: DeclaredType): DeclaredType {
   return { ...declared, nullable: true };
 }

@@ -5,17 +5,13 @@ import type { Delivery } from './faults.ts';
 import type { PlainResponse } from './responses.ts';
 
 export type DeliverOptions = {
-  /** Whether to compress for clients that accept it. */
   readonly gzip: boolean;
 };
 
 /** Below this size, in characters, compression gains nothing. */
 const LEAST_TO_COMPRESS = 1024;
 
-/**
- * Turns a delivery into a response. On a connection, a reset or a cut acts on the socket itself; without one
- * (`bindings` empty), a reset is a rejected promise and a cut is a body that fails half-way, as with `fetch`.
- */
+/** A reset or a cut acts on the socket; without one a reset rejects, and a cut body fails half-way, as with `fetch`. */
 export async function deliver(
   delivery: Delivery,
   request: Request,

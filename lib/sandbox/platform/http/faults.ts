@@ -7,30 +7,17 @@ import {
   platformErrorResponse,
 } from './responses.ts';
 
-/**
- * Every fault that the sandbox can inject, and whether it strikes before the work or after it: a fault after the work
- * leaves a change behind that the client does not hear of.
- */
+/** Every fault, and whether it strikes before or after the work: then the client does not hear of a change. */
 export const faults = {
-  /** 500 with the platform's usual body. */
   'error-platform': 'before',
-  /** 503 with `{message}`. */
   'error-message': 'before',
-  /** 500 with a bare JSON string. */
   'error-text': 'before',
-  /** 502 with an HTML page, as from a gateway. */
   'error-page': 'before',
-  /** 500 with the platform's usual body, although the work was done. */
   'error-after': 'after',
-  /** The connection is reset before anything is done. */
   'reset-before': 'before',
-  /** The connection is reset when the work is done: a lost response. */
   'reset-after': 'after',
-  /** The work is done, and half of the response body arrives before the connection breaks. */
   'cut-body': 'after',
-  /** An HTML login page with status 200. */
   'login-page': 'before',
-  /** 303 to an HTML login page. */
   'login-redirect': 'before',
 } as const satisfies Readonly<Record<string, 'before' | 'after'>>;
 
@@ -38,12 +25,9 @@ export type FaultKind = keyof typeof faults;
 
 export const faultKinds = Object.keys(faults) as [FaultKind, ...FaultKind[]];
 
-/** What is finally sent on the connection. */
 export type Delivery =
   | { readonly kind: 'whole'; readonly response: PlainResponse }
-  /** Half of the body, then the connection breaks. */
   | { readonly kind: 'cut'; readonly response: PlainResponse }
-  /** The connection is reset without a response. */
   | { readonly kind: 'reset' };
 
 /** What a fault does to a request. `worked` is the response of the work, for faults that strike after it. */
@@ -94,7 +78,6 @@ export const anomalyKinds = [
 
 export type AnomalyKind = (typeof anomalyKinds)[number];
 
-/** The share of requests from 0 to 1, which faults, and the faults that are planned by the number of the request. */
 type FaultOptions = {
   readonly faults: number;
   readonly faultKinds: readonly FaultKind[];
@@ -114,7 +97,6 @@ export function faultFor(seed: number, options: FaultOptions, number: number): F
   return randomFor(seed, 'fault kind', number).pick(options.faultKinds);
 }
 
-/** The anomaly of the page that request `number` gets, likewise. */
 export function anomalyFor(
   seed: number,
   { anomalies, anomalyKinds: kinds, plannedAnomalies }: AnomalyOptions,

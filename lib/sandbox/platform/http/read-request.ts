@@ -2,12 +2,10 @@ import * as z from 'zod/mini';
 import { faultsOf, parseJson } from '../../../base/index.ts';
 import type { Endpoint, EndpointInput } from '../../../platform/index.ts';
 
-/** A bad request: the status of its response, and why. */
 export type WrongRequest = { readonly kind: 'wrong'; readonly status: 400 | 413; readonly message: string };
 
 export type BodyRead = { readonly kind: 'body'; readonly value: unknown } | WrongRequest;
 
-/** Reads a JSON body as it arrives, and gives up as soon as it exceeds `maxBytes`. */
 export async function readJsonBody(request: Request, maxBytes: number): Promise<BodyRead> {
   const tooLarge: WrongRequest = {
     kind: 'wrong',
@@ -47,7 +45,6 @@ function typedValue(text: string, type: string): unknown {
   return (type === 'number' || type === 'integer') && /^-?\d+$/.test(text) ? Number(text) : text;
 }
 
-/** The input, checked by the operation's own schema. */
 export function checkInput<Input extends EndpointInput>(
   endpoint: Endpoint<Input>,
   input: unknown,

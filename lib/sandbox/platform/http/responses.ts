@@ -7,12 +7,10 @@ export type ErrorContext = {
   readonly seed: number;
   readonly number: number;
   readonly path: string;
-  /** The operation's name, or undefined if the path belongs to none. */
   readonly operation: string | undefined;
   readonly errors: ErrorShapes;
 };
 
-/** An error in the shape that the operation uses in practice. */
 export function errorResponse(context: ErrorContext, status: number, message: string): PlainResponse {
   const { usual, forbidden } = context.errors;
   const shape = status === 403 ? forbidden : usual;
@@ -40,23 +38,18 @@ function errorReference(seed: number, number: number): string {
 
 const TOE_LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
-/**
- * What an error looks like: `{status, statusReason, path, message, toe}`, `{message}`, or a bare JSON string that is the
- * message.
- */
+/** `{status, statusReason, path, message, toe}`, `{message}`, or a bare JSON string that is the message. */
 type ErrorShape = 'PlatformError' | 'MessageError' | 'TextError';
 
 /** The shapes of an operation's errors. A 401 is a `PlatformError` everywhere. */
 export type ErrorShapes = { readonly usual: ErrorShape; readonly forbidden: ErrorShape };
 
-/** Of most operations, and of paths that belong to none. */
 export const usualErrors: ErrorShapes = { usual: 'PlatformError', forbidden: 'PlatformError' };
 
 /** A response before it becomes bytes on a connection. */
 export type PlainResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Text, or the same as UTF-8. */
   readonly body: string | Uint8Array<ArrayBuffer>;
 };
 
@@ -65,7 +58,6 @@ export function jsonResponse(value: unknown, status = 200): PlainResponse {
   return jsonTextResponse(printJson(value), status);
 }
 
-/** A response whose JSON is already printed. */
 export function jsonTextResponse(body: string | Uint8Array<ArrayBuffer>, status = 200): PlainResponse {
   return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body };
 }

@@ -12,14 +12,10 @@ import {
 import { createThrottle } from './throttle.ts';
 
 export type ServeOptions = Backend & {
-  /** Ends requests that wait because of latency. */
   readonly closing: AbortSignal;
 };
 
-/**
- * The path of a request: counted when it arrives, then the limiter, latency, a fault before the work, the work, a fault
- * after it. If the limiter or an early fault stops it, no work is done.
- */
+/** Counted when it arrives, then the limiter, latency, a fault before the work, the work, a fault after it. */
 export function createServe(parts: ServeOptions): (api: ApiRequest) => Promise<Delivery> {
   const { state, options, counter, closing } = parts;
   const throttle = createThrottle({ ...options, now: state.now });
@@ -57,21 +53,17 @@ export function createServe(parts: ServeOptions): (api: ApiRequest) => Promise<D
   };
 }
 
-/** One request to a path under `/api/`, as the router matched it. */
 export type ApiRequest = {
   readonly request: Request;
-  /** Undefined if no operation has this path. */
   readonly operation: Operation | undefined;
   readonly path: Readonly<Record<string, string>>;
 };
 
-/** What the operations need. */
 type Backend = Omit<OperationContext, 'number'> & {
-  /** The token that is accepted now; it can be revoked while the server runs. */
+  /** It can be revoked while the server runs. */
   readonly token: () => string;
 };
 
-/** Checks the token, the path, the method and the permissions, then does the work. */
 async function perform(api: ApiRequest, context: ErrorContext, backend: Backend): Promise<PlainResponse> {
   const { request, operation, path } = api;
   const { options } = backend;

@@ -1,14 +1,13 @@
 import { type ErrorContext, errorResponse, type PlainResponse } from './responses.ts';
 
 export type ThrottleOptions = {
-  /** Requests a second; undefined for no limit. */
   readonly rate?: number | undefined;
   readonly retryAfter: RetryAfterForm | 'mixed';
   /** Epoch milliseconds, for a `Retry-After` that is a date. */
   readonly now: () => number;
 };
 
-/** Decides when a request arrives: the 429 that it gets, or undefined if it is admitted. */
+/** The 429 that a request gets, or undefined if it is admitted. */
 export function createThrottle(
   options: ThrottleOptions,
 ): (context: ErrorContext, atMs: number) => PlainResponse | undefined {
@@ -27,10 +26,8 @@ export function createThrottle(
   };
 }
 
-/** How a 429 says when to retry. */
 type RetryAfterForm = 'seconds' | 'date' | 'absent';
 
-/** The form for refusal `number` (1 is the first): the given one, or all three in turn. */
 function retryAfterForm(form: RetryAfterForm | 'mixed', number: number): RetryAfterForm {
   return form === 'mixed' ? (TURN[(number - 1) % TURN.length] ?? 'absent') : form;
 }
@@ -53,14 +50,9 @@ const TURN: readonly RetryAfterForm[] = ['seconds', 'date', 'absent'];
 
 export type WindowDecision =
   | { readonly kind: 'admitted' }
-  /** `waitMs` until a request would be admitted if no other arrived. */
   | { readonly kind: 'refused'; readonly waitMs: number };
 
-/**
- * The rate limiter, a sliding window: with k = ceil(rate), at most k requests are admitted in any k / rate seconds,
- * counted when they arrive. Refused requests do not count. `arrive` takes the time in milliseconds on a monotonic
- * clock.
- */
+/** A sliding window: at most k = ceil(rate) requests are admitted in any k / rate seconds, counted when they arrive. */
 export function createSlidingWindow(ratePerSecond: number): { arrive(atMs: number): WindowDecision } {
   const most = Math.ceil(ratePerSecond);
   const windowMs = (most / ratePerSecond) * 1000;

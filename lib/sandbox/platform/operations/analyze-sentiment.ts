@@ -39,7 +39,6 @@ export const analyzeSentimentOperation = operation(
   { tolerate: withoutNullTopics, errors: { usual: 'PlatformError', forbidden: 'TextError' } },
 );
 
-/** The contract accepts null for no topics. */
 function withoutNullTopics(raw: RawInput): RawInput {
   if (typeof raw.body !== 'object' || raw.body === null || Reflect.get(raw.body, 'topics') !== null)
     return raw;

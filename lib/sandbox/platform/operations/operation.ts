@@ -7,18 +7,15 @@ import { type ErrorShapes, usualErrors } from '../http/responses.ts';
 import type { ResolvedAppOptions } from '../options.ts';
 import type { PlatformState } from '../state.ts';
 
-/** What an operation needs. */
 export type OperationContext = {
   readonly state: PlatformState;
   readonly options: ResolvedAppOptions;
   readonly counter: PlatformCounter;
   readonly runCodeFunction: RunFunction;
-  /** The number of the request, 1 is the first: random draws follow from it. */
   readonly number: number;
 };
 
 export type OperationResult =
-  /** 200, with JSON that is already printed, as text or UTF-8. */
   | { readonly kind: 'ok'; readonly body: string | Uint8Array<ArrayBuffer> }
   | { readonly kind: 'refused'; readonly status: 400 | 403 | 404; readonly message: string };
 
@@ -32,20 +29,17 @@ export type RawInput = {
 /** An endpoint of the contract, and how the sandbox responds to it. */
 export type Operation<Input extends EndpointInput = EndpointInput, Output = unknown> = {
   readonly endpoint: Pick<Endpoint<Input, Output>, 'name' | 'method' | 'path' | 'input' | 'output'>;
-  /** The methods that it accepts; the endpoint's own comes first. */
   readonly methods: readonly string[];
-  /** The JSON type of each query value, by name. */
   readonly queryTypes: () => Readonly<Record<string, string>>;
   readonly respond: (raw: RawInput, context: OperationContext) => Promise<OperationResult>;
   readonly errors: ErrorShapes;
 };
 
 export type OperationOptions = {
-  /** Default: the platform's usual shapes. */
   readonly errors?: ErrorShapes;
   /** Methods that the platform accepts in practice, besides the endpoint's own. */
   readonly otherMethods?: readonly string[];
-  /** Changes input that the platform tolerates in practice so that it fits the schema. Runs before the check. */
+  /** Runs before the check. */
   readonly tolerate?: (raw: RawInput) => RawInput;
 };
 
@@ -77,7 +71,6 @@ export function operation<Input extends EndpointInput, Output>(
   };
 }
 
-/** The types that the schema of an operation's input gives its query. */
 function queryTypesOf(input: z.ZodMiniType): Readonly<Record<string, string>> {
   const schema = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
   const query = schema.properties?.['query'];

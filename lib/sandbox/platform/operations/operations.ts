@@ -96,10 +96,6 @@ const runFunctionOperation = operation(
 
 type Endpoints = typeof endpoints;
 
-/**
- * One operation for each of the client's endpoints, in the order in which they are described. It does not compile if
- * one is missing, has no endpoint, or serves another one.
- */
 const table = {
   searchCalculations: searchCalculationsOperation,
   updateFormula: updateFormulaOperation,
@@ -114,5 +110,4 @@ const table = {
   };
 };
 
-/** The operations of the contract, each with its handler. */
 export const operations: readonly Operation[] = Object.values(table);

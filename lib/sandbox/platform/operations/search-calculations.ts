@@ -29,7 +29,6 @@ export const searchCalculationsOperation = operation(
   },
 );
 
-/** The page with the anomaly that is planned for the request, and without the rows that the replica lacks. */
 function flawedPage(
   query: Parameters<CalculationSearch>[0],
   { state, options, number }: OperationContext,
@@ -71,7 +70,6 @@ function served(sequences: readonly number[], { options, state, number }: Operat
   return { degraded, rows: left.map((sequence) => state.calculations.row(sequence)) };
 }
 
-/** Fisher-Yates. */
 function shuffled(sequences: readonly number[], next: () => number): readonly number[] {
   const mixed = [...sequences];
   for (let end = mixed.length - 1; end > 0; end -= 1) {

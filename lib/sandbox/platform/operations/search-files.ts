@@ -30,7 +30,6 @@ export const searchFilesOperation = operation(
   },
 );
 
-/** The page with the anomaly that is planned for the request, and without the files that the replica lacks. */
 function flawedPage(
   search: SearchFiles,
   query: FileQuery,
@@ -50,7 +49,6 @@ function flawedPage(
 
 const FIRST_LETTERS = [...'0ADGJMPSVYadgjmpsvy'];
 
-/** Renames a random file to a place of its own under the root, anywhere in the order of paths. */
 function renameOne(fileSet: FileSet, random: Random): void {
   const rows = fileSet.rows();
   const row = rows[random.below(rows.length)];

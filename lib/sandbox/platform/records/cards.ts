@@ -1,7 +1,6 @@
 import { groupAt, ownerFor, userAt } from './people.ts';
 import { itemsOf, type Random, randomFor } from './random.ts';
 
-/** A visualization of a dataset, with the contract's field names. */
 export type CardRow = {
   readonly id: number;
   readonly urn: string;
@@ -28,7 +27,6 @@ export type SeededCard = {
 /** One card in six is a step of a drill path. */
 const DRILL_SHARE = 1 / 6;
 
-/** The id of card `index`: ten digits, ascending. */
 function cardId(seed: number, index: number): number {
   return 1_200_000_000 + index * 3_917 + randomFor(seed, 'card id', index).below(3_900);
 }

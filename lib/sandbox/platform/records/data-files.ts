@@ -8,10 +8,8 @@ type Revision = {
   readonly contentType: string;
   readonly uploadUserId: number;
   readonly sizeBytes: number;
-  /** How long the upload took, in milliseconds. */
   readonly uploadTimeMillis: number;
   readonly md5Hash: string;
-  /** Epoch milliseconds. */
   readonly datetimeUploaded: number;
   readonly scanState: string;
   readonly sha256HashValue: string;
@@ -21,9 +19,7 @@ export type DataFile = {
   readonly dataFileId: number;
   readonly name: string;
   readonly responsibleUserId: number;
-  /** Epoch milliseconds. */
   readonly datetimeCreated: number;
-  /** At least one; the last is the current one. */
   readonly revisions: readonly Revision[];
   readonly existing: boolean;
 };

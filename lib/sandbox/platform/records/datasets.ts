@@ -1,20 +1,17 @@
 import { itemsOf, randomFor } from './random.ts';
 
-/** The type of a column's values, by the platform's names. */
 export type ColumnType = 'STRING' | 'LONG' | 'DECIMAL' | 'DOUBLE' | 'DATE' | 'DATETIME';
 
 export type Column = { readonly name: string; readonly type: ColumnType };
 
 /** A table that calculations and cards are based on. */
 export type Dataset = {
-  /** A UUID. */
   readonly id: string;
   readonly name: string;
   /** Names are unique. At least two texts, two numbers and one date are among them. */
   readonly columns: readonly Column[];
 };
 
-/** Dataset `index` of a seed: its id, name and 9 to 20 columns. */
 export function datasetAt(seed: number, index: number): Dataset {
   const random = randomFor(seed, 'dataset', index);
   const id = random.uuid();

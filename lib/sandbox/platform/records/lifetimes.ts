@@ -3,12 +3,8 @@ export type Lifetimes<Key> = {
   added(key: Key, atMs: number): void;
   deleted(key: Key, atMs: number): void;
   isDeleted(key: Key): boolean;
-  /** The keys that were added after `fromMs`. */
   addedAfter(fromMs: number): ReadonlySet<Key>;
-  /**
-   * The keys that existed before `fromMs` and still existed after `toMs`. Those added in the same millisecond as
-   * `fromMs`, or deleted in the same one as `toMs`, are left out: nobody can say which came first.
-   */
+  /** Those added in the same millisecond as `fromMs`, or deleted in that of `toMs`, are left out. */
   livedThrough(live: Iterable<Key>, fromMs: number, toMs: number): Key[];
 };
 

@@ -3,11 +3,9 @@ import { drawFor, itemsOf, randomFor } from './random.ts';
 /** Someone who owns things. Groups own cards, never calculations. */
 export type Person = { readonly id: number; readonly displayName: string };
 
-/** How many users and groups an instance has. */
 const USERS = 120;
 const GROUPS = 12;
 
-/** User `index` (modulo the number of users): ids of nine digits, names from many countries. */
 export function userAt(seed: number, index: number): Person {
   const number = index % USERS;
   const random = randomFor(seed, 'user', number);
@@ -15,7 +13,6 @@ export function userAt(seed: number, index: number): Person {
   return { id, displayName: `${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)}` };
 }
 
-/** The id of user `index`, without drawing the name. */
 export function userIdAt(seed: number, index: number): number {
   const number = index % USERS;
   return 100_000_000 + number * 7_301 + Math.floor(drawFor(seed, 'user id', number) * 7_000);
@@ -26,7 +23,6 @@ export function ownerFor(seed: number, stream: string, index: number): number {
   return Math.floor(drawFor(seed, stream, index) ** 2 * USERS);
 }
 
-/** Group `index` (modulo the number of groups). */
 export function groupAt(seed: number, index: number): Person {
   const number = index % GROUPS;
   const id = 900_000_000 + number * 911 + randomFor(seed, 'group', number).below(900);

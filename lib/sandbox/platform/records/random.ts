@@ -1,16 +1,11 @@
 /** A stream of pseudo-random draws. The same key gives the same stream on every machine. */
 export type Random = {
-  /** From 0 up to, but not including, 1. */
   next(): number;
-  /** A whole number from 0 up to, but not including, `bound`. */
   below(bound: number): number;
-  /** True with the given probability. */
   chance(probability: number): boolean;
-  /** One item of the list. Throws `RangeError` on an empty one. */
+  /** Throws `RangeError` on an empty one. */
   pick<T>(list: readonly T[]): T;
-  /** Lower-case hex digits. */
   hex(digits: number): string;
-  /** A UUID of version 4. */
   uuid(): string;
 };
 
@@ -19,10 +14,7 @@ export function itemsOf({ raw }: TemplateStringsArray): readonly string[] {
   return raw.join('').split(/\|\s*/);
 }
 
-/**
- * Each key has its own stream: records are computed by index, in any order, and always come out the same. The
- * generator is mulberry32 (Tommy Ettinger, public domain): 32 bits of state, plenty for one record.
- */
+/** A stream a key, so that records are the same in any order: mulberry32 (Tommy Ettinger, public domain). */
 export function randomFor(seed: number, stream: string, index = 0): Random {
   let state = mix(mix(streamHash(stream) ^ seed) + Math.imul(index, 0x9e3779b1)) | 0;
   const bits = () => {
@@ -55,7 +47,6 @@ export function randomFor(seed: number, stream: string, index = 0): Random {
   };
 }
 
-/** One draw from 0 up to 1 by key, where a whole stream would be overkill. */
 export function drawFor(seed: number, stream: string, index: number): number {
   return (mix(mix(streamHash(stream) ^ seed) + Math.imul(index, 0x9e3779b1)) >>> 0) / 4_294_967_296;
 }
@@ -98,12 +89,8 @@ function hashText(text: string): number {
   return hash;
 }
 
-/*
- * Seeded records are dated between two fixed moments, so that the same seed gives the same bytes on any day.
- */
+/* Fixed moments, so that the same seed gives the same bytes on any day. */
 
-/** When the first record was created, in epoch milliseconds. */
 export const SEEDED_FROM_MS = Date.UTC(2019, 0, 7, 8);
 
-/** No seeded record is newer than this, in epoch milliseconds. */
 export const SEEDED_UNTIL_MS = Date.UTC(2026, 5, 1);

@@ -1,16 +1,14 @@
-/** The sentiment of a text as a whole. */
 type Sentiment = 'POSITIVE' | 'NEGATIVE' | 'NEUTRAL';
 
 /** The sentiment towards a topic; NOT_APPLICABLE if no sentence mentions it. */
 type TopicSentiment = Sentiment | 'NOT_APPLICABLE';
 
-/** A text to score, for each of its topics or, without topics, as a whole. */
 export type SentimentRequest = {
   readonly text: string;
   readonly topics?: readonly Topic[] | null | undefined;
 };
 
-/** `targeted` has one entry for each topic, under the given name and in the given order. */
+/** In the order of `topics`. */
 export type SentimentAnalysis =
   | { readonly kind: 'targeted'; readonly topicSentiments: Readonly<Record<string, TopicSentiment>> }
   | { readonly kind: 'overall'; readonly sentiment: Sentiment };
@@ -32,7 +30,7 @@ export async function analyzeSentiment({ text, topics }: SentimentRequest): Prom
   return { kind: 'targeted', topicSentiments: Object.fromEntries(topicSentiments) };
 }
 
-/** The lexicon is loaded for the first text. A score is between -1 and 1. */
+/** A score is between -1 and 1. */
 async function loadScorer(): Promise<(sentence: string) => number> {
   const { SentimentIntensityAnalyzer } = await import('vader-sentiment');
   const tooLong = new RegExp(`\\S{${assumed.longestWord + 1},}`, 'g');
@@ -57,9 +55,7 @@ const assumed = {
   neutralBand: 0.05,
   /** Longer words are left out: the lexicon has none, and VADER's patterns take cubic time over them. */
   longestWord: 64,
-  /** Shorter words of a description are not significant. */
   significantWordLength: 4,
-  /** Words of a description that say nothing about its topic. */
   insignificantWords: new Set(
     `about after also anything because been before being between both customer does each either every everything feel
     feeling felt from general have having into just like more most much must only opinion other over overall regarding
@@ -70,11 +66,8 @@ const assumed = {
   ),
   /** A token is about this many UTF-16 code units of English. */
   charactersPerToken: 4,
-  /** The instructions that a model would be given before the text. */
   promptTokens: 120,
-  /** What surrounds each topic in the prompt, besides its name and description. */
   topicTokens: 8,
-  /** What a model would return for each topic, or for the text as a whole. */
   outputTokens: 12,
 } as const;
 
@@ -86,7 +79,6 @@ export type ModelProviderUsage = {
   readonly reasoningTokens: number;
 };
 
-/** What a model would read: the texts of the input, the topics and the instructions. */
 export type UsageRequest = {
   readonly texts: readonly string[];
   readonly topics?: readonly Topic[] | null | undefined;
@@ -108,21 +100,17 @@ function tokensOf(text: string): number {
   return Math.ceil(text.length / assumed.charactersPerToken);
 }
 
-/** The forms of a word for comparison: itself in lower case and, if it may be a plural, its possible singulars. */
 type WordForms = ReadonlySet<string>;
 
-/** The words of a text in order, each with its forms for comparison. */
 function wordsOf(text: string): WordForms[] {
   const segments = [...wordSegmenter.segment(text.normalize('NFKC').toLowerCase())];
   return segments.filter(({ isWordLike }) => isWordLike).map(({ segment }) => formsOf(segment));
 }
 
-/** Whether two words are the same apart from case and a simple plural. */
 function isSameWord(one: WordForms, other: WordForms): boolean {
   return !one.isDisjointFrom(other);
 }
 
-/** The sentences of a text, without blank ones. */
 function sentencesOf(text: string): string[] {
   return [...sentenceSegmenter.segment(text)].map(({ segment }) => segment.trim()).filter(Boolean);
 }
@@ -143,10 +131,8 @@ function formsOf(word: string): WordForms {
   ]);
 }
 
-/** A topic to look for: `topic` is its name, made of letters, digits and underscores. */
 type Topic = { readonly topic: string; readonly description?: string | undefined };
 
-/** Whether a sentence, given as its words, mentions a topic. */
 type Mentions = (words: readonly WordForms[]) => boolean;
 
 /** Looks for the topic's name, word by word, and for the significant words of its description. */
