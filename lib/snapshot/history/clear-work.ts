@@ -6,30 +6,26 @@ import { CHECKPOINT_NAME } from '../run/checkpoint.ts';
 /** Called with what could not be done after a publication, in words, and with the reason. */
 export type Warn = (what: string, reason: Error) => void;
 
-/** Does what `clearPublished` does, but what cannot be deleted costs a warning: the runs are published, and the next one deletes it. */
+/**
+ * Deletes what published runs have left under `work/` in a store of files: S3 has a lifecycle. What cannot be deleted costs
+ * a warning: the runs are published, and the next one deletes it. Another process that publishes one of these runs at the
+ * moment fails; it is published all the same.
+ */
 export async function clearAfter(store: Store, place: Place, warn: Warn): Promise<void> {
+  if (store.fileOf === undefined) return;
   try {
-    await clearPublished(store, place);
+    const left = new Set<string>();
+    for await (const folder of store.folders(`work/${place}/`)) left.add(folder);
+    for (const { run } of left.size === 0 ? [] : await publishedRuns(store, place))
+      if (left.has(workFolder(place, { id: run }).slice(0, -1))) await deleteWork(store, place, run);
   } catch (error) {
     if (!(error instanceof StoreError || error instanceof StoredObjectError)) throw error;
     warn(`what published runs of ${place} have left under work/ could not be deleted`, error);
   }
 }
 
-/**
- * Deletes what published runs have left under `work/` in a store of files: S3 has a lifecycle. May be repeated. Another
- * process that publishes one of these runs at the moment fails; it is published all the same.
- */
-async function clearPublished(store: Store, place: Place): Promise<void> {
-  if (store.fileOf === undefined) return;
-  const left = new Set<string>();
-  for await (const folder of store.folders(`work/${place}/`)) left.add(folder);
-  for (const { run } of left.size === 0 ? [] : await publishedRuns(store, place))
-    if (left.has(workFolder(place, { id: run }).slice(0, -1))) await deleteWork(store, place, run);
-}
-
 /** Deletes the work folder of a run. First what others could resume or publish it by. */
-async function deleteWork(store: Store, place: Place, run: string): Promise<void> {
+export async function deleteWork(store: Store, place: Place, run: string): Promise<void> {
   const folder = workFolder(place, { id: run });
   for (const name of [CHECKPOINT_NAME, MANIFEST_NAME]) await store.delete(`${folder}${name}`);
   for await (const { key } of store.list(folder)) await store.delete(key);

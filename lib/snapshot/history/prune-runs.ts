@@ -1,16 +1,8 @@
 import { printStored, type Store } from '../../store/index.ts';
-import {
-  foldersOf,
-  isManifestKey,
-  latestParquetFolder,
-  MANIFEST_NAME,
-  type Place,
-  PRUNED_NAME,
-  workFolder,
-} from '../keys.ts';
+import { foldersOf, isManifestKey, latestParquetFolder, type Place, PRUNED_NAME } from '../keys.ts';
 import { refreshLatest } from '../publish/manifest-key.ts';
-import { CHECKPOINT_NAME } from '../run/checkpoint.ts';
 import type { Run } from '../run-id.ts';
+import { deleteWork } from './clear-work.ts';
 import type { PrunePlan, RunToPrune } from './plan-prune.ts';
 import { withdrawLeft } from './withdraw-left.ts';
 
@@ -48,7 +40,7 @@ export async function pruneRuns(options: PruneOptions): Promise<readonly StillNe
     signal.throwIfAborted();
     const { run: id, folder } = run;
     if (folder !== undefined && !isNeeded(id)) await removePublished(options, run, folder);
-    if (!isNeeded(id)) await removeAll(store, workFolder(place, { id }), [CHECKPOINT_NAME, MANIFEST_NAME]);
+    if (!isNeeded(id)) await deleteWork(store, place, id);
     if (folder !== undefined) await store.delete(`${folder}${PRUNED_NAME}`);
     if (!isNeeded(id)) onRemoved(run);
   }
@@ -87,10 +79,5 @@ async function removePublished(
   for await (const { key } of store.list(own)) if (!key.endsWith(`/${PRUNED_NAME}`)) keys.push(key);
   for (const key of keys.toSorted((a, b) => Number(isManifestKey(b)) - Number(isManifestKey(a))))
     await store.delete(key);
-  for (const prefix of others) await removeAll(store, prefix, []);
-}
-
-async function removeAll(store: Store, prefix: string, first: readonly string[]): Promise<void> {
-  for (const name of first) await store.delete(`${prefix}${name}`);
-  for await (const { key } of store.list(prefix)) await store.delete(key);
+  for (const prefix of others) for await (const { key } of store.list(prefix)) await store.delete(key);
 }

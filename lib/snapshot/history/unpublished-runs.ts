@@ -59,21 +59,19 @@ export async function lastStopped(store: Store, place: Place): Promise<string | 
 
 const isRun = (name: string) => /^\d{8}T\d{6}Z-[0-9a-f]{6}$/.test(name);
 
-async function readRun(run: string, { store, place, latest }: UnpublishedOptions): Promise<UnpublishedRun> {
+async function readRun(run: string, options: UnpublishedOptions): Promise<UnpublishedRun> {
   try {
-    return (await readFinished(run, { store, place, latest })) ?? (await readStopped(run, { store, place }));
+    return (await readFinished(run, options)) ?? (await readStopped(run, options));
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
     return { run, startedAt: runOfId(run).startedAt, state: 'damaged', fault: error.message };
   }
 }
 
-type Reading = Pick<UnpublishedOptions, 'store' | 'place' | 'latest'>;
-
 /** Undefined if its publication has not begun. */
 async function readFinished(
   run: string,
-  { store, place, latest }: Reading,
+  { store, place, latest }: UnpublishedOptions,
 ): Promise<UnpublishedRun | undefined> {
   const key = `${workFolder(place, { id: run })}${MANIFEST_NAME}`;
   const manifest = await manifestOf(store, key, { place, run }).catch((error: unknown) => {
@@ -92,10 +90,7 @@ async function readFinished(
 const isPast = ({ startedAt, begunAfter }: Manifest, latest: Latest | undefined): boolean =>
   latest !== undefined && latest.run !== begunAfter && latest.startedAt >= startedAt;
 
-async function readStopped(
-  run: string,
-  { store, place }: Pick<Reading, 'store' | 'place'>,
-): Promise<UnpublishedRun> {
+async function readStopped(run: string, { store, place }: UnpublishedOptions): Promise<UnpublishedRun> {
   const { startedAt, records } = (await readCheckpoint(store, place, run)).checkpoint;
   return { run, startedAt, state: 'unfinished', records };
 }
