@@ -1,16 +1,15 @@
-import type { PaceCounts } from '../../pace/pace.ts';
-import type { Call, CallCounts } from '../../platform/index.ts';
-import type { Store } from '../../store/index.ts';
+import type { Call } from '../../platform/index.ts';
 import { type Compression, type Place, placeOf } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Publication } from '../publish/publish.ts';
 import { beginRun, scanOfRun } from '../run/begin-run.ts';
 import { type Checkpoint, readCheckpoint } from '../run/checkpoint.ts';
 import { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
-import { publishTaken } from '../run/take-run.ts';
+import { publishTaken, type SnapshotOptions } from '../run/take-run.ts';
 import { takeSlice } from '../run/take-slice.ts';
 import { checkPlatform } from '../same-platform.ts';
 import type { SnapshotRequest } from '../sources/request.ts';
+import type { RunToScan } from '../sources/source-definition.ts';
 
 /**
  * What a durable execution offers. The code that uses it runs again from its beginning in each invocation, and must
@@ -25,31 +24,24 @@ export type DurableSteps = {
   readonly remainingMs: () => number;
 };
 
-export type DurableRunOptions = {
-  /** Its waits are short: longer ones take place between steps. */
-  readonly call: Call;
-  readonly store: Store;
-  readonly compression: Compression;
-  readonly host: string;
-  readonly callCounts: () => CallCounts;
-  /** What the pace has granted this process so far. Default: not in the manifests. */
-  readonly paceCounts?: () => PaceCounts;
-  /** Called with each run that begins, at least once. */
-  readonly onBegun?: (begun: { readonly place: Place; readonly run: string }) => void;
-  /** Called with each run that ended, at least once: published or not, or stopped by an error. */
-  readonly onEnded?: (ended: RunEnd) => void;
-  readonly now: () => number;
-  readonly random: () => number;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** How long a slice runs; it ends after the current page. Default 3 minutes. */
-  readonly sliceMs?: number;
-  /** The time that the current page, its part and the checkpoint may take after that. Default 3 minutes. */
-  readonly marginMs?: number;
-  readonly partBytes?: number;
-  /** How long a part stays open at most, in milliseconds. Default 30 s. */
-  readonly partMs?: number | undefined;
-  readonly pageRows?: number;
-};
+export type DurableRunOptions = Pick<
+  SnapshotOptions,
+  'store' | 'callCounts' | 'paceCounts' | 'now' | 'random' | 'partBytes' | 'partMs'
+> &
+  Pick<RunToScan, 'sleep' | 'pageRows'> & {
+    /** Its waits are short: longer ones take place between steps. */
+    readonly call: Call;
+    readonly compression: Compression;
+    readonly host: string;
+    /** Called with each run that begins, at least once. */
+    readonly onBegun?: (begun: { readonly place: Place; readonly run: string }) => void;
+    /** Called with each run that ended, at least once: published or not, or stopped by an error. */
+    readonly onEnded?: (ended: RunEnd) => void;
+    /** How long a slice runs; it ends after the current page. Default 3 minutes. */
+    readonly sliceMs?: number;
+    /** The time that the current page, its part and the checkpoint may take after that. Default 3 minutes. */
+    readonly marginMs?: number;
+  };
 
 /** How a durable run ended. Small, however large the run. */
 export type EndedRun = {
@@ -78,12 +70,7 @@ export type RunEnd =
       readonly err: SnapshotStoppedError;
     };
 
-type Stage = {
-  readonly run: string;
-  readonly records: number;
-  readonly parts: number;
-  readonly hasEnded: boolean;
-};
+type Stage = Pick<Checkpoint, 'run' | 'records' | 'parts'> & { readonly hasEnded: boolean };
 
 /** Default times in milliseconds. A slice and its margin fit twice into an invocation of 15 minutes. */
 const TIMES = { sliceMs: 180_000, marginMs: 180_000 } as const;

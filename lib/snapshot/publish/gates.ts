@@ -11,22 +11,16 @@ export type GatedRun = Pick<
   readonly scanRefused: readonly GateName[];
 };
 
-export type Circumstances = {
-  /** True if what is published now is missing or damaged. */
-  readonly isBroken: boolean;
-  readonly nowMs: number;
-};
-
 const CLOCKS_APART_MS = 300_000;
 
 /** True for a time that lies ahead of every clock that is nearly right. */
 export const isFuture = (time: string, nowMs: number): boolean => Date.parse(time) > nowMs + CLOCKS_APART_MS;
 
-/** The reasons not to publish a run, in a fixed order. `last`: the run that is published now. */
+/** The reasons not to publish a run, in a fixed order. `last` is published now; `isBroken`: it is missing or damaged. */
 export function refusals(
   run: GatedRun,
   last: Manifest | undefined,
-  { isBroken, nowMs }: Circumstances,
+  { isBroken, nowMs }: { readonly isBroken: boolean; readonly nowMs: number },
 ): readonly GateName[] {
   const gates: Readonly<Record<GateName, boolean>> = {
     empty: last !== undefined && last.records > 0 && run.records === 0,

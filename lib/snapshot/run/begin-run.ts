@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { MOST_LIST_BYTES, printBounded, readStored, type Store } from '../../store/index.ts';
-import { type Compression, placeOf, sourceOf, workFolder } from '../keys.ts';
+import { placeOf, sourceOf, workFolder } from '../keys.ts';
 import type { Scan } from '../scan.ts';
 import { type SnapshotRequest, selectionOf } from '../sources/request.ts';
 import type { RunToScan } from '../sources/source-definition.ts';
@@ -9,18 +9,10 @@ import { sourceDefinitions } from '../sources/sources.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { linkedIds } from './linked-ids.ts';
 import type { Saved } from './slice-progress.ts';
-import { type NewRun, startRun } from './take-run.ts';
+import { type NewRun, type SnapshotOptions, startRun } from './take-run.ts';
 
-export type BeginOptions = {
-  readonly store: Store;
-  readonly compression: Compression;
-  readonly platform: string;
-  readonly idsFrom?: string | undefined;
-  readonly now: () => number;
-  readonly random: () => number;
-  /** Stops the search for ids that another source links to. */
-  readonly signal?: AbortSignal | undefined;
-};
+export type BeginOptions = Pick<SnapshotOptions, 'store' | 'platform' | 'now' | 'random' | 'signal'> &
+  Pick<NewRun, 'compression' | 'idsFrom'>;
 
 /** Begins a run, and stores the ids that it reads one by one. Throws `StoredObjectError` if their source cannot be read. */
 export async function beginRun(request: SnapshotRequest, options: BeginOptions): Promise<Saved> {

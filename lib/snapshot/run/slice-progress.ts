@@ -6,15 +6,12 @@ import type { FieldTypes } from '../page/record-batch.ts';
 import { countNames } from '../page/record-fields.ts';
 import type { ScanOutcome, ScanStep } from '../scan.ts';
 import { type Checkpoint, recordPart, saveCheckpoint } from './checkpoint.ts';
-import { createPartWriter } from './part-writer.ts';
+import { createPartWriter, type PartWriterOptions } from './part-writer.ts';
 
 export type Saved = { readonly checkpoint: Checkpoint; readonly etag: string };
 
-export type ProgressOptions = {
-  readonly store: Store;
+export type ProgressOptions = Pick<PartWriterOptions, 'store' | 'mostLineBytes' | 'partBytes'> & {
   readonly callCounts: () => CallCounts;
-  readonly mostLineBytes?: number | undefined;
-  readonly partBytes?: number | undefined;
 };
 
 /** What a slice has taken since its checkpoint, and how it becomes durable. */

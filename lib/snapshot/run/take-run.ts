@@ -1,6 +1,4 @@
 import type { PaceCounts } from '../../pace/pace.ts';
-import type { CallCounts } from '../../platform/index.ts';
-import type { Store } from '../../store/index.ts';
 import { readLastPublication } from '../publish/last-publication.ts';
 import { type FinishedRun, type Publication, publishRun } from '../publish/publish.ts';
 import { createRun } from '../run-id.ts';
@@ -9,34 +7,23 @@ import type { GateName, Scan } from '../scan.ts';
 import { type Checkpoint, readParts, saveCheckpoint } from './checkpoint.ts';
 import type { Saved } from './slice-progress.ts';
 import { SnapshotStoppedError } from './snapshot-stopped-error.ts';
-import { type SnapshotProgress, takeSlice } from './take-slice.ts';
+import { type SliceOptions, takeSlice } from './take-slice.ts';
 
-export type SnapshotOptions = {
-  readonly store: Store;
+export type SnapshotOptions = Omit<SliceOptions, 'scan' | 'isOver' | 'mostLineBytes'> & {
   readonly platform: string;
-  readonly callCounts: () => CallCounts;
   /** What the pace has granted this process so far. Default: not in the manifest. */
   readonly paceCounts?: (() => PaceCounts) | undefined;
   /** Publish although a gate refused. */
   readonly force: boolean;
   /** Reasons that do not refuse this run; all others do. Default: none. */
   readonly accept?: readonly GateName[] | undefined;
-  readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
   /** Called once everything has been read, before it is published. */
   readonly onRead?: (() => void) | undefined;
   readonly now: () => number;
   readonly random: () => number;
-  /** Stops the run at its next durable part; the run can be resumed. */
-  readonly signal?: AbortSignal | undefined;
-  readonly partBytes?: number;
-  /** How long a part stays open at most, in milliseconds. Default 30 s. */
-  readonly partMs?: number | undefined;
 };
 
-export type NewRun = Pick<Checkpoint, 'source' | 'compression' | 'selection' | 'platform'> & {
-  /** Where the ids of the request came from, in words. */
-  readonly idsFrom?: string | undefined;
-};
+export type NewRun = Pick<Checkpoint, 'source' | 'compression' | 'selection' | 'platform' | 'idsFrom'>;
 
 export async function startRun(
   { source, compression, selection, platform, idsFrom }: NewRun,
@@ -85,15 +72,10 @@ export async function takeRun(
   }
 }
 
-export type PublishTakenOptions = Pick<
-  SnapshotOptions,
-  'store' | 'now' | 'force' | 'accept' | 'paceCounts' | 'signal'
->;
-
 /** Publishes a run whose scan has finished, unless a gate refuses. Throws if the scan has not finished. */
 export async function publishTaken(
   checkpoint: Checkpoint,
-  options: PublishTakenOptions,
+  options: Pick<SnapshotOptions, 'store' | 'now' | 'force' | 'accept' | 'paceCounts' | 'signal'>,
 ): Promise<Publication> {
   const { store, force, accept, now, signal } = options;
   const { source, startedAt } = checkpoint;

@@ -1,20 +1,13 @@
-import type { CallCounts } from '../../platform/index.ts';
-import type { Store } from '../../store/index.ts';
 import { runKeys } from '../changes/run-keys.ts';
 import { sourceOf } from '../keys.ts';
 import type { Scan } from '../scan.ts';
 import { readParts } from './checkpoint.ts';
-import { type Saved, startProgress } from './slice-progress.ts';
+import { type ProgressOptions, type Saved, startProgress } from './slice-progress.ts';
 
-export type SliceOptions = {
-  readonly store: Store;
+export type SliceOptions = ProgressOptions & {
   readonly scan: Scan<unknown>;
-  readonly callCounts: () => CallCounts;
-  readonly partBytes?: number | undefined;
   /** Records are durable at most so many milliseconds after they were added, even while a page is awaited. Default 30 s. */
   readonly partMs?: number | undefined;
-  /** The most bytes of a record's line. Default 128 MiB. */
-  readonly mostLineBytes?: number | undefined;
   /** Called after each step of the scan: true ends the slice. Default: always false. */
   readonly isOver?: () => boolean;
   readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;

@@ -2,11 +2,6 @@ import * as z from 'zod/mini';
 import { emptyBatch } from '../page/record-batch.ts';
 import type { ScanStart, ScanStep } from '../scan.ts';
 
-type Read<Position, Result> = (
-  start: ScanStart<Position>,
-  isLast: boolean,
-) => AsyncGenerator<ScanStep<Position>, Result, undefined>;
-
 export type ReadEnd<Result, Memo> = {
   readonly result: Result;
   readonly records: number;
@@ -39,7 +34,10 @@ export const rereadPosition = <Position, Memo>(
 const MOST_READS = 3;
 
 type RereadingOptions<Position, Result, Outcome, Memo> = {
-  readonly read: Read<Position, Result>;
+  readonly read: (
+    start: ScanStart<Position>,
+    isLast: boolean,
+  ) => AsyncGenerator<ScanStep<Position>, Result, undefined>;
   readonly judge: (end: ReadEnd<Result, Memo>) => Judgement<Outcome, Memo>;
 };
 

@@ -38,11 +38,9 @@ type PageRequest = {
 /** Reads the page of `limit` rows from `offset`, in the order that the reader was made for. */
 export type ReadPage = (request: PageRequest) => Promise<CalculationPage>;
 
-type CalculationSelection = Pick<CalculationSearch, 'name' | 'filters'>;
-
 export type PageReaderOptions = {
   readonly call: Call;
-  readonly selection: CalculationSelection;
+  readonly selection: Pick<CalculationSearch, 'name' | 'filters'>;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
