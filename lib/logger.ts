@@ -19,10 +19,7 @@ export const createLogger = (level: string, write: (line: string) => void): Logg
     { write: (line: string) => write(boundedLine(line.trimEnd())) },
   );
 
-/**
- * Pino's own facts of an error, with the name that its class gives it as `type`: pino's is the constructor's, which is
- * `e` in a minified bundle. A refusal has no stack: its message says all. Anything else stays as it is.
- */
+/** `type` is our class's name: pino's is the constructor's, `e` in a minified bundle. A refusal has no stack. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   // The name is an own property of our errors.
@@ -35,10 +32,7 @@ function describeError(error: unknown): unknown {
   return { ...facts, type: error.name, ...errors };
 }
 
-/**
- * True for an error that says what somebody else responded, or did not: of the platform and of a service, by the kind of
- * its `failure`, unless that is unknown; and of a job that is refused or handed back. Also for one that only carries it.
- */
+/** What somebody else responded, or did not; a job that is refused or handed back; or what only carries one. */
 function isRefusal(error: Error): boolean {
   if (error.cause instanceof Error && error.cause !== error && error.cause.message === error.message)
     return isRefusal(error.cause);

@@ -15,24 +15,19 @@ import { type Environment, readSettings, type Settings } from './settings.ts';
 import { openStore, type Store } from './store/index.ts';
 import { type CheckTable, tableCheckOf, warnOfThisHost } from './table/index.ts';
 
-/** What a command or a deployed function uses to work with the platform. */
 export type Session = {
   readonly environment: Environment;
   readonly settings: Settings;
   readonly platform: Platform;
-  /** The same client, with other retry limits. */
   readonly platformWith: (retry: Partial<RetryLimits>) => Platform;
   /** Stops jobs while the platform is away: shared by the fleet if there is a table. */
   readonly breaker: Breaker;
-  /** What the pace has granted this process so far. */
   readonly paceCounts: () => PaceCounts;
   readonly callCounts: ReturnType<typeof countCalls>['counts'];
   readonly logger: Logger;
-  /** Holds what is being done. Absent: nothing does. */
   readonly inHand?: InHand | undefined;
   /** Throws unless the table is the one that the store names: then nothing is sent. */
   readonly checkTable: CheckTable;
-  /** Opened on the first call: not every command needs it. */
   readonly store: () => Promise<Store>;
 };
 
@@ -45,13 +40,11 @@ export type SessionOptions = {
   readonly screen?: object | undefined;
   /** How much of the fleet's budget is reserved at once: `one` slot by callers that can wait, such as a snapshot. */
   readonly greed?: 'one' | 'block';
-  /** Holds what is being done. Default: nothing does. */
   readonly inHand?: InHand;
   /** Without SYNC_TABLE, the pace is this process's own. Default: it is that of all commands over the store. */
   readonly isAlone?: boolean;
   /** Holds each call that has left and is not given up by a stop. Default: nothing does. */
   readonly holdLeft?: HoldLeft;
-  /** Called for every event of every call. */
   readonly observe?: Observe;
   /** Called when jobs are stopped since the platform is away, or refuses the token. */
   readonly onAway?: ((open: OpenBreaker) => void) | undefined;

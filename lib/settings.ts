@@ -26,10 +26,7 @@ export class SettingsError extends Error {
   }
 }
 
-/**
- * Reads all settings from an environment. An empty variable counts as absent. Throws `SettingsError` with
- * every fault at once.
- */
+/** An empty variable counts as absent. Throws `SettingsError` with every fault at once. */
 export const readSettings = (environment: Environment): Settings =>
   read(settingsSchema, environment, [tokenFaults, glueFaults, proxyFaults]);
 
@@ -41,7 +38,6 @@ export const readSyncSettings = (environment: Environment): SyncSettings =>
 export const readPaceSettings = (environment: Environment): PaceSettings =>
   read(paceSchema, environment, [proxyFaults]);
 
-/** A rule that a schema cannot express: about settings that belong together. */
 type Check = (given: Environment) => readonly string[];
 
 function read<T>(schema: z.ZodMiniType<T>, environment: Environment, checks: readonly Check[]): T {
@@ -135,7 +131,6 @@ const origin = z.string({ error: 'the instance’s origin, such as https://acme.
 const LINK = /^[a-z]+:\/\/[^/?#{@]+[/?#].*\{id\}/i;
 const LINK_EXPECTED = 'an address with {id} over https (or http on loopback)';
 
-/** The address of a thing in the platform. */
 export const platformLink = z.optional(
   z
     .string({ error: LINK_EXPECTED })
@@ -231,7 +226,6 @@ const settingsSchema = z.object({
 /** The environment variables that commands and Lambdas read, and infra sets. */
 export const settingNames = Object.keys(settingsSchema.shape) as readonly SettingName[];
 
-/** One of them. */
 export type SettingName = keyof Settings;
 
 const syncSchema = z.pick(settingsSchema, {

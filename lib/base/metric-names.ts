@@ -1,10 +1,7 @@
 /** The namespace of metrics: each instance has its own below it, named after its stack. */
 export const METRIC_NAMESPACE = 'platform-sync';
 
-/**
- * What somebody must look into: a line of the log each, which metric filters count by the severity that the template
- * gives it. The place of a missing snapshot follows its name.
- */
+/** A line of the log each, counted by metric filters. The place of a missing snapshot follows its name. */
 export const problemNames = [
   'Unauthorized',
   'Forbidden',
@@ -21,7 +18,6 @@ export const problemNames = [
   'FunctionThrottles',
 ] as const;
 
-/** One of them. */
 export type ProblemName = (typeof problemNames)[number];
 
 /** What functions measure: fields of these names in a line of the log, which queries sum up. */
@@ -56,5 +52,4 @@ export const measureNames = [
   'SnapshotMissing',
 ] as const;
 
-/** One of them. */
 export type MeasureName = (typeof measureNames)[number];

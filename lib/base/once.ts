@@ -1,7 +1,4 @@
-/**
- * Makes a function that opens something when it is first called, and returns the same from then on. A failed attempt is
- * forgotten: the callers that share it see the failure, and the next call tries again.
- */
+/** Opens on the first call; a failed attempt is forgotten: its callers see the failure, and the next call tries again. */
 export function once<T>(open: () => T | Promise<T>): () => Promise<Awaited<T>> {
   let opened: Promise<Awaited<T>> | undefined;
   return () => {

@@ -11,7 +11,6 @@ export class PeerMissingError extends Error {
   override readonly name = 'PeerMissingError';
 }
 
-/** Loads a peer. Throws `PeerMissingError` if it cannot be loaded. */
 export async function loadPeer<T>(peer: keyof typeof optionalPeers, load: () => Promise<T>): Promise<T> {
   try {
     return await load();

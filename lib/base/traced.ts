@@ -11,10 +11,7 @@ export const currentIds = (): Record<string, string | undefined> => ({ ...around
 /** Does something under ids, besides those around it. */
 export const withIds = <T>(ids: Ids, act: () => T): T => around.run({ ...around.getStore(), ...ids }, act);
 
-/**
- * The same within a span, if somebody has registered a provider of traces with OpenTelemetry's API, such as the layer of
- * AWS for Lambda: its attributes are the ids, and `platform_sync.` is before their names.
- */
+/** Also as a span, if a provider of OpenTelemetry is registered: its attributes are the ids after `platform_sync.`. */
 export const traced = <T>(name: string, ids: Ids, act: () => Promise<T>): Promise<T> =>
   withIds(ids, () => {
     const tracer = tracerHere();
@@ -40,7 +37,6 @@ function inSpan<T>(tracer: Tracer, name: string, act: () => Promise<T>): Promise
 /** Its `SpanStatusCode.ERROR`. */
 const ERROR = 2;
 
-/** What is used of OpenTelemetry's API. */
 type Tracer = {
   readonly startActiveSpan: <T>(
     name: string,

@@ -22,19 +22,15 @@ const LEAST_GAP_MS = 300;
 const QUICK_PROBES = 4;
 const GROWTH = 1.5;
 
+/** Probes follow one another at least this often, unless the platform asks for more. */
 const MOST_GAP_MS = 5_000;
 
-/**
- * By then every worker that holds slots has learned of the 429: a block begins within 250 ms of a look, and lasts 250
- * ms.
- */
+/** By then every worker that holds slots has looked: a block begins within 250 ms of a look, and lasts 250 ms. */
 export const LEAST_PAUSE_MS = 1_000;
 
+/** How long it is remembered that pauses were not to be relied on. */
 const REMEMBERED_MS = 60_000;
-/**
- * The next spell's first probe leaves shortly before the last refusal: a rounded `Retry-After` would meet one each
- * time.
- */
+/** The next spell's first probe leaves before the last refusal: a rounded `Retry-After` would meet one each time. */
 const EARLY = 0.85;
 const SHARE_OF_PAUSE = 0.6;
 

@@ -4,8 +4,8 @@ import type { Clock } from './slots.ts';
 
 /*
  * The breaker: while the platform is away, the whole fleet stops taking jobs, and one worker at a time looks whether it
- * is back. Its state is in the budget: closed (absent) or open until `probeAt`. The write that elects the prober moves
- * `probeAt`, so if it dies, the next one is elected when that has passed.
+ * is back. Its state is in the budget: absent (closed), or open until any call that began later gets a response. Once
+ * `probeAt` has passed, the worker whose write moves it is the one that probes; if it dies, the next one is elected so.
  *
  * A job cannot open it. Failures in a row only raise the suspicion; what opens it is that a harmless read fails too,
  * which shares nothing with a job but the platform, its address and the token.
@@ -210,6 +210,7 @@ const isStill = ({ breaker }: Budget, seen: OpenBreaker): boolean => breaker?.si
 
 async function readItem(state: State): Promise<void> {
   const read = await ifReached(state.item.read);
+  // While the table is away, what is known stands.
   if (read === undefined) state.lookedMs = state.clock.now();
   else learn(state, read.breaker);
 }

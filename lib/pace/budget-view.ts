@@ -4,9 +4,7 @@ import { type Clock, type Moment, momentOf } from './slots.ts';
 
 export type BudgetView = ReturnType<typeof createBudgetView>;
 
-/**
- * What a worker last saw of the budget, without what only a wrong clock can have written. Throws what the item throws.
- */
+/** What a worker last saw of the budget, without what a wrong clock has written. Throws what the item throws. */
 export function createBudgetView(item: BudgetItem, clock: Clock) {
   let last: Budget | undefined;
   let lastAt: Moment = () => Number.NEGATIVE_INFINITY;

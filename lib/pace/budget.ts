@@ -47,11 +47,9 @@ export type OpenBreaker = {
 
 /** What a fleet shares. Throws `TableError` if the table cannot be reached; a change may have been made all the same. */
 export type BudgetItem = {
+  /** Sees every change that got a response. */
   read(): Promise<Budget>;
-  /**
-   * Undefined if `next` returned that: nothing is stored. `next` is called again with what another process stored
-   * meanwhile.
-   */
+  /** Undefined, and nothing stored, if `next` returned that. `next` is called again if another process was first. */
   change(act: string, next: ChangeBudget): Promise<Budget | undefined>;
   readonly onDate?: OnDate | undefined;
 };
@@ -95,11 +93,13 @@ export const cappedRate = (rate: number, { capRate }: Budget): number => Math.mi
 /** Nothing but a wrong clock writes a time that is further ahead, in milliseconds: probes leave sooner. */
 const WRONG_CLOCK_MS = 60_000;
 
+/** How far ahead the line of callers that wait without limit may reach, in milliseconds. */
 const UNLIMITED_MS = 1_200_000;
 
+/** How long a process that waits longest says nothing of it. */
 const REPEATED_MS = 30_000;
 
-/** 0 once what was reserved by then is over. */
+/** The longest wait of the item; 0 once what was reserved by then is over. */
 const longestWait = ({ longestWaitMs = 0, longestWaitAtMs = 0 }: Budget, nowMs: number): number =>
   Math.abs(nowMs - longestWaitAtMs) <= longestWaitMs + WRONG_CLOCK_MS ? longestWaitMs : 0;
 

@@ -25,10 +25,7 @@ const DOUBLING_MS = 5_000;
 const AFTER_OUTAGE = 1.1;
 const AFTER_SHORT_OUTAGE = 0.9;
 
-/**
- * The configured rate, less what throttling took and time and successes have not yet restored; at least a twentieth of
- * it.
- */
+/** The configured rate, less what throttling took and time has not yet restored; at least a twentieth of it. */
 export function effectiveRate(configured: number, lowered: Lowered | undefined, nowMs: number): number {
   if (lowered === undefined) return configured;
   const steps = Math.max(0, Math.floor((nowMs - lastRefusalMs(lowered)) / CLEAN_MS));

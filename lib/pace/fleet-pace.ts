@@ -27,7 +27,7 @@ export type FleetPaceOptions = {
   readonly onLineSetBack?: () => void;
   /** Epoch milliseconds, corrected by the `Date` of the item's responses if they have one. Default: `Date.now`. */
   readonly now?: () => number;
-  /** Default: `performance.now`, unless `now` is given. */
+  /** Milliseconds on a clock that is never set. Default: `performance.now`, unless `now` is given. */
   readonly steady?: () => number;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** From 0 up to 1; spreads probes. Default: `Math.random`. */

@@ -31,10 +31,7 @@ type Worker = Line &
     readonly reserving: PQueue;
     held: Block | undefined;
     readonly wasSet: () => boolean;
-    /**
-     * A process whose timers are always late would miss every slot; the end of each block, left empty, pays for more
-     * lateness.
-     */
+    /** Grows where timers are always late; the end of each block, left empty, pays for what is more than the least. */
     lateMs: number;
     isTableAway: boolean;
     /** A 429 that could not be reported, and until when it asks all to stop. */
@@ -45,10 +42,7 @@ type Worker = Line &
 
 export type SlotSource = ReturnType<typeof createFleetSlots>;
 
-/**
- * The slots of one worker. Methods that wait throw what the item throws, and `PaceWaitError` if the slot is too far
- * off.
- */
+/** Of one worker. Methods that wait throw what the item throws, and `PaceWaitError` if the slot is too far off. */
 export function createFleetSlots(options: FleetSlotsOptions) {
   const { item, clock } = options;
   const worker: Worker = {
@@ -71,7 +65,7 @@ export function createFleetSlots(options: FleetSlotsOptions) {
     take: (request: SlotRequest) => take(worker, request),
     dueAtMs: (ahead: number) => dueAtMs(worker, ahead),
     throttled: (slot: Slot, retryAfterMs: number | undefined) => throttled(worker, slot, retryAfterMs),
-    /** `succeeded`: the platform accepted it. */
+    /** The call of this slot has ended; `succeeded` if the platform accepted it. */
     ended: (slot: Slot, succeeded: boolean) => worker.proof.ended(slot, succeeded),
     counts: () => counts(worker),
   };
@@ -100,7 +94,7 @@ async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
   }
 }
 
-/** Reserves a block at once, to have a place in the line. */
+/** Waits until the slot that `ahead` calls leave is near. A block is reserved at once, to have a place in the line. */
 async function approach(worker: Worker, request: ApproachRequest): Promise<void> {
   const { clock, maxWaitMs, proof } = worker;
   const { calledAt, signal, leadMs } = request;
@@ -177,12 +171,14 @@ async function check(worker: Worker, held: Block, signal: AbortSignal | undefine
   const waitMs = (held.slots[0] ?? 0) - held.toleranceMs - checkMs(worker) - clock.now();
   if (waitMs > 0) await clock.sleep(waitMs, signal);
   const budget = await view.look().catch(() => undefined);
+  // A 429 of this worker may have dropped it in the meantime.
   if (worker.held === undefined) return;
   const isValid =
     budget === undefined || (budget.incidents === held.incidents && budget.pausedAtMs === undefined);
   setHeld(worker, isValid ? { ...worker.held, state: 'checked' } : undefined);
 }
 
+/** What a slot that was used leaves of the lateness that is allowed. */
 const LESS_LATE = 0.97;
 
 function use(worker: Worker, held: Block, { calledAt, demand }: SlotRequest): Slot {
@@ -228,6 +224,7 @@ function dueAtMs({ held, view, rate, maxWaitMs, clock }: Worker, ahead: number):
   const { intervalMs, toleranceMs } = lineSpacing(rate, budget, clock.now());
   const atMs = slots[ahead];
   if (atMs !== undefined) return atMs - toleranceMs;
+  // A 429 may have made an old view void.
   const seenMs =
     view.ageMs() > REFUSED_MS ? undefined : lineStartMs(budget, { maxWaitMs, nowMs: clock.now() });
   const endMs = ahead === 0 && seenMs !== undefined ? seenMs : Math.max(seenMs ?? 0, clock.now());

@@ -18,10 +18,7 @@ export type GateOptions = {
 /** The weight of the newest call in the moving average of how long calls take. */
 const NEWEST = 0.2;
 
-/**
- * Longer calls make no place free within a block, and a process that was stopped during one recovers within a few
- * calls.
- */
+/** Longer calls free no place within a block; a process that was stopped during one recovers within a few calls. */
 const LONG_CALL_MS = 2 * BLOCK_MS;
 
 /**

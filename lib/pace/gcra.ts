@@ -1,6 +1,6 @@
 /*
- * The generic cell rate algorithm (ITU-T I.371). A call may leave from `tat - tolerance` on, and advances `tat` by one
- * interval.
+ * The generic cell rate algorithm (ITU-T I.371): one number, the theoretical arrival time (TAT), says when the next
+ * call is due. A call may leave from `tat - tolerance` on, and then advances the TAT by one interval.
  */
 
 /** How calls are spaced, in milliseconds. */

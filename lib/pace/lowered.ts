@@ -1,6 +1,9 @@
 import type { Spacing } from './gcra.ts';
 
-/** A spell begins with a 429, which lowers the rate; until a call has succeeded, calls leave one at a time, as probes. */
+/**
+ * What past throttling left behind. A spell begins with a 429, which lowers the rate; until a call has succeeded, calls
+ * leave one at a time, as probes, and a probe that is refused prolongs the spell. Times in epoch milliseconds.
+ */
 export type Lowered = {
   /** The rate after the last lowering, in requests a second, and when that was. */
   readonly rate: number;
@@ -15,6 +18,7 @@ export type Lowered = {
   readonly succeededMs?: number | undefined;
 };
 
+/** The rate after a 429, as a share of the one before. */
 export const LOWERING = 0.7;
 
 export const lastRefusalMs = ({ atMs, refusedAtMs }: Lowered): number => refusedAtMs ?? atMs;

@@ -33,8 +33,8 @@ export type RunOptions<T> = {
   /** Whether what the call returned shows that the platform accepts calls. Default: it does, unless it was throttled. */
   readonly isAccepted?: ((result: T) => boolean) | undefined;
   /**
-   * Awaited shortly before the slot, which is taken last. If it throws, the call ends with that error and takes no
-   * slot.
+   * What must be done before the call leaves. Awaited shortly before its slot, which is taken last: however long this
+   * takes, the call does not leave late. If it throws, the call ends with that error and takes no slot.
    */
   readonly prepare?: (() => Promise<void>) | undefined;
 };
@@ -56,8 +56,8 @@ export type Pace = {
 };
 
 /**
- * The call would wait longer for its turn than it may, or the budget is paused. Nothing was reserved and nothing was
- * called.
+ * A call was refused: it would wait longer for its turn than it may, or the budget is paused. Nothing was reserved and
+ * nothing was called.
  */
 export class PaceWaitError extends Error {
   override readonly name = 'PaceWaitError';

@@ -16,7 +16,7 @@ const LATE_MS = 5;
 const FIRST_LATE_MS = 250;
 
 /**
- * Starts a call's preparation as long before its slot as recent ones took: earlier, and a crash would find more calls
+ * What calls do before they may leave. Starts each call's preparation as long before its slot as recent ones took: earlier, and a crash would find more calls
  * that are recorded as sent and have not left. One that takes longer leaves its slot to the call behind it.
  */
 export function createPreparation({ source, clock, ready }: PreparationOptions) {
@@ -39,6 +39,7 @@ export function createPreparation({ source, clock, ready }: PreparationOptions) 
     async prepare(request: SlotRequest, act: () => Promise<void>): Promise<void> {
       const approach = async () => {
         await source.approach({ ...request, ahead, leadMs: longest.ms });
+        // Still in the queue: the next call must find this one ahead of it.
         started.set(request, momentOf(clock));
       };
       await enqueue(approaching, approach, request.signal);

@@ -18,6 +18,7 @@ import { addTally, type WorkerTally } from './tally.ts';
 
 /** Slots of the line that one worker alone may use. */
 export type Block = {
+  /** Their times in epoch milliseconds, ascending. */
   readonly slots: readonly number[];
   readonly toleranceMs: number;
   readonly lateMs: number;
@@ -59,10 +60,7 @@ const PAUSED_DELAY_MS = 60_000;
 const SOONEST_LOOK_MS = 250;
 const LATEST_LOOK_MS = 5_000;
 
-/**
- * Once the budget is not paused, and a probe is due while the platform refuses. Throws `PaceWaitError`, or what the
- * item throws.
- */
+/** Waits while the budget is paused, or no probe is due. Throws `PaceWaitError`, or what the item throws. */
 export async function reserveBlock(request: BlockRequest, line: Line): Promise<Block> {
   const { view, tally, onSetBack } = line;
   let budget = await view.known();
@@ -174,6 +172,7 @@ function planned(budget: Budget, { demand, outlook }: BlockRequest, line: Line):
   return { budget: next, block, report, isStray };
 }
 
+/** How old the last look at the budget may be when a block is begun, in milliseconds. */
 const CHECKED_MS = 250;
 
 const withProof = (budget: Budget, { proof, clock }: Line): Budget =>
@@ -219,9 +218,7 @@ type BlockOptions = {
   readonly followers: number;
 };
 
-/**
- * For each waiting call, and for the following ones that will be ready in time; at least one, and none beyond `spanMs`.
- */
+/** For the calls that wait, and the following ones that will be ready in time; at least one, none beyond `spanMs`. */
 export function blockSize(demand: Demand, { spanMs, intervalMs, followers }: BlockOptions): number {
   const { waiting, queued } = demand;
   const most = Math.max(1, Math.min(Math.floor(spanMs / intervalMs), waiting + queued + followers));

@@ -101,6 +101,7 @@ export function createFindTime({ clock, look, rest }: FindTimeOptions) {
     if (wasSet()) isFound = false;
     for (let looks = 1; !isFound; looks += 1) {
       signal?.throwIfAborted();
+      // A keep-alive connection may have died.
       await look().catch(look);
       const openMs = clock.uncertaintyMs();
       const hasNoDates = looks === 3 && openMs === Number.POSITIVE_INFINITY;

@@ -22,18 +22,15 @@ export type AttemptOptions = {
 /** Holds a call that a stop does not give up from the moment it leaves until it has ended, within `timeoutMs`. */
 export type HoldLeft = (call: { readonly operation: string; readonly timeoutMs: number }) => Disposable;
 
-/** What an attempt needs; whatever leaves the process or is not deterministic is passed in. */
 export type AttemptParts = {
   readonly send: Send;
   readonly pace: Pace;
   readonly observe: Observe;
   /** Milliseconds on a monotonic clock. */
   readonly now: () => number;
-  /** Absent: nothing holds them. */
   readonly holdLeft?: HoldLeft | undefined;
 };
 
-/** One try of a call; `attempt` 1 is the first. */
 export type Attempt = {
   readonly request: PlatformRequest;
   readonly token: string;

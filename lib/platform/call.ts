@@ -56,7 +56,6 @@ export type Call = {
   ): Promise<T>;
 };
 
-/** What calls need; whatever leaves the process or is not deterministic is passed in. */
 export type CallParts = AttemptParts & {
   readonly token: TokenSource;
   readonly limits: RetryLimits;
@@ -66,7 +65,6 @@ export type CallParts = AttemptParts & {
   readonly timeoutMs: number;
   readonly inHand?: InHand | undefined;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** From 0 up to 1. */
   readonly random: () => number;
 };
 
@@ -105,7 +103,6 @@ export function createCall(given: CallParts): Call {
   } satisfies Pick<Call, 'raw' | 'read'>);
 }
 
-/** A call whose input was checked, ready to be sent as often as needed. */
 type PreparedCall = {
   readonly request: PlatformRequest;
   readonly context: Omit<CallContext, 'attempts'>;
@@ -143,10 +140,8 @@ function prepareCall<Input extends EndpointInput>(
 const jsonReader = ({ mayRepeat }: { readonly mayRepeat: boolean }): ReadResponse<JsonResponse> =>
   mayRepeat ? readAsBoundedJson : readAsJson;
 
-/** Whether the platform has been connected to, by any call of the client. */
 type Client = CallParts & { wasReached: boolean };
 
-/** What was read from a response, with the token that fetched it and the context of the call. */
 type Done<T> = { readonly response: T; readonly token: string; readonly context: CallContext };
 
 /** Makes attempts until one succeeds or the retry policy ends them. Throws `PlatformError`, or the caller's abort. */
@@ -197,10 +192,7 @@ async function readToken(source: TokenSource, context: CallContext): Promise<str
 
 type Shown = { readonly hide: Hide; readonly isPrivate?: boolean | undefined };
 
-/**
- * What is wrong with a response according to its endpoint's schema: the first faults, each with its record. If
- * `isPrivate`, a fault says what kind of value it found, and does not quote it.
- */
+/** The first faults, each with its record. If `isPrivate`, a fault names the kind of a value, and quotes none. */
 export const shapeFaults = (error: z.core.$ZodError, json: unknown, { hide, isPrivate }: Shown) =>
   faultsOf(error, json, {
     ...{ place: placeIn(json), hide, most: MOST_FAULTS },

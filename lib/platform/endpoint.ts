@@ -11,9 +11,7 @@ export type EndpointInput = {
 
 /** One operation of the platform as data: all that transport, retry and sandbox need. */
 export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unknown> = {
-  /** The operation's name in events and errors. */
   readonly name: string;
-  /** What it does, for the reference. */
   readonly summary: string;
   readonly method: 'GET' | 'POST';
   /** With `{name}` for each value of `input.path`. */

@@ -17,5 +17,4 @@ export const endpoints = {
   getDataFile,
 } as const;
 
-/** The name of an operation. */
 export type EndpointName = keyof typeof endpoints;

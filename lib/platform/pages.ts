@@ -50,7 +50,6 @@ export async function* calculationPages(
   }
 }
 
-/** A search's response as a page. */
 export const pageOf = ({ results, totalHits, degraded }: CalculationsResponse): Page<CalculationRow> => ({
   ...{ rows: results ?? [], total: totalHits ?? undefined, degraded: degraded === true },
 });

@@ -5,14 +5,10 @@ import { secretLimits, secretToken, type TokenSource } from './token.ts';
 export type ParameterStoreOptions = {
   /** The ARN or the name of a SecureString, whose text is the token. */
   readonly parameter: string;
-  /** Where the region, endpoint, credentials and proxy are looked up; anything absent is left to the SDK. */
   readonly environment: AwsEnvironment;
 };
 
-/**
- * The token stored in the Parameter Store of AWS Systems Manager: cached for 5 minutes, and read again once when the
- * platform refuses it. A failed read is thrown as `AwsError` and not cached. A parameter that is not encrypted is refused.
- */
+/** Cached for 5 minutes, and read again once when refused. Throws `AwsError`, also for one that is not encrypted. */
 export function parameterStoreToken({ parameter, environment }: ParameterStoreOptions): TokenSource {
   const client = new SSMClient(awsClientConfig(environment, { service: 'SSM', ...secretLimits }));
   return secretToken({

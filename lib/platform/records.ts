@@ -10,10 +10,7 @@ import { idSchema } from './id.ts';
 
 type NamedKeys<T> = keyof { [Key in keyof T as string extends Key ? never : Key]: true };
 
-/**
- * What the contract names of a loose object, at any depth, so that a misspelt field does not compile; a map stays one.
- * Fields that it does not name are there all the same: `(row as Record<string, unknown>)['field']`.
- */
+/** Makes a misspelt field not compile; those that the contract does not name are there all the same. */
 type Named<T> = T extends readonly (infer Item)[]
   ? Named<Item>[]
   : T extends object
@@ -38,7 +35,6 @@ const linkSchema = z.looseObject({
   valid: text,
 });
 
-/** What every row of a calculation search carries (contract 4.2). */
 const calculationRow = {
   id: idSchema,
   name: z.string(),

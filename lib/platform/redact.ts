@@ -9,7 +9,6 @@ export function redact(text: string, token: string): string {
   return last.hide(text);
 }
 
-/** A process has one token at a time. */
 let last: { readonly token: string; readonly hide: Hide } = { token: '', hide: (text) => text };
 
 /**
@@ -29,7 +28,6 @@ export function createHide(secrets: readonly string[], mark: string): Hide {
   };
 }
 
-/** The shortest runs of the secrets in their forms, by length. */
 function piecesOf(secrets: readonly string[]): ReadonlyMap<number, ReadonlySet<string>> {
   const pieces = new Map<number, Set<string>>();
   for (const { form, length } of secrets.flatMap(formsOf)) {

@@ -21,17 +21,13 @@ export const defaultRetryLimits: RetryLimits = {
   budgetMs: 300_000,
 };
 
-/** What a decision rests on. */
 export type RetryFacts = {
   readonly failure: PlatformFailure;
   readonly mayRepeat: boolean;
-  /** The attempt that failed; 1 is the first. */
   readonly attempt: number;
-  /** Time since the call began, in milliseconds. */
   readonly elapsedMs: number;
   /** The platform has been connected to by this client. Default: true. */
   readonly wasReached?: boolean;
-  /** From 0 up to 1. */
   readonly random: number;
   readonly limits: RetryLimits;
 };

@@ -3,16 +3,11 @@ import { type AwsEnvironment, asAwsError, awsClientConfig } from '../base/index.
 import { secretLimits, secretToken, type TokenSource } from './token.ts';
 
 export type SecretsManagerOptions = {
-  /** The secret's id or ARN; its text is the token. */
   readonly secretId: string;
-  /** Where the region, endpoint, credentials and proxy are looked up; anything absent is left to the SDK. */
   readonly environment: AwsEnvironment;
 };
 
-/**
- * The token stored in AWS Secrets Manager: cached for 5 minutes, and read again once when the platform refuses it. A
- * failed read is thrown as `AwsError` and not cached.
- */
+/** Cached for 5 minutes, and read again once when the platform refuses it. A failed read throws `AwsError`. */
 export function secretsManagerToken({ secretId, environment }: SecretsManagerOptions): TokenSource {
   const client = new SecretsManagerClient(
     awsClientConfig(environment, { service: 'SECRETS_MANAGER', ...secretLimits }),

@@ -18,7 +18,6 @@ export type SecretTokenOptions = {
   readonly cacheMs?: number;
 };
 
-/** How long reading from a secret store may take. */
 export const secretLimits = { connectionTimeoutMs: 5_000, requestTimeoutMs: 10_000 } as const;
 
 /** A token from a secret store: cached, read again after a refusal, and read only once for concurrent callers. */

@@ -6,10 +6,7 @@ export type Boundary = {
   each<T>(doing: string, signal: AbortSignal | undefined, source: () => AsyncIterable<T>): AsyncGenerator<T>;
 };
 
-/**
- * Runs an adapter's work so that it throws only two things: the caller's own abort, as its signal gives it, and
- * `StoreError`, whose failure `explain` derives from what the file system or the service threw.
- */
+/** Runs an adapter's work so that it throws only the caller's own abort, or a `StoreError` by `explain`. */
 export function createBoundary(location: string, explain: (error: unknown) => StoreFailure): Boundary {
   const triedOf = (doing: string) => `${doing} in ${location}`;
   const translate = (doing: string, signal: AbortSignal | undefined, error: unknown): unknown => {

@@ -6,11 +6,7 @@ import { unlessCode } from './error-code.ts';
 import { checkPrefix, compareKeys, isKey } from './key.ts';
 import type { ListedObject } from './store.ts';
 
-/**
- * The objects under `root` whose keys start with `prefix`, in byte order. Holds the names of only one folder in memory
- * at a time, and no lock: an object written or deleted in the meantime may be listed or not. Files whose names cannot
- * be keys are left out.
- */
+/** In byte order, with one folder's names in memory and no lock. Files whose names cannot be keys are left out. */
 export async function* listDirectory(root: string, prefix: string): AsyncGenerator<ListedObject> {
   if (await mayHold(root, prefix)) yield* walk(root, prefix);
 }

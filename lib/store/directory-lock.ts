@@ -10,7 +10,6 @@ import { makeFolder } from './make-folder.ts';
 
 type Lock = {
   readonly path: string;
-  /** A file of the caller's, of a name that nobody else has. It lies in the lock while that is held. */
   readonly file: string;
   readonly signal: AbortSignal | undefined;
 };
@@ -28,8 +27,7 @@ export type HeldLock = {
  * A lock is a folder that holds one file, `NAME.BEAT`. It is taken by moving a folder with the file to `path`, which
  * succeeds only if there is none or an empty one, and the holder renames the file every second. Who has seen one and
  * the same name for `STALE_MS` moves exactly that file out. So no clock is compared with another, and whoever was
- * paused or read an old list finds its file gone: `moveTo` and `renew` throw, and the whole work starts again.
- * Throws a `busy` StoreError after `PATIENCE_MS`, and the signal's reason once it is aborted.
+ * paused finds its file gone: `moveTo` and `renew` throw, and the work starts again. Throws `busy` after `PATIENCE_MS`.
  */
 export async function withLock<T>(lock: Lock, work: (held: HeldLock) => Promise<T>): Promise<T> {
   const giveUpAt = performance.now() + PATIENCE_MS;
@@ -44,7 +42,6 @@ export async function withLock<T>(lock: Lock, work: (held: HeldLock) => Promise<
   }
 }
 
-/** The folder of the locks. */
 export const LOCKS = `${RESERVED_FOLDER}/locks`;
 
 /** The path of the lock for `key` in the store at `root`. A digest: a key may be longer than a file name. */

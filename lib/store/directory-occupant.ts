@@ -8,10 +8,7 @@ export type Occupant =
   | { readonly kind: 'object' | 'folder' | 'absent' }
   | { readonly kind: 'below-object'; readonly at: string };
 
-/**
- * Follows `key` segment by segment, so that no symbolic link on the way can lead out of the directory. Throws a
- * `key-conflict` StoreError at a link, a socket or a device.
- */
+/** Segment by segment, so that no link on the way leads out. Throws `key-conflict` at a link, a socket or a device. */
 export async function findOccupant(root: string, key: string): Promise<Occupant> {
   const segments = key.split('/');
   for (const [index] of segments.entries()) {
@@ -23,17 +20,13 @@ export async function findOccupant(root: string, key: string): Promise<Occupant>
   return { kind: 'absent' };
 }
 
-/** Throws a `key-conflict` StoreError if there can be no object under `key` because of what is there. */
 export async function checkRoom(root: string, key: string): Promise<void> {
   const place = await findOccupant(root, key);
   if (place.kind === 'folder') throw conflict(root, key, `a folder of objects, ${key}/,`);
   if (place.kind === 'below-object') throw conflict(root, key, `the object ${place.at}`);
 }
 
-/**
- * Throws a `key-conflict` StoreError unless `folder`, one of the store's own under `root`, is a folder or can become
- * one: nothing is written, locked or swept through a link that leads out of the store.
- */
+/** Throws `key-conflict` unless `folder`, one of the store's own, is or can become a folder and not a link. */
 export async function checkOwnFolder(root: string, folder: string): Promise<void> {
   const place = await findOccupant(root, folder);
   if (place.kind === 'object') throw conflict(root, folder, 'a file');

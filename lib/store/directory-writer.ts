@@ -13,17 +13,14 @@ import { makeFolder } from './make-folder.ts';
 import type { PutCondition, PutOptions, PutResult } from './store.ts';
 import { copyToTemporary, sweepTemporary, type TemporaryFile, writeTemporary } from './temporary-file.ts';
 
-/** The folder of half-written files. */
 const TEMPORARY = `${RESERVED_FOLDER}/temporary`;
 
 type Signal = AbortSignal | undefined;
 
 /**
- * Changes the files under `root`. First the bytes are written to disk in a temporary file; then, under the key's lock,
- * the condition is checked against the existing file, and one rename puts the new one in its place. A process killed
- * before the rename leaves the old object, and a stale lock with its file; killed after it, the new object and an empty
- * lock, which is free. Every change takes the lock; otherwise an unconditional one could happen between another's check
- * and its rename.
+ * First the bytes are written to disk in a temporary file; then, under the key's lock, the condition is checked, and
+ * one rename puts the new file in its place: a killed process leaves the old object or the new one. Unconditional
+ * changes take the lock too, or they could happen between another's check and its rename.
  */
 export function createDirectoryWriter(root: string) {
   const temporaryFolder = join(root, TEMPORARY);

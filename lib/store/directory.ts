@@ -82,7 +82,6 @@ const CHUNK_BYTES = 256 * 1024;
 const openObject = (root: string, key: string) =>
   open(join(root, key), constants.O_RDONLY | constants.O_NOFOLLOW);
 
-/** Converts an error of the file system to a failure. */
 export function explainFileError(error: unknown): StoreFailure {
   const code = errorCode(error) ?? 'unknown';
   switch (code) {

@@ -1,4 +1,3 @@
-/** The `code` of a Node.js error (`ENOENT`), or undefined. */
 export const errorCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 

@@ -1,6 +1,5 @@
 import { firstLine, messageOf } from '../base/index.ts';
 
-/** What went wrong with a store; `code` is the one that the file system or S3 gave. */
 export type StoreFailure =
   /** The location is neither `s3://bucket/prefix` nor a directory. */
   | { readonly kind: 'bad-location'; readonly expected: string; readonly got: string }
@@ -8,7 +7,6 @@ export type StoreFailure =
   /** In a directory, a key cannot be both an object and a folder; `occupant` is what is there. */
   | { readonly kind: 'key-conflict'; readonly occupant: string }
   | { readonly kind: 'missing'; readonly what: 'object' | 'bucket' }
-  /** It was not read: it has `sizeBytes`, or at least as many. */
   | { readonly kind: 'too-large'; readonly mostBytes: number; readonly sizeBytes: number }
   /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
   | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }

@@ -9,7 +9,6 @@ export const IGNORE_FILE = '.gitignore';
 /** Throws a `bad-key` StoreError unless every store can hold an object under `key`. */
 export const checkKey = (key: string): void => refuse('use a key', key, whatKeyMustBe(key));
 
-/** True if `checkKey` would accept the key. */
 export const isKey = (key: string): boolean => whatKeyMustBe(key) === undefined;
 
 /** Throws a `bad-key` StoreError unless a key can start with `prefix`: the folders that it names must be valid. */

@@ -5,10 +5,7 @@ import { errorCode } from './error-code.ts';
 /** Another process that deletes the last object of a folder may remove the folder above at any time. */
 const MOST_ATTEMPTS = 10;
 
-/**
- * Makes a folder and those above it that are missing. Node's own `recursive` reports ENOENT on a file system that is
- * read-only, and never returns where no folder can be made, as in `/proc`. `make` makes one folder.
- */
+/** Node's own `recursive` reports ENOENT on a read-only file system, and never returns in `/proc`. */
 export async function makeFolder(
   folder: string,
   make: (path: string) => Promise<void> = (path) => mkdir(path),

@@ -14,10 +14,7 @@ export type OpenOptions = {
   readonly mustExist?: boolean;
 };
 
-/**
- * The store at `s3://bucket/prefix` or in a directory, which need not exist yet. The modules of the other kind are
- * not loaded. Throws a `bad-location` StoreError that says what was expected and what it got.
- */
+/** A directory need not exist yet. The modules of the other kind are not loaded. Throws a `bad-location` StoreError. */
 export async function openStore(
   location: string,
   { s3 = {}, mustExist = false }: OpenOptions = {},

@@ -5,10 +5,7 @@ import { StoreError } from './error.ts';
 /** How long S3 may pause in the middle of a body, in milliseconds. The client's own limit covers only the head. */
 export const MOST_PAUSE_MS = 60_000;
 
-/**
- * A body's bytes as they arrive. Throws, with Node's code ETIMEDOUT, if none arrive for `mostPauseMs` while the reader
- * waits for them: the reader's own pauses do not count.
- */
+/** Throws ETIMEDOUT if none arrive for `mostPauseMs` while the reader waits for them. */
 export async function* bytesOf(body: Readable, mostPauseMs: number): AsyncGenerator<Uint8Array> {
   const giveUp = () =>
     body.destroy(Object.assign(new Error(`no bytes for ${mostPauseMs} ms`), { code: 'ETIMEDOUT' }));
@@ -24,10 +21,7 @@ export async function* bytesOf(body: Readable, mostPauseMs: number): AsyncGenera
   }
 }
 
-/**
- * All bytes of a body. Throws a `too-large` StoreError if there are more than `mostBytes`: before any is read if S3
- * reports the size, else as soon as they are. `tried` is for the error.
- */
+/** Throws a `too-large` StoreError above `mostBytes`, before any is read if S3 reports the size. */
 export async function wholeBody(
   { body, sizeBytes }: { readonly body: Readable; readonly sizeBytes: number | undefined },
   limits: { readonly tried: string; readonly mostBytes: number; readonly mostPauseMs: number },

@@ -1,7 +1,6 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { type AwsEnvironment, awsClientConfig } from '../base/index.ts';
 
-/** Environment variables by name, as `process.env` has them. */
 export type S3Environment = AwsEnvironment;
 
 /** A client configured by the SDK's own variables (`awsClientConfig`). If an endpoint is set, buckets are addressed by path. */

@@ -4,19 +4,16 @@ import { createS3Client, type S3Environment } from './s3-client.ts';
 
 export type LinkOptions = {
   readonly bucket: string;
-  /** The whole key in the bucket. */
   readonly key: string;
   /** At most seven days, the longest that S3 takes. */
   readonly seconds: number;
   readonly environment: S3Environment;
 };
 
-/** An address that needs no credentials, and when it ends at the latest. */
 export type ObjectLink = {
   readonly url: string;
   /** When the credentials end that signed it, and the link with them; undefined if they do not end, or do not say when. */
   readonly credentialsEnd: Date | undefined;
-  /** True for credentials that end, whenever that is. */
   readonly isTemporary: boolean;
 };
 

@@ -12,7 +12,6 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { readAwsFault } from '../base/index.ts';
 import type { PutCondition, PutOptions, PutResult } from './store.ts';
 
-/** What is stored, and where. */
 type S3Object = Pick<PutObjectCommandInput, 'Bucket' | 'Key'> & { readonly Body: Uint8Array | Readable };
 
 /** Undefined rather than empty: without options the client uses the middleware that it has put together before. */
@@ -68,10 +67,9 @@ const conditionHeaders = (condition: PutCondition) =>
   'ifAbsent' in condition ? { IfNoneMatch: '*' } : { IfMatch: condition.ifMatch };
 
 /**
- * 412, or 404 under If-Match: somebody else's object is there, or none. If the request was sent before, by the SDK or
- * in an earlier round, that one may have been stored and only its response lost; then the object that fails the
- * condition is ours. 409 ConditionalRequestConflict says only that another write was in progress, which may still fail
- * or be our own: try again.
+ * 412, or 404 under If-Match: somebody else's object is there, or none, unless the request was sent before and only its
+ * response was lost: then the object is ours. 409 ConditionalRequestConflict says only that another write was in
+ * progress: try again.
  */
 function judge(error: unknown, condition: PutCondition | undefined, round: number) {
   const { code, status, attempts } = readAwsFault(error);

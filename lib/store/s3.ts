@@ -34,13 +34,11 @@ export type S3StoreOptions = {
 
 type Signal = AbortSignal | undefined;
 
-/** A folder of a bucket, with a trailing slash, or the whole bucket if it is empty: all in it is the store's. */
 type OwnFolder = { readonly client: S3Client; readonly bucket: string; readonly folder: string };
 
 /**
- * Objects in an S3 bucket; an object's etag is S3's ETag. The client has time-outs, makes three attempts (or
- * `AWS_MAX_ATTEMPTS`), and verifies the checksums of what it sends and receives. Throws a `bad-key` StoreError for a
- * prefix that is not a valid key.
+ * An object's etag is S3's ETag. The client makes three attempts (or `AWS_MAX_ATTEMPTS`), and verifies checksums.
+ * Throws a `bad-key` StoreError for a prefix that is not a valid key.
  */
 export function createS3Store(options: S3StoreOptions): Store {
   const { client, bucket, prefix = '', mostPauseMs = MOST_PAUSE_MS } = options;
@@ -83,7 +81,6 @@ export function createS3Store(options: S3StoreOptions): Store {
   };
 }
 
-/** An object, or one of its versions. */
 type Place = { readonly Bucket: string; readonly Key: string; readonly VersionId?: string };
 
 function placeOf({ bucket, folder }: OwnFolder, key: string): Place {
@@ -91,7 +88,6 @@ function placeOf({ bucket, folder }: OwnFolder, key: string): Place {
   return { Bucket: bucket, Key: folder + key };
 }
 
-/** What lies under a place, its body unread; undefined if nothing does. */
 async function openBody(client: S3Client, place: Place, signal: Signal) {
   try {
     const found = await client.send(new GetObjectCommand(place), abortedBy(signal));
@@ -105,7 +101,6 @@ async function openBody(client: S3Client, place: Place, signal: Signal) {
 }
 
 type Reading = {
-  /** What is tried, for the error. */
   readonly tried: string;
   readonly mostBytes: number;
   readonly mostPauseMs: number;
@@ -131,7 +126,6 @@ async function deleteObject(client: S3Client, place: Place, signal: Signal): Pro
   await client.send(new DeleteObjectCommand(place), abortedBy(signal));
 }
 
-/** The pages of a listing of the keys that start with `under`; a `Delimiter` groups them. */
 async function* pagesOf(
   { client, bucket, folder }: OwnFolder,
   under: string,
@@ -163,7 +157,6 @@ async function* listObjects(own: OwnFolder, under: string, signal: Signal): Asyn
     }
 }
 
-/** The folders whose keys start with `under`, without those within them. */
 async function* listFolders(own: OwnFolder, under: string, signal: Signal): AsyncGenerator<string> {
   for await (const { CommonPrefixes = [] } of pagesOf(own, under, signal, { Delimiter: '/' }))
     for (const { Prefix = '' } of CommonPrefixes) {
@@ -172,10 +165,7 @@ async function* listFolders(own: OwnFolder, under: string, signal: Signal): Asyn
     }
 }
 
-/**
- * The versions under `under` that are no longer current, of deleted objects too. None in a bucket without versions. Markers
- * of deletions are left out: they hold nothing, and without them an older version would come back.
- */
+/** None in a bucket without versions. Markers of deletions stay: without them an older version would come back. */
 async function* listOldVersions(
   { client, bucket, folder }: OwnFolder,
   under: string,
@@ -208,7 +198,6 @@ async function* listOldVersions(
   }
 }
 
-/** How many objects are tagged at the same time. */
 const TAGGED_AT_ONCE = 8;
 
 /** Gives objects of the folder this tag in place of all others. One that is gone is left out. */
@@ -239,7 +228,6 @@ function unlessUnknown(error: unknown): undefined {
   if (readAwsFault(error).code !== 'NotImplemented') throw error;
 }
 
-/** Converts an error of the SDK to the failure that the store throws. */
 function explainS3Error(error: unknown): StoreFailure {
   const fault = readAwsFault(error);
   const { code, status, missing } = fault;

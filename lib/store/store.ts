@@ -4,7 +4,6 @@ export type StoredObject = { readonly body: Buffer; readonly etag: string };
 /** A condition on the object now under the key: there must be none, or it must still have this etag. */
 export type PutCondition = { readonly ifAbsent: true } | { readonly ifMatch: string };
 
-/** Ends the call once it is aborted. */
 type Abortable = { readonly signal?: AbortSignal | undefined };
 
 export type PutOptions = Abortable & {
@@ -51,10 +50,7 @@ export type Store = {
    * belongs to the caller again once this has resolved.
    */
   put(key: string, body: Uint8Array, options?: PutOptions): Promise<PutResult>;
-  /**
-   * Stores an object whose bytes arrive piece by piece, and replaces any other. Memory holds a few pieces, in S3 a few
-   * of 8 MiB, whatever its size. If `pieces` throws, that is thrown as it is, and nothing was stored.
-   */
+  /** Replaces any other. Memory holds a few pieces of 8 MiB. What `pieces` throws is thrown, and nothing stored. */
   putStream(key: string, pieces: AsyncIterable<Uint8Array>, options?: Abortable): Promise<void>;
   /** Copies one object within the store, overwriting any other. If there is no source, the failure is `missing`. */
   copy(from: string, to: string, options?: Abortable): Promise<void>;
@@ -67,24 +63,14 @@ export type Store = {
   folders(prefix: string, options?: Abortable): AsyncGenerator<string>;
   /** Deletes the object; it is not an error if there is none. */
   delete(key: string, options?: Abortable): Promise<void>;
-  /**
-   * The file that an object is, for readers that need one: it must not be changed. Undefined if there is no such object.
-   * Absent if the store's objects are no files.
-   */
+  /** The file that an object is, which must not be changed. Absent if the store's objects are no files. */
   fileOf?(key: string): Promise<{ readonly path: string; readonly sizeBytes: number } | undefined>;
-  /**
-   * What was under the keys that start with `prefix` before it was overwritten or deleted, as far as it can still be
-   * read: in a bucket with versions. Absent if the store never holds such a thing.
-   */
+  /** What was overwritten or deleted, as far as it can still be read. Absent if the store never holds such a thing. */
   oldVersions?(prefix: string, options?: Abortable): AsyncGenerator<OldVersion>;
-  /**
-   * Gives every object whose key starts with `prefix` this tag in place of all others, a few objects at a time. If it
-   * throws, some may have it. Absent if the store's objects have no tags.
-   */
+  /** Replaces all other tags; if it throws, some may have it. Absent if the store's objects have no tags. */
   tagAll?(prefix: string, tag: Tag, options?: Abortable): Promise<void>;
 };
 
-/** A tag of an object, beside its content. */
 export type Tag = { readonly name: string; readonly value: string };
 
 /** Content that a key no longer has. `erase` removes it for good. */

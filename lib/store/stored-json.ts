@@ -31,15 +31,12 @@ export const unlessDamaged =
     report(error.message);
   };
 
-/** The value of a stored JSON object, and the object's etag. */
 export type StoredJson<T> = { readonly value: T; readonly etag: string };
 
-/** What is expected under a key. */
 type Expected<T> = {
   /** In words: `a manifest`. */
   readonly what: string;
   readonly schema: z.ZodMiniType<T>;
-  /** Default: `MOST_STORED_BYTES`. */
   readonly mostBytes?: number | undefined;
 };
 
@@ -54,10 +51,7 @@ export async function readStored<T>(
   return stored;
 }
 
-/**
- * The JSON object under a key; undefined if there is none. Throws `StoredObjectError` if it is something else, or larger
- * than `mostBytes`: then it is not read.
- */
+/** Undefined if there is none. Throws `StoredObjectError` if it is something else, or has more than `mostBytes`. */
 export async function findStored<T>(
   store: Pick<Store, 'get'>,
   key: string,
@@ -83,7 +77,6 @@ export async function getBounded(
   }
 }
 
-/** The error for an object that is not there; `what` was expected, in words. */
 export const missingObject = ({ location }: Pick<Store, 'location'>, key: string, what: string) =>
   new StoredObjectError('missing', `${key} in ${location}: expected ${what}, got nothing`);
 

@@ -7,7 +7,6 @@ import { makeFolder } from './make-folder.ts';
 /** A file that is complete and on disk, but not yet visible to readers; disposing removes it unless it was moved. */
 export type TemporaryFile = { readonly path: string } & AsyncDisposable;
 
-/** Writes `body` to a new file in `folder`, which is created if it is missing. */
 export const writeTemporary = (
   folder: string,
   body: Uint8Array | AsyncIterable<Uint8Array>,
@@ -27,10 +26,7 @@ export const copyToTemporary = (folder: string, source: string): Promise<Tempora
     await file.sync();
   });
 
-/**
- * Removes what killed processes left in `folder`: files not written to for an hour by the file system's own clock,
- * which a new file tells. A write in progress is younger. Throws where nothing can be read or written there.
- */
+/** Removes files not written to for an hour by the file system's own clock, which a new file tells. */
 export async function sweepTemporary(folder: string): Promise<void> {
   const paths = (await readdir(folder)).map((name) => join(folder, name));
   await using fresh = await writeTemporary(folder, Buffer.alloc(0));

@@ -18,7 +18,6 @@ export function checkedText(tried: string, row: Row): string {
   });
 }
 
-/** Throws a `bad-key` TableError likewise. */
 export function checkKey(tried: string, key: RowKey): void {
   for (const part of ['partition', 'sort'] as const) {
     const [text, most] = [key[part], KEY_BYTES[part]];

@@ -3,7 +3,6 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { RESERVED_FOLDER } from '../store/index.ts';
 
-/** The settings that say where tables and queues are. */
 export type Places = Readonly<
   Partial<
     Record<'SYNC_STORE' | 'SYNC_TABLE' | 'SYNC_QUEUE_URL' | 'SYNC_DEAD_LETTER_URL' | 'XDG_STATE_HOME', string>
@@ -13,7 +12,6 @@ export type Places = Readonly<
 /** The path in `sqlite:FILE`; undefined for the name of a DynamoDB table or the URL of a queue. */
 export const sqlitePath = (place: string): string | undefined => /^sqlite:(.*)$/s.exec(place)?.[1];
 
-/** Where the store is if nothing says so. */
 export const DEFAULT_STORE = './platform-sync-data';
 
 /**

@@ -2,21 +2,16 @@ import { kindOfFault, readAwsFault, UNSENT_CODES } from '../base/index.ts';
 import type { StoredRow, WriteResult } from './table.ts';
 import { TableError, type TableFailure } from './table-error.ts';
 
-/** True if a write failed because its condition did not hold. */
 const isConditionFailed = (error: unknown): boolean =>
   readAwsFault(error).code === 'ConditionalCheckFailedException';
 
-/**
- * True if the failure leaves open whether the write was made: a connection broke, the service failed, or that may have
- * happened to an attempt before the last one. A write that DynamoDB refused was not made.
- */
+/** A connection broke, the service failed, or that may have happened to an attempt before the last one. */
 function isAmbiguous(failure: unknown): boolean {
   const { code, status, attempts } = readAwsFault(failure);
   if (UNSENT_CODES.includes(code)) return false;
   return attempts > 1 || status === undefined || status < 400 || status >= 500;
 }
 
-/** Does `work`, and throws what the SDK threw as a `TableError`. */
 export async function explaining<T>(table: string, tried: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -25,7 +20,6 @@ export async function explaining<T>(table: string, tried: string, work: () => Pr
   }
 }
 
-/** The error to be thrown for what the SDK threw. */
 export const asTableError = (table: string, tried: string, error: unknown): TableError =>
   error instanceof TableError ? error : new TableError(tried, failureOf(table, error), { cause: error });
 
@@ -61,10 +55,9 @@ const ROUNDS = 3;
 const PAUSE_MS = 100;
 
 /**
- * Makes a write and finds out what happened to it. A failed condition may be due to the write itself, made by an
- * attempt whose response was lost: the row, which comes with that failure, shows it. After an ambiguous failure the row
- * shows it too, unless it is still as it was before the write: then the write is repeated, three times in all, and the
- * last error is thrown. A write that was refused is thrown immediately.
+ * A failed condition may be due to the write itself, made by an attempt whose response was lost: the row shows it.
+ * After an ambiguous failure the row shows it too, unless it is as it was before: then the write is repeated, three
+ * times in all, and the last error is thrown. A write that was refused is thrown immediately.
  */
 export async function settleWrite(options: SettleWriteOptions): Promise<WriteResult> {
   const { write, read, rowOf, isMade, expected, sleep } = options;

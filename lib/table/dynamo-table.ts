@@ -19,9 +19,7 @@ import { TableError } from './table-error.ts';
 export type DynamoTableOptions = {
   /** Its keys are the strings `pk` and `sk`; its TTL attribute, if there is one, is `expires`. */
   readonly tableName: string;
-  /** Where the region, endpoint, credentials and proxy are looked up; anything absent is left to the SDK. */
   readonly environment: AwsEnvironment;
-  /** Default: a client for `environment`. */
   readonly client?: DynamoDBClient;
   readonly sleep?: (ms: number) => Promise<unknown>;
 };
@@ -119,7 +117,6 @@ export type ClientLimits = {
   readonly timeoutMs?: number | undefined;
 };
 
-/** A client configured by the SDK's own variables (`awsClientConfig`). */
 export const createDynamoClient = (
   environment: AwsEnvironment,
   { attempts, timeoutMs = 5_000 }: ClientLimits = {},
@@ -142,7 +139,6 @@ const onlyOver = (expected: string | null) =>
     ? { ...RETURNED, ConditionExpression: 'attribute_not_exists(pk)' }
     : { ...onlyOf(expected), ConditionExpression: '#token = :expected' };
 
-/** The condition of a delete. */
 const onlyOf = (expected: string) => ({
   ...RETURNED,
   ConditionExpression: 'attribute_not_exists(pk) OR #token = :expected',

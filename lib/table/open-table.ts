@@ -4,16 +4,11 @@ import { sqlitePath } from './default-place.ts';
 import type { ClientLimits } from './dynamo-table.ts';
 import type { Table } from './table.ts';
 
-/** A table, and the dates of its responses where it has a clock of its own. */
 export type OpenedTable = { readonly table: Table; readonly onDate?: OnDate };
 
-/** Limits are those of requests to DynamoDB. */
 type OpenTableOptions = ClientLimits & { readonly leases?: readonly string[] };
 
-/**
- * Opens the table that is set: a DynamoDB table, or `sqlite:FILE`, where a killed worker's `leases`, members of rows, end
- * with it. Loads the modules of that kind of table alone.
- */
+/** A DynamoDB table, or `sqlite:FILE`, where a killed worker's `leases`, members of rows, end with it. */
 export async function openTable(
   name: string,
   environment: AwsEnvironment,

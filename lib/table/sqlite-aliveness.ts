@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /*
- * Whether a process lives is said by a lock that the kernel frees when it ends, however it ends: an exclusive
- * transaction on a file of its own. Ids of processes would not do: containers share them, and they are used again.
+ * A lock that the kernel frees when a process ends: an exclusive transaction on a file of its own. Ids of processes
+ * would not do: containers share them, and they are used again.
  */
 
-/** How long a process that was seen running counts as running. */
 const SEEN_MS = 500;
 
 /** Which of the processes whose files are in a folder are running. */

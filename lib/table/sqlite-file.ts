@@ -21,10 +21,7 @@ export type SqliteFile = {
   readonly path: string;
   /** Looks something up; undefined, and nothing is created, if there is no file yet, or an empty one. */
   read<T>(tried: string, look: (db: DatabaseSync) => T): Promise<T | undefined>;
-  /**
-   * Makes a change, whole or not at all. Changes of one turn of the event loop share a transaction, so `change` must not
-   * throw once it has written. Creates the file.
-   */
+  /** Whole or not at all; creates the file. Changes of one turn share a transaction: none may throw after a write. */
   write<T>(tried: string, change: (db: DatabaseSync, self: string) => T): Promise<T>;
   /** Whether the process of this name, which `write` passes to changes, may still be running. */
   isAlive(process: string): boolean;
@@ -43,7 +40,6 @@ const VERSION = 1;
 /** Below it, a reset of the log can lose writes. */
 const LEAST_SQLITE = '3.51.3';
 
-/** The tables of a new file. */
 export const SCHEMA = `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT;
   CREATE TABLE rows (pk TEXT, sk TEXT, row TEXT NOT NULL, token TEXT NOT NULL, writer TEXT NOT NULL, expires INTEGER,
@@ -243,7 +239,6 @@ const refused = (table: string, expected: string, got: string): TableError =>
 // Result codes of SQLite: https://sqlite.org/rescode.html
 const BUSY = 5;
 
-/** What they and Node's codes mean; others have no meaning of their own. */
 const BUSY_CODES = { 5: 'SQLITE_BUSY', 10: 'SQLITE_IOERR', 13: 'SQLITE_FULL', ENOSPC: 'ENOSPC' };
 const DENIED_CODES = {
   ...{ 3: 'SQLITE_PERM', 8: 'SQLITE_READONLY', 14: 'SQLITE_CANTOPEN' },
@@ -256,7 +251,6 @@ const BAD_CODES = {
   EEXIST: 'EEXIST',
 };
 
-/** The primary code of SQLite; undefined for any other error. */
 const codeOf = (error: unknown): number | undefined =>
   error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined;
 

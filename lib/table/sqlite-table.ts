@@ -4,10 +4,7 @@ import { checkedText, checkKey } from './check-row.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import type { Row, RowKey, StoredRow, Table, WriteResult } from './table.ts';
 
-/**
- * Rows in a file of SQLite that the processes of one host share. `leases` are the members that say until when the writer
- * of a row holds it, in epoch milliseconds: they are read as 0 once that process has ended.
- */
+/** `leases`: members in epoch milliseconds, read as 0 once the process that wrote the row has ended. */
 export function createSqliteTable(
   file: SqliteFile,
   { leases = [], now = Date.now }: { readonly leases?: readonly string[]; readonly now?: () => number } = {},

@@ -8,12 +8,11 @@ import type { Table } from './table.ts';
 import { TableError } from './table-error.ts';
 
 /*
- * A store names the table by which its jobs and texts are sent. Whoever sends first writes it, and whoever has another
- * table sends nothing: by its rows, all that was sent before would look as if it had not been. A table in DynamoDB is
- * known by its name alone: its id takes DescribeTable, to which the roles of the stack have no right.
+ * A store names the table by which its jobs and texts are sent; whoever has another table sends nothing, since by its
+ * rows nothing was sent. A table in DynamoDB is known by its name alone: the roles of the stack may not use
+ * DescribeTable.
  */
 
-/** The object in which a store names its table. */
 export const TABLE_KEY = 'table.json';
 
 /** The table as SYNC_TABLE names it, the stack of who named it, and of a file its id and its host. */
@@ -34,9 +33,8 @@ export type CheckTable = () => Promise<void>;
 export const NEW_LEDGER = '--new-ledger';
 
 /**
- * Checks a table, as SYNC_TABLE names it, for the store of these settings. Names it there unless a table is named, or
- * with `NEW_LEDGER`, and creates a file for that, but otherwise none in place of the one that is named. Passes once and
- * for all; a store that is away is a table that is away.
+ * Checks a table, as SYNC_TABLE names it. Names it in the store unless a table is named, or with `NEW_LEDGER`, and
+ * creates a file only for that. Passes once and for all; a store that is away is a table that is away.
  */
 export const tableCheckOf = (
   table: string,
@@ -69,7 +67,6 @@ export const checkedTable = (table: Table, check: CheckTable): Table => ({
   },
 });
 
-/** What somebody must know who begins a new ledger. */
 export const NEW_LEDGER_RISK = 'jobs and texts that were sent before may be sent again';
 
 async function naming(table: string, stack: string | undefined): Promise<NamedTable> {

@@ -1,6 +1,5 @@
 import { firstLine, messageOf } from '../base/index.ts';
 
-/** What went wrong with a table; `code` is the one that DynamoDB or Node gave. */
 export type TableFailure =
   /** There is no such table, or it has other keys. */
   | { readonly kind: 'bad-table'; readonly table: string; readonly expected: string; readonly got: string }

@@ -3,16 +3,12 @@ import { type AwsFault, type AwsFaultKind, kindOfFault, readAwsFault } from './f
 
 /** Why a service did not do what was requested; `code` is the one that the service or Node gave. */
 export type AwsFailure =
-  /** What was requested does not exist. */
   | { readonly kind: 'missing'; readonly code: string }
   /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
   | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
   | { readonly kind: AwsFaultKind; readonly code: string };
 
-/**
- * The one error for services without an error of their own: SQS, Secrets Manager, Systems Manager, EventBridge and Lambda. Its message says
- * what was tried, on what, and what came back.
- */
+/** Of services without an error of their own. Its message says what was tried, on what, and what came back. */
 export class AwsError extends Error {
   override readonly name: string = 'AwsError';
   readonly failure: AwsFailure;

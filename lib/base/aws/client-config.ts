@@ -1,11 +1,9 @@
 import { Agent } from 'node:https';
 import { type ProxyEnvironment, proxyEnvironment } from './proxy-environment.ts';
 
-/** Environment variables by name, as `process.env` has them. */
 export type AwsEnvironment = ProxyEnvironment;
 
 export type AwsClientOptions = {
-  /** The end of the SDK's variable for its endpoint, as in `AWS_ENDPOINT_URL_SQS`. */
   readonly service:
     | 'S3'
     | 'SQS'
@@ -26,10 +24,9 @@ export type AwsClientOptions = {
 const MOST_SOCKETS = 50;
 
 /**
- * The configuration of an SDK client, from `AWS_ENDPOINT_URL_<SERVICE>` or `AWS_ENDPOINT_URL`, `AWS_REGION` or
- * `AWS_DEFAULT_REGION`, and `AWS_ACCESS_KEY_ID` with its companions unless `AWS_PROFILE` is set. Anything absent is
- * left to the SDK, which looks in the process's environment, profiles and roles. Requests over https honour
- * `HTTPS_PROXY` and `NO_PROXY`.
+ * From `AWS_ENDPOINT_URL_<SERVICE>` or `AWS_ENDPOINT_URL`, `AWS_REGION` or `AWS_DEFAULT_REGION`, and
+ * `AWS_ACCESS_KEY_ID` with its companions unless `AWS_PROFILE` is set; the SDK looks for what is absent. Requests over
+ * https honour `HTTPS_PROXY` and `NO_PROXY`.
  */
 export function awsClientConfig(environment: AwsEnvironment, options: AwsClientOptions) {
   const { service, connectionTimeoutMs: connectionTimeout, requestTimeoutMs: requestTimeout } = options;

@@ -5,7 +5,6 @@ export type AwsFault = {
   readonly message: string;
   /** Undefined if there was no response. A failure that S3 reports in the body of a 200 has 503 here. */
   readonly status: number | undefined;
-  /** How many requests the SDK sent. */
   readonly attempts: number;
   /** The settings that the SDK found no value in; undefined if none is missing. Then it has sent no request. */
   readonly missing?: string;
@@ -34,10 +33,7 @@ function codeOf(error: Error, status: number | undefined): string {
 // The SDK's names for a response without a code, and for one that it cannot parse.
 const CODELESS_NAMES: readonly string[] = ['Unknown', 'UnknownError', 'SyntaxError'];
 
-/**
- * `denied`: by the service, or because credentials are missing. `busy`: at its limit, blocked by another write, or
- * failing. `unreachable`: no response, or an incomplete one.
- */
+/** `busy`: at its limit, blocked by another write, or failing. `unreachable`: no response, or an incomplete one. */
 export type AwsFaultKind = 'denied' | 'busy' | 'unreachable' | 'other';
 
 export function kindOfFault({ code, status }: AwsFault): AwsFaultKind {
@@ -106,10 +102,7 @@ const metadataOf = (error: unknown): Metadata =>
     ? error.$metadata
     : {};
 
-/**
- * The settings that are missing, if that is why the SDK threw. It gives a missing region no name and no code, and uses
- * one name for all that may go wrong with credentials: only its words differ.
- */
+/** The SDK gives a missing region no name, and one name to all faults of credentials: only its words differ. */
 function missingSettings(error: unknown): Pick<AwsFault, 'code' | 'message' | 'missing'> | undefined {
   if (!(error instanceof Error)) return undefined;
   const found = SETTINGS.find(({ words }) => error.message.startsWith(words));

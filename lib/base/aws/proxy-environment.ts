@@ -1,7 +1,6 @@
 import { preview } from '../json/faults.ts';
 import { hideUser } from '../json/shown.ts';
 
-/** An environment, or the part of one that names proxies. */
 export type ProxyEnvironment = Readonly<Partial<Record<string, string>>>;
 
 /** Node reads the names in lower case first. */
@@ -12,10 +11,7 @@ const ALL = ['all_proxy', 'ALL_PROXY'] as const;
 
 const EXCEPTIONS = ['NO_PROXY', 'no_proxy'] as const;
 
-/**
- * The variables that name a proxy for https (or for all, if none is named for https) and its exceptions, for the `proxyEnv` of Node's agents. Throws `TypeError`
- * for a proxy that cannot be used (see `proxyFaults`): reading the settings refuses it before.
- */
+/** For the `proxyEnv` of Node's agents. Throws `TypeError` for a proxy that cannot be used (see `proxyFaults`). */
 export function proxyEnvironment(environment: ProxyEnvironment): Record<string, string> {
   const [fault] = proxyFaults(environment);
   if (fault !== undefined) throw new TypeError(fault);
@@ -47,7 +43,6 @@ function knowsProxies(node: string): boolean {
   return major === 22 ? minor >= 21 : major > 24 || (major === 24 && minor >= 5);
 }
 
-/** The variables that name the proxy, most important first. */
 function namesIn(environment: ProxyEnvironment): readonly string[] {
   const named = PROXIES.filter((name) => environment[name]);
   return named.length > 0 ? named : ALL.filter((name) => environment[name]).slice(0, 1);

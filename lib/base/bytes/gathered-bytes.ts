@@ -9,7 +9,6 @@ const MOST_BYTES_OF_UNIT = 3;
 export type GatheredBytes = {
   readonly sizeBytes: () => number;
   readonly add: (piece: Uint8Array) => void;
-  /** Adds a text as UTF-8. */
   readonly addText: (text: string) => void;
   /** All pieces, in memory that holds nothing else. A view, until the next `add` or `clear`. */
   readonly bytes: () => Buffer<ArrayBuffer>;

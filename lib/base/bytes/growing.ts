@@ -6,7 +6,6 @@ export type Growing<T> = {
   set(index: number, value: number): void;
   /** The numbers so far: a view, which must not be used after a later `push`. */
   values(): T;
-  /** Frees the memory at once: it is empty then. */
   free(): void;
 };
 
@@ -54,10 +53,7 @@ export function growing<T extends Numbers>(Numbers: NumbersConstructor<T>): Grow
 /** Smaller buffers are not worth it, and may be in the pool that Node shares among them. */
 const LEAST_BYTES = 96 * 1024;
 
-/**
- * Frees the memory of a buffer that shares it with no other, immediately: the buffer is empty afterwards. The garbage
- * collector would free it too, but late: it lets many pages of 5 MB pile up.
- */
+/** At once: the garbage collector lets many pages of 5 MB pile up. For a buffer that shares memory with no other. */
 export function freeMemory({ buffer }: Pick<Uint8Array | Float64Array, 'buffer'>): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength >= LEAST_BYTES) buffer.transfer(0);
 }

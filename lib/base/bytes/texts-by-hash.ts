@@ -1,9 +1,6 @@
 import { hash } from 'node:crypto';
 
-/*
- * Texts held as 64 bits of their hashes, whatever their length, in an open hash table: two of a million texts have the
- * same 64 bits in one of 30 million cases, and are then taken for one.
- */
+/* Texts held as 64 bits of their hashes: two of a million are taken for one in one of 30 million cases. */
 
 /** Which texts have been seen, in 11 to 22 bytes each. They must be well-formed. */
 export type SeenTexts = {
@@ -19,7 +16,6 @@ export function createSeenTexts(): SeenTexts {
 
 /** Whole numbers from 1 to 2^32 - 1, each by a text, in 16 to 32 bytes each. */
 export type NumbersByText = {
-  /** Undefined if the text has none. */
   get(text: string): number | undefined;
   set(text: string, number: number): void;
   count(): number;
@@ -36,7 +32,6 @@ export function createNumbersByText(): NumbersByText {
   };
 }
 
-/** The table doubles before it is fuller than this. */
 const MOST_FULL = 0.75;
 const FIRST_SLOTS = 1_024;
 
@@ -89,7 +84,6 @@ function createTable(width: 2 | 3) {
 /** As text of one character a byte: a buffer for each text would take twice the time. */
 const digestOf = (text: string): string => hash('sha256', text, 'binary');
 
-/** The word of 32 bits at an index. */
 function wordAt(bytes: string, index: number): number {
   const at = 4 * index;
   const [low, high] = [

@@ -1,9 +1,8 @@
 import type * as z from 'zod/mini';
 
 /**
- * What a schema finds in a value from outside. Zod gathers all faults, each a large object, and passes them on as the
- * arguments of one call: those of a hostile list take gigabytes, or overflow the stack. So only the first fault of a
- * large value is reported.
+ * Zod passes all faults on as the arguments of one call: those of a hostile list take gigabytes, or overflow the stack.
+ * So only the first fault of a large value is reported.
  */
 export function checkedBy<T>(
   schema: Pick<z.ZodMiniType<T>, 'safeParse'>,
@@ -15,7 +14,6 @@ export function checkedBy<T>(
 
 const FIRST_FAULT: z.core.ParseContextInternal<z.core.$ZodIssue> = { abortEarly: true };
 
-/** The most values of which all faults are reported. */
 const MOST_VALUES = 50_000;
 /** What an object counts for, since each of its members may be missing. */
 const OBJECT = 10;

@@ -22,9 +22,7 @@ export const canonicalExact = (value: unknown): string => print(value, (number) 
 /** The same with the numbers as in their source: for people. */
 export const printExact = (value: unknown): string => print(value, (number) => number.source);
 
-/**
- * The same for values of `parseJson`: numbers by their value (`1.0` as `1`, `1e20` as its digits), bigints by their digits.
- */
+/** For values of `parseJson`: numbers by their value (`1.0` as `1`, `1e20` as its digits), bigints by their digits. */
 export const canonicalJson = (value: unknown): string => print(value, ({ source }) => source);
 
 function print(value: unknown, number: (value: ExactNumber) => string): string {
@@ -40,13 +38,12 @@ function print(value: unknown, number: (value: ExactNumber) => string): string {
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** The most digits of an exponent, with its sign, that are calculated with. */
+/** A number with a longer exponent stays as it is. */
 const LONGEST_EXPONENT = 15;
 
 /**
  * The value of a JSON number as digits without zeros at either end, and a power of ten: `0.10` is `1e-1`, `-100` is
- * `-1e2`, every zero is `0`. Text all the way, and linear in its length: neither a double nor a bigint is made of it. A
- * number with an exponent of more digits stays as it is.
+ * `-1e2`, every zero is `0`. Linear in its length: neither a double nor a bigint is made of it.
  */
 function decimalValue(source: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(source) ?? [];

@@ -50,10 +50,7 @@ export const MOST_READ = 4_000;
 export const shortened = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most)}…` : text;
 
-/**
- * The text of an error, of at most 4,000 characters: it may quote what came from elsewhere, and goes into logs, results
- * and rows.
- */
+/** At most 4,000 characters: it may quote what came from elsewhere, and goes into logs, results and rows. */
 export const messageOf = (text: string): string => shortened(text, LONGEST_MESSAGE);
 
 const LONGEST_MESSAGE = 4_000;
@@ -77,9 +74,7 @@ export type Hide = (text: string) => string;
 export type FaultOptions = {
   readonly place?: (path: readonly PropertyKey[]) => string;
   readonly hide?: Hide;
-  /** What was found, in a few words. Default: `preview`. */
   readonly show?: (value: unknown) => string;
-  /** How many faults are listed. Default: 50. */
   readonly most?: number;
 };
 

@@ -1,8 +1,6 @@
 import * as z from 'zod/mini';
 
-/*
- * Schemas for callers' input, checked before anything is sent. A message says what was expected; `faultsOf` adds what was found.
- */
+/* Schemas for callers' input. A message says what was expected; `faultsOf` adds what was found. */
 
 export const uuid = z
   .string({ error: 'a UUID' })
@@ -37,7 +35,6 @@ export const slashlessSegment = pathSegment.check(
   z.refine((value) => !value.includes('/'), { error: 'a name without slashes' }),
 );
 
-/** A whole number between two bounds, both included. */
 export function wholeNumber(least: number, most: number) {
   const error = `a whole number from ${least} to ${most}`;
   return z

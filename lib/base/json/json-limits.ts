@@ -1,16 +1,10 @@
-/**
- * How deeply arrays and objects may be nested, wherever JSON is read: V8's parser and everything that walks a value by
- * recursion has room for several times as much. RFC 8259 allows such a limit (section 9).
- */
+/** How deep JSON may be nested (RFC 8259, section 9): V8's parser and recursion have room for several times as much. */
 export const MAX_DEPTH = 512;
 
 /** The most digits of an integer that is read as a bigint: making one takes more than linear time. */
 export const MAX_DIGITS = 1_000;
 
-/**
- * The most values of a response that is parsed for a caller of the client: each takes up to 300 bytes of memory, however
- * few it has in the response. 25,000 cards have about so many. Snapshots do not parse responses, and have no such limit.
- */
+/** Of a response that is parsed: each takes up to 300 bytes of memory. 25,000 cards have about so many. */
 const MAX_VALUES = 1_000_000;
 
 /** Valid JSON, as far as it was read, that is beyond a limit: reading it again does not help. */

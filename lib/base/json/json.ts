@@ -13,7 +13,6 @@ export function parseJson(text: string): unknown {
   return hasLongDigits(text) ? JSON.parse(text, preserveDigits) : JSON.parse(text);
 }
 
-/** How many digits 2^53 has. */
 const LONG = 16;
 
 /** Whether a text has a run of 16 digits. Such a run has one at every 16th place: only those are looked at. */

@@ -1,14 +1,10 @@
 import * as z from 'zod/mini';
 
-/*
- * Objects whose names come from outside, passed on as they are. Zod's own `record` drops a member named `__proto__`
- * without a word.
- */
+/* Objects with names from outside: zod's own `record` drops a member named `__proto__` without a word. */
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Any object. `error` says what was expected. */
 export const anyRecord = (error = 'an object') => z.custom<Record<string, unknown>>(isObject, { error });
 
 /** An object whose members all fit a schema, which may not transform them. */
@@ -18,10 +14,7 @@ export const recordOf = <Value>(member: z.ZodMiniType<Value, Value>, error = 'an
     { error },
   );
 
-/**
- * The value of an object's own member; undefined if it has none of that name. For names that came from outside: every
- * object also has `constructor`, `toString` and `__proto__`, which are not its own.
- */
+/** For names that came from outside: every object also has `constructor`, `toString` and `__proto__`. */
 export const own = <Value>(
   object: Readonly<Partial<Record<string, Value>>>,
   name: string,

@@ -20,10 +20,7 @@ export const shownJson = (json: string): string =>
 const LONGEST_LINE = 10_000;
 const LONGEST_MSG = 500;
 
-/**
- * A line of the log, safe to show and of at most 15,000 characters: of one longer than 10,000 its level, time and message,
- * and in `cut` the beginning of all of it. Its facts come from outside, so they could be of any length.
- */
+/** At most 15,000 characters: of a line over 10,000 its level, time and message, and in `cut` its beginning. */
 export function boundedLine(line: string): string {
   const shown = shownJson(line);
   if (shown.length <= LONGEST_LINE) return shown;
@@ -34,10 +31,7 @@ export function boundedLine(line: string): string {
   );
 }
 
-/**
- * A location without what may be a password: the user information of a URL, with or without its scheme, and a query.
- * For messages that name a location, which may have been given by mistake.
- */
+/** Hides the user information of a URL, with or without its scheme, and a query. */
 export const hideUser = (location: string): string =>
   location.replace(/^([a-z][a-z0-9+.-]*:\/+)?.*@/is, '$1***@').replace(/\?.*$/s, '?***');
 

@@ -5,10 +5,7 @@ export type BackoffLimits = {
   readonly maxDelayMs: number;
 };
 
-/**
- * Milliseconds before retry `retry` (1 is the first): full jitter under a ceiling that doubles. Source: "Exponential
- * Backoff And Jitter", AWS Architecture Blog, 2015.
- */
+/** Full jitter; `retry` 1 is the first. Source: "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. */
 export function backoffMs(retry: number, random: number, { baseDelayMs, maxDelayMs }: BackoffLimits): number {
   return Math.floor(random * Math.min(maxDelayMs, baseDelayMs * 2 ** (retry - 1)));
 }

@@ -7,7 +7,6 @@ export type InHand = {
   readonly size: () => number;
 };
 
-/** Remembers what is in hand in this process. `now` in milliseconds. */
 export function createInHand(now: () => number = Date.now): InHand {
   const held = new Set<{ readonly facts: Readonly<Record<string, unknown>>; readonly sinceMs: number }>();
   return {

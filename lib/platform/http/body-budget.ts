@@ -1,19 +1,16 @@
 import { EventEmitter, once } from 'node:events';
 
 /**
- * Bounds the memory of the bodies that are being received, over all calls that share it. Once it is used up a body
- * waits, and so does its sender, until another one has been read; but one at a time may take more than there is, so
- * that one always gets on. Memory holds the budget, and at most one body of the largest size.
+ * Bounds the memory of the bodies that are being received: once it is used up a body waits, and so does its sender. One
+ * at a time may take more than there is, so memory holds the budget and at most one body of the largest size.
  */
 export type BodyBudget = {
-  /** A share for one body. */
   readonly open: () => BodyShare;
 };
 
 export type BodyShare = {
   /** Takes so many bytes more, once there is room. Throws when the signal is aborted. */
   readonly take: (bytes: number, signal: AbortSignal) => Promise<void>;
-  /** Gives everything back. */
   readonly close: () => void;
 };
 
@@ -26,7 +23,6 @@ const FREE_BYTES = 1024 * 1024;
 export function createBodyBudget(mostBytes = MOST_BYTES, freeBytes = FREE_BYTES): BodyBudget {
   const closed = new EventEmitter().setMaxListeners(0);
   let usedBytes = 0;
-  /** The body that has more than there is. */
   let over: object | undefined;
   return {
     open() {

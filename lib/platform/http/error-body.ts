@@ -9,9 +9,8 @@ const LONGEST_DETAIL = 300;
 const REFERENCE = /^[A-Z0-9]+(?:-[A-Z0-9]+)+$/;
 
 /**
- * Reads an error body of any shape the platform uses: `{status, statusReason, path?, message, toe}`, `{message}`, a
- * bare JSON string, an HTML page, plain text, or nothing. Never throws. `hide` is applied to its words, and `hideToken` to the
- * reference if that looks like one, after JSON's escapes are resolved.
+ * Reads `{status, statusReason, path?, message, toe}`, `{message}`, a bare JSON string, an HTML page, plain text, or nothing.
+ * Never throws. `hideToken` is for the reference if that looks like one.
  */
 export function readErrorBody(
   text: string,
@@ -47,7 +46,6 @@ function shorten(text: string, most: number): string {
   return line.length > most ? `${line.slice(0, most)}…` : line;
 }
 
-/** The value of a JSON text, or the text itself if it is not JSON. */
 function tryParse(text: string): unknown {
   try {
     return parseJson(text);
@@ -56,10 +54,7 @@ function tryParse(text: string): unknown {
   }
 }
 
-/**
- * Milliseconds that a `Retry-After` header asks to wait: seconds or an HTTP date, as in RFC 9110, section 10.2.3.
- * A date in the past is 0. Undefined if the header is absent or neither of the two.
- */
+/** Milliseconds of a `Retry-After` header (RFC 9110, 10.2.3); 0 for a date in the past, undefined for anything else. */
 export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   const value = header.trim();

@@ -4,7 +4,6 @@ import type { Socket } from 'node:net';
 import { type ProxyEnvironment, proxyEnvironment } from '../../base/index.ts';
 import type { ConnectionPhase } from '../failure.ts';
 
-/** One HTTP request, ready to leave. */
 type ExchangeRequest = {
   readonly url: URL;
   readonly method: string;
@@ -31,9 +30,8 @@ export type Exchange = (
 ) => Promise<ExchangeResponse>;
 
 /**
- * HTTP by `node:http` and `node:https` rather than `fetch`, for three things that fetch cannot do: it shows how far a
- * connection got before it broke, which is the evidence for `sent`; it has no time limit of its own, whereas fetch
- * gives up after 300 s, as long as a code function may run; and an agent takes its proxy as an argument.
+ * `node:http` rather than `fetch`, which does not show how far a connection got before it broke (the evidence for
+ * `sent`), gives up after 300 s, as long as a code function may run, and takes no proxy as an argument.
  */
 export function createExchange(proxyEnv?: ProxyEnvironment): Exchange {
   const agents = createAgents(proxyEnv);

@@ -9,13 +9,9 @@ export type ReadBody =
   | { readonly kind: 'too-large'; readonly readBytes: number }
   | { readonly kind: 'unknown-encoding'; readonly encoding: string };
 
-/** Waits until there is room for so many bytes more. */
 export type MakeRoom = (bytes: number) => Promise<void>;
 
-/**
- * The decoded body, read while it streams, as far as there is room, and abandoned as soon as it exceeds `maxBytes`. Throws
- * what the connection or the decoder throws, and what `makeRoom` rejects with.
- */
+/** The decoded body, abandoned beyond `maxBytes`. Throws what the connection, the decoder or `makeRoom` does. */
 export async function readBody(
   response: ExchangeResponse,
   maxBytes: number,

@@ -4,10 +4,8 @@ import * as z from 'zod/mini';
 const OTHER_HEADERS =
   /^(accept(-encoding)?|connection|content-(encoding|length|type)|expect|host|keep-alive|proxy-(authorization|connection)|range|te|trailer|transfer-encoding|upgrade)$/i;
 
-/** Whether it names one of the headers that a token would break. */
 export const isOtherHeader = (name: string): boolean => OTHER_HEADERS.test(name);
 
-/** The name of the header that carries the token. */
 export const tokenHeader = z.string({ error: 'a header name' }).check(
   z.regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'a header name' }),
   z.refine((name) => !isOtherHeader(name), {

@@ -14,10 +14,8 @@ import { pageTitle, parseRetryAfter, readErrorBody } from './error-body.ts';
 import type { Exchange, ExchangeResponse } from './exchange.ts';
 import { type MakeRoom, readBody } from './read-body.ts';
 
-/** One attempt at a call, as the transport needs it. */
 export type PlatformRequest = {
   readonly method: 'GET' | 'POST';
-  /** Path and query. */
   readonly target: string;
   /** JSON text. */
   readonly body?: string | undefined;
@@ -34,10 +32,8 @@ export type PlatformRequest = {
 
 export type ReadResponse<T> = (body: Buffer) => T;
 
-/** A successful response: the decoded text as received, and its value. */
 export type JsonResponse = { readonly text: string; readonly json: unknown };
 
-/** Reads a response as text and value. */
 export const readAsJson: ReadResponse<JsonResponse> = (body) => {
   const text = decodeText(body);
   // Parsed, it takes enough without its bytes.
@@ -64,13 +60,9 @@ export type AttemptResult = {
 export type Send = (request: PlatformRequest, token: string, signal?: AbortSignal) => Promise<AttemptResult>;
 
 export type TransportOptions = {
-  /** The instance's origin. */
   readonly baseUrl: URL;
-  /** The header that carries the token. */
   readonly tokenHeader: string;
-  /** The most bytes of a decoded body. */
   readonly maxResponseBytes: number;
-  /** Bounds the memory of all bodies that are being received. */
   readonly bodies: BodyBudget;
   readonly exchange: Exchange;
   /** Epoch milliseconds, for `Retry-After` dates. */
@@ -80,9 +72,7 @@ export type TransportOptions = {
 /** An error body is read only for its message. */
 const MAX_ERROR_BYTES = 65_536;
 
-/**
- * Sends a request once and reports exactly how that ended; one time limit covers it up to the body's last byte.
- */
+/** One time limit covers the whole exchange, up to the body's last byte. */
 export function createTransport(options: TransportOptions): Send {
   return async (request, token, signal) => {
     signal?.throwIfAborted();
@@ -162,7 +152,6 @@ function toExchange(request: PlatformRequest, token: string, { baseUrl, tokenHea
 type ReadOptions = TransportOptions & {
   readonly makeRoom: MakeRoom;
   readonly read: ReadResponse<unknown>;
-  /** Removes from a text of the response's body what must not be shown. */
   readonly hide: Hide;
   /** The same for what is no content: headers, and the reference of an error. */
   readonly hideToken: Hide;
@@ -258,7 +247,6 @@ function redirectTarget(headers: IncomingHttpHeaders, baseUrl: URL, hide: Hide):
   return shortened(`${url.origin}${url.pathname}`, LONGEST_HEADER);
 }
 
-/** The most characters of a header that are shown. */
 const LONGEST_HEADER = 300;
 
 /** Node's parser adds the bytes that it could not read, which may contain anything that the server wrote. */

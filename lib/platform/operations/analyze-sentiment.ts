@@ -3,7 +3,6 @@ import { anyRecord, filledText, uuid } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type Sentiment, sentimentSchema } from '../records.ts';
 
-/** The name of a topic to score. */
 export const topicName = z.string({ error: 'a topic name' }).check(
   z.regex(/^[A-Za-z][A-Za-z0-9_]{0,99}$/, {
     error: 'a topic name: a letter, then letters, digits or underscores, 1 to 100 in all',

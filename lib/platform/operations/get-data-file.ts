@@ -3,7 +3,6 @@ import type { Endpoint } from '../endpoint.ts';
 import { idSchema } from '../id.ts';
 import { type DataFile, dataFileSchema } from '../records.ts';
 
-/** The parts of a data file's metadata that `expand` may name. */
 export const expandNames = ['revisions', 'metadata'] as const;
 
 const input = z.strictObject({

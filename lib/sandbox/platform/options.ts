@@ -33,7 +33,7 @@ const byRequest = <const Kind extends string>(kinds: readonly Kind[], words: str
   z._default(z.record(z.string(), oneOf(kinds), { error: `${words} by request number` }), {});
 
 const stateShape = {
-  /** All random draws follow from it. */
+  /** All random draws follow from it. Default 1. */
   seed: z._default(wholeNumber(0, 4_294_967_295), 1),
   calculations: amount(20_000),
   datasets: amount(400),
@@ -52,7 +52,7 @@ const appShape = {
     z.string({ error: 'a header name' }).check(z.regex(/^[\w-]+$/, { error: 'a header name' })),
     'X-SERVICE-Developer-Token',
   ),
-  /** How long every request waits before any work is done, in milliseconds. */
+  /** How long every request waits before any work is done, in milliseconds. Default 0. */
   latencyMs: z._default(wholeNumber(0, 600_000), 0),
   /** Requests a second that are admitted: ceil(rate) in any ceil(rate) / rate seconds. Default: no limit. */
   rate: z.optional(perSecond),
@@ -97,7 +97,7 @@ const serverShape = {
       .check(z.refine((value) => value >= 0 && value <= 10_000, { error: 'a number from 0 to 10000' })),
     0,
   ),
-  /** 0: a free one. */
+  /** On 127.0.0.1. Default 0: a free one. */
   port: z._default(wholeNumber(0, 65_535), 0),
 };
 

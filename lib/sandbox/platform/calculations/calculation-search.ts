@@ -59,6 +59,7 @@ function sortedBy(table: CalculationTable, field: string): readonly number[] | u
   switch (field.toLowerCase()) {
     case 'id':
     case 'created':
+      // Ids ascend in the order of creation.
       return table.byId();
     case 'name':
       return table.byName();

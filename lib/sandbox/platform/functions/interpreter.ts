@@ -61,8 +61,8 @@ async function importVariant(): Promise<QuickJSSyncVariant> {
 type Interpretation = { readonly outcome: Outcome; readonly isReusable: boolean };
 
 /**
- * An engine that reached a limit is left to the garbage collector: interrupted code cannot always be freed, and after
- * an exception from Node its stack pointer is wrong.
+ * An engine that reached a limit is left to the garbage collector, runtime and all: interrupted code cannot always be
+ * freed, its memory never shrinks, and after an exception from Node its stack pointer is wrong.
  */
 function interpretOnce(engine: Engine, call: GuestCall, limits: InterpreterLimits): Interpretation {
   const { timeLimitMs, memoryLimitBytes, monotonicMs } = limits;

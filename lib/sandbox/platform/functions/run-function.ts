@@ -34,7 +34,7 @@ export type FunctionRunnerOptions = {
   readonly packages?: readonly CodePackage[];
 };
 
-/** Throws a RangeError for limits out of range. */
+/** A runner for packaged code functions. Throws a RangeError for limits out of range. */
 export function createFunctionRunner(options: FunctionRunnerOptions): RunFunction {
   const { now, newId, packages = codePackages, monotonicMs = () => performance.now() } = options;
   const timeLimitMs = within('timeLimitMs', options.timeLimitMs ?? 300_000, 1, 300_000);

@@ -7,7 +7,7 @@ export type ThrottleOptions = {
   readonly now: () => number;
 };
 
-/** The 429 that a request gets, or undefined if it is admitted. */
+/** Decides when a request arrives: the 429 that it gets, or undefined if it is admitted. */
 export function createThrottle(
   options: ThrottleOptions,
 ): (context: ErrorContext, atMs: number) => PlainResponse | undefined {

@@ -8,7 +8,7 @@ export type SentimentRequest = {
   readonly topics?: readonly Topic[] | null | undefined;
 };
 
-/** In the order of `topics`. */
+/** `targeted` has one entry for each topic, under the given name and in the given order. */
 export type SentimentAnalysis =
   | { readonly kind: 'targeted'; readonly topicSentiments: Readonly<Record<string, TopicSentiment>> }
   | { readonly kind: 'overall'; readonly sentiment: Sentiment };
