@@ -1,9 +1,6 @@
 /* The rules that read one record. They import nothing of the other rooms, so that every room may use them. */
 
-/**
- * The kinds of things that records name. `other` is what a link of a type without a kind names: its id is
- * `TYPE:ID`. The order is stored nowhere.
- */
+/** `other` is what a link of a type without a kind names: its id is `TYPE:ID`. The order is stored nowhere. */
 export const kinds = [
   'calculation',
   'card',
@@ -51,10 +48,7 @@ export function thing(kind: Kind, value: unknown): Thing | undefined {
   return id === undefined ? undefined : { kind, id };
 }
 
-/**
- * The card that the id of a link names, and of a drill the card that it drills from: `CARD`, `CARD:PAGE` or
- * `dr:DRILL:ROOT`.
- */
+/** From `CARD`, `CARD:PAGE` or `dr:DRILL:ROOT`. */
 export function namedCard(value: unknown): Record<'card' | 'root', Thing | undefined> {
   const text = idText(value) ?? '';
   if (!DRILL.test(text)) return { card: thing('card', text.split(':', 1)[0]), root: undefined };
@@ -81,7 +75,6 @@ export const relations = [
 
 export type Relation = (typeof relations)[number];
 
-/** The fields that state uses. */
 export const statements = [
   'links',
   'activeLinks',
@@ -116,7 +109,6 @@ export type StatingSource = keyof typeof statingFields;
 export const isBroken = (validity: string | null): boolean =>
   validity !== null && validity.toUpperCase() !== 'VALID';
 
-/** True if the status of a calculation, as received in JSON, makes it invalid. */
 export const isInvalid = (status: unknown): boolean =>
   typeof status === 'string' && status !== '' && status.toUpperCase() !== 'VALID';
 
@@ -155,9 +147,7 @@ export function datasetsUsed(record: unknown): readonly string[] {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A link, from whichever field. */
 type Link = {
-  /** In upper case. */
   readonly type: string;
   readonly target: unknown;
   /** True of a dataset that the calculation is not itself saved on. */
@@ -209,6 +199,5 @@ function addLink(own: Thing, { type, target, isHidden, validity, statedBy }: Lin
 
 const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** The members of any value; none if it is not an object. */
 const membersOf = (value: unknown): Members =>
   typeof value === 'object' && value !== null ? (value as Members) : {};

@@ -1,12 +1,10 @@
 import type { Columns } from '../snapshot/sources/source-definition.ts';
 
-/** A table over objects of JSON lines that are not records of a source. */
 export type StoredTable = {
   /** The folder of the store that it lies in. Ends in a slash. */
   readonly folder: string;
   /**
-   * By the names that the members have in the objects. Only ever appended to. A column of type `json` has any value that
-   * the platform or a user sent.
+   * By the names in the objects; only ever appended to. A `json` column has any value that the platform or a user sent.
    */
   readonly columns: Columns;
   /** The columns that come from the folders in it, in their order: text, which follows `prefix` in the folder's name. */
@@ -23,9 +21,8 @@ const columnsOfRuns = {
 } as const;
 
 /**
- * The tables over runs, jobs, refused messages, scores and changes, by their names in SQL. What the platform or a user
- * sent is text there, as JSON where it is not text itself, so that no value breaks a query; what only this program writes
- * has its type.
+ * What the platform or a user sent is text there, as JSON where it is not text itself, so that no value breaks a query;
+ * what only this program writes has its type.
  */
 export const storedTables = {
   runs: {
@@ -115,7 +112,6 @@ export const withOther = <C extends Columns>(columns: C) => ({ ...columns, _othe
 export const runColumns = withOther(storedTables.runs.columns);
 export const changesColumns = withOther(storedTables.changes.columns);
 
-/** Columns of one type. */
 function typed<T extends string, Name extends string>(type: T, names: readonly Name[]) {
   return Object.fromEntries(names.map((name) => [name, type])) as Readonly<Record<Name, T>>;
 }

@@ -33,7 +33,6 @@ export function createNumberedTexts() {
       scratch.bytes[0] = tag;
       return numberOfText(texts, scratch, 0, scratch.bytes.write(text, 1) + 1);
     },
-    /** The same of a tag and the text behind it. */
     numberIn: (source: JsonBytes, start: number, end: number) => numberOfText(texts, source, start, end),
     /** All of them, in their memory. What only numbering needs is freed at once: nothing may be asked any more. */
     pack(): PackedTexts {
@@ -50,7 +49,6 @@ export function createNumberedTexts() {
 const FIRST_SCRATCH = 1_024;
 const MOST_BYTES_OF_UNIT = 3;
 
-/** A text, without its tag. */
 export const textAt = ({ bytes, starts }: PackedTexts, number: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset).toString(
     'utf8',

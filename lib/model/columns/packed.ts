@@ -1,7 +1,6 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { freeMemory } from '../../base/index.ts';
 
-/** The media type of packed values. */
 export const PACKED_TYPE = 'application/octet-stream';
 
 const arrayTypes = { Uint8Array, Uint32Array };
@@ -12,13 +11,9 @@ type Place = { readonly array: keyof typeof arrayTypes; readonly start: number; 
 /** Before all else: the size of the rest unpacked, and of the JSON in it. */
 const HEAD_BYTES = 8;
 
-/** Where the next array may begin. */
 const aligned = (bytes: number): number => Math.ceil(bytes / 8) * 8;
 
-/**
- * JSON, and behind it the typed arrays that are in it, compressed with a checksum: reading it costs no more than to
- * decompress it. Only what is made again if it is lost or damaged is stored so.
- */
+/** JSON, and behind it the typed arrays in it, compressed with a checksum. Only for what is made again if it is lost. */
 export function pack(value: object): Buffer {
   const arrays: { readonly bytes: Uint8Array; readonly start: number }[] = [];
   let end = 0;

@@ -21,10 +21,7 @@ export type RowGroup = {
 /** What a column has in a row of its row group, until the next one is read. */
 type CellAt<T> = (row: number) => T;
 
-/**
- * The row groups of a Parquet file that `lib/tables/parquet` wrote, one after another: memory holds the file, which is freed
- * at the end, and the columns that the caller holds. Throws `StoredObjectError` that names the file if it is something else.
- */
+/** Memory holds the file, which is freed at the end, and columns that the caller holds. Throws `StoredObjectError`. */
 export async function* rowGroupsOf(key: string, body: Uint8Array): AsyncGenerator<RowGroup> {
   const buffer = memoryOf(body);
   const metadata = await orDamaged(key, () => parquetMetadata(buffer));
@@ -55,14 +52,12 @@ export async function* rowGroupsOf(key: string, body: Uint8Array): AsyncGenerato
   freeMemory(new Uint8Array(buffer));
 }
 
-/** Memory that holds nothing else. */
 function memoryOf(body: Uint8Array): ArrayBuffer {
   const { buffer, byteLength } = body;
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) return buffer;
   return new Uint8Array(body).buffer;
 }
 
-/** A text as it is. */
 export const asText: ReadText<string> = (utf8) =>
   Buffer.from(utf8.buffer, utf8.byteOffset, utf8.byteLength).toString('utf8');
 

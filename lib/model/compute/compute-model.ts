@@ -20,7 +20,6 @@ import {
   readOwned,
 } from './read-records.ts';
 
-/** What uses a dataset. */
 export type Dataset = {
   readonly dataset_id: string;
   readonly node: number;
@@ -30,23 +29,19 @@ export type Dataset = {
   readonly broken_links: number;
 };
 
-/** What is said of things across records, as it is stored. */
 export type PackedModel = {
   readonly uses: PackedUses;
   readonly calculations: HeldThings;
   readonly cards: HeldThings;
   /** `flagBits` and `HELD` of each node. */
   readonly flags: Uint8Array;
-  /** The kinds of which a whole snapshot was read. */
   readonly whole: readonly string[];
-  /** In the order in which they are first used. */
   readonly datasets: readonly Dataset[];
   readonly owners: readonly Owner[];
   /** Who owns cards: of each card in turn its node, and the place of each owner in `owners`. */
   readonly cardOwners: Readonly<Record<'node' | 'owner', Uint32Array>>;
 };
 
-/** The same, to be asked. */
 export type Model = Omit<PackedModel, 'uses'> & {
   readonly things: Things;
   readonly graph: UsesGraph;
@@ -64,10 +59,7 @@ const missingIn =
   (node: number): boolean =>
     ((flags[node] ?? 0) & HELD) === 0 && whole.includes(kindAt(node));
 
-/**
- * Computes the model. Memory: some 150 bytes a calculation with three uses, and one file with its columns. Throws
- * `StoredObjectError` that names a part that is damaged.
- */
+/** Some 150 bytes a calculation with three uses, and one file with its columns. Throws `StoredObjectError`. */
 export async function computeModel(columns: ModelColumns): Promise<PackedModel> {
   const collector = createUsesCollector();
   const owners = createOwners();
@@ -129,7 +121,6 @@ function addAffected(flags: Uint8Array, { user, used }: UsesGraph): void {
   }
 }
 
-/** What each use says of both of its things. */
 function addByEdges(
   flags: Uint8Array,
   { user, used, isBrokenAt, staterAt }: UsesGraph,

@@ -11,7 +11,6 @@ export type Owner = Readonly<Record<(typeof ownedNames)[number] | (typeof wrongF
   readonly oldest_modified: number | null;
 };
 
-/** The same while it is counted. */
 type Counting = { -readonly [K in keyof Owner]: Owner[K] };
 
 export type Owners = ReturnType<typeof createOwners>;
@@ -32,7 +31,6 @@ export function createOwners() {
 
   return {
     of: (user: string): Counting => ownerOf(user).counts,
-    /** Counts a calculation or card. */
     add(user: string, what: keyof typeof owned, node: number): Counting {
       const { place, counts } = ownerOf(user);
       counts[what] += 1;
@@ -51,7 +49,6 @@ export function createOwners() {
         }
       return found;
     },
-    /** The node of each card, and the place of each of its owners. */
     ofCards: () => ({ node: owned.cards.node.values(), owner: owned.cards.owner.values() }),
   };
 }

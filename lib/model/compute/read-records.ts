@@ -83,13 +83,11 @@ export function readCards(
 
 type Person = Readonly<Partial<Record<'id' | 'displayname' | 'type', unknown>>>;
 
-/** The owners of a card that are no groups. */
 const peopleIn = (value: unknown): readonly Person[] =>
   (Array.isArray(value) ? value : []).filter(
     (each) => typeof each === 'object' && each !== null && String(each.type).toUpperCase() !== 'GROUP',
   );
 
-/** Counts the records of a source by the user in a column. */
 export async function readOwned(
   source: SourceColumns | undefined,
   owners: Owners,
@@ -107,7 +105,6 @@ export async function readOwned(
 /** Takes a record: its row, the place of its thing among all, which is a new one if it is the first, and the node. */
 type SeeRecord = (row: number, place: number, node: number) => void;
 
-/** Reads the parts of a source. */
 async function readHeld(
   source: SourceColumns | undefined,
   collector: UsesCollector,

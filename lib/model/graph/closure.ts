@@ -39,7 +39,6 @@ export type ReachOptions = {
 /** What is reached from some nodes, nearest first. The start nodes themselves are not in it. */
 export type Reach = {
   readonly nodes: Uint32Array;
-  /** How many edges away each of `nodes` is, 1 at least. */
   readonly hops: Uint32Array;
   /** The edges that lead to `nodes` on a shortest way: from a start or one of `nodes`, one hop nearer. In order of hops. */
   readonly edges: Uint32Array;

@@ -32,7 +32,6 @@ const EIGHT = 7;
 
 export type UsesGraph = ReturnType<typeof graphIn>;
 
-/** Who uses whom, each pair once. */
 export function graphIn({ user, used, said, validities }: PackedUses) {
   const broken = validities.map(isBroken);
   const saidAt = (edge: number) => said[edge] ?? 0;
@@ -129,7 +128,6 @@ export function createUsesCollector() {
 /** Finds the node of a thing. The two that came last are known: a record's own thing is in each of its uses. */
 function createNodes(texts: ReturnType<typeof createNumberedTexts>) {
   let [later, earlier] = [NO_THING, NO_THING];
-  /** It is a new one if it was not there. */
   return function nodeOf(thing: Thing): number {
     if (later.thing === thing) return later.node;
     const { kind, id } = thing;
@@ -185,7 +183,6 @@ function worseOf(first: number, second: number, isBrokenNumber: readonly boolean
   return isWorse ? (first & ((1 << VALIDITY) - 1)) | (after << VALIDITY) : first;
 }
 
-/** Numbers what links say of themselves: 0 is nothing. */
 function createValidities() {
   const texts: (string | null)[] = [null];
   const numbers = new Map<string | null, number>([[null, 0]]);

@@ -44,7 +44,6 @@ export async function* describedRecords(columns: ModelColumns): AsyncGenerator<r
   }
 }
 
-/** The records by which a model knows calculations or cards, the first of each, by row groups. */
 export async function* heldRows(
   model: Pick<Model, 'calculations' | 'cards'>,
   columns: ModelColumns,
@@ -84,7 +83,6 @@ export async function describeNodes(
   return found;
 }
 
-/** The columns that say what a thing is, besides its name. */
 const fieldsOf: Readonly<Record<Source, Partial<Record<'type' | 'owner' | 'fileset', string>>>> = {
   calculations: { type: 'status', owner: 'owner' },
   cards: { type: 'type', owner: 'ownerid' },

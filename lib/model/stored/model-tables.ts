@@ -7,14 +7,12 @@ import { type Flag, type FlaggedKind, flagBits, flagsOf } from '../flags.ts';
 import { graphIn, type PackedUses, thingsIn } from '../graph/uses-graph.ts';
 import { flagColumns, type ModelTable, modelColumns, recordColumns } from '../model-columns.ts';
 
-/** A table as Parquet. */
 export type MadeTable = {
   readonly body: Buffer;
   readonly bytes: number;
   readonly sha256: string;
 };
 
-/** Makes the Parquet of a table. Memory holds it and one row group. */
 export function makeTable(model: PackedModel, table: ModelTable, asOfMs: number): MadeTable {
   const { body } = makers[table](model, asOfMs);
   return { body, bytes: body.byteLength, sha256: hash('sha256', body) };
@@ -50,14 +48,12 @@ function flaggedTable(kind: FlaggedKind, { uses, flags, ...model }: PackedModel,
   return file.end();
 }
 
-/** Adds the id of a node to a column. */
 function idsOf({ things }: PackedUses) {
   const source = jsonBytesOf(things.bytes);
   return (column: ColumnWriter, node: number) =>
     column.addSpan(source, (things.starts[node] ?? 0) + HEAD_BYTES, things.starts[node + 1] ?? 0);
 }
 
-/** A row for each object, by the names of its members. */
 function countedTable<Name extends string>(
   types: Readonly<Record<Name, 'string' | 'bigint' | 'boolean'>>,
   rows: readonly Readonly<Partial<Record<NoInfer<Name>, string | number | null>>>[],

@@ -46,7 +46,6 @@ const modelSchema = z.object({
   packed: key,
 });
 
-/** Where the model is, and what it was computed over. */
 export type StoredModel = z.infer<typeof modelSchema>;
 
 const MODEL_FOLDER = 'model/';
@@ -55,7 +54,6 @@ const MODEL_KEY = `${MODEL_FOLDER}latest.json`;
 /** What is stored: no model if there is none, or it is damaged. */
 type FoundModel = { readonly model: StoredModel | undefined; readonly etag: string | undefined };
 
-/** The model of a store. */
 export async function findModel(store: Pick<Store, 'get'>): Promise<FoundModel> {
   const stored = await store.get(MODEL_KEY);
   const parsed = Promise.try(() => stored && parseStored(MODEL_KEY, stored.body, modelSchema));
@@ -68,11 +66,9 @@ export const keysOfModel = ({ tables, packed }: StoredModel): readonly string[] 
   packed,
 ];
 
-/** The runs of a model, as it names them. */
 const runsIn = (runs: readonly LastRun[]): StoredModel['runs'] =>
   Object.fromEntries(runs.map(({ place, manifest: { run }, key: manifest }) => [place, { run, manifest }]));
 
-/** True if a model was computed over other runs than these. */
 export function isBehind({ runs }: Pick<StoredModel, 'runs'>, current: readonly LastRun[]): boolean {
   if (current.length !== Object.keys(runs).length) return true;
   return current.some(({ place, key: manifest }) => runs[place]?.manifest !== manifest);
@@ -80,7 +76,6 @@ export function isBehind({ runs }: Pick<StoredModel, 'runs'>, current: readonly 
 
 export type ModelToOpen = {
   readonly store: Store;
-  /** Epoch milliseconds. */
   readonly now: () => number;
   /** Receives what is missing or damaged of what says which runs are the last. Default: it is thrown. */
   readonly addFault?: ((fault: string) => void) | undefined;
@@ -99,18 +94,13 @@ export type CurrentModel = Pick<StoredModel, 'asOf' | 'runs'> & {
 /** The model in memory. */
 export type OpenedModel = {
   readonly model: Model;
-  /** What it was computed over. */
   readonly runs: readonly LastRun[];
   /** When these were the last ones, in epoch milliseconds. */
   readonly asOfMs: number;
-  /** The columns of these. */
   readonly columns: ModelColumns;
 };
 
-/**
- * The tables of the model of the last published runs: what is stored, or else computed and stored. They are in memory where
- * the store takes nothing. Throws `StoredObjectError` that names a part that is damaged.
- */
+/** What is stored, or else computed and stored; in memory where the store takes nothing. Throws `StoredObjectError`. */
 export async function renewModel(options: ModelToOpen): Promise<CurrentModel> {
   const { stored, computed, runs, asOfMs } = await current(options, true);
   const tables = stored && ownTables(stored);
@@ -136,7 +126,6 @@ export async function openModel(options: ModelToOpen): Promise<OpenedModel> {
   return { model: modelOf(packed), ...about };
 }
 
-/** A model is stored, or it was computed, or both. */
 type Current = Omit<OpenedModel, 'model'> &
   (
     | { readonly stored: StoredModel; readonly computed: PackedModel | undefined }

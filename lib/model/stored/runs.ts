@@ -9,19 +9,14 @@ import { makeParquet } from '../../tables/made/make-parquet.ts';
 import { type RowGroup, rowGroupsOf } from '../columns/read-columns.ts';
 import { isStating, type PartUses, usesOfPart } from '../uses/part-uses.ts';
 
-/** The last published run of a place. */
 export type LastRun = {
   readonly place: Place;
   readonly source: Source;
   readonly manifest: Pick<Manifest, 'run' | 'startedAt' | 'records' | 'parts' | 'missing' | 'selection'>;
-  /** The key of its manifest. */
   readonly key: string;
 };
 
-/**
- * The last published runs of some sources: those of a whole source, or if it has none, of all of its named places. What
- * is damaged goes to `addFault`, in words, and spoils no other. Default: it is thrown.
- */
+/** Those of a whole source, or if it has none, of all of its named places. Default of `addFault`: it is thrown. */
 export async function lastRuns(
   store: Store,
   wanted: readonly Source[],
@@ -48,18 +43,14 @@ export async function lastRuns(
   return { runs };
 }
 
-/** A part as columns. */
 type PartColumns = {
   readonly key: string;
-  /** How many records it has. */
   readonly count: number;
-  /** Its records as Parquet. */
   readonly records: () => Promise<Uint8Array>;
   /** What they state: nothing for a source whose records state no uses. */
   readonly uses: () => Promise<PartUses | undefined>;
 };
 
-/** The runs of a source. */
 export type SourceColumns = {
   /** True if what they lack does not exist: one run of the whole source, with nothing missing. */
   readonly isWhole: boolean;
@@ -75,10 +66,7 @@ type RunsToRead = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/**
- * The columns of runs: what is stored of them, or else what their lines give. Uses that were not stored are. Whoever reads
- * them gets the `StoredObjectError` of a part that is damaged.
- */
+/** What is stored, or else made of the lines; uses are then stored. Reading a damaged part throws `StoredObjectError`. */
 export function columnsOfRuns(options: RunsToRead): ModelColumns {
   const found: Partial<Record<Source, SourceColumns>> = {};
   for (const run of options.runs) {

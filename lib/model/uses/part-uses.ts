@@ -8,7 +8,6 @@ import { PACKED_TYPE, pack, unpack } from '../columns/packed.ts';
 import { createUsesCollector, type PackedUses } from '../graph/uses-graph.ts';
 import { eachUse, kinds, relations, type StatingSource, statements, statingFields } from '../rules.ts';
 
-/** What the records of a part state. */
 export type PartUses = PackedUses & {
   /** Of each record the node of its own thing, and 1 more: 0 if it has no id. */
   readonly own: Uint32Array;

@@ -22,7 +22,6 @@ export function tableNameAmong(place: Place, places: readonly Place[]): string {
   return isAlone || plain.endsWith(`_${partsOf(place).name}`) ? plain : otherTableNameOf(place);
 }
 
-/** The names of the tables of places. */
 export const tableNames = (places: readonly Place[]): ReadonlyMap<Place, string> =>
   new Map(places.map((place) => [place, tableNameAmong(place, places)]));
 

@@ -1,12 +1,10 @@
 import type { ModelTable } from '../../model/model-columns.ts';
 import type { HiveType } from '../../snapshot/sources/source-definition.ts';
 
-/** A column of a table of SQL: its type in Hive's notation, and a line of meaning. */
 type ViewColumn = { readonly type: HiveType; readonly about: string };
 
 /**
- * A table of SQL as people see it, here and in Athena: the same name, columns and types in both. `sql` is its SELECT in
- * the SQL of Trino, over what is stored (tables whose names begin with `stored_`) and over other views.
+ * As people see it, here and in Athena. `sql` is in Trino's SQL, over tables that begin with `stored_` and other views.
  */
 export type View = {
   readonly name: string;
@@ -24,17 +22,14 @@ export type View = {
 /** A column that is computed: its type, the expression of SQL, and a line of meaning. */
 export type Made = readonly [type: HiveType, sql: string, about: string];
 
-/** A SELECT of computed columns from somewhere. */
 const select = (columns: Readonly<Record<string, Made>>, from: string): string =>
   `SELECT ${Object.entries(columns)
     .map(([name, [, sql]]) => (sql === name ? name : `${sql} AS ${name}`))
     .join(', ')} ${from}`;
 
-/** What a list of computed columns says of them. */
 const described = (columns: Readonly<Record<string, Made>>): View['columns'] =>
   Object.fromEntries(Object.entries(columns).map(([name, [type, , about]]) => [name, { type, about }]));
 
-/** A view of computed columns from somewhere. */
 export const viewOf = (
   name: string,
   about: string,

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { loadPeer } from '../../base/index.ts';
 
-/** DuckDB's module, as it is loaded. */
 export type DuckDb = typeof import('@duckdb/node-api');
 
 /** Loads DuckDB: 70 MB that only SQL needs. Throws `PeerMissingError`. */
@@ -15,7 +14,6 @@ export type Limits = {
   readonly threads: number;
   /** Where DuckDB puts what does not fit into memory. */
   readonly folder: string;
-  /** The most bytes that it puts there. */
   readonly diskBytes: number;
 };
 
@@ -94,5 +92,4 @@ export const literal = (text: string): string => `'${text.replaceAll("'", "''")}
 /** A name as an identifier of SQL, whatever it contains. */
 export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** Texts as a list of SQL. */
 export const literals = (texts: readonly string[]): string => `[${texts.map(literal).join(', ')}]`;

@@ -21,12 +21,10 @@ export type ResultRows = AsyncDisposable & {
 
 export type ExecuteOptions = {
   readonly duckDb: DuckDb;
-  /** Where `writeParquet` writes. */
   readonly output: string;
   readonly signal: AbortSignal;
 };
 
-/** The name of the table of a query's result. */
 const RESULT = `${PIECES}.result`;
 
 /**

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A file of Parquet on this machine. */
 export type DataFile = {
   readonly path: string;
   readonly sizeBytes: number;
@@ -17,7 +16,6 @@ type Made = Promise<DataFile | undefined>;
 export type LocalCopies = {
   /** The copy of `name`, which `make` writes to `path` if there is none. */
   readonly get: (name: string, make: (path: string) => Made) => Made;
-  /** Their bytes. */
   readonly sizeBytes: () => number;
   /** Says that a query is using them until this is disposed of. */
   readonly use: () => Disposable;
@@ -25,7 +23,6 @@ export type LocalCopies = {
   readonly clear: () => Promise<boolean>;
 };
 
-/** Files in `folder`, without any at first. */
 export function createLocalCopies(folder: string): LocalCopies {
   const copies = new Map<string, Made>();
   const paths: string[] = [];

@@ -2,7 +2,6 @@
 export type Macro = {
   readonly name: string;
   readonly parameters: readonly string[];
-  /** What it returns, in one line. */
   readonly about: string;
   readonly sql: string;
 };

@@ -13,10 +13,9 @@ export type NeededPieces = { readonly table: Table; readonly pieces: readonly Pi
 const MOST_GROUPS = 64;
 
 /**
- * Finds out what a query reads, before anything is read: DuckDB plans it over groups of pieces without rows whose last
- * columns have bounds or constants. What conditions on these columns exclude is not in the plan. First there are a few
- * groups of many pieces, then one for each piece of what is left. `connection` has all tables without rows. Throws
- * `QueryError` if the SQL is wrong.
+ * What a query reads, before anything is read: DuckDB plans it over groups of pieces without rows whose last columns
+ * have bounds or constants, and leaves out what conditions exclude. First a few groups of many pieces, then one for
+ * each piece of what is left. Throws `QueryError` if the SQL is wrong.
  */
 export async function neededPieces(
   connection: DuckDBConnection,
@@ -57,7 +56,6 @@ function groupsOf({ table, pieces }: NeededPieces, mostGroups: number): readonly
   }));
 }
 
-/** The names of the tables in `PIECES` that are in the plan of a query. */
 async function tablesInPlan(connection: DuckDBConnection, sql: string): Promise<ReadonlySet<string>> {
   try {
     const explained = await connection.runAndReadAll(`EXPLAIN (FORMAT JSON)\n${sql}`);
@@ -71,7 +69,6 @@ async function tablesInPlan(connection: DuckDBConnection, sql: string): Promise<
 
 type LoadOptions = {
   readonly copies: LocalCopies;
-  /** The most bytes that all copies may have. */
   readonly diskBytes: number;
   readonly signal: AbortSignal;
   /** Called before much is read. */

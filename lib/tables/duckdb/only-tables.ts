@@ -15,9 +15,8 @@ const SETTINGS = /^(?:current_setting|getenv|duckdb_.*|pragma_.*)$/i;
 const CATALOG = /^(?:duckdb|pg|pragma|sqlite)_/i;
 
 /**
- * Refuses a query that reads anything but the tables: by its functions and names, as DuckDB's own parser has them, so that
- * neither quotes nor a text with SQL in it hide any. One that the parser does not take is left to the planner. Throws
- * `QueryError`.
+ * Refuses a query that reads anything but the tables, by its functions and names as DuckDB's own parser has them. One
+ * that the parser does not take is left to the planner. Throws `QueryError`.
  */
 export async function onlyTables(connection: DuckDBConnection, sql: string): Promise<void> {
   const parsed = await connection.runAndReadAll(`SELECT json_serialize_sql(${literal(`FROM (\n${sql}\n)`)})`);

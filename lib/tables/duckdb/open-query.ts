@@ -18,7 +18,6 @@ export type QueryContext = {
   readonly store: Store;
   readonly duckDb: DuckDb;
   readonly copies: LocalCopies;
-  /** For files of this query alone. */
   readonly folder: string;
   readonly memoryMb: number;
   readonly threads: number;
@@ -30,7 +29,6 @@ export type QueryContext = {
   readonly onlyTables: boolean;
 };
 
-/** The whole result of a query. */
 export type QueryResult = ResultRows & {
   /** What was missing or damaged in the store and is not in the result, in words. */
   readonly faults: readonly string[];

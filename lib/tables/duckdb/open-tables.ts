@@ -22,7 +22,6 @@ export type TablesOptions = {
   readonly onlyTables?: boolean;
   /** Where the temporary folder is made. Default: the system's. */
   readonly temporary?: string;
-  /** Loads DuckDB, for tests. */
   readonly load?: () => Promise<DuckDb>;
 };
 
@@ -41,9 +40,7 @@ type FirstOptions = QueryOptions & {
   readonly wants?: ((row: readonly ExactValue[]) => boolean) | undefined;
 };
 
-/** The first rows of a result. */
 export type FirstRows = Pick<QueryResult, 'columns' | 'faults' | 'notes' | 'rows'> & {
-  /** The first of all `rows`, each with the values of the columns. */
   readonly first: readonly (readonly ExactValue[])[];
 };
 
@@ -55,13 +52,11 @@ export type TableInfo = Pick<View, 'name' | 'about'> & {
 /** SQL over a store. Several queries may run at once. */
 export type Tables = AsyncDisposable & {
   /**
-   * Runs one SELECT to its end. Dispose of the result. Throws `QueryError`, `StoreError`, or the signal's reason; what
-   * is missing or damaged in the store is a fault of the result instead.
+   * Runs one SELECT; dispose of the result, which has what is missing or damaged. Throws `QueryError` or `StoreError`.
    */
   readonly query: (sql: string, options?: QueryOptions) => Promise<QueryResult>;
   /** The same, and returns at most `maxRows` of its rows. */
   readonly run: (sql: string, options: FirstOptions) => Promise<FirstRows>;
-  /** The tables that there are now. */
   readonly list: () => Promise<readonly TableInfo[]>;
 };
 

@@ -2,9 +2,7 @@
 export type QueryFailure =
   /** The SQL is wrong, or does not fit the values that it reads; the message shows the place in it. */
   | { readonly kind: 'sql' }
-  /** It took longer than it may. */
   | { readonly kind: 'too-long'; readonly seconds: number }
-  /** It needs more memory or room on disk than it may have. */
   | { readonly kind: 'too-large' }
   /** DuckDB failed: what it reads is damaged, or the disk is full. */
   | { readonly kind: 'other' };

@@ -10,16 +10,12 @@ import type { Piece, Table } from './table.ts';
 /** The schema of what is stored, so that `SHOW TABLES` lists what people see alone. */
 export const PIECES = 'pieces';
 
-/** A table with the files that a query needs, each with the values of its piece. */
 export type LoadedTable = {
   readonly table: Table;
   readonly files: readonly (Pick<Piece, 'values'> & { readonly path: string })[];
 };
 
-/**
- * Creates what is stored, over the files that are loaded and else without rows, and what people see over it: the views,
- * the macros, and the functions of Trino that both use.
- */
+/** What is stored, over the files that are loaded and else without rows, and over it the views and macros. */
 export async function createSchema(
   connection: DuckDBConnection,
   tables: readonly Table[],
@@ -36,7 +32,6 @@ export async function createSchema(
   await connection.run([`CREATE SCHEMA ${PIECES}`, ...stored, ...shown].join(';\n'));
 }
 
-/** What says in which file a row is. */
 const FILE = 'file_of_row';
 
 const inPieces = (name: string) => `${PIECES}.${identifier(name)}`;
@@ -54,10 +49,7 @@ const typesOf = ({ columns }: Table) =>
 const createEmpty = (name: string, columns: readonly (readonly [name: string, type: string])[]): string =>
   `CREATE OR REPLACE TABLE ${inPieces(name)} (${columns.map(([column, type]) => `${identifier(column)} ${type}`).join(', ')})`;
 
-/**
- * SQL that creates a table over its rows and `values`: a relation that says of each file what the last columns of its rows
- * are. `loaded` has both, if it has files.
- */
+/** `values`: a relation that says of each file what the last columns of its rows are. */
 function createOver(table: Table, values: string, loaded?: LoadedTable): string {
   const files = loaded?.files ?? [];
   const names = valueColumns(table).map(([name]) => identifier(name));
@@ -76,16 +68,12 @@ function createOver(table: Table, values: string, loaded?: LoadedTable): string 
   return `CREATE OR REPLACE VIEW ${inPieces(table.name)} AS SELECT ${[...columns, ...ofPiece].join(', ')} FROM ${rows} AS r${joined}`;
 }
 
-/** Pieces of a table that are together in a plan, or not. */
 export type PieceGroup = { readonly name: string; readonly pieces: readonly Piece[] };
 
 /** The name in `PIECES` of a table's group, by its place among all of them. */
 export const groupName = ({ name }: Table, index: number): string => `group${index}_of_${name}`;
 
-/**
- * SQL that creates a table over groups of its pieces, of which none has rows: of one piece the last columns are constants,
- * of several they lie between bounds.
- */
+/** None has rows: of one piece the last columns are constants, of several they lie between bounds. */
 export function createOfGroups(table: Table, groups: readonly PieceGroup[]): string {
   const { pieceColumns } = table;
   const selects = groups.map(({ name, pieces }) => {

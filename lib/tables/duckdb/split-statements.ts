@@ -12,10 +12,7 @@ export type Statements = {
   readonly isOpen: boolean;
 };
 
-/**
- * One token: a comment, a quoted text, name or `$tag$` text, one of these that lacks its end (`open`), a semicolon, or
- * anything else. Words are taken whole, so that `a$b$` begins no text.
- */
+/** A comment, a quoted text or name, a `$tag$` text, one that lacks its end (`open`), a semicolon, or a whole word. */
 const TOKEN =
   /--[^\n]*|\/\*[\s\S]*?\*\/|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|(?<open>(?:\/\*|[eE]?'|"|\$(?:[A-Za-z_]\w*)?\$)[\s\S]*)|;|[\p{L}_][\p{L}\p{N}_$]*|\s+|[\s\S]/gu;
 

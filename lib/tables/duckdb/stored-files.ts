@@ -11,7 +11,6 @@ export type StoredRows = {
   readonly store?: () => Promise<ParquetInStore | undefined>;
   /** Names what is made: later queries of the session use it again. */
   readonly name: string;
-  /** The bytes of what it is made of. */
   readonly bytes: number;
   /** Makes it; `report` gets what is missing or damaged, and left out. */
   readonly make: (report: Session['report']) => Promise<Uint8Array | undefined>;
@@ -42,10 +41,7 @@ async function storedOrMade(session: Session, rows: StoredRows): Promise<DataFil
   });
 }
 
-/**
- * A file of the store on this machine; undefined if it is lost or damaged. Of one that is read in place only the size is
- * checked.
- */
+/** Undefined if it is lost or damaged. Of one that is read in place only the size is checked. */
 export async function storedFile(session: Session, file: ParquetInStore): Promise<DataFile | undefined> {
   const { store, copies, signal } = session;
   if (store.fileOf === undefined)
@@ -57,7 +53,6 @@ export async function storedFile(session: Session, file: ParquetInStore): Promis
   return there?.sizeBytes === file.bytes ? there : undefined;
 }
 
-/** Writes a copy for `LocalCopies`. */
 export async function writeCopy(path: string, body: Uint8Array): Promise<DataFile> {
   await writeFile(path, body);
   return { path, sizeBytes: body.byteLength };

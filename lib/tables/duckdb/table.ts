@@ -2,7 +2,6 @@ import type { Columns } from '../../snapshot/sources/source-definition.ts';
 import type { Store } from '../../store/index.ts';
 import type { DataFile, LocalCopies } from './local-copies.ts';
 
-/** What the tables of one query work with. */
 export type Session = {
   readonly store: Store;
   readonly copies: LocalCopies;
@@ -16,7 +15,6 @@ export type Session = {
 
 /** What is stored, as a table that the views are over. */
 export type Table = {
-  /** Begins with `stored_`. */
   readonly name: string;
   /** Without `pieceColumns`. */
   readonly columns: Columns;
@@ -28,7 +26,6 @@ export type Table = {
 
 /** Rows of a table that are read together or not at all, since conditions on its last columns say so: a run, the jobs of a day. */
 export type Piece = {
-  /** The values of `Table.pieceColumns`. */
   readonly values: readonly string[];
   /** What there is to read. What is missing or damaged is reported. */
   readonly files: () => Promise<readonly FileToRead[]>;

@@ -20,13 +20,10 @@ const madeFile = z.object({
 /** What is recorded of a run's Parquet: its files, in the order of the parts that they were made of. */
 const madeSchema = z.object({ version: z.literal(1), files: z.array(madeFile) });
 
-/** One Parquet file of a run. */
 export type MadeFile = z.infer<typeof madeFile>;
 
-/** A file of Parquet in the store. */
 export type ParquetInStore = { readonly key: string } & Pick<MadeFile, 'bytes' | 'sha256'>;
 
-/** The same, as it is recorded. */
 export type RecordedParquet = MadeFile & ParquetInStore;
 
 /** The name of a file, by the place of its part in the manifest. */

@@ -7,10 +7,7 @@ import { createParquetFile, type MadeParquet } from '../parquet/parquet-writer.t
 /** A part to make Parquet of. `use` gets each of its lines too. */
 export type PartToMake = PartToRead & { readonly use?: ((reader: LineReader) => void) | undefined };
 
-/**
- * Makes a function that makes Parquet of one part after another, in the same memory: one row group, besides the result.
- * It throws `StoredObjectError` if a part is missing or altered, or a line of it is not JSON.
- */
+/** One part after another in the same memory: one row group, besides the result. Throws `StoredObjectError`. */
 export function createParquetMaker(columns: TableColumns): (part: PartToMake) => Promise<MadeParquet> {
   const file = createParquetFile(columns);
   return async ({ store, part, signal, use }) => {
@@ -35,7 +32,6 @@ export function createParquetMaker(columns: TableColumns): (part: PartToMake) =>
   };
 }
 
-/** Makes Parquet of one part. */
 export const makeParquet = (part: PartToRead, columns: TableColumns): Promise<MadeParquet> =>
   createParquetMaker(columns)(part);
 

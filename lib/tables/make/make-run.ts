@@ -82,10 +82,9 @@ type Outcome = MadeRun & { readonly isChanged: boolean };
 const NOTHING: Outcome = { files: 0, records: 0, bytes: 0, other: 0, isLeft: false, isChanged: false };
 
 /**
- * Makes what a published run lacks of its tables, part by part: its Parquet, its uses, its partitions, and the tag of a
- * run that was replaced. Whoever is killed leaves the rest to the next call, and several may do it at once: the bytes
- * depend on the parts alone. Undefined if the run is gone. Throws `StoredObjectError` if a part is damaged, or the run gets
- * another manifest meanwhile.
+ * Makes what a published run lacks: its Parquet, its uses, its partitions, and the tag of a run that was replaced.
+ * Several may do it at once: the bytes depend on the parts alone. Undefined if the run is gone. Throws
+ * `StoredObjectError` if a part is damaged, or the run gets another manifest meanwhile.
  */
 export async function makeRun(options: RunToMake): Promise<MadeRun | undefined> {
   const { run, made, isSparse = false } = options;
@@ -165,7 +164,6 @@ async function manifestNow({ store, place, at, run }: Making): Promise<Manifest 
   }
 }
 
-/** Deletes what was made of a run that is gone. */
 async function withdraw({ store, place, at, partitions }: Making): Promise<undefined> {
   await partitions?.remove(place, at);
   for (const prefix of [parquetFolder(place, at), usesFolder(place, at)])
@@ -223,7 +221,6 @@ async function openPartFiles({ store, place, at, neighbours, signal }: Making) {
       await putUses(part, uses.end());
       return made;
     },
-    /** Stores the uses of a part. */
     async uses(part: Part): Promise<void> {
       const equal = (await known()).uses.get(contentOf(usesKey(part)));
       const copied = equal === undefined ? undefined : await storedUses(store, equal);

@@ -25,7 +25,6 @@ export type RunsToList = {
 /** A row of the table `runs`, with what it was made of; null is what is not known yet. */
 type RunRow = Readonly<Record<keyof typeof storedTables.runs.columns, unknown>> & { readonly of: string };
 
-/** How many manifests are read at once. */
 const READ_AHEAD = 16;
 
 /** The published runs of a place in SQL: as they were stored, or else from their manifests. */
@@ -89,7 +88,6 @@ async function rowOf({ store, place }: RunsToList, at: RunAt): Promise<RunRow> {
   };
 }
 
-/** Null if one is not known. */
 const totalOf = <Name extends string>(
   files: readonly (Readonly<Record<Name, number>> | undefined)[],
   name: Name,
@@ -103,9 +101,8 @@ const totalOf = <Name extends string>(
 const MOST_ROUNDS = 20;
 
 /**
- * Points the table of a source's latest run at the Parquet of the run that `latest.json` names, or if there is none, of
- * its narrowed places, as the model has them: `symlink.txt` lists it, an address a line. Does nothing in a directory,
- * since the addresses are those of S3.
+ * Points the table of a source's latest run at its Parquet, or at that of its narrowed places: `symlink.txt` lists it,
+ * an address a line. Does nothing in a directory, since the addresses are those of S3.
  */
 export async function pointAtLatest(store: Store, source: Source): Promise<void> {
   if (!store.location.startsWith('s3://')) return;

@@ -14,7 +14,6 @@ export type TablesToMake = Pick<
   readonly places?: readonly Place[] | undefined;
 };
 
-/** One run of a place. */
 type NamedRun = { readonly group: Place; readonly name: string };
 
 /** What happened to one that lacked tables; `why` is in words. `left`: the time was over. */
@@ -23,10 +22,7 @@ export type TableOutcome =
   | (NamedRun & { readonly kind: 'left' })
   | (NamedRun & { readonly kind: 'skipped'; readonly why: string });
 
-/**
- * Makes the tables that published runs lack, and points the table of each latest run at its Parquet. Repeating it does only
- * what is missing. One that is damaged is skipped, the others are made; it ends with the first that is `left`.
- */
+/** Repeating it does only what is missing. One that is damaged is skipped; it ends with the first that is `left`. */
 export async function* makeTables(options: TablesToMake): AsyncGenerator<TableOutcome> {
   for (const place of options.places ?? (await placesIn(options.store)))
     for await (const outcome of tablesOf(place, options)) {
@@ -78,7 +74,6 @@ async function namesMade(place: Place, { store, signal }: TablesToMake) {
   return found;
 }
 
-/** What is wrong with an object that is missing or damaged. */
 async function unlessSkipped<T>(work: () => Promise<T>): Promise<T | string> {
   try {
     return await work();
@@ -94,10 +89,7 @@ export const writeTablesEvent = z.object({ published: z.optional(z.string()) });
 /** The most that a line of the log names. */
 const MOST_SKIPPED = 20;
 
-/**
- * Does as much of `makeTables` as there is time for, and returns what it made, the first that are damaged, with the reason,
- * and what is left: the next call begins again, and what is made costs it nothing.
- */
+/** As much of `makeTables` as there is time for: what it made, the first that are damaged and why, and what is left. */
 export async function writeTables({
   published,
   ...options

@@ -11,7 +11,6 @@ import { createRowGroups } from './parquet-writer.ts';
 import { addSpan, createTextLeaf } from './text-leaf.ts';
 import { memoryOf } from './texts.ts';
 
-/** A column without lists. */
 export type ColumnWriter = {
   /** Gives the row at hand a value; null, and a value of another type, is none. */
   add(value: string | number | boolean | null): void;
@@ -19,7 +18,6 @@ export type ColumnWriter = {
   addSpan(source: JsonBytes, start: number, end: number): void;
 };
 
-/** The types of columns, in Hive's notation. */
 type PlainTypes<Name extends string> = Readonly<Record<Name, 'string' | 'bigint' | 'boolean'>>;
 
 /** Begins a Parquet file of values that are made here. Memory holds it and one row group. */

@@ -25,11 +25,10 @@ import { addSpan, addUtf8, createTextLeaf } from './text-leaf.ts';
 const OTHER = '_other';
 
 /**
- * Makes what fits lines to the columns of a table: nothing is lost, and no value is changed but half of a surrogate pair. A
- * column of type timestamp is named `FIELD_at`, and is the moment of the epoch milliseconds in `FIELD`; any other has the
- * field of its name. `_other` has, as a JSON object, the members that do not fit, byte for byte and in their order; a line
- * that is JSON but no object as a whole. Of members of one name the first counts. Throws `TypeError` if the columns are not
- * like this.
+ * Nothing is lost, and no value is changed but half of a surrogate pair. A column of type timestamp is named
+ * `FIELD_at`, and is the moment of the epoch milliseconds in `FIELD`. `_other` has, as a JSON object, the members that
+ * do not fit, byte for byte and in their order; a line that is JSON but no object as a whole. Of members of one name
+ * the first counts. Throws `TypeError` if the columns are not like this.
  */
 export function createLineFitter(table: TableColumns) {
   const { leaves, fields, moments, other } = columnsOf(table);
@@ -62,7 +61,6 @@ export function createLineFitter(table: TableColumns) {
   };
 }
 
-/** The leaves of a table, and what writes to them. */
 function columnsOf(table: TableColumns) {
   if (table[OTHER] !== 'string') throw new TypeError(`expected a column ${OTHER} of type string`);
   const leaves: Leaf[] = [];
@@ -101,7 +99,6 @@ function addMoment(leaf: NumberLeaf, of: NumberLeaf): void {
   else addLevels(leaf.levels, 0, 0);
 }
 
-/** A JSON object of the members that do not fit. */
 function othersOf(bytes: Buffer, spans: readonly number[]): Buffer {
   const pieces: Buffer[] = [];
   for (let at = 0; at < spans.length; at += 2)

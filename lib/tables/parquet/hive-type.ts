@@ -72,7 +72,6 @@ function parseField(field: string): StructField {
   return { name: field.slice(0, colon), type: parseColumnType(field.slice(colon + 1)) };
 }
 
-/** Splits at the commas that are outside angle brackets. */
 function splitOutside(list: string): readonly string[] {
   const parts = [''];
   let depth = 0;
@@ -90,9 +89,8 @@ const unknownType = (hive: string) =>
   );
 
 /**
- * The schema of a table in Parquet: names in lower case, everything may be null but the keys of a map. Lists and maps
- * are groups of three levels, as the format defines them. Timestamps are milliseconds in UTC; they have the older notation
- * alone, since DuckDB would make moments in the session's time zone of the newer one.
+ * Names in lower case, everything may be null but the keys of a map. Timestamps are milliseconds in UTC, in the older
+ * notation alone: DuckDB would make moments in the session's time zone of the newer one.
  */
 export function parquetSchema(columns: TableColumns): SchemaElement[] {
   const elements = Object.entries(columns).map(([name, type]) => elementsOf(name, parseColumnType(type)));

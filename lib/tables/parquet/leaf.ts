@@ -2,11 +2,8 @@ import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
 
 /** Where a leaf column is in the schema. */
 export type LeafPlace = {
-  /** Names, from the column down. */
   readonly path: readonly string[];
-  /** The definition level of a value. */
   readonly definition: number;
-  /** How many lists its path has. */
   readonly repetition: number;
 };
 
@@ -14,7 +11,6 @@ export type LeafPlace = {
 export type Leaf = LeafPlace & {
   readonly type: 'BYTE_ARRAY' | 'INT64' | 'BOOLEAN';
   readonly levels: Levels;
-  /** Forgets everything. */
   clear(): void;
   /** The values as Parquet has them: views, until the next one is added, of its own memory or of `memory`, which is empty. */
   encoded(memory: ByteWriter): EncodedValues;
@@ -22,7 +18,6 @@ export type Leaf = LeafPlace & {
 
 /** The values of a leaf without their places. */
 export type EncodedValues = {
-  /** How many there are. */
   readonly count: number;
   /** What all values take in the plain encoding, as one page. */
   readonly page: Uint8Array;
@@ -69,7 +64,6 @@ export function levelsOf({ levels, repetition }: Leaf, which: keyof typeof SHIFT
   return found;
 }
 
-/** How many bits the numbers up to `most` take. */
 export const bitsOf = (most: number): number => 32 - Math.clz32(most);
 
 /** The same place in several leaves. */
@@ -84,7 +78,6 @@ export const withRoom = ({ buffer, length }: Int32Array<ArrayBuffer>): Int32Arra
 /** The values of a leaf, and their places: of an integer the low and the high 32 bits, of a boolean 0 or 1. */
 export type Numbers = {
   readonly levels: Levels;
-  /** The level of a value. */
   readonly definition: number;
   /** The numbers of all values, and room behind them. */
   numbers: Int32Array<ArrayBuffer>;
@@ -96,14 +89,12 @@ export type NumberLeaf = Leaf & { readonly values: Numbers };
 
 const TWO_32 = 2 ** 32;
 
-/** A leaf of integers of 64 bits. */
 export const createIntegerLeaf = (place: LeafPlace): NumberLeaf =>
   createLeaf(place, 'INT64', ({ buffer, byteOffset, byteLength, length }) => ({
     count: length / 2,
     page: new Uint8Array(buffer, byteOffset, byteLength),
   }));
 
-/** A leaf of booleans. */
 export const createBooleanLeaf = (place: LeafPlace): NumberLeaf =>
   createLeaf(place, 'BOOLEAN', encodedBooleans);
 

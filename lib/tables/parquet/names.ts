@@ -9,7 +9,6 @@ export type Reading = {
   behindName: number;
 };
 
-/** The names of members that have a place. */
 export type Names = {
   readonly quoted: readonly QuotedName[];
   readonly indexes: ReadonlyMap<string, number>;
@@ -30,10 +29,7 @@ function quotedName(name: string): QuotedName {
   return { length, words, last: bytes.readInt32LE(length - 4) };
 }
 
-/**
- * True if the name of this index is at `at`, right before its colon and its value: then the value is `lengthOf` the name
- * behind it. If false, it may be there nevertheless, with space.
- */
+/** Right before its colon and its value, which is then `lengthOf` behind. If false, it may be there with space. */
 export function isNameAt(names: Names, index: number, { bytes, view }: JsonBytes, at: number): boolean {
   const name = names.quoted[index];
   if (name === undefined || at + name.length >= bytes.length) return false;

@@ -50,10 +50,7 @@ export type StructParts = {
   readonly after: number[];
 };
 
-/**
- * Makes the node of a type at a place whose parent has the levels of `place`, and adds its leaves to `leaves`. Throws
- * `TypeError` if a type is nested too deeply.
- */
+/** Adds the leaves of the node to `leaves`. Throws `TypeError` if a type is nested too deeply. */
 export function createNode(type: ColumnType, place: LeafPlace, leaves: Leaf[]): FittedNode {
   const here = { ...place, definition: place.definition + 1 };
   if (here.definition > MOST_LEVEL) throw new TypeError(`expected at most ${MOST_LEVEL} levels of a column`);
@@ -101,7 +98,6 @@ export function createNode(type: ColumnType, place: LeafPlace, leaves: Leaf[]): 
   }
 }
 
-/** A field of an object: its name as on the platform. */
 export type NamedNode = { readonly name: string; readonly node: FittedNode };
 
 export const structOf = (fields: readonly NamedNode[], definition: number): StructParts => ({

@@ -68,7 +68,6 @@ export function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) 
 
   restart();
   return {
-    /** Ends a row that was made of so many bytes. */
     endRow(sizeBytes: number): void {
       records += 1;
       rows += 1;
@@ -102,19 +101,15 @@ function writeRowGroup(out: ByteWriter, leaves: readonly Leaf[], rows: number, m
   };
 }
 
-/** The letters at both ends of a file. */
 const PAR1 = 0x31_52_41_50;
 const CREATED_BY = 'platform-sync version 1.0.0';
 
-/** What the footer says of a leaf in a row group. */
 type ColumnChunk = ReturnType<typeof writeColumn>['chunk'];
 
 /** Memory in which one leaf after another is encoded: its page, and its levels. */
 type LeafMemory = { readonly page: ByteWriter; readonly levels: ByteWriter };
 
-/**
- * Writes the values of a leaf in `rows` rows: a dictionary, if it has one, and one page. Returns what the footer says of it.
- */
+/** A dictionary, if the leaf has one, and one page. Returns what the footer says of it. */
 function writeLeaf(out: ByteWriter, leaf: Leaf, rows: number, memory: LeafMemory): ColumnChunk {
   const start = out.offset;
   const { page, dictionary, count } = leaf.encoded(emptied(memory.page));

@@ -20,13 +20,9 @@ import type { FittedNode, StructParts } from './nodes.ts';
 import { addSpan, addString, addUtf8, type TextColumn } from './text-leaf.ts';
 import { hashOf } from './texts.ts';
 
-/** A node of one kind. */
 type Node<Kind extends FittedNode['kind']> = Extract<FittedNode, { kind: Kind }>;
 
-/**
- * Writes the value at `at`, in a list or row of level `repetition`, and returns the index behind it. What does not fit is
- * null, and makes `fits` false. Throws `SyntaxError` at bytes that are not JSON.
- */
+/** Returns the index behind the value. What does not fit is null, and makes `fits` false. Throws `SyntaxError`. */
 function readNode(node: FittedNode, reading: Reading, at: number, repetition: number): number {
   switch (node.kind) {
     case 'text':
@@ -53,9 +49,8 @@ function readNode(node: FittedNode, reading: Reading, at: number, repetition: nu
 const NONE = -1;
 
 /**
- * Writes the members of an object to fields: a struct, or a record. Of two members of one name the first counts, the other
- * does not fit. `others` gets where each member of a record that does not fit is: the index of its name's quote, and the
- * index behind its value.
+ * Of two members of one name the first counts. `others` gets where each member of a record that does not fit is: the
+ * index of its name's quote, and the index behind its value.
  */
 export function readObject(
   { fields, names, definition, isThere, after }: StructParts,
@@ -103,7 +98,6 @@ export function readObject(
   return ~at;
 }
 
-/** Reads a list of what its element writes. */
 function readArray(node: Node<'array'>, reading: Reading, start: number, repetition: number): number {
   const { bytes } = reading.json;
   if (bytes[start] !== OPEN_ARRAY) return skipOther(node, reading, start, repetition);
@@ -162,7 +156,6 @@ function hasEscape(bytes: Buffer, start: number, end: number): boolean {
 
 const BACKSLASH = 0x5c;
 
-/** Reads a text, or a number as its digits. */
 function readText(node: Node<'text'>, reading: Reading, at: number, repetition: number): number {
   const { json } = reading;
   const first = json.bytes[at] ?? 0;
@@ -277,10 +270,7 @@ function firstItem(bytes: Buffer, open: number, close: number): number {
   return bytes[at] === close ? ~(at + 1) : at;
 }
 
-/**
- * The index of what comes next in an array or object, from behind an item; below 0 if that was the last: the complement
- * (`~`) of the index behind the end.
- */
+/** Below 0 if the item was the last: the complement (`~`) of the index behind the end. */
 function nextItem(bytes: Buffer, behind: number, close: number): number {
   let at = behind;
   let byte = bytes[at];

@@ -12,15 +12,12 @@ import {
 } from './leaf.ts';
 import { addQuoted, addText, clearTexts, hashOf, noTexts, plainAt, type Texts } from './texts.ts';
 
-/** The texts of a leaf, and their places. */
 export type TextColumn = {
   readonly levels: Levels;
-  /** The level of a text. */
   readonly definition: number;
   readonly texts: Texts;
 };
 
-/** A leaf of texts. */
 export function createTextLeaf(place: LeafPlace): Leaf & { readonly column: TextColumn } {
   const levels = noLevels();
   const texts = noTexts();
@@ -37,7 +34,6 @@ export function createTextLeaf(place: LeafPlace): Leaf & { readonly column: Text
   };
 }
 
-/** Adds the text that is from `start` up to `end`. */
 export function addSpan(
   { levels, definition, texts }: TextColumn,
   repetition: number,
@@ -50,7 +46,6 @@ export function addSpan(
   addText(texts, source, start, end, hash);
 }
 
-/** Adds a text in UTF-8. */
 export const addUtf8 = (column: TextColumn, repetition: number, text: Buffer): void =>
   addSpan(column, repetition, jsonBytesOf(text), 0, text.length);
 

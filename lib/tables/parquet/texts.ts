@@ -75,7 +75,6 @@ function mixed(hash: number, bytes: number): number {
   return next ^ (next >>> 15);
 }
 
-/** The bytes of a distinct text with its length before it: a view. */
 export function plainAt({ bytes, starts }: Texts, index: number): Buffer {
   const start = starts[index] ?? 0;
   return bytes.subarray(start, start + LENGTH_BYTES + bytes.readInt32LE(start));
@@ -84,7 +83,6 @@ export function plainAt({ bytes, starts }: Texts, index: number): Buffer {
 /** More memory than this is not held for the next texts. */
 const MOST_HELD_BYTES = 16_000_000;
 
-/** Forgets all texts. */
 export function clearTexts(texts: Texts): void {
   if (texts.bytes.length > MOST_HELD_BYTES) Object.assign(texts, memoryOf(FIRST_BYTES));
   texts.table.fill(0);
@@ -179,9 +177,8 @@ function rehash(texts: Texts): void {
 const BACKSLASH = 0x5c;
 
 /**
- * Adds the string that begins at `start`, behind its quote, if it has no escapes. Returns where its other quote is; -1 if it
- * has an escape or a control character, and is not added. Four bytes at a time are hashed, and looked through for the end as
- * `skipText` does.
+ * Returns where the string's other quote is; -1 if it has an escape or a control character, and is not added. Four
+ * bytes at a time are hashed, and looked through for the end as `skipText` does.
  */
 export function addQuoted(texts: Texts, source: JsonBytes, start: number): number {
   const { bytes, view } = source;

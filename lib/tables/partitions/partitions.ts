@@ -5,9 +5,8 @@ import type { Run } from '../../snapshot/run-id.ts';
 import type { Store } from '../../store/index.ts';
 
 /**
- * The partitions of the tables over published runs: one a run, and one of its changes in the table over those of all
- * places, so a run without a partition is in no table. Both functions may be repeated. A narrowed snapshot (`SOURCE.NAME`)
- * has a table if a schedule of the stack names it; any other has its changes only. They throw `AwsError`.
+ * One partition a run, and one of its changes in the table over all places. A narrowed snapshot (`SOURCE.NAME`) has a
+ * table if a schedule of the stack names it. Both may be repeated, and throw `AwsError`.
  */
 export type Partitions = {
   /** Adds the run's partitions, or points existing ones at where its manifest says. Its Parquet is there by then. */
@@ -20,7 +19,6 @@ export type PartitionsToOpen = {
   /** `SYNC_GLUE_DATABASE`: none, no partitions. */
   readonly database: string | undefined;
   readonly store: Pick<Store, 'location'>;
-  /** Where region, endpoint, credentials and a proxy are looked up; what is absent is left to the SDK. */
   readonly environment: AwsEnvironment;
 };
 

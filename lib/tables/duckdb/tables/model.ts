@@ -42,7 +42,6 @@ async function fileOf(session: Session, table: CurrentModel['tables'][ModelTable
   return await session.copies.get(`model ${table.sha256}`, (path) => writeCopy(path, table.body));
 }
 
-/** The tables of the model, of one piece each. */
 export const modelTables = (model: QueryModel): readonly Table[] =>
   (Object.keys(modelColumns) as ModelTable[]).map((table) => ({
     name: `stored_model_${table}`,

@@ -59,7 +59,6 @@ async function readPart({ store }: Session, key: string, signal: AbortSignal): P
   return rows;
 }
 
-/** The tables over objects that are no records of a source. */
 export const objectTables = (session: Session): readonly Table[] =>
   objectTableList.map((table) => ({
     name: `stored_${table.name}`,

@@ -15,7 +15,6 @@ import { fileOf } from '../stored-files.ts';
 import type { FileToRead, Piece, Session, Table } from '../table.ts';
 import type { QueryModel } from './model.ts';
 
-/** A published run, by the key of its manifest. */
 type RunAt = { readonly run: string; readonly manifest: string };
 
 /** What is stored of a place, by the name of its table: its latest run, and all of its published runs. */
@@ -71,7 +70,6 @@ async function latestRuns(
 const runsOf = async (session: Session, place: Place): Promise<readonly RunAt[]> =>
   (await publishedRuns(session.store, place, session).catch(unlessDamaged(session.report))) ?? [];
 
-/** The day of a run is in the key of its manifest. */
 const dayOf = ({ manifest }: RunAt): string => /\/dt=([^/]+)\//.exec(manifest)?.[1] ?? '';
 
 const manifestAt = ({ store, report }: Session, place: Place, { run, manifest }: RunAt) =>
@@ -147,7 +145,6 @@ async function filesOfChanges(session: Session, place: Place, at: RunAt): Promis
   return [fileOf(session, { name: key, bytes: object?.sizeBytes ?? 0, make })];
 }
 
-/** The published runs of all places. */
 export const runsTable = (session: Session, places: readonly Place[]): Table => ({
   name: 'stored_runs',
   columns: storedTables.runs.columns,

@@ -8,7 +8,6 @@ import { createQueryModel, modelTables } from './model.ts';
 import { objectTables } from './objects.ts';
 import { changesTable, runsTable, runTables } from './published.ts';
 
-/** All that is stored in a store with these places. */
 export function tablesOf(session: Session, places: readonly Place[]): readonly Table[] {
   const model = createQueryModel(session);
   const ofRuns = [...tableNames(places)].map(([place, name]) => runTables(session, model, place, name));
