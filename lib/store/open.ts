@@ -1,15 +1,14 @@
 import { stat } from 'node:fs/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { hideUser } from '../base/index.ts';
+import { type AwsEnvironment, hideUser } from '../base/index.ts';
 import { StoreError } from './error.ts';
 import { unlessCode } from './error-code.ts';
 import { isKey } from './key.ts';
-import type { S3Environment } from './s3-client.ts';
 import type { Store } from './store.ts';
 
 /** `s3`: a function that makes the client, or the environment for it (see `createS3Client`); default: the SDK's own. */
 export type OpenOptions = {
-  readonly s3?: (() => S3Client | Promise<S3Client>) | S3Environment;
+  readonly s3?: (() => S3Client | Promise<S3Client>) | AwsEnvironment;
   /** Refuse a directory that does not exist: a store to read from. Default: false. */
   readonly mustExist?: boolean;
 };

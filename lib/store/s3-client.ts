@@ -1,10 +1,8 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { type AwsEnvironment, awsClientConfig } from '../base/index.ts';
 
-export type S3Environment = AwsEnvironment;
-
 /** A client configured by the SDK's own variables (`awsClientConfig`). If an endpoint is set, buckets are addressed by path. */
-export function createS3Client(environment: S3Environment): S3Client {
+export function createS3Client(environment: AwsEnvironment): S3Client {
   const config = awsClientConfig(environment, {
     service: 'S3',
     connectionTimeoutMs: CONNECTION_TIMEOUT_MS,

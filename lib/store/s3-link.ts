@@ -1,13 +1,14 @@
 import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { createS3Client, type S3Environment } from './s3-client.ts';
+import type { AwsEnvironment } from '../base/index.ts';
+import { createS3Client } from './s3-client.ts';
 
 export type LinkOptions = {
   readonly bucket: string;
   readonly key: string;
   /** At most seven days, the longest that S3 takes. */
   readonly seconds: number;
-  readonly environment: S3Environment;
+  readonly environment: AwsEnvironment;
 };
 
 export type ObjectLink = {
