@@ -16,6 +16,7 @@ import { persist, recordEnd, stageLateOutcome } from './record-end.ts';
 import { storeFailedMessage } from './redrive.ts';
 import { storeRefused, writeResult } from './result.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
+import { isCausedBy, thrownError } from './thrown-error.ts';
 import { TurnLostError } from './turn.ts';
 import { definitionOf, type Job, type Runners, runBy } from './types/job-types.ts';
 
@@ -231,10 +232,8 @@ function whyEnded(thrown: unknown, { job, held }: Given, { stop }: Lease): unkno
   // What the platform responded to a request that had left is known all the same, and is judged as always.
   if (thrown instanceof PlatformError) return thrown;
   if (held.lost.aborted) return new TurnLostError(`job ${job.id}: its lease was lost`);
-  if (stop?.aborted)
-    for (let each = thrown; each instanceof Error; each = each.cause)
-      if (each === stop.reason) return stop.reason;
-  return thrown;
+  const error = thrownError(thrown);
+  return stop?.aborted && isCausedBy(error, stop.reason) ? stop.reason : error;
 }
 
 /** Whoever receives the message finds what was staged for it. */

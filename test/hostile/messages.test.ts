@@ -14,6 +14,20 @@ import { scaled } from '../scale.ts';
 
 /* Messages, requests and runners that do their worst. */
 
+class Unreadable extends Error {
+  override get message(): string {
+    throw new Error('no message');
+  }
+}
+
+const WITHOUT_TEXT: unknown = Object.assign(new Error('x'), { message: { toString: 5 } });
+const SECRETIVE: unknown = Object.defineProperty(new Error('x'), 'detail', {
+  enumerable: true,
+  get() {
+    throw new Error('no detail');
+  },
+});
+
 describe('whatever a runner throws, its job comes to an end, even if only one was sent', () => {
   test.each<readonly [string, () => unknown]>([
     ['a URIError', () => new URIError('URI malformed')],
@@ -23,6 +37,10 @@ describe('whatever a runner throws, its job comes to an end, even if only one wa
     ['undefined', () => undefined],
     ['null', () => null],
     ['a symbol', () => Symbol('broken')],
+    ['an object without a prototype', () => Object.create(null)],
+    ['an error whose message cannot be read', () => new Unreadable()],
+    ['an error whose message is no text', () => WITHOUT_TEXT],
+    ['an error with a property that cannot be read', () => SECRETIVE],
     ['an error with a message of a million characters', () => new Error('x'.repeat(1_000_000))],
   ])('%s', async (_, thrown) => {
     for (const sends of [true, false]) {

@@ -217,9 +217,15 @@ describe('a worker that is stopped', () => {
     },
   );
 
+  const circular = () => {
+    const one = new Error('one');
+    return Object.assign(one, { cause: new Error('other', { cause: one }) });
+  };
   test.for<[string, () => unknown, boolean]>([
     ['failed otherwise', () => around(new Error('another'), 1), true],
     ['is not told to stop', () => around(reason, 1), false],
+    ['ends by it too deep in its causes', () => around(reason, 10), true],
+    ['failed by errors that are each other’s cause', circular, true],
   ])('counts a try of a job that %s', async ([, thrown, isStopped]) => {
     const { row } = await fails((stop) => {
       if (isStopped) stop.abort(reason);
