@@ -2,6 +2,7 @@ import { type Store, StoredObjectError } from '../../store/index.ts';
 import { type PublishedRun, publishedRuns } from '../changes/published-runs.ts';
 import { MANIFEST_NAME, type Place, workFolder } from '../keys.ts';
 import { type Latest, type Manifest, manifestOf } from '../manifest.ts';
+import { isSuperseded } from '../publish/gates.ts';
 import { readLastPublication } from '../publish/last-publication.ts';
 import { readCheckpoint } from '../run/checkpoint.ts';
 import { runOfId } from '../run-id.ts';
@@ -19,6 +20,8 @@ export type UnpublishedOptions = {
   readonly published: readonly PublishedRun[];
   /** What `latest.json` says, if it can be read. */
   readonly latest: Latest | undefined;
+  /** Epoch milliseconds. Default: this machine's clock. */
+  readonly now?: (() => number) | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -71,7 +74,7 @@ async function readRun(run: string, options: UnpublishedOptions): Promise<Unpubl
 /** Undefined if its publication has not begun. */
 async function readFinished(
   run: string,
-  { store, place, latest }: UnpublishedOptions,
+  { store, place, latest, now = Date.now }: UnpublishedOptions,
 ): Promise<UnpublishedRun | undefined> {
   const key = `${workFolder(place, { id: run })}${MANIFEST_NAME}`;
   const manifest = await manifestOf(store, key, { place, run }).catch((error: unknown) => {
@@ -82,13 +85,10 @@ async function readFinished(
   const { startedAt, publishable, forced, records } = manifest;
   const begun = { run, startedAt };
   if (!publishable && !forced) return { ...begun, state: 'refused', manifest };
-  if (isPast(manifest, latest)) return { ...begun, state: 'superseded', manifest };
+  if (latest !== undefined && isSuperseded(manifest, latest, now()))
+    return { ...begun, state: 'superseded', manifest };
   return { ...begun, state: 'unfinished', records };
 }
-
-/** True if another run was published after this one began, and started later: publishing it takes force. */
-const isPast = ({ startedAt, begunAfter }: Manifest, latest: Latest | undefined): boolean =>
-  latest !== undefined && latest.run !== begunAfter && latest.startedAt >= startedAt;
 
 async function readStopped(run: string, { store, place }: UnpublishedOptions): Promise<UnpublishedRun> {
   const { startedAt, records } = (await readCheckpoint(store, place, run)).checkpoint;

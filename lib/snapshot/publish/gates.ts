@@ -1,5 +1,5 @@
 import { canonicalJson, own } from '../../base/index.ts';
-import type { Manifest } from '../manifest.ts';
+import type { Latest, Manifest } from '../manifest.ts';
 import { isSamePlatform } from '../same-platform.ts';
 import type { GateName } from '../scan.ts';
 
@@ -14,7 +14,15 @@ export type GatedRun = Pick<
 const CLOCKS_APART_MS = 300_000;
 
 /** True for a time that lies ahead of every clock that is nearly right. */
-export const isFuture = (time: string, nowMs: number): boolean => Date.parse(time) > nowMs + CLOCKS_APART_MS;
+const isFuture = (time: string, nowMs: number): boolean => Date.parse(time) > nowMs + CLOCKS_APART_MS;
+
+type Begun = Pick<Manifest, 'run' | 'startedAt' | 'begunAfter'>;
+
+/** True if another run was published after this one began, and started later, by a clock that is not ahead of ours. */
+export function isSuperseded({ run, startedAt, begunAfter }: Begun, latest: Latest, nowMs: number): boolean {
+  if (latest.run === run || latest.run === begunAfter) return false;
+  return latest.startedAt >= startedAt && !isFuture(latest.startedAt, nowMs);
+}
 
 /** The reasons not to publish a run, in a fixed order. `last` is published now; `isBroken`: it is missing or damaged. */
 export function refusals(

@@ -20,7 +20,7 @@ import {
 import { type Latest, type Manifest, manifestOf, readLatest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 import type { GateName } from '../scan.ts';
-import { type GatedRun, isFuture, refusals } from './gates.ts';
+import { type GatedRun, isSuperseded, refusals } from './gates.ts';
 import { type LastPublication, missingPart, readLastPublication } from './last-publication.ts';
 import { deleteManifest, markLatest, storeManifest, withdrawManifests } from './manifest-key.ts';
 import { publishChanges } from './publish-changes.ts';
@@ -84,14 +84,14 @@ export async function publishRun(options: PublishOptions): Promise<Publication> 
 type Tried = Publication | 'lost-race';
 
 async function publishAfter(options: PublishOptions, last: LastPublication): Promise<Tried> {
-  const { store, source, run, force } = options;
+  const { store, source, run, finished, force, now = Date.now } = options;
   const { latest } = last;
   if (latest !== undefined && last.manifest !== undefined) {
     if (await withdrawManifests({ store, place: source, signal: options.signal }, latest)) return 'lost-race';
     if (latest.run === run.id && last.broken === undefined)
       return { kind: 'published', manifest: last.manifest, key: latest.manifest };
   }
-  const isLate = latest !== undefined && isSuperseded(options, latest);
+  const isLate = latest !== undefined && isSuperseded(finished, latest, now());
   const manifest = judge(options, last, isLate);
   const key = `${workFolder(source, run)}${MANIFEST_NAME}`;
   await store.put(key, printBounded(key, manifest, MOST_LIST_BYTES));
@@ -152,12 +152,6 @@ function judge(
     accepted,
     forced: force && (!publishable || isLate),
   };
-}
-
-/** True if another run was published after this one began, and started later, by a clock that is not ahead of ours. */
-function isSuperseded({ run, finished, now = Date.now }: PublishOptions, latest: Latest): boolean {
-  if (latest.run === run.id || latest.run === finished.begunAfter) return false;
-  return latest.startedAt >= run.startedAt && !isFuture(latest.startedAt, now());
 }
 
 /** Moves `latest.json` to the run, on condition that it still is as it was read. */
