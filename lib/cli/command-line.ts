@@ -161,13 +161,15 @@ const loads: {
   completion: () => import('./commands/completion.ts'),
 };
 
-/** `help jobs cancel` as `jobs cancel --help`; commander says what is wrong with anything else. */
+/** `help jobs cancel` as `jobs cancel --help`, and `help jbos` as `jbos`, whose nearest commander names. */
 function helpOf([first, ...words]: readonly string[], program: Command): readonly string[] {
   const given = first === undefined ? [] : [first, ...words];
   if (first !== 'help') return given;
   let at: Command | undefined = program;
   for (const word of words) at = at?.commands.find((each) => each.name() === word);
-  return at === undefined ? given : [...words, '--help'];
+  if (at !== undefined) return [...words, '--help'];
+  const isKnown = program.commands.some((each) => each.name() === words[0]);
+  return isKnown ? given : words.slice(0, 1);
 }
 
 /** Makes every command throw instead of ending the process, and write to the terminal. */

@@ -17,7 +17,10 @@ test.each([
 });
 
 test('help for what is no command is wrong usage', async () => {
-  expect((await runCommand(['help', 'prunes'])).code).toBe(2);
+  expect(await runCommand(['help', 'prunes'])).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/^error: unknown command 'prunes'\n\(Did you mean prune\?\)/),
+  });
 });
 
 test('-v is the version', async () => {
