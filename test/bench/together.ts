@@ -17,7 +17,7 @@ const MOST_SECONDS = 10;
 export const together: Bench = {
   name: 'together',
   about:
-    'Commands on one folder at a rate of 20/s, with 50 ms a call: two that score the same file, and a function that is sent into a queue full of chunks of texts.',
+    'Commands on one folder at a rate of 20/s, with 50 ms a call: two that score the same file, and a function that is sent into a queue full of jobs of 100 texts each: they are no chunks of a batch, so the pace gives them the same share. What it waits for is its place in the queue.',
   async run() {
     return [await withSandbox(sameTexts), await withSandbox(functionAmongChunks)];
   },
@@ -93,7 +93,7 @@ async function functionAmongChunks({ sandbox, folder, start }: Stage): Promise<R
     await sleep(50);
   const seconds = (performance.now() - startedMs) / 1_000;
   return bounded(
-    'a function sent into a queue full of chunks starts within',
+    'a function sent into a queue of 60 jobs of 100 texts starts within',
     `${seconds.toFixed(1)} s`,
     `${MOST_SECONDS} s`,
     seconds <= MOST_SECONDS,
