@@ -64,13 +64,7 @@ async function runScenario(scenario: PaceScenario) {
   await using aws = await startLocalAwsProcess();
   await using platform = await startStandIn(refuses);
   const settings = { ...aws.settings, PLATFORM_BASE_URL: platform.url, PLATFORM_TOKEN: 'any' };
-  const plan = {
-    kind: 'busy',
-    rate,
-    workers,
-    concurrency: CONCURRENCY,
-    loops: CONCURRENCY,
-  } as const;
+  const plan = { kind: 'busy', rate, workers, concurrency: CONCURRENCY, loops: CONCURRENCY } as const;
   const children: Child[] = [];
   try {
     const started = Array.from({ length: workers }, (_, at) =>

@@ -47,11 +47,7 @@ if (third === 'scan') {
   report({});
 } else {
   const { checkpoint } = await readCheckpoint(store, request.source, argument);
-  const { kind, manifest } = await publishTaken(checkpoint, {
-    store,
-    now: Date.now,
-    force: true,
-  });
+  const { kind, manifest } = await publishTaken(checkpoint, { store, now: Date.now, force: true });
   if (kind !== 'published') throw new Error(`expected a published run, got ${kind}`);
   report({
     run: checkpoint.run,

@@ -22,11 +22,7 @@ export const snapshotRate: Bench = {
     await using sandbox = await startSandboxProcess('--calculations', String(RECORDS), ...flags);
     const snapshot = measureProcess({
       command: () => ['test/bench/snapshot-by-small-pages.ts', String(PAGE_ROWS)],
-      environment: (folder) => ({
-        ...sandbox.settings,
-        PLATFORM_RATE: String(RATE),
-        SYNC_STORE: folder,
-      }),
+      environment: (folder) => ({ ...sandbox.settings, PLATFORM_RATE: String(RATE), SYNC_STORE: folder }),
     });
     const usedASecond = await countSteady(sandbox);
     const taken = await snapshot;

@@ -118,10 +118,7 @@ async function command(argv: readonly string[], environment: Readonly<Record<str
   const child = spawn(
     process.execPath,
     ['--import', './test/bench/command-probe.ts', 'lib/cli/bin.js', ...argv],
-    {
-      env: { PATH: process.env['PATH'], ...environment },
-      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-    },
+    { env: { PATH: process.env['PATH'], ...environment }, stdio: ['ignore', 'ignore', 'pipe', 'pipe'] },
   );
   const ended = once(child, 'exit');
   const [errors, probed] = await Promise.all(

@@ -31,11 +31,7 @@ export async function writeReport(facts: ReportFacts) {
   const file = join(folder, 'report.html');
   const html = await printPage(facts);
   writeFileSync(file, html);
-  return {
-    html,
-    url: pathToFileURL(file).href,
-    [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
-  };
+  return { html, url: pathToFileURL(file).href, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
 }
 
 /** What a page must not do: ask for anything but itself, complain, open a dialog. A line each. */

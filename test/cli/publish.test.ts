@@ -124,12 +124,7 @@ describe('names from the platform cannot move the cursor', () => {
     fields: { [hostile]: ['string'] },
     missing: [{ id: hostile, status: 404 }],
   });
-  const publication = {
-    kind: 'refused',
-    manifest,
-    key: 'work/x/_manifest.json',
-    broken: hostile,
-  } as const;
+  const publication = { kind: 'refused', manifest, key: 'work/x/_manifest.json', broken: hostile } as const;
   const unsafe = /(?!\n)\p{Cc}|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
   const moving = /(?!\n)\p{Cc}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 

@@ -91,11 +91,7 @@ test('counts and prints the jobs that SQS accepted of a batch, and exits 1 for t
   const { code, out, err } = await runCommand(['submit', '-', '--json'], environment, lines(ids.map(score)));
 
   expect(code).toBe(1);
-  expect(JSON.parse(out)).toEqual({
-    sent: 11,
-    ids: ids.filter((id) => id !== 'job-2'),
-    notSent: ['job-2'],
-  });
+  expect(JSON.parse(out)).toEqual({ sent: 11, ids: ids.filter((id) => id !== 'job-2'), notSent: ['job-2'] });
   expect(err).toContain('11 of 12 jobs are certainly on the queue');
   expect(err).toContain('sent 11 of 12 messages, not number 3: InvalidMessageContents: no');
 });

@@ -120,11 +120,7 @@ test.for([
   [
     'is stopped, for a name that is longer than the platform takes',
     { as: 'narrow', name: 'x'.repeat(10 * 1024 * 1024) },
-    {
-      place: 'calculations.narrow',
-      run: expect.any(String),
-      err: ['SnapshotStoppedError', '413'],
-    },
+    { place: 'calculations.narrow', run: expect.any(String), err: ['SnapshotStoppedError', '413'] },
   ],
 ] as const)(
   'an execution that %s leaves one line too, with its error',

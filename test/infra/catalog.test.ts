@@ -46,9 +46,7 @@ function tableOf(template: Template, name: string): TableInput {
   return table;
 }
 
-const PARQUET = {
-  SerializationLibrary: 'org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe',
-};
+const PARQUET = { SerializationLibrary: 'org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe' };
 
 test('the tables are those of runs, of their latest, and of what else is stored', () => {
   expect(tablesOf(synthesized().template).map(({ Name }) => Name)).toEqual([

@@ -64,10 +64,7 @@ export function leaseOf({ clock }: { readonly clock: { readonly nowMs: number } 
     deadlineMs,
     leaseMs: 125_000,
     writeUntilMs: () => deadlineMs,
-    holdLease: () => ({
-      signal: new AbortController().signal,
-      [Symbol.asyncDispose]: async () => undefined,
-    }),
+    holdLease: () => ({ signal: new AbortController().signal, [Symbol.asyncDispose]: async () => undefined }),
   };
 }
 

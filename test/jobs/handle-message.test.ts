@@ -132,10 +132,7 @@ describe('while the platform is away', () => {
         return succeeds(job, turn);
       },
     });
-    const breaker = {
-      blockedMs: async () => undefined,
-      knownBlockedMs: () => (isKnown ? 4_000 : undefined),
-    };
+    const breaker = { blockedMs: async () => undefined, knownBlockedMs: () => (isKnown ? 4_000 : undefined) };
 
     const handled = await handleMessage(
       messageOf(runFunctionJob),

@@ -63,9 +63,7 @@ const places: Readonly<Record<string, () => Promise<Place>>> = {
 
 test.for(Object.entries(places))(
   `of ${JOBS} jobs in %s, of a worker that is killed again and again, each has its result, and none is done twice`,
-  {
-    timeout: scaledTimeout(600_000),
-  },
+  { timeout: scaledTimeout(600_000) },
   async ([, open]) => {
     await using platform = await startPlatform({
       calculations: 50,

@@ -138,11 +138,7 @@ test('a job that cannot be sent again is named, stops no other, and is reopened 
   const first = await redriveFailed([], { ...fake, queue: refusing('job-2') });
   const second = await redriveFailed(['job-2'], { ...fake, queue: memoryQueue() });
 
-  expect(first).toEqual({
-    opened: ['job-1', 'job-3'],
-    left: [],
-    notSent: [{ id: 'job-2', error: REFUSED }],
-  });
+  expect(first).toEqual({ opened: ['job-1', 'job-3'], left: [], notSent: [{ id: 'job-2', error: REFUSED }] });
   expect(second.opened).toEqual(['job-2']);
 });
 

@@ -136,9 +136,7 @@ const calculation = fc.record(
     activeLinks: fc.dictionary(
       fc.constantFrom('CARD', 'DATA_SOURCE', 'FUNCTION_TEMPLATE', 'PAGE'),
       few(cardId),
-      {
-        maxKeys: 2,
-      },
+      { maxKeys: 2 },
     ),
     functionTemplateDependencies: few(id),
   },

@@ -20,13 +20,6 @@ export function createFakePace(options: FakePaceOptions = {}): Pace {
       return call({ atMs: now(), waitedMs });
     },
     throttled: async (slot, retryAfterMs) => throttled(slot, retryAfterMs),
-    counts: () => ({
-      granted: 0,
-      used: 0,
-      wasted: 0,
-      waitedMs: 0,
-      throttled: 0,
-      effectiveRate: 1,
-    }),
+    counts: () => ({ granted: 0, used: 0, wasted: 0, waitedMs: 0, throttled: 0, effectiveRate: 1 }),
   };
 }

@@ -223,12 +223,7 @@ test('a pace that is opened later is opened once, by its first call', async () =
   let opened = 0;
   const pace = openedLater(10, async () => {
     opened += 1;
-    return createFleetPace({
-      ...clock,
-      item: createMemoryBudget(),
-      rate: 10,
-      concurrency: 2,
-    });
+    return createFleetPace({ ...clock, item: createMemoryBudget(), rate: 10, concurrency: 2 });
   });
 
   const before = { opened, counts: pace.counts() };

@@ -86,11 +86,7 @@ describe('whatever the workers do', () => {
 
 describe('a busy fleet', () => {
   test('uses nearly all of the rate with few writes', async () => {
-    const { departures, requests } = await simulateFleet({
-      rate: 50,
-      workers: busy(20),
-      durationMs: 20_000,
-    });
+    const { departures, requests } = await simulateFleet({ rate: 50, workers: busy(20), durationMs: 20_000 });
 
     const used = departures.filter(({ atMs }) => atMs < 20_000).length;
     expect(used / (50 * 20)).toBeGreaterThan(0.96);
@@ -189,12 +185,7 @@ describe('calls that must prepare, such as by writing SENT,', () => {
   test('leave one after another if a write stalls all of them at once', async () => {
     let stalledUntilMs = 0;
     const clock = createVirtualClock();
-    const pace = createFleetPace({
-      ...clock,
-      item: createMemoryBudget(),
-      rate: 49,
-      concurrency: 40,
-    });
+    const pace = createFleetPace({ ...clock, item: createMemoryBudget(), rate: 49, concurrency: 40 });
     const leftAt: number[] = [];
     const prepare = () => clock.sleep(Math.max(5, stalledUntilMs - clock.now()));
     const loop = async () => {

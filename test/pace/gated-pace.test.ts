@@ -20,14 +20,7 @@ function createSource(clock: { readonly now: () => number }, usableMs = Number.P
     dueAtMs: () => clock.now(),
     throttled: async () => undefined,
     ended: () => undefined,
-    counts: () => ({
-      granted: 0,
-      used: 0,
-      wasted: 0,
-      waitedMs: 0,
-      throttled: 0,
-      effectiveRate: 1,
-    }),
+    counts: () => ({ granted: 0, used: 0, wasted: 0, waitedMs: 0, throttled: 0, effectiveRate: 1 }),
   };
   return { source, demands, givenBack };
 }

@@ -153,11 +153,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       await all;
       const { granted, used, wasted, waitedMs, throttled, effectiveRate } = pace.counts();
 
-      expect({ used, throttled, effectiveRate }).toEqual({
-        used: 30,
-        throttled: 0,
-        effectiveRate: 50,
-      });
+      expect({ used, throttled, effectiveRate }).toEqual({ used: 30, throttled: 0, effectiveRate: 50 });
       expect(granted - wasted).toBe(30);
       expect(waitedMs).toBeGreaterThan(5_000);
     });

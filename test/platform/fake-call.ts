@@ -27,11 +27,7 @@ export const status = (code: number, retryAfterMs?: number): AttemptResult =>
   failed({ kind: 'status', status: code, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 
 export const lost: AttemptResult = failed({ kind: 'connection', phase: 'exchange', code: 'ECONNRESET' });
-export const refused: AttemptResult = failed({
-  kind: 'connection',
-  phase: 'connect',
-  code: 'ECONNREFUSED',
-});
+export const refused: AttemptResult = failed({ kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' });
 
 export type FakeOptions = {
   readonly token?: TokenSource;

@@ -52,10 +52,7 @@ async function killCommand({ source, sandbox, settings, folder, isTime }: Killed
   const child = spawn(
     process.execPath,
     ['lib/cli/bin.js', 'snapshot', source, ...optionsOf(source, sandbox)],
-    {
-      stdio: 'ignore',
-      env: { ...process.env, ...settings, SYNC_STORE: folder },
-    },
+    { stdio: 'ignore', env: { ...process.env, ...settings, SYNC_STORE: folder } },
   );
   const ended = once(child, 'exit');
   while ((sandbox.counts().requests === before || !isTime()) && child.exitCode === null) await delay(5);

@@ -187,9 +187,7 @@ test('the job and the text that a killed process held are free at once, and what
   expect(held?.row).toEqual(leased);
   await vi.waitFor(
     async () => expect((await table.get(key))?.row).toEqual({ leaseUntilMs: 0, leaseEndsMs: 0 }),
-    {
-      timeout: 3_000,
-    },
+    { timeout: 3_000 },
   );
 });
 

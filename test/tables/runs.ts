@@ -12,10 +12,7 @@ import { gateNames } from '../../lib/snapshot/scan.ts';
 import type { SnapshotRequest } from '../../lib/snapshot/sources/request.ts';
 import type { Store } from '../../lib/store/store.ts';
 
-export type TakenRuns = {
-  readonly sandbox: Sandbox;
-  readonly store: Store;
-};
+export type TakenRuns = { readonly sandbox: Sandbox; readonly store: Store };
 
 export type TakenRun = {
   /** When it starts, ISO 8601. */

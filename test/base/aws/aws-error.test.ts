@@ -4,9 +4,7 @@ import { AwsError } from '../../../lib/base/aws/aws-error.ts';
 test('a response that is none of the service, such as a page of a proxy, is not quoted', () => {
   const unreadable = Object.assign(
     new SyntaxError(`Unexpected token '<', "<?xml vers"... is not valid JSON`),
-    {
-      $metadata: { httpStatusCode: 403 },
-    },
+    { $metadata: { httpStatusCode: 403 } },
   );
 
   const { message, failure } = new AwsError('read secret sync/token', unreadable);

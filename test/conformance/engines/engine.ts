@@ -10,10 +10,7 @@ export type Fetching = {
   readonly run: (command: readonly [string, ...string[]], options?: RunOptions) => Promise<void>;
 };
 
-type RunOptions = {
-  readonly folder?: string;
-  readonly environment?: Readonly<Record<string, string>>;
-};
+type RunOptions = { readonly folder?: string; readonly environment?: Readonly<Record<string, string>> };
 
 /** Where an engine is started. */
 type Place = {

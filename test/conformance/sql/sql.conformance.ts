@@ -42,10 +42,7 @@ beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sql-'));
   cleanUp.defer(() => rm(folder, { recursive: true }));
   await download(store, folder);
-  duckDb = {
-    parquet: await openDuckDb(folder, parquetView),
-    lines: await openDuckDb(folder, fittedView),
-  };
+  duckDb = { parquet: await openDuckDb(folder, parquetView), lines: await openDuckDb(folder, fittedView) };
 }, 600_000);
 
 afterAll(async () => {

@@ -35,10 +35,7 @@ export const fileCases: readonly CommandCase[] = [
     SUBMIT,
     2,
     /^platform-sync: .*\/input: .*expected (text in UTF-8|CSV, NDJSON or a JSON array of objects), got /,
-    {
-      'bytes that are not text': Buffer.from([0xff, 0xfe, 0x00, 0xd8]),
-      gzip: gzipSync('{}'),
-    },
+    { 'bytes that are not text': Buffer.from([0xff, 0xfe, 0x00, 0xd8]), gzip: gzipSync('{}') },
   ),
   ...given(SUBMIT, 2, /^platform-sync: .*\/input: expected one job per line; nothing was sent:\n {2}/, {
     nothing: '',

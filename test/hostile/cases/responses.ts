@@ -204,11 +204,7 @@ const slow = ends('no complete response within 0.1 s', 9, {
 
 const SEARCH = ['formula', 'set', '1', '{folder}/formula', '--unless-changed-since', '0', '--name', 'x'];
 
-const search = {
-  argv: SEARCH,
-  files: { formula: '1' },
-  code: 1,
-} as const;
+const search = { argv: SEARCH, files: { formula: '1' }, code: 1 } as const;
 
 const settings = {
   PLATFORM_BASE_URL: '{server}',

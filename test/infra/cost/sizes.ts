@@ -1,11 +1,7 @@
 /** What an instance does. */
 export type Load = {
   /** Records in each night's snapshots; each card list and data file is a request of its own. */
-  readonly nightly: {
-    readonly calculations: number;
-    readonly files: number;
-    readonly datasets: number;
-  };
+  readonly nightly: { readonly calculations: number; readonly files: number; readonly datasets: number };
   readonly jobsPerDay: number;
   readonly textsPerMonth: number;
 };

@@ -36,10 +36,7 @@ const ENGINE_FAULTS: readonly (readonly [what: string, pair: Pair])[] = [
 const GENERATED = 4_000;
 const SEED = 20_261_121;
 
-const generated: readonly Pair[] = fc.sample(arbitraryPair, {
-  numRuns: GENERATED,
-  seed: SEED,
-});
+const generated: readonly Pair[] = fc.sample(arbitraryPair, { numRuns: GENERATED, seed: SEED });
 
 const pairs: readonly Pair[] = [
   ...generated,

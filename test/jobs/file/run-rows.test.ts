@@ -128,10 +128,7 @@ test('while the table is away rows wait, and all are run when it is back', async
     if (left > 0) throw new TableError('read a row', { kind: 'unreachable', code: 'ECONNREFUSED' });
   };
   const { ended, running } = await run([rowOf('a'), rowOf('b'), rowOf('c')], succeeds, {
-    withLedger: () => ({
-      read: async () => void away(),
-      setTime: async () => away(),
-    }),
+    withLedger: () => ({ read: async () => void away(), setTime: async () => away() }),
   });
 
   await running;

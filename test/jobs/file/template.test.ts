@@ -19,9 +19,7 @@ function faultsOf(json: string): readonly string[] {
 test('a text that is a placeholder becomes the cell; in a longer text the cell is put in', () => {
   expect(
     filled('{"a":"{{ customer }}","b":["{{id}}-{{price}}",7,null,true]}', { customer: ' Ä "1" ', id: '007' }),
-  ).toEqual({
-    value: { a: ' Ä "1" ', b: ['007-', 7, null, true] },
-  });
+  ).toEqual({ value: { a: ' Ä "1" ', b: ['007-', 7, null, true] } });
 });
 
 test.each([

@@ -106,9 +106,7 @@ describe('a lease that is renewed', () => {
 
     await clock.run(30_000);
 
-    expect(renewal.signal.reason).toMatchObject({
-      message: 'renew the lease of job a: it expired',
-    });
+    expect(renewal.signal.reason).toMatchObject({ message: 'renew the lease of job a: it expired' });
   });
 
   test('is not renewed after it was lost, such as by a job that is no longer there', async () => {

@@ -290,10 +290,7 @@ describe('snapshot', () => {
     });
     expect(selectedBy({ source: 'cards' })).toEqual({ selection: { drill: true }, ids: undefined });
     expect(selectedBy({ source: 'cards', datasets: ['d'], drill: false })).toMatchObject({ ids: ['d'] });
-    expect(selectedBy({ source: 'data-files', ids: [5] })).toEqual({
-      selection: {},
-      ids: ['5'],
-    });
+    expect(selectedBy({ source: 'data-files', ids: [5] })).toEqual({ selection: {}, ids: ['5'] });
   });
 
   test.each([

@@ -58,13 +58,7 @@ export function planStorm(seed: number, size: StormSize): StormPlan {
   const events = Array.from({ length: rounds }, (_, round) =>
     planRound(seed, { ...size, round, roundMs }),
   ).flat();
-  return {
-    seed,
-    seconds,
-    workers,
-    leaseMs: LEASE_MS,
-    events: events.toSorted((a, b) => a.atMs - b.atMs),
-  };
+  return { seed, seconds, workers, leaseMs: LEASE_MS, events: events.toSorted((a, b) => a.atMs - b.atMs) };
 }
 
 function planRound(

@@ -25,11 +25,7 @@ function versionedStore() {
   };
   async function* oldVersions(prefix: string): AsyncGenerator<OldVersion> {
     for (const version of [...old].filter(({ key }) => key.startsWith(prefix)))
-      yield {
-        key: version.key,
-        read: async () => version.body,
-        erase: async () => void old.delete(version),
-      };
+      yield { key: version.key, read: async () => version.body, erase: async () => void old.delete(version) };
   }
   const texts = () =>
     [...old].map(({ key, body }) =>

@@ -32,11 +32,7 @@ export function askServer(endpoint: string): { readonly ask: Ask; close(): void 
     const request = openRequest({ hostname, port, agent, method, path: urlOf(given), headers });
     request.end(body);
     const [response] = (await once(request, 'response')) as [IncomingMessage];
-    return {
-      status: response.statusCode ?? 500,
-      headers: response.headers,
-      body: await buffer(response),
-    };
+    return { status: response.statusCode ?? 500, headers: response.headers, body: await buffer(response) };
   };
   return { ask, close: () => agent.destroy() };
 }

@@ -33,10 +33,7 @@ export function createQueueReader(
         AttributeNames: ['QueueArn', 'VisibilityTimeout'],
       });
       const { Attributes } = await client.send(command);
-      return {
-        arn: Attributes?.QueueArn ?? '',
-        visibilityMs: Number(Attributes?.VisibilityTimeout) * 1_000,
-      };
+      return { arn: Attributes?.QueueArn ?? '', visibilityMs: Number(Attributes?.VisibilityTimeout) * 1_000 };
     },
     receive: async (batchSize) => {
       const command = new ReceiveMessageCommand({

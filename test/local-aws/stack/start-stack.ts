@@ -150,12 +150,7 @@ function handlerOf(id: string, { template, assets, overrides, services, resolve,
   return {
     file: join(folder, `${file}.mjs`),
     functionName: String(resolve({ Ref: id })),
-    environment: {
-      ...services.settings,
-      AWS_ACCESS_KEY_ID: id,
-      ...Environment.Variables,
-      ...overrides,
-    },
+    environment: { ...services.settings, AWS_ACCESS_KEY_ID: id, ...Environment.Variables, ...overrides },
     timeoutMs: Timeout * 1_000,
     memoryMb: MemorySize,
     sometimes: stack.sometimes,

@@ -1,10 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export type Resource = {
-  readonly Type: string;
-  readonly Properties: Readonly<Record<string, unknown>>;
-};
+export type Resource = { readonly Type: string; readonly Properties: Readonly<Record<string, unknown>> };
 
 /** The part of a CloudFormation template that is read here. */
 export type Template = {
@@ -13,10 +10,7 @@ export type Template = {
 };
 
 /** A stack as it would be deployed: its template, and the folders of its assets by the object keys of their archives. */
-export type StackToRun = {
-  readonly template: Template;
-  readonly assets: ReadonlyMap<string, string>;
-};
+export type StackToRun = { readonly template: Template; readonly assets: ReadonlyMap<string, string> };
 
 type Manifest = {
   readonly files: Readonly<

@@ -60,14 +60,7 @@ export function firstState({ job, messages, people }: Scenario): State {
     floating: [],
     people: people.map((role) => ({ role, tries: 0 })),
     faults: 0,
-    facts: {
-      executed: [],
-      left: [],
-      dead: [],
-      reopened: [],
-      reported: [],
-      isHidden: false,
-    },
+    facts: { executed: [], left: [], dead: [], reopened: [], reported: [], isHidden: false },
   };
 }
 

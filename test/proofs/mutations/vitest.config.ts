@@ -11,11 +11,7 @@ function changed(): Plugin {
   const settings = processSettings();
   const { code }: Pick<Instrumented, 'code'> =
     settings === undefined ? { code: {} } : JSON.parse(readFileSync(settings.instrumentedFile, 'utf8'));
-  return {
-    name: 'changed',
-    enforce: 'pre',
-    transform: (_original, id) => code[relative('.', id)],
-  };
+  return { name: 'changed', enforce: 'pre', transform: (_original, id) => code[relative('.', id)] };
 }
 
 /** The tests of the group that this process runs. Default: those of all. */

@@ -80,10 +80,7 @@ export const breaks: Readonly<Record<string, Break>> = {
         change: async (act, next) => (act.startsWith('close') ? undefined : change(act, next)),
       }),
     }),
-    among: (plan) => ({
-      jobs: plan.jobs.slice(0, 10),
-      spells: [spellOf('connection refused', 100, plan)],
-    }),
+    among: (plan) => ({ jobs: plan.jobs.slice(0, 10), spells: [spellOf('connection refused', 100, plan)] }),
     seed: 29,
     isSlow: true,
     shows: /did not end|still on the queue/,

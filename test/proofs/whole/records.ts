@@ -1,12 +1,7 @@
 import type { Dice } from '../dice.ts';
 
 /** A record as the platform had it from `fromMs` to `toMs` (epoch milliseconds; `Infinity`: still). `line` is its JSON. */
-export type Version = {
-  readonly id: number;
-  readonly line: string;
-  readonly fromMs: number;
-  toMs: number;
-};
+export type Version = { readonly id: number; readonly line: string; readonly fromMs: number; toMs: number };
 
 type Page = { readonly ascending: boolean; readonly offset: number; readonly limit: number };
 

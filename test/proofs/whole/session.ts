@@ -132,10 +132,5 @@ export function workerOf(session: Session, scene: Scene): Worker {
   });
   const start = scene.executions.startFrom(process);
   const snapshot = startSnapshotRunner({ start, stack: 'whole', followers: [] });
-  return {
-    ...worker,
-    breaker,
-    runners: { ...worker.runners, snapshot },
-    logger: loggerOf(process, scene),
-  };
+  return { ...worker, breaker, runners: { ...worker.runners, snapshot }, logger: loggerOf(process, scene) };
 }

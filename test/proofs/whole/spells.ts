@@ -25,11 +25,7 @@ export const platformFates = [
 export type PlatformFate = (typeof platformFates)[number];
 
 /** A time in which a border fails; in milliseconds from the start. `percent`: of the requests. */
-export type Spell = {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly percent: number;
-} & (
+export type Spell = { readonly fromMs: number; readonly toMs: number; readonly percent: number } & (
   | { readonly border: Exclude<Border, 'platform'>; readonly fate: Fate }
   | { readonly border: 'platform'; readonly fate: PlatformFate; readonly retryAfterMs: number }
 );

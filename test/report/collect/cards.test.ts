@@ -35,9 +35,7 @@ test('the list of many cards is cut, and edges to what is not in it are left out
   const { cards, graph } = await collect(store, { whole: 2, top: 1 });
 
   expect(given(cards).list).toMatchObject({ total: 3, isWhole: false, columns: { id: ['1', '2'] } });
-  expect(graph).toMatchObject({
-    others: [{ kind: 'card', id: '99' }],
-  });
+  expect(graph).toMatchObject({ others: [{ kind: 'card', id: '99' }] });
   expect(graph.user).toEqual([3, 5, 3, 4, 4]);
   expect(graph.used).toEqual([2, 2, 0, 0, 1]);
 });

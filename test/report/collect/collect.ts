@@ -9,12 +9,7 @@ import { createMemoryStore } from '../../store/memory-store.ts';
 const NOON = Date.parse('2026-11-18T12:00:00.000Z');
 
 export const collect = (store: Store, limits?: ListLimits, signal = new AbortController().signal) =>
-  collectFacts({
-    store,
-    now: () => NOON,
-    signal,
-    ...(limits === undefined ? {} : { limits }),
-  });
+  collectFacts({ store, now: () => NOON, signal, ...(limits === undefined ? {} : { limits }) });
 
 /** A store with a published run of each place, of these records or lines. */
 export async function storeOf(records: Partial<Record<Place, readonly unknown[]>>) {

@@ -120,11 +120,7 @@ describe('keys', () => {
       '{"id":1,"datasourceId":"b"}',
     ];
 
-    const { changes } = await compare({
-      source: 'cards',
-      before: [],
-      after,
-    });
+    const { changes } = await compare({ source: 'cards', before: [], after });
 
     expect(changes.map(({ key }) => key)).toEqual(['a/9', 'a/10', 'b/1']);
   });

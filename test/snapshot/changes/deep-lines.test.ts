@@ -50,14 +50,7 @@ test('changes of a record that is as deep as may be are read back', async () => 
   const [was, is] = [`{"id":1,"deep":${deep('"]}"')}}`, `{"id":1,"deep":${deep('1')}}`];
   const [before, after] = [await storeRun(store, 'old', [was]), await storeRun(store, 'new', [is])];
   const key = changesKey('calculations', tuesday, 'old', '0');
-  const compared = {
-    store,
-    source: 'calculations',
-    before,
-    after,
-    key,
-    scratch: 'work/scratch/',
-  } as const;
+  const compared = { store, source: 'calculations', before, after, key, scratch: 'work/scratch/' } as const;
   const counts = await publishChanges(compared);
 
   const read = await storedChanges({ store, changes: { against: 'old', ...counts, key } });

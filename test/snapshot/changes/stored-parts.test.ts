@@ -119,14 +119,7 @@ describe('reading parts', () => {
 
 describe('writing changes', () => {
   const write = (key: string, before: Runs, after: Runs, from: Store = store) =>
-    publishChanges({
-      store: from,
-      source: 'calculations',
-      before,
-      after,
-      key,
-      scratch: 'scratch/',
-    });
+    publishChanges({ store: from, source: 'calculations', before, after, key, scratch: 'scratch/' });
   const read = async (key: string) => gunzipSync((await store.get(key))?.body ?? '').toString('utf8');
   const sha256 = async (key: string) =>
     createHash('sha256')

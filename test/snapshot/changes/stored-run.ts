@@ -25,14 +25,7 @@ export async function storeRun(
     const suffix = compression === 'gzip' ? 'gz' : 'zst';
     const key = `${run}/part-${String(parts.length).padStart(5, '0')}-${sha256.slice(0, 12)}.ndjson.${suffix}`;
     await store.put(key, body);
-    parts.push({
-      key,
-      records: some.length,
-      bytes: body.byteLength,
-      sha256,
-      firstKey: '',
-      lastKey: '',
-    });
+    parts.push({ key, records: some.length, bytes: body.byteLength, sha256, firstKey: '', lastKey: '' });
   }
   return { parts };
 }

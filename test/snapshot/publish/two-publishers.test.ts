@@ -69,11 +69,7 @@ async function publish({ store }: World, { run, force = false }: Publisher, to: 
 async function makeTables({ store, athena }: World, kinds = ['made']): Promise<void> {
   const partitions = partitionsIn(athena);
   const given = { store, partitions, places: [PLACE], isSparse: true } as const;
-  for await (const { kind } of makeAll({
-    ...given,
-    isOver: () => false,
-    warn: (what) => expect.fail(what),
-  }))
+  for await (const { kind } of makeAll({ ...given, isOver: () => false, warn: (what) => expect.fail(what) }))
     expect(kinds).toContain(kind);
 }
 

@@ -33,12 +33,7 @@ function plannedScan(plan: readonly Planned[], failAt = Number.POSITIVE_INFINITY
       else yield { ...step, batch: simulatedBatch([planned]), segment };
       if (planned !== 'begins') segment = undefined;
     }
-    return {
-      ...provedIf(true, []),
-      totals: { start: null, end: null },
-      order: 'id',
-      refused: [],
-    };
+    return { ...provedIf(true, []), totals: { start: null, end: null }, order: 'id', refused: [] };
   };
 }
 

@@ -18,10 +18,7 @@ beforeEach(() => {
   store = createMemoryStore();
 });
 
-type Differences = Partial<SnapshotOptions> & {
-  readonly rate?: number;
-  readonly pageRows?: number;
-};
+type Differences = Partial<SnapshotOptions> & { readonly rate?: number; readonly pageRows?: number };
 
 /** A snapshot of a sandbox by the real client, which retries after short waits. */
 async function snapshotOf(

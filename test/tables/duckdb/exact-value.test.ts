@@ -41,9 +41,7 @@ const VALUES: readonly (readonly [sql: string, value: unknown])[] = [
 test('values are JSON that loses nothing', async () => {
   const { first } = await tables.run(
     `SELECT ${VALUES.map(([sql]) => sql.replaceAll('\u0000', "' || chr(0) || '")).join(', ')}`,
-    {
-      maxRows: 1,
-    },
+    { maxRows: 1 },
   );
 
   expect(first).toEqual([VALUES.map(([, value]) => value)]);

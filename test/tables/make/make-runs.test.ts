@@ -36,9 +36,7 @@ async function queried(of: Store) {
   await using tables = await openTables(of);
   const { first, faults } = await tables.run(
     'SELECT run, latest, records, parquetbytes > 0, started_at FROM runs',
-    {
-      maxRows: 10,
-    },
+    { maxRows: 10 },
   );
   return { rows: first, faults };
 }

@@ -21,13 +21,7 @@ export const mixedRows: readonly SourceRow[] = Array.from({ length: 230 }, (_, i
 export const batchOf = (
   rows: readonly SourceRow[],
   differences: Partial<BatchRequest> = {},
-): BatchRequest => ({
-  batch: 'b1',
-  request: {},
-  rows: rowsOf(rows),
-  host: HOST,
-  ...differences,
-});
+): BatchRequest => ({ batch: 'b1', request: {}, rows: rowsOf(rows), host: HOST, ...differences });
 
 export type World = ReturnType<typeof world>;
 
@@ -37,11 +31,7 @@ export function world(
     store = createMemoryStore(),
     table = createMemoryTable(),
     owner = 'worker-1',
-  }: {
-    readonly store?: MemoryStore;
-    readonly table?: Table;
-    readonly owner?: string;
-  } = {},
+  }: { readonly store?: MemoryStore; readonly table?: Table; readonly owner?: string } = {},
   { analyze, paid } = scriptedAnalyze(),
 ) {
   const messages: ScoreJob[] = [];

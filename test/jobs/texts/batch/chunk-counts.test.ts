@@ -82,12 +82,7 @@ describe('the rows of a part', () => {
 
     expect(counted.sentiments).toEqual({
       overall: {},
-      topics: {
-        Service: { bad: 1 },
-        Price: { good: 2 },
-        Lone: { 'a\uFFFD': 1 },
-        '\uFFFD': { b: 1 },
-      },
+      topics: { Service: { bad: 1 }, Price: { good: 2 }, Lone: { 'a\uFFFD': 1 }, '\uFFFD': { b: 1 } },
     });
   });
 });

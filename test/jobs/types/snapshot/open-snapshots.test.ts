@@ -49,9 +49,7 @@ function turn() {
   const sent: string[] = [];
   const beforeSend = async () => void sent.push('sent');
   const { signal } = new AbortController();
-  return { sent, signal, beforeSend, onLeave: () => undefined } satisfies Turn & {
-    sent: string[];
-  };
+  return { sent, signal, beforeSend, onLeave: () => undefined } satisfies Turn & { sent: string[] };
 }
 
 test('a job starts an execution under its name, asynchronously, and is done', async () => {

@@ -89,11 +89,7 @@ const preconditionFailed = (condition: string): Refusal => ({
   more: { Condition: condition },
 });
 
-const noSuchKey: Refusal = {
-  status: 404,
-  code: 'NoSuchKey',
-  message: 'The specified key does not exist.',
-};
+const noSuchKey: Refusal = { status: 404, code: 'NoSuchKey', message: 'The specified key does not exist.' };
 
 const notImplemented: Refusal = {
   status: 501,

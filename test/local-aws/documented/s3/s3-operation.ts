@@ -7,10 +7,7 @@ type Parts = {
 };
 
 /** The bucket and the key that a path names, decoded; without a key, it is the bucket's. */
-export function placeOf({ path }: Pick<Parts, 'path'>): {
-  readonly bucket: string;
-  readonly key: string;
-} {
+export function placeOf({ path }: Pick<Parts, 'path'>): { readonly bucket: string; readonly key: string } {
   const [, bucket = '', key = ''] = /^\/([^/]*)\/?(.*)$/s.exec(path) ?? [];
   return { bucket: decode(bucket), key: decode(key) };
 }

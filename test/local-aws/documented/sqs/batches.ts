@@ -58,11 +58,7 @@ export function refuseEach(
   return askForOthers(request, next, { failed: new Map(failed), succeeded: new Map() });
 }
 
-type EntryFailure = {
-  readonly Code: string;
-  readonly Message: string;
-  readonly SenderFault: boolean;
-};
+type EntryFailure = { readonly Code: string; readonly Message: string; readonly SenderFault: boolean };
 
 /** The entries of a batch that are decided already. */
 type Decided = {

@@ -22,10 +22,7 @@ export const receiptsMustBeIssued = {
   },
 } as const satisfies Rule;
 
-const unknownReceipt = {
-  code: 'ReceiptHandleIsInvalid',
-  message: 'The input receipt handle is invalid.',
-};
+const unknownReceipt = { code: 'ReceiptHandleIsInvalid', message: 'The input receipt handle is invalid.' };
 
 /** The 12 hours of a visibility timeout begin when the message is received, not when the timeout is changed. */
 export const twelveHours = {

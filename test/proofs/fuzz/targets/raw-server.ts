@@ -3,10 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { startMute } from '../../../platform/mute-server.ts';
 
 /** What the next requests are answered with: these pieces, one after another, and then an end or nothing. */
-type Script = {
-  readonly pieces: readonly Buffer[];
-  readonly ending: 'keep' | 'end' | 'reset';
-};
+type Script = { readonly pieces: readonly Buffer[]; readonly ending: 'keep' | 'end' | 'reset' };
 
 export type RawServer = {
   readonly url: string;

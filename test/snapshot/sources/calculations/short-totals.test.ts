@@ -55,11 +55,7 @@ function simulate({ rows, changes, lag, field }: Simulated) {
     const results = sorted.slice(offset, offset + limit).map((id) => ({ id, created: id * 10 }));
     return printJson({ results, totalHits: live.length });
   });
-  return {
-    call,
-    requests: () => requests,
-    livedThrough: () => live.filter((id) => id <= rows).map(String),
-  };
+  return { call, requests: () => requests, livedThrough: () => live.filter((id) => id <= rows).map(String) };
 }
 
 const scanOf = ({ call }: Pick<ReturnType<typeof simulate>, 'call'>, limit: number) =>

@@ -186,10 +186,7 @@ describe('a platform that changes while it is read', () => {
   const change: fc.Arbitrary<FileChange> = fc.oneof(
     { weight: 3, arbitrary: fc.record({ kind: fc.constant('rename' as const), at, path }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete' as const), at }) },
-    {
-      weight: 2,
-      arbitrary: fc.record({ kind: fc.constant('add' as const), path, isOld: fc.boolean() }),
-    },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('add' as const), path, isOld: fc.boolean() }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('vanish' as const), at }) },
   );
   const lag = fc.record({ files: fc.nat(4), until: fc.nat(12) });

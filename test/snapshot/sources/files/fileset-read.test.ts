@@ -205,12 +205,7 @@ describe('a list that does not end is refused', () => {
   });
 
   test('after 1,000 empty pages in a row', async () => {
-    const having = (empty: number) => ({
-      ...start,
-      next: 'k',
-      empty,
-      followed: 5_000,
-    });
+    const having = (empty: number) => ({ ...start, next: 'k', empty, followed: 5_000 });
 
     expect(await faultOf(having(999))).toBeUndefined();
     expect(await faultOf(having(1_000))).toEqual([

@@ -164,10 +164,7 @@ test.each([
 ])('%s is refused, and the error names the FileSet', async (text, fault) => {
   const error = await caught(scanned(scanOf([text]).scan));
 
-  expect(error.failure).toEqual({
-    kind: 'shape',
-    faults: [expect.stringContaining(fault)],
-  });
+  expect(error.failure).toEqual({ kind: 'shape', faults: [expect.stringContaining(fault)] });
   expect(error.message).toContain(`files of FileSet ${FILESET}`);
 });
 
