@@ -53,7 +53,7 @@ function roomOf(file: string): string | undefined {
 const IMPORTED = /(?:from|import)\s*\(?\s*'(\.[^']+)'/g;
 
 /** The rooms whose inside a file of another room imports, once for each import. A loose file of `lib` has no inside. */
-export const aroundIn = (file: string, text: string): readonly string[] =>
+const aroundIn = (file: string, text: string): readonly string[] =>
   [...text.matchAll(IMPORTED)]
     .map(([, named = '']) => normalize(join(dirname(file), named)))
     .filter((of) => roomOf(of) !== roomOf(file) && !/^lib\/([^/]+\/index\.ts|[^/]+)$/.test(of))
@@ -62,7 +62,7 @@ export const aroundIn = (file: string, text: string): readonly string[] =>
 const EXPORTED = /^export (?:async )?(?:const|function\*?|class|type|interface) (\w+)/gm;
 
 /** Names that several of these texts export, once for each text beyond the first: one name is to mean one thing. */
-export function repeatedExports(texts: readonly string[]): readonly string[] {
+function repeatedExports(texts: readonly string[]): readonly string[] {
   const names = texts.flatMap((text) => [
     ...new Set([...text.matchAll(EXPORTED)].map(([, name = '']) => name)),
   ]);
@@ -73,7 +73,7 @@ const EARLIER =
   /\b(?:formerly|used to be|previously|legacy|deprecated|backwards?[- ]compatib\w*|(?:old|earlier|former) format)\b/gi;
 
 /** Words that speak of how it once was. Nothing was released, so nothing is remembered. */
-export const earlierIn = (text: string): readonly string[] => text.match(EARLIER) ?? [];
+const earlierIn = (text: string): readonly string[] => text.match(EARLIER) ?? [];
 
 /** Today's numbers. */
 export function measure(): Sizes {
@@ -123,7 +123,7 @@ export function faultsIn(sizes: Sizes, bounds: Sizes): readonly string[] {
 }
 
 /** The new bounds: never higher, but for those that are named. */
-export const lowered = (sizes: Sizes, bounds: Sizes, named: readonly string[]): Sizes =>
+const lowered = (sizes: Sizes, bounds: Sizes, named: readonly string[]): Sizes =>
   Object.fromEntries(
     Object.entries(sizes)
       .filter(([name]) => name in bounds || named.includes(name))
