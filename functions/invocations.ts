@@ -1,8 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from 'aws-lambda';
 import pino from 'pino';
 import { createInHand, type InHand, traced } from '../lib/base/index.ts';
 import { createLogger } from '../lib/logger.ts';
-import { writeLine } from './write-line.ts';
+import { writeLine } from './log-lines.ts';
 
 /** What every function does around its work. */
 export type Invocations = {
@@ -68,4 +69,15 @@ export function createInvocations(write: (line: string) => void = writeLine): In
         }
       }),
   };
+}
+
+/** Lambda gives the start of a process 10 s, and begins again if it takes longer. */
+const MOST_MS = 3_000;
+
+/**
+ * Opens what all events share when Lambda starts the process, which has a whole processor then. If that fails, or takes
+ * longer, since a service is away, the first event opens it or waits for it.
+ */
+export async function openAtStart(open: () => Promise<unknown>): Promise<void> {
+  await Promise.race([open(), delay(MOST_MS, undefined, { ref: false })]).catch(() => undefined);
 }

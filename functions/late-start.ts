@@ -1,6 +1,5 @@
 import type { Environment } from '../lib/settings.ts';
-import { problemLine } from './measured-line.ts';
-import { writeLine } from './write-line.ts';
+import { problemLine, writeLine } from './log-lines.ts';
 
 /** Lambda starts a function within seconds, unless it throttles it. */
 const LATE_MS = 60_000;

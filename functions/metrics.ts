@@ -7,7 +7,7 @@ import { analyzeSentiment } from '../lib/platform/operations/analyze-sentiment.t
 import { getDataFile } from '../lib/platform/operations/get-data-file.ts';
 import { listCards } from '../lib/platform/operations/list-cards.ts';
 import type { Environment } from '../lib/settings.ts';
-import { measuredLine, problemLine } from './measured-line.ts';
+import { measuredLine, problemLine } from './log-lines.ts';
 import { createThrottling } from './throttling.ts';
 
 /**

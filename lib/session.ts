@@ -7,7 +7,7 @@ import { openedLater } from './pace/opened-later.ts';
 import type { Pace, PaceCounts } from './pace/pace.ts';
 import { createPlatform, type Platform } from './platform/client.ts';
 import { countCalls, notifyAll, type Observe, type PlatformEvent } from './platform/events.ts';
-import { createBodyBudget } from './platform/http/body-budget.ts';
+import { createBodyBudget } from './platform/http/read-body.ts';
 import type { HoldLeft, RetryLimits } from './platform/index.ts';
 import { callOutcome, probePlatform } from './platform/outage.ts';
 import { fixedToken, type TokenSource } from './platform/token.ts';

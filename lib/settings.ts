@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { hideUser, parseJson, preview, proxyFaults } from './base/index.ts';
-import { isOtherHeader, tokenHeader } from './platform/http/token-header.ts';
+import { isOtherHeader, tokenHeader } from './platform/token.ts';
 import { DEFAULT_STORE, withPlaces } from './table/index.ts';
 
 /** An environment, or a part of one. */

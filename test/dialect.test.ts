@@ -8,7 +8,7 @@ const sources = globSync('{lib,functions,infra,test}/**/*.{ts,js}').map((file) =
   source: readFileSync(file, 'utf8'),
 }));
 
-/** Zod's records and what they drop: a member named `__proto__`. `record-schema.ts` has the schemas that do not. */
+/** Zod's records and what they drop: a member named `__proto__`. `inputs.ts` has the schemas that do not. */
 const zodRecords = (sources: readonly { readonly file: string; readonly source: string }[]) =>
   sources.filter(({ source }) => /\bz\.(?:partialR|r)ecord\(/.test(source)).map(({ file }) => file);
 
@@ -27,7 +27,7 @@ test('objects with names from outside keep all of them', () => {
  * an object of the store that counts as damaged if it cannot be read. */
 const PARSERS = [
   'lib/jobs/ledger/ledger.ts',
-  'lib/base/json/shown.ts',
+  'lib/base/json/faults.ts',
   'lib/base/json/exact-json.ts',
   'lib/base/json/json.ts',
   'lib/snapshot/changes/line-members.ts',

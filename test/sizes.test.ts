@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { faultsIn, measure, readBounds } from './sizes.ts';
+import { faultsIn, measure, reachOf, readBounds } from './sizes.ts';
 
 test('nothing is larger than its bound, and each bound follows what got smaller', () => {
   expect(faultsIn(measure(), readBounds())).toEqual([]);
@@ -16,4 +16,14 @@ test('what is too large, what is new and what fell is named with its bound and w
     'docs/old.md: words: 0, bound 1600: lower the bound by npm run sizes -- --write',
   ]);
   expect(faultsIn({ 'lib/table: lines': 985 }, { 'lib/table: lines': 1_000 })).toEqual([]);
+});
+
+test('a way of the data reaches what it imports and re-exports, and neither types nor what is loaded when needed', () => {
+  const files: Readonly<Record<string, string>> = {
+    'lib/a.ts': "import { b } from './b/index.ts';\nimport type { T } from './t.ts';\nimport './a.ts';",
+    'lib/b/index.ts': "export { c } from '../c.ts';\nconst d = () => import('../d.ts');",
+    'lib/c.ts': "import {\n  b,\n} from './b/index.ts';\nimport pino from 'pino';",
+  };
+
+  expect(reachOf('lib/a.ts', (file) => files[file] ?? '')).toBe(3);
 });

@@ -29,6 +29,16 @@ const GOALS: Sizes = {
   'lib/sandbox: lines': 5_500,
   'lib/cli: lines': 7_200,
   'docs: words': 35_000,
+  'a page reaches: files': 120,
+  'a message reaches: files': 140,
+  'a question reaches: files': 90,
+};
+
+/** Where the three ways of the data begin: whoever follows one opens what it imports, but not what it loads when needed. */
+const WAYS = {
+  page: 'functions/snapshot/handler.ts',
+  message: 'functions/run-jobs/handler.ts',
+  question: 'lib/cli/commands/where-used.ts',
 };
 
 /** The goal of a page: one with fewer words has no bound. */
@@ -58,6 +68,18 @@ const aroundIn = (file: string, text: string): readonly string[] =>
     .map(([, named = '']) => normalize(join(dirname(file), named)))
     .filter((of) => roomOf(of) !== roomOf(file) && !/^lib\/([^/]+\/index\.ts|[^/]+)$/.test(of))
     .flatMap((of) => roomOf(of) ?? []);
+
+const NEEDED = /^(?:import|export)\s+(?!type\s)(?:[^'";]*?\sfrom\s+)?'(\.[^']+)'/gm;
+
+/** How many files a file imports, itself and what those import included; not types, nor what is loaded when needed. */
+export function reachOf(entry: string, read: (file: string) => string = textOf): number {
+  const reached = new Set([entry]);
+  // A set goes through what is added meanwhile, too.
+  for (const file of reached)
+    for (const [, named = ''] of read(file).matchAll(NEEDED))
+      reached.add(normalize(join(dirname(file), named)));
+  return reached.size;
+}
 
 const EXPORTED = /^export (?:async )?(?:const|function\*?|class|type|interface) (\w+)/gm;
 
@@ -98,6 +120,7 @@ export function measure(): Sizes {
       'words of earlier versions',
       [...files, ...outside, ...docs].flatMap((file) => earlierIn(textOf(file))).length,
     ],
+    ...Object.entries(WAYS).map(([way, entry]) => [`a ${way} reaches: files`, reachOf(entry)] as const),
     ['test: lines', linesOf(globSync('test/**/*.{ts,tsx}'))],
     ['docs: words', pages.reduce((sum, { words }) => sum + words, 0)],
     ...pages

@@ -8,10 +8,9 @@ import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { createScoredInDay } from '../../lib/jobs/texts/scored-in-day.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
-import { createInvocations } from '../invocations.ts';
+import { createInvocations, openAtStart } from '../invocations.ts';
+import { writeLine } from '../log-lines.ts';
 import { createMetrics } from '../metrics.ts';
-import { openAtStart } from '../open-at-start.ts';
-import { writeLine } from '../write-line.ts';
 
 /** Runs jobs from the queue. Messages that are not finished are named in the response, and come back. */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {

@@ -5,10 +5,9 @@ import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-inp
 import { openSession } from '../../lib/session.ts';
 import type { DurableRunOptions, RunEnd } from '../../lib/snapshot/durable/durable-snapshot.ts';
 import { takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot.ts';
-import { createInvocations } from '../invocations.ts';
+import { createInvocations, openAtStart } from '../invocations.ts';
+import { writeLine } from '../log-lines.ts';
 import { createMetrics } from '../metrics.ts';
-import { openAtStart } from '../open-at-start.ts';
-import { writeLine } from '../write-line.ts';
 import { durableSteps } from './durable-steps.ts';
 
 /** Takes the snapshot of a job, over as many invocations as it needs. */

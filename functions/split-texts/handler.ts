@@ -5,10 +5,9 @@ import { splitInbox } from '../../lib/jobs/split-inbox.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
 import { keyInStore, storeUntil } from '../../lib/store/index.ts';
-import { createInvocations } from '../invocations.ts';
+import { createInvocations, openAtStart } from '../invocations.ts';
+import { writeLine } from '../log-lines.ts';
 import { createMetrics } from '../metrics.ts';
-import { openAtStart } from '../open-at-start.ts';
-import { writeLine } from '../write-line.ts';
 
 /** The part that is used of the event that S3 sends for a new object. */
 type ObjectCreated = {

@@ -4,11 +4,9 @@ import { createLogger } from '../../lib/logger.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { expectedSnapshots, missingSnapshots } from '../../lib/snapshot/missing-snapshots.ts';
 import { openStore, storeUntil } from '../../lib/store/index.ts';
-import { createInvocations } from '../invocations.ts';
+import { createInvocations, openAtStart } from '../invocations.ts';
 import { reportLateStart } from '../late-start.ts';
-import { measuredLine, problemLine } from '../measured-line.ts';
-import { openAtStart } from '../open-at-start.ts';
-import { writeLine } from '../write-line.ts';
+import { measuredLine, problemLine, writeLine } from '../log-lines.ts';
 
 /** Reports each place whose newest published run is too old, as a problem. Its event says what is expected. */
 export async function handler(event: unknown, context: Context) {

@@ -8,11 +8,9 @@ import { createFailures } from '../../lib/report/failures.ts';
 import { writeReport } from '../../lib/report/write-report.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { openStore } from '../../lib/store/index.ts';
-import { createInvocations } from '../invocations.ts';
+import { createInvocations, openAtStart } from '../invocations.ts';
 import { reportLateStart } from '../late-start.ts';
-import { problemLine } from '../measured-line.ts';
-import { openAtStart } from '../open-at-start.ts';
-import { writeLine } from '../write-line.ts';
+import { problemLine, writeLine } from '../log-lines.ts';
 
 /** Writes the report if a run was published that it does not show, and sends the digests of runs that have none yet. */
 export async function handler(event: unknown, context: Context) {

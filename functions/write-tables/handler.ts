@@ -5,9 +5,8 @@ import { readSettings } from '../../lib/settings.ts';
 import { openStore, storeUntil } from '../../lib/store/index.ts';
 import { writeTables, writeTablesEvent } from '../../lib/tables/make/make-tables.ts';
 import { openPartitions } from '../../lib/tables/partitions/partitions.ts';
-import { createInvocations } from '../invocations.ts';
-import { openAtStart } from '../open-at-start.ts';
-import { writeLine } from '../write-line.ts';
+import { createInvocations, openAtStart } from '../invocations.ts';
+import { writeLine } from '../log-lines.ts';
 
 /** A file takes seconds; what it takes longer for is begun again the next time. */
 const ENOUGH_MS = 120_000;

@@ -1,31 +1,44 @@
-export { AwsError, asAwsError, entryError } from './aws/aws-error.ts';
-export { type AwsEnvironment, awsClientConfig } from './aws/client-config.ts';
-export { kindOfFault, readAwsFault, UNSENT_CODES } from './aws/fault.ts';
-export { type ProxyEnvironment, proxyEnvironment, proxyFaults } from './aws/proxy-environment.ts';
-export { queueEndpoint } from './aws/queue-endpoint.ts';
-export { type GatheredBytes, gatherBytes } from './bytes/gathered-bytes.ts';
-export { freeMemory, growing } from './bytes/growing.ts';
+export { type BackoffLimits, backoffMs, once, sleep } from './async.ts';
+export {
+  type AwsEnvironment,
+  awsClientConfig,
+  type ProxyEnvironment,
+  proxyEnvironment,
+  proxyFaults,
+  queueEndpoint,
+} from './aws/client-config.ts';
+export { AwsError, asAwsError, entryError, kindOfFault, readAwsFault, UNSENT_CODES } from './aws/fault.ts';
+export { freeMemory, type GatheredBytes, gatherBytes, growing } from './bytes/growing.ts';
 export { createNumbersByText, createSeenTexts, type SeenTexts } from './bytes/texts-by-hash.ts';
-export { checkedBy } from './json/checked-by.ts';
 export { canonicalExact, canonicalJson, parseExact, printExact } from './json/exact-json.ts';
 export {
+  boundedLine,
   faultsOf,
   firstLine,
   type Hide,
+  hideUser,
   listed,
   MOST_READ,
   messageOf,
   preview,
+  quoted,
   shortened,
+  shownJson,
+  shownText,
+  systemReason,
 } from './json/faults.ts';
 export {
   anyNumberOf,
+  anyRecord,
   anyText,
+  checkedBy,
   each,
   filledText,
   isoTime,
   type ListOf,
+  own,
   pathSegment,
+  recordOf,
   slashlessSegment,
   urlText,
   utcTime,
@@ -34,23 +47,18 @@ export {
   wholeNumber,
   yesOrNo,
 } from './json/inputs.ts';
-export { parseJson, parseOwnJson, printJson } from './json/json.ts';
 export {
   holdsMoreValues,
   isDeeperThan,
   JsonLimitError,
   MAX_DEPTH,
+  parseJson,
+  parseOwnJson,
+  printJson,
   refuseManyValues,
   tooDeep,
-} from './json/json-limits.ts';
+} from './json/json.ts';
 export { nearestName } from './json/nearest-name.ts';
-export { anyRecord, own, recordOf } from './json/record-schema.ts';
-export { boundedLine, hideUser, quoted, shownJson, shownText } from './json/shown.ts';
 export type { MeasureName, ProblemName } from './metric-names.ts';
-export { once } from './once.ts';
 export { loadPeer, optionalPeers, PeerMissingError } from './optional-peer.ts';
-export { systemReason } from './system-reason.ts';
-export { type BackoffLimits, backoffMs } from './time/backoff.ts';
-export { createInHand, type InHand } from './time/in-hand.ts';
-export { sleep } from './time/sleep.ts';
-export { currentIds, traced, withIds } from './traced.ts';
+export { createInHand, currentIds, type InHand, traced, withIds } from './traced.ts';

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findOccupant } from './directory-occupant.ts';
-import { unlessCode } from './error-code.ts';
+import { unlessCode } from './error.ts';
 import { checkPrefix, compareKeys, isKey } from './key.ts';
 import type { ListedObject } from './store.ts';
 

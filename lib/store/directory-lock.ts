@@ -3,8 +3,7 @@ import { existsSync, renameSync } from 'node:fs';
 import { mkdir, readdir, rename, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { sleep } from '../base/index.ts';
-import { StoreError } from './error.ts';
-import { errorCode, unlessCode } from './error-code.ts';
+import { errorCode, StoreError, unlessCode } from './error.ts';
 import { RESERVED_FOLDER } from './key.ts';
 import { makeFolder } from './make-folder.ts';
 

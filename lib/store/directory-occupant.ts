@@ -1,7 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StoreError } from './error.ts';
-import { unlessCode } from './error-code.ts';
+import { StoreError, unlessCode } from './error.ts';
 
 /** What a directory holds under a key: `below-object` if a leading part of the key, `at`, is itself an object. */
 export type Occupant =

@@ -6,8 +6,7 @@ import { createBoundary, withPieces } from './boundary.ts';
 import { listDirectory, listFolders } from './directory-list.ts';
 import { findOccupant } from './directory-occupant.ts';
 import { createDirectoryWriter } from './directory-writer.ts';
-import { StoreError, type StoreFailure } from './error.ts';
-import { errorCode, unlessCode } from './error-code.ts';
+import { errorCode, StoreError, type StoreFailure, unlessCode } from './error.ts';
 import { checkKey } from './key.ts';
 import { MOST_OBJECT_BYTES, type Store } from './store.ts';
 

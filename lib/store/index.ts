@@ -1,9 +1,7 @@
 /* Objects in S3 or a directory, one interface. What opens either is loaded by `openStore`. */
 
-export { StoreError, type StoreFailure } from './error.ts';
-export { errorCode } from './error-code.ts';
-export { idOfSegment, keySegment } from './id-in-key.ts';
-export { compareKeys, isKey, RESERVED_FOLDER } from './key.ts';
+export { errorCode, StoreError, type StoreFailure } from './error.ts';
+export { compareKeys, idOfSegment, isKey, keySegment, RESERVED_FOLDER } from './key.ts';
 export { keyInStore, openStore, parseLocation } from './open.ts';
 export type { ListedObject, OldVersion, PutCondition, Store } from './store.ts';
 export {

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode } from './error-code.ts';
+import { errorCode } from './error.ts';
 
 /** Another process that deletes the last object of a folder may remove the folder above at any time. */
 const MOST_ATTEMPTS = 10;

@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { type AwsEnvironment, hideUser } from '../base/index.ts';
-import { StoreError } from './error.ts';
-import { unlessCode } from './error-code.ts';
+import { StoreError, unlessCode } from './error.ts';
 import { isKey } from './key.ts';
 import type { Store } from './store.ts';
 

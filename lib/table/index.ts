@@ -1,8 +1,18 @@
 /* Rows in DynamoDB or SQLite, one interface. What opens either is large: it is loaded when it is opened. */
 
-export { DEFAULT_STORE, sqlitePath, stateFolder, warnOfThisHost, withPlaces } from './default-place.ts';
 export { type DateSeen, type OnDate, openTable } from './open-table.ts';
 export type { SqliteFile } from './sqlite-file.ts';
-export { type CheckTable, checkedTable, NEW_LEDGER, NEW_LEDGER_RISK, tableCheckOf } from './store-table.ts';
+export {
+  type CheckTable,
+  checkedTable,
+  DEFAULT_STORE,
+  NEW_LEDGER,
+  NEW_LEDGER_RISK,
+  sqlitePath,
+  stateFolder,
+  tableCheckOf,
+  warnOfThisHost,
+  withPlaces,
+} from './store-table.ts';
 export type { Json, Row, RowKey, StoredRow, Table } from './table.ts';
 export { TableError, type TableFailure } from './table-error.ts';

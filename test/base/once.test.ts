@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { once } from '../../lib/base/once.ts';
+import { once } from '../../lib/base/async.ts';
 
 test('opens on the first call, and only once for concurrent and later calls', async () => {
   let opened = 0;

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { type BuildResult, build, type Metafile } from 'esbuild';
 import { bundleOptions, root } from '../../infra/bundle-options.ts';
 import { bundlePlugins } from '../../infra/bundle-plugins.ts';
-import { once } from '../../lib/base/once.ts';
+import { once } from '../../lib/base/async.ts';
 import { atMost, type Bench, bounded } from './bench.ts';
 import { median } from './measured-process.ts';
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { sleep } from '../../lib/base/time/sleep.ts';
+import { sleep } from '../../lib/base/async.ts';
 import type { PaceCounts } from '../../lib/pace/pace.ts';
 import type { WorkerFaults } from './pace-scenarios.ts';
 import { type SandboxProcess, startLocalAwsProcess, startSandboxProcess } from './sandbox-process.ts';

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { sleep } from '../../lib/base/time/sleep.ts';
+import { sleep } from '../../lib/base/async.ts';
 import { startLoopbackServer } from '../local-aws/services/loopback-server.ts';
 import { bounded, percent, type Row } from './bench.ts';
 import { type Child, startWorker, type WorkerStart } from './pace-fleet.ts';

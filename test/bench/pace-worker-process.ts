@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { sleep } from '../../lib/base/time/sleep.ts';
+import { sleep } from '../../lib/base/async.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
 import { createTableBudget } from '../../lib/pace/stored-budget.ts';
 import { createPlatform } from '../../lib/platform/client.ts';

@@ -1,4 +1,4 @@
-import { sleep } from '../../lib/base/time/sleep.ts';
+import { sleep } from '../../lib/base/async.ts';
 import { openSession } from '../../lib/session.ts';
 import { scanOfRun } from '../../lib/snapshot/run/begin-run.ts';
 import { startRun, takeRun } from '../../lib/snapshot/run/take-run.ts';

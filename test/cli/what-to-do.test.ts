@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AwsError } from '../../lib/base/aws/aws-error.ts';
+import { AwsError } from '../../lib/base/aws/fault.ts';
 import { whatToDo } from '../../lib/cli/errors/what-to-do.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { AwsError } from '../../lib/base/aws/aws-error.ts';
+import { AwsError } from '../../lib/base/aws/fault.ts';
 import { printPart, scoredRow } from '../../lib/jobs/texts/batch/chunk-objects.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { StoreError } from '../../lib/store/error.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createBodyBudget } from '../../lib/platform/http/body-budget.ts';
+import { createBodyBudget } from '../../lib/platform/http/read-body.ts';
 import { createTransport } from '../../lib/platform/http/transport.ts';
 import { createPartWriter } from '../../lib/snapshot/run/part-writer.ts';
 import type { Scan } from '../../lib/snapshot/scan.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createInHand } from '../../lib/base/time/in-hand.ts';
+import { createInHand } from '../../lib/base/traced.ts';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { HandBackError, type RunJob } from '../../lib/jobs/turn.ts';
 import type { RunFunctionJob } from '../../lib/jobs/types/run-function/definition.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { sleep } from '../../lib/base/time/sleep.ts';
+import { sleep } from '../../lib/base/async.ts';
 import { handleMessage, type Worker } from '../../lib/jobs/handle-message.ts';
 import type { Lease } from '../../lib/jobs/held.ts';
 import { openJobStorage } from '../../lib/jobs/job-storage.ts';

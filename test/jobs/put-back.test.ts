@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AwsError } from '../../lib/base/aws/aws-error.ts';
+import { AwsError } from '../../lib/base/aws/fault.ts';
 import type { Worker } from '../../lib/jobs/handle-message.ts';
 import { handleOnce } from '../../lib/jobs/handle-once.ts';
 import type { Queue, QueueMessage } from '../../lib/jobs/queue/queue.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
-import { AwsError } from '../../lib/base/aws/aws-error.ts';
+import { AwsError } from '../../lib/base/aws/fault.ts';
 import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
 import type { Queue } from '../../lib/jobs/queue/queue.ts';
 import { HandBackError } from '../../lib/jobs/turn.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sleep } from '../../lib/base/time/sleep.ts';
+import { sleep } from '../../lib/base/async.ts';
 import { openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { openWorker, renewedLease } from '../../lib/jobs/open-worker.ts';
 import { openQueue } from '../../lib/jobs/queue/open-queue.ts';

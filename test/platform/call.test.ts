@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { createInHand } from '../../lib/base/time/in-hand.ts';
+import { createInHand } from '../../lib/base/traced.ts';
 import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
 import { PaceWaitError } from '../../lib/pace/pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';

@@ -1,7 +1,7 @@
-import type { ProxyEnvironment } from '../../lib/base/aws/proxy-environment.ts';
+import type { ProxyEnvironment } from '../../lib/base/aws/client-config.ts';
 import { wasSent } from '../../lib/platform/failure.ts';
-import { createBodyBudget } from '../../lib/platform/http/body-budget.ts';
 import { createExchange } from '../../lib/platform/http/exchange.ts';
+import { createBodyBudget } from '../../lib/platform/http/read-body.ts';
 import {
   createTransport,
   type PlatformRequest,

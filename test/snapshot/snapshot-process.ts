@@ -1,4 +1,4 @@
-import { sleep } from '../../lib/base/time/sleep.ts';
+import { sleep } from '../../lib/base/async.ts';
 import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { countCalls } from '../../lib/platform/events.ts';

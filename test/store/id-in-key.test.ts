@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { idOfSegment, keySegment } from '../../lib/store/id-in-key.ts';
+import { idOfSegment, keySegment } from '../../lib/store/key.ts';
 
 const CHARACTERS = [...'ABYZabyz019._:-'];
 const id = fc.oneof(

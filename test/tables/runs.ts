@@ -1,5 +1,5 @@
+import { sleep } from '../../lib/base/async.ts';
 import { parseJson } from '../../lib/base/json/json.ts';
-import { sleep } from '../../lib/base/time/sleep.ts';
 import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { countCalls } from '../../lib/platform/events.ts';

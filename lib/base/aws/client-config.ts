@@ -1,5 +1,5 @@
 import { Agent } from 'node:https';
-import { type ProxyEnvironment, proxyEnvironment } from './proxy-environment.ts';
+import { hideUser, preview } from '../json/faults.ts';
 
 export type AwsEnvironment = ProxyEnvironment;
 
@@ -61,3 +61,97 @@ function credentialsIn(environment: AwsEnvironment) {
   if (!accessKeyId || !secretAccessKey || environment['AWS_PROFILE']) return {};
   return { credentials: { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) } };
 }
+
+/** In the words of an SDK client's configuration. What is absent is left to the SDK. */
+type QueueEndpoint = {
+  readonly endpoint?: string;
+  readonly region?: string;
+  readonly useFipsEndpoint?: true;
+  readonly useDualstackEndpoint?: true;
+};
+
+type Environment = Readonly<Partial<Record<string, string>>>;
+
+/*
+ * The hosts of SQS. Sources: Amazon SQS endpoints and quotas, in the AWS General Reference; Internetwork traffic
+ * privacy, in the SQS developer guide. Not those with `queue`, of the API of 2009.
+ */
+const REGION = '[a-z]{2,}(?:-[a-z]+)+-\\d+';
+const SUFFIX = '(?:amazonaws\\.com(?:\\.cn)?|api\\.aws|api\\.amazonwebservices\\.com\\.cn)';
+const OF_SQS = new RegExp(`(?:^|\\.)sqs(?:-fips)?\\.(${REGION})\\.`);
+const PUBLIC = new RegExp(`^sqs(?:-fips)?\\.${REGION}\\.${SUFFIX}$`);
+
+/**
+ * Where the requests for a queue go: to `AWS_ENDPOINT_URL_SQS` or `AWS_ENDPOINT_URL` if one is set, otherwise to the host of
+ * its URL; in the region that this host names, an emulator's (`sqs.eu-central-1.localhost`) included, otherwise in that of
+ * `AWS_REGION` or `AWS_DEFAULT_REGION`. `queueUrl` is an http or https URL.
+ */
+export function queueEndpoint(queueUrl: string, environment: Environment): QueueEndpoint {
+  const { hostname, port, origin } = new URL(queueUrl);
+  const region =
+    OF_SQS.exec(hostname)?.[1] ?? (environment['AWS_REGION'] || environment['AWS_DEFAULT_REGION']);
+  const inRegion = region ? { region } : {};
+  const set = environment['AWS_ENDPOINT_URL_SQS'] || environment['AWS_ENDPOINT_URL'];
+  if (set) return { endpoint: set, ...inRegion };
+  if (!PUBLIC.test(hostname) || port !== '') return { endpoint: origin, ...inRegion };
+  // The SDK refuses an endpoint together with these two, so it forms the endpoint from the region.
+  const isOn = (name: string) => environment[name]?.toLowerCase() === 'true';
+  if (isOn('AWS_USE_FIPS_ENDPOINT') || isOn('AWS_USE_DUALSTACK_ENDPOINT'))
+    return {
+      ...(hostname.startsWith('sqs-fips.') ? { useFipsEndpoint: true } : {}),
+      ...(hostname.includes('.api.') ? { useDualstackEndpoint: true } : {}),
+      ...inRegion,
+    };
+  // It speaks https, whatever the URL says.
+  return { endpoint: `https://${hostname}`, ...inRegion };
+}
+
+export type ProxyEnvironment = Readonly<Partial<Record<string, string>>>;
+
+/** Node reads the names in lower case first. */
+const PROXIES = ['https_proxy', 'HTTPS_PROXY'] as const;
+
+/** Used where no proxy for https is named, as most programs do; Node itself does not know them. */
+const ALL = ['all_proxy', 'ALL_PROXY'] as const;
+
+const EXCEPTIONS = ['NO_PROXY', 'no_proxy'] as const;
+
+/** For the `proxyEnv` of Node's agents. Throws `TypeError` for a proxy that cannot be used (see `proxyFaults`). */
+export function proxyEnvironment(environment: ProxyEnvironment): Record<string, string> {
+  const [fault] = proxyFaults(environment);
+  if (fault !== undefined) throw new TypeError(fault);
+  const proxies = namesIn(environment).map((name) => [
+    ALL.some((all) => all === name) ? 'HTTPS_PROXY' : name,
+    environment[name],
+  ]);
+  const exceptions = EXCEPTIONS.flatMap((name) => (environment[name] ? [[name, environment[name]]] : []));
+  return Object.fromEntries([...proxies, ...exceptions]);
+}
+
+/** Proxies that cannot be used: Node would ignore them and send the request directly, or print their passwords. */
+export function proxyFaults(
+  environment: ProxyEnvironment,
+  node: string = process.versions.node,
+): readonly string[] {
+  return namesIn(environment).flatMap((name) => {
+    const proxy = environment[name];
+    if (!proxy) return [];
+    if (!isProxyUrl(proxy))
+      return [`${name}: expected the http or https URL of a proxy, got ${preview(proxy, hideUser)}`];
+    return knowsProxies(node) ? [] : [`${name}: expected Node 22.21, 24.5 or newer for a proxy, got ${node}`];
+  });
+}
+
+/** Whether the agents of this Node take `proxyEnv`: an older one ignores it. */
+function knowsProxies(node: string): boolean {
+  const [major = 0, minor = 0] = node.split('.').map(Number);
+  return major === 22 ? minor >= 21 : major > 24 || (major === 24 && minor >= 5);
+}
+
+function namesIn(environment: ProxyEnvironment): readonly string[] {
+  const named = PROXIES.filter((name) => environment[name]);
+  return named.length > 0 ? named : ALL.filter((name) => environment[name]).slice(0, 1);
+}
+
+const isProxyUrl = (text: string) =>
+  text.trim() === text && URL.canParse(text) && /^https?:\/\/[^/]/i.test(text);

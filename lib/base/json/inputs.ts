@@ -91,3 +91,57 @@ export const each: ListOf = (schema, { error, most }) =>
 
 /** A list of any length that may contain duplicates: for lists that no message carries. */
 export const anyNumberOf: ListOf = (schema, { error }) => z.array(schema, { error });
+
+/* Objects with names from outside: zod's own `record` drops a member named `__proto__` without a word. */
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const anyRecord = (error = 'an object') => z.custom<Record<string, unknown>>(isObject, { error });
+
+/** An object whose members all fit a schema, which may not transform them. */
+export const recordOf = <Value>(member: z.ZodMiniType<Value, Value>, error = 'an object') =>
+  z.custom<Record<string, Value>>(
+    (value) => isObject(value) && Object.values(value).every((each) => member.safeParse(each).success),
+    { error },
+  );
+
+/** For names that came from outside: every object also has `constructor`, `toString` and `__proto__`. */
+export const own = <Value>(
+  object: Readonly<Partial<Record<string, Value>>>,
+  name: string,
+): Value | undefined => (Object.hasOwn(object, name) ? object[name] : undefined);
+
+/**
+ * Zod passes all faults on as the arguments of one call: those of a hostile list take gigabytes, or overflow the stack.
+ * So only the first fault of a large value is reported.
+ */
+export function checkedBy<T>(
+  schema: Pick<z.ZodMiniType<T>, 'safeParse'>,
+  value: unknown,
+): z.core.util.SafeParseResult<T> {
+  const checked = schema.safeParse(value, FIRST_FAULT);
+  return checked.success || isLarge(value) ? checked : schema.safeParse(value);
+}
+
+const FIRST_FAULT: z.core.ParseContextInternal<z.core.$ZodIssue> = { abortEarly: true };
+
+const MOST_VALUES = 50_000;
+/** What an object counts for, since each of its members may be missing. */
+const OBJECT = 10;
+
+function isLarge(value: unknown): boolean {
+  let left = MOST_VALUES;
+  const open = [value];
+  while (open.length > 0 && left > 0) {
+    const each = open.pop();
+    const isObject = typeof each === 'object' && each !== null;
+    left -= isObject ? OBJECT : 1;
+    if (!isObject) continue;
+    for (const name in each) {
+      open.push(Reflect.get(each, name));
+      if (open.length > left) return true;
+    }
+  }
+  return left <= 0;
+}

@@ -1,5 +1,3 @@
-import { isDeeperThan, JsonLimitError, MAX_DEPTH, MAX_DIGITS, tooDeep } from './json-limits.ts';
-
 /**
  * Reads JSON as `JSON.parse` does, except that an integer beyond 2^53 becomes a bigint: the digits of an id matter, and
  * a number would round them. Throws `SyntaxError` on anything but complete, valid JSON, and `JsonLimitError` if it
@@ -62,4 +60,75 @@ declare global {
     ): unknown;
     rawJSON(text: string): object;
   }
+}
+
+/** How deep JSON may be nested (RFC 8259, section 9): V8's parser and recursion have room for several times as much. */
+export const MAX_DEPTH = 512;
+
+/** The most digits of an integer that is read as a bigint: making one takes more than linear time. */
+const MAX_DIGITS = 1_000;
+
+/** Of a response that is parsed: each takes up to 300 bytes of memory. 25,000 cards have about so many. */
+const MAX_VALUES = 1_000_000;
+
+/** Valid JSON, as far as it was read, that is beyond a limit: reading it again does not help. */
+export class JsonLimitError extends Error {
+  override readonly name = 'JsonLimitError';
+}
+
+/** The error for arrays and objects nested too deeply; `where` is a place in the text, such as ` at byte 7`. */
+export const tooDeep = (where = ''): JsonLimitError =>
+  new JsonLimitError(`expected at most ${MAX_DEPTH} levels of nested arrays and objects, got more${where}`);
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+
+/** Whether arrays and objects are nested more than `most` deep; brackets in strings are ignored. For any text. */
+export function isDeeperThan(text: string, most: number): boolean {
+  if (text.length <= most) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    // `[` and `{`, `]` and `}`: the same but for one bit.
+    else if ((code | 0x20) === 0x7b) depth += 1;
+    else if ((code | 0x20) === 0x7d) depth -= 1;
+    if (depth > most) return true;
+  }
+  return false;
+}
+
+/** Whether a JSON text holds more than `most` values; commas and brackets in strings are ignored. For any text. */
+export function holdsMoreValues(text: string, most: number): boolean {
+  if (text.length <= most) return false;
+  let values = 1;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    // An array or object has one value more than commas. `[` and `{` are the same but for one bit.
+    else if (code === COMMA || (code | 0x20) === 0x7b) values += 1;
+    if (values > most) return true;
+  }
+  return false;
+}
+
+/** The index of the quote that closes the string whose opening quote is at `quote`; the end of the text if none does. */
+function endOfString(text: string, quote: number): number {
+  for (let from = quote + 1; ; ) {
+    const end = text.indexOf('"', from);
+    if (end === -1) return text.length;
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+    from = end + 1;
+  }
+}
+
+/** Throws `JsonLimitError` if JSON in UTF-8 holds more values than are parsed. It need not be valid. `what` it is, in words. */
+export function refuseManyValues(bytes: Uint8Array, most = MAX_VALUES, what = 'a response'): void {
+  if (bytes.byteLength <= most) return;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  if (holdsMoreValues(text, most))
+    throw new JsonLimitError(`expected at most ${most} values in ${what}, got more`);
 }

@@ -9,9 +9,9 @@ import {
 } from '../../base/index.ts';
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
 import { redact } from '../redact.ts';
-import type { BodyBudget } from './body-budget.ts';
 import { pageTitle, parseRetryAfter, readErrorBody } from './error-body.ts';
 import type { Exchange, ExchangeResponse } from './exchange.ts';
+import type { BodyBudget } from './read-body.ts';
 import { type MakeRoom, readBody } from './read-body.ts';
 
 export type PlatformRequest = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AwsError } from '../../../lib/base/aws/aws-error.ts';
+import { AwsError } from '../../../lib/base/aws/fault.ts';
 
 test('a response that is none of the service, such as a page of a proxy, is not quoted', () => {
   const unreadable = Object.assign(

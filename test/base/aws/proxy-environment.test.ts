@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { proxyFaults } from '../../../lib/base/aws/proxy-environment.ts';
+import { proxyFaults } from '../../../lib/base/aws/client-config.ts';
 
 test.each(['20.19.0', '22.15.0', '22.20.1', '23.11.0', '24.4.9'])(
   'Node %s would ignore a proxy: a fault',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { queueEndpoint } from '../../../lib/base/aws/queue-endpoint.ts';
+import { queueEndpoint } from '../../../lib/base/aws/client-config.ts';
 import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
 
 const credentials = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'a-secret-key' };

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hasLongDigits, parseJson, printJson } from '../../../lib/base/json/json.ts';
-import { JsonLimitError } from '../../../lib/base/json/json-limits.ts';
+import { hasLongDigits, JsonLimitError, parseJson, printJson } from '../../../lib/base/json/json.ts';
 import { idDigits } from '../../../lib/platform/id.ts';
 import { anyCodePoint } from '../../any-text.ts';
 

@@ -1,5 +1,5 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { once } from '../../../lib/base/once.ts';
+import { once } from '../../../lib/base/async.ts';
 import { runBatch } from '../../../lib/jobs/handle-once.ts';
 import { openJobStorage } from '../../../lib/jobs/job-storage.ts';
 import { openWorker, renewedLease } from '../../../lib/jobs/open-worker.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lock } from 'proper-lockfile';
-import { sleep } from '../../../lib/base/time/sleep.ts';
+import { sleep } from '../../../lib/base/async.ts';
 import type { Engine, Fetching } from '../engines/engine.ts';
 import type { Guard } from './guard.ts';
 import { endOfLog, startProgram } from './programs.ts';

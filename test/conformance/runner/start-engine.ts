@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sleep } from '../../../lib/base/time/sleep.ts';
+import { sleep } from '../../../lib/base/async.ts';
 import type { Engines } from '../../base/aws/engines.ts';
 import type { Engine, Launch } from '../engines/engine.ts';
 import type { Guard } from './guard.ts';

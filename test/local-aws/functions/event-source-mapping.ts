@@ -1,5 +1,5 @@
 import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
-import { sleep } from '../../../lib/base/time/sleep.ts';
+import { sleep } from '../../../lib/base/async.ts';
 import type { LocalAws } from '../services/start-aws.ts';
 import {
   createHandlerProcess,

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CreateTableCommand, DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
-import { sleep } from '../../../lib/base/time/sleep.ts';
+import { sleep } from '../../../lib/base/async.ts';
 import { credentials, REGION } from '../identity.ts';
 import { tolerateAbortedRequests } from './aborted-requests.ts';
 

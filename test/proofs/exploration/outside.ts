@@ -1,4 +1,4 @@
-import { AwsError } from '../../../lib/base/aws/aws-error.ts';
+import { AwsError } from '../../../lib/base/aws/fault.ts';
 import type { Pace } from '../../../lib/pace/pace.ts';
 import { PaceWaitError } from '../../../lib/pace/pace.ts';
 import type { Send } from '../../../lib/platform/http/transport.ts';

@@ -59,11 +59,11 @@ export const groups = {
       'lib/jobs/after-failure.ts',
       'lib/platform/{retry,call,outage}.ts',
       'lib/platform/http/error-body.ts',
-      'lib/base/time/backoff.ts',
+      'lib/base/async.ts',
     ],
     tests: [
       'test/jobs/after-failure.test.ts',
-      'test/base/time/backoff.test.ts',
+      'test/base/backoff.test.ts',
       'test/platform/http/{retry-after,transport}.test.ts',
       'test/platform/{retry,outage,shape-faults,private-texts}.test.ts',
       'test/platform/call.test.ts',

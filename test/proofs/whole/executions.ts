@@ -1,4 +1,4 @@
-import { AwsError } from '../../../lib/base/aws/aws-error.ts';
+import { AwsError } from '../../../lib/base/aws/fault.ts';
 import { parseExecutionInput } from '../../../lib/jobs/types/snapshot/execution-input.ts';
 import { afterStepFailure } from '../../../lib/snapshot/durable/after-step-failure.ts';
 import type { DurableSteps } from '../../../lib/snapshot/durable/durable-snapshot.ts';

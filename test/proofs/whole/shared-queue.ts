@@ -1,4 +1,4 @@
-import { AwsError } from '../../../lib/base/aws/aws-error.ts';
+import { AwsError } from '../../../lib/base/aws/fault.ts';
 import type { Queue, QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import type { Act, Process, World } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AwsError } from '../../../lib/base/aws/aws-error.ts';
+import { AwsError } from '../../../lib/base/aws/fault.ts';
 import type { PlatformFailure } from '../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../lib/platform/platform-error.ts';
 import { afterStepFailure } from '../../../lib/snapshot/durable/after-step-failure.ts';

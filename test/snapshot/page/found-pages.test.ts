@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseJson, printJson } from '../../../lib/base/json/json.ts';
-import { JsonLimitError, MAX_DEPTH } from '../../../lib/base/json/json-limits.ts';
+import { JsonLimitError, MAX_DEPTH, parseJson, printJson } from '../../../lib/base/json/json.ts';
 import { idDigits } from '../../../lib/platform/id.ts';
 import { typesSeen } from '../../../lib/snapshot/page/record-fields.ts';
 import { allDigits } from '../../../lib/snapshot/page/record-index.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_DEPTH } from '../../../lib/base/json/json-limits.ts';
+import { MAX_DEPTH } from '../../../lib/base/json/json.ts';
 import { isFilledText, skipDeepValue, skipSpace, skipValue } from '../../../lib/snapshot/page/json-bytes.ts';
 import { jsonOf } from './json-of.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseJson, printJson } from '../../../lib/base/json/json.ts';
-import { JsonLimitError } from '../../../lib/base/json/json-limits.ts';
+import { JsonLimitError, parseJson, printJson } from '../../../lib/base/json/json.ts';
 import { compareIds, idDigits } from '../../../lib/platform/id.ts';
 import { scanList, scanObject, scanRecord } from '../../../lib/snapshot/page/scan-response.ts';
 import { cardsIn } from '../../../lib/snapshot/sources/cards/scan.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
-import { sleep } from '../../../lib/base/time/sleep.ts';
+import { sleep } from '../../../lib/base/async.ts';
 import { createLocalPace } from '../../../lib/pace/fleet-pace.ts';
 import { createPlatform } from '../../../lib/platform/client.ts';
 import { countCalls } from '../../../lib/platform/events.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { once } from '../../../lib/base/once.ts';
+import { once } from '../../../lib/base/async.ts';
 import type { Store } from '../../../lib/store/store.ts';
 
 /** One for all: to make one takes longer than most queries. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { parquetMetadata } from 'hyparquet';
-import { once } from '../../../lib/base/once.ts';
+import { once } from '../../../lib/base/async.ts';
 import type { TableColumns } from '../../../lib/tables/parquet/hive-type.ts';
 import { createParquetFile } from '../../../lib/tables/parquet/parquet-writer.ts';
 import { jsonOf } from '../../snapshot/page/json-of.ts';

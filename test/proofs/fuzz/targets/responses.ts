@@ -1,6 +1,6 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
-import { once } from '../../../../lib/base/once.ts';
+import { once } from '../../../../lib/base/async.ts';
 import type { Call } from '../../../../lib/platform/call.ts';
 import { createPlatform } from '../../../../lib/platform/client.ts';
 import type { Endpoint, EndpointInput } from '../../../../lib/platform/endpoint.ts';

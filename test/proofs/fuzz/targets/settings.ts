@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import * as z from 'zod/mini';
-import { own } from '../../../../lib/base/json/record-schema.ts';
+import { own } from '../../../../lib/base/json/inputs.ts';
 import { readAllow } from '../../../../lib/jobs/allow.ts';
 import { readFollowers } from '../../../../lib/jobs/types/snapshot/execution-input.ts';
 import {

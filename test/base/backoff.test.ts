@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { backoffMs } from '../../../lib/base/time/backoff.ts';
+import { backoffMs } from '../../lib/base/async.ts';
 
 const limits = { baseDelayMs: 250, maxDelayMs: 20_000 };
 
