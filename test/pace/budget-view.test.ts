@@ -25,11 +25,7 @@ function createView({ failures = 0 } = {}) {
     },
     clock,
   );
-  const run = async <T>(act: () => Promise<T>): Promise<T> => {
-    const [done] = await Promise.allSettled([act(), clock.run()]);
-    if (done.status === 'rejected') throw done.reason;
-    return done.value;
-  };
+  const run = <T>(act: () => Promise<T>): Promise<T> => clock.finish(act());
   return { view, clock, state, run };
 }
 

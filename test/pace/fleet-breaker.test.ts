@@ -35,16 +35,8 @@ function createWorker(
     onOpen: () => log.push('opened'),
     onClosed: () => log.push('closed'),
   });
-  const pass = async (ms: number) => {
-    const slept = clock.sleep(ms);
-    await clock.run();
-    await slept;
-  };
-  const blockedMs = async () => {
-    const blocked = breaker.blockedMs();
-    await clock.run();
-    return blocked;
-  };
+  const pass = (ms: number) => clock.finish(clock.sleep(ms));
+  const blockedMs = () => clock.finish(breaker.blockedMs());
   const takeLog = () => log.splice(0);
   return { breaker, memory, clock, pass, blockedMs, takeLog };
 }

@@ -34,14 +34,17 @@ function createItem() {
   return { item, state, set };
 }
 
+/** A pace over such an item. */
+function paced(options: Omit<Parameters<typeof createFleetPace>[0], 'item'>) {
+  const clock = createVirtualClock();
+  const over = createItem();
+  return { clock, ...over, pace: createFleetPace({ ...clock, ...options, item: over.item }) };
+}
+
 describe('while the table is unavailable', () => {
   test('nothing leaves, with one warning, and calls leave at once when it is back', async () => {
-    const clock = createVirtualClock();
-    const { item, state } = createItem();
     const reported: string[] = [];
-    const pace = createFleetPace({
-      ...clock,
-      item,
+    const { clock, pace, state } = paced({
       rate: 9.5,
       concurrency: 8,
       onTableAway: (cause) => reported.push(String(cause)),
@@ -61,9 +64,7 @@ describe('while the table is unavailable', () => {
   });
 
   test('a call that may not wait as long is refused, and those that have waited try it no more', async () => {
-    const clock = createVirtualClock();
-    const { item, state } = createItem();
-    const pace = createFleetPace({ ...clock, item, rate: 1, concurrency: 8, maxWaitMs: 5_000 });
+    const { clock, pace, state } = paced({ rate: 1, concurrency: 8, maxWaitMs: 5_000 });
     state.isUnavailable = true;
 
     const calls = Promise.allSettled([1, 2, 3].map(() => pace.run(async () => 'left')));
@@ -88,21 +89,18 @@ describe('while the table is unavailable', () => {
   });
 
   test('a 429 stops this process immediately, and the fleet once the table is back', async () => {
-    const clock = createVirtualClock();
-    const { item, state } = createItem();
-    const pace = createFleetPace({ ...clock, item, rate: 9.5, concurrency: 1 });
-    const first = pace.run(async (slot) => {
-      state.isUnavailable = true;
-      await pace.throttled(slot, 60_000);
-      state.isUnavailable = false;
-    });
-    await clock.run();
-    await first;
+    const { clock, pace, item, state } = paced({ rate: 9.5, concurrency: 1 });
+    await clock.finish(
+      pace.run(async (slot) => {
+        state.isUnavailable = true;
+        await pace.throttled(slot, 60_000);
+        state.isUnavailable = false;
+      }),
+    );
 
-    const next = pace.run(async () => clock.now());
-    await clock.run();
+    const next = await clock.finish(pace.run(async () => clock.now()));
 
-    expect(await next).toBeGreaterThan(59_900);
+    expect(next).toBeGreaterThan(59_900);
     expect(await item.read()).toMatchObject({ incidents: 1 });
   });
 });
@@ -139,9 +137,7 @@ test('a take that was aborted while the table responds does not run beside the n
 
 describe('a paused budget', () => {
   test('refuses a call that may not wait, for a minute', async () => {
-    const clock = createVirtualClock();
-    const { item, set } = createItem();
-    const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, maxWaitMs: 20_000 });
+    const { pace, set } = paced({ rate: 10, concurrency: 1, maxWaitMs: 20_000 });
     await set({ pausedAtMs: 0 });
 
     const call = pace.run(async () => 'left');
@@ -152,9 +148,7 @@ describe('a paused budget', () => {
   });
 
   test('lets a patient call leave once it is resumed', async () => {
-    const clock = createVirtualClock();
-    const { item, set } = createItem();
-    const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1 });
+    const { clock, pace, set } = paced({ rate: 10, concurrency: 1 });
     await set({ pausedAtMs: 0 });
 
     const call = pace.run(async () => clock.now());
@@ -166,9 +160,7 @@ describe('a paused budget', () => {
   });
 
   test('voids slots that were reserved before the pause', async () => {
-    const clock = createVirtualClock();
-    const { item, set } = createItem();
-    const pace = createFleetPace({ ...clock, item, rate: 1, concurrency: 2, maxWaitMs: 20_000 });
+    const { clock, pace, set } = paced({ rate: 1, concurrency: 2, maxWaitMs: 20_000 });
     const left: number[] = [];
     const calls = Promise.allSettled([1, 2].map(() => pace.run(async () => left.push(clock.now()))));
     await clock.run(500);
@@ -211,9 +203,7 @@ test('a 429 is reported to a pace that is opened later', async () => {
   const clock = createVirtualClock();
   const local = createLocalPace({ ...clock, rate: 10, concurrency: 1 });
   const pace = openedLater(10, async () => local);
-  const call = pace.run(async (slot) => pace.throttled(slot, undefined));
-  await clock.run();
-  await call;
+  await clock.finish(pace.run(async (slot) => pace.throttled(slot, undefined)));
 
   expect(local.counts().throttled).toBe(1);
 });

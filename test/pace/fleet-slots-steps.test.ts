@@ -44,11 +44,7 @@ function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
     signal: undefined,
     demand: () => ({ ...demand, ...given }),
   });
-  const run = async <T>(act: () => Promise<T>): Promise<T> => {
-    const [done] = await Promise.allSettled([act(), clock.run()]);
-    if (done.status === 'rejected') throw done.reason;
-    return done.value;
-  };
+  const run = <T>(act: () => Promise<T>): Promise<T> => clock.finish(act());
   return {
     slots,
     state,

@@ -14,16 +14,9 @@ function createWorker({
   clock = createVirtualClock(),
 } = {}) {
   const slots = createFleetSlots({ item, rate: 10, maxWaitMs, greed: 'block', clock });
-  const take = async () => {
-    const slot = slots.take({ calledAt: momentOf(clock), signal: undefined, demand: () => demand });
-    await clock.run();
-    return slot;
-  };
-  const pass = async (ms: number) => {
-    const slept = clock.sleep(ms);
-    await clock.run();
-    await slept;
-  };
+  const take = () =>
+    clock.finish(slots.take({ calledAt: momentOf(clock), signal: undefined, demand: () => demand }));
+  const pass = (ms: number) => clock.finish(clock.sleep(ms));
   return { item, slots, take, pass };
 }
 

@@ -13,22 +13,23 @@ export type MakePace = (options: {
 
 /** What every pace promises, whether for one process or for a fleet. */
 export function paceSuite(name: string, makePace: MakePace): void {
+  const paced = (options: Pick<Parameters<MakePace>[0], 'rate' | 'concurrency' | 'maxWaitMs'>) => {
+    const clock = createVirtualClock();
+    return { clock, pace: makePace({ ...options, ...clock }) };
+  };
+
   describe(name, () => {
     test('lets the first call leave immediately and spaces those that follow', async () => {
-      const clock = createVirtualClock();
-      const pace = makePace({ rate: 2.5, concurrency: 8, ...clock });
+      const { clock, pace } = paced({ rate: 2.5, concurrency: 8 });
       const leftAt: number[] = [];
 
-      const all = Promise.all([1, 2, 3].map(() => pace.run(async () => leftAt.push(clock.now()))));
-      await clock.run();
-      await all;
+      await clock.finish(Promise.all([1, 2, 3].map(() => pace.run(async () => leftAt.push(clock.now())))));
 
       expect(leftAt).toEqual([0, 395, 795]);
     });
 
     test('never has more in flight than allowed', async () => {
-      const clock = createVirtualClock();
-      const pace = makePace({ rate: 100, concurrency: 3, ...clock });
+      const { clock, pace } = paced({ rate: 100, concurrency: 3 });
       let [inFlight, most] = [0, 0];
       const call = async () => {
         inFlight += 1;
@@ -37,40 +38,30 @@ export function paceSuite(name: string, makePace: MakePace): void {
         inFlight -= 1;
       };
 
-      const all = Promise.all(Array.from({ length: 20 }, () => pace.run(call)));
-      await clock.run();
-      await all;
+      await clock.finish(Promise.all(Array.from({ length: 20 }, () => pace.run(call))));
 
       expect(most).toBe(3);
     });
 
     test('returns what the call returns, and throws what it throws', async () => {
-      const clock = createVirtualClock();
-      const pace = makePace({ rate: 100, concurrency: 3, ...clock });
+      const { clock, pace } = paced({ rate: 100, concurrency: 3 });
 
       const returned = pace.run(async () => 'result');
       const thrown = pace.run(async () => {
         throw new Error('from the call');
       });
-      const both = Promise.allSettled([returned, thrown]);
-      await clock.run();
-      await both;
+      await clock.finish(Promise.allSettled([returned, thrown]));
 
       await expect(returned).resolves.toBe('result');
       await expect(thrown).rejects.toThrow('from the call');
     });
 
     test('stops all calls for as long as a 429 asks, and then lets fewer leave', async () => {
-      const clock = createVirtualClock();
-      const pace = makePace({ rate: 9.5, concurrency: 8, ...clock });
+      const { clock, pace } = paced({ rate: 9.5, concurrency: 8 });
       const leftAt: number[] = [];
 
-      const first = pace.run(async (slot) => pace.throttled(slot, 7_000));
-      await clock.run();
-      await first;
-      const rest = Promise.all([1, 2].map(() => pace.run(async () => leftAt.push(clock.now()))));
-      await clock.run();
-      await rest;
+      await clock.finish(pace.run(async (slot) => pace.throttled(slot, 7_000)));
+      await clock.finish(Promise.all([1, 2].map(() => pace.run(async () => leftAt.push(clock.now())))));
 
       expect(leftAt[0]).toBeCloseTo(6_995);
       expect((leftAt[1] ?? 0) - (leftAt[0] ?? 0)).toBeCloseTo(1000 / (9.5 * 0.7));
@@ -78,40 +69,30 @@ export function paceSuite(name: string, makePace: MakePace): void {
     });
 
     test('waits 30 seconds if a 429 does not say how long', async () => {
-      const clock = createVirtualClock();
-      const pace = makePace({ rate: 9.5, concurrency: 8, ...clock });
+      const { clock, pace } = paced({ rate: 9.5, concurrency: 8 });
 
-      const first = pace.run(async (slot) => pace.throttled(slot));
-      await clock.run();
-      await first;
-      const next = pace.run(async () => clock.now());
-      await clock.run();
+      await clock.finish(pace.run(async (slot) => pace.throttled(slot)));
+      const next = await clock.finish(pace.run(async () => clock.now()));
 
-      await expect(next).resolves.toBeCloseTo(29_995);
+      expect(next).toBeCloseTo(29_995);
     });
 
     test('lowers the rate once for all calls of one incident', async () => {
-      const clock = createVirtualClock();
-      const pace = makePace({ rate: 50.5, concurrency: 8, ...clock });
+      const { clock, pace } = paced({ rate: 50.5, concurrency: 8 });
       const refused = async (slot: { readonly atMs: number; readonly waitedMs: number }) => {
         await clock.sleep(500);
         await pace.throttled(slot, 1_000);
       };
 
-      const all = Promise.all([1, 2, 3, 4].map(() => pace.run(refused)));
-      await clock.run();
-      await all;
+      await clock.finish(Promise.all([1, 2, 3, 4].map(() => pace.run(refused))));
 
       expect(pace.counts().effectiveRate).toBeCloseTo(50.5 * 0.7);
       expect(pace.counts().throttled).toBe(4);
     });
 
     test('restores 2 % of the rate for each clean half minute, up to the full rate', async () => {
-      const clock = createVirtualClock();
-      const pace = makePace({ rate: 10, concurrency: 1, ...clock });
-      const first = pace.run(async (slot) => pace.throttled(slot, 0));
-      await clock.run();
-      await first;
+      const { clock, pace } = paced({ rate: 10, concurrency: 1 });
+      await clock.finish(pace.run(async (slot) => pace.throttled(slot, 0)));
 
       await clock.run(29_999);
       const before = pace.counts().effectiveRate;
@@ -124,12 +105,9 @@ export function paceSuite(name: string, makePace: MakePace): void {
     });
 
     test('refuses a call that would wait too long, without calling and without taking its slot', async () => {
-      const clock = createVirtualClock();
-      const pace = makePace({ rate: 9.5, concurrency: 8, maxWaitMs: 5_000, ...clock });
+      const { clock, pace } = paced({ rate: 9.5, concurrency: 8, maxWaitMs: 5_000 });
       let called = false;
-      const first = pace.run(async (slot) => pace.throttled(slot, 60_000));
-      await clock.run();
-      await first;
+      await clock.finish(pace.run(async (slot) => pace.throttled(slot, 60_000)));
 
       const refused = pace.run(async () => {
         called = true;
@@ -145,12 +123,9 @@ export function paceSuite(name: string, makePace: MakePace): void {
     });
 
     test('counts the slots that it granted and the calls that used them', async () => {
-      const clock = createVirtualClock();
-      const pace = makePace({ rate: 50, concurrency: 4, ...clock });
+      const { clock, pace } = paced({ rate: 50, concurrency: 4 });
 
-      const all = Promise.all(Array.from({ length: 30 }, () => pace.run(() => clock.sleep(10))));
-      await clock.run();
-      await all;
+      await clock.finish(Promise.all(Array.from({ length: 30 }, () => pace.run(() => clock.sleep(10)))));
       const { granted, used, wasted, waitedMs, throttled, effectiveRate } = pace.counts();
 
       expect({ used, throttled, effectiveRate }).toEqual({ used: 30, throttled: 0, effectiveRate: 50 });
@@ -159,8 +134,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
     });
 
     test('lets the call after a refused one leave on time, as if the refused one had never existed', async () => {
-      const clock = createVirtualClock();
-      const pace = makePace({ rate: 2.5, concurrency: 8, maxWaitMs: 500, ...clock });
+      const { clock, pace } = paced({ rate: 2.5, concurrency: 8, maxWaitMs: 500 });
       const leftAt: number[] = [];
       const call = async () => leftAt.push(clock.now());
 
@@ -169,9 +143,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       await first;
       const burst = Promise.allSettled([1, 2, 3, 4].map(() => pace.run(call)));
       await clock.run(600);
-      const next = pace.run(call);
-      await clock.run();
-      await next;
+      await clock.finish(pace.run(call));
       const refused = (await burst).filter(({ status }) => status === 'rejected');
 
       expect(leftAt).toEqual([0, 395, 795]);
@@ -180,8 +152,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
     });
 
     test('passes the abort of a caller through, and lets the next one have the slot', async () => {
-      const clock = createVirtualClock();
-      const pace = makePace({ rate: 2.5, concurrency: 8, ...clock });
+      const { clock, pace } = paced({ rate: 2.5, concurrency: 8 });
       const stop = new AbortController();
       const reason = new Error('enough');
       const first = pace.run(async () => 'first');
@@ -200,8 +171,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
     });
 
     test('lets a call prepare shortly before its slot, and takes the slot last', async () => {
-      const clock = createVirtualClock();
-      const pace = makePace({ rate: 2.5, concurrency: 8, ...clock });
+      const { clock, pace } = paced({ rate: 2.5, concurrency: 8 });
       const log: string[] = [];
       const run = (name: string, prepareMs: number) =>
         pace.run(async () => void log.push(`${name} leaves at ${clock.now()}`), {
@@ -211,9 +181,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
           },
         });
 
-      const all = Promise.all([run('a', 100), run('b', 20), run('c', 5_000), run('d', 20)]);
-      await clock.run();
-      await all;
+      await clock.finish(Promise.all([run('a', 100), run('b', 20), run('c', 5_000), run('d', 20)]));
 
       const at = (what: string) =>
         Number(
@@ -234,8 +202,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
     });
 
     test('counts no slot for a call whose preparation fails', async () => {
-      const clock = createVirtualClock();
-      const pace = makePace({ rate: 2.5, concurrency: 1, ...clock });
+      const { clock, pace } = paced({ rate: 2.5, concurrency: 1 });
 
       const failing = pace.run(async () => 'left', { prepare: () => Promise.reject(new Error('no table')) });
       const expectation = expect(failing).rejects.toThrow('no table');
@@ -248,8 +215,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
     });
 
     test('refuses a call that has prepared if its slot then moves too far off', async () => {
-      const clock = createVirtualClock();
-      const pace = makePace({ rate: 9.5, concurrency: 8, maxWaitMs: 5_000, ...clock });
+      const { clock, pace } = paced({ rate: 9.5, concurrency: 8, maxWaitMs: 5_000 });
       const log: string[] = [];
       const refuse = () => pace.run(async (slot) => pace.throttled(slot, 60_000));
 
@@ -259,16 +225,13 @@ export function paceSuite(name: string, makePace: MakePace): void {
           await refuse();
         },
       });
-      const expectation = expect(prepared).rejects.toBeInstanceOf(PaceWaitError);
-      await clock.run();
-      await expectation;
+      await expect(clock.finish(prepared)).rejects.toBeInstanceOf(PaceWaitError);
 
       expect(log).toEqual(['prepared']);
     });
 
     test('an aborted take does not run beside the next one', async () => {
-      const clock = createVirtualClock();
-      const pace = makePace({ rate: 2.5, concurrency: 1, ...clock });
+      const { clock, pace } = paced({ rate: 2.5, concurrency: 1 });
       let [inFlight, most] = [0, 0];
       const stop = new AbortController();
       const call = async () => {
@@ -281,16 +244,13 @@ export function paceSuite(name: string, makePace: MakePace): void {
       const stopped = pace.run(call, { signal: stop.signal });
       await clock.run(50);
       stop.abort(new Error('enough'));
-      const rest = Promise.allSettled([stopped, pace.run(call)]);
-      await clock.run();
-      await rest;
+      await clock.finish(Promise.allSettled([stopped, pace.run(call)]));
 
       expect(most).toBe(1);
     });
 
     test('an aborted caller never leaves', async () => {
-      const clock = createVirtualClock();
-      const pace = makePace({ rate: 2, concurrency: 1, ...clock });
+      const { pace } = paced({ rate: 2, concurrency: 1 });
       const reason = new Error('before it began');
 
       const call = pace.run(async () => 'left', { signal: AbortSignal.abort(reason) });

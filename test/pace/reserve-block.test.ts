@@ -51,20 +51,16 @@ function createWorker({ budget, responseMs = 0, doubtMs = 0, ...given }: Given =
     ...options,
     ...{ clock, view, tally, proof, onSetBack: () => void setBack.push('set back') },
   };
-  const reserve = async (outlook = punctual, calledAt = momentOf(clock)) => {
+  const reserve = (outlook = punctual, calledAt = momentOf(clock)) => {
     const request = { calledAt, signal: undefined, demand: () => demand, outlook: () => outlook };
-    const reserving = reserveBlock(request, line).then(
-      (block) => ({ block, error: undefined }),
-      (error: unknown) => ({ block: undefined, error }),
+    return clock.finish(
+      reserveBlock(request, line).then(
+        (block) => ({ block, error: undefined }),
+        (error: unknown) => ({ block: undefined, error }),
+      ),
     );
-    await clock.run();
-    return reserving;
   };
-  const pass = async (ms: number) => {
-    const slept = clock.sleep(ms);
-    await clock.run();
-    await slept;
-  };
+  const pass = (ms: number) => clock.finish(clock.sleep(ms));
   const succeed = (incidents: number) => {
     const slot = { atMs: 0, waitedMs: 0 };
     proof.left(slot, incidents);

@@ -23,6 +23,19 @@ export function createVirtualClock({ lateness = () => 0, isBusy = () => false }:
     sleepers.splice(from, 0, sleeper);
   };
 
+  /** Wakes the sleepers one by one, in the order of their times, until none is left or `untilMs` is reached. */
+  const run = async (untilMs = Number.POSITIVE_INFINITY): Promise<void> => {
+    for (;;) {
+      await settle(isBusy);
+      const next = sleepers[0];
+      if (next === undefined || next.atMs > untilMs) break;
+      sleepers.shift();
+      nowMs = Math.max(nowMs, next.atMs);
+      next.wake();
+    }
+    nowMs = Number.isFinite(untilMs) ? Math.max(nowMs, untilMs) : nowMs;
+  };
+
   return {
     now: () => nowMs,
     sleep: (ms: number, signal?: AbortSignal) =>
@@ -40,17 +53,11 @@ export function createVirtualClock({ lateness = () => 0, isBusy = () => false }:
         add(sleeper);
         signal?.addEventListener('abort', stop, { once: true });
       }),
-    /** Wakes the sleepers one by one, in the order of their times, until none is left or `untilMs` is reached. */
-    async run(untilMs = Number.POSITIVE_INFINITY): Promise<void> {
-      for (;;) {
-        await settle(isBusy);
-        const next = sleepers[0];
-        if (next === undefined || next.atMs > untilMs) break;
-        sleepers.shift();
-        nowMs = Math.max(nowMs, next.atMs);
-        next.wake();
-      }
-      nowMs = Number.isFinite(untilMs) ? Math.max(nowMs, untilMs) : nowMs;
+    run,
+    /** Runs until nothing sleeps any more, and what `work` returns or throws. */
+    async finish<Value>(work: Promise<Value>): Promise<Value> {
+      await Promise.allSettled([work, run()]);
+      return work;
     },
   };
 }
