@@ -6,8 +6,13 @@ export const MOST_RESULT_BYTES = 100_000;
 /** For what the protocol puts around a result, and for the cursor. */
 const RESERVED_BYTES = 2_000;
 
-/** What a result is: `more` is continued by its cursor, `cut` is not; `refused` and those before it are of jobs to send. */
-type Status = 'complete' | 'more' | 'cut' | 'planned' | 'sent' | 'incomplete';
+/** What a result is: `more` is continued by its cursor, `cut` is not. */
+export const READ_STATUSES = ['complete', 'more', 'cut'] as const;
+
+/** The same of jobs that are to be sent. */
+export const SEND_STATUSES = ['planned', 'sent', 'incomplete'] as const;
+
+type Status = (typeof READ_STATUSES | typeof SEND_STATUSES)[number];
 
 /** What a tool returns. */
 export type ToolResult = {
@@ -23,14 +28,16 @@ export type ToolResult = {
   readonly cursorAfter?: (shown: number) => string | undefined;
 };
 
-/** A value as JSON in which nothing can move a cursor or reverse a text. */
-const safeJson = (value: unknown): string => shownJson(JSON.stringify(value ?? null));
+/** A value as JSON in which nothing can move a cursor or reverse a text, once it is parsed too. */
+const safeJson = (value: unknown): string => shownJson(JSON.stringify(value ?? null), '\\\\');
 
-/** The bytes of a value in a result, which is a text of JSON within JSON. */
-export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(safeJson(value)));
+/** The bytes of a value in a result. */
+export const bytesOf = (value: unknown): number => Buffer.byteLength(safeJson(value));
 
-/** A result as the JSON that a client gets. */
-export function printAnswer({ status, head, data, isCut = false, cursorAfter }: ToolResult): string {
+/** What a client gets: `status` says what it is, and everything in `data` fits. */
+export type Answer = { readonly status: Status; readonly data: object; readonly nextCursor?: string };
+
+export function answerOf({ status, head, data, isCut = false, cursorAfter }: ToolResult): Answer {
   const members = Object.entries(data);
   const names = members.map(([name, value]) => [name, Array.isArray(value) ? [] : null]);
   let left = MOST_RESULT_BYTES - RESERVED_BYTES - bytesOf({ ...head, data: Object.fromEntries(names) });
@@ -46,7 +53,8 @@ export function printAnswer({ status, head, data, isCut = false, cursorAfter }: 
   const first = shown[0]?.[1];
   const nextCursor = cursorAfter?.(Array.isArray(first) ? first.length : 0);
   const found = nextCursor !== undefined ? 'more' : isCut || left < 0 ? 'cut' : 'complete';
-  return safeJson({ status: status ?? found, ...head, nextCursor, data: Object.fromEntries(shown) });
+  const answer = { status: status ?? found, ...head, nextCursor, data: Object.fromEntries(shown) };
+  return JSON.parse(safeJson(answer)) as Answer;
 }
 
 /** The texts within a value, each of at most `most` characters. */

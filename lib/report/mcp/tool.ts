@@ -17,8 +17,8 @@ export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
-/** The most seconds that a tool which only reads may take. */
-export const MOST_SECONDS = 20;
+/** The most seconds of a call that reads, of one that sends, and of any whose client does not ask for progress. */
+export const MOST_SECONDS = { reads: 20, sends: 60, silent: 10 } as const;
 
 /** Reads the store and nothing else: no request to the platform. */
 export const READS = {
@@ -36,7 +36,7 @@ export const SENDS: typeof READS = {
   openWorldHint: true,
 };
 
-type JsonSchema = Record<string, unknown>;
+export type JsonSchema = Record<string, unknown>;
 
 /** A tool, whatever its arguments are. */
 export type Tool = {

@@ -21,6 +21,7 @@ export const contextOver = (store: Store, given: Partial<McpContext> = {}): McpC
 
 type Returned = {
   readonly isError: boolean;
+  /** The structured content as JSON, or what is said of an error. */
   readonly text: string;
   readonly value: Record<string, unknown>;
   /** The bytes of the result as it is sent. */
@@ -41,13 +42,13 @@ export async function connect(context: McpContext, tools: Readonly<Record<string
     signal?: AbortSignal,
   ): Promise<Returned> {
     const result = await client.callTool({ name, arguments: args }, signal === undefined ? {} : { signal });
-    const { content, isError = false } = result;
+    const { content, isError = false, structuredContent = {} } = result;
     const [first] = content;
-    const text = first?.type === 'text' ? first.text : '';
+    const said = first?.type === 'text' ? first.text : '';
     return {
       isError,
-      text,
-      value: isError ? {} : (JSON.parse(text) as Record<string, unknown>),
+      text: isError ? said : JSON.stringify(structuredContent),
+      value: structuredContent as Record<string, unknown>,
       bytes: Buffer.byteLength(JSON.stringify(result)),
     };
   }

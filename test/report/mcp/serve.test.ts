@@ -17,7 +17,10 @@ test('lines that are no messages, unknown methods and unknown tools stop nothing
   expect(await response(2)).toMatchObject({ error: { message: 'Tool no_such_tool not found' } });
   expect(await response(3)).toMatchObject({ error: { code: -32602 } });
   expect(await response(4)).toMatchObject({
-    result: { content: [{ text: expect.stringContaining('VALID') }] },
+    result: {
+      content: [{ type: 'text', text: 'complete: the result is the structured content' }],
+      structuredContent: { status: 'complete', data: { status: 'VALID' } },
+    },
   });
   input.end();
   await ended;
@@ -80,6 +83,23 @@ test('other calls are carried out meanwhile, and a call that the client cancels 
   write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
 
   await stopped;
+  input.end();
+  await ended;
+});
+
+test('a call whose client does not ask for progress ends within 10 s', async () => {
+  const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
+  onTestFinished(() => timeout.mockRestore());
+  const { input, write, response, ended } = await servePipes(context, {
+    late: { ...endless().tools.endless, call: async (_, { signal }) => signal.throwIfAborted() as never },
+  });
+
+  write(HELLO, call(1, 'late'));
+
+  expect(await response(1)).toMatchObject({
+    result: { isError: true, content: [{ text: expect.stringContaining('longer than 10 s') }] },
+  });
+  expect(timeout.mock.calls).toEqual([[10_000]]);
   input.end();
   await ended;
 });

@@ -43,6 +43,8 @@ test('all tools together are described in less than 12 KB', async () => {
   const { tools } = await server.client.listTools();
 
   expect(tools).toHaveLength(10);
+  for (const { outputSchema } of tools)
+    expect(outputSchema).toMatchObject({ properties: { status: { enum: expect.any(Array) } } });
   expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThan(12_000);
 });
 

@@ -193,12 +193,11 @@ test('a formula is checked with the place of each fault', async () => {
   expect(invalid.value).toMatchObject({ data: { status: 'INVALID', faults: [{ line: 1, column: 12 }] } });
 });
 
-test('text of the platform is a text within data, escaped in the JSON that is shown', async () => {
+test('text of the platform is a text within data, escaped where it could reverse what is shown', async () => {
   const { text, value } = await server.call('get', { source: 'calculations', id: '2000' });
 
   const found = await server.call('search', { text: 'ignore all' });
-  expect(found.value).toMatchObject({ data: { matches: [{ label: expect.stringContaining('\u202e') }] } });
-  expect(found.text).toContain('\\u202e');
+  expect(found.value).toMatchObject({ data: { matches: [{ label: expect.stringContaining('\\u202e') }] } });
   expect(found.text).not.toContain('\u202e');
   expect(text).not.toContain('\u202e');
   expect(text).not.toContain('\u0007');

@@ -20,7 +20,7 @@ const MOST_SQL = 50_000;
 /** `query`: one SELECT over everything that is stored. */
 export const query = defineTool({
   title: 'Query with SQL',
-  description: `Runs one SELECT (DuckDB's SQL) over the published runs, changes, job results and scores. It can only read these tables: no files, no network, no settings. At most ${MOST_ROWS} rows and ${MOST_SECONDS} seconds; integers beyond 2^53 are texts. Rows are counted in all; faults say what is missing or damaged in the store, and not in the rows. Without sql: lists the tables with their columns, and saved queries to start from.`,
+  description: `Runs one SELECT (DuckDB's SQL) over the published runs, changes, job results and scores. It can only read these tables: no files, no network, no settings. At most ${MOST_ROWS} rows and ${MOST_SECONDS.reads} seconds; integers beyond 2^53 are texts. Rows are counted in all; faults say what is missing or damaged in the store, and not in the rows. Without sql: lists the tables with their columns, and saved queries to start from.`,
   input: z.strictObject({
     sql: z.optional(textInput(`one SELECT of at most ${MOST_SQL} characters, as text`, MOST_SQL)),
     saved: described(
@@ -28,7 +28,7 @@ export const query = defineTool({
       'a saved query, in place of sql',
     ),
     maxRows: z._default(wholeInput(1, MOST_ROWS), 100),
-    seconds: z._default(wholeInput(1, MOST_SECONDS), MOST_SECONDS),
+    seconds: z._default(wholeInput(1, MOST_SECONDS.reads), MOST_SECONDS.reads),
   }),
   instead: 'read fewer runs, or run: platform-sync query',
   async run({ sql: given, saved, ...bounds }, call) {

@@ -12,8 +12,6 @@ import { defineTool, described, SENDS, type ToolCall, ToolError, textInput, whol
 const MOST_JOBS = 500;
 /** A message to the server may have five times as much. */
 const LONGEST_TEXT = 2_000_000;
-/** How long a queue that is away is tried again. */
-const SEND_SECONDS = 60;
 /** How long a token may be used. */
 const CONFIRM_MINUTES = 10;
 const SHOWN_JOBS = 3;
@@ -141,7 +139,7 @@ function callsOf({ id, text: message }: CheckedJob): number {
 async function sendPlan(plan: Plan, { send }: Submission, { signal, hide }: ToolCall): Promise<ToolResult> {
   const { jobs, calls, outcome: before } = plan;
   // Set before anything is awaited: a second call at the same time must not send.
-  plan.outcome ??= send(jobs, AbortSignal.any([signal, AbortSignal.timeout(SEND_SECONDS * 1_000)]));
+  plan.outcome ??= send(jobs, signal);
   const { ids, notSent, error } = await plan.outcome;
   const message = error instanceof Error ? error.message : String(error);
   const note = before
