@@ -5,6 +5,7 @@ import { type Breaker, createFleetBreaker } from './pace/breaker.ts';
 import { type Budget, type BudgetItem, createMemoryBudget, type OpenBreaker } from './pace/budget.ts';
 import { openedLater } from './pace/opened-later.ts';
 import type { Pace, PaceCounts } from './pace/pace.ts';
+import { warnOfThisHost } from './places.ts';
 import { createPlatform, type Platform } from './platform/client.ts';
 import { countCalls, notifyAll, type Observe, type PlatformEvent } from './platform/events.ts';
 import { createBodyBudget } from './platform/http/read-body.ts';
@@ -13,7 +14,7 @@ import { callOutcome, probePlatform } from './platform/outage.ts';
 import { fixedToken, type TokenSource } from './platform/token.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';
 import { openStore, type Store } from './store/index.ts';
-import { type CheckTable, tableCheckOf, warnOfThisHost } from './table/index.ts';
+import { type CheckTable, tableCheckOf } from './table/index.ts';
 
 export type Session = {
   readonly environment: Environment;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { hideUser, parseJson, preview, proxyFaults } from './base/index.ts';
+import { DEFAULT_STORE, withPlaces } from './places.ts';
 import { isOtherHeader, tokenHeader } from './platform/token.ts';
-import { DEFAULT_STORE, withPlaces } from './table/index.ts';
 
 /** An environment, or a part of one. */
 export type Environment = Readonly<Partial<Record<string, string>>>;

@@ -11,6 +11,7 @@ const ROOMS = [
   'lib/base',
   'lib/formula',
   'lib/store',
+  'lib/places.ts',
   'lib/table',
   'lib/pace',
   'lib/platform',

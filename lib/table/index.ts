@@ -2,17 +2,6 @@
 
 export { type DateSeen, type OnDate, openTable } from './open-table.ts';
 export type { SqliteFile } from './sqlite-file.ts';
-export {
-  type CheckTable,
-  checkedTable,
-  DEFAULT_STORE,
-  NEW_LEDGER,
-  NEW_LEDGER_RISK,
-  sqlitePath,
-  stateFolder,
-  tableCheckOf,
-  warnOfThisHost,
-  withPlaces,
-} from './store-table.ts';
+export { type CheckTable, checkedTable, NEW_LEDGER, NEW_LEDGER_RISK, tableCheckOf } from './store-table.ts';
 export type { Json, Row, RowKey, StoredRow, Table } from './table.ts';
 export { TableError, type TableFailure } from './table-error.ts';

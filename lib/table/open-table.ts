@@ -1,7 +1,8 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { AwsEnvironment } from '../base/index.ts';
+import { sqlitePath } from '../places.ts';
 import type { ClientLimits } from './dynamo-table.ts';
-import { sqlitePath } from './store-table.ts';
+
 import type { Table } from './table.ts';
 
 export type OpenedTable = { readonly table: Table; readonly onDate?: OnDate };

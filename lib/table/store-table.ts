@@ -1,16 +1,9 @@
-import { createHash } from 'node:crypto';
-import { homedir, hostname } from 'node:os';
-import { join, resolve } from 'node:path';
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { once } from '../base/index.ts';
-import {
-  findStored,
-  openStore,
-  printStored,
-  RESERVED_FOLDER,
-  type Store,
-  StoreError,
-} from '../store/index.ts';
+import { DEFAULT_STORE, sqlitePath } from '../places.ts';
+import { findStored, openStore, printStored, type Store, StoreError } from '../store/index.ts';
 import type { Table } from './table.ts';
 import { TableError } from './table-error.ts';
 
@@ -115,60 +108,4 @@ function asTableError(error: unknown): unknown {
   const { failure } = error;
   const isAway = failure.kind === 'busy' || failure.kind === 'unreachable';
   return isAway ? new TableError(`read ${TABLE_KEY}`, failure, { cause: error }) : error;
-}
-
-export type Places = Readonly<
-  Partial<
-    Record<'SYNC_STORE' | 'SYNC_TABLE' | 'SYNC_QUEUE_URL' | 'SYNC_DEAD_LETTER_URL' | 'XDG_STATE_HOME', string>
-  >
->;
-
-/** The path in `sqlite:FILE`; undefined for the name of a DynamoDB table or the URL of a queue. */
-export const sqlitePath = (place: string): string | undefined => /^sqlite:(.*)$/s.exec(place)?.[1];
-
-export const DEFAULT_STORE = './platform-sync-data';
-
-/**
- * The settings with the places of what is not set: a file in the store, or, for a store in S3, one of this host. The
- * queues are in the table's file. A queue in SQS has other workers, whose ledger the file would not be: then there is none.
- */
-export function withPlaces(given: Places): Places {
-  // What is empty is not set.
-  const store = given.SYNC_STORE || DEFAULT_STORE;
-  const queue = given.SYNC_QUEUE_URL || undefined;
-  const isSqs = queue !== undefined && sqlitePath(queue) === undefined;
-  const table = given.SYNC_TABLE || (isSqs ? undefined : `sqlite:${fileOf(store, given)}`);
-  const jobs = queue ?? (table !== undefined && sqlitePath(table) !== undefined ? table : undefined);
-  const dead = given.SYNC_DEAD_LETTER_URL || (jobs === undefined || isSqs ? undefined : jobs);
-  return {
-    ...given,
-    ...(table === undefined ? {} : { SYNC_TABLE: table }),
-    ...(jobs === undefined ? {} : { SYNC_QUEUE_URL: jobs }),
-    ...(dead === undefined ? {} : { SYNC_DEAD_LETTER_URL: dead }),
-  };
-}
-
-/** Says so if the table is a file that only commands of this host share, although others may use the store. */
-export function warnOfThisHost(given: Places, err: (text: string) => void): void {
-  if (given.SYNC_STORE?.startsWith('s3://') && !given.SYNC_TABLE && withPlaces(given).SYNC_TABLE)
-    err(OF_THIS_HOST);
-}
-
-const OF_THIS_HOST =
-  'platform-sync: SYNC_TABLE is not set: what is paid for and sent is recorded in a file of this host, which other hosts do not share';
-
-function fileOf(store: string, given: Places): string {
-  if (!store.startsWith('s3://')) return join(store, RESERVED_FOLDER, 'jobs.db');
-  const name = createHash('sha256').update(store.replace(/\/$/, '')).digest('hex').slice(0, 16);
-  return join(stateFolder(given), `${name}.db`);
-}
-
-/** Where what is of this user and host is stored. */
-export function stateFolder({ XDG_STATE_HOME: given }: Places): string {
-  const [mac, windows] = [
-    ['Library', 'Application Support'],
-    ['AppData', 'Local'],
-  ] as const;
-  const words = { darwin: mac, win32: windows }[process.platform as string] ?? ['.local', 'state'];
-  return join(given || join(homedir(), ...words), 'platform-sync');
 }

@@ -6,10 +6,11 @@ import type { Terminal } from '../../lib/cli/terminal/terminal.ts';
 import { LEASES } from '../../lib/jobs/job-storage.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import { openQueue } from '../../lib/jobs/queue/open-queue.ts';
+import { withPlaces } from '../../lib/places.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openTable } from '../../lib/table/open-table.ts';
-import { withPlaces } from '../../lib/table/store-table.ts';
+
 import { enginesOf } from '../base/aws/engines.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { OLDEST_COUNTS_MS } from '../local-aws/documented/sqs/counts-lag.ts';

@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openQueue } from '../../lib/jobs/queue/open-queue.ts';
+import { sqlitePath, withPlaces } from '../../lib/places.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { sqliteFile } from '../../lib/table/sqlite-file.ts';
-import { sqlitePath, withPlaces } from '../../lib/table/store-table.ts';
+
 import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { bareEnvironment } from '../compile-cache.ts';
 import { scaled, scaledTimeout } from '../scale.ts';

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { isAbsolute, join } from 'node:path';
 import { parseEnv, promisify } from 'node:util';
 import type { SettingName } from '../../contract.ts';
-import { DEFAULT_STORE } from '../../table/index.ts';
+import { DEFAULT_STORE } from '../../places.ts';
+
 import type { FlagsOf, Run } from '../commands.ts';
 import type { CheckName } from '../doctor/checks.ts';
 import { UsageError } from '../errors/usage-error.ts';

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { stateFolder } from '../../table/index.ts';
+import { stateFolder } from '../../places.ts';
+
 import { openTables, type Tables } from '../../tables/duckdb/open-tables.ts';
 import { savedQueries } from '../../tables/saved-queries.ts';
 import type { FlagsOf, Run } from '../commands.ts';

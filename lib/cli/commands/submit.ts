@@ -1,6 +1,7 @@
 import { openQueue } from '../../jobs/queue/open-queue.ts';
+import { warnOfThisHost } from '../../places.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
-import { warnOfThisHost } from '../../table/index.ts';
+
 import type { FlagsOf, Run } from '../commands.ts';
 import { checkedJobs, fileOfJobs } from '../jobs/job-files.ts';
 import { sendJobs } from '../jobs/send-jobs.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
+import { sqlitePath } from '../../places.ts';
 import { createExchange } from '../../platform/http/exchange.ts';
 import { describeFailure, isStatus, isUnreached, PlatformError } from '../../platform/index.ts';
 import type { Session } from '../../session.ts';
 import type { Environment, Settings } from '../../settings.ts';
-import { sqlitePath } from '../../table/index.ts';
 
 /** What a check found. `detail` says what is so; `advice` what to do about it. */
 export type Finding =

@@ -1,9 +1,10 @@
 import { AwsError, hideUser } from '../../base/index.ts';
 import type { SettingName } from '../../contract.ts';
+import { sqlitePath } from '../../places.ts';
 import { isStatus, isUnreached, PlatformError } from '../../platform/index.ts';
 import type { Environment } from '../../settings.ts';
 import { StoreError, type StoreFailure } from '../../store/index.ts';
-import { sqlitePath, TableError, type TableFailure } from '../../table/index.ts';
+import { TableError, type TableFailure } from '../../table/index.ts';
 import { causesOf } from './error-json.ts';
 
 /**

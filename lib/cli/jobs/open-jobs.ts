@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { openTimedTable } from '../../jobs/job-storage.ts';
 import { createLedger } from '../../jobs/ledger/ledger.ts';
+import { sqlitePath, warnOfThisHost } from '../../places.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
-import { sqlitePath, warnOfThisHost } from '../../table/index.ts';
+
 import { openStoreOf } from '../options/from-settings.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

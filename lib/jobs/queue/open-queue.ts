@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import type { AwsEnvironment } from '../../base/index.ts';
-import { sqlitePath, tableCheckOf, withPlaces } from '../../table/index.ts';
+import { sqlitePath, withPlaces } from '../../places.ts';
+import { tableCheckOf } from '../../table/index.ts';
 import type { Queue } from './queue.ts';
 
 /** Who sends here: the user, or in a container whose user has no name, its number. */

@@ -8,12 +8,13 @@ import type { Queue } from '../../../lib/jobs/queue/queue.ts';
 import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
 import type { BudgetItem } from '../../../lib/pace/budget.ts';
 import { openBudget } from '../../../lib/pace/stored-budget.ts';
+import { sqlitePath, withPlaces } from '../../../lib/places.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createDynamoTable } from '../../../lib/table/dynamo-table.ts';
 import { sqliteFile } from '../../../lib/table/sqlite-file.ts';
 import { createSqliteTable } from '../../../lib/table/sqlite-table.ts';
-import { sqlitePath, withPlaces } from '../../../lib/table/store-table.ts';
+
 import type { Table } from '../../../lib/table/table.ts';
 import { startTestAws } from '../../base/aws/start-test-aws.ts';
 import type { ServiceName } from './plan.ts';

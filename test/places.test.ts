@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withPlaces } from '../../lib/table/store-table.ts';
+import { withPlaces } from '../lib/places.ts';
 
 test('a setting that is empty is not set: all places are those of the store', () => {
   const empty = { SYNC_STORE: '/data', SYNC_TABLE: '', SYNC_QUEUE_URL: '', SYNC_DEAD_LETTER_URL: '' };
