@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { PeerMissingError, printJson, shortened, shownJson } from '../base/index.ts';
+import { nearestName, PeerMissingError, printJson, shortened, shownJson } from '../base/index.ts';
 import { PlatformError } from '../platform/index.ts';
 import { SettingsError } from '../settings.ts';
 import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
@@ -81,7 +81,9 @@ export async function runCommandLine(
 
 /** Whether what a command prints is words for people, among them lines to paste: not rows, formulas or files. */
 const printsHints = (path: string): boolean =>
-  /^(run|work|jobs|redrive|publish|prune|score|batches|tables|snapshot|formula (apply|undo))\b/.test(path);
+  /^(init|doctor|run|work|jobs|redrive|publish|prune|score|batches|tables|snapshot|formula (apply|undo))\b/.test(
+    path,
+  );
 
 /** A word that is shortened where commander repeats it. */
 const LONG_WORD = /(\S{200})\S{100,}/g;
@@ -178,8 +180,19 @@ function configure(command: Command, terminal: Terminal): void {
     writeOut: (text) => terminal.out(text.trimEnd()),
     // What was typed may come from elsewhere, such as a list of names in a script.
     writeErr: (text) => terminal.err(shownLines(text.trimEnd().replaceAll(LONG_WORD, '$1…'))),
+    outputError: (text, write) => write(`${text}${meantBy(text, command)}`),
   });
   for (const each of command.commands) configure(each, terminal);
+}
+
+/** For a command that takes an argument and has others below it: `jobs canel ID` has one argument too many. */
+function meantBy(error: string, { commands: below }: Command): string {
+  const [, first = ''] = /^error: too many arguments .* but got \d+: ([^,]+),/.exec(error) ?? [];
+  const meant = nearestName(
+    first,
+    below.map((each) => each.name()),
+  );
+  return meant === undefined ? '' : `(Did you mean ${meant}?)\n`;
 }
 
 /** What ended a command: its exit code, and the error as `--json` prints it, if it is one. */

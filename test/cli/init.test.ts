@@ -67,9 +67,9 @@ describe('init', () => {
       mode: 0o600,
     });
     expect(out.split('\n').slice(1)).toEqual([
-      '  npx platform-sync doctor --profile 127',
-      '  npx platform-sync snapshot calculations --profile 127',
-      '  npx platform-sync report --open --profile 127',
+      '  platform-sync doctor --profile 127',
+      '  platform-sync snapshot calculations --profile 127',
+      '  platform-sync report --open --profile 127',
     ]);
     expect(err).toContain('token: accepted');
     expect(screen).not.toContain('sandbox-token');

@@ -153,6 +153,7 @@ export const wrongInputs: readonly WrongUse[] = [
   store('s3://bucket//a', 'with a prefix that is a valid key, got "s3://bucket//a"'),
   store('https://bucket.s3.amazonaws.com/a', S3),
   store('FOLDER/none', 'expected a directory that exists'),
+  store('FOLDER/none', 'or take the first one: platform-sync snapshot calculations'),
   [
     'runs',
     'expected a directory, got',
@@ -175,6 +176,7 @@ export const wrongInputs: readonly WrongUse[] = [
     { SYNC_ALLOW: '{"types":["run-fnction"]}' },
     'SYNC_ALLOW.types.0: expected one of',
   ),
+  settings('snapshot calculations', { PLATFORM_BASE_URL: '' }, 'have them tried: platform-sync init'),
   settings(
     'snapshot calculations',
     { PLATFORM_RATE: 'fast' },

@@ -40,6 +40,7 @@ export const wrongWords: readonly WrongUse[] = [
   ['--nonsense', "unknown option '--nonsense'"],
   ['ruun', '(Did you mean run?)'],
   ['snapshot calculation', '(Did you mean calculations?)'],
+  ['jobs canel x', '(Did you mean cancel?)'],
   ['formula aply x', '(Did you mean apply?)'],
   ['runs --jsno', '(Did you mean --json?)'],
   ['report --outputt x', '(Did you mean --output?)'],

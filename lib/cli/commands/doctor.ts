@@ -89,7 +89,7 @@ function settingsOf(environment: Terminal['environment']): Finding {
     if (!(error instanceof SettingsError)) throw error;
     return failed(
       error.faults.join('\n'),
-      'see docs/settings.md; --env-file and --profile read them from a file',
+      'to be asked for them: platform-sync init; --env-file and --profile read them from a file',
     );
   }
 }

@@ -139,8 +139,7 @@ async function finish(
     .join('');
   await writeFile(join(folder, file), text, { mode: 0o600, flag: 'wx' });
   const isIgnored = await keepOutOfGit(file, folder);
-  const next = (words: readonly string[], options = {}) =>
-    `  npx ${commandLine(words, { ...options, profile })}`;
+  const next = (words: readonly string[], options = {}) => `  ${commandLine(words, { ...options, profile })}`;
   terminal.out(
     [
       `Wrote ${file}, which only you can read${isIgnored ? ' and git does not take' : ''}. Next:`,

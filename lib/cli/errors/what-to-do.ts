@@ -2,7 +2,7 @@ import { AwsError, hideUser } from '../../base/index.ts';
 import type { SettingName } from '../../contract.ts';
 import { sqlitePath } from '../../places.ts';
 import { isStatus, isUnreached, PlatformError } from '../../platform/index.ts';
-import type { Environment } from '../../settings.ts';
+import { type Environment, SettingsError } from '../../settings.ts';
 import { StoreError, type StoreFailure } from '../../store/index.ts';
 import { TableError, type TableFailure } from '../../table/index.ts';
 import { causesOf } from './error-json.ts';
@@ -13,6 +13,8 @@ import { causesOf } from './error-json.ts';
  */
 export function whatToDo(error: unknown, environment: Environment): string | undefined {
   for (const each of causesOf(error)) {
+    if (each instanceof SettingsError && each.faults.some((fault) => fault.startsWith('PLATFORM_BASE_URL')))
+      return 'to be asked for them, and have them tried: platform-sync init';
     if (each instanceof PlatformError) return aboutPlatform(each, environment);
     if (each instanceof StoreError) return aboutStore(each.failure, environment);
     if (each instanceof TableError) return aboutTable(each.failure, environment);
@@ -35,6 +37,10 @@ function aboutStore(failure: StoreFailure, environment: Environment): string | u
   const store = environment['SYNC_STORE'] ?? '';
   const isDirectory = !store.startsWith('s3:');
   switch (failure.kind) {
+    case 'bad-location':
+      return failure.expected.endsWith('that exists')
+        ? 'set SYNC_STORE to where the snapshots are, or take the first one: platform-sync snapshot calculations'
+        : undefined;
     case 'missing':
       return failure.what === 'bucket' ? missing('the bucket', 'SYNC_STORE', environment) : undefined;
     case 'denied':

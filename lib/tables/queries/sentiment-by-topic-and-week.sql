@@ -1,6 +1,6 @@
 -- How often each sentiment occurs for each topic, by the week (its Monday) in which the job of the texts began, or in
--- which `score` began a batch that it named itself; none for other texts that were scored without a job. Texts that were
--- scored as a whole have no topic.
+-- which `score` began a batch that it named itself. A batch that you named with --batch and that was scored without jobs
+-- has no week: nothing says when that was. Texts that were scored as a whole have no topic.
 WITH week AS (
   SELECT
     json_extract_scalar(response, '$.batch') AS batch,
