@@ -145,23 +145,6 @@ describe('while the platform is away', () => {
   });
 });
 
-describe('a job whose turn moves too far off after SENT was written', () => {
-  const waits: RunJob<RunFunctionJob> = async (_, turn) => {
-    await turn.beforeSend();
-    const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
-    throw new PlatformError({ kind: 'wait', waitMs: 45_000, maxWaitMs: 20_000 }, context, { sent: false });
-  };
-
-  test('goes back with that delay; the send is taken back, and no attempt is counted', async () => {
-    await using fake = await fakeWorker({ 'run-function': waits });
-
-    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-
-    expect(handled).toEqual({ kind: 'later', delayMs: 45_000 });
-    expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'CLAIMED', attempts: 0 });
-  });
-});
-
 describe('a message that is delivered again', () => {
   test('while another worker has its job, arrives when that worker’s lease has expired', async () => {
     await using fake = await fakeWorker({ 'run-function': succeeds });

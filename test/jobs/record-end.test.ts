@@ -62,19 +62,6 @@ function delivered(fake: Fake, worker = fake.worker) {
 }
 
 describe('while the table is away', () => {
-  test('until the end of the invocation, the outcome is staged, and found by the next delivery', async () => {
-    await using given = await succeeding();
-    const { fake, runs } = given;
-    await losesTheEnd(fake);
-    expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'SENT' });
-
-    const handled = await delivered(fake);
-
-    expect(handled).toEqual({ kind: 'done' });
-    expect(runs).toEqual(['job-1']);
-    expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: { executionId: 'e-1' } });
-  });
-
   test('a large response is staged once, and found too', async () => {
     await using given = await succeeding(JSON.stringify({ text: 'x'.repeat(500_000) }));
     const { fake } = given;
@@ -255,49 +242,6 @@ describe('a lease that is lost while the response is on its way', () => {
     deadlineMs: undefined,
     leaseMs: 1_000,
     holdLease: () => ({ signal: lost.signal, [Symbol.asyncDispose]: async () => undefined }),
-  });
-
-  test('leaves the job to the worker that has it now, and reports that its lease was lost', async () => {
-    await using fake: Fake = await fakeWorker({
-      'run-function': async (job) => {
-        // Nothing is sent, so the next worker may take the job over as soon as the lease has expired.
-        fake.clock.nowMs += 10_000;
-        const { id, type } = job;
-        const { contentHash = '', sender = '' } = (await fake.ledger.read(id)) ?? {};
-        await fake.ledger.claim({ id, type, contentHash, sender }, { leaseMs: 60_000 });
-        return { status: 'done', response: '1' };
-      },
-    });
-
-    // Claimed before it is sent, since it was received before.
-    const message = { ...messageOf(runFunctionJob), receives: 2 };
-    const handled = await handleMessage(message, fake.worker, lossy(fake, new AbortController()));
-
-    expect(handled).toEqual({ kind: 'later', delayMs: 1_000 });
-    expect(fake.finished).toEqual([]);
-    expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'CLAIMED', fence: 2 });
-  });
-
-  test('or before the request left means that nothing was sent: the job runs in its next delivery', async () => {
-    const lost = new AbortController();
-    let runs = 0;
-    await using fake: Fake = await fakeWorker({
-      'run-function': async (_, turn) => {
-        runs += 1;
-        await turn.beforeSend();
-        if (runs === 1) lost.abort(new Error('lease lost'));
-        turn.signal.throwIfAborted();
-        turn.onLeave();
-        return { status: 'done', response: '{"executionId":"e-1"}' };
-      },
-    });
-
-    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lossy(fake, lost));
-    fake.clock.nowMs += 10_000;
-    await delivered(fake);
-
-    expect(handled).toEqual({ kind: 'later', delayMs: 1_000 });
-    expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', attempts: 1 });
   });
 
   test('or before the request left, and another worker has called the job unknown: it fails, and runs again', async () => {

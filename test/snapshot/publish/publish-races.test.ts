@@ -96,18 +96,6 @@ test('if latest.json is deleted meanwhile, the run is published as the first one
   expect(publication).toMatchObject({ kind: 'published', manifest: { changes: null } });
 });
 
-test('a part of its own that is damaged is thrown, and nothing is published', async () => {
-  await publish(monday);
-  const finished = await finishedRun(store, tuesday);
-  await store.put(finished.parts[0]?.key ?? '', Buffer.from('damaged'));
-
-  await expect(
-    publishRun({ store, source: 'calculations', run: tuesday, finished, force: false }),
-  ).rejects.toThrow(finished.parts[0]?.key);
-
-  expect((await readLatest(store, 'calculations'))?.run).toBe(monday.id);
-});
-
 test('a store that fails while runs are compared says nothing of their parts, so none is read again', async () => {
   const { manifest } = await publish(monday);
   const [part] = manifest.parts;

@@ -108,22 +108,6 @@ test('a failure of a later id aborts the reads under way at once; the complete r
   expect(aborted).toEqual(['id1', 'id4', 'id5']);
 });
 
-test.each([403, 404])('%i aborts nothing: it is a response like any other', async (status) => {
-  const signals: AbortSignal[] = [];
-  const read = async (id: string, signal: AbortSignal) => {
-    signals.push(signal);
-    if (id === 'id2') throw statusError(status);
-    await settled();
-    expect(signal.aborted).toBe(false);
-    return recordsOf(id);
-  };
-
-  const { keys } = await scanned(fanOutOf({ ids: ids(5), read }));
-
-  expect(keys).toEqual(['id0', 'id1', 'id3', 'id4']);
-  expect(signals).toHaveLength(5);
-});
-
 test('if the caller stops early, the reads under way are aborted without an unhandled rejection', async () => {
   const signals: AbortSignal[] = [];
   const read = async (id: string, signal: AbortSignal) => {

@@ -141,11 +141,6 @@ describe('files as programs write them', () => {
     );
   });
 
-  test('gzip, by its first bytes', async () => {
-    expect(await read(gzipSync('id,text\n1,one\n'))).toEqual([good(2, '1', 'one')]);
-    expect(await read(gzipSync('{"id":1,"text":"one"}'))).toEqual([good(1, '1', 'one')]);
-  });
-
   test('truncated gzip is an error, not a shorter file', async () => {
     const cut = gzipSync('id,text\n1,one\n').subarray(0, -6);
 

@@ -56,34 +56,6 @@ describe.each(['id', 'created'] as const)('a scan by %s', (field) => {
     });
   });
 
-  test.each([0, 1])('of %i rows is proved', async (count) => {
-    const { readPage } = simulatePlatform({ steps: rowsOf(count), changes: [] });
-
-    const { keys, outcome } = await scanned(scanOf(field, readPage, 4));
-
-    expect(keys).toHaveLength(count);
-    expect(outcome.consistency).toBe('proved');
-  });
-
-  test('steps back to what slid below the page when rows before it were deleted', async () => {
-    const deletions = Array.from({ length: 3 }, (): Change => ({ kind: 'delete', at: 0 }));
-    const platform = simulatePlatform({ steps: rowsOf(10), changes: [[], deletions] });
-
-    const { keys, outcome } = await scanned(scanOf(field, platform.readPage, 4));
-
-    expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']);
-    expect(outcome.consistency).toBe('proved');
-  });
-
-  test('takes the rows that were added while it read', async () => {
-    const added: Change[] = Array.from({ length: 3 }, () => ({ kind: 'add' }));
-    const platform = simulatePlatform({ steps: rowsOf(3), changes: [[], added] });
-
-    const { keys } = await scanned(scanOf(field, platform.readPage, 9));
-
-    expect(keys).toEqual(['1', '2', '3', '4', '5', '6']);
-  });
-
   test.each(['ascending', 'descending'])(
     'ends if the platform does not keep to the %s order',
     async (order) => {

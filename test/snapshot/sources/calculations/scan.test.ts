@@ -11,7 +11,7 @@ import {
 import { createMemoryStore } from '../../../store/memory-store.ts';
 import { respondingCall, statusError } from '../../responding-call.ts';
 import { callOf } from '../../sandbox-call.ts';
-import { fromBeginning, resumedEverywhere, scanned } from '../../scanned.ts';
+import { fromBeginning, scanned } from '../../scanned.ts';
 
 const scanOf = (call: Call, differences: Partial<CalculationScanOptions> = {}) =>
   calculationScan({ call, selection: {}, limit: 5_000, sleep: async () => undefined, ...differences });
@@ -77,15 +77,6 @@ describe('a platform that sorts by id', () => {
 
     expect(signals.map((signal) => signal?.aborted)).toEqual([true, true, true]);
   });
-
-  test('is resumed from each position', async () => {
-    await using sandbox = await startPlatform({ calculations: 300 });
-
-    const { whole, resumed } = await resumedEverywhere(scanOf(callOf(sandbox), { limit: 100 }));
-
-    expect(resumed.length).toBeGreaterThan(2);
-    for (const each of resumed) expect(each).toEqual(whole);
-  });
 });
 
 describe('a platform that refuses to sort by id', () => {
@@ -103,15 +94,6 @@ describe('a platform that refuses to sort by id', () => {
       kind: 'published',
       manifest: { records: 3_000, consistency: 'proved', order: 'created' },
     });
-  });
-
-  test('is resumed from each position', async () => {
-    await using sandbox = await startPlatform({ calculations: 1_500, refusedSortFields });
-
-    const { whole, resumed } = await resumedEverywhere(scanOf(callOf(sandbox), { limit: 400 }));
-
-    expect(resumed.length).toBeGreaterThan(2);
-    for (const each of resumed) expect(each).toEqual(whole);
   });
 
   test('is not proved if its pages are smaller than an import, but is read to the end', async () => {
@@ -217,20 +199,6 @@ describe('a platform that does not keep to the order', () => {
 
     expect(keys).toEqual(['6', '5', '4']);
     expect(outcome).toMatchObject({ consistency: 'best-effort', order: 'none' });
-  });
-
-  test.each([
-    ['of ids', []],
-    ['of creation', ['id']],
-  ])('%s is resumed from each position', async (_what, refusedSortFields) => {
-    await using sandbox = await startPlatform({ calculations: 300, ignoreOrder: true, refusedSortFields });
-
-    const { whole, resumed } = await resumedEverywhere(scanOf(callOf(sandbox), { limit: 100 }));
-
-    // The sandbox responds to each request in a different order.
-    const sorted = ({ lines, outcome }: typeof whole) => ({ lines: lines.toSorted(), outcome });
-    expect(resumed.length).toBeGreaterThan(2);
-    for (const each of resumed) expect(sorted(each)).toEqual(sorted(whole));
   });
 
   test('and sends the same page forever makes the scan give up', async () => {

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { printJson } from '../../../../lib/base/json/json.ts';
-import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
 import { calculationScan } from '../../../../lib/snapshot/sources/calculations/scan.ts';
 import { scaled } from '../../../scale.ts';
 import { respondingCall, statusError } from '../../responding-call.ts';
-import { callOf } from '../../sandbox-call.ts';
 import { scanned } from '../../scanned.ts';
 
 type Body = {
@@ -126,19 +124,6 @@ test('a scan that never sees the latest row is not proved, and has all others', 
 
   expect(keys).toEqual(['1', '2', '3', '4']);
   expect(outcome).toMatchObject({ consistency: 'best-effort', order: 'none' });
-});
-
-test('the sandbox shows it: a row that vanishes, and new rows on a replica that lags', async () => {
-  await using vanishing = await startPlatform({ calculations: 500, plannedAnomalies: { 3: 'vanish' } });
-  await using lagging = await startPlatform({ calculations: 500, lagMs: 150 });
-  for (let added = 0; added < 5; added += 1) lagging.state.calculations.add();
-
-  const first = await scanned(scanOf({ call: callOf(vanishing) }, 100));
-  const second = await scanned(scanOf({ call: callOf(lagging) }, 100));
-
-  expect(first.lines).toEqual([...vanishing.calculations()]);
-  expect(first).toMatchObject({ restarts: 1, outcome: { consistency: 'proved' } });
-  if (second.outcome.consistency === 'proved') expect(second.lines).toEqual([...lagging.calculations()]);
 });
 
 describe('a platform whose responses are not current', () => {

@@ -37,21 +37,6 @@ test('without drill, cards that use a dataset only in a drill are skipped', asyn
   expect(keys.length).toBeLessThan(150);
 });
 
-test('a card gets its dataset’s id first if it does not name the dataset itself', async () => {
-  const text =
-    '[{"id":1,"datasourceId":"d1"},{"id":2,"datasourceId":"d2"},{ "id":3},{"id":4,"datasourceId":null}]';
-
-  const { keys, lines } = await scanned(scanOf(text));
-
-  expect(keys).toEqual(['d1/1', 'd1/2', 'd1/3', 'd1/4']);
-  expect(lines).toEqual([
-    '{"id":1,"datasourceId":"d1"}',
-    '{"_datasetId":"d1","id":2,"datasourceId":"d2"}',
-    '{"_datasetId":"d1", "id":3}',
-    '{"_datasetId":"d1","id":4,"datasourceId":null}',
-  ]);
-});
-
 test('cards are written in the order of their ids as integers of any size, byte for byte, each once', async () => {
   const text =
     ' [ {"id":9007199254740993,"datasourceId":"d1","x":1.10},{"id":"20","datasourceId":"d1"},' +

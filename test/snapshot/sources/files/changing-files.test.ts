@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { filesScan } from '../../../../lib/snapshot/sources/files/scan.ts';
 import { scaled } from '../../../scale.ts';
-import { respondingCall } from '../../responding-call.ts';
 import { scanned } from '../../scanned.ts';
 import { type FileChange, type SimulatedFiles, simulateFiles } from '../../simulated-files.ts';
 
@@ -109,74 +108,6 @@ describe('one change', () => {
       expect(outcome).toMatchObject({ consistency: 'proved', passes: 3 });
       expect(restarts).toBe(2);
     }
-  });
-
-  test('a replica that lags behind is read again until it has caught up', async () => {
-    const platform = simulateFiles({
-      paths: numbered(9),
-      changes: [],
-      caps: [3],
-      lag: { files: 4, until: 4 },
-    });
-
-    const { keys, outcome } = await scanned(scanOf(platform));
-
-    expect(keys).toHaveLength(9);
-    expect(outcome.consistency).toBe('proved');
-  });
-});
-
-test('three reads of which no two are equal are refused, though their counts and totals are the same', async () => {
-  const turn: FileChange[] = [
-    { kind: 'delete', at: 0 },
-    { kind: 'rename', at: 7, path: 0 },
-    { kind: 'add', path: 99, isOld: false },
-  ];
-  const changes = [[], turn, [], [], turn, [], [], turn];
-  const platform = simulateFiles({ paths: numbered(9), changes, caps: [3] });
-
-  const { outcome } = await scanned(scanOf(platform));
-
-  expect(outcome).toMatchObject({
-    ...{ consistency: 'best-effort', assumes: [], passes: 3 },
-    ...{ totals: { start: 9, end: 9 }, refused: [] },
-  });
-});
-
-describe('a list that does not behave', () => {
-  test('is refused after three reads if a file comes twice in each, and has it once', async () => {
-    const platform = simulateFiles({ paths: numbered(9), changes: [], caps: [3], oddities: ['repeat'] });
-
-    const { keys, outcome, restarts } = await scanned(scanOf(platform));
-
-    expect(keys).toHaveLength(9);
-    expect(new Set(keys).size).toBe(9);
-    expect(outcome).toMatchObject({ consistency: 'best-effort', assumes: [] });
-    expect(restarts).toBe(2);
-  });
-
-  test('is refused after three reads if it never shows as many files as it reports', async () => {
-    const lag = { files: 2, until: 1_000 };
-    const platform = simulateFiles({ paths: numbered(9).reverse(), changes: [], caps: [3], lag });
-
-    const { keys, outcome } = await scanned(scanOf(platform));
-
-    expect(keys).toHaveLength(7);
-    expect(outcome.consistency).toBe('best-effort');
-    expect(platform.requests()).toBe(9);
-  });
-
-  test('ends with a clear error if it sends empty pages with new cursors forever', async () => {
-    let cursors = 0;
-    const call = respondingCall(() => {
-      cursors += 1;
-      return JSON.stringify({ files: [], pageContext: { next: `cursor ${cursors}`, total: 7 } });
-    });
-
-    await expect(scanned(scanOf({ call }))).rejects.toThrow(
-      `searchFiles (files of FileSet ${FILESET}) failed: the list did not end: 1000 pages in a row were empty, each with a new cursor`,
-    );
-    expect(cursors).toBe(1_000);
   });
 });
 

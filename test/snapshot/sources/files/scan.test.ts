@@ -155,16 +155,10 @@ test('a FileSet that goes missing when it is half read makes the run incomplete'
   expect(outcome).toMatchObject({ refused: ['incomplete'], missing: [{ id: FILESET, status: 403 }] });
 });
 
-test.each([
-  ['{"files":[{"id":"a"},{"path":"/x/y"}],"pageContext":{}}', 'file 1 (“/x/y”)'],
-  ['{"files":[null],"pageContext":{}}', 'file 0: '],
-  ['{"files":{},"pageContext":{}}', 'files: expected an array'],
-  ['{"message":"hello"}', 'files: expected an array'],
-  ['{"files":[{"id":"a"}],"pageContext":{"next":7}}', 'pageContext.next'],
-])('%s is refused, and the error names the FileSet', async (text, fault) => {
-  const error = await caught(scanned(scanOf([text]).scan));
+test('what is no page is refused, and the error names the FileSet', async () => {
+  const error = await caught(scanned(scanOf(['{"message":"hello"}']).scan));
 
-  expect(error.failure).toEqual({ kind: 'shape', faults: [expect.stringContaining(fault)] });
+  expect(error.failure).toEqual({ kind: 'shape', faults: ['files: expected an array'] });
   expect(error.message).toContain(`files of FileSet ${FILESET}`);
 });
 
