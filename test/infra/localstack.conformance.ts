@@ -5,15 +5,28 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Capability,
   CloudFormationClient,
+  CreateChangeSetCommand,
   CreateStackCommand,
+  DeleteStackCommand,
+  DescribeChangeSetCommand,
   DescribeStackEventsCommand,
   DescribeStackResourcesCommand,
   DescribeStacksCommand,
+  ExecuteChangeSetCommand,
+  waitUntilChangeSetCreateComplete,
   waitUntilStackCreateComplete,
+  waitUntilStackDeleteComplete,
+  waitUntilStackUpdateComplete,
 } from '@aws-sdk/client-cloudformation';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  GetAliasCommand,
+  GetFunctionConfigurationCommand,
+  LambdaClient,
+  ListFunctionsCommand,
+} from '@aws-sdk/client-lambda';
+import { CreateBucketCommand, ListBucketsCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
@@ -74,6 +87,7 @@ const clientOf = <T extends { destroy(): void }>(client: T): T => {
 const cloudFormation = clientOf(new CloudFormationClient(config));
 const lambda = clientOf(new LambdaClient(config));
 const s3 = clientOf(new S3Client({ ...config, forcePathStyle: true }));
+const sqs = clientOf(new SQSClient(config));
 const ssm = clientOf(new SSMClient(config));
 
 const ASSETS = `cdk-hnb659fds-assets-${ACCOUNT}-${REGION}`;
@@ -83,8 +97,8 @@ let store: Store;
 const logs: string[] = [];
 
 /** Synthesizes, and uploads the template and the archives of the functions, as `cdk deploy` does. */
-async function upload(): Promise<{ readonly TemplateURL: string }> {
-  const synthesized = running.use(await synthStack(instance));
+async function upload(of: object): Promise<{ readonly TemplateURL: string }> {
+  const synthesized = running.use(await synthStack(of));
   deployed = await readStack(synthesized.folder);
   const put = (Key: string, Body: string | Buffer) =>
     s3.send(new PutObjectCommand({ Bucket: ASSETS, Key, Body }));
@@ -147,7 +161,7 @@ beforeAll(async () => {
   await put('/cdk-bootstrap/hnb659fds/version', '21', 'String');
   await put('/there/token', platform.token, 'SecureString');
   await createRows();
-  await cloudFormation.send(new CreateStackCommand({ ...(await upload()), StackName, Capabilities }));
+  await cloudFormation.send(new CreateStackCommand({ ...(await upload(instance)), StackName, Capabilities }));
   await waitUntilStackCreateComplete(waiting, { StackName }).catch(withReasons);
   running.use(await startFunctions());
   store = await openStore(await output('Store'), { s3: settings });
@@ -302,4 +316,62 @@ test('a job on its queue has a result in its bucket', async () => {
     status: 'done',
     response: { result: 5 },
   });
+}, 120_000);
+
+/** The types that hold what cannot be made again. */
+const STATEFUL = /^AWS::(S3::Bucket|DynamoDB::|SQS::Queue$|SNS::Topic|SecretsManager::|KMS::)/;
+
+test('an update changes functions where they are, and the alias shows the new version of one', async () => {
+  const before = await functionOf('SnapshotsSnapshot');
+  const ChangeSetName = 'slower';
+  // As `cdk deploy` does it; code functions lose their queue with the last event rule.
+  const update = await upload({ ...instance, rate: 500, eventRules: [] });
+  const named = { StackName, ChangeSetName };
+
+  await cloudFormation.send(new CreateChangeSetCommand({ ...update, ...named, Capabilities }));
+  await waitUntilChangeSetCreateComplete(waiting, named);
+  const { Changes = [] } = await cloudFormation.send(new DescribeChangeSetCommand(named));
+  await cloudFormation.send(new ExecuteChangeSetCommand(named));
+  await waitUntilStackUpdateComplete(waiting, { StackName }).catch(withReasons);
+
+  const after = await functionOf('SnapshotsSnapshot');
+  const { FunctionName } = after;
+  const { FunctionVersion } = await lambda.send(new GetAliasCommand({ FunctionName, Name: 'live' }));
+  expect(
+    Changes.flatMap(
+      ({ ResourceChange: { ResourceType = '', Action, Replacement, LogicalResourceId } = {} }) =>
+        STATEFUL.test(ResourceType) ? [{ Action, Replacement, LogicalResourceId }] : [],
+    ),
+  ).toEqual([{ Action: 'Remove', LogicalResourceId: expect.stringMatching(/^JobsFunctionsQueue/) }]);
+  expect([FunctionName, FunctionVersion]).toEqual([before.FunctionName, '2']);
+  expect([before, after].map((each) => each.Environment?.Variables?.['PLATFORM_RATE'])).toEqual([
+    '1000',
+    '500',
+  ]);
+  const left = await made();
+  expect([...left.values()].filter(({ ResourceStatus: status = '' }) => status.endsWith('FAILED'))).toEqual(
+    [],
+  );
+  // The version of before is to be retained, and so are the executions that it has.
+  expect([...left.keys()].filter((id) => deployed.template.Resources[id] === undefined)).toEqual([
+    expect.stringMatching(/^SnapshotsSnapshotFunctionCurrentVersion/),
+  ]);
+  expect(await stored('results/run-function/', '/adds.json')).toMatchObject({ status: 'done' });
+}, 120_000);
+
+test('a deletion leaves what is to be retained, and nothing else', async () => {
+  const all = await made();
+  const bucketOf = (id: string) => all.get(idOf(id, 'AWS::S3::Bucket'))?.PhysicalResourceId;
+
+  await cloudFormation.send(new DeleteStackCommand({ StackName }));
+  await waitUntilStackDeleteComplete(waiting, { StackName }).catch(withReasons);
+
+  const { Functions } = await lambda.send(new ListFunctionsCommand({}));
+  const { QueueUrls } = await sqs.send(new ListQueuesCommand({}));
+  const { Buckets = [] } = await s3.send(new ListBucketsCommand({}));
+  expect({ Functions, QueueUrls }).toEqual({ Functions: [], QueueUrls: undefined });
+  expect(Buckets.map(({ Name }) => Name).sort()).toEqual(
+    [ASSETS, bucketOf('StorageAccessLogs'), bucketOf('StorageBucket')].sort(),
+  );
+  expect(await stored('results/run-function/', '/adds.json')).toMatchObject({ status: 'done' });
 }, 120_000);

@@ -24,12 +24,41 @@ const FOR_OLDER_PYTHONS = [
 ].join('\n');
 
 /** Its functions are stored, with all that is known of them, and not prepared to run: that takes Docker and downloads. */
-const MAIN = [
+const WITHOUT_DOCKER = [
   'from localstack.services.lambda_.invocation.docker_runtime_executor import DockerRuntimeExecutor',
   'DockerRuntimeExecutor.prepare_version = classmethod(lambda *_: None)',
-  'from localstack.runtime.main import main',
-  'main()',
-].join('\n');
+];
+
+/**
+ * What updates and deletions need. It takes a name that refers to an updated resource for a new one, and makes an alias
+ * again that is there: what is replaced here has another value than before. It has no update of an alias. It ignores that a
+ * resource is to be retained.
+ */
+const UPDATES = [
+  'from localstack.services.cloudformation.engine.v2.change_set_model_executor import ChangeSetModelExecutor, is_nothing',
+  'from localstack.services.cloudformation.resource_provider import OperationStatus, ProgressEvent, ResourceProviderExecutor',
+  'from localstack.services.lambda_.resource_providers.lambda_alias import LambdaAliasProvider',
+  'change = ChangeSetModelExecutor._execute_resource_change',
+  'def as_documented(self, name, before, after):',
+  '    nodes = self._change_set.update_model.node_template.resources.resources',
+  '    [policy] = [each.deletion_policy for each in nodes if each.name == name]',
+  '    if is_nothing(after) and not is_nothing(policy) and policy.value.startswith("Retain"):',
+  '        return',
+  '    if not is_nothing(before) and getattr(after, "requires_replacement", False):',
+  '        schema = ResourceProviderExecutor.try_load_resource_provider(after.resource_type).SCHEMA',
+  '        fixed = [path.removeprefix("/properties/") for path in schema["createOnlyProperties"]]',
+  '        was, is_now = before.properties.properties, after.properties.properties',
+  '        after.requires_replacement = any(was.get(each) != is_now.get(each) for each in fixed)',
+  '    return change(self, name, before, after)',
+  'ChangeSetModelExecutor._execute_resource_change = as_documented',
+  'def update_alias(self, request):',
+  '    wanted = {each: request.desired_state[each] for each in ["FunctionName", "Name", "FunctionVersion"]}',
+  '    request.aws_client_factory.lambda_.update_alias(**wanted)',
+  '    return ProgressEvent(OperationStatus.SUCCESS, {**request.previous_state, **wanted})',
+  'LambdaAliasProvider.update = update_alias',
+];
+
+const MAIN = [...WITHOUT_DOCKER, ...UPDATES, 'from localstack.runtime.main import main', 'main()'].join('\n');
 
 /**
  * Somebody else's CloudFormation, and the services that it makes resources of, in one process on this machine. It runs
