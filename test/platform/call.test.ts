@@ -5,12 +5,11 @@ import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
 import { PaceWaitError } from '../../lib/pace/pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { searchCalculations } from '../../lib/platform/operations/search-calculations.ts';
-import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { fixedToken, secretToken } from '../../lib/platform/token.ts';
 import { createFakePace } from '../pace/fake-pace.ts';
 import { caught, thrown } from './caught.ts';
 import { failed, fakeCall, lost, ok, refused, type Scripted, status } from './fake-call.ts';
-import { calculation, calculationRow, calculations, execution } from './sample-records.ts';
+import { calculationRow, calculations, execution } from './sample-records.ts';
 import { json, startServer } from './scripted-server.ts';
 
 const sort = { field: 'id', ascending: true };
@@ -402,16 +401,6 @@ describe('a call that may not be repeated', () => {
     expect(error.attempts).toBe(1);
   });
 
-  test.for(lostResponses)('updates a formula exactly once when %s', async ([, result]) => {
-    const { platform, sent, slept } = fakeCall([result, ok(calculation())]);
-
-    const error = await caught(platform.calculations.updateFormula(17, 'SUM(1)'));
-
-    expect(sent).toHaveLength(1);
-    expect(slept).toEqual([]);
-    expect(error.sent).toBe(true);
-  });
-
   test('is retried as long as it has provably not been sent, and no longer', async () => {
     const { platform, sent, slept } = fakeCall([
       refused,
@@ -498,30 +487,6 @@ describe('what may have been sent', () => {
     const error = await caught(platform.calculations.search({ sort }));
 
     expect(error).toMatchObject({ sent: true, failure: { kind: 'connection', phase: 'connect' } });
-  });
-
-  test.for([
-    ['refused', refused, false],
-    [
-      'a name that was not resolved',
-      failed({ kind: 'connection', phase: 'resolve', code: 'ENOTFOUND' }),
-      false,
-    ],
-    ['no TLS', failed({ kind: 'connection', phase: 'tls', code: 'EPROTO' }), false],
-    ['a time-out before the request', failed({ kind: 'timeout', timeoutMs: 5, phase: 'connect' }), false],
-    ['401', status(401), false],
-    ['429', status(429, 999_999), false],
-    ['400', status(400), true],
-    ['403', status(403), true],
-    ['lost', lost, true],
-    ['a time-out after the request', failed({ kind: 'timeout', timeoutMs: 5, phase: 'exchange' }), true],
-  ] as const)('is reported by the error: %s', async ([, result, expected]) => {
-    const { platform } = fakeCall([result]);
-
-    const error = await caught(platform.functions.run(run));
-
-    expect(error).toBeInstanceOf(PlatformError);
-    expect(error.sent).toBe(expected);
   });
 });
 

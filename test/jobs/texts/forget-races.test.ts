@@ -91,17 +91,6 @@ test.each(['before its job', 'after its job'])(
   },
 );
 
-test('a summary that is late does not replace the one without a text that was forgotten meanwhile', async () => {
-  const one = world();
-  await runBatch(batchOf(ROWS), one);
-  const late = before(one, ['store', 'put', /summary/], () => forgetText(textHashOf('fair'), one.storage));
-
-  await forgetText(HASH, late);
-
-  expect(summaryOf(one.store)).toMatchObject({ scored: 1, erased: 2 });
-  expect(keysOf(one, 'scores/b1/part-')).toEqual([summaryOf(one.store).parts[0].key]);
-});
-
 test('a text that is forgotten again after a crash is not in the part of a job that runs meanwhile', async () => {
   const one = world();
   await splitBatch(batchOf(ROWS), one.split);

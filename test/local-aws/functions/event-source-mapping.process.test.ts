@@ -167,26 +167,6 @@ describe('an event source mapping', () => {
     },
   );
 
-  test('fails the batch of a handler that exceeds its time limit, and continues in a new process', async () => {
-    await send('forever');
-
-    await using _mapping = await map({ timeoutMs: 1_000, maximumConcurrency: 1 });
-    await vi.waitFor(
-      () =>
-        expect(logged).toEqual([
-          expect.stringMatching(/Z [0-9a-f-]{36} Task timed out after 1\.00 seconds$/),
-          expect.stringContaining('timed out after 1000 ms'),
-        ]),
-      bounds,
-    );
-    await send('after');
-    await vi.waitFor(() => expect(received()).toContain('after 1'), bounds);
-
-    expect(new Set(invocations.map(({ pid }) => pid)).size).toBe(2);
-    // The handler logs before its batch is deleted.
-    await vi.waitFor(async () => expect(await counts('jobs')).toEqual([0, 1]), bounds);
-  });
-
   test('receives a batch that timed out again only after its visibility timeout, and then leaves it as dead', async () => {
     await sendTo('again', 'forever', 'ok');
 
@@ -239,35 +219,4 @@ describe('an event source mapping', () => {
     expect(received()).toEqual(['slow 1']);
     expect(await counts('jobs')).toEqual([1, 0]);
   });
-
-  test('on close, kills what outlasts the grace period, and leaves its messages on the queue', async () => {
-    await send('spin');
-    const mapping = await map();
-    await vi.waitFor(() => expect(invocations.length).toBe(1), bounds);
-
-    await mapping.close(0);
-
-    const [invocation] = invocations;
-    expect(await counts('jobs')).toEqual([0, 1]);
-    expect(logged).toEqual([expect.stringContaining('closed before it returned')]);
-    expect(() => process.kill(Number(invocation?.pid), 0)).toThrow('ESRCH');
-  });
-
-  test('reports a queue that is gone, and still closes', async () => {
-    const mapping = await map();
-
-    await aws.close();
-    await vi.waitFor(() => expect(logged.join()).toContain('event source mapping: '), bounds);
-
-    await expect(mapping.close()).resolves.toBeUndefined();
-  });
-});
-
-test.for([
-  [{ batchSize: 11 }, 'batchSize: expected a whole number from 1 to 10, got 11'],
-  [{ maximumConcurrency: 0 }, 'maximumConcurrency: expected a whole number from 1 to 100, got 0'],
-  [{ timeoutMs: 30_001 }, "timeoutMs: expected at most the queue's visibility timeout, 30000, got 30001"],
-  [{ queueUrl: 'http://127.0.0.1/000000000000/none' }, /queue does not exist/],
-] as const)('wrong options are refused: %j', async ([options, expected]) => {
-  await expect(map(options)).rejects.toThrow(expected);
 });

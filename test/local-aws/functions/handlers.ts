@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,10 +33,6 @@ export async function handler(event: Event, context: Context): Promise<unknown> 
   if (bodies.includes('spin')) for (;;);
   if (bodies.includes('null')) return failures([null]);
   if (bodies.includes('unknown')) return failures(['no-such-message']);
-  if (bodies.includes('log')) {
-    console.log('one\ntwo');
-    console.error('three');
-  }
   if (bodies.includes('nothing')) return;
   if (bodies.includes('context'))
     return {
@@ -53,7 +48,6 @@ export async function handler(event: Event, context: Context): Promise<unknown> 
     await writeFile(event.path ?? join(tmpdir(), 'written'), 'x');
     return tmpdir();
   }
-  if (bodies.includes('spawn')) return spawnSync('true').status;
   if (bodies.includes('pid')) return process.pid;
   return failures(records.filter(({ body }) => body.startsWith('fail')).map(({ messageId }) => messageId));
 }

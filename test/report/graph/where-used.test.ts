@@ -66,35 +66,6 @@ const linesOf = (found: readonly UsedThing[]) => found.map(({ dependents }) => d
 describe('what depends on a thing', () => {
   beforeEach(publishChain);
 
-  test('is found over several hops, with its names, across calculations and cards', async () => {
-    const { found, searched, unpublished } = await find('d-1');
-
-    expect(linesOf(found)).toEqual([
-      [
-        '1 calculation 1 Revenue: saved on dataset d-1',
-        '1 card 30 Sales: built on dataset d-1',
-        '2 calculation 2 Margin: refers to calculation 1',
-        '3 card 31 Margins: uses calculation 2',
-        '4 card 32 null: drills from card 31',
-      ],
-    ]);
-    expect(found[0]).toMatchObject({
-      kind: 'dataset',
-      id: 'd-1',
-      total: 5,
-      hops: [2, 1, 1, 1],
-      kinds: { calculation: 2, card: 3 },
-      links: 2,
-      broken: 0,
-      isCut: false,
-    });
-    expect(searched.map(({ place, records }) => [place, records])).toEqual([
-      ['calculations', 3],
-      ['cards', 2],
-    ]);
-    expect(unpublished).toEqual(['files', 'data-files']);
-  });
-
   test('ends after so many hops, and is counted beyond the limit', async () => {
     const [near, first] = [await find('d-1', { hops: 1 }), await find('d-1', { most: 1 })];
 

@@ -48,20 +48,6 @@ async function workAll(one: World): Promise<readonly string[]> {
   return ends;
 }
 
-test.each<[Fault, { readonly calls: number; readonly paidAgain: number }]>([
-  [409, { calls: 100, paidAgain: 0 }],
-  [500, { calls: 108, paidAgain: 8 }],
-  [400, { calls: 99, paidAgain: 0 }],
-])('one text that meets a %s each time fails alone, and all calls are counted', async (fault, counts) => {
-  const platform = ofOneText(fault);
-  const one = await splitWorld(hundred, platform);
-
-  expect(await workAll(one)).toEqual(['done']);
-
-  expect(summaryOf(one.store)).toMatchObject({ scored: 99, failed: 1, cached: 0, ...counts });
-  expect(platform.seen.paid).toBe(counts.calls);
-});
-
 test.each<[Fault, number]>([
   [401, 0],
   [500, 8 * 9],

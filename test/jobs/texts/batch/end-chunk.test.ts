@@ -121,19 +121,6 @@ describe('while a chunk is being ended', () => {
     expect(partsIn(one)).toHaveLength(1);
   });
 
-  test('another worker ends it with the same results: their end stands, and the part stays', async () => {
-    const one = await splitWorld();
-
-    const ended = await endChunk(
-      CHUNK,
-      results,
-      meanwhile(one, () => endChunk(CHUNK, results, one.storage)),
-    );
-
-    expect(ended).toMatchObject({ kind: 'was-ended', part: partsIn(one)[0] });
-    expect(partsIn(one)).toHaveLength(1);
-  });
-
   test('another worker ends it with other results: their part stays, and ours is deleted', async () => {
     const one = await splitWorld();
     const theirs = [scored('1', 'good'), failed('2')];
