@@ -28,8 +28,6 @@ export const bundleOptions = {
     '@aws-sdk/credential-provider-node': join(root, 'functions', 'environment-credentials.ts'),
     // The SDK uses it in browsers alone, but it cannot be shaken out: 34 KB.
     bowser: 'node:os',
-    // Pino writes to its transports by it; ours writes in the process: 10 KB.
-    'thread-stream': 'node:os',
     // Locks of directory stores: the deployed store is in S3, where none is taken: 11 KB.
     'graceful-fs': 'node:fs',
   },

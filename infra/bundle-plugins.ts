@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
 import type { Plugin } from 'esbuild';
 
 /**
@@ -12,11 +11,13 @@ const unusedTypes: Plugin = {
     build.onLoad({ filter: /\/client-[\w-]+\/dist-es\/schemas\/schemas_\d+\.js$/ }, async ({ path }) => ({
       contents: (await readFile(path, 'utf8'))
         .replaceAll(TYPE, 'export var $<name> = /* @__PURE__ */ (() => $<value>)();')
-        .replaceAll(ERROR, (whole, name: string) =>
-          ERRORS[clientOf(path)]?.includes(name) === false ? '' : whole,
-        ),
+        .replaceAll(ERROR, (whole, name: string) => (ERRORS.includes(name) ? whole : '')),
       loader: 'js',
     }));
+    build.onLoad({ filter: /\/client-[\w-]+\/package\.json$/ }, async ({ path }) => {
+      const { version } = JSON.parse(await readFile(path, 'utf8'));
+      return { contents: JSON.stringify({ version }), loader: 'json' };
+    });
   },
 };
 
@@ -26,40 +27,16 @@ const TYPE = /^export (?:var|const) (?<name>\w+\$) = (?<value>\[[\s\S]*?\]);$/gm
 /** What registers the class of one error, and so keeps it in the bundle. */
 const ERROR = /^n0_registry\.registerError\(\w+\$, (\w+)\);$/gm;
 
-const clientOf = (path: string): string => /\/(client-[\w-]+)\//.exec(path)?.[1] ?? '';
-
 /**
- * What a service documents for the operations that are used, where it has many other errors: those of Systems Manager are
- * 45 KB, those of Glue and Lambda 30 KB. An error without a class of its own has its name all the same.
+ * The errors that are recognized by their class, are repeated for its sake, or have another name than the service's code,
+ * which is the name of all others: 40 KB of run-jobs.
  */
-const ERRORS: Readonly<Record<string, readonly string[]>> = {
-  'client-ssm': [
-    'InternalServerError',
-    'InvalidKeyId',
-    'ParameterNotFound',
-    'ParameterVersionNotFound',
-    'ThrottlingException',
-  ],
-  'client-glue': [
-    'AlreadyExistsException',
-    'ConcurrentModificationException',
-    'EntityNotFoundException',
-    'GlueEncryptionException',
-    'InternalServiceException',
-    'InvalidInputException',
-    'OperationTimeoutException',
-    'ResourceNotReadyException',
-    'ResourceNumberLimitExceededException',
-  ],
-  'client-lambda': [
-    'DurableExecutionAlreadyStartedException',
-    'InvalidParameterValueException',
-    'InvalidRequestContentException',
-    'ResourceNotFoundException',
-    'ServiceException',
-    'TooManyRequestsException',
-  ],
-};
+const ERRORS: readonly string[] = [
+  'ConditionalCheckFailedException',
+  'DurableExecutionAlreadyStartedException',
+  'KmsAccessDenied',
+  'ReplicatedWriteConflictException',
+];
 
 /** What the SDK of durable executions uses of the Lambda client, which it imports as a whole. */
 const LAMBDA = ['LambdaClient', 'CheckpointDurableExecutionCommand', 'GetDurableExecutionStateCommand'];
@@ -79,55 +56,56 @@ const usedCommands: Plugin = {
   },
 };
 
-/** What the Parquet writer has for columns and options that no table of ours has, and the names that it is imported by. */
-const UNUSED_OF_PARQUET: Readonly<Record<string, readonly string[]>> = {
-  bloom: ['BloomBuilder', 'writeBlooms'],
-  delta: ['deltaBinaryPack', 'deltaByteArray', 'deltaLengthByteArray'],
-  geospatial: ['geospatialStatistics'],
-  snappy: ['snappyCompress'],
-  splitstream: ['writeByteStreamSplit'],
-  variant: ['encodeVariantColumn', 'normalizeShreddingConfig'],
-  wkb: ['geojsonToWkb'],
-};
+/** A module that has these names, and does nothing. */
+const nothing = (...names: readonly string[]) =>
+  names.map((name) => `export const ${name} = () => {};`).join('\n');
 
-/** 20 KB. Filters of the kind `bloom` are written after all columns, if any has one. */
-const unusedOfParquet: Plugin = {
-  name: 'unused of Parquet',
-  setup(build) {
-    build.onLoad({ filter: /\/hyparquet-writer\/src\/\w+\.js$/ }, ({ path }) => {
-      const names = UNUSED_OF_PARQUET[basename(path, '.js')];
-      return names && { contents: names.map((name) => `export const ${name} = () => {};`).join('\n') };
-    });
-  },
-};
-
-/**
- * What the SDK imports at its start for what no function does, by the end of its path, and what stands in its place: streams
- * of events, as of queries on an object of S3, and the discovery of a table's endpoint. 23 KB.
- */
-const UNUSED_OF_SDK: Readonly<Record<string, string>> = {
+/** What no function does, by the end of its module's path, and what stands in its place. */
+const UNUSED: Readonly<Record<string, string>> = {
+  // Streams of events, as of queries on an object of S3, and the discovery of a table's endpoint.
   'submodules/event-streams/index.js': `export const resolveEventStreamSerdeConfig = (config) => config;
     export const eventStreamSerdeProvider = () => undefined;
     export class EventStreamSerde {}`,
   'endpoint-cache/dist-es/EndpointCache.js': 'export class EndpointCache { has() { return false; } }',
+  // Hashes for where Node was built without its own.
+  'md5/Md5Js.js': nothing('Md5Js'),
+  'sha1/Sha1Js.js': nothing('Sha1Js'),
+  'sha256/Sha256Js.js': nothing('Sha256Js'),
+  // Profiles: a function has no files of them.
+  'shared-ini-file-loader/loadSharedConfigFiles.js': `export const CONFIG_PREFIX_SEPARATOR = '.';
+    export const loadSharedConfigFiles = async () => ({ configFile: {}, credentialsFile: {} });`,
+  // The destinations of pino: it is given one.
+  'sonic-boom/index.js': 'module.exports = function SonicBoom() {};',
+  'on-exit-leak-free/index.js': 'module.exports = {};',
+  'pino/lib/multistream.js': 'module.exports = () => {};',
+  'pino/lib/transport.js': 'module.exports = () => {};',
+  '@pinojs/redact/index.js': 'module.exports = () => {};',
+  // What the Parquet writer has for columns and options that no table of ours has. `bloom` is written after all columns.
+  'hyparquet-writer/src/bloom.js': nothing('BloomBuilder', 'writeBlooms'),
+  'hyparquet-writer/src/delta.js': nothing('deltaBinaryPack', 'deltaByteArray', 'deltaLengthByteArray'),
+  'hyparquet-writer/src/geospatial.js': nothing('geospatialStatistics'),
+  'hyparquet-writer/src/snappy.js': nothing('snappyCompress'),
+  'hyparquet-writer/src/splitstream.js': nothing('writeByteStreamSplit'),
+  'hyparquet-writer/src/variant.js': nothing('encodeVariantColumn', 'normalizeShreddingConfig'),
+  'hyparquet-writer/src/wkb.js': nothing('geojsonToWkb'),
 };
 
-const unusedOfSdk: Plugin = {
-  name: 'unused of the SDK',
+const unused: Plugin = {
+  name: 'unused',
   setup(build) {
-    for (const [end, contents] of Object.entries(UNUSED_OF_SDK))
+    for (const [end, contents] of Object.entries(UNUSED))
       build.onLoad({ filter: new RegExp(`/${RegExp.escape(end)}$`) }, () => ({ contents }));
   },
 };
 
-/** What a function imports only when something asks for it; everything else it needs for each event, or at its start. */
-const LATER: Readonly<Record<string, RegExp>> = {
-  'run-jobs': /(parameter-store-token|event-bridge|start-execution|runner-here|directory|scan)\.ts$/,
-  snapshot: /(parameter-store-token|directory|scan)\.ts$/,
-  'split-texts': /(secrets-manager-token|parameter-store-token|fleet-pace|directory)\.ts$/,
-  'watch-snapshots': /(directory|scan)\.ts$/,
-  'write-report': /(directory|scan|topic-sender)\.ts$/,
-  'write-tables': /(directory|scan)\.ts$/,
+/** What functions import only when something asks for it; everything else they need for each event, or at their start. */
+const LATER = /\/(directory|parameter-store-token|scan|sqlite-file|sqlite-table)\.ts$/;
+
+/** What the function with this name imports later besides. */
+const LATER_TOO: Readonly<Record<string, RegExp>> = {
+  'run-jobs': /\/(event-bridge|start-execution|runner-here)\.ts$/,
+  'split-texts': /\/(secrets-manager-token|fleet-pace)\.ts$/,
+  'write-report': /\/topic-sender\.ts$/,
 };
 
 /** What a function never imports: a stack gives it no use for it, and its role no right. */
@@ -149,7 +127,7 @@ const importsOf = (name: string): Plugin => ({
       const contents = await readFile(path, 'utf8');
       const before: string[] = [];
       const after = contents.replaceAll(IMPORT, (whole, file: string) => {
-        if (LATER[name]?.test(file)) return whole;
+        if (LATER.test(file) || LATER_TOO[name]?.test(file)) return whole;
         const module = `imported${before.length}`;
         // In the first line: the lines of the sources stay what they are.
         before.push(`import * as ${module} from '${file}';`);
@@ -163,10 +141,4 @@ const importsOf = (name: string): Plugin => ({
 const IMPORT = /(?<!typeof )\bimport\('(\.[^']+)'\)/g;
 
 /** What esbuild cannot see of a function. */
-export const bundlePlugins = (name: string): Plugin[] => [
-  unusedTypes,
-  usedCommands,
-  unusedOfParquet,
-  unusedOfSdk,
-  importsOf(name),
-];
+export const bundlePlugins = (name: string): Plugin[] => [unusedTypes, usedCommands, unused, importsOf(name)];

@@ -8,7 +8,6 @@ import {
   type PutObjectCommandInput,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { Upload } from '@aws-sdk/lib-storage';
 import { readAwsFault } from '../base/index.ts';
 import type { PutCondition, PutOptions, PutResult } from './store.ts';
 
@@ -114,6 +113,9 @@ async function send(
 }
 
 async function sendParts(client: S3Client, input: PutObjectCommandInput, signal: AbortSignal | undefined) {
+  // Most functions store no large object.
+  const { Upload } = await import('@aws-sdk/lib-storage');
+  signal?.throwIfAborted();
   // Upload takes a controller, where everything else takes a signal.
   const abortController = new AbortController();
   const abort = () => abortController.abort(signal?.reason);

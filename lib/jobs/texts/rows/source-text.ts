@@ -1,6 +1,5 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { analyse } from 'chardet';
 import { notRows, RowsError, type SourceLines, sourceLines } from './source-lines.ts';
 
 const SAMPLE_BYTES = 256 * 1024;
@@ -22,7 +21,7 @@ export async function openText(bytes: AsyncIterable<Uint8Array>, requested?: str
   try {
     const kind = OTHER_KINDS.find(({ bytes: first }) => startsWith(source.head, first));
     if (kind !== undefined) throw notRows(kind.is);
-    const found = findEncoding(source.head.subarray(0, SAMPLE_BYTES), requested);
+    const found = await findEncoding(source.head.subarray(0, SAMPLE_BYTES), requested);
     return { ...source, ...found, lines: (what = 'line') => sourceLines(what, all(), found.encoding) };
   } catch (error) {
     await source[Symbol.asyncDispose]();
@@ -52,12 +51,12 @@ const MARKS: readonly { readonly name: string; readonly mark: readonly number[] 
  * The requested encoding, otherwise that of the byte order mark, otherwise UTF-8 if most of the non-ASCII content is valid,
  * and the likeliest by byte frequency if not. Throws `RowsError` for an unknown one, and for zero bytes.
  */
-export function findEncoding(
+export async function findEncoding(
   sample: Uint8Array,
   requested?: string,
-): Pick<SourceText, 'encoding' | 'isMarked'> {
+): Promise<Pick<SourceText, 'encoding' | 'isMarked'>> {
   const marked = MARKS.find(({ mark }) => startsWith(sample, mark))?.name;
-  const encoding = requested === undefined ? (marked ?? guess(sample)) : supported(requested);
+  const encoding = requested === undefined ? (marked ?? (await guess(sample))) : supported(requested);
   if (encoding === undefined)
     throw new RowsError(
       'option',
@@ -76,10 +75,11 @@ function supported(label: string): string | undefined {
 
 const FALLBACK = 'windows-1252';
 
-function guess(sample: Uint8Array): string {
+async function guess(sample: Uint8Array): Promise<string> {
   if (sample.includes(0))
     throw notRows('zero bytes, which no text has: if it is one, name its encoding by --encoding');
   if (isMostlyUtf8(sample)) return 'utf-8';
+  const { analyse } = await import('chardet');
   const [likeliest] = analyse(sample)
     .filter(({ name }) => !/ASCII|UTF-/.test(name))
     // Short Western texts are often mistaken for Baltic ones.

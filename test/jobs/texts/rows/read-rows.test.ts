@@ -453,8 +453,8 @@ describe('the encoding of bytes', () => {
       /^utf-8$/,
     ],
     ['U+FFFD, and a character that is cut off', [0xef, 0xbf, 0xbd, 0xc3], /^utf-8$/],
-  ])('%s', (_, bytes, name) => {
-    expect(findEncoding(Buffer.from(bytes)).encoding).toMatch(name);
+  ])('%s', async (_, bytes, name) => {
+    expect((await findEncoding(Buffer.from(bytes))).encoding).toMatch(name);
   });
 });
 
