@@ -4,7 +4,7 @@ import type { CancelAnswer } from './ledger/person-steps.ts';
 import { type BatchStorage, chunkJobId } from './texts/batch/batch.ts';
 import { chunkRows, isEnded, readHeader } from './texts/batch/chunk-row.ts';
 import { failChunk } from './texts/batch/score-chunk.ts';
-import { stopsWhenCancelled } from './types/job-types.ts';
+import { sendsMany } from './types/job-types.ts';
 
 export type CancelBatchParts = {
   readonly ledger: Pick<Ledger, 'cancel'>;
@@ -38,7 +38,7 @@ export async function cancelBatch(
       continue;
     }
     const id = chunkJobId(chunkId);
-    const answer = await ledger.cancel(id, { stops: stopsWhenCancelled });
+    const answer = await ledger.cancel(id, { stops: sendsMany });
     jobs.push({ id, answer });
     const error = answer.row.outcome?.error;
     if (answer.kind !== 'stopping' && isCancelled(answer.row))

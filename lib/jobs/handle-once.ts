@@ -4,9 +4,10 @@ import { handleMessage, type Worker } from './handle-message.ts';
 import type { Lease } from './held.ts';
 import { withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
-import type { Queue, QueueMessage } from './queue/queue.ts';
+import { type Queue, type QueueMessage, typeIn } from './queue/queue.ts';
 import { persist } from './record-end.ts';
 import { isServiceAway } from './service-away.ts';
+import { sendsMany } from './types/job-types.ts';
 
 /**
  * How one delivery of a message ended. `done`: its job has ended, or it was refused; the caller deletes it. `replaced`: it
@@ -74,10 +75,10 @@ const OLDEST_MS = 3 * 24 * 60 * 60 * 1_000;
 const LONGEST_SEND_DELAY_MS = 900_000;
 
 /** Puts a message that waits back on the queue, for `delayMs` or a shorter time if that is the queue's limit. */
-async function putBack(
+export async function putBack(
   message: QueueMessage,
   { delayMs }: { readonly delayMs: number },
-  { worker, queue }: HandleOnceParts,
+  { worker, queue }: Pick<HandleOnceParts, 'worker' | 'queue'>,
 ): Promise<HandledOnce> {
   const { messageId, receipt, receives, sentAtMs } = message;
   const { logger, now } = worker;
@@ -138,13 +139,17 @@ async function replaceMessage(
   await queue.delete(receipt);
 }
 
-/** Handles messages side by side, and returns the ids of those that are not finished with. */
+/** Handles messages side by side, short ones beside long ones, and returns the ids of those that are not finished with. */
 export async function runBatch(
   messages: readonly QueueMessage[],
   { concurrency, ...parts }: Omit<HandleOnceParts, 'stopHiding'> & { readonly concurrency: number },
 ): Promise<readonly string[]> {
-  const running = new PQueue({ concurrency });
-  const handled = await Promise.all(messages.map((message) => running.add(() => handleOnce(message, parts))));
+  const [short, long] = [new PQueue({ concurrency }), new PQueue({ concurrency })];
+  const handled = await Promise.all(
+    messages.map((message) =>
+      (sendsMany(typeIn(message.body)) ? long : short).add(() => handleOnce(message, parts)),
+    ),
+  );
   // One that was replaced is deleted already, which does no harm twice.
   const isFinished = (kind: HandledOnce['kind'] | undefined) => kind === 'done' || kind === 'replaced';
   return messages.flatMap(({ messageId }, index) => (isFinished(handled[index]?.kind) ? [] : [messageId]));

@@ -139,7 +139,7 @@ function createTurn(options: HeldOptions, { row, sent, signal }: Sends): Pick<He
   const { deadlineMs } = lease;
   const definition = definitionOf(job);
   const mustLastMs = worker.mustLastMs(job);
-  const isCancelled = createCancelCheck(options, definition.stopsWhenCancelled === true);
+  const isCancelled = createCancelCheck(options, definition.sendsMany === true);
   let recording: Promise<void> | undefined;
   let [leaveUntilMs, hasLeft] = [Number.POSITIVE_INFINITY, false];
 

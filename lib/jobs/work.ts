@@ -1,14 +1,23 @@
-import { sleep } from '../base/index.ts';
+import { sleep as sleepInTime } from '../base/index.ts';
 import type { Worker } from './handle-message.ts';
-import { type HandledOnce, handleOnce } from './handle-once.ts';
+import { type HandledOnce, handleOnce, putBack } from './handle-once.ts';
 import type { Lease } from './held.ts';
-import { createEmptyCheck, LONG_POLLS, type Polls, type Queue, type QueueMessage } from './queue/queue.ts';
+import {
+  createEmptyCheck,
+  LONG_POLLS,
+  type Polls,
+  type Queue,
+  type QueueMessage,
+  typeIn,
+} from './queue/queue.ts';
 import { isServiceAway, queueWaitMs } from './service-away.ts';
+import { longTypes, sendsMany } from './types/job-types.ts';
 
 export type WorkOptions = {
   readonly worker: Worker;
   readonly lease: Lease;
   readonly queue: Queue;
+  /** How many short jobs run at once, and how many long ones (`sendsMany`): a short one waits for no long one. */
   readonly concurrency: number;
   /** How long a message is hidden at a time; extended while its job runs. */
   readonly visibilitySeconds: number;
@@ -33,10 +42,10 @@ export type WorkCounts = { readonly done: number; readonly later: number; readon
  * will not pass, once all running jobs have finished.
  */
 export async function work(options: WorkOptions): Promise<WorkCounts> {
-  const { worker, queue, concurrency, visibilitySeconds, drain, signal } = options;
+  const { worker, queue, visibilitySeconds, drain, signal } = options;
   const polls = options.polls ?? queue.polls ?? LONG_POLLS;
   const counts = { done: 0, later: 0, failed: 0 };
-  const running = new Set<Promise<void>>();
+  const lanes = createLanes(options);
   const isEmpty = createEmptyCheck(queue, polls);
   // When the last message is due that went back: the queue's counts may be too old to include it.
   let [dueAtMs, areServicesAway, hasPolled] = [0, false, false];
@@ -47,40 +56,93 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
     if (kind !== 'done') dueAtMs = Math.max(dueAtMs, worker.now() + delayMs);
     areServicesAway ||= isAway === true;
   };
+  const waitOnQueue = async (message: QueueMessage) => {
+    const { delayMs = visibilitySeconds * 1_000 } = await putBack(message, { delayMs: NO_ROOM_MS }, options);
+    dueAtMs = Math.max(dueAtMs, worker.now() + delayMs);
+  };
   const poll = async (): Promise<'empty' | 'polled'> => {
-    const most = Math.min(10, concurrency - running.size);
-    const wasIdle = running.size === 0;
-    const messages = await queue.receive({ most, waitSeconds: polls.waitSeconds, visibilitySeconds });
+    const { isIdle: wasIdle } = lanes.room();
+    const messages = await queue.receive({ ...askFor(lanes.room(), queue, polls), visibilitySeconds });
     hasPolled = true;
     for (const message of messages) {
-      const one = handle(message).finally(() => running.delete(one));
-      running.add(one);
+      const lane = sendsMany(typeIn(message.body)) ? 'long' : 'short';
+      if (lanes.room()[lane] > 0) lanes.add(lane, handle(message));
+      else await waitOnQueue(message);
     }
     const isNothingDue = polls.areCountsExact === true || dueAtMs <= worker.now();
     const isQuiet = wasIdle && messages.length === 0 && isNothingDue;
     return drain && (await isEmpty({ isQuiet })) ? 'empty' : 'polled';
   };
   const look = async () => {
-    await Promise.all([worker.ledger.read(NOTHING), worker.store.get(`work/${NOTHING}`)]).catch((error) => {
-      // Any other failure is not an outage: the next job shows what it does.
-      if (isServiceAway(error)) throw error;
-    });
+    await lookAt(worker);
     areServicesAway = false;
   };
   const mayBeAway = () => options.isWatched !== true || hasPolled;
   try {
     while (!signal.aborted) {
-      if (running.size >= concurrency) await Promise.race(running);
+      const { short, long } = lanes.room();
+      if (short === 0 && (long === 0 || !queue.knowsTypes)) await lanes.one();
+      else if ((short === 0 || long === 0) && (await lanes.endsWithin(lookMs(queue)))) continue;
       else if (areServicesAway) await untilBack('the table or the store', look, options);
       else if ((await untilBack('the queue', poll, { ...options, mayBeAway })) === 'empty') break;
     }
   } finally {
-    await Promise.all(running);
+    await lanes.all();
   }
   return counts;
 }
 
+/** How often a worker looks that has room for some jobs only, and whether its queue finds those. */
+const lookMs = ({ knowsTypes }: Queue) => (knowsTypes ? 100 : 500);
+
+/** A message for whose job there is no room comes back so soon: the queue gives out those behind it. */
+const NO_ROOM_MS = 10_000;
+
+type Room = { readonly short: number; readonly long: number };
+
+/** A queue that does not know types may return long messages for which there is no room: they go back. */
+const askFor = ({ short, long }: Room, { knowsTypes }: Queue, { waitSeconds }: Polls) =>
+  knowsTypes
+    ? {
+        most: short,
+        long: { types: longTypes, most: long },
+        waitSeconds: short > 0 && long > 0 ? waitSeconds : 0,
+      }
+    : { most: Math.min(10, short, long || short), waitSeconds: long > 0 ? waitSeconds : 1 };
+
+function createLanes({ concurrency, sleep }: WorkOptions) {
+  const running = { short: new Set<Promise<void>>(), long: new Set<Promise<void>>() };
+  const all = () => [...running.short, ...running.long];
+  return {
+    room: () => ({
+      short: concurrency - running.short.size,
+      long: concurrency - running.long.size,
+      isIdle: all().length === 0,
+    }),
+    add(lane: keyof typeof running, handling: Promise<void>) {
+      const one = handling.finally(() => running[lane].delete(one));
+      running[lane].add(one);
+    },
+    one: () => Promise.race(all()),
+    async endsWithin(ms: number): Promise<boolean> {
+      const ended = new AbortController();
+      const over = sleep(ms, ended.signal).then(() => false);
+      return await Promise.race([...all().map((one) => one.then(() => true)), over]).finally(() =>
+        ended.abort(),
+      );
+    },
+    all: () => Promise.all(all()),
+  };
+}
+
 const NOTHING = '-';
+
+async function lookAt({ ledger, store }: Worker): Promise<void> {
+  await Promise.all([ledger.read(NOTHING), store.get(`work/${NOTHING}`)]).catch((error) => {
+    // Any other failure is not an outage: the next job shows what it does.
+    if (isServiceAway(error)) throw error;
+  });
+}
 
 /** Repeats a request while the service is away; undefined if stopped. Throws an outage too unless `mayBeAway`. */
 async function untilBack<T>(
@@ -120,7 +182,7 @@ async function handleOne(message: QueueMessage, options: WorkOptions): Promise<H
 /** Extends a message's visibility timeout after each third of it, until the returned function is called. */
 function keepHidden(
   { receipt, messageId }: QueueMessage,
-  { queue, visibilitySeconds, rest = sleep, worker: { logger } }: WorkOptions,
+  { queue, visibilitySeconds, rest = sleepInTime, worker: { logger } }: WorkOptions,
 ): () => Promise<void> {
   const visibilityMs = visibilitySeconds * 1_000;
   const stopped = new AbortController();

@@ -46,8 +46,9 @@ export const SCHEMA = `
     PRIMARY KEY (pk, sk)) WITHOUT ROWID, STRICT;
   CREATE INDEX expiring ON rows (expires) WHERE expires IS NOT NULL;
   CREATE TABLE messages (id TEXT PRIMARY KEY, queue TEXT NOT NULL, body TEXT NOT NULL, sender TEXT NOT NULL,
-    sent INTEGER NOT NULL, visible INTEGER NOT NULL, receives INTEGER NOT NULL, receipt TEXT, holder TEXT) STRICT;
-  CREATE INDEX due ON messages (queue, visible);
+    sent INTEGER NOT NULL, visible INTEGER NOT NULL, receives INTEGER NOT NULL, receipt TEXT, holder TEXT,
+    type TEXT NOT NULL) STRICT;
+  CREATE INDEX due ON messages (queue, visible, sent, type);
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${VERSION};
 `;

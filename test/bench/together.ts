@@ -17,7 +17,7 @@ const MOST_SECONDS = 10;
 export const together: Bench = {
   name: 'together',
   about:
-    'Commands on one folder at a rate of 20/s, with 50 ms a call: two that score the same file, and a function that is sent into a queue full of jobs of 100 texts each: they are no chunks of a batch, so the pace gives them the same share. What it waits for is its place in the queue.',
+    'Commands on one folder at a rate of 20/s, with 50 ms a call: two that score the same file, and a function that is sent into a queue full of jobs of 100 texts each: they are no chunks of a batch, so the pace gives them the same share.',
   async run() {
     return [await withSandbox(sameTexts), await withSandbox(functionAmongChunks)];
   },

@@ -3,14 +3,14 @@ import { cancelBatch } from '../../lib/jobs/cancel-batch.ts';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { redriveBatch } from '../../lib/jobs/redrive-batch.ts';
-import { stopsWhenCancelled } from '../../lib/jobs/types/job-types.ts';
+import { sendsMany } from '../../lib/jobs/types/job-types.ts';
 import { leaseOf, messageOf } from './fake-worker.ts';
 import { scoredBatch } from './scored-batch.ts';
 
 const CHUNK = 'b1.chunk-00000';
 const RESULT = `results/score/dt=2026-11-21/${CHUNK}.json`;
 const cancelled = { kind: 'cancelled', message: 'the job was cancelled while it was under way' };
-const stops = stopsWhenCancelled;
+const stops = sendsMany;
 
 /** A batch of texts of which one is sent a second; `at` happens before the text of this number. */
 async function slowBatch(at: number, happen: (batch: SlowBatch) => Promise<unknown>, count = 60) {

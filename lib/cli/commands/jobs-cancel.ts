@@ -1,7 +1,7 @@
 import { cancelBatch } from '../../jobs/cancel-batch.ts';
 import { isCancelled } from '../../jobs/ledger/job-row.ts';
 import type { CancelAnswer } from '../../jobs/ledger/person-steps.ts';
-import { stopsWhenCancelled } from '../../jobs/types/job-types.ts';
+import { sendsMany } from '../../jobs/types/job-types.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { oneGiven } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
@@ -26,7 +26,7 @@ async function cancelJobs(
   const outcomes: ReturnType<typeof toCancelled>[] = [];
   for (const id of ids) {
     terminal.signal.throwIfAborted();
-    const outcome = await ledger.cancel(id, { stops: stopsWhenCancelled });
+    const outcome = await ledger.cancel(id, { stops: sendsMany });
     outcomes.push(toCancelled(id, outcome));
     if (!json) terminal.out(shown(`${id}: ${describeCancel(outcome)}`));
   }

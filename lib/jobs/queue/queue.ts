@@ -1,4 +1,4 @@
-import { AwsError } from '../../base/index.ts';
+import { AwsError, parseOwnJson } from '../../base/index.ts';
 
 /** The most bytes of UTF-8 in a message, and in a batch of messages: SQS's limit. */
 export const MOST_MESSAGE_BYTES = 256 * 1024;
@@ -24,16 +24,20 @@ export type Polls = {
   readonly areCountsExact?: boolean;
 };
 
+export type ReceiveOptions = {
+  readonly most: number;
+  /** At most so many of these types besides, `most` being that of the others. Default: all types are alike. */
+  readonly long?: { readonly types: readonly string[]; readonly most: number };
+  readonly waitSeconds: number;
+  readonly visibilitySeconds: number;
+};
+
 /** A queue of jobs. Failures are thrown as `AwsError`; a message that is not deleted is delivered again. */
 export type Queue = {
   /** Tries every message, and then throws `UnsentError`. They are delivered after `delayMs`, 15 minutes at most; default 0. */
   send(bodies: readonly string[], options?: { readonly delayMs?: number }): Promise<void>;
   /** At most ten, after at most `waitSeconds` (0 to 20). Other receivers do not see them for `visibilitySeconds`. */
-  receive(options: {
-    readonly most: number;
-    readonly waitSeconds: number;
-    readonly visibilitySeconds: number;
-  }): Promise<readonly QueueMessage[]>;
+  receive(options: ReceiveOptions): Promise<readonly QueueMessage[]>;
   delete(receipt: string): Promise<void>;
   /** The message is delivered again after `delayMs`; earlier if that is longer than the queue can hide it. */
   delay(receipt: string, delayMs: number): Promise<void>;
@@ -41,6 +45,8 @@ export type Queue = {
   extend?(receipt: string, visibleAfterMs: number): Promise<void>;
   counts(): Promise<QueueCounts>;
   readonly polls?: Polls;
+  /** It honours `long`. Default: messages come as they come. */
+  readonly knowsTypes?: boolean;
 };
 
 export type UnsentMessage = {
@@ -128,6 +134,15 @@ export function createEmptyCheck(queue: Pick<Queue, 'counts'>, polls: Polls) {
 
 export const total = ({ waiting, inFlight, delayed }: Awaited<ReturnType<Queue['counts']>>) =>
   waiting + inFlight + delayed;
+
+/** The type that a message names; empty if it names none. */
+export function typeIn(body: string): string {
+  try {
+    return String((parseOwnJson(body) as { readonly type?: unknown }).type ?? '');
+  } catch {
+    return '';
+  }
+}
 
 const MOST_IN_BATCH = 10;
 

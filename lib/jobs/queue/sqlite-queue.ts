@@ -8,7 +8,9 @@ import {
   type Queue,
   type QueueCounts,
   type QueueMessage,
+  type ReceiveOptions,
   sendable,
+  typeIn,
   UnsentError,
   type UnsentMessage,
 } from './queue.ts';
@@ -37,24 +39,25 @@ export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions)
 
   return {
     polls: EXACT_POLLS,
+    knowsTypes: true,
     async send(bodies, { delayMs = 0 } = {}) {
       const { fitting, unsent } = fitted(bodies);
       await write('send to', (db) => {
-        const nowMs = Date.now();
-        for (const body of fitting)
-          db.prepare(SEND).run(randomUUID(), name, body, sender, nowMs, nowMs + Math.ceil(delayMs));
+        const sent = Date.now();
+        const given = { name, sender, sent, visible: sent + Math.ceil(delayMs) };
+        for (const body of fitting) db.prepare(SEND).run({ ...given, ...messageOf(body) });
       });
       const [first, ...others] = unsent;
       if (first !== undefined) throw new UnsentError(place, bodies.length, [first, ...others]);
     },
-    async receive({ most, waitSeconds, visibilitySeconds }) {
+    async receive({ waitSeconds, visibilitySeconds, ...asked }) {
       const endMs = performance.now() + waitSeconds * 1_000;
+      const [room, hidden] = [roomOf(asked), { forMs: Math.ceil(visibilitySeconds * 1_000) }];
       for (;;) {
-        const received = (await read('look for messages on', (db) => isDue(db, name, file)))
+        const received = (await read('look for messages on', (db) => isDue(db, name, file, room)))
           ? await write('receive from', (db, self) => {
               prepare(db, file, options);
-              const visibleMs = Date.now() + Math.ceil(visibilitySeconds * 1_000);
-              return db.prepare(RECEIVE).all(visibleMs, self, name, Date.now(), Math.min(10, most));
+              return db.prepare(RECEIVE).all({ name, now: Date.now(), self, ...hidden, ...room });
             })
           : [];
         if (received.length > 0 || performance.now() >= endMs) return received.map(toMessage);
@@ -82,8 +85,19 @@ const endedHolders = (db: DatabaseSync, queue: string, { isAlive }: SqliteFile):
     .filter((holder) => !isAlive(holder));
 
 /** Whether `receive` would find a message: a look costs no lock and no write. */
-const isDue = (db: DatabaseSync, queue: string, file: SqliteFile): boolean =>
-  endedHolders(db, queue, file).length > 0 || db.prepare(DUE).get(queue, Date.now()) !== undefined;
+const isDue = (db: DatabaseSync, name: string, file: SqliteFile, room: Room): boolean =>
+  endedHolders(db, name, file).length > 0 ||
+  db.prepare(DUE).get({ name, now: Date.now(), ...room }) !== undefined;
+
+/** For how many messages of short and of long jobs there is room. */
+type Room = ReturnType<typeof roomOf>;
+
+function roomOf({ most, long = { types: [], most: 0 } }: Pick<ReceiveOptions, 'most' | 'long'>) {
+  const [short, longOnes] = [Math.min(10, most), Math.min(10, long.most)];
+  return { short, long: longOnes, types: JSON.stringify(long.types) };
+}
+
+const messageOf = (body: string) => ({ id: randomUUID(), body, type: typeIn(body) });
 
 /** Makes visible what processes held that have ended, and moves what would be received too often to the dead letters. */
 function prepare(db: DatabaseSync, file: SqliteFile, { name, deadLetters }: SqliteQueueOptions): void {
@@ -103,10 +117,13 @@ function fitted(bodies: readonly string[]) {
 
 const TOO_LONG = `a message may have at most ${MOST_MESSAGE_BYTES} bytes`;
 
-const SEND =
-  'INSERT INTO messages (id, queue, body, sender, sent, visible, receives) VALUES (?, ?, ?, ?, ?, ?, 0)';
+const SEND = `INSERT INTO messages (id, queue, body, sender, sent, visible, type, receives)
+  VALUES (:id, :name, :body, :sender, :sent, :visible, :type, 0)`;
 
-const DUE = 'SELECT 1 FROM messages WHERE queue = ? AND visible <= ? LIMIT 1';
+const isLong = 'type IN (SELECT value FROM json_each(:types))';
+
+const DUE = `SELECT 1 FROM messages WHERE queue = :name AND visible <= :now
+  AND CASE WHEN ${isLong} THEN :long ELSE :short END > 0 LIMIT 1`;
 
 const HOLDERS = 'SELECT DISTINCT holder FROM messages WHERE queue = ? AND visible > ? AND holder IS NOT NULL';
 
@@ -115,8 +132,12 @@ const FREE = 'UPDATE messages SET visible = 0, holder = NULL WHERE queue = ? AND
 const BURY = `UPDATE messages SET queue = ?, receives = 0, holder = NULL
   WHERE queue = ? AND visible <= ? AND receives >= ?`;
 
-const RECEIVE = `UPDATE messages SET visible = ?, receives = receives + 1, receipt = id || '/' || (receives + 1), holder = ?
-  WHERE id IN (SELECT id FROM messages WHERE queue = ? AND visible <= ? ORDER BY visible, sent LIMIT ?)
+const dueOf = (not: '' | 'NOT', most: string) => `SELECT * FROM (SELECT id FROM messages
+  WHERE queue = :name AND visible <= :now AND ${not} ${isLong} ORDER BY visible, sent LIMIT :${most})`;
+
+const RECEIVE = `UPDATE messages SET visible = :now + :forMs, receives = receives + 1,
+    receipt = id || '/' || (receives + 1), holder = :self
+  WHERE id IN (${dueOf('NOT', 'short')} UNION ALL ${dueOf('', 'long')})
   RETURNING id, body, sender, sent, receives, receipt`;
 
 const EXTEND = 'UPDATE messages SET visible = ? WHERE queue = ? AND receipt = ?';

@@ -18,8 +18,8 @@ export type JobTypeDefinition<
   readonly mayRepeat: (job: JobBy<Message>) => boolean;
   /** What comes before the first request takes long: the job is claimed before, not by its first send. */
   readonly isClaimedFirst?: boolean;
-  /** A job sends many requests, and ends between two of them once a person cancels it. */
-  readonly stopsWhenCancelled?: boolean;
+  /** A job sends many requests, and ends between two of them once a person cancels it. No short job waits for its end. */
+  readonly sendsMany?: boolean;
   /** One of many jobs of a batch: its calls let those of others leave first. */
   readonly isBulk?: (job: JobBy<Message>) => boolean;
   /** Of a call of its own, in milliseconds. Default: the configured one. */

@@ -46,11 +46,11 @@ export const definitionOf = <Type extends JobType>({
   readonly type: Type;
 }): JobTypeDefinition<Messages[Type]> => definitions[type];
 
-/** Whether jobs of the type end between two sends once a person cancels them. */
-export const stopsWhenCancelled = (type: string): boolean =>
-  isJobType(type) && definitionOf({ type }).stopsWhenCancelled === true;
+/** Whether jobs of the type send many requests, and end between two of them once a person cancels them. */
+export const sendsMany = (type: string): boolean => (longTypes as readonly string[]).includes(type);
 
-const isJobType = (type: string): type is JobType => Object.hasOwn(definitions, type);
+/** The types of jobs that send many requests, and so mostly wait for the pace. */
+export const longTypes = jobTypes.filter((type) => definitions[type].sendsMany === true);
 
 /** Whose calls the job's are: by its message's priority, or by its type. */
 export const shareOf = (job: Job): Share =>

@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { MOST_MESSAGE_BYTES, type Queue, type QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import { moveDeadLetters } from '../../../lib/jobs/redrive.ts';
+import { work } from '../../../lib/jobs/work.ts';
+import { fakeWorker, leaseOf, runFunctionJob } from '../fake-worker.ts';
 
 export type QueuesUnderTest = {
   /** Its dead letters go to `dead` after the second receive. */
@@ -18,8 +20,40 @@ export function describeQueue(name: string, open: () => Promise<QueuesUnderTest>
     describeMessages(open);
     describeHiding(open);
     describeDeadLetters(open);
+    describeWork(open);
   });
 }
+
+function describeWork(open: () => Promise<QueuesUnderTest>): void {
+  test('a function that was sent behind 30 jobs of texts, as many as run at once and more, starts within 10 s', async () => {
+    await using queues = await open();
+    const stop = new AbortController();
+    const textsEnd = new Promise((end) => stop.signal.addEventListener('abort', end));
+    const score = async () => ({ status: 'done', response: String(await textsEnd) }) as const;
+    const runFunction = async () => {
+      stop.abort();
+      return { status: 'done', response: '1' } as const;
+    };
+    await using fake = await fakeWorker({ score, 'run-function': runFunction });
+    const texts = Array.from({ length: 30 }, (_, at) => ({
+      ...{ version: 1, type: 'score', id: `texts-${at}` },
+      texts: [{ id: 'a', text: 'fine' }],
+    }));
+    await queues.jobs.send([...texts, runFunctionJob].map((job) => JSON.stringify(job)));
+    const sentMs = performance.now();
+
+    await work({
+      ...{ queue: queues.jobs, concurrency: 4, visibilitySeconds: 60, drain: false, sleep: delayOr },
+      ...{ worker: fake.worker, lease: leaseOf(fake), signal: stop.signal },
+    });
+
+    expect(performance.now() - sentMs).toBeLessThan(10_000);
+    expect(fake.finished.map(({ type }) => type)).toContain('run-function');
+  }, 30_000);
+}
+
+const delayOr = (ms: number, signal?: AbortSignal) =>
+  delay(ms, undefined, signal === undefined ? {} : { signal });
 
 const receive = (queue: Queue, visibilitySeconds = 60, waitSeconds = 0) =>
   queue.receive({ most: 10, waitSeconds, visibilitySeconds });

@@ -6,7 +6,7 @@ import { createLedger, type Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import { leaseUntil } from '../../../lib/jobs/open-worker.ts';
 import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import { redriveFailed } from '../../../lib/jobs/redrive.ts';
-import { stopsWhenCancelled } from '../../../lib/jobs/types/job-types.ts';
+import { sendsMany } from '../../../lib/jobs/types/job-types.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { settleWrite } from '../../../lib/table/dynamo-failure.ts';
 import type { StoredRow, Table } from '../../../lib/table/table.ts';
@@ -104,7 +104,7 @@ async function command(
   id: string,
   { ledger, store, queue, table, outside }: Parts,
 ): Promise<void> {
-  if (role === 'cancel') return void (await ledger.cancel(id, { stops: stopsWhenCancelled }));
+  if (role === 'cancel') return void (await ledger.cancel(id, { stops: sendsMany }));
   const batches = { store, table, newToken: outside.newToken, now: outside.now };
   await redriveFailed(role === 'redrive' ? [] : [id], { store, ledger, queue, batches });
 }

@@ -1,6 +1,6 @@
 import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
 import { redriveFailed } from '../../../lib/jobs/redrive.ts';
-import { stopsWhenCancelled } from '../../../lib/jobs/types/job-types.ts';
+import { sendsMany } from '../../../lib/jobs/types/job-types.ts';
 import { resetAt } from '../../../lib/pace/budget.ts';
 import { bodyOf } from '../job-plan.ts';
 import type { Deed, Plan } from './plan.ts';
@@ -69,7 +69,7 @@ export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): 
       });
       if (deed.kind === 'cancel') {
         sent.cancelled.add(id);
-        await ledger.cancel(id, { stops: stopsWhenCancelled });
+        await ledger.cancel(id, { stops: sendsMany });
         return;
       }
       const before = await ledger.read(id);

@@ -33,7 +33,7 @@ export const dataFiles: JobTypeDefinition<Message, z.input<typeof schema>> = {
   schema,
   defaultId: 'content-hash',
   mayRepeat: () => true,
-  stopsWhenCancelled: true,
+  sendsMany: true,
   mostCalls: ({ ids }) => ids.length,
   openRunner: async ({ platform }) => dataFilesRunner(platform.call),
   sample: ({ dataFileIds }) => ({

@@ -10,7 +10,7 @@ export const score: JobTypeDefinition<ScoreMessage, ScoreInput> = {
   ...scoreChecks,
   mayRepeat: () => true,
   isClaimedFirst: true,
-  stopsWhenCancelled: true,
+  sendsMany: true,
   isBulk: ({ batch }) => batch !== undefined,
   // A text that was scored by an equal request costs none.
   mostCalls: ({ texts }) => new Set(texts.map(({ text }) => text)).size,
