@@ -50,6 +50,13 @@ test('what comes from outside is parsed by functions that limit its depth', () =
   expect(parsing.filter((file) => !PARSERS.includes(file))).toEqual([]);
 });
 
+test('what checks the promises of the whole shares no code with what it checks', () => {
+  const observers = sources.filter(({ file }) => file.startsWith('test/proofs/whole/promises/'));
+
+  expect(observers.length).toBeGreaterThan(3);
+  expect(observers.filter(({ source }) => source.includes('/lib/')).map(({ file }) => file)).toEqual([]);
+});
+
 test('no test replaces a module: other files run in the same process, and would get it too', () => {
   const replacing = sources.filter(({ source }) => /^vi\.(?:do)?[mM]ock\(/m.test(source));
 

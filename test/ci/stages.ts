@@ -44,6 +44,7 @@ export const turns: readonly (readonly (readonly Stage[])[])[] = [
     ],
     [
       { name: 'simulate', command: npm('simulate', '--', '--seeds', SEEDS), limitMinutes: 10 },
+      { name: 'days', command: npm('simulate', '--', '--day', '--seeds', '1..3'), limitMinutes: 5 },
       { name: 'mutants', command: npm('mutants', '--', '--sample', CHANGES), limitMinutes: 15 },
     ],
   ],

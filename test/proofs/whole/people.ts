@@ -2,9 +2,12 @@ import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
 import { redriveFailed } from '../../../lib/jobs/redrive.ts';
 import { sendsMany } from '../../../lib/jobs/types/job-types.ts';
 import { resetAt } from '../../../lib/pace/budget.ts';
+import { planPrune } from '../../../lib/snapshot/history/plan-prune.ts';
+import { pruneRuns } from '../../../lib/snapshot/history/prune-runs.ts';
 import { bodyOf } from '../job-plan.ts';
 import type { Deed, Plan } from './plan.ts';
 import type { Scene } from './scene.ts';
+import { storeFor } from './shared-store.ts';
 
 /** The messages of the plan's jobs, and what people did that the promises must allow for. */
 export type Sent = {
@@ -13,7 +16,12 @@ export type Sent = {
   /** How often each job was reopened, by its id. */
   readonly reopened: Map<string, number>;
   readonly cancelled: Set<string>;
+  /** When runs were pruned: all but the newest `KEPT` may be gone since. */
+  readonly prunedAtMs: number[];
 };
+
+/** How many published runs a prune keeps. */
+export const KEPT = 3;
 
 /** Slots that were reserved before a reset may be used for as long, as in `pace --reset`. */
 const RESET_AFTER_MS = 1_000;
@@ -38,7 +46,7 @@ export function sendAsPlanned(plan: Plan, { world, queue }: Scene, sent: Sent): 
     });
 }
 
-/** People are patient: they meet no faults, and the times of their deeds are in the plan. */
+/** People are patient: they meet no faults, but for a prune, and the times of their deeds are in the plan. */
 export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): Promise<void> {
   const { world, table, queue } = scene;
   await world.clock.sleep(deed.atMs);
@@ -52,6 +60,12 @@ export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): 
       return void (await table.budget.change('reset', (budget) =>
         resetAt(budget, world.now() + RESET_AFTER_MS),
       ));
+    case 'deploy':
+      for (const process of world.running()) world.end(process, 'is replaced by a deployment');
+      return;
+    case 'prune':
+      sent.prunedAtMs.push(world.sinceStartMs());
+      return prune(scene).catch((error: unknown) => world.log('person', `prune ends: ${String(error)}`));
     case 'send again': {
       const planned = plan.jobs[deed.job - 1];
       const id = sent.ids.get(deed.job);
@@ -88,4 +102,13 @@ export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): 
     default:
       return deed satisfies never;
   }
+}
+
+/** `prune calculations --keep 3` in a process of its own, which may die in the middle of it. */
+async function prune({ world, store: shared }: Scene): Promise<void> {
+  const store = storeFor(shared, world.start('prune'), world);
+  const rule = { kind: 'keep', keep: KEPT } as const;
+  const plan = await planPrune({ store, place: 'calculations', rule, nowMs: world.now() });
+  const { signal } = new AbortController();
+  await pruneRuns({ ...plan, store, removePartition: undefined, signal, onRemoved: () => {} });
 }

@@ -9,7 +9,7 @@ type PlannedJob = { readonly job: JobPlan; readonly atMs: number };
 export type Deed =
   | { readonly kind: 'cancel' | 'redrive'; readonly job: number; readonly atMs: number }
   | { readonly kind: 'send again'; readonly job: number; readonly atMs: number }
-  | { readonly kind: 'pause' | 'resume' | 'reset'; readonly atMs: number };
+  | { readonly kind: 'pause' | 'resume' | 'reset' | 'deploy' | 'prune'; readonly atMs: number };
 
 /** Which table all processes share. Those that share SQLite's have one clock, and who has ended holds nothing in it. */
 export const tableKinds = ['DynamoDB', 'SQLite'] as const;
@@ -27,6 +27,8 @@ export type Plan = {
   /** When the scheduler sends a snapshot job. */
   readonly snapshotsAtMs: readonly number[];
   readonly records: number;
+  /** How many datasets they link to, whose cards follow each snapshot; 0: nothing follows. */
+  readonly datasets: number;
   readonly deeds: readonly Deed[];
   readonly spells: readonly Spell[];
   /** How often an act at any border meets trouble apart from the spells, in percent. */
@@ -73,12 +75,63 @@ function shortPlanOf(seed: number): Omit<Plan, 'table'> {
     jobs,
     snapshotsAtMs: Array.from({ length: 2 }, () => dice.below(calmFromMs)).concat(calmFromMs + 30_000),
     records: 100 + dice.below(300),
+    datasets: 0,
     deeds: deedsOf(dice, { jobs: jobs.length, calmFromMs }),
     spells: isRough ? spellsOf(dice, calmFromMs) : [],
     noisePercent: dice.pick([0, 0.2, 1, 3]),
     crashPercent: dice.pick([0, 0.05, 0.3]),
     pausePercent: dice.pick([0, 0.05, 0.2]),
     calmFromMs,
+  };
+}
+
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Makes the dice of a day others than those of a short schedule. */
+const OF_DAY = 0x20_0000;
+
+/**
+ * A day of everything at once: each hour a snapshot that cards follow, jobs all day, each two hours spells and people, a
+ * deployment each six hours, a prune each four, and one border away for three quarters of an hour, twice.
+ */
+export function dayOf(seed: number, table: TableKind = 'DynamoDB'): Plan {
+  const dice = createDice(seed ^ OF_DAY);
+  const every = (ms: number) => Array.from({ length: DAY / ms }, (_, index) => index * ms);
+  const short = shortPlanOf(seed);
+  const jobs = Array.from({ length: 500 }, () => ({ job: jobOf(dice), atMs: dice.below(DAY - HOUR) }));
+  const later = (fromMs: number) => (deed: Deed) => ({ ...deed, atMs: deed.atMs + fromMs });
+  return {
+    ...short,
+    table,
+    skewsMs: table === 'SQLite' ? [0] : short.skewsMs,
+    calmFromMs: DAY,
+    records: 200,
+    datasets: 5,
+    jobs,
+    snapshotsAtMs: every(HOUR)
+      .map((ms) => ms + dice.below(10 * MINUTE))
+      .concat(DAY + 30_000),
+    deeds: [
+      ...every(2 * HOUR).flatMap((ms) =>
+        deedsOf(dice, { jobs: jobs.length, calmFromMs: 2 * HOUR }).map(later(ms)),
+      ),
+      ...every(6 * HOUR).map((ms) => ({ kind: 'deploy' as const, atMs: ms + dice.below(HOUR) })),
+      ...every(4 * HOUR).map((ms) => ({ kind: 'prune' as const, atMs: ms + 2 * HOUR + dice.below(HOUR) })),
+    ],
+    spells: [
+      ...every(2 * HOUR).flatMap((ms) =>
+        spellsOf(dice, 2 * HOUR).map((spell) => ({
+          ...spell,
+          fromMs: spell.fromMs + ms,
+          toMs: spell.toMs + ms,
+        })),
+      ),
+      ...[9 * HOUR, 19 * HOUR].map((fromMs) => longSpell(dice, { fromMs, toMs: fromMs + 45 * MINUTE })),
+    ],
+    noisePercent: 0.2,
+    crashPercent: 0.05,
+    pausePercent: 0.05,
   };
 }
 

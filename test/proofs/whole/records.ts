@@ -5,8 +5,14 @@ export type Version = { readonly id: number; readonly line: string; readonly fro
 
 type Page = { readonly ascending: boolean; readonly offset: number; readonly limit: number };
 
+type Records = { readonly records: number; readonly datasets: number };
+
+/** The cards of a dataset, which never change. */
+export const cardsOf = (dataset: string) =>
+  [1, 2].map((card) => ({ id: Number(dataset) * 10 + card, title: `card ${card} of ${dataset}` }));
+
 /** Calculations that change while they are read, and all that was ever true of them. */
-export function createRecords(count: number, dice: Dice, now: () => number) {
+export function createRecords({ records: count, datasets }: Records, dice: Dice, now: () => number) {
   const versions: Version[] = [];
   const live: Version[] = [];
   let highest = 0;
@@ -16,7 +22,12 @@ export function createRecords(count: number, dice: Dice, now: () => number) {
     edits += 1;
     const made = {
       id,
-      line: JSON.stringify({ id, name: `calculation ${id}`, edit: edits }),
+      line: JSON.stringify({
+        id,
+        name: `calculation ${id}`,
+        edit: edits,
+        ...(datasets > 0 ? { links: [linkTo(String(id % datasets))] } : {}),
+      }),
       fromMs: now(),
       toMs: Number.POSITIVE_INFINITY,
     };
@@ -61,3 +72,5 @@ export function createRecords(count: number, dice: Dice, now: () => number) {
     versions: (): readonly Version[] => versions,
   };
 }
+
+const linkTo = (id: string) => ({ resource: { type: 'DATA_SOURCE', id }, visible: true });

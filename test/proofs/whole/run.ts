@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
 import { numberOption, oneOf, readUsage, wrong } from '../usage.ts';
 import { breaks } from './breaks.ts';
-import { planOf, tableKinds } from './plan.ts';
+import { dayOf, planOf, tableKinds } from './plan.ts';
 import { simulate } from './simulate.ts';
 
 /*
  * `npm run simulate -- --seeds 1..1000` runs the schedules of these seeds on each table, with `--table SQLite` on that one;
- * `--log` prints the timeline of each, and `--break NAME` takes a rule away first. The last line is
+ * `--day` makes each a day of everything at once, `--log` prints the timeline of each, and `--break NAME` takes a rule away first. The last line is
  * `N passed, N failed`.
  */
 
@@ -15,6 +15,7 @@ const { values, broken, first, last, tables } = readUsage(() => {
     options: {
       seeds: { type: 'string', default: '1..20' },
       log: { type: 'boolean', default: false },
+      day: { type: 'boolean', default: false },
       break: { type: 'string' },
       table: { type: 'string' },
     },
@@ -35,7 +36,7 @@ const { values, broken, first, last, tables } = readUsage(() => {
 let failed = 0;
 const seeds = Array.from({ length: last - first + 1 }, (_, index) => first + index);
 for (const [seed, table] of seeds.flatMap((each) => tables.map((kind) => [each, kind] as const))) {
-  const plan = planOf(seed, table);
+  const plan = (values.day ? dayOf : planOf)(seed, table);
   const startedMs = performance.now();
   const { violations, trace, facts } = await simulate({ ...plan, ...broken?.among?.(plan) }, broken?.parts());
   if (values.log) console.log(trace.join('\n'));
@@ -45,8 +46,9 @@ for (const [seed, table] of seeds.flatMap((each) => tables.map((kind) => [each, 
   for (const violation of violations) console.log(`  ${violation}`);
   if (violations.length === 0) continue;
   failed += 1;
+  const options = `--table ${table} --seeds ${seed} --log${values.day ? ' --day' : ''}`;
   const without = values.break === undefined ? '' : ` --break '${values.break}'`;
-  console.log(`FAILED: again: npm run simulate -- --table ${table} --seeds ${seed} --log${without}`);
+  console.log(`FAILED: again: npm run simulate -- ${options}${without}`);
 }
 console.log(`${seeds.length * tables.length - failed} passed, ${failed} failed`);
 // Processes of the last schedules still wait, for a clock that has stopped.

@@ -1,6 +1,7 @@
 import pino, { type Logger } from 'pino';
 import type { Worker } from '../../../lib/jobs/handle-message.ts';
 import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
+import { readFollowers } from '../../../lib/jobs/types/snapshot/execution-input.ts';
 import { startSnapshotRunner } from '../../../lib/jobs/types/snapshot/open-snapshots.ts';
 import { createFleetBreaker } from '../../../lib/pace/breaker.ts';
 import type { OpenBreaker } from '../../../lib/pace/budget.ts';
@@ -131,6 +132,8 @@ export function workerOf(session: Session, scene: Scene): Worker {
     },
   });
   const start = scene.executions.startFrom(process);
-  const snapshot = startSnapshotRunner({ start, stack: 'whole', followers: [] });
+  const follows = scene.world.plan.datasets > 0;
+  const followers = readFollowers(follows ? '[{"version":1,"type":"snapshot","source":"cards"}]' : undefined);
+  const snapshot = startSnapshotRunner({ start, stack: 'whole', followers });
   return { ...worker, breaker, runners: { ...worker.runners, snapshot }, logger: loggerOf(process, scene) };
 }

@@ -20,17 +20,21 @@ export type SharedTable = TableParts & {
 
 const HOST = 'platform';
 
-export function createSharedTable({ plan, now }: Pick<World, 'plan' | 'now'>): SharedTable {
-  if (plan.table === 'SQLite') return createSharedSqlite(now);
+export function createSharedTable({ plan, now, clock, dice }: World): SharedTable {
+  const waits = { sleep: clock.sleep, random: dice.fraction };
+  if (plan.table === 'SQLite') return createSharedSqlite(now, waits);
   const rows = createMemoryTable();
-  return { rows, budget: createTableBudget({ table: rows, host: HOST }), of: () => rows, hasDates: true };
+  const budget = createTableBudget({ table: rows, host: HOST, ...waits });
+  return { rows, budget, of: () => rows, hasDates: true };
 }
 
-function createSharedSqlite(now: () => number): SharedTable {
+type Waits = { readonly sleep: (ms: number) => Promise<void>; readonly random: () => number };
+
+function createSharedSqlite(now: () => number, waits: Waits): SharedTable {
   const fileOf = createSqliteInMemory();
   const of = (sharer: Sharer) => createSqliteTable(fileOf(sharer), { leases: LEASES, now });
   const rows = of({ name: 'people', isAlive: true });
-  return { rows, budget: createTableBudget({ table: rows, host: HOST }), of, hasDates: false };
+  return { rows, budget: createTableBudget({ table: rows, host: HOST, ...waits }), of, hasDates: false };
 }
 
 /** How long a client waits, its own retries included: rows of jobs are worth more of them than a slot. */

@@ -2,7 +2,7 @@ import { createExecutions } from './executions.ts';
 import { meddle, type Sent, sendAsPlanned } from './people.ts';
 import type { Plan } from './plan.ts';
 import { checkPromises } from './promises/promises.ts';
-import { watchLatest } from './promises/published.ts';
+import { checkRun, watchLatest } from './promises/published.ts';
 import { watchRecovery } from './recovery.ts';
 import type { Parts, Scene } from './scene.ts';
 import { createSharedQueue } from './shared-queue.ts';
@@ -35,7 +35,7 @@ export async function simulate(plan: Plan, parts: Parts = {}): Promise<Ended> {
     world.log('BROKEN', what);
   };
   const finished = new Map<string, Set<string>>();
-  const published = watchLatest(world);
+  const published = watchLatest(world, (moved) => void checkRun(moved, { scene, broken }));
   const scene: Scene = {
     world,
     parts,
@@ -46,7 +46,7 @@ export async function simulate(plan: Plan, parts: Parts = {}): Promise<Ended> {
     executions: createExecutions(() => scene),
     reported: (id, status) => void finished.set(id, (finished.get(id) ?? new Set()).add(status)),
   };
-  const sent: Sent = { ids: new Map(), reopened: new Map(), cancelled: new Set() };
+  const sent: Sent = { ids: new Map(), reopened: new Map(), cancelled: new Set(), prunedAtMs: [] };
   sendAsPlanned(plan, scene, sent);
   for (const deed of plan.deeds) void meddle(plan, deed, scene, sent);
   const recovery = watchRecovery(plan, scene);

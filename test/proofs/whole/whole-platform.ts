@@ -2,7 +2,7 @@ import type { AttemptResult, PlatformRequest, Send } from '../../../lib/platform
 import { status } from '../../platform/fake-call.ts';
 import type { FunctionEnd } from '../job-plan.ts';
 import { fates, responseTo, subjectOf } from '../platform-responses.ts';
-import { createRecords } from './records.ts';
+import { cardsOf, createRecords } from './records.ts';
 import { platformFates } from './spells.ts';
 import type { Process, World } from './world.ts';
 
@@ -18,6 +18,7 @@ type Execution = {
 };
 
 const SEARCH = '/api/query/v1/functions/search';
+const CARDS = /^\/api\/content\/v1\/datasources\/(\d+)\/cards\b/;
 const travelMs = [1, 3, 5, 8] as const;
 
 /** How long the platform takes for a call, in milliseconds. */
@@ -25,7 +26,7 @@ const TAKES_MS = [30, 60, 120, 300, 1_500] as const;
 
 /** The platform, which knows the truth: what it was sent when, what it executed, and whom its responses reached. */
 export function createWholePlatform(world: World, endOf: (subject: string) => FunctionEnd) {
-  const records = createRecords(world.plan.records, world.dice, world.now);
+  const records = createRecords(world.plan, world.dice, world.now);
   /** Requests, in milliseconds from the start. */
   const arrivals: number[] = [];
   const executions: Execution[] = [];
@@ -61,18 +62,24 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
     return { execution, result: responseTo(request, execution.name, endOf(subject)) };
   };
 
-  const search = (request: PlatformRequest): AttemptResult => {
+  const pageOf = (request: PlatformRequest): string => {
+    const [, dataset] = CARDS.exec(request.target) ?? [];
+    if (dataset !== undefined) return JSON.stringify(cardsOf(dataset));
     const { sort, offset = 0, limit } = JSON.parse(request.body ?? '{}');
     records.shift();
-    const body = Buffer.from(Buffer.from(records.page({ ascending: sort.ascending, offset, limit })));
+    return records.page({ ascending: sort.ascending, offset, limit });
+  };
+
+  const read = (request: PlatformRequest): AttemptResult => {
+    const body = Buffer.from(pageOf(request));
     const own = Buffer.from(Uint8Array.from(body).buffer);
     return { kind: 'response', status: 200, sizeBytes: own.byteLength, response: request.read(own) };
   };
 
   const send = async (process: Process, request: PlatformRequest): Promise<AttemptResult> => {
     const own = world.diceFor(process);
-    const isSearch = request.target === SEARCH;
-    const subject = isSearch ? 'search' : subjectOf(request);
+    const isRead = request.target === SEARCH || CARDS.test(request.target);
+    const subject = isRead ? 'read' : subjectOf(request);
     const spell = world.spellAt('platform', own);
     const noise = !world.isCalm() && own.percent(world.plan.noisePercent);
     const name = spell?.border === 'platform' ? spell.fate : noise ? own.pick(platformFates) : undefined;
@@ -97,16 +104,16 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
       world.log('platform', `${subject} of ${process.name} meets ${fate.name}`);
       if (fate.executes !== 'no') doubtful.push(subject);
       const when = fate.executes === 'perhaps' ? own.pick(['now', 'later', 'no'] as const) : fate.executes;
-      if (when === 'now' && !isSearch) execute(process, request, subject, before);
-      if (when === 'later' && !isSearch)
+      if (when === 'now' && !isRead) execute(process, request, subject, before);
+      if (when === 'later' && !isRead)
         void world.clock.sleep(5_000).then(() => execute(process, request, subject, before));
       await world.clock.sleep(fate.name === 'timeout' ? request.timeoutMs : takesMs);
       const retryAfterMs = spell?.border === 'platform' ? spell.retryAfterMs : 1_000;
       return fate.name === '429' ? status(429, retryAfterMs) : fate.result(request);
     }
-    if (isSearch) {
+    if (isRead) {
       await world.clock.sleep(takesMs);
-      return search(request);
+      return read(request);
     }
     const { execution, result } = execute(process, request, subject, before);
     await world.clock.sleep(takesMs);

@@ -56,12 +56,14 @@ export function createWorld(plan: Plan) {
   const trace: string[] = [];
   const counts = { crashes: 0, stops: 0, faults: 0 };
   const diceOf = new Map<Process, Dice>();
+  const running = new Set<Process>();
   const isCalm = () => clock.now() >= plan.calmFromMs;
   const log = (who: string, what: string) => void trace.push(`${stamp(clock.now())} ${who}: ${what}`);
 
   const start = (name: string, isMortal = true): Process => {
     const process = newProcess(name, isMortal);
     diceOf.set(process, createDice(hash(`${plan.seed} ${name}`)));
+    running.add(process);
     log(name, 'starts');
     return process;
   };
@@ -70,6 +72,7 @@ export function createWorld(plan: Plan) {
   const end = (process: Process, why: string) => {
     if (!process.isAlive) return;
     process.isAlive = false;
+    running.delete(process);
     process.troubles += 1;
     log(process.name, why);
     for (const onEnd of process.onEnd) onEnd();
@@ -170,6 +173,8 @@ export function createWorld(plan: Plan) {
     log,
     start,
     end,
+    /** The processes that run, but for what is no process of ours. */
+    running: () => [...running].filter(({ isMortal }) => isMortal),
     diceFor,
     awake,
     troubles,

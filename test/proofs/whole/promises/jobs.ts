@@ -1,8 +1,27 @@
 import * as z from 'zod/mini';
-import { type EndedJobRow, hasEnded } from '../../../../lib/jobs/ledger/job-row.ts';
-import { createLedger } from '../../../../lib/jobs/ledger/ledger.ts';
 import { type JobPlan, mayRepeat } from '../../job-plan.ts';
+import type { Scene } from '../scene.ts';
 import type { Finished } from './promises.ts';
+
+/** What a job's row in the table says as far as it is checked; the outcome is a text. */
+const rowSchema = z.object({ state: z.string(), attempts: z.number(), outcome: z.optional(z.string()) });
+const outcomeSchema = z.object({
+  status: z.enum(['done', 'failed', 'unknown']),
+  error: z.optional(z.object({ kind: z.string(), message: z.string() })),
+});
+
+async function rowOf(id: string, { table }: Scene) {
+  const stored = await table.rows.get({ partition: `job#${id}`, sort: '-' });
+  if (stored === undefined) return undefined;
+  const { outcome, ...row } = rowSchema.parse(stored.row);
+  return { ...row, outcome: outcome === undefined ? undefined : outcomeSchema.parse(JSON.parse(outcome)) };
+}
+
+type EndedRow = {
+  readonly state: string;
+  readonly attempts: number;
+  readonly outcome: z.infer<typeof outcomeSchema>;
+};
 
 const resultSchema = z.object({ status: z.enum(['done', 'failed', 'unknown']), attempts: z.number() });
 
@@ -11,14 +30,14 @@ export async function checkJobs(ended: Finished) {
   const { plan, scene, sent, recovery, broken } = ended;
   const counts = { jobs: 0, done: 0, failed: 0, unknown: 0 };
   const keys = (await Array.fromAsync(scene.store.list('results/'))).map(({ key }) => key);
-  const ledger = createLedger({ table: scene.table.rows, now: scene.world.now });
-  const checkEnd = async (id: string): Promise<EndedJobRow | undefined> => {
+  const checkEnd = async (id: string): Promise<EndedRow | undefined> => {
     counts.jobs += 1;
-    const row = await ledger.read(id);
-    if (row === undefined || !hasEnded(row)) {
-      broken(`It recovers by itself: ${id} did not end, it is ${row?.state ?? 'not known'}`);
+    const found = await rowOf(id, scene);
+    if (found?.outcome === undefined) {
+      broken(`It recovers by itself: ${id} did not end, it is ${found?.state ?? 'not known'}`);
       return undefined;
     }
+    const row = { ...found, outcome: found.outcome };
     counts[row.outcome.status] += 1;
     const own = keys.filter((key) => key.endsWith(`/${id}.json`));
     if (own.length !== 1) {
@@ -56,7 +75,7 @@ type Checked = {
   readonly id: string;
   readonly job: JobPlan;
   readonly number: number;
-  readonly row: EndedJobRow | undefined;
+  readonly row: EndedRow | undefined;
 };
 
 /** What may not be repeated is executed once, and once more each time that somebody reopens it. */

@@ -1,28 +1,33 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { readManifest } from '../../../../lib/snapshot/manifest.ts';
+import { KEPT } from '../people.ts';
+import { cardsOf } from '../records.ts';
 import type { World } from '../world.ts';
 import type { Finished } from './promises.ts';
 
-/** `latest.json` as it was at one time. */
-type Moved = {
+/** `latest.json` of a source as it was at one time. */
+export type Moved = {
+  readonly source: string;
   readonly manifest: string;
   readonly run: string;
   readonly startedAt: string;
   readonly atMs: number;
 };
 
-const LATEST = 'calculations/latest.json';
-
-/** Records each move of `latest.json`, at the moment when it becomes visible. */
-export function watchLatest(world: World) {
+/** Records each move of a `latest.json`, and reports it, at the moment when it becomes visible. */
+export function watchLatest(world: World, onMoved: (moved: Moved) => void) {
   const moves: Moved[] = [];
   return {
     moves,
     seen(key: string, body: string) {
-      if (key !== LATEST) return;
-      moves.push({ ...JSON.parse(body), atMs: world.sinceStartMs() });
-      world.log('store', `latest.json names ${JSON.parse(body).run}`);
+      const [, source] = /^(\w+)\/latest\.json$/.exec(key) ?? [];
+      if (source === undefined) return;
+      const moved: Moved = { ...JSON.parse(body), source, atMs: world.sinceStartMs() };
+      // A prune stores it again as it is.
+      if (moves.findLast((each) => each.source === source)?.run === moved.run) return;
+      moves.push(moved);
+      world.log('store', `${key} names ${moved.run}`);
+      onMoved(moved);
     },
   };
 }
@@ -33,29 +38,52 @@ const SKEW_MS = 2_500;
 /** A step of a snapshot waits out an outage of about an hour. */
 const WAITED_OUT_MS = 30 * 60_000;
 
+/** How long a prune may take until it has listed what is published. */
+const LISTED_MS = 10 * 60_000;
+
 /** **No row is lost silently**: each published run holds every record that existed throughout the scan, each once. */
 export async function checkPublished(ended: Finished) {
-  const { plan, scene, published, broken } = ended;
-  const runs = new Set(published.moves.map(({ run }) => run));
-  for (const [index, moved] of published.moves.entries()) {
-    const before = published.moves[index - 1];
-    if (before !== undefined && before.startedAt > moved.startedAt)
-      broken(`latest.json went back from ${before.run} to ${moved.run}`);
-    await checkRun(moved, ended);
+  const { plan, scene, sent, published, broken } = ended;
+  let pruned = 0;
+  for (const source of plan.datasets > 0 ? ['calculations', 'cards'] : ['calculations']) {
+    const moves = published.moves.filter((each) => each.source === source);
+    for (const [index, moved] of moves.entries()) {
+      const before = moves[index - 1];
+      if (before !== undefined && before.startedAt > moved.startedAt)
+        broken(`${source}/latest.json went back from ${before.run} to ${moved.run}`);
+      const isGone = (await scene.store.get(moved.manifest)) === undefined;
+      const newer = (ms: number) =>
+        moves.filter(({ startedAt, atMs }) => startedAt > moved.startedAt && atMs <= ms + LISTED_MS).length;
+      const mayBeGone = source === 'calculations' && sent.prunedAtMs.some((ms) => newer(ms) >= KEPT);
+      if (isGone && mayBeGone) pruned += 1;
+      else await checkRun(moved, ended);
+    }
+    if (!moves.some(({ atMs }) => atMs >= plan.calmFromMs))
+      broken(`It recovers by itself: no snapshot of ${source} was published after the last fault`);
   }
-  if (!published.moves.some(({ atMs }) => atMs >= plan.calmFromMs))
-    broken('It recovers by itself: no snapshot was published after the last fault');
   const wasLong = plan.spells.some(({ fromMs, toMs }) => toMs - fromMs > WAITED_OUT_MS);
   for (const [name, how] of scene.executions.started())
     if (how?.startsWith('refused') || (how?.startsWith('stopped') && !wasLong))
       broken(`Nothing is given up for a fault: execution ${name}: ${how}`);
-  return { published: runs.size, executions: scene.executions.started().size };
+  const runs = new Set(published.moves.map(({ run }) => run));
+  return { published: runs.size, pruned, executions: scene.executions.started().size };
 }
 
-async function checkRun({ run, manifest: key }: Moved, { scene, broken }: Finished): Promise<void> {
-  const lost = (what: string) => broken(`No row is lost silently: run ${run} ${what}`);
-  const manifest = await readManifest(scene.store, key).catch(() => undefined);
-  if (manifest === undefined) return lost(`has no manifest ${key}`);
+/** What a manifest says as far as it is checked (design.md, S3 keys). */
+type Manifest = {
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  readonly records: number;
+  readonly parts: readonly { readonly key: string; readonly sha256: string }[];
+};
+
+/** Checks a run that `latest.json` names or named, by its objects and by what the platform knows. */
+export async function checkRun(moved: Moved, { scene, broken }: Pick<Finished, 'scene' | 'broken'>) {
+  const { source, run, manifest: key } = moved;
+  const lost = (what: string) => broken(`No row is lost silently: run ${run} of ${source} ${what}`);
+  const stored = await scene.store.get(key);
+  if (stored === undefined) return lost(`has no manifest ${key}`);
+  const manifest: Manifest = JSON.parse(String(stored.body));
   const lines: string[] = [];
   for (const part of manifest.parts) {
     const body = (await scene.store.get(part.key))?.body;
@@ -63,8 +91,28 @@ async function checkRun({ run, manifest: key }: Moved, { scene, broken }: Finish
     if (createHash('sha256').update(body).digest('hex') !== part.sha256) lost(`has a damaged ${part.key}`);
     lines.push(...String(gunzipSync(body)).split('\n').slice(0, -1));
   }
-  const fromMs = Date.parse(manifest.startedAt) - SKEW_MS;
-  const toMs = Date.parse(manifest.finishedAt) + SKEW_MS;
+  if (manifest.records !== lines.length) lost(`says ${manifest.records} records, and holds ${lines.length}`);
+  if (source === 'calculations') checkCalculations(lines, manifest, { scene, lost });
+  else checkCards(lines, { scene, lost });
+}
+
+type Checking = { readonly scene: Finished['scene']; readonly lost: (what: string) => void };
+
+/** Each dataset has calculations at any time, so cards of all datasets are to be there, each once. */
+function checkCards(lines: readonly string[], { scene, lost }: Checking): void {
+  const { datasets } = scene.world.plan;
+  const expected = Array.from({ length: datasets }, (_, dataset) => cardsOf(String(dataset))).flat();
+  const [taken, all] = [lines.map((line) => JSON.parse(line).id), expected.map(({ id }) => id)];
+  if (taken.toSorted().join() !== all.toSorted().join()) lost(`holds the cards ${taken}, not ${all}`);
+}
+
+function checkCalculations(
+  lines: readonly string[],
+  { startedAt, finishedAt }: Manifest,
+  { scene, lost }: Checking,
+) {
+  const fromMs = Date.parse(startedAt) - SKEW_MS;
+  const toMs = Date.parse(finishedAt) + SKEW_MS;
   const versions = scene.platform.records.versions();
   const taken = new Map<number, number>();
   for (const line of lines) {
@@ -81,5 +129,4 @@ async function checkRun({ run, manifest: key }: Moved, { scene, broken }: Finish
   }
   for (const [id, { from, to }] of whole)
     if (from <= fromMs && to >= toMs && !taken.has(id)) lost(`lacks record ${id}, which existed throughout`);
-  if (manifest.records !== lines.length) lost(`says ${manifest.records} records, and holds ${lines.length}`);
 }
