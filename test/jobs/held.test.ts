@@ -110,12 +110,6 @@ test('sends nothing if the row that SENT was written over was cancelled', async 
   expect(turn.onLeave).toThrow(JobCancelledError);
 });
 
-test('sends nothing if another worker has the job', async () => {
-  const { turn } = await turnOver([{ kind: 'lost', row: undefined }]);
-
-  await expect(turn.beforeSend()).rejects.toBeInstanceOf(TurnLostError);
-});
-
 test('sends nothing that could outlast the lease or the deadline', async () => {
   const late = await turnOver([{ kind: 'sent', claim: { ...claim, leaseUntilMs: 69_999 } }], {
     deadlineMs: 200_000,

@@ -96,30 +96,26 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-describe('without a region the settings for one are named, and nothing is tried again', () => {
-  const expected = 'an AWS region in AWS_REGION, AWS_DEFAULT_REGION or the profile of AWS_PROFILE';
-
+describe.each([
+  [
+    'a region',
+    { ...endpoint, ...credentials },
+    'MissingRegion',
+    'an AWS region in AWS_REGION, AWS_DEFAULT_REGION or the profile of AWS_PROFILE',
+  ],
+  [
+    'credentials',
+    { ...endpoint, AWS_REGION: 'eu-central-1' },
+    'CredentialsProviderError',
+    'AWS credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the profile of AWS_PROFILE or a role',
+  ],
+])('without %s, the settings for it are named, and nothing is tried again', (_, given, code, expected) => {
   test.for(calls)('%s', async ([, tried, call]) => {
-    const failed = call({ ...endpoint, ...credentials });
+    const failed = call(given);
 
     await expect(failed).rejects.toMatchObject({
       message: expect.stringMatching(new RegExp(`${tried}.*: expected ${expected}, got none`)),
-      failure: { kind: 'unconfigured', code: 'MissingRegion', expected },
-    });
-    expect(sleep).not.toHaveBeenCalled();
-  });
-});
-
-describe('without credentials the settings for them are named, and nothing is tried again', () => {
-  const expected =
-    'AWS credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the profile of AWS_PROFILE or a role';
-
-  test.for(calls)('%s', async ([, tried, call]) => {
-    const failed = call({ ...endpoint, AWS_REGION: 'eu-central-1' });
-
-    await expect(failed).rejects.toMatchObject({
-      message: expect.stringMatching(new RegExp(`${tried}.*: expected ${expected}, got none`)),
-      failure: { kind: 'unconfigured', code: 'CredentialsProviderError', expected },
+      failure: { kind: 'unconfigured', code, expected },
     });
     expect(sleep).not.toHaveBeenCalled();
   });

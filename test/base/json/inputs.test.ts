@@ -24,23 +24,16 @@ describe('inputs are refused before anything is sent', () => {
       }),
     );
 
-    expect(error.failure).toEqual({
-      kind: 'input',
-      faults: [
-        'filesetId: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"',
-        'immediateChildren: expected true or false, got "yes"',
-        'limit: expected a whole number from 1 to 5000, got 0',
-        'dateFilters.0.start: expected an ISO 8601 date-time, got "yesterday"',
-        'filter: not a known name',
-      ],
-    });
+    const faults = [
+      'filesetId: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"',
+      'immediateChildren: expected true or false, got "yes"',
+      'limit: expected a whole number from 1 to 5000, got 0',
+      'dateFilters.0.start: expected an ISO 8601 date-time, got "yesterday"',
+      'filter: not a known name',
+    ];
+    expect(error.failure).toEqual({ kind: 'input', faults });
     expect(error.message).toBe(
-      'searchFiles (not sent) failed: invalid input, nothing was sent: ' +
-        'filesetId: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"; ' +
-        'immediateChildren: expected true or false, got "yes"; ' +
-        'limit: expected a whole number from 1 to 5000, got 0; ' +
-        'dateFilters.0.start: expected an ISO 8601 date-time, got "yesterday"; ' +
-        'filter: not a known name',
+      `searchFiles (not sent) failed: invalid input, nothing was sent: ${faults.join('; ')}`,
     );
     expect(error.sent).toBe(false);
     expect(error.attempts).toBe(0);

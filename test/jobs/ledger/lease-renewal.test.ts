@@ -109,23 +109,6 @@ describe('a lease that is renewed', () => {
     expect(renewal.signal.reason).toMatchObject({ message: 'renew the lease of job a: it expired' });
   });
 
-  test('is not renewed after it was lost, such as by a job that is no longer there', async () => {
-    const { clock, claim } = await claimed();
-    let renewals = 0;
-    const gone = {
-      renew: async () => {
-        renewals += 1;
-        return { kind: 'lost' as const, row: undefined };
-      },
-    };
-    const renewal = renewLease({ ledger: gone, claim, leaseMs, ...clock });
-
-    await clock.run(100_000);
-
-    expect(String(renewal.signal.reason)).toContain('somebody else has it, no row');
-    expect(renewals).toBe(1);
-  });
-
   test('is not lost after the work, whatever a renewal says that is waited for', async () => {
     const { clock, ledger, claim } = await claimed();
     const log: string[] = [];

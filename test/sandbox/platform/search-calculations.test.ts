@@ -145,27 +145,4 @@ describe('searching calculations', () => {
     expect(ids).not.toEqual(sorted);
     expect(ids.toSorted()).toEqual(sorted.toSorted());
   });
-
-  test('a warm page of 5,000 out of 20,000 takes well under 50 ms', async () => {
-    const platform = smallPlatform({ calculations: 20_000 });
-    const body = { filters: [], sort: byId, limit: 5000 };
-    await call(platform, { path, body });
-    const tookMs: number[] = [];
-
-    // The time of the processor, and of the quickest: on a busy machine any of them waits for its turn.
-    for (let page = 0; page < 6; page += 1) {
-      const before = process.cpuUsage();
-      await platform.fetch(
-        new Request(`http://x${path}`, {
-          method: 'POST',
-          body: JSON.stringify(body),
-          headers: { 'x-service-developer-token': platform.token },
-        }),
-      );
-      const { user, system } = process.cpuUsage(before);
-      tookMs.push((user + system) / 1_000);
-    }
-
-    expect(Math.min(...tookMs)).toBeLessThan(50);
-  });
 });

@@ -1,19 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { JsonLimitError, parseJson, printJson } from '../../../lib/base/json/json.ts';
-import { compareIds, idDigits } from '../../../lib/platform/id.ts';
+import { idDigits } from '../../../lib/platform/id.ts';
 import { scanList, scanObject, scanRecord } from '../../../lib/snapshot/page/scan-response.ts';
 import { cardsIn } from '../../../lib/snapshot/sources/cards/scan.ts';
-import { filePageReader } from '../../../lib/snapshot/sources/files/pages.ts';
 import { scaled } from '../../scale.ts';
 import { recordsIn } from '../batches.ts';
-import { respondingCall } from '../responding-call.ts';
 
-const filesetId = '0b9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c11';
 const runs = { numRuns: scaled(60, 600) };
 
 const value = fc.jsonValue({ maxDepth: 2 });
-const space = fc.constantFrom('', ' ', '\t', '\n');
 const integer = fc.oneof(
   fc.integer(),
   fc.bigInt(-(2n ** 70n), 2n ** 70n),
@@ -23,38 +19,11 @@ const dataset = fc.constantFrom('d1', 'd2', 'é"\\', null);
 const card = fc
   .tuple(fc.dictionary(fc.string(), value), integer, dataset)
   .map(([rest, id, datasourceId]) => ({ ...rest, id, datasourceId }));
-const file = fc
-  .tuple(fc.dictionary(fc.string(), value), fc.string({ minLength: 1 }))
-  .map(([rest, id]) => ({ ...rest, id }));
 
 // Once V8 has seen a name that ends in a backslash, it mistakes one that continues with `\"` for the same.
 const isReadable = (text: string) => !/\\\\"\s*:/.test(text);
 
-const printed = (each: unknown) => printJson(parseJson(printJson(each)));
-
-describe('any list of cards', () => {
-  test('gives each card once, in the order of ids, as parsing it does', () => {
-    fc.assert(
-      fc.property(fc.array(card), fc.constantFrom('d1', 'é"\\'), space, (cards, datasetId, indent) => {
-        const text = printJson(cards, indent as never);
-        fc.pre(isReadable(text));
-        const idOf = (each: (typeof cards)[number]) => idDigits(each.id) ?? '';
-        const sorted = cards.toSorted((a, b) => compareIds(idOf(a), idOf(b)));
-        const once = sorted.filter((each, at) => at === 0 || idOf(each) !== idOf(sorted[at - 1] ?? each));
-
-        const { keys, lines } = recordsIn(cardsIn(Buffer.from(text), datasetId));
-
-        expect(keys).toEqual(once.map((each) => `${datasetId}/${idOf(each)}`));
-        expect(lines.map((line) => printJson(parseJson(line)))).toEqual(
-          once.map((each) =>
-            printed(each.datasourceId === datasetId ? each : { _datasetId: datasetId, ...each }),
-          ),
-        );
-      }),
-      runs,
-    );
-  });
-
+describe('a list of cards', () => {
   test('a dataset is recognized however its id is written', () => {
     const text =
       '[{"id":1,"datasourceId":"\\u0064\\u0031"},{"id":2,"datasourceId":"d\\u0032"},{"id":3,"datasourceId":"d1 "}]';
@@ -75,37 +44,6 @@ describe('any list of cards', () => {
       datasourceId: ['string'],
       _datasetId: ['string'],
     });
-  });
-});
-
-describe('any page of files', () => {
-  test('gives each file as parsing it does', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(file),
-        fc.dictionary(fc.string(), value),
-        space,
-        async (files, rest, indent) => {
-          const page = { ...rest, files, pageContext: { next: 'n', total: files.length } };
-          const text = printJson(page, indent as never);
-          fc.pre(isReadable(text));
-
-          const read = filePageReader(
-            respondingCall(() => text),
-            {},
-          );
-          const { files: count, batchOf, next, total } = await read({ filesetId, next: null });
-          const { keys, lines } = recordsIn(batchOf(Uint32Array.from(files.keys())));
-
-          expect({ count, next, total }).toEqual({ count: files.length, next: 'n', total: files.length });
-          expect(keys).toEqual(files.map(({ id }) => `${filesetId}/${id}`));
-          expect(lines.map((line) => printJson(parseJson(line)))).toEqual(
-            files.map((each) => printed({ _filesetId: filesetId, ...each })),
-          );
-        },
-      ),
-      runs,
-    );
   });
 });
 

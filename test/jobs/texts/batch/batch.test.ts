@@ -156,19 +156,6 @@ test('counts topics of any name, and sentiments in either case', async () => {
   ]);
 });
 
-test('splitting a batch again sends the same messages for open chunks, and leaves ended ones alone', async () => {
-  const one = world();
-  await splitBatch(batchOf(mixedRows), one.split);
-  const [first, ...open] = one.messages.splice(0);
-  if (first !== undefined) await scoreChunk(first, { ...one.scoring, ...one.storage });
-  const before = resultsOf(one.store);
-
-  await splitBatch(batchOf(mixedRows), one.split);
-
-  expect(one.messages).toEqual(open);
-  expect(resultsOf(one.store)).toEqual(before);
-});
-
 test.each([
   ['other rows', batchOf([row(1, 'changed')])],
   ['another request', batchOf(mixedRows, { request: TOPICS })],

@@ -61,25 +61,6 @@ test('a text that is blank, or too large as JSON, becomes a bad row with its lin
   expect(chunk?.rows[3]).toBe(rows[3]);
 });
 
-test('no rows make no chunks', async () => {
-  expect(await cut([])).toEqual([]);
-});
-
-test('reads no more than a chunk and one row before it yields the chunk', async () => {
-  let read = 0;
-  const source = async function* source() {
-    for (const each of lines(1_000)) {
-      read += 1;
-      yield each;
-    }
-  };
-
-  const first = await cutChunks(source()).next();
-
-  expect(first.value?.rows).toHaveLength(100);
-  expect(read).toBe(101);
-});
-
 test('every row is in one chunk, in order, and every chunk fits in a message', async () => {
   const text = fc.oneof(
     fc.string({ unit: anyCodePoint }),

@@ -574,16 +574,4 @@ describe('whatever is printed is read back', () => {
       { numRuns: 300 },
     );
   });
-
-  test('as NDJSON', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.record({ id: text, text }), { minLength: 1 }), async (rows) => {
-        const bytes = Buffer.from(rows.map((row) => JSON.stringify(row)).join('\n'));
-
-        const back = await read(bytes);
-
-        expect(back).toEqual(rows.map(({ id, text }, index) => good(index + 1, id, text)));
-      }),
-    );
-  });
 });

@@ -55,16 +55,6 @@ const slice = (all: readonly object[], { sort, offset, limit }: Body) =>
   (sort.ascending ? all : all.toReversed()).slice(offset, offset + limit);
 
 describe('a platform that sorts by id', () => {
-  test('is read by id, and every record is as it was sent', async () => {
-    await using sandbox = await startPlatform({ calculations: 500 });
-
-    const { lines, positions, outcome } = await scanned(scanOf(callOf(sandbox), { limit: 100 }));
-
-    expect(lines).toEqual([...sandbox.calculations()]);
-    expect(outcome).toMatchObject({ consistency: 'proved', order: 'id' });
-    expect(new Set(positions.map(({ position }) => position.at?.field))).toEqual(new Set(['id']));
-  });
-
   test('is asked for nothing more once the caller stops', async () => {
     const signals: (AbortSignal | undefined)[] = [];
     const all = rows(1, 2, 3, 4, 5, 6, 7, 8, 9);

@@ -1,41 +1,11 @@
 import { expect, test } from 'vitest';
-import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
 import { cardsScan } from '../../../../lib/snapshot/sources/cards/scan.ts';
 import { caught } from '../../../platform/caught.ts';
 import { respondingCall, scriptedCall } from '../../responding-call.ts';
-import { callOf } from '../../sandbox-call.ts';
 import { scanned } from '../../scanned.ts';
-
-const small = { calculations: 0, fileSets: 0, dataFiles: 0 };
 
 const scanOf = (text: string) =>
   cardsScan({ call: scriptedCall([text]).call, datasetIds: ['d1'], drill: true });
-
-test('reads the cards of each dataset in the order of the datasets’ ids, whatever order they are given in', async () => {
-  await using sandbox = await startPlatform({ ...small, datasets: 12, cards: 150 });
-  const { datasets } = sandbox.ids();
-  const datasetIds = [...datasets, ...datasets].reverse();
-
-  const { keys, outcome } = await scanned(cardsScan({ call: callOf(sandbox), datasetIds, drill: true }));
-
-  const expected = datasets.toSorted().flatMap((id) => {
-    const cards = sandbox.state.cards.of(datasets.indexOf(id));
-    return cards.map(({ row }) => `${id}/${row.id}`);
-  });
-  expect(keys).toEqual(expected);
-  expect(keys).toHaveLength(150);
-  expect(outcome).toMatchObject({ consistency: 'proved', order: 'ids', missing: [], refused: [] });
-});
-
-test('without drill, cards that use a dataset only in a drill are skipped', async () => {
-  await using sandbox = await startPlatform({ ...small, datasets: 4, cards: 150 });
-  const { datasets: datasetIds } = sandbox.ids();
-
-  const { keys } = await scanned(cardsScan({ call: callOf(sandbox), datasetIds, drill: false }));
-
-  expect(keys.length).toBeGreaterThan(0);
-  expect(keys.length).toBeLessThan(150);
-});
 
 test('cards are written in the order of their ids as integers of any size, byte for byte, each once', async () => {
   const text =

@@ -8,27 +8,6 @@ import { fromBeginning, scanned } from '../../scanned.ts';
 
 const small = { calculations: 0, datasets: 1, cards: 0, fileSets: 0 };
 
-test('reads each data file once with its revisions, in the order of ids as integers', async () => {
-  await using sandbox = await startPlatform({ ...small, dataFiles: 30 });
-  const { dataFiles } = sandbox.ids();
-  const ids = [...dataFiles, ...dataFiles].reverse();
-
-  const { keys, lines, totals, outcome } = await scanned(dataFilesScan({ call: callOf(sandbox), ids }));
-
-  expect(keys).toEqual(dataFiles);
-  expect(lines.map((line) => String(JSON.parse(line).dataFileId))).toEqual(dataFiles);
-  expect(lines.every((line) => JSON.parse(line).revisions.length > 0)).toBe(true);
-  expect(totals).toEqual(keys.map(() => 30));
-  expect(outcome).toEqual({
-    consistency: 'proved',
-    assumes: ['current-responses'],
-    totals: { start: null, end: null },
-    order: 'ids',
-    missing: [],
-    refused: [],
-  });
-});
-
 test('the line is the whole response, byte for byte', async () => {
   const texts: Record<string, string> = {
     '9': ' {"dataFileId":9,"x": 1.10 }\n',

@@ -50,18 +50,6 @@ test('reads every file of each FileSet in turn, and puts the FileSet’s id firs
   });
 });
 
-test('a search narrows what is read', async () => {
-  await using sandbox = await startPlatform({ ...small, fileSets: 1, filesPerSet: 600 });
-  const search = { filters: [{ field: 'fileType', operator: 'EQUALS', value: ['DIRECTORY'] }], limit: 2 };
-
-  const { lines } = await scanned(
-    filesScan({ call: callOf(sandbox), filesetIds: sandbox.ids().fileSets, search }),
-  );
-
-  expect(lines.length).toBeGreaterThan(2);
-  expect(lines.every((line) => JSON.parse(line).fileType === 'DIRECTORY')).toBe(true);
-});
-
 test('a record is written as it was sent, byte for byte', async () => {
   const text = `{"files": [ {"id":"a","size":9007199254740993,"x":1.10} ,{ "id" : "b\\u00e9"  }], "pageContext":{}}`;
 
