@@ -18,7 +18,7 @@ import { hideSecrets } from './terminal/hide-secrets.ts';
 import { createLogLines } from './terminal/log-lines.ts';
 import { OutputError } from './terminal/process-output.ts';
 import { processTerminal } from './terminal/process-terminal.ts';
-import { exitCodes, shownLines, type Terminal } from './terminal/terminal.ts';
+import { exitCodes, printFound, shownLines, type Terminal } from './terminal/terminal.ts';
 import { packageVersion } from './version.ts';
 
 /**
@@ -110,7 +110,8 @@ export function createProgram(terminal: Terminal, finish: (code: number) => void
     command.action(async (...all) => {
       const { default: run } = await load();
       const [given, flags] = [all.slice(0, -2), all.at(-2)];
-      finish(await run(given as never, flags as never, terminal, command));
+      const ended = await run(given as never, flags as never, terminal, command);
+      finish(typeof ended === 'number' ? ended : printFound(ended, flags.json, terminal));
     });
   }
   addSettingsOptions(program);

@@ -19,6 +19,8 @@ export type CommandDefinition = {
   /** Options that must be given. */
   readonly required?: readonly Taken[];
   readonly options?: readonly Taken[];
+  /** False for one that has no option --json. */
+  readonly json?: false;
   /** Makes options that come before these, whose values the command has: what commander makes of one belongs to it. */
   readonly more?: () => readonly Option[];
   /** The options that one cannot be given with. */
@@ -95,6 +97,7 @@ export function addCommand(program: Command, path: string, definition: CommandDe
   for (const each of definition.required ?? []) command.requiredOption(...asCommander(each));
   for (const each of definition.more?.() ?? []) command.addOption(each);
   for (const each of definition.options ?? []) command.option(...asCommander(each));
+  if (definition.json !== false) command.option('--json', 'print the outcome as one JSON value');
   for (const each of command.options) if (each.required) refuseOptions(each, command);
   for (const each of command.options)
     each.conflicts([...(definition.conflicts?.[each.attributeName()] ?? [])]);

@@ -23,7 +23,7 @@ import {
   topicOption,
 } from './options/options.ts';
 import { requestOptions } from './options/request-options.ts';
-import type { Terminal } from './terminal/terminal.ts';
+import type { Found, Terminal } from './terminal/terminal.ts';
 
 const NO_TABLES = [
   '--no-tables',
@@ -65,15 +65,16 @@ export const commands = {
     options: [
       ['--sandbox', 'ask nothing: write the settings of the reference platform, which `sandbox` starts'],
     ],
+    json: false,
     examples: ['init', 'init --sandbox'],
   },
   doctor: {
     does: 'Check settings, host, token, clock, bucket, queue, table and rights, in this order, and say what to do.',
-    options: [['--json', 'print the checks as one JSON value']],
     examples: ['doctor', 'doctor --profile acme', 'doctor --json'],
   },
   snapshot: {
     does: 'Copy all records of a source into the store, and publish them.',
+    json: false,
     examples: ['snapshot calculations', 'snapshot calculations --resume last'],
   },
   'snapshot calculations': snapshotOf('calculations', [
@@ -96,11 +97,7 @@ export const commands = {
       ['<source>', 'the source of the run, or SOURCE.NAME if it has a place of its own', placeArgument],
       ['<run>', 'the run, such as 20261121T091500Z-3fa9c1', runArgument],
     ],
-    options: [
-      ['--force', 'publish even if a gate refuses; the manifest says so'],
-      NO_TABLES,
-      ['--json', 'print the manifest, and whether the run was published, as one JSON value'],
-    ],
+    options: [['--force', 'publish even if a gate refuses; the manifest says so'], NO_TABLES],
     examples: ['publish calculations 20261121T091500Z-3fa9c1 --force'],
   },
   runs: {
@@ -109,7 +106,6 @@ export const commands = {
     options: [
       ['--all', 'also list unfinished, refused and superseded runs'],
       ['--limit <n>', 'the most runs to list for each source', numberOption(1, 10_000), 20],
-      ['--json', 'print the runs as one JSON value'],
     ],
     examples: ['runs', 'runs calculations --limit 5', 'runs --all'],
   },
@@ -129,7 +125,6 @@ export const commands = {
         numberOption(1, 100_000),
         128,
       ],
-      ['--json', 'print one JSON value: an object, or a list of objects if no source is given'],
     ],
     examples: ['diff calculations', 'diff calculations --since 7d', 'diff --json'],
   },
@@ -140,7 +135,6 @@ export const commands = {
       ['--kind <kind>', `only a thing of this kind: one of ${KINDS.join(', ')}`, choiceOption(KINDS)],
       ['--hops <n>', 'how many uses away, at most (default: any number)', numberOption(1, 1_000_000)],
       limit('dependents', LISTED_DEPENDENTS),
-      ['--json', 'print one JSON value'],
     ],
     examples: [
       `where-used ${DATASET}`,
@@ -161,7 +155,6 @@ export const commands = {
       ],
       ['--dry-run', 'only list what would be removed'],
       YES,
-      ['--json', 'print what was removed as one JSON value'],
     ],
     examples: ['prune calculations --keep 30 --dry-run', 'prune --older-than 90d --yes'],
   },
@@ -170,7 +163,6 @@ export const commands = {
     arguments: [['[sql]', 'one SELECT, or - for standard input']],
     options: [
       ['--saved [name]', 'run a saved query; without a name: list them'],
-      ['--json', 'print the rows as one JSON value'],
       ['--csv [file]', 'print the rows as CSV, or write them to a file; .gz at its end compresses it'],
       ['--parquet <file>', 'write the rows to a file of Parquet'],
       ['--seconds <n>', 'stop the query after so long', numberOption(1, 1e6)],
@@ -194,7 +186,6 @@ export const commands = {
         `how long the link works (default: ${LINK_HOURS}; at most ${MOST_LINK_HOURS})`,
         numberOption(1, MOST_LINK_HOURS),
       ],
-      ['--json', 'print what was written, or the link, as one JSON value'],
     ],
     conflicts: { link: ['open', 'output'] },
     examples: ['report --open', 'report --output weekly.html', 'report --json', 'report --link --hours 168'],
@@ -208,7 +199,6 @@ export const commands = {
         'post it to the webhook in SYNC_DIGEST_URL: slack or teams',
         choiceOption(['slack', 'teams']),
       ],
-      ['--json', 'print it as one JSON value'],
     ],
     examples: ['digest', 'digest --since 7d --json', 'digest --since 1d --to slack'],
   },
@@ -232,7 +222,6 @@ export const commands = {
         '--output <file>',
         'write all rows with their scores: .csv, .tsv, .ndjson or .jsonl, with .gz or without',
       ],
-      ['--json', 'print the summary as one JSON value'],
     ],
     examples: [
       'score reviews.csv --text comment --id user --topic delivery --topic "support=the help desk" --dry-run',
@@ -243,7 +232,6 @@ export const commands = {
   batches: {
     does: 'List the batches of texts, with their status, failures and the time left; or show one.',
     arguments: [['[batch]', 'the batch to show, with the first rows that failed']],
-    options: [['--json', 'print the batches as one JSON value']],
     examples: ['batches', 'batches may'],
   },
   call: {
@@ -256,7 +244,6 @@ export const commands = {
     options: [
       ['--input <json>', 'the input variables: a JSON object, @FILE for one in a file, - for standard input'],
       ['--logs', 'show what the function logged'],
-      ['--json', 'print the whole execution as one JSON value'],
     ],
     examples: [
       `call ${PACKAGE} 1.0.0 addNumbers --input '{"first": 40, "second": 2}'`,
@@ -265,12 +252,12 @@ export const commands = {
   },
   formula: {
     does: 'Check a formula here, set one on the platform, or show what was set before.',
+    json: false,
     examples: ['formula check formula.txt', 'formula set 1008 formula.txt --dry-run', 'formula log 1008'],
   },
   'formula check': {
     does: 'Parse a formula here and report what the platform would say about it.',
     arguments: [['<file>', 'the file that holds the formula; - for standard input']],
-    options: [['--json', 'print the analysis as one JSON value']],
     examples: ['formula check formula.txt', 'formula check - --json'],
   },
   'formula set': {
@@ -289,7 +276,6 @@ export const commands = {
         numberOption(0, Number.MAX_SAFE_INTEGER),
       ],
       ['--name <name>', 'the name of the calculation, which the search finds it by'],
-      ['--json', 'print the updated calculation as one JSON value'],
     ],
     examples: [
       'formula set 1008 formula.txt --dry-run',
@@ -312,7 +298,6 @@ export const commands = {
         [] as readonly string[],
       ],
       ['--submit', 'put the updates on the queue instead of running them here'],
-      ['--json', 'print what happened as one JSON value'],
     ],
     conflicts: { dryRun: ['submit'] },
     examples: [
@@ -329,17 +314,13 @@ export const commands = {
         'set these back although somebody has changed them since',
         collected(calculationId),
       ],
-      ['--json', 'print what happened as one JSON value'],
     ],
     examples: ['formula undo may', 'formula undo may --even-if-changed 1008'],
   },
   'formula log': {
     does: 'Show a calculation as it was after each of our updates, newest last.',
     arguments: [['<id>', 'the id of the calculation', calculationId]],
-    options: [
-      ['--at <time>', 'print only the expression stored at this time, ready to be set again'],
-      ['--json', 'print the whole list, or with --at that calculation, as one JSON value'],
-    ],
+    options: [['--at <time>', 'print only the expression stored at this time, ready to be set again']],
     examples: ['formula log 1008', 'formula log 1008 --at 20261122T184413239Z'],
   },
   run: {
@@ -350,7 +331,6 @@ export const commands = {
       ['--output <file>', 'write a row for each job: .csv, .tsv, .ndjson or .jsonl, with .gz or without'],
       CONCURRENCY,
       ['--dry-run', 'check everything, formulas too, but run nothing'],
-      ['--json', 'print how many ended and how as one JSON value'],
     ],
     examples: [
       'run jobs.ndjson --output results.ndjson',
@@ -360,11 +340,7 @@ export const commands = {
   submit: {
     does: 'Put jobs on the queue; every line is checked before any is sent.',
     arguments: [['[file]', 'the jobs as JSON, one per line; - for standard input']],
-    options: [
-      ...FROM_CSV,
-      ['--dry-run', 'check everything, formulas too, but send nothing'],
-      ['--json', 'print how many were sent, and their ids, as one JSON value'],
-    ],
+    options: [...FROM_CSV, ['--dry-run', 'check everything, formulas too, but send nothing']],
     examples: [
       'submit jobs.ndjson --dry-run',
       'submit -',
@@ -373,11 +349,7 @@ export const commands = {
   },
   work: {
     does: 'Run the jobs on the queue in this process; Ctrl-C waits for requests that have left, and puts the other jobs back.',
-    options: [
-      ['--drain', 'stop when the queue is empty'],
-      CONCURRENCY,
-      ['--json', 'print the counts as one JSON value'],
-    ],
+    options: [['--drain', 'stop when the queue is empty'], CONCURRENCY],
     examples: ['work', 'work --drain --concurrency 4'],
   },
   jobs: {
@@ -388,7 +360,6 @@ export const commands = {
     options: [
       ['--limit <n>', 'the most jobs to list', numberOption(1, 10_000), 20],
       ['--state <state>', `only jobs in this state: one of ${jobStates.join(', ')}`, choiceOption(jobStates)],
-      ['--json', 'print the jobs as one JSON value'],
     ],
     examples: [
       'jobs --state UNKNOWN',
@@ -402,7 +373,6 @@ export const commands = {
     options: [
       ['--type <type>', `only one type of job: ${jobTypes.join(', ')}`, choiceOption(jobTypes)],
       since('only jobs that ended since then'),
-      ['--json', 'print how many there are as one JSON value'],
     ],
     examples: [
       'jobs results --output results.csv',
@@ -412,10 +382,7 @@ export const commands = {
   'jobs cancel': {
     does: 'Cancel jobs that have not been sent, even if their messages have not been seen yet. A job that sends many texts stops between two of them, within seconds.',
     arguments: [['[id...]', 'the ids of the jobs', collected(jobArgument)]],
-    options: [
-      ['--batch <name>', 'cancel all chunks of this batch that have not ended'],
-      ['--json', 'print what happened to each job as one JSON value'],
-    ],
+    options: [['--batch <name>', 'cancel all chunks of this batch that have not ended']],
     examples: ['jobs cancel nightly-1 nightly-2', 'jobs cancel --batch may'],
   },
   'jobs resolve': {
@@ -429,16 +396,12 @@ export const commands = {
       ],
     ],
     required: [['--note <text>', 'how you know: it is stored in the result']],
-    options: [['--json', 'print what happened to the job as one JSON value']],
     examples: ['jobs resolve nightly-1 failed --note "it is not in the list of executions"'],
   },
   redrive: {
     does: 'Reopen failed jobs, never unknown ones, and cancelled ones only by id; without ids, also move dead letters back to the queue.',
     arguments: [['[id...]', 'the ids of the jobs (default: all failed jobs)', collected(jobArgument)]],
-    options: [
-      ['--batch <name>', 'score the rows of this batch that have no score, cancelled ones too'],
-      ['--json', 'print what happened to them as one JSON value'],
-    ],
+    options: [['--batch <name>', 'score the rows of this batch that have no score, cancelled ones too']],
     examples: ['redrive', 'redrive nightly-1', 'redrive --batch may'],
   },
   tables: {
@@ -446,7 +409,6 @@ export const commands = {
     arguments: [
       ['[place...]', `any of ${sources.join(', ')}, SOURCE.NAME (default: all)`, collected(placeArgument)],
     ],
-    options: [['--json', 'print what was done as one JSON value']],
     examples: ['tables', 'tables calculations cards'],
   },
   forget: {
@@ -455,7 +417,6 @@ export const commands = {
       ['--text-hash <hash>', 'the SHA-256 of the text in hex, as recorded in the parts'],
       ['--batch <name>', 'the batch, with all its texts'],
       YES,
-      ['--json', 'print what was erased as one JSON value'],
     ],
     examples: [
       'forget --batch may',
@@ -470,6 +431,7 @@ export const commands = {
         'also serve tools that put jobs on the queue, each after a dry run and a confirmation',
       ],
     ],
+    json: false,
     examples: ['mcp', 'mcp --profile acme', 'mcp --allow-submit'],
   },
   pace: {
@@ -483,7 +445,6 @@ export const commands = {
         'requests a second that all senders together may send at most; where PLATFORM_RATE is lower, it counts',
         numberOption(0.001, 10_000, { whole: false }),
       ],
-      ['--json', 'print the budget as one JSON value'],
     ],
     examples: ['pace', 'pace --pause', 'pace --rate 1'],
   },
@@ -508,7 +469,6 @@ export const commands = {
         'records added, changed or deleted per second (default: 0)',
         numberOption(0, 10_000, { whole: false }),
       ],
-      ['--json', 'print the settings as one JSON value'],
     ],
     examples: ['sandbox > sandbox.env', 'sandbox --rate 5 --faults 0.02 --latency 100'],
   },
@@ -520,13 +480,13 @@ export const commands = {
         '--construct <id>',
         'which instance, in a stack with several: what the names of its outputs begin with',
       ],
-      ['--json', 'print the settings as one JSON value'],
     ],
     examples: ['env --stack platform-sync-acme'],
   },
   completion: {
     does: 'Print a script with which a shell completes commands, options and sources.',
     arguments: [['<shell>', 'the shell', ['bash', 'zsh', 'fish']]],
+    json: false,
     examples: ['completion bash', 'completion zsh', 'completion fish'],
   },
 } as const satisfies Readonly<Record<string, CommandDefinition>>;
@@ -540,15 +500,17 @@ type Part<Path extends CommandPath, Name extends string> = (typeof commands)[Pat
   : readonly [];
 
 /** The options of a command by their names, as they are read. */
-export type FlagsOf<Path extends CommandPath> = Flags<Part<Path, 'required'>, Part<Path, 'options'>>;
+export type FlagsOf<Path extends CommandPath> = Flags<Part<Path, 'required'>, Part<Path, 'options'>> & {
+  readonly json?: true;
+};
 
-/** What a command does, given its arguments and options as they are read. Returns the exit code, or throws. */
+/** What a command does, given its arguments and options as they are read. Returns what is to be printed, or only the exit code. */
 export type Run<Path extends CommandPath> = (
   given: Given<Part<Path, 'arguments'>>,
   flags: FlagsOf<Path>,
   terminal: Terminal,
   command: Command,
-) => Promise<number> | number;
+) => Promise<number | Found> | number | Found;
 
 /** The commands of all sources differ only in what selects their records. */
 function snapshotOf(source: Source, examples: readonly string[]) {
@@ -566,7 +528,6 @@ function snapshotOf(source: Source, examples: readonly string[]) {
       ['--resume <run>', 'resume a run that was stopped; last: the one that started last', runOrLast],
       ['--force', 'publish even if a gate refuses; the manifest says so'],
       NO_TABLES,
-      ['--json', 'print the manifest, and whether the run was published, as one JSON value'],
     ],
     examples,
   } as const;

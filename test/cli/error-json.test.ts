@@ -31,7 +31,7 @@ test('settings: every fault', async () => {
       'PLATFORM_RATE: expected a number from 0.001 to 10000, got "x"',
     ],
   });
-  expect(err).toBe(`platform-sync: ${error.message}`);
+  expect(err).toBe(`platform-sync: ${error.message}\n  ${error.advice}`);
 });
 
 test.each([[['call']], [['runs', '--limt', '3']], [['runs', 'calculatons']]])('usage: %j', async (argv) => {

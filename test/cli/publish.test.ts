@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { showPublication } from '../../lib/cli/snapshots/show-publication.ts';
+import { foundRun } from '../../lib/cli/snapshots/show-publication.ts';
+import { printFound } from '../../lib/cli/terminal/terminal.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
@@ -131,7 +132,7 @@ describe('names from the platform cannot move the cursor', () => {
   test('in words', () => {
     const { terminal, out } = createFakeTerminal();
 
-    showPublication(publication, { location: folder.path }, {}, terminal);
+    printFound(foundRun(publication, { location: folder.path }), undefined, terminal);
 
     expect(out()).toContain('missing: x');
     expect(out()).not.toMatch(moving);
@@ -156,18 +157,12 @@ describe('names from the platform cannot move the cursor', () => {
 });
 
 test('the first five missing ids are named, and the rest counted', () => {
-  const { terminal, out } = createFakeTerminal();
   const missing = ['1', '2', '3', '4', '5', '6', '7'].map((id) => ({ id, status: 404 }));
   const manifest = publishedManifest({ missing, records: 1 });
 
-  const code = showPublication(
-    { kind: 'published', manifest, key: 'x' },
-    { location: folder.path },
-    {},
-    terminal,
-  );
+  const { code, words } = foundRun({ kind: 'published', manifest, key: 'x' }, { location: folder.path });
 
   expect(code).toBe(0);
-  expect(out()).toContain('missing: 1 (404), 2 (404), 3 (404), 4 (404), 5 (404), and 2 more');
-  expect(out()).toContain('calculations: 1 record in 1 part,');
+  expect(words).toContain('missing: 1 (404), 2 (404), 3 (404), 4 (404), 5 (404), and 2 more');
+  expect(words).toContain('calculations: 1 record in 1 part,');
 });

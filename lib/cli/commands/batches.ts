@@ -14,8 +14,8 @@ import {
   andMore,
   duration,
   exitCodes,
+  type Found,
   inColumns,
-  inJson,
   number,
   shown,
   type Terminal,
@@ -25,9 +25,7 @@ import { checkedBatch } from '../texts/score-names.ts';
 
 /** How far batches of texts are, and which rows failed. Sends nothing. */
 export default (async ([batch], { json }, terminal) =>
-  batch === undefined
-    ? listBatches(json, terminal)
-    : showBatch(batch, json, terminal)) satisfies Run<'batches'>;
+  batch === undefined ? listBatches(terminal) : showBatch(batch, json, terminal)) satisfies Run<'batches'>;
 
 /** How many failed rows of a batch are named: for people, and for machines. */
 const NAMED = 20;
@@ -39,7 +37,7 @@ async function openStorage(terminal: Terminal) {
   return { ...batches, store };
 }
 
-async function listBatches(json: true | undefined, terminal: Terminal): Promise<number> {
+async function listBatches(terminal: Terminal): Promise<Found> {
   const storage = await openStorage(terminal);
   const found: BatchStatus[] = [];
   let broken = 0;
@@ -56,31 +54,22 @@ async function listBatches(json: true | undefined, terminal: Terminal): Promise<
     }
   }
   const rate = await rateFor(found, terminal);
-  if (json) terminal.out(inJson(found.map((each) => withTime(each, rate))));
-  else if (found.length === 0) terminal.out('no batches');
-  else
-    terminal.out(
-      inColumns(
-        HEADER,
-        found.map((each) => batchCells(each, rate)),
-      ).join('\n'),
-    );
-  return broken === 0 ? exitCodes.done : exitCodes.incomplete;
+  const rows = found.map((each) => batchCells(each, rate));
+  return {
+    json: found.map((each) => withTime(each, rate)),
+    words: rows.length === 0 ? 'no batches' : inColumns(HEADER, rows),
+    code: broken === 0 ? exitCodes.done : exitCodes.incomplete,
+  };
 }
 
-async function showBatch(given: string, json: true | undefined, terminal: Terminal): Promise<number> {
+async function showBatch(given: string, json: true | undefined, terminal: Terminal): Promise<Found> {
   const batch = checkedBatch(given, 'batch');
   const storage = await openStorage(terminal);
   const status = await readBatchStatus(batch, storage);
-  if (status === undefined) {
-    terminal.err(`platform-sync: batch ${batch}: nothing is known of it`);
-    return exitCodes.failed;
-  }
+  if (status === undefined) throw new Error(`batch ${batch}: nothing is known of it`);
   const failures = await failedRows(batch, storage, json ? NAMED_JSON : NAMED);
   const rate = await rateFor([status], terminal);
-  if (json) terminal.out(inJson({ ...withTime(status, rate), failures }));
-  else for (const line of batchLines(status, failures, rate)) terminal.out(shown(line));
-  return exitCodes.done;
+  return { json: { ...withTime(status, rate), failures }, words: batchLines(status, failures, rate) };
 }
 
 /** Read only if it says anything. */

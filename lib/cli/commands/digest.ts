@@ -16,7 +16,7 @@ import { type Store, StoredObjectError } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { counted, exitCodes, inJson, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { counted, exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -31,7 +31,7 @@ type Asked = {
 };
 
 /** Says what has changed, broken and failed, at the terminal or to a webhook. Needs only the store. */
-export default (async (_, { since, to, json }, terminal) => {
+export default (async (_, { since, to }, terminal) => {
   const url = to === undefined ? undefined : webhookUrl(terminal);
   const sinceMs = since ?? Date.now() - DAY_MS;
   const store = await openStoreToRead(terminal);
@@ -42,10 +42,12 @@ export default (async (_, { since, to, json }, terminal) => {
   const [digests, failed] = [await collect(asked), await failedJobs(asked)];
   for (const fault of faults) terminal.err(shown(fault));
   const digest = together(digests, failed, sinceMs, store);
-  if (json) terminal.out(inJson({ ...digest, places: digests.map(placeJson), jobs: failed }));
-  else terminal.out(shownLines(`${digest.subject}${digest.text === '' ? '' : `\n\n${digest.text}`}`));
   if (to !== undefined && url !== undefined) await post(to, url, digest, terminal);
-  return faults.length > 0 ? exitCodes.incomplete : exitCodes.done;
+  return {
+    json: { ...digest, places: digests.map(placeJson), jobs: failed },
+    words: `${digest.subject}${digest.text === '' ? '' : `\n\n${digest.text}`}`,
+    code: faults.length > 0 ? exitCodes.incomplete : exitCodes.done,
+  };
 }) satisfies Run<'digest'>;
 
 function webhookUrl({ environment }: Terminal): URL {

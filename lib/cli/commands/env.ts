@@ -2,10 +2,9 @@ import { CloudFormationClient, DescribeStacksCommand, type Output } from '@aws-s
 import { asAwsError, awsClientConfig } from '../../base/index.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { exitCodes, inJson, shown } from '../terminal/terminal.ts';
 
 /** Reads the stack's outputs alone. */
-export default (async (_, { stack, construct = '', json }, { environment, out, signal }) => {
+export default (async (_, { stack, construct = '' }, { environment, signal }) => {
   if (!stack) throw new UsageError('--stack: expected the name of a stack, got nothing');
   const times = { connectionTimeoutMs: 2_000, requestTimeoutMs: 10_000 };
   const client = new CloudFormationClient(
@@ -15,9 +14,7 @@ export default (async (_, { stack, construct = '', json }, { environment, out, s
     client.send(new DescribeStacksCommand({ StackName: stack }), { abortSignal: signal }),
   );
   const settings = settingsOf(Stacks[0]?.Outputs ?? [], construct, stack);
-  if (json) out(inJson(settings));
-  else for (const [name, value] of Object.entries(settings)) out(shown(`${name}=${value}`));
-  return exitCodes.done;
+  return { json: settings, words: Object.entries(settings).map(([name, value]) => `${name}=${value}`) };
 }) satisfies Run<'env'>;
 
 /** The settings among the outputs of one instance. Throws `UsageError` if there are none, or several. */

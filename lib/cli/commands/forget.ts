@@ -3,11 +3,11 @@ import type { Run } from '../commands.ts';
 import { oneGiven } from '../errors/usage-error.ts';
 import { eraseDeleted, openJobs } from '../jobs/open-jobs.ts';
 import { isSure } from '../terminal/questions.ts';
-import { exitCodes, inJson, shown } from '../terminal/terminal.ts';
+import { exitCodes } from '../terminal/terminal.ts';
 import { checkedBatch, checkedHash } from '../texts/score-names.ts';
 
 /** Erases a text, or a batch, from cache, staged chunks and scores. Does not need the platform. */
-export default (async (_, { textHash, batch, yes, json }, terminal) => {
+export default (async (_, { textHash, batch, yes }, terminal) => {
   oneGiven({ '--text-hash': textHash, '--batch': batch }, 'needed');
   const hash = textHash === undefined ? undefined : checkedHash(textHash);
   const name = checkedBatch(batch ?? 'none');
@@ -23,9 +23,7 @@ export default (async (_, { textHash, batch, yes, json }, terminal) => {
     hash === undefined ? { batch: name } : { textHash: hash },
     store,
   );
-  if (json) terminal.out(inJson({ ...erased, oldVersions }));
-  else for (const line of describe(erased, oldVersions)) terminal.out(shown(line));
-  return exitCodes.done;
+  return { json: { ...erased, oldVersions }, words: describe(erased, oldVersions) };
 }) satisfies Run<'forget'>;
 
 const STAYS =

@@ -16,7 +16,7 @@ import { analyze } from '../formula/formula-text.ts';
 import { checkedJobs } from '../jobs/job-files.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { openStoreOf } from '../options/from-settings.ts';
-import { counted, exitCodes, inColumns, inJson, shown, type Terminal } from '../terminal/terminal.ts';
+import { counted, exitCodes, type Found, inColumns, shown, type Terminal } from '../terminal/terminal.ts';
 import { runAll } from './run.ts';
 import { sendAll } from './submit.ts';
 
@@ -31,15 +31,15 @@ export default (async ([file], flags, terminal) => {
   const set: ChangeSet = { version: 1, name: flags.name, rows: [...rows] };
   const affected = await affectedOf(set, store, flags, terminal);
   const isTooMuch = flags.maxAffected !== undefined && (affected?.total ?? Infinity) > flags.maxAffected;
-  if (flags.dryRun) showDryRun(set, affected, flags, terminal);
+  const dryRun = flags.dryRun && described(set, affected, flags.markdown);
   if (isTooMuch) {
     const got = affected === undefined ? 'an unknown number: no calculations are published' : affected.total;
     terminal.err(
       `--max-affected: expected at most ${flags.maxAffected} things to depend on these, got ${got}; nothing was sent`,
     );
-    return exitCodes.incomplete;
+    return dryRun ? { ...dryRun, code: exitCodes.incomplete } : exitCodes.incomplete;
   }
-  return flags.dryRun ? exitCodes.done : send(file, set, store, flags, terminal);
+  return dryRun ?? send(file, set, store, flags, terminal);
 }) satisfies Run<'formula apply'>;
 
 /** What depends on the calculations; looked up only where somebody wants to know. */
@@ -66,7 +66,7 @@ async function send(
   store: Store,
   flags: ApplyFlags,
   terminal: Terminal,
-): Promise<number> {
+): Promise<Found> {
   const jobs = await checkedJobs({ file, text: jobsOf(set) }, { undone: 'sent' }, terminal);
   if (!flags.submit) readSettings(terminal.environment);
   // Before anything is sent: afterwards nobody knows what the formulas were.
@@ -76,27 +76,18 @@ async function send(
     const { name } = set;
     const again = `to set the rest: ${commandLine(['formula', 'apply', file], { name })}`;
     const facts = { set: name };
-    const code = await runAll({ name, noun: 'formula', jobs, again, json: flags.json, facts }, terminal);
+    const found = await runAll({ name, noun: 'formula', jobs, again, facts }, terminal);
     terminal.err(`to take them back: ${back}`);
-    return code;
+    return found;
   }
   terminal.err(`to take them back, once they are done: ${back}`);
-  return sendAll(await Array.fromAsync(jobs.rows()), { json: flags.json, set: set.name }, terminal);
+  return sendAll(await Array.fromAsync(jobs.rows()), { ...flags, set: set.name }, terminal);
 }
 
 type AffectedOfSet = Awaited<ReturnType<typeof affectedBy>>;
 
-function showDryRun(
-  { name, rows }: ChangeSet,
-  affected: AffectedOfSet,
-  { json, markdown }: ApplyFlags,
-  { out }: Terminal,
-): void {
-  const all = rows.map((row) => described(row, affected?.byId.get(row.id)));
-  if (json) {
-    out(inJson({ set: name, dryRun: true, rows: all, affected: affected?.total ?? null }));
-    return;
-  }
+function described({ name, rows }: ChangeSet, affected: AffectedOfSet, markdown: true | undefined): Found {
+  const all = rows.map((row) => describedRow(row, affected?.byId.get(row.id)));
   const total =
     affected === undefined
       ? 'What depends on them is not known: no calculations are published.'
@@ -106,26 +97,26 @@ function showDryRun(
     ...[String(cards ?? '?'), String(calculations ?? '?'), owners.join(', ')],
   ]);
   const heads = ['CALCULATION', 'NAME', 'FORMULA', 'CARDS', 'CALCULATIONS', 'OWNERS'];
-  out(`${name}: ${counted(rows.length, 'formula')} would be set; nothing was sent. ${total}`);
-  if (!markdown) for (const line of inColumns(heads, cells)) out(shown(line));
-  else {
-    const line = (row: readonly string[]) => `| ${row.map(cellText).join(' | ')} |`;
-    out(
-      [
+  const line = (row: readonly string[]) => `| ${row.map(cellText).join(' | ')} |`;
+  const table = markdown
+    ? [
         '',
         line(heads.map((head) => head.toLowerCase())),
         `|${heads.map(() => '---|').join('')}`,
         ...cells.map(line),
-      ].join('\n'),
-    );
-  }
+      ]
+    : inColumns(heads, cells);
+  return {
+    json: { set: name, dryRun: true, rows: all, affected: affected?.total ?? null },
+    words: [`${name}: ${counted(rows.length, 'formula')} would be set; nothing was sent. ${total}`, ...table],
+  };
 }
 
 /** Somebody else's text in a cell of a table of Markdown: no markup of its own, and no mention of a person. */
 const cellText = (text: string): string =>
   shown(text.replaceAll(/\s+/g, ' ')).replaceAll(/[\\`*_{}[\]<>()#|~!@]/g, '\\$&');
 
-function described({ id, name, expression, was }: SetRow, affected: Affected | undefined) {
+function describedRow({ id, name, expression, was }: SetRow, affected: Affected | undefined) {
   const { analysis, checkSum } = analyze(expression);
   return {
     ...{ id, name, status: analysis.status, checkSum, mayBeUndone: was !== null, isSame: was === expression },

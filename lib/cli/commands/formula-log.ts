@@ -15,14 +15,11 @@ export default (async ([id], { at, json }, terminal) => {
     terminal.out(json ? printJson(calculation, 2) : expressionOf(calculation, at));
     return exitCodes.done;
   }
-  if (json) terminal.out(printJson(entries, 2));
-  else if (entries.length === 0)
-    terminal.out(`no update of calculation ${id} is stored in ${shown(store.location)}`);
-  else for (const line of inColumns(HEADER, entries.map(cells))) terminal.out(line);
   terminal.err(
     `the formula of calculation ${id} before our first update cannot be recovered: the platform has no history`,
   );
-  return exitCodes.done;
+  const none = `no update of calculation ${id} is stored in ${store.location}`;
+  return { json: entries, words: entries.length === 0 ? none : inColumns(HEADER, entries.map(cells)) };
 }) satisfies Run<'formula log'>;
 
 function entryAt(entries: readonly FormulaLogEntry[], at: string, id: string): FormulaLogEntry {

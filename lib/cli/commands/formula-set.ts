@@ -12,7 +12,7 @@ import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula/formu
 import { commandLine } from '../options/command-lines.ts';
 import { readText } from '../options/files.ts';
 import { checkedMessage } from '../options/request-options.ts';
-import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { exitCodes, type Found, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
 type SetFlags = FlagsOf<'formula set'>;
 
@@ -44,7 +44,7 @@ export default (async ([typedId, file], flags, terminal) => {
   if (sinceMs !== undefined && name !== undefined) {
     await refuseIfChanged({ platform, id, name, sinceMs, signal });
   }
-  if (flags.dryRun) return showDryRun(message, session, flags.json, terminal);
+  if (flags.dryRun) return dryRun(message, session, signal);
   const effect = {
     mayHave: 'the formula may be set',
     lookAt: `calculation ${id} on the platform; ${commandLine(['formula', 'set', id, file], { dryRun: true })} shows when it was changed last`,
@@ -58,9 +58,9 @@ export default (async ([typedId, file], flags, terminal) => {
     effect,
     terminal,
   );
-  terminal.out(flags.json ? printJson(calculation, 2) : shownLines(describeCalculation(calculation)));
   await storeSet(id, calculation, session, terminal);
-  return judge(calculation, expression, terminal.err);
+  const code = judge(calculation, expression, terminal.err);
+  return { json: calculation, words: describeCalculation(calculation), code };
 }) satisfies Run<'formula set'>;
 
 /** Throws `UsageError` for a formula that does not parse, unless it is forced; then its faults are shown. */
@@ -122,13 +122,8 @@ async function storeSet(
 /** `name`: the calculation's, which the search finds it by; all calculations are searched without it. */
 type Update = { readonly id: string; readonly expression: string; readonly name?: string | undefined };
 
-/** Looks the calculation up, and shows what the update would change; returns the exit code. */
-async function showDryRun(
-  update: Update,
-  session: Session,
-  json: true | undefined,
-  { out, signal }: Terminal,
-): Promise<number> {
+/** Looks the calculation up, and says what the update would change. */
+async function dryRun(update: Update, session: Session, signal: AbortSignal): Promise<Found> {
   const { id, expression, name } = update;
   const found = await findCalculation({ platform: session.platform, id, name, signal });
   if (found.row === undefined) {
@@ -137,21 +132,20 @@ async function showDryRun(
     throw new Error(`calculation ${id}: expected a search${by} to find it, got no such row${why}`);
   }
   const { last } = await ourUpdates(await session.store(), { id });
-  if (!json) out(shownLines(describeChange(update, found.row, last)));
-  else {
-    const { analysis, checkSum } = analyze(expression);
-    const { status } = analysis;
-    const { row: calculation } = found;
-    out(printJson({ dryRun: true, id, expression, checkSum, status, calculation, lastSet: last ?? null }, 2));
-  }
-  return exitCodes.done;
+  const { analysis, checkSum } = analyze(expression);
+  const { status } = analysis;
+  const { row: calculation } = found;
+  return {
+    json: { dryRun: true, id, expression, checkSum, status, calculation, lastSet: last ?? null },
+    words: describeChange(update, calculation, last),
+  };
 }
 
 function describeChange(
   { id, expression }: Update,
   row: CalculationRow,
   last: FormulaLogEntry | undefined,
-): string {
+): readonly string[] {
   const { name, lastModified, locked, archived } = row;
   const marks = `${locked ? ', locked' : ''}${archived ? ', archived' : ''}`;
   const before = last?.calculation['expression'];
@@ -165,7 +159,7 @@ function describeChange(
     ...(before === expression
       ? [`would be set to the same formula again ${here}; nothing was sent`]
       : [`would be set to ${here}:`, ...indented(expression), 'nothing was sent']),
-  ].join('\n');
+  ];
 }
 
 const indented = (text: string): readonly string[] => text.split(/\r?\n/).map((line) => `  ${line}`);

@@ -10,7 +10,7 @@ import { exitCodes, shown } from '../terminal/terminal.ts';
 import { runAll } from './run.ts';
 
 /** Sets the formulas of a set back to what they were, those that are still as we left them. */
-export default (async ([name], { evenIfChanged = [], json }, terminal) => {
+export default (async ([name], { evenIfChanged = [] }, terminal) => {
   const store = await openStoreToRead(terminal);
   const set = await findChangeSet(store, name);
   if (set === undefined)
@@ -33,8 +33,8 @@ export default (async ([name], { evenIfChanged = [], json }, terminal) => {
   const text = messages.map((message) => printJson(message)).join('\n');
   const jobs = await checkedJobs({ file: name, text }, { undone: 'sent' }, terminal);
   const again = `to set the rest: ${commandLine(['formula', 'undo', name], { evenIfChanged })}`;
-  const code = await runAll({ name, noun: 'formula', jobs, again, json, facts: { set: name } }, terminal);
-  return code === exitCodes.done && left.length > 0 ? exitCodes.incomplete : code;
+  const found = await runAll({ name, noun: 'formula', jobs, again, facts: { set: name } }, terminal);
+  return left.length > 0 ? { ...found, code: found.code || exitCodes.incomplete } : found;
 }) satisfies Run<'formula undo'>;
 
 /** A row with the calculation as our update left it, or why it is not set back. */

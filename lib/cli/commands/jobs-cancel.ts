@@ -2,62 +2,55 @@ import { cancelBatch } from '../../jobs/cancel-batch.ts';
 import { isCancelled } from '../../jobs/ledger/job-row.ts';
 import type { CancelAnswer } from '../../jobs/ledger/person-steps.ts';
 import { sendsMany } from '../../jobs/types/job-types.ts';
-import type { FlagsOf, Run } from '../commands.ts';
+import type { Run } from '../commands.ts';
 import { oneGiven } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
-import { exitCodes, inJson, shown, type Terminal } from '../terminal/terminal.ts';
+import { exitCodes, type Found, type Terminal } from '../terminal/terminal.ts';
 
 /** Cancels what has not been sent. Does not need the platform. */
 export default (async ([ids], flags, terminal) => {
   oneGiven({ 'ids of jobs': ids[0], '--batch': flags.batch }, 'needed');
-  return flags.batch === undefined
-    ? cancelJobs(ids, flags, terminal)
-    : cancelOneBatch(flags.batch, flags, terminal);
+  return flags.batch === undefined ? cancelJobs(ids, terminal) : cancelOneBatch(flags.batch, terminal);
 }) satisfies Run<'jobs cancel'>;
 
-type CancelFlags = FlagsOf<'jobs cancel'>;
-
-async function cancelJobs(
-  ids: readonly string[],
-  { json }: CancelFlags,
-  terminal: Terminal,
-): Promise<number> {
+async function cancelJobs(ids: readonly string[], terminal: Terminal): Promise<Found> {
   const { ledger } = await openJobs(terminal);
-  const outcomes: ReturnType<typeof toCancelled>[] = [];
+  const jobs: Job[] = [];
   for (const id of ids) {
     terminal.signal.throwIfAborted();
-    const outcome = await ledger.cancel(id, { stops: sendsMany });
-    outcomes.push(toCancelled(id, outcome));
-    if (!json) terminal.out(shown(`${id}: ${describeCancel(outcome)}`));
+    jobs.push({ id, answer: await ledger.cancel(id, { stops: sendsMany }) });
   }
-  if (json) terminal.out(inJson(outcomes));
-  return outcomes.every((each) => each.isCancelled) ? exitCodes.done : exitCodes.incomplete;
+  return {
+    json: jobs.map(toCancelled),
+    words: jobs.map(describe),
+    code: jobs.every(({ answer }) => isCancelled(answer.row)) ? exitCodes.done : exitCodes.incomplete,
+  };
 }
 
-const toCancelled = (id: string, { kind: became, row }: CancelAnswer) => ({
-  id,
-  became,
-  state: row.state,
-  isCancelled: isCancelled(row),
+type Job = { readonly id: string; readonly answer: CancelAnswer };
+
+const toCancelled = ({ id, answer: { kind: became, row } }: Job) => ({
+  ...{ id, became, state: row.state, isCancelled: isCancelled(row) },
 });
 
-async function cancelOneBatch(batch: string, { json }: CancelFlags, terminal: Terminal): Promise<number> {
-  const { signal, out, err } = terminal;
+const describe = ({ id, answer }: Job) => `${id}: ${describeCancel(answer)}`;
+
+async function cancelOneBatch(batch: string, terminal: Terminal): Promise<Found> {
+  const { signal, err } = terminal;
   const parts = await openJobs(terminal);
   const { jobs, ...counts } = await cancelBatch(batch, { ...parts, signal });
-  if (counts.chunks === 0) {
-    err(shown(`platform-sync: batch ${batch}: not in the table`));
-    return exitCodes.failed;
-  }
-  const outcomes = jobs.map(({ id, answer }) => toCancelled(id, answer));
-  if (json) out(inJson({ ...counts, jobs: outcomes }));
-  else {
-    out(shown(`batch ${batch}: ${counts.ended} of ${counts.chunks} chunks had ended`));
-    for (const { id, answer } of jobs) out(shown(`  ${id}: ${describeCancel(answer)}`));
-  }
+  if (counts.chunks === 0) throw new Error(`batch ${batch}: not in the table`);
   if (!counts.isSplit)
     err('platform-sync: the batch is still being split: cancel it again for the chunks that come');
-  return counts.isSplit && outcomes.every((each) => each.isCancelled) ? exitCodes.done : exitCodes.incomplete;
+  const isDone = counts.isSplit && jobs.every(({ answer }) => isCancelled(answer.row));
+  return {
+    json: { ...counts, jobs: jobs.map(toCancelled) },
+    words: [
+      `batch ${batch}: ${counts.ended} of ${counts.chunks} chunks had ended`,
+      ...jobs.map((job) => `  ${describe(job)}`),
+    ],
+    code: isDone ? exitCodes.done : exitCodes.incomplete,
+  };
 }
 
 function describeCancel({ kind, row }: CancelAnswer): string {

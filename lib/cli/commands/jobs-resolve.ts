@@ -5,17 +5,19 @@ import { readSyncSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
-import { exitCodes, inJson, shown, type Terminal } from '../terminal/terminal.ts';
+import { exitCodes, type Terminal } from '../terminal/terminal.ts';
 
 /** Settles an unknown job by a person's word. Does not need the platform. */
-export default (async ([id, status], { note, json }, terminal) => {
+export default (async ([id, status], { note }, terminal) => {
   const { ledger, batches } = await openJobs(terminal);
   const { kind, row } = await ledger.resolve(id, { status, note });
   if (kind === 'resolved') await publish(row, batches.store, terminal);
   const state = row?.state ?? 'not known';
-  if (json) terminal.out(inJson({ id, became: kind, state }));
-  else terminal.out(shown(`${id}: ${kind === 'resolved' ? `settled as ${state}` : refusal(state)}`));
-  return kind === 'resolved' ? exitCodes.done : exitCodes.incomplete;
+  return {
+    json: { id, became: kind, state },
+    words: `${id}: ${kind === 'resolved' ? `settled as ${state}` : refusal(state)}`,
+    code: kind === 'resolved' ? exitCodes.done : exitCodes.incomplete,
+  };
 }) satisfies Run<'jobs resolve'>;
 
 const refusal = (state: string) => `${state}; only a job whose outcome is unknown can be settled`;

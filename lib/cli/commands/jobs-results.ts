@@ -4,11 +4,11 @@ import { csvCell, type OutputFormat, writeTextFile } from '../../jobs/texts/outp
 import type { Run } from '../commands.ts';
 import { checkedOutputFile } from '../options/files.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { counted, exitCodes, inJson, number, shown } from '../terminal/terminal.ts';
+import { counted, exitCodes, number, shown } from '../terminal/terminal.ts';
 
 /** Writes the results that are wanted to a file: exits 3 if one of them cannot be read. Needs the store alone. */
-export default (async (_, { output: file, type, since: sinceMs, json }, terminal) => {
-  const { signal, out, err } = terminal;
+export default (async (_, { output: file, type, since: sinceMs }, terminal) => {
+  const { signal, err } = terminal;
   const format = await checkedOutputFile(file);
   const store = await openStoreToRead(terminal);
   const counts = { results: 0, byStatus: new Map<string, number>(), broken: 0 };
@@ -33,10 +33,11 @@ export default (async (_, { output: file, type, since: sinceMs, json }, terminal
   const byStatus = Object.fromEntries([...counts.byStatus].toSorted());
   const words = Object.entries(byStatus).map(([status, count]) => `${number(count)} ${status}`);
   const { results: written, broken } = counts;
-  if (json) out(inJson({ file, results: written, byStatus, broken }));
-  else
-    out(shown(`${file}: ${counted(written, 'result')}${words.length === 0 ? '' : `: ${words.join(', ')}`}`));
-  return broken === 0 ? exitCodes.done : exitCodes.incomplete;
+  return {
+    json: { file, results: written, byStatus, broken },
+    words: `${file}: ${counted(written, 'result')}${words.length === 0 ? '' : `: ${words.join(', ')}`}`,
+    code: broken === 0 ? exitCodes.done : exitCodes.incomplete,
+  };
 }) satisfies Run<'jobs results'>;
 
 const COLUMNS = 'id,type,status,attempts,startedAt,finishedAt,sender,note,error,response'.split(',');

@@ -9,6 +9,7 @@ import type { FlagsOf, Run } from '../commands.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import {
   exitCodes,
+  type Found,
   inColumns,
   inJson,
   notListed,
@@ -21,7 +22,7 @@ import {
 export default (async ([id], flags, terminal) =>
   id === undefined ? listJobs(flags, terminal) : showJob(id, terminal)) satisfies Run<'jobs'>;
 
-async function listJobs({ limit, state, json }: FlagsOf<'jobs'>, terminal: Terminal): Promise<number> {
+async function listJobs({ limit, state, json }: FlagsOf<'jobs'>, terminal: Terminal): Promise<Found> {
   const { ledger } = await openJobs(terminal);
   // Meanwhile, since neither needs the other.
   const queued = state === undefined ? queueLines(terminal) : [];
@@ -36,12 +37,12 @@ async function listJobs({ limit, state, json }: FlagsOf<'jobs'>, terminal: Termi
     if (newest.length >= 2 * limit) newest = newestOf(newest, limit);
   }
   const listed = newestOf(newest, limit).map(toListed);
-  if (json) terminal.out(inJson(listed));
-  else if (listed.length === 0) terminal.out(`no jobs${state === undefined ? '' : ` are ${state}`}`);
-  else for (const line of inColumns(HEADER, listed.map(cells))) terminal.out(line);
-  for (const line of await queued) (json ? terminal.err : terminal.out)(line);
-  for (const line of notListed(found - listed.length, 'job')) terminal.err(line);
-  return exitCodes.done;
+  const counts = await queued;
+  for (const line of [...(json ? counts : []), ...notListed(found - listed.length, 'job')])
+    terminal.err(line);
+  const none = [`no jobs${state === undefined ? '' : ` are ${state}`}`];
+  const lines = listed.length === 0 ? none : inColumns(HEADER, listed.map(cells));
+  return { json: listed, words: [...lines, ...counts] };
 }
 
 const newestOf = (rows: readonly JobRow[], limit: number): JobRow[] =>
@@ -77,10 +78,7 @@ const cells = ({ id, type, state, attempts, startedAt, finishedAt, error }: Retu
 async function showJob(id: string, terminal: Terminal): Promise<number> {
   const { ledger, batches } = await openJobs(terminal);
   const row = await ledger.read(id);
-  if (row === undefined) {
-    terminal.err(`platform-sync: job ${id}: not in the ledger`);
-    return exitCodes.failed;
-  }
+  if (row === undefined) throw new Error(`job ${id}: not in the ledger`);
   terminal.out(shownJson((await resultOf(row, batches.store)) ?? inJson(known(row))));
   return exitCodes.done;
 }

@@ -8,7 +8,7 @@ import { needed, readPaceSettings } from '../../settings.ts';
 import { NEW_LEDGER, tableCheckOf } from '../../table/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { oneGiven } from '../errors/usage-error.ts';
-import { exitCodes, inJson, number, shown } from '../terminal/terminal.ts';
+import { number } from '../terminal/terminal.ts';
 
 type PaceFlags = FlagsOf<'pace'>;
 
@@ -28,9 +28,7 @@ export default (async (_, flags, terminal) => {
   if (change !== undefined && isAsked) await tableCheckOf(tableName, environment)();
   const budget = await changed(flags, item);
   const report = reportOf(budget, { host, rate: PLATFORM_RATE, nowMs: Date.now() });
-  if (flags.json) terminal.out(inJson(report));
-  else for (const line of linesOf(report)) terminal.out(shown(line));
-  return exitCodes.done;
+  return { json: report, words: linesOf(report) };
 }) satisfies Run<'pace'>;
 
 /** A person waits for the response, not a call for its slot: every request may be repeated. */

@@ -14,7 +14,7 @@ import type { FlagsOf, Run } from '../commands.ts';
 import { oneGiven } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { isSure, refuseUnasked } from '../terminal/questions.ts';
-import { counted, exitCodes, inJson, shown, size } from '../terminal/terminal.ts';
+import { counted, exitCodes, shown, size } from '../terminal/terminal.ts';
 
 /** A run that was needed and stays, with the reason in words. */
 type Kept = StillNeeded & { readonly source: Place };
@@ -51,9 +51,11 @@ export default (async ([place], flags, terminal) => {
     for (const each of still) kept.push({ source, ...each });
   }
   for (const { source, run, reason } of kept) terminal.err(shown(`${source}: ${run} stays: ${reason}`));
-  if (flags.json) terminal.out(inJson(toJson(removed, kept, dryRun)));
-  else terminal.out(`${sums(removed)}${dryRun ? '; nothing was removed' : ''}`);
-  return plans.some(({ broken }) => broken !== undefined) ? exitCodes.incomplete : exitCodes.done;
+  return {
+    json: toJson(removed, kept, dryRun),
+    words: `${sums(removed)}${dryRun ? '; nothing was removed' : ''}`,
+    code: plans.some(({ broken }) => broken !== undefined) ? exitCodes.incomplete : exitCodes.done,
+  };
 }) satisfies Run<'prune'>;
 
 const ruleOf = ({ keep, olderThan }: FlagsOf<'prune'>): PruneRule =>

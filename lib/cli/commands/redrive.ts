@@ -7,18 +7,10 @@ import type { Run } from '../commands.ts';
 import { oneGiven } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';
-import {
-  andMore,
-  counted,
-  exitCodes,
-  inJson,
-  shown,
-  shownLines,
-  type Terminal,
-} from '../terminal/terminal.ts';
+import { andMore, counted, exitCodes, type Terminal } from '../terminal/terminal.ts';
 
 /** Reopens failed jobs and moves dead letters back. Does not need the platform. */
-export default (async ([ids], { batch, json }, terminal) => {
+export default (async ([ids], { batch }, terminal) => {
   const { environment, signal } = terminal;
   const settings = readSyncSettings(environment);
   const queueUrl = needed(settings, 'SYNC_QUEUE_URL');
@@ -30,15 +22,10 @@ export default (async ([ids], { batch, json }, terminal) => {
     batch === undefined
       ? await redriveJobs(ids, parts, settings, terminal)
       : { ...(await redriveBatch(batch, parts)), unknown: [], movedBack: null, held: null };
-  if (report.chunks === 0) {
-    terminal.err(shown(`platform-sync: batch ${batch}: not in the table`));
-    return exitCodes.failed;
-  }
-  terminal.out(json ? inJson(report) : shownLines(describe(report)));
+  if (report.chunks === 0) throw new Error(`batch ${batch}: not in the table`);
   const isAll = batch === undefined && ids.length === 0;
-  return report.notSent.length === 0 && !report.held && (isAll || report.left.length === 0)
-    ? exitCodes.done
-    : exitCodes.incomplete;
+  const isDone = report.notSent.length === 0 && !report.held && (isAll || report.left.length === 0);
+  return { json: report, words: describe(report), code: isDone ? exitCodes.done : exitCodes.incomplete };
 }) satisfies Run<'redrive'>;
 
 /** Without ids all failed jobs, and the dead letters if their queue is set. */
@@ -73,7 +60,7 @@ type Report = Redriven & {
 /** The most ids of a kind that are listed; `--json` lists all. */
 const NAMED = 20;
 
-function describe({ opened, left, notSent, unknown, movedBack, held }: Report): string {
+function describe({ opened, left, notSent, unknown, movedBack, held }: Report): readonly string[] {
   const others = left.filter(({ state }) => state !== 'UNKNOWN').map(({ id, state }) => `${id} (${state})`);
   const isNothing = opened.length + left.length + notSent.length === 0;
   return [
@@ -97,7 +84,7 @@ function describe({ opened, left, notSent, unknown, movedBack, held }: Report): 
           `unknown, never reopened: ${unknown.length}; each may have been executed, so a person must check it`,
           ...named(unknown),
         ]),
-  ].join('\n');
+  ];
 }
 
 const named = (ids: readonly string[]) => [

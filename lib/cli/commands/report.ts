@@ -13,7 +13,7 @@ import { type FlagsOf, LINK_HOURS, type Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { checkWritable } from '../options/files.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { counted, duration, exitCodes, inJson, shown, type Terminal } from '../terminal/terminal.ts';
+import { counted, duration, exitCodes, type Found, shown, type Terminal } from '../terminal/terminal.ts';
 
 /** One HTML file over all that is stored, or a link to the one in the store. Needs only the store, not the platform. */
 export default (async (_, { link, hours, ...flags }, terminal) => {
@@ -23,12 +23,12 @@ export default (async (_, { link, hours, ...flags }, terminal) => {
     : writeReport(flags, terminal);
 }) satisfies Run<'report'>;
 
-/** Writes the report to a file, and returns the exit code: 3 if something of it could not be read. */
+/** Writes the report to a file; it is incomplete if something of it could not be read. */
 export async function writeReport(
   { open, output, json }: Pick<FlagsOf<'report'>, 'open' | 'output' | 'json'>,
   terminal: Terminal,
   opener: typeof openFile = openFile,
-): Promise<number> {
+): Promise<number | Found> {
   const { environment, signal, out, err } = terminal;
   const isPrinted = output === '-';
   if (isPrinted && (open || json))
@@ -52,11 +52,13 @@ export async function writeReport(
   }
   await writeTextFile(output, linesOf(page), { isGzipped: false, signal });
   const opened: Opened | undefined = open && (await opener(resolve(output), environment));
-  if (json) out(inJson(asJson(output, page.byteLength, facts, opened?.kind === 'opened')));
-  else for (const line of describe(output, page.byteLength, facts)) out(shown(line));
   if (opened?.kind === 'not-opened')
     err(shown(`platform-sync: ${output} is written, but not opened: ${opened.reason}`));
-  return code;
+  return {
+    json: asJson(output, page.byteLength, facts, opened?.kind === 'opened'),
+    words: describe(output, page.byteLength, facts),
+    code,
+  };
 }
 
 async function* linesOf(page: Buffer): AsyncGenerator<string> {
@@ -133,26 +135,19 @@ type ReportLink = {
   readonly isTemporary: boolean;
 };
 
-/**
- * `report --link`: prints a link to the report in the store, for so many hours. Throws `StoredObjectError` if there is
- * none.
- */
+/** `report --link`: a link to the report in the store, for so many hours. Throws `StoredObjectError` if there is none. */
 export async function linkToReport(
   { hours, json }: { readonly hours: number; readonly json?: true | undefined },
   terminal: Terminal,
   now: () => number = Date.now,
-): Promise<number> {
+): Promise<Found> {
   const store = await openStoreToRead(terminal);
   const report = await findReport(store);
   if (report === undefined) throw missingObject(store, REPORT_PAGE_KEY, EXPECTED);
   const link = (await linkToFile(store)) ?? (await linkToObject(store, hours, terminal, now));
   const writtenAt = new Date(report.value.writtenAt).toISOString();
-  if (json) terminal.out(inJson({ ...link, writtenAt, runs: report.value.runs }));
-  else {
-    terminal.out(shown(link.link));
-    for (const line of remarksOn(link, report.value, now())) terminal.err(line);
-  }
-  return exitCodes.done;
+  if (!json) for (const line of remarksOn(link, report.value, now())) terminal.err(line);
+  return { json: { ...link, writtenAt, runs: report.value.runs }, words: link.link };
 }
 
 const EXPECTED =

@@ -6,11 +6,11 @@ import { senderHere } from '../../jobs/queue/open-queue.ts';
 import { writeRunOutput } from '../../jobs/results/run-output.ts';
 import { readSettings } from '../../settings.ts';
 import type { FlagsOf, Run } from '../commands.ts';
-import { checkedJobs, fileOfJobs } from '../jobs/job-files.ts';
+import { checkedJobs, dryRunWords, fileOfJobs } from '../jobs/job-files.ts';
 import { runJobsHere } from '../jobs/work-here.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { checkedOutput, checkFile } from '../options/files.ts';
-import { counted, exitCodes, inJson, shown, type Terminal } from '../terminal/terminal.ts';
+import { counted, exitCodes, type Found, shown, type Terminal } from '../terminal/terminal.ts';
 
 /** `file`: the jobs, or with a template the rows that they are made of. */
 type RunFlags = FlagsOf<'run'> & { readonly file: string };
@@ -18,15 +18,21 @@ type RunFlags = FlagsOf<'run'> & { readonly file: string };
 /** Runs each job of a file to its one outcome, in this process. */
 export default (async ([given], typed, terminal) => {
   const flags = { ...typed, file: fileOfJobs('run', given, typed) };
-  const { file, output, json, concurrency } = flags;
+  const { file, output, concurrency } = flags;
   await checkFile(file);
   const format = await checkedOutput(file, output);
   const jobs = await checkedJobs(flags, { undone: 'run' }, terminal);
-  if (flags.dryRun) return showDryRun(jobs, flags, terminal);
+  if (flags.dryRun) {
+    const first = flags.template === undefined ? [] : jobs.first;
+    return {
+      json: { file, rows: jobs.count, dryRun: true },
+      words: dryRunWords(jobs.count, first, 'row', 'run'),
+    };
+  }
   const again = `to run the rest: ${commandOf(flags)}`;
   return runAll(
     {
-      ...{ jobs, name: file, noun: 'row', facts: { file, output: output ?? null }, json, concurrency, again },
+      ...{ jobs, name: file, noun: 'row', facts: { file, output: output ?? null }, concurrency, again },
       async finish(storage) {
         if (output === undefined || format === undefined) return [];
         terminal.err(shown(`writing ${output}`));
@@ -46,7 +52,6 @@ type ToRun = {
   readonly noun: string;
   /** How the rest is run, in words. */
   readonly again: string;
-  readonly json: true | undefined;
   /** For `--json`. */
   readonly facts: object;
   /** Called in the end, after Ctrl-C too: what has ended is worth a file. Returns lines to print. */
@@ -56,9 +61,9 @@ type ToRun = {
 /** All rows were checked before they ran, so this is what a message of theirs is refused for. */
 const OTHER_CONTENT = { kind: 'other-content', message: 'another job has this id, with other content' };
 
-/** Runs jobs in this process until each has ended, or Ctrl-C, and says how they ended; returns the exit code. */
-export async function runAll(toRun: ToRun, terminal: Terminal): Promise<number> {
-  const { jobs, name, noun, again, json, facts, finish } = toRun;
+/** Runs jobs in this process until each has ended, or Ctrl-C, and returns how they ended. */
+export async function runAll(toRun: ToRun, terminal: Terminal): Promise<Found> {
+  const { jobs, name, noun, again, facts, finish } = toRun;
   const { count: rows } = jobs;
   const settings = readSettings(terminal.environment);
   const { counts, notDone, storage, tokenRefusal } = await runJobsHere(
@@ -77,12 +82,14 @@ export async function runAll(toRun: ToRun, terminal: Terminal): Promise<number> 
   const { done, failed, unknown } = counts;
   const left = rows - done - failed - unknown;
   const words = `${name}: ${counted(rows, noun)}: ${done} done, ${failed} failed, ${unknown} unknown, ${left} left`;
-  if (json) terminal.out(inJson({ ...facts, rows, done, failed, unknown, left, notDone }));
-  else for (const line of [words, ...notDoneLines(notDone), ...written]) terminal.out(shown(line));
   if (left > 0) terminal.err(shown(`stopped; ${counted(left, noun)} left; ${again}`));
-  if (tokenRefusal === undefined) return done === rows ? exitCodes.done : exitCodes.incomplete;
-  terminal.err(shown(tokenRefusal));
-  return exitCodes.failed;
+  if (tokenRefusal !== undefined) terminal.err(shown(tokenRefusal));
+  const code = done === rows ? exitCodes.done : exitCodes.incomplete;
+  return {
+    json: { ...facts, rows, done, failed, unknown, left, notDone },
+    words: [words, ...notDoneLines(notDone), ...written],
+    code: tokenRefusal === undefined ? code : exitCodes.failed,
+  };
 }
 
 /** The first of the jobs that are not done, and what to do about them. */
@@ -92,21 +99,6 @@ function notDoneLines(notDone: Awaited<ReturnType<typeof runJobsHere>>['notDone'
     return first === undefined ? [] : [`  ${adviceWords(first.id, status)}`];
   });
   return [...notDone.map(({ id, status, reason }) => `  ${status}: ${id}: ${reason}`), ...advice];
-}
-
-function showDryRun(
-  { count, first }: JobFile,
-  { file, json, template }: RunFlags,
-  { out }: Terminal,
-): number {
-  if (json) {
-    out(inJson({ file, rows: count, dryRun: true }));
-    return exitCodes.done;
-  }
-  if (template !== undefined) for (const text of first) out(shown(text));
-  if (template !== undefined && count > first.length) out(`and ${counted(count - first.length, 'row')} more`);
-  out(`${counted(count, 'row')} would be run; nothing was run`);
-  return exitCodes.done;
 }
 
 /** The command line that runs what is left: the ledger says what has ended. */

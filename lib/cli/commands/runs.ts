@@ -1,17 +1,16 @@
 import type { Run } from '../commands.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { type FoundRuns, findRuns, type ListedRun } from '../snapshots/list-runs.ts';
-import { exitCodes, inColumns, inJson, notListed, shown } from '../terminal/terminal.ts';
+import { exitCodes, inColumns, notListed, shown } from '../terminal/terminal.ts';
 
 /** The published runs, newest first; with `--all` every other one, too. Needs only the store. */
-export default (async ([place], { all = false, limit, json }, terminal) => {
+export default (async ([place], { all = false, limit }, terminal) => {
   const store = await openStoreToRead(terminal);
   const found = await findRuns({ store, place, all, limit }, terminal);
   const { listed, broken, left } = found;
-  if (json) terminal.out(inJson(listed));
-  else for (const line of describeRuns(found, all, store.location)) terminal.out(line);
   for (const line of [...notListed(left, 'run'), ...broken]) terminal.err(shown(line));
-  return broken.length > 0 ? exitCodes.incomplete : exitCodes.done;
+  const code = broken.length > 0 ? exitCodes.incomplete : exitCodes.done;
+  return { json: listed, words: describeRuns(found, all, store.location), code };
 }) satisfies Run<'runs'>;
 
 function describeRuns({ listed, broken }: FoundRuns, all: boolean, location: string): readonly string[] {
@@ -23,7 +22,7 @@ function describeRuns({ listed, broken }: FoundRuns, all: boolean, location: str
       rows.map((row) => cells(row, all)),
     );
   if (broken.length > 0) return [];
-  return [all ? `no runs in ${shown(location)}` : `nothing has been published in ${shown(location)}`];
+  return [`${all ? 'no runs' : 'nothing has been published'} in ${location}`];
 }
 
 const headerOf = (all: boolean): readonly string[] => [

@@ -21,9 +21,9 @@ import { commandLine } from '../options/command-lines.ts';
 import { checkedOutput, checkFile } from '../options/files.ts';
 import { checkedMessage } from '../options/request-options.ts';
 import { createProgress } from '../terminal/progress.ts';
-import { number, shown, type Terminal } from '../terminal/terminal.ts';
+import { type Found, number, shown, type Terminal } from '../terminal/terminal.ts';
 import { batchNameOf, checkedBatch } from '../texts/score-names.ts';
-import { describeInput, showPreview, showRefusal, showSummary } from '../texts/show-score.ts';
+import { describeInput, foundPreview, foundRefusal, foundSummary } from '../texts/show-score.ts';
 
 type ScoreFlags = FlagsOf<'score'>;
 
@@ -45,7 +45,7 @@ export default (async ([file], flags, terminal) => {
   };
   try {
     return await (flags.dryRun
-      ? preview(request, parts, flags, terminal)
+      ? preview(request, parts, flags)
       : score(request, parts, { ...flags, file, outputFormat }, terminal));
   } catch (error) {
     throw asUsageOf(file, error);
@@ -87,11 +87,10 @@ async function preview(
   request: BatchRequest,
   { cache, rate, signal }: Parts,
   flags: ScoreFlags,
-  terminal: Terminal,
-): Promise<number> {
+): Promise<Found> {
   const found = await previewBatch(request, { cache, rate, signal });
   const reasons = refusals(found, { rate, maxCalls: flags.maxCalls });
-  return showPreview({ ...found, reasons, rate, input: request.input?.() }, flags, terminal);
+  return foundPreview({ ...found, reasons, rate, input: request.input?.() });
 }
 
 type ScoredFlags = ScoreFlags & { readonly file: string; readonly outputFormat: OutputFormat | undefined };
@@ -101,7 +100,7 @@ async function score(
   { session, ...parts }: Parts,
   flags: ScoredFlags,
   terminal: Terminal,
-): Promise<number> {
+): Promise<Found> {
   const resumeCommand = shown(resumeCommandOf(flags, given.batch));
   const nouns = ['rows', 'calls'] as const;
   const progress = createProgress('score', { ...terminal, callCounts: session.callCounts, nouns });
@@ -116,9 +115,9 @@ async function score(
       },
     );
     progress.end();
-    if (scored.kind === 'refused') return showRefusal(scored, flags, terminal);
+    if (scored.kind === 'refused') return foundRefusal(scored, terminal);
     const output = await writeOutput(scored.summary, parts, flags, terminal);
-    return showSummary(scored.summary, parts.store, { ...flags, output }, terminal);
+    return foundSummary(scored.summary, parts.store, output);
   } catch (error) {
     progress.end();
     if (error instanceof RowsError || error instanceof BatchConflictError) throw error;

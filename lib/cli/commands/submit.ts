@@ -1,12 +1,13 @@
+import { parseJson } from '../../base/index.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { warnOfThisHost } from '../../places.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 
 import type { FlagsOf, Run } from '../commands.ts';
-import { checkedJobs, fileOfJobs } from '../jobs/job-files.ts';
+import { checkedJobs, dryRunWords, fileOfJobs } from '../jobs/job-files.ts';
 import { sendJobs } from '../jobs/send-jobs.ts';
 import { checkFile, readText } from '../options/files.ts';
-import { counted, exitCodes, inJson, shown, type Terminal } from '../terminal/terminal.ts';
+import { counted, type Found, printFound, type Terminal } from '../terminal/terminal.ts';
 
 type SubmitFlags = FlagsOf<'submit'>;
 
@@ -17,9 +18,9 @@ export default (async ([given], flags, terminal) => {
   const settings = readSyncSettings(environment);
   if (!flags.dryRun) needed(settings, 'SYNC_QUEUE_URL');
   const jobs = await jobsOf(file, flags, terminal);
-  if (flags.dryRun) return showDryRun(jobs, flags, terminal);
+  if (flags.dryRun) return dryRun(jobs, flags.fromCsv !== undefined);
   warnOfThisHost(environment, err);
-  return sendAll(jobs, { json: flags.json }, terminal);
+  return sendAll(jobs, flags, terminal);
 }) satisfies Run<'submit'>;
 
 /** A job that may be sent, with its id. */
@@ -38,42 +39,36 @@ async function jobsOf(file: string, flags: SubmitFlags, terminal: Terminal): Pro
 /** How many jobs a dry run shows. */
 const SHOWN = 3;
 
-function showDryRun(all: readonly NamedJob[], { json, fromCsv }: SubmitFlags, { out }: Terminal): number {
+function dryRun(all: readonly NamedJob[], isMade: boolean): Found {
   const ids = all.map(({ id }) => id);
-  const first = all.slice(0, SHOWN).map(({ body }) => body);
-  if (json)
-    out(`${inJson({ dryRun: true, sent: 0, ids }).slice(0, -2)},\n  "first": [${first.join(', ')}]\n}`);
-  else {
-    if (fromCsv !== undefined) for (const text of first) out(shown(text));
-    if (fromCsv !== undefined && all.length > SHOWN) out(`and ${counted(all.length - SHOWN, 'job')} more`);
-    out(`${counted(ids.length, 'job')} would be sent; nothing was sent`);
-  }
-  return exitCodes.done;
+  const bodies = all.slice(0, SHOWN).map(({ body }) => body);
+  const first = bodies.map((body) => parseJson(body));
+  return {
+    json: { dryRun: true, sent: 0, ids, first },
+    words: dryRunWords(all.length, isMade ? bodies : [], 'job', 'sent'),
+  };
 }
 
-/** Puts jobs on the queue that is set, and says which are there; `facts` for `--json`. Throws why not all are. */
+/** Puts jobs on the queue that is set, and returns which are there. Throws why not all are, once these are printed. */
 export async function sendAll(
   all: readonly NamedJob[],
-  { json, ...facts }: { readonly json: true | undefined; readonly set?: string },
+  { json, set }: { readonly json?: true; readonly set?: string },
   terminal: Terminal,
-): Promise<number> {
+): Promise<Found> {
   const { environment } = terminal;
   const queue = await openQueue(needed(readSyncSettings(environment), 'SYNC_QUEUE_URL'), environment);
   const onAway = ({ message }: Error) =>
     terminal.err(`platform-sync: the queue is away (${message}): trying again for 5 minutes; Ctrl-C ends it`);
   const { ids, notSent, error } = await sendJobs(all, { queue, signal: terminal.signal, onAway });
   const sent = ids.length;
-  terminal.out(
-    json
-      ? inJson({ ...facts, sent, ids, notSent })
-      : [
-          ...[`${counted(sent, 'job')} sent`, ...ids.map((id) => `  ${id}`)],
-          ...(notSent.length === 0
-            ? []
-            : [`${counted(notSent.length, 'job')} not certainly sent`, ...notSent.map((id) => `  ${id}`)]),
-        ].join('\n'),
-  );
-  if (error === undefined) return exitCodes.done;
+  const listed = (title: string, of: readonly string[]) => [title, ...of.map((id) => `  ${id}`)];
+  const unsent = listed(`${counted(notSent.length, 'job')} not certainly sent`, notSent);
+  const found = {
+    json: { set, sent, ids, notSent },
+    words: [...listed(`${counted(sent, 'job')} sent`, ids), ...(notSent.length === 0 ? [] : unsent)],
+  };
+  if (error === undefined) return found;
+  printFound(found, json, terminal);
   terminal.err(
     `platform-sync: ${sent} of ${counted(all.length, 'job')} are certainly on the queue: those that are listed as sent. Submit only the others again; a job that has an id, or is neither a run-function nor an update-formula, can be submitted again in any case and still runs only once`,
   );

@@ -5,7 +5,7 @@ import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { LISTED_DEPENDENTS, LISTED_JSON } from '../options/options.ts';
-import { counted, duration, exitCodes, inJson, number, shown } from '../terminal/terminal.ts';
+import { counted, duration, number } from '../terminal/terminal.ts';
 
 /** What depends on a thing, by the last published runs. */
 export default (async ([id], { kind, hops, limit, json }, terminal) => {
@@ -14,15 +14,10 @@ export default (async ([id], { kind, hops, limit, json }, terminal) => {
   const most = limit ?? (json ? LISTED_JSON : LISTED_DEPENDENTS);
   const outcome = await whereUsed({ store, id, kind, hops, most, signal: terminal.signal });
   const { found, searched } = outcome;
-  if (searched.length === 0) {
-    terminal.err(shown(`${notFound(id, kind, outcome)} (${store.location})`));
-    return exitCodes.failed;
-  }
+  if (searched.length === 0) throw new Error(`${notFound(id, kind, outcome)} (${store.location})`);
   if (found.length === 0) throw new UsageError(notFound(id, kind, outcome));
   const nowMs = Date.now();
-  if (json) terminal.out(inJson(asJson(id, outcome, nowMs)));
-  else for (const line of describeWhereUsed(outcome, nowMs)) terminal.out(shown(line));
-  return exitCodes.done;
+  return { json: asJson(id, outcome, nowMs), words: describeWhereUsed(outcome, nowMs) };
 }) satisfies Run<'where-used'>;
 
 function asJson(id: string, { searched, unpublished, found }: WhereUsed, nowMs: number): object {

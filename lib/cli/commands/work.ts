@@ -5,14 +5,14 @@ import { needed, readSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { runJobsHere } from '../jobs/work-here.ts';
-import { exitCodes, inJson, shown } from '../terminal/terminal.ts';
+import { exitCodes, shown } from '../terminal/terminal.ts';
 
 /** How long a received message is hidden from other workers, at a time. */
 const VISIBILITY_SECONDS = 60;
 
 /** Consumes the queue here, as the deployed worker would, until Ctrl-C or, with `--drain`, until it is empty. */
-export default (async (_, { concurrency, drain = false, json }, terminal) => {
-  const { environment, signal, screen, polls, out, err } = terminal;
+export default (async (_, { concurrency, drain = false }, terminal) => {
+  const { environment, signal, screen, polls, err } = terminal;
   const settings = readSettings(environment);
   const queueUrl = needed(settings, 'SYNC_QUEUE_URL');
   const queue = await openQueue(queueUrl, environment);
@@ -31,14 +31,13 @@ export default (async (_, { concurrency, drain = false, json }, terminal) => {
   const { done, failed, unknown, refused } = counts;
   // How often a message went back to the queue: on purpose, and because it could not be handled.
   const { later: handedBack, failed: notHandled } = back;
-  out(
-    json
-      ? inJson({ ...counts, handedBack, notHandled })
-      : `jobs: ${done} done, ${failed} failed, ${unknown} unknown, ${refused} refused; ${handedBack} handed back, ${notHandled} not handled`,
-  );
   if (tokenRefusal !== undefined) err(shown(tokenRefusal));
-  if (tokenRefusal !== undefined) return exitCodes.failed;
-  return failed + unknown + refused === 0 ? exitCodes.done : exitCodes.incomplete;
+  const code = failed + unknown + refused === 0 ? exitCodes.done : exitCodes.incomplete;
+  return {
+    json: { ...counts, handedBack, notHandled },
+    words: `jobs: ${done} done, ${failed} failed, ${unknown} unknown, ${refused} refused; ${handedBack} handed back, ${notHandled} not handled`,
+    code: tokenRefusal === undefined ? code : exitCodes.failed,
+  };
 }) satisfies Run<'work'>;
 
 /** Throws `UsageError` if there is no such queue. */

@@ -4,7 +4,7 @@ import { RowsError } from '../../jobs/texts/rows/source-lines.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { jsonOf, readText } from '../options/files.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { counted, type Terminal } from '../terminal/terminal.ts';
 
 /** A file of jobs, or with a template the rows that they are made of. */
 type JobFileFlags = Pick<JobFileOptions, 'file' | 'text' | 'encoding' | 'separator'> & {
@@ -50,6 +50,13 @@ async function readTemplate(file: string, terminal: Terminal): Promise<unknown> 
     `--template ${file}: expected a job as JSON, such as {"type": "run-function", …}, got invalid JSON`,
   );
 }
+
+/** What a dry run says: the first jobs, where they were made of rows, and how many there are. */
+export const dryRunWords = (count: number, first: readonly string[], noun: string, done: string) => [
+  ...first,
+  ...(first.length > 0 && count > first.length ? [`and ${counted(count - first.length, noun)} more`] : []),
+  `${counted(count, noun)} would be ${done}; nothing was ${done}`,
+];
 
 /** The file that a command takes jobs from. Throws `UsageError` unless it is one of jobs, or a CSV with a template. */
 export function fileOfJobs(

@@ -9,61 +9,53 @@ import {
   andMore,
   counted,
   exitCodes,
-  inJson,
+  printFound,
   shownLines,
   size,
   type Terminal,
 } from '../terminal/terminal.ts';
 
-/** How a finished run is shown, and which ids may be missing of it. */
-export type ShowFlags = {
+type EndFlags = {
   readonly json?: true;
+  /** False: the tables are not made. */
+  readonly tables?: boolean;
   /** True for an id that may be missing: it makes no run incomplete. Default: missing ids are only named. */
   readonly isExpected?: ((id: string) => boolean) | undefined;
 };
 
-/**
- * Shows a finished run, in words or as one JSON value, and returns the exit code: 3 if the run was not published, or if
- * an id could not be read that was not expected to be missing.
- */
-export function showPublication(
-  publication: Publication,
-  store: Pick<Store, 'location'>,
-  { json, isExpected }: ShowFlags,
-  { out, err }: Pick<Terminal, 'out' | 'err'>,
-): number {
-  const { missing } = publication.manifest;
-  const unexpected = isExpected && missing.filter(({ id }) => !isExpected(id)).length;
-  const words = shownLines(describePublication(publication, store, unexpected));
-  out(json ? inJson(toJson(publication, store)) : words);
-  const isDone = publication.kind === 'published' && !unexpected;
-  if (json && !isDone) err(words);
-  return isDone ? exitCodes.done : exitCodes.incomplete;
-}
-
-/** Shows how a run ended, then makes its tables; returns the exit code. */
+/** Prints how a run ended, then makes its tables; returns the exit code. */
 export async function endWith(
   publication: Publication,
   store: Store,
-  flags: ShowFlags & TablesFlag,
+  { json, tables = true, isExpected }: EndFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const code = showPublication(publication, store, flags, terminal);
-  await makeTablesAfter(publication, store, flags, terminal);
+  const found = foundRun(publication, store, isExpected);
+  const code = printFound(found, json, terminal);
+  if (json && code !== exitCodes.done) terminal.err(shownLines(found.words));
+  if (tables && publication.kind === 'published') await makeTablesOf(publication, store, terminal);
   return code;
 }
 
-/** The manifest, and what happened to the run: its manifest lies in `store` under the key `manifest`. */
-function toJson(publication: Publication, { location }: Pick<Store, 'location'>) {
+/**
+ * A finished run, in words and as its manifest with what happened to it, which lies in the store under the key `manifest`. It
+ * is incomplete if it was not published, or if an id could not be read that was not expected to be missing.
+ */
+export function foundRun(
+  publication: Publication,
+  store: Pick<Store, 'location'>,
+  isExpected?: EndFlags['isExpected'],
+) {
   const { kind, key, manifest } = publication;
+  const unexpected = isExpected && manifest.missing.filter(({ id }) => !isExpected(id)).length;
   const instead = kind === 'superseded' ? { supersededBy: publication.latest.run } : {};
   return {
-    ...manifest,
-    published: kind === 'published',
-    outcome: kind,
-    ...instead,
-    store: location,
-    manifest: key,
+    json: {
+      ...{ ...manifest, published: kind === 'published', outcome: kind },
+      ...{ ...instead, store: store.location, manifest: key },
+    },
+    words: describePublication(publication, store, unexpected),
+    code: kind === 'published' && !unexpected ? exitCodes.done : exitCodes.incomplete,
   };
 }
 
@@ -144,20 +136,11 @@ const REASONS = {
   unproved: 'unproved: it could not be proved that no record was lost while the pages were read',
 } as const satisfies Record<GateName, string>;
 
-/** `tables`: false with `--no-tables`. */
-export type TablesFlag = { readonly tables?: boolean };
-
 /**
  * Makes the tables of a place once a run of it is published. What prevents that costs a warning: the run is published, and
  * whoever needs the tables makes them.
  */
-async function makeTablesAfter(
-  { kind, manifest }: Publication,
-  store: Store,
-  { tables = true }: TablesFlag,
-  terminal: Terminal,
-): Promise<void> {
-  if (kind !== 'published' || !tables) return;
+async function makeTablesOf({ manifest }: Publication, store: Store, terminal: Terminal): Promise<void> {
   const warn = (what: string) =>
     terminal.err(shownLines(`warning: ${what}; to make the tables: platform-sync tables`));
   const { makeTablesHere } = await import('../commands/tables.ts');

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { shortened, shownText } from '../../base/index.ts';
+import { printJson, shortened, shownText } from '../../base/index.ts';
 import type { Polls } from '../../jobs/queue/queue.ts';
 import type { HoldLeft } from '../../platform/index.ts';
 import type { Environment } from '../../settings.ts';
@@ -107,8 +107,27 @@ export function duration(seconds: number): string {
   return seconds < 172_800 ? `${(seconds / 3_600).toFixed(1)} h` : `${Math.ceil(seconds / 86_400)} days`;
 }
 
+/** What a command found: one JSON value for machines, words for people. `code`: how it ended, if it is not simply done. */
+export type Found = {
+  readonly json: unknown;
+  readonly words: string | readonly string[];
+  readonly code?: number;
+};
+
+/** Prints what a command found, and returns its exit code. */
+export function printFound(
+  { json, words, code = exitCodes.done }: Found,
+  isJson: true | undefined,
+  { out }: Pick<Terminal, 'out'>,
+): number {
+  const lines = [words].flat();
+  if (isJson) out(inJson(json));
+  else if (lines.length > 0) out(shownLines(lines.join('\n')));
+  return code;
+}
+
 /** What `--json` prints. */
-export const inJson = (value: unknown): string => JSON.stringify(value, undefined, 2);
+export const inJson = (value: unknown): string => printJson(value, 2);
 
 /** Cells are padded to the widest of their column, so one long cell would lengthen every row. */
 const LONGEST_CELL = 200;

@@ -10,37 +10,27 @@ import {
   counted,
   duration,
   exitCodes,
-  inJson,
+  type Found,
   number,
   shown,
-  shownLines,
   type Terminal,
 } from '../terminal/terminal.ts';
 
-type Flags = { readonly json?: true };
-/** `output`: the file that was written, and its rows. */
-type SummaryFlags = Flags & {
-  readonly output?: { readonly file: string; readonly rows: number } | undefined;
-};
-type Output = Pick<Terminal, 'out' | 'err'>;
-
-/** Shows the outcome of a batch, as its summary or in words, and returns the exit code. */
-export function showSummary(
+/** The outcome of a batch. `output`: the file that was written, and its rows. */
+export const foundSummary = (
   summary: Summary,
   store: Pick<Store, 'location'>,
-  { json, output }: SummaryFlags,
-  { out }: Output,
-): number {
-  const written = output === undefined ? {} : { output };
-  const lines = [
-    describeSummary(summary, store),
+  output: { readonly file: string; readonly rows: number } | undefined,
+): Found => ({
+  json: { ...summary, output },
+  words: [
+    ...describeSummary(summary, store),
     ...(output === undefined ? [] : [`output: ${output.file}: ${number(output.rows)} rows`]),
-  ];
-  out(json ? inJson({ ...summary, ...written }) : shownLines(lines.join('\n')));
-  return summary.failed + summary.bad === 0 ? exitCodes.done : exitCodes.incomplete;
-}
+  ],
+  code: summary.failed + summary.bad === 0 ? exitCodes.done : exitCodes.incomplete,
+});
 
-function describeSummary(summary: Summary, { location }: Pick<Store, 'location'>): string {
+function describeSummary(summary: Summary, { location }: Pick<Store, 'location'>): readonly string[] {
   const { batch, rows, scored, failed, bad, erased, cached, calls, paidAgain, tokens, sentiments } = summary;
   const reasoning = tokens.reasoning === 0 ? '' : `, ${number(tokens.reasoning)} for reasoning`;
   return [
@@ -52,7 +42,7 @@ function describeSummary(summary: Summary, { location }: Pick<Store, 'location'>
     ...badLines(summary.badRows, bad),
     `parts: ${summary.parts.length} in ${location}/${scoresFolder(batch)}`,
     `summary: ${location}/${summaryKey(batch)}`,
-  ].join('\n');
+  ];
 }
 
 const sentimentLines = (topics: Summary['sentiments']['topics']) =>
@@ -73,17 +63,17 @@ const badLines = (bad: readonly BadRow[], all: number) => [
   ...andMore(all - NAMED_BAD_ROWS, ' bad rows').map((line) => `  ${line}`),
 ];
 
-/** Shows why a batch did not start, and returns the exit code. Throws `UsageError` if the request is at fault. */
-export function showRefusal({ reasons, preview }: Refusal, { json }: Flags, { out, err }: Output): number {
+/** Says why a batch did not start. Throws `UsageError` if the request is at fault. */
+export function foundRefusal({ reasons, preview }: Refusal, { err }: Pick<Terminal, 'err'>): Found {
   if (preview === undefined) throw new UsageError(reasons.join('\n'));
-  if (json) out(inJson({ refused: reasons, preview: forMachines(preview) }));
   for (const reason of reasons) err(`platform-sync: refused: ${reason}`);
   err('nothing was sent');
-  return exitCodes.incomplete;
+  const json = { refused: reasons, preview: forMachines(preview) };
+  return { json, words: [], code: exitCodes.incomplete };
 }
 
-/** What a batch would take. `input`: what its source was found to be. */
-export type Previewed = Preview & {
+/** `input`: what the source of a batch was found to be. */
+type Previewed = Preview & {
   readonly input: InputFound | undefined;
   /** Why it would be refused. */
   readonly reasons: readonly string[];
@@ -91,12 +81,8 @@ export type Previewed = Preview & {
   readonly rate: number;
 };
 
-/** Shows what a batch would take, and returns the exit code. */
-export function showPreview(
-  { reasons, input, ...preview }: Previewed,
-  { json }: Flags,
-  { out }: Output,
-): number {
+/** What a batch would take. */
+export function foundPreview({ reasons, input, ...preview }: Previewed): Found {
   const { rows, badRows, bad, texts, cached, calls, seconds, rate } = preview;
   const named = bad.map(({ isEmpty: _, ...row }) => row);
   const words = [
@@ -108,12 +94,11 @@ export function showPreview(
     ...reasons.map((reason) => `would be refused: ${reason}`),
     'nothing was sent',
   ];
-  out(
-    json
-      ? inJson({ dryRun: true, ...forMachines(preview), badRows: named, input, refused: reasons })
-      : shownLines(words.join('\n')),
-  );
-  return reasons.length === 0 && badRows === 0 ? exitCodes.done : exitCodes.incomplete;
+  return {
+    json: { dryRun: true, ...forMachines(preview), badRows: named, input, refused: reasons },
+    words,
+    code: reasons.length === 0 && badRows === 0 ? exitCodes.done : exitCodes.incomplete,
+  };
 }
 
 /** The same names as in a summary: `bad` counts, `badRows` lists. */

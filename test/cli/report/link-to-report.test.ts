@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { linkToReport } from '../../../lib/cli/commands/report.ts';
+import { printFound } from '../../../lib/cli/terminal/terminal.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
@@ -24,7 +25,8 @@ async function ask(
   await store.put('report/latest.json', printStored(report));
   const { terminal, out, err } = createFakeTerminal({ ...environment, ...more });
   const openStore = async () => ({ ...store, location: environment.SYNC_STORE, ...given });
-  const code = await linkToReport({ hours: 2, json }, { ...terminal, openStore }, () => NOON);
+  const found = await linkToReport({ hours: 2, json }, { ...terminal, openStore }, () => NOON);
+  const code = printFound(found, json, terminal);
   return { code, out: out(), err: err().split('\n') };
 }
 
