@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { freeMemory, type GatheredBytes, gatherBytes, shortened } from '../../base/index.ts';
+import { freeMemory, gatherInPlace, shortened } from '../../base/index.ts';
 import type { Store } from '../../store/store.ts';
 import { endsPart } from '../changes/key-hash.ts';
 import { MOST_LINE_BYTES } from '../changes/line-reader.ts';
@@ -92,7 +92,7 @@ export function createPartWriter({ store, folder, compression, ...options }: Par
 }
 
 type PartInMemory = {
-  readonly compressed: GatheredBytes;
+  readonly compressed: ReturnType<typeof gatherInPlace>;
   lineBytes: number;
   records: number;
   firstKey: string;
@@ -102,8 +102,6 @@ type PartInMemory = {
 type Parts = ReturnType<typeof createParts>;
 
 function createParts(compression: Compression) {
-  // Parts use the same memory in turn: new buffers would be held until the old ones are collected.
-  const free: GatheredBytes[] = [];
   const packer = createFramePacker<PartInMemory>(compression, (body, part) => {
     part.compressed.add(body);
     freeMemory(body);
@@ -112,12 +110,7 @@ function createParts(compression: Compression) {
   let ended: PartInMemory[] = [];
 
   function begin(): PartInMemory {
-    return { compressed: free.pop() ?? gatherBytes(), lineBytes: 0, records: 0, firstKey: '', lastKey: '' };
-  }
-
-  function reuse({ compressed }: PartInMemory): void {
-    compressed.clear();
-    free.push(compressed);
+    return { compressed: gatherInPlace(), lineBytes: 0, records: 0, firstKey: '', lastKey: '' };
   }
 
   return {
@@ -140,12 +133,12 @@ function createParts(compression: Compression) {
       return Buffer.concat([open.compressed.bytes(), ...last]);
     },
     dropFirst(): void {
-      for (const part of ended.splice(0, 1)) reuse(part);
+      ended.shift()?.compressed.clear();
     },
     async discard(): Promise<void> {
       if (packer.openBytes() > 0) await packer.end(open);
       await packer.settle();
-      for (const part of [open, ...ended]) reuse(part);
+      for (const { compressed } of [open, ...ended]) compressed.clear();
       [ended, open] = [[], begin()];
     },
   };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { gatherBytes } from '../../../lib/base/bytes/growing.ts';
+import { gatherBytes, gatherInPlace } from '../../../lib/base/bytes/growing.ts';
 
 test.each([1, 5, 6, 100, undefined])(
   'pieces come out as they were added, with %s bytes expected',
@@ -24,8 +24,8 @@ test('texts come out as UTF-8 amid bytes', () => {
   expect(gathered.bytes().toString()).toBe('aä€😀b');
 });
 
-test('starts over after it is cleared', () => {
-  const gathered = gatherBytes(4);
+test.each([gatherBytes, gatherInPlace])('starts over after it is cleared', (gather) => {
+  const gathered = gather(4);
   gathered.add(Buffer.from('abc'));
   gathered.clear();
   gathered.add(Buffer.from('de'));
