@@ -121,9 +121,7 @@ export function eachUse(source: StatingSource, record: unknown, see: (use: Use) 
   const members = membersOf(record);
   const own = thing(source === 'cards' ? 'card' : 'calculation', members['id']);
   if (own === undefined) return undefined;
-  const add: Add = (user, relation, used, statedBy, validity = null) => {
-    if (user !== undefined && used !== undefined) see({ user, used, relation, validity, statedBy });
-  };
+  const add = adding(see);
   if (source === 'calculations') eachLink(members, (link) => addLink(own, link, add));
   else {
     const { datasourceId, _datasetId, urn } = members;
@@ -145,9 +143,15 @@ export function datasetsUsed(record: unknown): readonly string[] {
   return [...found.values()];
 }
 
+const adding =
+  (see: (use: Use) => void): Add =>
+  (user, relation, used, statedBy, validity = null) => {
+    if (user !== undefined && used !== undefined) see({ user, used, relation, validity, statedBy });
+  };
+
 type Members = Readonly<Record<string, unknown>>;
 
-type Link = {
+export type Link = {
   readonly type: string;
   readonly target: unknown;
   /** True of a dataset that the calculation is not itself saved on. */
@@ -155,6 +159,10 @@ type Link = {
   readonly validity: string | null;
   readonly statedBy: Statement;
 };
+
+/** What a link's `valid` says. */
+export const validityIn = (valid: unknown): string | null =>
+  typeof valid === 'string' && valid !== '' ? valid : null;
 
 type Add = (
   user: Thing | undefined,
@@ -170,7 +178,7 @@ function eachLink(record: Members, see: (link: Link) => void): void {
   for (const each of listIn(links)) {
     const { resource, visible, valid } = membersOf(each);
     const { type, id: target } = membersOf(resource);
-    const validity = typeof valid === 'string' && valid !== '' ? valid : null;
+    const validity = validityIn(valid);
     const isHidden = visible === false;
     if (typeof type === 'string')
       see({ type: type.toUpperCase(), target, isHidden, validity, statedBy: 'links' });
@@ -184,18 +192,53 @@ function eachLink(record: Members, see: (link: Link) => void): void {
     see({ ...plain, type: 'FUNCTION_TEMPLATE', target, statedBy: 'functionTemplateDependencies' });
 }
 
+/** What links of a type name, and how it and the calculation use each other: a card is the user. `hidden`: of hidden links. */
+export type LinkType = { readonly kind: Kind; readonly relation: Relation; readonly hidden: Relation };
+
+const linkTypes: ReadonlyMap<string, LinkType> = new Map([
+  ['DATA_SOURCE', { kind: 'dataset', relation: 'saved on', hidden: 'used on' }],
+  ['FUNCTION_TEMPLATE', { kind: 'calculation', relation: 'refers to', hidden: 'refers to' }],
+  ['CARD', { kind: 'card', relation: 'uses', hidden: 'uses' }],
+]);
+const OTHER_TYPE: LinkType = { kind: 'other', relation: 'links to', hidden: 'links to' };
+
+/** `type`: in upper case. */
+export const linkTypeOf = (type: string): LinkType => linkTypes.get(type) ?? OTHER_TYPE;
+
 function addLink(own: Thing, { type, target, isHidden, validity, statedBy }: Link, add: Add): void {
-  if (type === 'DATA_SOURCE')
-    add(own, isHidden ? 'used on' : 'saved on', thing('dataset', target), statedBy, validity);
-  else if (type === 'FUNCTION_TEMPLATE')
-    add(own, 'refers to', thing('calculation', target), statedBy, validity);
-  else if (type === 'CARD') {
+  const { kind, relation, hidden } = linkTypeOf(type);
+  if (kind === 'card') {
     const { card, root } = namedCard(target);
-    add(card, 'uses', own, statedBy, validity);
+    add(card, relation, own, statedBy, validity);
     add(card, 'drills from', root, statedBy);
-  } else if (type !== '' && idText(target) !== undefined)
-    add(own, 'links to', thing('other', `${type}:${idText(target)}`), statedBy, validity);
+  } else if (kind !== 'other')
+    add(own, isHidden ? hidden : relation, thing(kind, target), statedBy, validity);
+  else if (type !== '' && idText(target) !== undefined)
+    add(own, relation, thing(kind, `${type}:${idText(target)}`), statedBy, validity);
 }
+
+/** Calls `see` with what a link of the thing that has it says of who uses whom. */
+export const eachUseOfLink = (own: Thing, link: Link, see: (use: Use) => void): void =>
+  addLink(own, link, adding(see));
+
+/**
+ * Where the id ends in a text that names a thing of a kind, and nothing else, by an id as `canonicalId` writes it, of
+ * ASCII digits and letters; -1 if it may be otherwise.
+ */
+export function endOfPlainId(bytes: Uint8Array, start: number, end: number, kind: Kind): number {
+  let at = start;
+  while (at < end && isDigit(bytes[at])) at += 1;
+  const areDigits = at > start && bytes[start] !== ZERO;
+  if (kind === 'card') return areDigits && (at === end || bytes[at] === COLON) ? at : -1;
+  if (at === end) return areDigits ? at : -1;
+  if (bytes[start] === MINUS) return -1;
+  for (; at < end; at += 1) if (!isLower(bytes[at]) && !isDigit(bytes[at]) && bytes[at] !== MINUS) return -1;
+  return end;
+}
+
+const isDigit = (byte = 0): boolean => byte >= ZERO && byte <= 0x39;
+const isLower = (byte = 0): boolean => byte >= 0x61 && byte <= 0x7a;
+const [ZERO, COLON, MINUS] = [0x30, 0x3a, 0x2d];
 
 const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { createUsesCollector, graphIn, thingsIn } from '../../lib/model/graph/uses-graph.ts';
 import {
   createUsesMaker,
   findModel,
@@ -12,12 +13,16 @@ import {
   type StoredModel,
   storedUses,
   usesKey,
+  usesOfPart,
 } from '../../lib/model/index.ts';
+import { eachUse } from '../../lib/model/rules.ts';
 import { keysOfModel } from '../../lib/model/stored/open-model.ts';
-import { readLines } from '../../lib/snapshot/changes/line-reader.ts';
 import type { Place } from '../../lib/snapshot/keys.ts';
 import type { Run } from '../../lib/snapshot/run-id.ts';
+import { calculations } from '../../lib/snapshot/sources/calculations/definition.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { eachLine } from '../../lib/tables/made/make-parquet.ts';
+import { createLineFitter } from '../../lib/tables/parquet/fit-lines.ts';
 import { monday, publishLines, tuesday } from '../snapshot/changes/publish-lines.ts';
 import { createMemoryStore, type MemoryStore } from '../store/memory-store.ts';
 import { link } from './stores.ts';
@@ -233,16 +238,58 @@ describe('the uses of a part', () => {
     expect(found?.body.equals(store.objects.get(key) ?? Buffer.alloc(0))).toBe(true);
   });
 
+  test.each([
+    '{"id":7,"links":[{"resource":{"type":"FUNCTION_TEMPLATE","id":1.5}}]}',
+    '{"id":7,"links":[{"resource":{"type":"FUNCTION_TEMPLATE","id":"1.5"}}]}',
+    '{"id":7,"links":[{"resource":{"type":"CARD","id":8},"new":1}],"activeLinks":{"CARD":["9:1",null,"9"]}}',
+    '{"id":7,"links":[],"l\\u0069nks":[{"resource":{"type":"CARD","id":"8"},"valid":""}]}',
+    '{"id":7,"activeLinks":{"CARD":[],"page":["8","08"],"DATA_SOURCE":["0a","0A","-a","00"]},"links":null}',
+    '{"id":"007","functionTemplateDependencies":["7","07",3,null]}',
+    '{"id":7,"functionTemplateDependencies":["7","8"],"functionTemplateDependencies":["9"]}',
+    '{"id":7,"links":[{"resource":{"type":"Data_Source","id":"ſ"},"visible":false,"valid":"BAD"}],"more":{}}',
+    '["id"]',
+  ])('are those of the parsed record, however it is written: %s', async (line) => {
+    const lines = [
+      '{"id":1,"links":[{"resource":{"type":"CARD","id":"8:1"},"visible":false}]}',
+      line,
+      '{"id":2}',
+    ];
+    await publishLines(store, { place: 'calculations', run: monday, lines });
+    const { runs } = await lastRuns(store, ['calculations']);
+    const [part] = runs[0]?.manifest.parts ?? [];
+    if (part === undefined) throw new Error('expected a part, got none');
+    const collector = createUsesCollector();
+    for (const each of lines) eachUse('calculations', JSON.parse(each), collector.add);
+
+    const { own: _, spellings: __, ...uses } = await usesOfPart({ store, source: 'calculations', part });
+
+    const [found, expected] = [uses, collector.pack()].map((packed) => {
+      const [graph, { thingAt }] = [graphIn(packed), thingsIn(packed.things)];
+      return Array.from(graph.user, (user, edge) => [
+        thingAt(user),
+        thingAt(graph.used[edge] ?? -1),
+        graph.relationAt(edge),
+        graph.validityAt(edge),
+        graph.statedByAt(edge),
+      ]);
+    });
+    expect(found).toEqual(expected);
+  });
+
   test('are the same where another pass reads the lines, one part after another', async () => {
     await publish('calculations', monday, revenue, margin);
     const { runs } = await lastRuns(store, ['calculations'], () => undefined);
     const [part] = runs[0]?.manifest.parts ?? [];
     if (part === undefined) throw new Error('expected a part, got none');
-    const maker = createUsesMaker('calculations');
+    const fitter = createLineFitter(calculations.columns);
+    const maker = createUsesMaker('calculations', fitter);
 
     for (const round of [1, 2]) {
-      const lines = readLines({ store, parts: [part] });
-      while (await lines.next()) maker.add(lines);
+      await eachLine({ store, part }, (lines) => {
+        fitter.add(lines.line.json, lines.line.start, lines.line.end);
+        maker.add(lines);
+      });
+      for (const leaf of fitter.leaves) leaf.clear();
       expect({ round, body: maker.end() }).toEqual({
         round,
         body: await makeUses({ store, source: 'calculations', part }),

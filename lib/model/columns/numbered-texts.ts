@@ -1,6 +1,6 @@
 import { freeMemory } from '../../base/index.ts';
 import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
-import { memoryOf, noTexts, numberOfText } from '../../tables/parquet/texts.ts';
+import { memoryOf, noTexts, numberOfText, SHORT_BYTES } from '../../tables/parquet/texts.ts';
 
 /** Texts one behind another: text `n` is from `starts[n]` up to `starts[n + 1]`, its length and its tag first. */
 export type PackedTexts = {
@@ -19,14 +19,17 @@ export function createNumberedTexts() {
   const texts = noTexts();
   let scratch = memoryOf(FIRST_SCRATCH);
   return {
-    /** The number of a text in UTF-8, which is a new one if it was not there. Its tag is 0. */
-    numberOf(utf8: Uint8Array): number {
-      if (utf8.length >= scratch.bytes.length) scratch = memoryOf(2 * utf8.length);
-      scratch.bytes[0] = 0;
-      scratch.bytes.set(utf8, 1);
-      return numberOfText(texts, scratch, 0, utf8.length + 1);
+    /** The number of a text in UTF-8, which is a new one if it was not there. `tag`: 0 to 255. */
+    numberOf(utf8: Uint8Array, tag = 0, start = 0, end = utf8.length): number {
+      const length = end - start;
+      if (length >= scratch.bytes.length) scratch = memoryOf(2 * length);
+      const { bytes } = scratch;
+      bytes[0] = tag;
+      if (length > SHORT_BYTES) bytes.set(utf8.subarray(start, end), 1);
+      else for (let at = 0; at < length; at += 1) bytes[at + 1] = utf8[start + at] ?? 0;
+      return numberOfText(texts, scratch, 0, length + 1);
     },
-    /** The same of a string. `tag`: 0 to 255. */
+    /** The same of a string. */
     numberOfString(text: string, tag: number): number {
       const mostBytes = MOST_BYTES_OF_UNIT * text.length;
       if (mostBytes >= scratch.bytes.length) scratch = memoryOf(2 * mostBytes);

@@ -76,20 +76,31 @@ export function thingsIn(texts: PackedTexts) {
 
 export type UsesCollector = ReturnType<typeof createUsesCollector>;
 
+const saidIn = (relation: Relation, statedBy: Statement, validity: number): number =>
+  relations.indexOf(relation) | (statements.indexOf(statedBy) << STATED_BY) | (validity << VALIDITY);
+
 /** Collects the uses of records, or of parts. Memory: some 25 bytes a thing and 12 a use, and at the end 8 more. */
 export function createUsesCollector() {
   const things = createNumberedTexts();
   const [user, used, said] = [growing(Uint32Array), growing(Uint32Array), growing(Uint32Array)];
   const validities = createValidities();
-  const nodeOf = createNodes(things);
+  const nodeOf = ({ kind, id }: Thing) => things.numberOfString(id, kinds.indexOf(kind));
+  function addEdge(by: number, of: number, relation: Relation, statedBy: Statement, validity: number): void {
+    user.push(by);
+    used.push(of);
+    said.push(saidIn(relation, statedBy, validity));
+  }
 
   return {
     nodeOf,
+    /** The node of a thing whose id is in bytes, from `start` up to `end`. */
+    nodeIn: (kind: Kind, bytes: Uint8Array, start: number, end: number) =>
+      things.numberOf(bytes, kinds.indexOf(kind), start, end),
+    /** The number of what a link says of itself. */
+    numberOfValidity: validities.numberOf,
+    addEdge,
     add({ user: by, used: of, relation, statedBy, validity }: Use): void {
-      user.push(nodeOf(by));
-      used.push(nodeOf(of));
-      const states = relations.indexOf(relation) | (statements.indexOf(statedBy) << STATED_BY);
-      said.push(states | (validities.numberOf(validity) << VALIDITY));
+      addEdge(nodeOf(by), nodeOf(of), relation, statedBy, validities.numberOf(validity));
     },
     /** Adds what was packed; returns the node of each of its things. */
     addPacked(part: PackedUses): Uint32Array {
@@ -124,22 +135,6 @@ export function createUsesCollector() {
     },
   };
 }
-
-/** Finds the node of a thing. The two that came last are known: a record's own thing is in each of its uses. */
-function createNodes(texts: ReturnType<typeof createNumberedTexts>) {
-  let [later, earlier] = [NO_THING, NO_THING];
-  return function nodeOf(thing: Thing): number {
-    if (later.thing === thing) return later.node;
-    const { kind, id } = thing;
-    const isKnown = earlier.thing === thing;
-    const found = isKnown ? earlier : { thing, node: texts.numberOfString(id, kinds.indexOf(kind)) };
-    earlier = later;
-    later = found;
-    return found.node;
-  };
-}
-
-const NO_THING: { readonly thing: Thing | undefined; readonly node: number } = { thing: undefined, node: 0 };
 
 type AllUses = {
   readonly nodes: number;

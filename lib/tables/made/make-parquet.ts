@@ -1,35 +1,50 @@
 import { type LineReader, lineOf, readLines } from '../../snapshot/changes/line-reader.ts';
 import type { PartToRead } from '../../snapshot/changes/part-chunks.ts';
 import { StoredObjectError } from '../../store/index.ts';
+import type { LineFitter } from '../parquet/fit-lines.ts';
 import type { TableColumns } from '../parquet/hive-type.ts';
 import { createParquetFile, type MadeParquet } from '../parquet/parquet-writer.ts';
 
-/** A part to make Parquet of. `use` gets each of its lines too. */
-export type PartToMake = PartToRead & { readonly use?: ((reader: LineReader) => void) | undefined };
+/** Takes the line that was just fitted to columns. */
+export type SeeFitted = (reader: LineReader) => void;
 
-/** One part after another in the same memory: one row group, besides the result. Throws `StoredObjectError`. */
-export function createParquetMaker(columns: TableColumns): (part: PartToMake) => Promise<MadeParquet> {
+/**
+ * One part after another in the same memory: one row group, besides the result. `open` gets the columns, to see each row
+ * in them. Throws `StoredObjectError`.
+ */
+export function createParquetMaker(
+  columns: TableColumns,
+  open: (fitter: LineFitter) => SeeFitted | undefined = () => undefined,
+): (part: PartToRead) => Promise<MadeParquet> {
   const file = createParquetFile(columns);
-  return async ({ store, part, signal, use }) => {
-    const lines = readLines({ store, parts: [part], signal });
-    try {
-      for (;;) {
-        const next = lines.next();
-        if (!(typeof next === 'boolean' ? next : await next)) break;
-        const { json, start, end } = lines.line;
-        file.add(json, start, end);
-        use?.(lines);
-        // Its own memory has all of the lines so far.
-        if (typeof next !== 'boolean') lines.release();
-      }
-      return file.end();
-    } catch (cause) {
-      if (!(cause instanceof SyntaxError)) throw cause;
-      throw new StoredObjectError('invalid', `${lines.place()}: ${NO_RECORD}`, { cause });
-    } finally {
-      await lines.close();
-    }
+  const see = open(file.fitter);
+  return async (part) => {
+    await eachLine(part, (lines) => {
+      const { json, start, end } = lines.line;
+      file.add(json, start, end);
+      see?.(lines);
+      file.endRow(end - start);
+    });
+    return file.end();
   };
+}
+
+/** Reads a part for what copies from its lines. Throws `StoredObjectError`, also where `see` throws `SyntaxError`. */
+export async function eachLine({ store, part, signal }: PartToRead, see: SeeFitted): Promise<void> {
+  const lines = readLines({ store, parts: [part], signal });
+  try {
+    for (;;) {
+      const next = lines.next();
+      if (!(typeof next === 'boolean' ? next : await next)) return;
+      see(lines);
+      if (typeof next !== 'boolean') lines.release();
+    }
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw new StoredObjectError('invalid', `${lines.place()}: ${NO_RECORD}`, { cause });
+  } finally {
+    await lines.close();
+  }
 }
 
 export const makeParquet = (part: PartToRead, columns: TableColumns): Promise<MadeParquet> =>
@@ -47,8 +62,10 @@ export async function parquetOfLines(
   const file = createParquetFile(columns);
   // Before it is added: what is added is not taken back.
   for await (const { json, place } of lines)
-    if (isJson(json)) file.add(lineOf(json).json, 0, json.length);
-    else report(`${place}: ${NO_RECORD}`);
+    if (isJson(json)) {
+      file.add(lineOf(json).json, 0, json.length);
+      file.endRow(json.length);
+    } else report(`${place}: ${NO_RECORD}`);
   const { body, records } = file.end();
   return records === 0 ? undefined : body;
 }

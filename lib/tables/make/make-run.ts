@@ -195,12 +195,19 @@ const usesFolder = (place: Place, run: Run) => `parquet/uses/${publishedFolder(p
 /** What is made of each part of a run: its Parquet and its uses, copied from a neighbour if that has the same part. */
 async function openPartFiles({ store, place, at, neighbours, signal }: Making) {
   const source = sourceOf(place);
-  const uses = isStating(source) ? createUsesMaker(source) : undefined;
-  const makeParquet = once(async () => createParquetMaker(sourceDefinitions[source].columns));
+  let endUses: (() => Buffer) | undefined;
+  const makeParquet = once(async () =>
+    createParquetMaker(sourceDefinitions[source].columns, (fitter) => {
+      if (!isStating(source)) return undefined;
+      const { add, end } = createUsesMaker(source, fitter);
+      endUses = end;
+      return add;
+    }),
+  );
   const known = once(() => filesOf(store, place, neighbours.map(runOfId)));
   const stored = new Set<string>();
-  if (uses !== undefined) for await (const { key } of store.list(usesFolder(place, at))) stored.add(key);
-  const lacksUses = (part: Part) => uses !== undefined && !stored.has(usesKey(part));
+  if (isStating(source)) for await (const { key } of store.list(usesFolder(place, at))) stored.add(key);
+  const lacksUses = (part: Part) => isStating(source) && !stored.has(usesKey(part));
 
   async function putUses(part: Part, body: Uint8Array): Promise<void> {
     await store.put(usesKey(part), body, { contentType: 'application/octet-stream' });
@@ -216,9 +223,9 @@ async function openPartFiles({ store, place, at, neighbours, signal }: Making) {
       if (equal !== undefined && body !== undefined)
         return { body, records: equal.records, other: equal.other };
       const make = await makeParquet();
-      if (uses === undefined || !lacksUses(part)) return await make({ store, part, signal });
-      const made = await make({ store, part, signal, use: uses.add });
-      await putUses(part, uses.end());
+      const made = await make({ store, part, signal });
+      const uses = endUses?.();
+      if (uses !== undefined && lacksUses(part)) await putUses(part, uses);
       return made;
     },
     async uses(part: Part): Promise<void> {

@@ -4,6 +4,7 @@ import {
   OPEN_OBJECT,
   skipDeepValue,
   skipSpace,
+  skipText,
   unexpected,
 } from '../../snapshot/page/json-bytes.ts';
 import { parseColumnType, type TableColumns } from './hive-type.ts';
@@ -30,14 +31,26 @@ const OTHER = '_other';
  * do not fit, byte for byte and in their order; a line that is JSON but no object as a whole. Of members of one name
  * the first counts. Throws `TypeError` if the columns are not like this.
  */
+export type LineFitter = ReturnType<typeof createLineFitter>;
+
 export function createLineFitter(table: TableColumns) {
   const { leaves, fields, moments, other } = columnsOf(table);
   const record = structOf(fields, 0);
   const reading: Reading = { json: jsonBytesOf(Buffer.alloc(0)), fits: true, behindName: 0 };
+  const others: number[] = [];
 
   return {
     /** In the order of the schema, with the rows of the lines that were added. */
     leaves: leaves as readonly Leaf[],
+    /** Whether a member of the line that was added last is in `_other`, and may have one of these names. */
+    isInOther(names: ReadonlySet<string>): boolean {
+      for (let at = 0; at < others.length; at += 2) {
+        const start = others[at] ?? 0;
+        const name = reading.json.bytes.toString('latin1', start + 1, skipText(reading.json, start) - 1);
+        if (names.has(name) || name.includes('\\')) return true;
+      }
+      return false;
+    },
     /**
      * Adds the row of the line from `start` up to `end`, of which nothing is used afterwards. Returns how many of its
      * members are in `_other`. Throws `SyntaxError` if it is not JSON: then there is half a row.
@@ -46,7 +59,7 @@ export function createLineFitter(table: TableColumns) {
       const { bytes } = json;
       const from = skipSpace(bytes, start);
       const isObject = bytes[from] === OPEN_OBJECT;
-      const others: number[] = [];
+      others.length = 0;
       reading.json = json;
       const at = isObject ? readObject(record, reading, from, 0, others) : skipDeepValue(json, from, 0);
       // Not `!==`: the line feed after the line is space too.

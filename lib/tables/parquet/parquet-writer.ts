@@ -23,11 +23,13 @@ export function createParquetFile(columns: TableColumns) {
   const rows = createRowGroups(columns, fitter.leaves);
   let other = 0;
   return {
-    /** Adds the row of a JSON line, as `createLineFitter` fits it. Throws `SyntaxError` if it is not JSON. */
+    fitter,
+    /** Adds the row of a JSON line, as the fitter fits it. Throws `SyntaxError` if it is not JSON. */
     add(json: JsonBytes, start: number, end: number): void {
       other += fitter.add(json, start, end);
-      rows.endRow(end - start);
     },
+    /** Ends the row of a line of so many bytes: its leaves may be cleared. */
+    endRow: rows.endRow,
     /** The file, and the next one begins. The same lines give the same bytes. */
     end(): MadeParquet {
       const made = { ...rows.end(), other };

@@ -16,16 +16,20 @@ export type TextColumn = {
   readonly levels: Levels;
   readonly definition: number;
   readonly texts: Texts;
+  /** How many of all texts were numbers in JSON. */
+  numbers: number;
 };
 
-export function createTextLeaf(place: LeafPlace): Leaf & { readonly column: TextColumn } {
+export type TextLeaf = Leaf & { readonly column: TextColumn };
+
+export function createTextLeaf(place: LeafPlace): TextLeaf {
   const levels = noLevels();
   const texts = noTexts();
   return {
     ...place,
     type: 'BYTE_ARRAY',
     levels,
-    column: { levels, definition: place.definition, texts },
+    column: { levels, definition: place.definition, texts, numbers: 0 },
     clear() {
       levels.count = 0;
       clearTexts(texts);
@@ -61,11 +65,11 @@ export function addString(
   return end;
 }
 
-/** As a dictionary where that at least halves the bytes. */
+/** As a dictionary where that takes fewer bytes. */
 function encodedTexts(texts: Texts, memory: ByteWriter): EncodedValues {
   const { bytes, sizeBytes, distinct, count, plainBytes } = texts;
   const bits = bitsOf(Math.max(distinct, 1) - 1);
-  if (2 * (sizeBytes + (count * bits) / 8) <= plainBytes)
+  if (sizeBytes + (count * bits) / 8 <= plainBytes)
     return {
       count,
       page: indexPage(texts, bits, memory),

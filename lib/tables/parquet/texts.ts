@@ -24,10 +24,11 @@ export type Texts = {
 };
 
 const FIRST_BYTES = 16 * 1024;
-const LENGTH_BYTES = 4;
+/** The length of each text is before it. */
+export const LENGTH_BYTES = 4;
 
 /** Below this a loop copies faster than a call does. */
-const SHORT_BYTES = 64;
+export const SHORT_BYTES = 64;
 
 /** Memory that holds nothing else. */
 export function memoryOf(sizeBytes: number): Pick<Texts, 'bytes' | 'view'> {

@@ -22,6 +22,7 @@ export function writeLines(lines: readonly string[], table: TableColumns = oddTa
       before.length,
       before.length + Buffer.byteLength(line),
     );
+    file.endRow(Buffer.byteLength(line));
   }
   const { body, ...counts } = file.end();
   const metadata = parquetMetadata(new Uint8Array(body).buffer);

@@ -120,7 +120,10 @@ describe('a Parquet file', () => {
     const lines = ['{"id":1,"more":true}', '{"id":2,"tags":["a","a"],"count":3,"isSet":true}'];
     const file = createParquetFile(oddTable);
     const write = () => {
-      for (const line of lines) file.add(jsonOf(line), 0, line.length);
+      for (const line of lines) {
+        file.add(jsonOf(line), 0, line.length);
+        file.endRow(line.length);
+      }
     };
     write();
 
