@@ -246,7 +246,7 @@ describe('the uses of a part', () => {
     '{"id":7,"activeLinks":{"CARD":[],"page":["8","08"],"DATA_SOURCE":["0a","0A","-a","00"]},"links":null}',
     '{"id":"007","functionTemplateDependencies":["7","07",3,null]}',
     '{"id":7,"functionTemplateDependencies":["7","8"],"functionTemplateDependencies":["9"]}',
-    '{"id":7,"links":[{"resource":{"type":"Data_Source","id":"ſ"},"visible":false,"valid":"BAD"}],"more":{}}',
+    '{"id":7,"links":[{"resource":{"type":"Data_Source","id":"x"},"visible":false,"valid":"BAD"},{"resource":{"type":"CARD","id":"ſ"}}],"more":{}}',
     '["id"]',
   ])('are those of the parsed record, however it is written: %s', async (line) => {
     const lines = [
