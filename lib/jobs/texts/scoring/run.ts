@@ -59,8 +59,8 @@ export function startRun(options: ScoreTextsOptions) {
       stopping.abort(new Error('the run has stopped'));
     },
     stopped: () => stopped,
-    /** How many calls have left, and how many of them have scored a text. */
-    counts: { departures: 0, successes: 0 },
+    /** How many calls have left, how many of them have scored a text, and how many texts another worker took first. */
+    counts: { departures: 0, successes: 0, overtaken: 0 },
     isOver: () => now() >= deadlineMs,
   };
 }

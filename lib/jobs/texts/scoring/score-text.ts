@@ -48,8 +48,13 @@ type Tried =
 
 async function tryUntilDone(request: SentimentRequest, claim: TextClaim, run: Run): Promise<Outcome> {
   const tries: Tries = { attempts: 0, spentMs: 0, refusedTokens: 0, departures: 0 };
+  const { overtaken } = run.counts;
   for (;;) {
-    const tried = await run.enter((leave) => tryInTurn({ request, claim, leave }, tries, run), run.signal);
+    // Whoever took a text since this one was looked at most likely comes to this one next: it is left for last.
+    const isLeft = () => tries.attempts === 0 && run.counts.overtaken > overtaken;
+    const attempt = async (leave: () => void): Promise<Tried> =>
+      isLeft() ? { kind: 'ended', outcome: heldNow(run) } : tryInTurn({ request, claim, leave }, tries, run);
+    const tried = await run.enter(attempt, run.signal);
     if (tried.kind === 'result') {
       run.counts.successes += 1;
       run.failures.succeeded();
@@ -124,6 +129,7 @@ async function sendText({ request, claim, leave }: Turn, run: Run): Promise<Trie
     }
     const sent = await claim.send();
     if (sent.kind !== 'sent') {
+      run.counts.overtaken += 1;
       await limit?.giveBack();
       return end(sent);
     }

@@ -114,18 +114,30 @@ async function scoreEach(
   return run.isOver() ? run.now() : heldUntilMs;
 }
 
-/** Texts with what the cache has of them, which is read as they are taken: other workers may score them meanwhile. */
+/**
+ * Texts with what the cache has of them, which is read as they are taken: other workers may score them meanwhile. Where
+ * one is a step ahead, it continues at random with those that are left, so that they do not meet at each text.
+ */
 async function* lookedUp(texts: readonly string[], request: ScoreRequest, run: Run) {
   const isOver = () => run.stopped() !== undefined || run.isOver();
+  let [rest, { overtaken }] = [texts, run.counts];
   try {
-    for (let from = 0; from < texts.length && !isOver(); from += LOOKED_UP) {
-      const group = texts.slice(from, from + LOOKED_UP);
+    while (rest.length > 0 && !isOver()) {
+      const group = rest.slice(0, LOOKED_UP);
       const requests = group.map((text) => ({ ...request, text }));
       const looked = await run.cache.look(requests, run.payer);
+      rest = rest.slice(LOOKED_UP);
       for (const [at, each] of looked.entries()) {
         if (isOver()) return;
+        if (run.counts.overtaken > overtaken) {
+          const left = [...group.slice(at), ...rest];
+          const from = Math.floor(run.random() * left.length);
+          rest = [...left.slice(from), ...left.slice(0, from)];
+          break;
+        }
         yield [group[at] ?? '', each] as const;
       }
+      overtaken = run.counts.overtaken;
     }
   } catch (error) {
     run.stop({ kind: 'error', error, alike: false });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cacheKey, createScoreCache, textHashOf } from '../../../../lib/jobs/texts/cache/score-cache.ts';
@@ -333,6 +334,28 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  test('of two workers on the same texts the one that is a step behind continues elsewhere', async () => {
+    const memory = makeTable();
+    let overtaken = 0;
+    const put: Table['put'] = async (...row) => {
+      await turn();
+      const written = await memory.put(...row);
+      if (written.kind !== 'stored') overtaken += 1;
+      return written;
+    };
+    const { analyze, paid } = scriptedAnalyze();
+    const texts = Array.from({ length: 100 }, (_, at) => `text ${at}`);
+    const run = (owner: string, random: () => number) => {
+      const { options } = worker(analyze, { ...memory, put }, owner);
+      return scoreTexts(textsOf(...texts), {}, { ...options, random, sleep: () => turn() });
+    };
+
+    await Promise.all([run('one', () => 0.3), run('two', () => 0.6)]);
+
+    expect(paid.toSorted()).toEqual(texts.toSorted());
+    expect(overtaken).toBeLessThan(15);
   });
 
   test('through the client, records each attempt before it leaves, and distinguishes its failures', async () => {
