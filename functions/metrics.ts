@@ -2,10 +2,8 @@ import type { MeasureName, ProblemName } from '../lib/base/index.ts';
 import type { JobFinished } from '../lib/jobs/handle-message.ts';
 import type { Scored } from '../lib/jobs/texts/scored-in-day.ts';
 import type { PaceCounts } from '../lib/pace/pace.ts';
+import type { EndpointName } from '../lib/platform/endpoints.ts';
 import type { PlatformEvent, Sentiment } from '../lib/platform/index.ts';
-import { analyzeSentiment } from '../lib/platform/operations/analyze-sentiment.ts';
-import { getDataFile } from '../lib/platform/operations/get-data-file.ts';
-import { listCards } from '../lib/platform/operations/list-cards.ts';
 import type { Environment } from '../lib/settings.ts';
 import { measuredLine, problemLine } from './log-lines.ts';
 import { createThrottling } from './throttling.ts';
@@ -133,8 +131,10 @@ const SNAPSHOT_METRICS = {
   refused: 'SnapshotsRefused',
 } as const satisfies Record<string, MeasureName>;
 
+const SENTIMENT = 'analyzeSentiment' satisfies EndpointName;
+
 /** A single record that the token's user may not read is named in the manifest, and no reason to wake anybody up. */
-const MAY_BE_FORBIDDEN: readonly string[] = [listCards.name, getDataFile.name];
+const MAY_BE_FORBIDDEN: readonly string[] = ['listCards', 'getDataFile'] satisfies EndpointName[];
 
 function measuresOf(event: PlatformEvent): Readonly<Sums> {
   switch (event.kind) {
@@ -143,7 +143,7 @@ function measuresOf(event: PlatformEvent): Readonly<Sums> {
         Requests: 1,
         ...(event.status === 401 ? { Unauthorized: 1 } : {}),
         ...(event.status === 403 && !MAY_BE_FORBIDDEN.includes(event.operation) ? { Forbidden: 1 } : {}),
-        ...(event.operation === analyzeSentiment.name ? { SentimentCalls: 1 } : {}),
+        ...(event.operation === SENTIMENT ? { SentimentCalls: 1 } : {}),
       };
     case 'retry':
       return { Retries: 1 };

@@ -5,7 +5,7 @@ import type { BuildOptions } from 'esbuild';
 export const root = join(import.meta.dirname, '..');
 
 /** CommonJS packages load Node's own modules with `require`, which an ES module does not have. */
-const REQUIRE = `import{createRequire}from'node:module';const require=createRequire(import.meta.url);`;
+const REQUIRE = 'const require=process.getBuiltinModule;';
 
 /** How the code of a function is bundled, whatever its entry point. Nothing is written. */
 export const bundleOptions = {

@@ -104,14 +104,12 @@ const LATER = /\/(directory|parameter-store-token|scan|sqlite-file|sqlite-table)
 /** What the function with this name imports later besides. */
 const LATER_TOO: Readonly<Record<string, RegExp>> = {
   'run-jobs': /\/(event-bridge|start-execution|runner-here)\.ts$/,
-  'split-texts': /\/(secrets-manager-token|fleet-pace)\.ts$/,
   'write-report': /\/topic-sender\.ts$/,
 };
 
 /** What a function never imports: a stack gives it no use for it, and its role no right. */
 const NEVER: Readonly<Record<string, RegExp>> = {
   'run-jobs': /\/runner-here\.ts$/,
-  'split-texts': /(secrets-manager|parameter-store)-token\.ts$/,
   'write-report': /\/sources\/[\w-]+\/scan\.ts$/,
 };
 
@@ -133,12 +131,15 @@ const importsOf = (name: string): Plugin => ({
         before.push(`import * as ${module} from '${file}';`);
         return `Promise.resolve(${module})`;
       });
-      return { contents: before.join('') + after, loader: 'ts' };
+      return { contents: before.join('') + after.replaceAll(SCHEMA, '/* @__PURE__ */ $&'), loader: 'ts' };
     });
   },
 });
 
 const IMPORT = /(?<!typeof )\bimport\('(\.[^']+)'\)/g;
+
+/** What makes a schema does nothing else: the schemas that a function does not use go. */
+const SCHEMA = /\b(?:z\.\w+|anyRecord|recordOf)\(/g;
 
 /** What esbuild cannot see of a function. */
 export const bundlePlugins = (name: string): Plugin[] => [unusedTypes, usedCommands, unused, importsOf(name)];

@@ -2,9 +2,10 @@ import type { Context, EventBridgeEvent } from 'aws-lambda';
 import { once } from '../../lib/base/index.ts';
 import { type JobStorage, openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { splitInbox } from '../../lib/jobs/split-inbox.ts';
-import { openSession } from '../../lib/session.ts';
-import { needed } from '../../lib/settings.ts';
-import { keyInStore, storeUntil } from '../../lib/store/index.ts';
+import { createLogger } from '../../lib/logger.ts';
+import { needed, readSettings } from '../../lib/settings.ts';
+import { keyInStore, openStore, storeUntil } from '../../lib/store/index.ts';
+import { tableCheckOf } from '../../lib/table/index.ts';
 import { createInvocations, openAtStart } from '../invocations.ts';
 import { writeLine } from '../log-lines.ts';
 import { createMetrics } from '../metrics.ts';
@@ -22,9 +23,9 @@ export async function handler(
 ) {
   return invocations.run(context, async (nearEnd) => {
     using _key = invocations.inHand.hold({ key: object.key });
-    const { session, metrics, storage, ...options } = await ready();
+    const { location, metrics, storage, ...options } = await ready();
     using _metrics = { [Symbol.dispose]: metrics.flush };
-    const key = keyInStore(session.settings.SYNC_STORE, bucket.name, object.key);
+    const key = keyInStore(location, bucket.name, object.key);
     const split = await unlessAborted(
       splitInbox(key, { ...options, storage: storageUntil(storage, nearEnd) }),
       nearEnd,
@@ -54,20 +55,23 @@ const ready = once(open);
 await openAtStart(ready);
 
 async function open() {
-  const session = openSession({ environment: process.env, err: writeLine });
-  const { settings, logger } = session;
+  const environment = process.env;
+  const settings = readSettings(environment);
+  const { SYNC_STORE: location } = settings;
   const queueUrl = needed(settings, 'SYNC_QUEUE_URL');
+  const store = once(() => openStore(location, { s3: environment }));
+  const checkTable = tableCheckOf(needed(settings, 'SYNC_TABLE'), environment, store);
   // Loaded here, like every client of the SDK.
   const [storage, { createSqsClient, createSqsQueue }] = await Promise.all([
-    openJobStorage(session),
+    openJobStorage({ environment, settings, store, checkTable }),
     import('../../lib/jobs/queue/sqs-queue.ts'),
   ]);
   return {
-    session,
-    metrics: createMetrics(process.env, writeLine),
+    location,
+    metrics: createMetrics(environment, writeLine),
     storage,
-    queue: createSqsQueue(queueUrl, createSqsClient(queueUrl, process.env)),
+    queue: createSqsQueue(queueUrl, createSqsClient(queueUrl, environment)),
     rate: settings.PLATFORM_RATE,
-    logger,
+    logger: createLogger(settings.LOG_LEVEL, writeLine),
   };
 }

@@ -21,7 +21,9 @@ export type JobStorage = {
 };
 
 /** Opens what jobs share, as the settings say. Throws `SettingsError` if there is no table. */
-export async function openJobStorage(session: Session): Promise<JobStorage> {
+export async function openJobStorage(
+  session: Pick<Session, 'environment' | 'settings' | 'store' | 'checkTable'>,
+): Promise<JobStorage> {
   const { PLATFORM_BASE_URL, PLATFORM_TIMEOUT_MS: attemptMs } = session.settings;
   const tableName = needed(session.settings, 'SYNC_TABLE');
   const store = await session.store();
