@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { savedSql } from '../../lib/cli/query/saved.ts';
 import {
   adjacencyOf,
   brokenFlags,
@@ -18,6 +17,7 @@ import { whereUsed } from '../../lib/report/graph/where-used.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { openTables } from '../../lib/tables/duckdb/open-tables.ts';
+import { savedSql } from '../../lib/tables/duckdb/saved-sql.ts';
 import { connect, contextOver } from '../report/mcp/connect.ts';
 import type { MemoryStore } from '../store/memory-store.ts';
 import { flagNames, type NaiveStore, naiveModel, naiveUsers } from './naive.ts';

@@ -12,7 +12,6 @@ import { UsageError } from '../errors/usage-error.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
 import { sendJobs } from '../jobs/send-jobs.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { findRuns } from '../snapshots/list-runs.ts';
 import { hideSecrets } from '../terminal/hide-secrets.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 import { currentRate } from '../texts/current-rate.ts';
@@ -57,7 +56,6 @@ function contextOf(terminal: Terminal, opened: AsyncDisposableStack): McpContext
       if (tableName === undefined) return undefined;
       return createLedger(await openTimedTable(tableName, environment));
     }),
-    runs: ({ signal, ...wanted }) => findRuns(wanted, { signal }),
     adviceOn: (error) => whatToDo(error, environment),
     hide: hideSecrets(environment),
     now: Date.now,

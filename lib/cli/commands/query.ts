@@ -2,13 +2,14 @@ import { join } from 'node:path';
 import { stateFolder } from '../../places.ts';
 
 import { openTables, type Tables } from '../../tables/duckdb/open-tables.ts';
+import { savedSql } from '../../tables/duckdb/saved-sql.ts';
 import { savedQueries } from '../../tables/saved-queries.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { printResult } from '../query/print-result.ts';
 import { runPrompt } from '../query/prompt.ts';
-import { listSaved, savedSql } from '../query/saved.ts';
+import { listSaved } from '../query/prompt-commands.ts';
 import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
 
 type QueryFlags = FlagsOf<'query'>;
@@ -19,10 +20,7 @@ export default (async ([words], typed, terminal) => {
   const isSql = words === undefined && typed.saved === undefined && typeof typed.csv === 'string';
   const [given, flags] = isSql ? [String(typed.csv), { ...typed, csv: true as const }] : [words, typed];
   checkFlags(given, flags);
-  if (flags.saved === true) {
-    for (const line of flags.json ? [JSON.stringify(savedQueries())] : listSaved()) terminal.out(line);
-    return exitCodes.done;
-  }
+  if (flags.saved === true) return { json: savedQueries(), words: listSaved() };
   const sql = await sqlOf(given, flags, terminal);
   const store = await openStoreToRead(terminal);
   await using tables = await openTables(store, {

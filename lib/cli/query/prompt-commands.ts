@@ -1,8 +1,9 @@
 import { macros } from '../../tables/duckdb/macros.ts';
 import type { TableInfo } from '../../tables/duckdb/open-tables.ts';
+import { savedSql } from '../../tables/duckdb/saved-sql.ts';
+import { savedQueries } from '../../tables/saved-queries.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { inColumns } from '../terminal/terminal.ts';
-import { listSaved, savedSql } from './saved.ts';
 
 /** What a command of the prompt works with: the tables that there are, the lines to print, and the query to run. */
 type Prompt = {
@@ -60,6 +61,13 @@ const commands: Readonly<Record<string, PromptCommand>> = {
   },
   [QUIT]: { does: 'ends, like Ctrl-D', run: () => [] },
 };
+
+/** The saved queries, a line each. */
+export const listSaved = (): readonly string[] =>
+  inColumns(
+    ['NAME', 'SHOWS'],
+    savedQueries().map(({ name, description }) => [name, description]),
+  );
 
 const byName = new Map(Object.entries(commands).map(([usage, each]) => [usage.split(' ')[0] ?? '', each]));
 

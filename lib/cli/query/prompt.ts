@@ -156,7 +156,7 @@ async function createRunner({ tables, dialog: { output }, seconds, signal: stop 
           print: (text) => print(shown(text)),
         });
       } catch (error) {
-        if (!(error instanceof UsageError)) throw error;
+        if (!(error instanceof UsageError || error instanceof QueryError)) throw error;
         print(shown(error.message));
         return false;
       }

@@ -1,5 +1,4 @@
 import type { Ledger } from '../../jobs/ledger/ledger.ts';
-import type { Place } from '../../snapshot/keys.ts';
 import type { Store } from '../../store/index.ts';
 import type { Tables } from '../../tables/duckdb/open-tables.ts';
 
@@ -11,8 +10,6 @@ export type McpContext = {
   readonly tables: () => Promise<Tables>;
   /** The ledger, if a table is set. */
   readonly ledger: () => Promise<Pick<Ledger, 'list' | 'read'> | undefined>;
-  /** The runs of one place, newest first. */
-  readonly runs: (wanted: RunsWanted) => Promise<RunsFound>;
   /** Puts jobs on the queue. Absent: the server only reads. */
   readonly submission?: Submission | undefined;
   /** What a person can do about an error, where its message does not say so. */
@@ -21,21 +18,6 @@ export type McpContext = {
   readonly hide: (text: string) => string;
   /** Epoch milliseconds. */
   readonly now: () => number;
-};
-
-type RunsWanted = {
-  readonly store: Store;
-  readonly place: Place;
-  /** Also those that are not published. */
-  readonly all: boolean;
-  readonly limit: number;
-  readonly signal: AbortSignal;
-};
-
-/** `broken`: what is missing or damaged, in words. */
-export type RunsFound = {
-  readonly listed: readonly { readonly source: string; readonly startedAt: string }[];
-  readonly broken: readonly string[];
 };
 
 /** How jobs come onto the queue. */

@@ -1,6 +1,5 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { findRuns } from '../../../lib/cli/snapshots/list-runs.ts';
 import type { McpContext } from '../../../lib/report/mcp/context.ts';
 import { createMcpServer } from '../../../lib/report/mcp/serve.ts';
 import type { Tool } from '../../../lib/report/mcp/tool.ts';
@@ -12,7 +11,6 @@ export const contextOver = (store: Store, given: Partial<McpContext> = {}): McpC
   store: async () => store,
   tables: () => Promise.reject(new Error('no SQL here')),
   ledger: async () => undefined,
-  runs: ({ signal, ...wanted }) => findRuns(wanted, { signal }),
   adviceOn: () => undefined,
   hide: (text) => text,
   now: () => Date.parse('2026-11-20T09:00:00Z'),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { findRuns } from '../../../lib/cli/snapshots/list-runs.ts';
 import { readSnapshots } from '../../../lib/report/collect/snapshots.ts';
 import { changesBetween } from '../../../lib/snapshot/changes/changes-between.ts';
+import { findRuns } from '../../../lib/snapshot/history/list-runs.ts';
 import { MANIFEST_NAME, publishedFolder } from '../../../lib/snapshot/keys.ts';
 import { linkedIds } from '../../../lib/snapshot/run/linked-ids.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
@@ -14,7 +14,7 @@ test('the manifest of another run in a run’s folder is listed with its fault, 
   await store.put(keyOf(tuesday), store.objects.get(keyOf(monday)) ?? Buffer.alloc(0));
 
   const wanted = { store, place: 'calculations', all: false, limit: 10 } as const;
-  const { listed } = await findRuns(wanted, { signal: new AbortController().signal });
+  const { listed } = await findRuns({ ...wanted, signal: new AbortController().signal });
   const pair = changesBetween({ store, place: 'calculations', now: tuesday.id, memoryBytes: 1e6 });
 
   const fault = `expected the manifest of run ${tuesday.id} of calculations, got that of ${monday.id} of calculations`;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { shortened } from '../../../base/index.ts';
 import type { Tables } from '../../../tables/duckdb/open-tables.ts';
-import { duckDbSql } from '../../../tables/duckdb-dialect.ts';
+import { savedSql } from '../../../tables/duckdb/saved-sql.ts';
 import { savedQueries } from '../../../tables/saved-queries.ts';
 import { bytesOf, MOST_RESULT_BYTES } from '../answer.ts';
 import {
@@ -38,14 +38,6 @@ export const query = defineTool({
     return sql === undefined ? await listTables(tables) : await rowsOf(tables, { sql, ...bounds }, call);
   },
 });
-
-function savedSql(name: string): string {
-  const all = savedQueries();
-  const found = all.find((each) => each.name === name);
-  if (found !== undefined) return duckDbSql(found.sql);
-  const names = all.map((each) => each.name).join(', ');
-  throw new ToolError(`saved: expected one of ${names}, got ${JSON.stringify(shortened(name, 100))}`);
-}
 
 type Asked = Readonly<Record<'maxRows' | 'seconds', number>> & { readonly sql: string };
 

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
+import { findRuns, type ListedRun } from '../../../snapshot/history/list-runs.ts';
 import { placesIn } from '../../../snapshot/history/places.ts';
 import { placeSchema, sourceOf } from '../../../snapshot/keys.ts';
 import { sources } from '../../../snapshot/sources/sources.ts';
-import type { RunsFound } from '../context.ts';
 import { nothingPublished } from '../published.ts';
 import { defineList, described } from '../tool.ts';
 
@@ -27,10 +27,10 @@ export const runs = defineList({
   async run({ place, all }, { at, most }, { signal, ...call }) {
     const store = await call.store();
     const limit = place === undefined ? NEWEST : Math.min(MOST_RUNS, most);
-    const listed: RunsFound['listed'][number][] = [];
+    const listed: ListedRun[] = [];
     const faults: string[] = [];
     for (const one of place === undefined ? await placesIn(store) : [place]) {
-      const found = await call.runs({ store, place: one, all, limit, signal });
+      const found = await findRuns({ store, place: one, all, limit, signal });
       listed.push(...found.listed);
       faults.push(...found.broken);
     }

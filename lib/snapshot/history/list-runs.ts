@@ -1,15 +1,13 @@
-import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
-import { placesIn } from '../../snapshot/history/places.ts';
-import { allRuns, type UnpublishedRun } from '../../snapshot/history/unpublished-runs.ts';
-import type { Place } from '../../snapshot/keys.ts';
-import { type Manifest, manifestOf } from '../../snapshot/manifest.ts';
-import { readLastPublication } from '../../snapshot/publish/last-publication.ts';
-import { readAgain } from '../../snapshot/read-again.ts';
-import { runOfId } from '../../snapshot/run-id.ts';
-import { sources } from '../../snapshot/sources/sources.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
-import { snapshotCommand } from '../options/command-lines.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { type PublishedRun, publishedRuns } from '../changes/published-runs.ts';
+import { type Place, partsOf } from '../keys.ts';
+import { type Manifest, manifestOf } from '../manifest.ts';
+import { readLastPublication } from '../publish/last-publication.ts';
+import { readAgain } from '../read-again.ts';
+import { runOfId } from '../run-id.ts';
+import { sources } from '../sources/sources.ts';
+import { placesIn } from './places.ts';
+import { allRuns, type UnpublishedRun } from './unpublished-runs.ts';
 
 /** A run as `runs --json` prints it: null where nobody knows, or where there is nothing to say. */
 export type ListedRun = {
@@ -32,7 +30,7 @@ export type ListedRun = {
   readonly fault: string | null;
 };
 
-export type RunsToList = {
+type RunsToList = {
   readonly store: Store;
   /** Default: every source, or with `all` every place. */
   readonly place: Place | undefined;
@@ -40,6 +38,7 @@ export type RunsToList = {
   readonly all: boolean;
   /** The most of each place. */
   readonly limit: number;
+  readonly signal: AbortSignal;
 };
 
 /** `broken`: what is missing or damaged, in words; `left`: how many runs there are above the limit. */
@@ -50,14 +49,13 @@ export type FoundRuns = {
 };
 
 /** The runs of each place, newest first. What is missing or damaged of one run is named, and spoils no other. */
-export const findRuns = (options: RunsToList, terminal: Pick<Terminal, 'signal'>): Promise<FoundRuns> =>
+export const findRuns = (options: RunsToList): Promise<FoundRuns> =>
   readAgain(
-    () => findOnce(options, terminal),
+    () => findOnce(options),
     ({ broken }) => broken,
   );
 
-async function findOnce(options: RunsToList, terminal: Pick<Terminal, 'signal'>): Promise<FoundRuns> {
-  const { store, place, all, limit } = options;
+async function findOnce({ store, place, all, limit, signal }: RunsToList): Promise<FoundRuns> {
   const places = place !== undefined ? [place] : all ? await placesIn(store) : sources;
   const [listed, broken]: [ListedRun[], string[]] = [[], []];
   let left = 0;
@@ -65,14 +63,12 @@ async function findOnce(options: RunsToList, terminal: Pick<Terminal, 'signal'>)
     const last = await readLastPublication(store, each);
     if (last.broken !== undefined) broken.push(`${each}: ${last.broken}; ${toRepair(each)}`);
     // Without `latest.json` nobody knows which runs were published.
-    const published = last.latest === undefined ? [] : await publishedRuns(store, each, terminal);
+    const published = last.latest === undefined ? [] : await publishedRuns(store, each, { signal });
     const { latest } = last;
-    const runs = all
-      ? await allRuns({ store, place: each, latest, published, signal: terminal.signal })
-      : published;
+    const runs = all ? await allRuns({ store, place: each, latest, published, signal }) : published;
     left += Math.max(0, runs.length - limit);
     for (const run of runs.slice(0, limit)) {
-      terminal.signal.throwIfAborted();
+      signal.throwIfAborted();
       const found = 'state' in run ? ofUnpublished(each, run) : await ofPublished(store, each, run);
       listed.push(found);
       // What is wrong with the last published run was said above.
@@ -85,7 +81,9 @@ async function findOnce(options: RunsToList, terminal: Pick<Terminal, 'signal'>)
 
 /** How a place is published again whose last run is missing or damaged. */
 function toRepair(place: Place): string {
-  return `to publish a new run without comparing: ${snapshotCommand(place)} … --force, or platform-sync publish ${place} RUN --force`;
+  const { source, name } = partsOf(place);
+  const as = name === undefined ? '' : ` --as ${name}`;
+  return `to publish a new run without comparing: platform-sync snapshot ${source}${as} … --force, or platform-sync publish ${place} RUN --force`;
 }
 
 async function ofPublished(store: Store, source: Place, { run, manifest }: PublishedRun): Promise<ListedRun> {
