@@ -142,7 +142,7 @@ describe('however the first senders meet or end', () => {
     };
     const check = tableCheckOf(file('a.db'), {}, async () => lossy);
 
-    await expect(check()).rejects.toMatchObject({ failure: { kind: 'unreachable' } });
+    await expect(check()).rejects.toMatchObject({ name: 'TableError', failure: { kind: 'unreachable' } });
     await check();
 
     await expect(send(store, file('b.db'))).rejects.toMatchObject(refused);

@@ -87,6 +87,28 @@ export const groups = {
       'test/cli/prune.test.ts',
     ],
   },
+  changes: {
+    mutate: ['lib/snapshot/changes/*.ts'],
+    tests: ['test/snapshot/{changes,publish}/*.test.ts', 'test/cli/diff*.test.ts'],
+  },
+  model: {
+    mutate: ['lib/model/**/*.ts'],
+    tests: ['test/model/*.test.ts'],
+  },
+  table: {
+    mutate: [
+      'lib/table/{check-row,dynamo-failure,dynamo-table,sqlite-table,store-table}.ts',
+      'lib/places.ts',
+    ],
+    tests: [
+      'test/table/{table,lost-responses,dynamo-refusals,store-table}.test.ts',
+      'test/{places,base/aws/client-attempts}.test.ts',
+    ],
+  },
+  store: {
+    mutate: ['lib/store/{key,error,stored-json,until,open,boundary}.ts'],
+    tests: ['test/store/{id-in-key,stored-json,until,open,memory-store,directory}.test.ts'],
+  },
 } as const satisfies Record<string, Group>;
 
 export type GroupName = keyof typeof groups;
