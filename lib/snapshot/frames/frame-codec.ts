@@ -15,7 +15,7 @@ export async function packFrame(raw: Uint8Array, compression: Compression): Prom
     case 'zstd':
       return packZstd(raw, {
         chunkSize: chunkBytes(raw),
-        params: { [constants.ZSTD_c_compressionLevel]: 3 },
+        params: { [constants.ZSTD_c_compressionLevel]: 1 },
       });
     default:
       return compression satisfies never;

@@ -33,7 +33,7 @@ async function readRaw(offset: number): Promise<Buffer> {
 const compressor =
   compression === 'gzip'
     ? createGzip({ level: 1, chunkSize: CHUNK_BYTES })
-    : createZstdCompress({ chunkSize: CHUNK_BYTES, params: { [constants.ZSTD_c_compressionLevel]: 3 } });
+    : createZstdCompress({ chunkSize: CHUNK_BYTES, params: { [constants.ZSTD_c_compressionLevel]: 1 } });
 const written = finished(compressor.pipe(createWriteStream(join(folder, 'all'))));
 let compressed: Promise<unknown> = Promise.resolve();
 for (let offset = 0; offset < total; offset += PAGE_ROWS) {
