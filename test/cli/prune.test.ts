@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { publishedRuns } from '../../lib/snapshot/changes/published-runs.ts';
 import { planPrune } from '../../lib/snapshot/history/plan-prune.ts';
-import type { PruneOptions } from '../../lib/snapshot/history/prune-runs.ts';
-import { pruneRuns } from '../../lib/snapshot/history/prune-runs.ts';
+import { type PruneOptions, pruneRuns } from '../../lib/snapshot/history/prune-runs.ts';
 import { changesKey, parquetFolder, publishedFolder } from '../../lib/snapshot/keys.ts';
 import { publishRun } from '../../lib/snapshot/publish/publish.ts';
 import { startRun } from '../../lib/snapshot/run/take-run.ts';

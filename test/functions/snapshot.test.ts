@@ -4,8 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { durableSteps } from '../../functions/snapshot/durable-steps.ts';
 import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-input.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import type { DurableRunOptions } from '../../lib/snapshot/durable/durable-snapshot.ts';
-import { takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot.ts';
+import { type DurableRunOptions, takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -153,25 +152,5 @@ test('failed steps are retried, and what each step stores is small', async () =>
   expect(execution.getStatus()).toBe('SUCCEEDED');
   expect(Math.max(...steps.map((step) => step?.attempt ?? 1))).toBeGreaterThan(1);
   expect(Math.max(...steps.map((step) => JSON.stringify(step?.result ?? '').length))).toBeLessThan(1_000);
-  expect(await publishedLines()).toEqual([...sandbox.calculations()]);
-});
-
-test('a run outlives its invocations: each ends with a wait, and the next one continues', async () => {
-  const handler = functionOf();
-  const LEFT_MS = [900_000, 700_000, 500_000, 300_000, 100_000];
-  let invocations = 0;
-  const hurried: DurableLambdaHandler = (event, context) => {
-    let calls = 0;
-    invocations += 1;
-    const getRemainingTimeInMillis = () => LEFT_MS[Math.min(calls++, 4)] ?? 0;
-    return handler(event, { ...context, getRemainingTimeInMillis });
-  };
-
-  const execution = await run(hurried);
-
-  const waits = execution.getOperations().filter((operation) => operation.getType() === 'WAIT');
-  expect(execution.getStatus()).toBe('SUCCEEDED');
-  expect(waits.length).toBeGreaterThanOrEqual(3);
-  expect(invocations).toBe(waits.length + 1);
   expect(await publishedLines()).toEqual([...sandbox.calculations()]);
 });

@@ -1,8 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { createHeld, type HeldOptions } from '../../lib/jobs/held.ts';
 import type { Claim } from '../../lib/jobs/ledger/job-row.ts';
-import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
-import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
+import { createLedger, type Ledger } from '../../lib/jobs/ledger/ledger.ts';
 import type { SentAnswer } from '../../lib/jobs/ledger/transitions.ts';
 import { HandBackError, JobCancelledError, TurnLostError } from '../../lib/jobs/turn.ts';
 import type { Job } from '../../lib/jobs/types/job-types.ts';

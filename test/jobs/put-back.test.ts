@@ -13,7 +13,7 @@ const RETENTION_MS = 14 * 24 * HOUR;
 type Clock = { nowMs: number };
 type Queued = QueueMessage & { readonly sentAtMs: number; readonly visibleAtMs: number };
 
-/** A queue that counts receives as SQS does, and loses what is received too often or too old. */
+/** A queue with one message that counts receives as SQS does, and loses what is received too often or too old. */
 function countingQueue(clock: Clock) {
   let queued: readonly Queued[] = [];
   const lost: QueueMessage[] = [];
@@ -25,6 +25,7 @@ function countingQueue(clock: Clock) {
     const made = { messageId: `m-${sent}`, body, sender, receives: 0, receipt, sentAtMs: clock.nowMs };
     queued = [...queued, { ...made, visibleAtMs: clock.nowMs + delayMs }];
   };
+  put(JSON.stringify(runFunctionJob), 'AIDASUBMITTER');
   const queue: Pick<Queue, 'send' | 'delete' | 'delay'> = {
     async send(bodies, { delayMs = 0 } = {}) {
       seen.copies += bodies.length;
@@ -39,7 +40,6 @@ function countingQueue(clock: Clock) {
     },
   };
   return {
-    put,
     queue,
     lost,
     seen,
@@ -73,85 +73,69 @@ async function drain(
   }
 }
 
+/** A worker that hands its message back for some hours, for `waitMs` each time, and the queue that has the message. */
+async function handsBack(hours: number, waitMs = 60_000) {
+  const fake = await fakeWorker({
+    'run-function': async (_, turn) => {
+      if (fake.clock.nowMs < untilMs)
+        throw new HandBackError('paused', Math.min(waitMs, untilMs - fake.clock.nowMs));
+      await turn.beforeSend();
+      runs.push(fake.clock.nowMs);
+      return { status: 'done', response: '1' };
+    },
+  });
+  const untilMs = fake.clock.nowMs + hours * HOUR;
+  const runs: number[] = [];
+  return { ...fake, untilMs, runs, counting: countingQueue(fake.clock) };
+}
+
 describe('a message that waits', () => {
   test('through a pause of a day is handled after it, never received often, and has its first sender', async () => {
-    const runs: number[] = [];
-    await using fake = await fakeWorker({
-      'run-function': async () => {
-        if (fake.clock.nowMs < untilMs) throw new HandBackError('paused', 60_000);
-        runs.push(fake.clock.nowMs);
-        return { status: 'done', response: '1' };
-      },
-    });
-    const untilMs = fake.clock.nowMs + 24 * HOUR;
-    const counting = countingQueue(fake.clock);
-    counting.put(JSON.stringify(runFunctionJob), 'AIDASUBMITTER');
+    await using waiting = await handsBack(24);
+    const { counting, runs } = waiting;
 
-    await drain(counting, fake.worker, fake.clock);
+    await drain(counting, waiting.worker, waiting.clock);
 
     expect(counting.lost).toEqual([]);
     expect(counting.left()).toBe(0);
     expect(counting.seen.mostReceives).toBe(200);
     expect(runs).toHaveLength(1);
-    expect(runs[0]).toBeLessThan(untilMs + 61_000);
-    expect(await fake.stored('results/run-function/dt=2026-11-21/job-1.json')).toMatchObject({
+    expect(runs[0]).toBeLessThan(waiting.untilMs + 61_000);
+    expect(await waiting.stored('results/run-function/dt=2026-11-21/job-1.json')).toMatchObject({
       status: 'done',
       sender: 'AIDASUBMITTER',
     });
   });
 
   test('for 40 days is not deleted by the queue, though each wait is long', async () => {
-    await using fake = await fakeWorker({
-      'run-function': async () => {
-        if (fake.clock.nowMs < untilMs) throw new HandBackError('not now', untilMs - fake.clock.nowMs);
-        return { status: 'done', response: '1' };
-      },
-    });
-    const untilMs = fake.clock.nowMs + 40 * 24 * HOUR;
-    const counting = countingQueue(fake.clock);
-    counting.put(JSON.stringify(runFunctionJob), 'AIDASUBMITTER');
+    await using waiting = await handsBack(40 * 24, Number.POSITIVE_INFINITY);
 
-    await drain(counting, fake.worker, fake.clock);
+    await drain(waiting.counting, waiting.worker, waiting.clock);
 
-    expect(counting.lost).toEqual([]);
-    expect(fake.finished).toHaveLength(1);
-    expect(counting.seen.copies).toBeLessThan(15);
+    expect(waiting.counting.lost).toEqual([]);
+    expect(waiting.finished).toHaveLength(1);
+    expect(waiting.counting.seen.copies).toBeLessThan(15);
   });
 
   test.each([
     [45_000, 45_000],
     [7_200_000, 900_000],
   ])('for %i ms, and has been received often, has its copy delayed by %i ms', async (waitMs, delayMs) => {
-    await using fake = await fakeWorker({
-      'run-function': async () => {
-        throw new HandBackError('paused', waitMs);
-      },
-    });
-    const { nowMs } = fake.clock;
-    const counting = countingQueue(fake.clock);
-    counting.put(JSON.stringify(runFunctionJob), 'AIDASUBMITTER');
+    await using waiting = await handsBack(24, waitMs);
+    const { clock, counting, worker } = waiting;
+    const { nowMs } = clock;
     const message = { ...counting.next(), receives: 200 } as QueueMessage;
 
-    await handleOnce(message, { worker: fake.worker, queue: counting.queue, lease: leaseOf(fake) });
+    await handleOnce(message, { worker, queue: counting.queue, lease: leaseOf({ clock }) });
     counting.next();
 
     expect(counting.seen.copies).toBe(1);
-    expect(fake.clock.nowMs).toBe(nowMs + delayMs);
+    expect(clock.nowMs).toBe(nowMs + delayMs);
   });
 
   test('and whose copy was sent but which was not deleted is one job all the same', async () => {
-    let runs = 0;
-    await using fake = await fakeWorker({
-      'run-function': async (_, turn) => {
-        if (fake.clock.nowMs < untilMs) throw new HandBackError('paused', 60_000);
-        await turn.beforeSend();
-        runs += 1;
-        return { status: 'done', response: '1' };
-      },
-    });
-    const untilMs = fake.clock.nowMs + 10 * HOUR;
-    const counting = countingQueue(fake.clock);
-    counting.put(JSON.stringify(runFunctionJob), 'AIDASUBMITTER');
+    await using waiting = await handsBack(10);
+    const { counting, runs } = waiting;
     let deletions = 0;
     const queue = {
       ...counting.queue,
@@ -163,10 +147,10 @@ describe('a message that waits', () => {
       },
     };
 
-    await drain({ ...counting, queue }, fake.worker, fake.clock);
+    await drain({ ...counting, queue }, waiting.worker, waiting.clock);
 
     expect(counting.left()).toBe(0);
-    expect(runs).toBe(1);
+    expect(runs).toHaveLength(1);
   });
 
   test('for a table that is away for two days is not lost, and comes back within half a minute', async () => {
@@ -185,7 +169,6 @@ describe('a message that waits', () => {
         unlessAway(() => fake.ledger.announce(...asked)),
     };
     const counting = countingQueue(fake.clock);
-    counting.put(JSON.stringify(runFunctionJob), 'AIDASUBMITTER');
 
     await drain(counting, { ...fake.worker, ledger }, fake.clock);
 
@@ -200,7 +183,6 @@ test('a message that cannot be handled through a fault of ours ends among the de
   await using fake = await fakeWorker({});
   const ledger = { ...fake.ledger, claim: () => Promise.reject(new TypeError('a fault')) };
   const counting = countingQueue(fake.clock);
-  counting.put(JSON.stringify(runFunctionJob), 'AIDASUBMITTER');
 
   await drain(counting, { ...fake.worker, ledger }, fake.clock);
 

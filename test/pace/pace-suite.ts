@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Pace } from '../../lib/pace/pace.ts';
-import { PaceWaitError } from '../../lib/pace/pace.ts';
+import { type Pace, PaceWaitError } from '../../lib/pace/pace.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 export type MakePace = (options: {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Budget, emptyBudget } from '../../lib/pace/budget.ts';
 import { createTableBudget } from '../../lib/pace/stored-budget.ts';
 import { createSlidingWindow } from '../../lib/sandbox/platform/http/throttle.ts';
+import { randomFor } from '../../lib/sandbox/platform/records/random.ts';
 import { scaled } from '../scale.ts';
 import { createMemoryTable } from '../table/memory-table.ts';
 import {
@@ -54,17 +55,6 @@ function platformOf(spells: readonly Spell[]) {
 /** A `Retry-After` of up to a minute is the platform's word on when it is back. */
 const promisedMs = (retryAfterMs: number | 'absent' | undefined): number =>
   typeof retryAfterMs === 'number' && retryAfterMs <= 60_000 ? retryAfterMs : 0;
-
-/** A generator of numbers from 0 up to 1 that a seed fixes (mulberry32). */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const steady = { onMs: 1, everyMs: 1 };
 const spells = fc.array(
@@ -128,7 +118,7 @@ describe('after any spell of 429, with or without the table', () => {
           durationMs: returnMs + 120_000 + measuredMs,
           isAway: (atMs) => atMs >= awayFromMs && atMs < awayUntilMs,
           callMs: () => callMs,
-          random: createRandom(seed),
+          random: randomFor(seed, 'responses').next,
           refuse(atMs) {
             const retryAfterMs = platform.refuse(atMs);
             if (retryAfterMs !== undefined) returnMs = Math.max(returnMs, atMs + promisedMs(retryAfterMs));
@@ -223,7 +213,7 @@ describe('a platform that refuses 1.5 s of every 2 s', () => {
       rate,
       workers: busy(3),
       durationMs: 60_000,
-      random: createRandom(7),
+      random: randomFor(7, 'responses').next,
       refuse: (atMs) => (atMs % 2_000 >= 500 ? retryAfterMs(2_000 - (atMs % 2_000)) : undefined),
     });
 
@@ -243,7 +233,7 @@ describe('a platform whose limit is lower than the configured rate', () => {
       rate,
       workers: busy(4),
       durationMs: 360_000,
-      random: createRandom(3),
+      random: randomFor(3, 'responses').next,
       refuse(atMs) {
         const decision = window.arrive(atMs);
         return decision.kind === 'refused' ? Math.ceil(decision.waitMs / 1000) * 1000 : undefined;

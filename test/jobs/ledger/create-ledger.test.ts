@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Claim, Outcome } from '../../../lib/jobs/ledger/job-row.ts';
-import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
-import { createLedger, type LedgerOptions } from '../../../lib/jobs/ledger/ledger.ts';
+import { createLedger, type Ledger, type LedgerOptions } from '../../../lib/jobs/ledger/ledger.ts';
 import type { Table } from '../../../lib/table/table.ts';
 import { createMemoryTable } from '../../table/memory-table.ts';
 

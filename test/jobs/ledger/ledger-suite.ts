@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Claim, Outcome } from '../../../lib/jobs/ledger/job-row.ts';
-import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
-import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
+import { createLedger, type Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import type { Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
 
@@ -119,17 +118,6 @@ export function describeLedger(name: string, makeTable: () => Promise<Table>): v
 
       expect(sent).toMatchObject({ kind: 'sent' });
       expect(ended).toMatchObject({ kind: 'ended', row: { state: 'DONE' } });
-    });
-
-    test('takes a send back by a release', async () => {
-      const { ledger } = await makeLedger();
-      const held = await claim(ledger);
-
-      await ledger.sent(held);
-      await ledger.release(held);
-
-      expect(await ledger.read('a')).toMatchObject({ state: 'CLAIMED', attempts: 0 });
-      expect(await ledger.read('a')).not.toHaveProperty('sentFence');
     });
 
     test('knows an end that is reported again, though it was given in another form', async () => {

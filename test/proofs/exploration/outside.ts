@@ -1,6 +1,5 @@
 import { AwsError } from '../../../lib/base/aws/fault.ts';
-import type { Pace } from '../../../lib/pace/pace.ts';
-import { PaceWaitError } from '../../../lib/pace/pace.ts';
+import { type Pace, PaceWaitError } from '../../../lib/pace/pace.ts';
 import type { Send } from '../../../lib/platform/http/transport.ts';
 import { StoreError } from '../../../lib/store/error.ts';
 import type { Store } from '../../../lib/store/store.ts';

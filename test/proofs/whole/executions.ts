@@ -1,8 +1,7 @@
 import { AwsError } from '../../../lib/base/aws/fault.ts';
 import { parseExecutionInput } from '../../../lib/jobs/types/snapshot/execution-input.ts';
 import { afterStepFailure } from '../../../lib/snapshot/durable/after-step-failure.ts';
-import type { DurableSteps } from '../../../lib/snapshot/durable/durable-snapshot.ts';
-import { takeDurableSnapshot } from '../../../lib/snapshot/durable/durable-snapshot.ts';
+import { type DurableSteps, takeDurableSnapshot } from '../../../lib/snapshot/durable/durable-snapshot.ts';
 import type { StartExecution } from '../../../lib/snapshot/durable/start-execution.ts';
 import type { Scene } from './scene.ts';
 import { HOST, openSession, type Session } from './session.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { FindableKind, UsedThing } from '../../../lib/report/graph/where-used.ts';
-import { whereUsed } from '../../../lib/report/graph/where-used.ts';
+import { type FindableKind, type UsedThing, whereUsed } from '../../../lib/report/graph/where-used.ts';
 import { type NaiveStore, naiveModel, naiveUsers } from '../../model/naive.ts';
 import { publishStore } from '../../model/publish-store.ts';
 import { anyStore, craftedStore } from '../../model/stores.ts';

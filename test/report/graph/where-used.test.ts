@@ -1,9 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../../lib/cli/command-line.ts';
-import type { Dependent, UsedThing } from '../../../lib/report/graph/where-used.ts';
-import { type WhereUsedOptions, whereUsed } from '../../../lib/report/graph/where-used.ts';
-import type { Place } from '../../../lib/snapshot/keys.ts';
-import { latestKey } from '../../../lib/snapshot/keys.ts';
+import {
+  type Dependent,
+  type UsedThing,
+  type WhereUsedOptions,
+  whereUsed,
+} from '../../../lib/report/graph/where-used.ts';
+import { latestKey, type Place } from '../../../lib/snapshot/keys.ts';
 import { checkedShape } from '../../cli/checked-shape.ts';
 import { createFakeTerminal } from '../../cli/fake-terminal.ts';
 import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';

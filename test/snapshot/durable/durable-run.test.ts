@@ -4,9 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Call, CallOptions } from '../../../lib/platform/call.ts';
 import { PlatformError } from '../../../lib/platform/platform-error.ts';
 import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
-import type { DurableSteps } from '../../../lib/snapshot/durable/durable-snapshot.ts';
 import {
   type DurableRunOptions,
+  type DurableSteps,
   type RunEnd,
   takeDurableRun,
   takeDurableSnapshot,

@@ -42,15 +42,19 @@ function recording(store: Store): Store {
   };
 }
 
-beforeAll(async () => {
+/** A store with some runs of each day, and lines for each of them. */
+async function storeWith(
+  runs: (day: number) => readonly Run[],
+  lines: (day: number) => readonly string[] = (day) => [calculation(day, 'a')],
+): Promise<Store> {
   const store = createMemoryStore();
-  for (const day of DAYS)
-    for (const run of runsOn(day))
-      await publishLines(store, {
-        run,
-        lines: Array.from({ length: day }, (_, at) => calculation(at, `on ${day}`)),
-      });
-  tables = await openTables(recording(store));
+  for (const day of DAYS) for (const run of runs(day)) await publishLines(store, { run, lines: lines(day) });
+  return store;
+}
+
+beforeAll(async () => {
+  const lines = (day: number) => Array.from({ length: day }, (_, at) => calculation(at, `on ${day}`));
+  tables = await openTables(await storeWith(runsOn, lines));
 });
 
 afterAll(() => tables[Symbol.asyncDispose]());
@@ -58,10 +62,7 @@ afterAll(() => tables[Symbol.asyncDispose]());
 /** Runs a query in a session that has copied nothing yet, and returns the days whose parts were read. */
 async function daysReadBy(sql: string): Promise<readonly string[]> {
   read = [];
-  const store = createMemoryStore();
-  for (const day of DAYS)
-    await publishLines(store, { run: runOn('2026-10', day), lines: [calculation(day, 'a')] });
-  await using fresh = await openTables(recording(store));
+  await using fresh = await openTables(recording(await storeWith((day) => [runOn('2026-10', day)])));
   await fresh.run(sql, { maxRows: 1 });
   return read.sort();
 }
@@ -138,9 +139,7 @@ describe('of hundreds of runs', () => {
 });
 
 test('of the runs of other days nothing is read, not even their manifests', async () => {
-  const store = createMemoryStore();
-  for (const day of DAYS)
-    for (const run of runsOn(day)) await publishLines(store, { run, lines: [calculation(day, 'a')] });
+  const store = await storeWith(runsOn);
   const manifests = new Set<string>();
   const watched: Store = {
     ...store,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { otherGlueTableOf } from '../../../lib/tables/catalog/glue-tables.ts';
-import type { Partitions } from '../../../lib/tables/partitions/partitions.ts';
-import { openPartitions } from '../../../lib/tables/partitions/partitions.ts';
+import { openPartitions, type Partitions } from '../../../lib/tables/partitions/partitions.ts';
 import { type GlueOptions, startGlue } from '../../local-aws/services/start-glue.ts';
 import { describePartitions, monday } from './partitions-suite.ts';
 

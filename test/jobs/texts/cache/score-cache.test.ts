@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { TextClaim } from '../../../../lib/jobs/texts/cache/score-cache.ts';
-import { type CacheRow, cacheKey, textHashOf } from '../../../../lib/jobs/texts/cache/score-cache.ts';
+import {
+  type CacheRow,
+  cacheKey,
+  type TextClaim,
+  textHashOf,
+} from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import type { Analyze } from '../../../../lib/jobs/texts/scoring/run.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { FAST_TABLES } from '../../../table/every-table.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cacheKey } from '../../../../lib/jobs/texts/cache/score-cache.ts';
-import type { Analyze } from '../../../../lib/jobs/texts/scoring/run.ts';
-import { createTextGate } from '../../../../lib/jobs/texts/scoring/run.ts';
+import { type Analyze, createTextGate } from '../../../../lib/jobs/texts/scoring/run.ts';
 import { type Scored, scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';

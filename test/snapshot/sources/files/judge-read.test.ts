@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { emptyBatch } from '../../../../lib/snapshot/page/record-batch.ts';
-import type { FilesetResult } from '../../../../lib/snapshot/sources/files/fileset-read.ts';
-import { judgeRead } from '../../../../lib/snapshot/sources/files/fileset-read.ts';
+import { type FilesetResult, judgeRead } from '../../../../lib/snapshot/sources/files/fileset-read.ts';
 import type { ReadEnd } from '../../../../lib/snapshot/sources/rereading.ts';
 
 const batch = { ...emptyBatch };
